@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from irlint.command import check as session
 from irlint.command.options import CHECK, COMMANDS, DEFAULTS, KINDS
-from irlint.command.streams import complain
+from irlint.command.streams import emit_stderr
 from irlint.lazy_typing import Any, NoReturn
 from irlint.policy.keys import Option
 
@@ -59,7 +59,7 @@ def _report(error: Any) -> None:
     error.show(file=text)
     word = getattr(error, "option_name", None) or ""
     meant = f"help: `irlint {word.lstrip('-')}` is a command\n" if word.lstrip("-") in OTHER_COMMANDS else ""
-    complain(text.getvalue() + meant)
+    emit_stderr(text.getvalue() + meant)
 
 
 def plain_check(arguments: Sequence[str]) -> tuple[tuple[str, ...], Mapping[str, Any]] | None:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from irlint.command import results, settings
 from irlint.command.options import COMMANDS
-from irlint.command.streams import complain, emit, fail, reason
+from irlint.command.streams import emit, emit_stderr, fail, reason
 from irlint.lazy_typing import TYPE_CHECKING, Any, NoReturn
 from irlint.reporters.forms import FORMS, Form
 
@@ -45,7 +45,7 @@ def check(paths: Sequence[str], options: Mapping[str, Any]) -> NoReturn:
     report = _checked(paths, options, config, policy, forms, excluded, stopped)
     if stopped:
         results.publish(report, options, ())
-        complain("".join(stopped))
+        emit_stderr("".join(stopped))
         raise SystemExit(130)
     if not any(file.status != "skipped" for file in report.files) and not (
         options["allow_empty"] or excluded.unchanged
@@ -88,11 +88,11 @@ def _show_files(paths: Sequence[str], options: Mapping[str, Any], config: Config
 
     skip, excluded = config is not None and config.skips_pointers, settings.excluded(paths, options, config)
     with failing():
-        from irlint.run.files import apart, found_there
+        from irlint.run.files import local_and_remote, remote_files
 
-        here, there = apart(_named(paths))
+        here, there = local_and_remote(_named(paths))
         found = models(here, excluded, options["force_exclude"], skip)
-        found += map(str, found_there(there, excluded, options["force_exclude"]))
+        found += map(str, remote_files(there, excluded, options["force_exclude"]))
     if options["stdin_filename"] is not None:
         found = [*found, options["stdin_filename"]]
     if not found and not options["allow_empty"] and not excluded.unchanged:
@@ -101,7 +101,7 @@ def _show_files(paths: Sequence[str], options: Mapping[str, Any], config: Config
         fail_empty(_named(paths), (), options, config, excluded)
     emit("".join(f"{safe(path.replace(os.sep, '/'))}\n" for path in found))
     if not options["quiet"]:
-        results.note(excluded.passed_links())
+        results.note(excluded.unfollowed_links())
     raise SystemExit(0)
 
 

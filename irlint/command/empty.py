@@ -38,7 +38,7 @@ def fail_empty(
     counts = [no_models(len(passed) - pointers)] if len(passed) > pointers else []
     counts += [f"{pointers} skipped: Git LFS pointers"] if pointers else []
     lines = [f"{file.path}: {file.reason}" for file in passed if file.reason != POINTER_SKIPPED]
-    lines = [*_some(lines), *_some([*_excluding(paths, options, config, excluded)]), *excluded.passed_links()]
+    lines = [*_some(lines), *_some([*_excluding(paths, options, config, excluded)]), *excluded.unfollowed_links()]
     excluded_text = f" ({', '.join(counts)})" if counts else ""
     fail(f"nothing to check{excluded_text}", *lines, ALLOWED)
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from irlint.command import results, settings
 from irlint.command.check import failing, from_stdin
 from irlint.command.options import DEFAULTS
-from irlint.command.streams import complain, emit, emit_blocks, fail, write_blocks
+from irlint.command.streams import emit, emit_blocks, emit_stderr, fail, write_blocks
 from irlint.findings.wording import counted
 from irlint.lazy_typing import TYPE_CHECKING, Any, NoReturn
 from irlint.model.formats import FORMATS
@@ -57,13 +57,13 @@ def _judge(paths: Sequence[str], options: Mapping[str, Any]) -> None:
 
 def _files(paths: Sequence[str], options: Mapping[str, Any], config: Config | None) -> list[str]:
     """The models among ``paths``, without the one on standard input and without links to files outside of them."""
-    from irlint.run.search import first, leading_out, models
+    from irlint.run.search import first, links_leading_out, models
 
     excluded = settings.excluded(paths, options, config)
     named = [path for path in paths if path != "-"]
     with failing():
         found = models(named, excluded, options["force_exclude"])
-    outside = leading_out(found, named)
+    outside = links_leading_out(found, named)
     found = [path for path in found if path not in outside]
     if outside:
         links = f"{counted(len(outside), 'link')} to files outside of the named paths ({first(outside)})"
@@ -154,7 +154,7 @@ class _Run:
         """Reports, and ends with the exit status."""
         from irlint import __version__
         from irlint.findings.report import Report
-        from irlint.run.files import judge_shapes
+        from irlint.run.files import require_inputs
 
         findings = [finding for each in self.outcomes for finding in each.findings]
         report = Report(tuple(each.file for each in self.outcomes), tuple(findings), __version__)
@@ -165,11 +165,11 @@ class _Run:
         else:
             text = "".join(self.text(report))
         if self.options["stdin_filename"] is not None and not self.options["diff"]:
-            complain(text)
+            emit_stderr(text)
         else:
             emit(text, *(("utf-8", "json") if self.as_json else ()))
         with failing():
-            judge_shapes(self.how, report.files, {})
+            require_inputs(self.how, report.files, {})
         if (self.options["diff"] and self.changed) or self.refused:
             raise SystemExit(1)
         results.finish(report, self.options["fail_on"])

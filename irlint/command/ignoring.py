@@ -105,11 +105,11 @@ def _text(file: str, entries: list[str]) -> str:
 
 def _judge(text: str, file: str) -> None:
     """Ends the run if the configuration with the new entry is invalid."""
-    from irlint.command.streams import complain
+    from irlint.command.streams import emit_stderr
     from irlint.policy.configuration import ConfigError, of_text
 
     try:
         of_text(text.removeprefix("\ufeff").replace("\r\n", "\n"), file)
     except ConfigError as error:
-        complain(str(error))
+        emit_stderr(str(error))
         raise SystemExit(2) from None

@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from irlint.command.streams import complain, emit, encoding, fail, locked, notify, write
+from irlint.command.streams import emit, emit_stderr, encoding, fail, locked, notify, write
 from irlint.findings.wording import counted
 from irlint.lazy_typing import TYPE_CHECKING, Any, NoReturn
 from irlint.reporters.forms import FORMS, Form
@@ -144,15 +144,15 @@ def notices(
 ) -> Iterator[str]:
     """Notices about suppressions, the baseline, and files that were skipped because git ignores them or they are
     unchanged."""
-    left_out = excluded.left_out
-    yield from excluded.passed_links()
+    ignored = excluded.ignored_files
+    yield from excluded.unfollowed_links()
     if excluded.unchanged:
         yield f"not checked: {counted(excluded.unchanged, 'model')} that {options['changed_since']} has as here"
-    if left_out:
-        first = next(iter(left_out.values()))
-        more = ", ..." if len(set(left_out.values())) > 1 else ""
+    if ignored:
+        first = next(iter(ignored.values()))
+        more = ", ..." if len(set(ignored.values())) > 1 else ""
         yield (
-            f"not checked: {counted(len(left_out), 'model')} that git ignores ({first}{more}); name a file to have it "
+            f"not checked: {counted(len(ignored), 'model')} that git ignores ({first}{more}); name a file to have it "
             "checked, "
             "or give --no-respect-gitignore"
         )
@@ -165,7 +165,7 @@ def notices(
         in_force = {id(entry) for entry in policy.suppress.entries}
         yield from (entry.expiry() for entry in config["suppress"] if id(entry) not in in_force)
         used = frozenset(at for file in report.files for at in file.used)
-        files = [*(file.path for file in report.files if file.status != "skipped"), *left_out]
+        files = [*(file.path for file in report.files if file.status != "skipped"), *ignored]
         partly = options["exclude"] or options["changed_since"]
         whole = not partly and any(_holds(path, config.root) for path in paths)
         yield from stale(policy.suppress, used, files, whole, policy)
@@ -200,9 +200,9 @@ def account(
     """Writes to standard error the checked files (with --verbose), the statistics if the format is a document, and the
     notices. ``counts`` are statistics that were computed before."""
     if options["verbose"]:
-        complain("".join(f"irlint: {line}\n" for line in _files(report, config)))
+        emit_stderr("".join(f"irlint: {line}\n" for line in _files(report, config)))
     if options["statistics"] and FORMS[options["format"]].document:
-        complain(counts or _statistics(report))
+        emit_stderr(counts or _statistics(report))
     if not options["quiet"]:
         note(notices)
 
@@ -211,7 +211,7 @@ def note(notices: Iterable[str]) -> None:
     """Writes each notice as a line of standard error."""
     from irlint.reporters.plain import safe
 
-    complain("".join(f"irlint: note: {safe(notice)}\n" for notice in notices))
+    emit_stderr("".join(f"irlint: note: {safe(notice)}\n" for notice in notices))
 
 
 def _files(report: Report, config: Config | None) -> Iterator[str]:

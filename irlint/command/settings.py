@@ -7,7 +7,7 @@ import stat
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from irlint.command.streams import complain, fail
+from irlint.command.streams import emit_stderr, fail
 from irlint.lazy_typing import TYPE_CHECKING, Any
 from irlint.parsers.opening import is_url
 from irlint.policy.keys import KEYS, LEVELS
@@ -48,7 +48,7 @@ def configuration(options: Mapping[str, Any]) -> Config | None:
     if named is not None and options["isolated"]:
         fail("--config and --isolated cannot be combined", "help: give one of them")
     if named is not None:
-        return _loaded(named) or fail(f"{named} has no table [tool.irlint]", end=NOTHING)
+        return _loaded(named) or fail(f"{named} has no table [tool.irlint]", closing=NOTHING)
     if options["isolated"]:
         return None
     from irlint.policy.configuration_files import candidates
@@ -62,10 +62,10 @@ def _loaded(file: str) -> Config | None:
     try:
         return loaded(file)
     except ConfigError as error:
-        complain(str(error))
+        emit_stderr(str(error))
         raise SystemExit(2) from None
     except OSError as error:
-        fail(f"cannot read the configuration {file}: {error.strerror}", end=NOTHING)
+        fail(f"cannot read the configuration {file}: {error.strerror}", closing=NOTHING)
 
 
 def merged(options: Mapping[str, Any], config: Config | None) -> dict[str, Any]:
@@ -119,22 +119,22 @@ def outputs(options: Mapping[str, Any], config: Config | None, paths: Iterable[s
     for _, file in result:
         reason = _unwritable(file)
         if reason:
-            fail(f"--output: cannot write {file}: {reason}", end=NOTHING)
-        refuse_overwriting([file], written, "two reports", end=NOTHING)
+            fail(f"--output: cannot write {file}: {reason}", closing=NOTHING)
+        refuse_overwriting([file], written, "two reports", closing=NOTHING)
         written.append(file)
     settings = [config.file if config is not None else None, options["baseline"], options["resume"]]
-    refuse_overwriting(written, filter(None, settings), "a report and a file that irlint keeps", end=NOTHING)
-    refuse_overwriting(written, paths, "a report and a model", end=NOTHING)
+    refuse_overwriting(written, filter(None, settings), "a report and a file that irlint keeps", closing=NOTHING)
+    refuse_overwriting(written, paths, "a report and a model", closing=NOTHING)
     return result
 
 
-def refuse_overwriting(files: Sequence[str], others: Iterable[str], what: str, end: str = "") -> None:
+def refuse_overwriting(files: Sequence[str], others: Iterable[str], what: str, closing: str = "") -> None:
     """Ends the run if a file to write is one of the others; devices and pipes are allowed."""
     taken = {os.path.realpath(each) for each in others} if files else ()
     for file in files:
         is_odd = os.path.exists(file) and not os.path.isfile(file)
         if os.path.realpath(file) in taken and not is_odd:
-            fail(f"--output: {file} would be {what}", "help: name another file", end=end)
+            fail(f"--output: {file} would be {what}", "help: name another file", closing=closing)
 
 
 def _output(entry: str) -> tuple[Form, str]:
@@ -193,10 +193,10 @@ def _rules(option: str, entries: Sequence[str]) -> list[str] | None:
     names = [name.strip() for entry in entries for name in entry.split(",") if name.strip()]
     if not names:
         fail(f"{option}: it names no rule", RULES_HELP)
-    from irlint.policy.rulebook import judged
+    from irlint.policy.rulebook import verified
 
     try:
-        return judged(option, names)
+        return verified(option, names)
     except ValueError as error:
         fail(str(error), RULES_HELP)
 
@@ -219,12 +219,12 @@ def _baseline(file: str, update: bool) -> Mapping[str, Mapping[str, frozenset[st
     except FileNotFoundError:
         if update:
             return {}
-        fail(f"no such baseline: {file}", "help: --update-baseline writes it", end=NOTHING)
+        fail(f"no such baseline: {file}", "help: --update-baseline writes it", closing=NOTHING)
     except OSError as error:
-        fail(f"cannot read the baseline {file}: {error.strerror}", end=NOTHING)
+        fail(f"cannot read the baseline {file}: {error.strerror}", closing=NOTHING)
     except baseline.BrokenBaseline as error:
         remedy = "help: restore the file; or remove it, and write it again with --update-baseline"
-        fail(f"{file} is {error}", remedy, end=NOTHING)
+        fail(f"{file} is {error}", remedy, closing=NOTHING)
 
 
 def of_files(

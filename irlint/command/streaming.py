@@ -9,7 +9,7 @@ from itertools import chain
 
 from irlint import __version__
 from irlint.command import results, settings
-from irlint.command.streams import complain, emit, fail, notify, write_blocks
+from irlint.command.streams import emit, emit_stderr, fail, notify, write_blocks
 from irlint.findings.report import CheckedFile, Report
 from irlint.findings.tally import Tally, entry_of
 from irlint.lazy_typing import TYPE_CHECKING, Any, BinaryIO, NoReturn
@@ -19,7 +19,7 @@ from irlint.records import replaced
 from irlint.reporters import jsonl, statistics
 from irlint.reporters.forms import FORMS
 from irlint.run import journal
-from irlint.run.files import Outcome, apart, files_named, found_there, judge_shapes, opened, outcomes
+from irlint.run.files import Outcome, local_and_remote, named_files, opened, outcomes, remote_files, require_inputs
 from irlint.run.search import Excluded, discovered
 
 if TYPE_CHECKING:
@@ -61,14 +61,14 @@ def check(
     names = [shown(path) if is_url(path) else path for path in paths]
     head = jsonl.run(__version__, paths=names, settings=_digest(options, config))
     sink = _Resumed(options["resume"], head) if options["resume"] else _Streamed(head)
-    here, there = apart(paths)
+    here, there = local_and_remote(paths)
     local = discovered(here, excluded, options["force_exclude"])
-    remote = found_there(there, excluded, options["force_exclude"])
+    remote = remote_files(there, excluded, options["force_exclude"])
     only = local[0] if len(local) == 1 and not there else ""
     heard = advance(None if there else len(local), only) if advance is not None and (there or local) else None
     files = sink.missing(chain(local, remote))
     found = outcomes(files, chosen, options["jobs"], ordered=True, executor=options["executor"])
-    named = files_named(here)
+    named = named_files(here)
     keeps = policy is not None or bool(chosen.shapes) or bool(chosen.models)
     kept, passed = _written((opened(each, named, policy) for each in found), sink, options, keeps, heard)
     tally = sink.closed()
@@ -76,7 +76,7 @@ def check(
         from irlint.command.empty import fail_empty
 
         fail_empty(paths, passed, options, config, excluded)
-    judge_shapes(chosen, kept, {})
+    require_inputs(chosen, kept, {})
     _finish(tally, paths, options, config, policy, kept, excluded)
     results.refuse_lacking(passed)
     results.end(tally.worst, options["fail_on"])
@@ -105,7 +105,7 @@ def _written(
             results.note(notice for notice in outcome.file.notices if notice not in seen)
             seen.update(outcome.file.notices if len(seen) < PASSED else ())
         if options["verbose"]:
-            complain(f"irlint: {results.of_file(outcome.file, len(outcome.findings))}\n")
+            emit_stderr(f"irlint: {results.of_file(outcome.file, len(outcome.findings))}\n")
         if outcome.file.status == "skipped" and (len(passed) < PASSED or outcome.file.lacking):
             passed.append(outcome.file)
         if heard is not None:

@@ -14,15 +14,16 @@ from irlint.lazy_typing import NoReturn
 LOCK_TRIES, LOCK_PAUSE = 500, 0.02
 
 
-def fail(message: str, *more: str, end: str = "") -> NoReturn:
-    """Ends the run with a message and status 2, which means that the check did not take place."""
+def fail(message: str, *more: str, closing: str = "") -> NoReturn:
+    """Writes a message with further lines and then ``closing`` to standard error; raises SystemExit with status 2."""
     notify(f"error: {message}", *more)
-    complain(end)
+    emit_stderr(closing)
     raise SystemExit(2)
 
 
 def reason(error: OSError) -> str:
-    """The text of an error: the file that it names, if any, and why it cannot be used."""
+    """Why a file cannot be used, after its name if the error has one; without a name if the process has too many open
+    files."""
     text = error.strerror or str(error)
     if error.errno == EMFILE:
         return f"{text}: raise the limit of this process (ulimit -n), or give --jobs 1"
@@ -34,11 +35,11 @@ def notify(message: str, *more: str) -> None:
     from irlint.reporters.plain import safe
 
     lines = [f"irlint: {safe(message)}", *(f"   = {safe(line)}" for line in more)]
-    complain("".join(f"{line}\n" for line in lines))
+    emit_stderr("".join(f"{line}\n" for line in lines))
 
 
-def complain(text: str) -> None:
-    """Writes to standard error, if there is one, without control sequences for a terminal or a log."""
+def emit_stderr(text: str) -> None:
+    """Writes to standard error, if there is one, without control sequences for a terminal or a log; ignores errors."""
     if not text:
         return
     from irlint.reporters.plain import inert
@@ -51,10 +52,9 @@ def complain(text: str) -> None:
 
 
 def emit(text: str, encoding: str | None = None, notation: str = "text") -> None:
-    """Writes to standard output, in its own encoding by default, and changes no line ends.
+    """Writes to standard output, in its own encoding by default, and changes no line ends; see ``emit_blocks``.
 
-    A closed pipe ends the run quietly. Control sequences are removed or escaped as the ``notation`` allows; with "",
-    they are written.
+    Control sequences are removed or escaped as the ``notation`` allows; with "", they are written.
     """
     if sys.stdout is None:
         return
@@ -67,7 +67,7 @@ def emit(text: str, encoding: str | None = None, notation: str = "text") -> None
 
 
 def _is_closed_pipe(error: OSError) -> bool:
-    """Whether an error means that the reader of the output has ended; Windows has another number for it."""
+    """Whether an error means that the process which reads the output has ended. On Windows this is EINVAL."""
     from irlint.reporters.console import WINDOWS
 
     return isinstance(error, BrokenPipeError) or (WINDOWS and error.errno == EINVAL)
@@ -83,7 +83,7 @@ def discard_output() -> None:
 
 
 def write(file: str, text: str, option: str, notation: str = "") -> None:
-    """Writes a complete file, or none of it; devices and pipes are written to, and links are followed.
+    """Writes a text as ``write_blocks`` with ``in_place``, or as ``emit`` if the file is the one of standard output.
 
     With a ``notation``, control characters are replaced.
     """
@@ -98,11 +98,11 @@ def write(file: str, text: str, option: str, notation: str = "") -> None:
 
 
 def write_blocks(file: str, blocks: Iterable[bytes], option: str, *, in_place: bool = False) -> None:
-    """Writes a complete file from blocks of bytes, or none of it; devices and pipes are written to, and links are
-    followed.
+    """Writes blocks of bytes to a file or, if it is a link, to its target; on an error, ends the run.
 
-    With ``in_place``, for which ``blocks`` has to be a list, the existing file is overwritten if the folder permits no
-    new file.
+    A regular file is replaced by a complete new file, so that an error leaves the old one. With ``in_place``, an
+    existing file in a folder that permits no new file is overwritten instead, and an error leaves a part; ``blocks``
+    must then be a list. A device or pipe is written to.
     """
     try:
         if os.path.exists(file) and not os.path.isfile(file):
@@ -114,7 +114,10 @@ def write_blocks(file: str, blocks: Iterable[bytes], option: str, *, in_place: b
 
 
 def emit_blocks(blocks: Iterable[bytes]) -> None:
-    """Writes bytes to standard output; a closed pipe ends the run quietly."""
+    """Writes bytes to standard output, if there is one.
+
+    If its reader has closed the pipe, this and all further output is discarded. Another error ends the run.
+    """
     if sys.stdout is None:
         return
     try:
@@ -127,9 +130,9 @@ def emit_blocks(blocks: Iterable[bytes]) -> None:
 
 
 def _is_standard_output(file: str) -> bool:
-    """Whether a file, such as ``/dev/stdout``, is the one that standard output is written to.
+    """Whether standard output is written to this file, as to ``/dev/stdout``.
 
-    If it were replaced, the earlier output would be lost.
+    Replacing the file would lose the earlier output.
     """
     try:
         named = os.stat(file)
@@ -144,9 +147,10 @@ def _write_into(file: str, blocks: Iterable[bytes]) -> None:
 
 
 def _replace(file: str, blocks: Iterable[bytes], *, in_place: bool) -> None:
-    """Replaces a file by a new one with its permissions.
+    """Replaces a file by a new one with the same permissions; raises OSError.
 
-    If that is not permitted, overwrites it with ``in_place``, and else raises PermissionError.
+    If the folder does not permit a new file, the old one is overwritten with ``in_place``, and PermissionError is
+    raised without.
     """
     from irlint.run.writing import permissions, put
 
@@ -162,11 +166,12 @@ def _replace(file: str, blocks: Iterable[bytes], *, in_place: bool) -> None:
 def locked(file: str) -> Iterator[None]:
     """A context that locks the folder of a file against other runs.
 
-    It continues without a lock if another run holds it for long, or if the folder cannot be locked.
+    The context starts without a lock if another run holds the lock during all LOCK_TRIES, or if the folder cannot be
+    locked.
     """
     import time
 
-    handle = _lockable(os.path.dirname(os.path.realpath(file)))
+    handle = _lock_handle(os.path.dirname(os.path.realpath(file)))
     try:
         for _ in range(LOCK_TRIES if handle is not None else 0):
             if _lock(handle):
@@ -178,10 +183,10 @@ def locked(file: str) -> Iterator[None]:
             os.close(handle)
 
 
-def _lockable(folder: str) -> int | None:
-    """A handle of the file to lock for a folder; None if it cannot be opened.
+def _lock_handle(folder: str) -> int | None:
+    """Opens what is locked for a folder, and returns its handle; None if it cannot be opened.
 
-    The file is the folder itself or, on Windows, a file in the user's own folder for temporary files.
+    This is the folder itself or, on Windows, a file in the user's own folder for temporary files.
     """
     import tempfile
     from hashlib import sha256
@@ -196,7 +201,7 @@ def _lockable(folder: str) -> int | None:
 
 
 def _lock(handle: int | None) -> bool:
-    """Whether the file of a handle is now locked. The lock ends when the handle is closed."""
+    """Tries once to lock the file of a handle until the handle is closed; returns whether it is locked now."""
     from importlib import import_module
 
     try:

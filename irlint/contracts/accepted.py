@@ -1,4 +1,4 @@
-"""Compares the sizes that two models accept for their shared inputs, by symbol and at combinations of sizes."""
+"""Compares the sizes that two models accept for their shared inputs: for each axis, and at combinations of sizes."""
 
 from __future__ import annotations
 
@@ -15,25 +15,27 @@ from irlint.model.tensor import Optional, SparseTensor, Tensor, Type
 from irlint.model.tensor import Sequence as SequenceType
 from irlint.records import record
 
-#: Symbols are replaced by values at most this many times, because a value may be a symbol.
+#: Symbols are replaced by values in at most this many rounds, because a value may be a symbol.
 MAX_CHAIN = 8
 
-#: The largest number of sizes that are tried for each symbol, and of combinations.
+#: For each symbol, at most this many of the smallest sizes are tried, and a larger one.
 TRIED_SIZES = 5
+
+#: At most this many combinations of sizes are tried if all are tried; a sample has one more.
 TRIED_POINTS = 600
 
-#: The largest number of sizes that are drawn for all combinations.
+#: The sizes in all combinations of a sample are at most this many, but at least 8 combinations are drawn.
 DRAWN = 60_000
 
-#: Longer texts of sizes are not read as expressions.
+#: Names of sizes with more characters are not read as expressions.
 LONGEST_SUM = 200
 
-
+#: A size for each symbol.
 Point = Mapping[str, int]
 
 
 def tensor_of(known: Type | None) -> Tensor | SparseTensor | None:
-    """The tensor type of a value or, for sequences and optional values, of its elements; else None."""
+    """The tensor type, or the tensor type of the elements of a sequence or optional type; None for any other type."""
     while isinstance(known, (SequenceType, Optional)):
         known = known.element
     return known if isinstance(known, (Tensor, SparseTensor)) else None
@@ -41,7 +43,10 @@ def tensor_of(known: Type | None) -> Tensor | SparseTensor | None:
 
 @record
 class Axis:
-    """An axis of an input that both models have, and its size in each."""
+    """An axis of an input that both models have, and the size of this axis in the old and in the new model.
+
+    ``end`` is the input of the new model, also after the two models are ``swapped``.
+    """
 
     end: End
     axis: int
@@ -50,7 +55,7 @@ class Axis:
 
 
 def shared_axes(pairs: Iterable[tuple[End, End]]) -> list[Axis]:
-    """The axes of inputs that have the same rank in both models."""
+    """The axes of the shared inputs that are tensors of the same rank in both models."""
     found = []
     for old, new in pairs:
         one, other = tensor_of(old.type), tensor_of(new.type)
@@ -80,7 +85,7 @@ def settled(dim: Dim, contract: Contract) -> Dim:
 
 
 def sizes_of(dim: MaybeDim, contract: Contract) -> Sizes | None:
-    """The possible sizes of an axis of an input; None if that is too complex."""
+    """The possible sizes of an axis of an input whose size is ``dim``; None if that is too complex."""
     if dim is None:
         return ALL
     dim = settled(dim, contract)
@@ -102,10 +107,7 @@ def sizes_text(name: str, sizes: Sizes) -> str:
 
 @record
 class Taken:
-    """The inputs that a model accepts.
-
-    ``texts`` maps symbols to names in the file that are expressions of other sizes: ``past + 1``.
-    """
+    """The contract of a model, and ``texts``: the names in the file of symbols, such as ``past + 1``."""
 
     contract: Contract
     texts: Mapping[str, str]
@@ -113,9 +115,10 @@ class Taken:
 
 @record
 class Broken:
-    """A condition of the new model that the sizes ``point`` violate, although both models accept each size alone.
+    """A condition of the new model that sizes of the old model's symbols, ``point``, violate.
 
-    ``name`` is the symbol of axes that the new model makes equal, if that is the condition.
+    The old model accepts these sizes, and the new model accepts each of them alone. If axes of the new model have one
+    symbol, and of the old model different ones, ``condition`` is None and ``name`` is this symbol.
     """
 
     point: Point
@@ -124,23 +127,23 @@ class Broken:
 
 
 def broken_conditions(axes: Sequence[Axis], old: Taken, new: Taken) -> list[Broken]:
-    """The conditions on several sizes that the new model has and the old one does not."""
+    """The conditions of the new model on several sizes that a tried combination of sizes of the old model violates."""
     several = [each for each in new.contract.conditions if not each.when and not _is_of_one(each, new.contract)]
     formulas = [(each, Formula(each.text)) for each in several]
     found: dict[str, Broken] = {}
     for point in points(axes, old, new):
-        env, clash = carried(axes, point)
+        new_point, clash = carried(axes, point)
         if clash:
             found.setdefault(clash, Broken(point, name=clash))
             continue
         for condition, formula in formulas:
-            if condition.text not in found and _holds(formula, env) is False:
+            if condition.text not in found and _holds(formula, new_point) is False:
                 found[condition.text] = Broken(point, condition)
     return list(found.values())
 
 
 def _is_of_one(condition: Condition, contract: Contract) -> bool:
-    """Whether a condition is about one axis alone; such conditions are compared as sets of sizes."""
+    """Whether a condition limits a single symbol; the sets of sizes of this symbol are then compared instead."""
     relations = condition.demand.requirement.any_of
     names = {
         str(settled(symbol(name), contract))
@@ -148,13 +151,16 @@ def _is_of_one(condition: Condition, contract: Contract) -> bool:
         for side in (each.left, each.right)
         for name in symbols(side)
     }
-    left = [name for name in names if not name.isdecimal()]
-    return len(left) <= 1 and all(name in contract.sizes for name in left)
+    dynamic = [name for name in names if not name.isdecimal()]
+    return len(dynamic) <= 1 and all(name in contract.sizes for name in dynamic)
 
 
-def points(axes: Sequence[Axis], taken: Taken, other: Taken) -> Iterator[Point]:
-    """Sizes for the symbols of the old model that it accepts; the new model accepts each of them alone."""
-    old, new = taken.contract, other.contract
+def points(axes: Sequence[Axis], old_taken: Taken, new_taken: Taken) -> Iterator[Point]:
+    """Sizes of the old model's symbols that it accepts together and of which the new model accepts each alone.
+
+    Yields nothing if the old model has a static size that the new one does not accept.
+    """
+    old, new = old_taken.contract, new_taken.contract
     spans: dict[str, Sizes | None] = {}
     for each in axes:
         one = None if each.old is None else settled(each.old, old)
@@ -165,37 +171,39 @@ def points(axes: Sequence[Axis], taken: Taken, other: Taken) -> Iterator[Point]:
             continue
         for name in sorted(symbols(one)):
             spans.setdefault(name, ALL)
-        mine, before = sizes_of(one, old), spans.get(str(one))
-        if mine is not None and theirs is not None and before is not None:
-            joint = met(mine, theirs)
+        ours, before = sizes_of(one, old), spans.get(str(one))
+        if ours is not None and theirs is not None and before is not None:
+            joint = met(ours, theirs)
             spans[str(one)] = None if joint is None else met(before, joint)
     tried = {name: _tried(sizes) for name, sizes in spans.items()}
     formulas = [Formula(each.text) for each in old.conditions if not each.when]
-    sums = [(name, formula) for name, text in taken.texts.items() if (formula := _sum(text)) is not None]
+    sums = [(name, formula) for name, text in old_taken.texts.items() if (formula := _sum(text)) is not None]
     given = {str(each.old): settled(each.old, old) for each in axes if isinstance(each.old, Expr)}
     for sizes in _combined(tried):
-        point = _whole_point(given, _summed(sizes, sums))
+        point = _complete_point(given, _with_sums(sizes, sums))
         if point is not None and all(_holds(each, point) is not False for each in formulas):
             yield point
 
 
 def carried(axes: Iterable[Axis], point: Point) -> tuple[dict[str, int], str]:
-    """The sizes of the new model's symbols for sizes of the old model's, and a symbol that would need two sizes, or
-    ""."""
-    env: dict[str, int] = {}
+    """The sizes of the new model's symbols that follow from ``point``, sizes of the old model's symbols, and "".
+
+    If a symbol of the new model would need two sizes, returns it in place of "".
+    """
+    found: dict[str, int] = {}
     for each in axes:
         if each.old is None or not isinstance(each.new, Expr):
             continue
         size = each.old if isinstance(each.old, int) else point.get(str(each.old))
-        if size is not None and env.setdefault(str(each.new), size) != size:
-            return env, str(each.new)
-    return env, ""
+        if size is not None and found.setdefault(str(each.new), size) != size:
+            return found, str(each.new)
+    return found, ""
 
 
-def _whole_point(given: Mapping[str, Dim], sizes: Point) -> Point | None:
-    """The sizes of all symbols of the old model, computed from ``sizes``; None if some are missing.
+def _complete_point(given: Mapping[str, Dim], sizes: Point) -> Point | None:
+    """The sizes with those of all other axes of the old model; None if a symbol has no size.
 
-    ``given`` maps the other symbols to expressions of those in ``sizes``.
+    ``given`` maps the size of each axis, as a text, to an expression of the symbols in ``sizes``.
     """
     try:
         return {**sizes, **{name: evaluated(dim, sizes) for name, dim in given.items()}}
@@ -204,7 +212,7 @@ def _whole_point(given: Mapping[str, Dim], sizes: Point) -> Point | None:
 
 
 def _sum(text: str) -> Formula | None:
-    """The formula for a name that is an expression of other sizes, such as ``past + 1``; None for any other name."""
+    """The formula of a name that is an expression of other sizes, such as ``past + 1``; None for any other name."""
     if not any(sign in text for sign in "+-*/") or "**" in text or len(text) > LONGEST_SUM:
         return None
     if not all(each.isalnum() or each in "_+-*/() " for each in text):
@@ -215,8 +223,8 @@ def _sum(text: str) -> Formula | None:
         return None
 
 
-def _summed(sizes: Point, sums: Iterable[tuple[str, Formula]]) -> Point:
-    """The sizes; those whose names are expressions are computed."""
+def _with_sums(sizes: Point, sums: Iterable[tuple[str, Formula]]) -> Point:
+    """The sizes, where each symbol whose name is a formula has the value of this formula if it is at least 1."""
     found = dict(sizes)
     for name, formula in sums:
         try:
@@ -229,7 +237,7 @@ def _summed(sizes: Point, sums: Iterable[tuple[str, Formula]]) -> Point:
 
 
 def _tried(sizes: Sizes | None) -> list[int]:
-    """A few sizes of a set: the smallest ones, at most TRIED_SIZES, and a larger one; [] if it is empty or None."""
+    """The TRIED_SIZES smallest sizes of a set and a larger one; [] for an empty set or None."""
     if sizes is None or sizes.is_empty:
         return []
     least, greatest = sizes.least, sizes.greatest
@@ -239,7 +247,7 @@ def _tried(sizes: Sizes | None) -> list[int]:
 
 
 def _combined(tried: Mapping[str, list[int]]) -> Iterator[Point]:
-    """Combinations of sizes: all if there are few, else a sample that is the same in every run."""
+    """All combinations of the tried sizes; if they are more than TRIED_POINTS, a sample that is always the same."""
     count = 1
     for sizes in tried.values():
         count *= len(sizes)
@@ -256,7 +264,7 @@ def _combined(tried: Mapping[str, list[int]]) -> Iterator[Point]:
 
 
 def _holds(formula: Formula, sizes: Point) -> bool | None:
-    """Whether a condition is true; None if it is about other sizes than these."""
+    """Whether a condition is true; None if a symbol has no size, or if a divisor is 0."""
     try:
         return formula.holds(sizes)
     except (KeyError, ZeroDivisionError):

@@ -5,21 +5,20 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection, Sequence
 
-from irlint.dims import TooComplex, symbol, symbols
+from irlint.contracts.implied import Alternatives, symbols_in
+from irlint.dims import TooComplex, symbol
 from irlint.dims.expressions import dim_of
 from irlint.findings.statements import Relation, Requirement
 from irlint.inference.known import Demand, Known
 from irlint.model import Node
 from irlint.records import replaced
 
-#: Relations of which at least one must hold.
-Alternatives = tuple[Relation, ...]
-
+#: The forms of an assumption, for messages.
 FORM = "a condition on sizes, such as H <= 1280, 32 <= H <= 640, H % 32 == 0, H in (320, 640) or N == M"
 
 
 def with_assumptions(known: Known, texts: Sequence[str], names: Collection[str]) -> Known:
-    """``known`` with assumptions about the sizes ``names`` as further demands; raises ValueError."""
+    """``known`` with the assumptions ``texts`` as further demands. Raises ValueError as ``assumed`` does."""
     demands = [
         Demand("", Node("--assume", "", "", None, (), ()), Requirement(alternatives, text))
         for text in texts
@@ -29,21 +28,23 @@ def with_assumptions(known: Known, texts: Sequence[str], names: Collection[str])
 
 
 def assumed(text: str, names: Collection[str]) -> list[Alternatives]:
-    """The alternatives in a text, all of which must hold. Raises ValueError for a wrong form or for other names."""
+    """The demands in a text: each has alternatives, and all of the demands must hold.
+
+    Raises ValueError if the text has no valid form, or a symbol that is not in ``names``.
+    """
     try:
         found = _conjunction(ast.parse(text.strip(), mode="eval").body)
     except (SyntaxError, TypeError, ZeroDivisionError, TooComplex):
         raise ValueError(f"{text!r} is not an assumption: it has to be {FORM}") from None
-    mentioned = frozenset[str]().union(
-        *(symbols(side) for each in found for relation in each for side in (relation.left, relation.right))
-    )
+    mentioned = symbols_in(relation for each in found for relation in each)
     for name in sorted(mentioned.difference(names)):
-        known = f"the dynamic ones are {', '.join(sorted(names))}" if names else "no size of an input is dynamic"
+        known = f"the dynamic sizes are {', '.join(sorted(names))}" if names else "no size of an input is dynamic"
         raise ValueError(f"{text!r} is about {name!r}, which is not a size of an input; {known}")
     return found
 
 
 def _conjunction(tree: ast.expr) -> list[Alternatives]:
+    """The demands of a syntax tree; raises TypeError if a part of an "or" is more than one demand."""
     if isinstance(tree, ast.BoolOp) and isinstance(tree.op, ast.And):
         return [each for part in tree.values for each in _conjunction(part)]
     if isinstance(tree, ast.BoolOp):

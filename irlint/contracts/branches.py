@@ -1,4 +1,4 @@
-"""A demand that both branches of a node such as If have is a demand of the graph around the node."""
+"""A demand of both branches of a node such as If is a demand of the graph around the node."""
 
 from __future__ import annotations
 
@@ -20,9 +20,10 @@ BRANCHES = 2
 
 
 def demanded_by_both(demands: Sequence[Demand], graph: Graph, group: Callable[[], Group]) -> Sequence[Demand]:
-    """The demands. A demand of one branch that also holds in the other becomes a demand of the surrounding graph.
+    """The demands, where each demand that both branches of a node have becomes a demand of the graph around the node.
 
-    ``group`` creates a group with the unconditional values.
+    If several branches have the same path, their demands stay as they are. ``group`` creates a group with the
+    unconditional values.
     """
     pairs = list(_pairs(graph, ""))
     paths = [path for _, branches in pairs for path in branches]
@@ -39,8 +40,7 @@ def demanded_by_both(demands: Sequence[Demand], graph: Graph, group: Callable[[]
 
 
 def _pairs(graph: Graph, around: str) -> Iterator[tuple[str, tuple[str, str]]]:
-    """For each node with two branches, the path of the graph around it and the paths of its branches, innermost
-    first."""
+    """The path of the graph around each node with two bodies, and the paths of these bodies; inner nodes come first."""
     for node in graph.nodes:
         for _, body in node.bodies:
             yield from _pairs(body, body.path)
@@ -50,32 +50,37 @@ def _pairs(graph: Graph, around: str) -> Iterator[tuple[str, tuple[str, str]]]:
 
 
 def _grouped(demands: Sequence[Demand], path: str, group: Callable[[], Group]) -> Group | None:
-    """The group of a branch's demands; None if it has none."""
-    own = [demand for demand in demands if demand.when == path]
-    if not own:
+    """The group of the demands of the branch ``path``; None if the branch has no demand."""
+    of_branch = [demand for demand in demands if demand.when == path]
+    if not of_branch:
         return None
     found = group()
-    found.add(own)
+    found.add(of_branch)
     return found
 
 
 def _shared(one: Group, other: Group) -> Iterator[Demand]:
-    """The demands of one branch that hold in the other, too; if no sizes fit the other branch, all of them."""
+    """The demands that hold whichever branch runs.
+
+    If no sizes fit one branch, these are all demands of the other branch. If no sizes fit either, they are the demands
+    that make both impossible.
+    """
+    if one.impossible and other.impossible:
+        yield from (*one.impossible, *other.impossible)
+        return
     if one.impossible or other.impossible:
-        yield from (*one.impossible, *other.impossible) if one.impossible and other.impossible else ()
-        yield from () if one.impossible else one.demands()
-        yield from () if other.impossible else other.demands()
+        yield from (other if one.impossible else one).demands()
         return
     for name in one.sizes.keys() & other.sizes.keys():
         for narrow, wide in ((one, other), (other, one)):
             if within(narrow.sizes[name], wide.sizes[name]):
                 yield from (demand for demand, _ in wide.makers[name])
                 break
-    keys = {key_of(relations) for relations in _joint(other)}
+    keys = {key_of(relations) for relations in _unsolved(other)}
     yield from (each.demand for each in (*one.raw, *one.joint) if key_of(each.relations) in keys)
     texts = {text for text, _ in other.equal}
     yield from (demand for text, demand in one.equal if text in texts)
 
 
-def _joint(group: Group) -> list[Alternatives]:
+def _unsolved(group: Group) -> list[Alternatives]:
     return [each.relations for each in (*group.raw, *group.joint)]

@@ -22,7 +22,7 @@ class Change:
 
 
 def listed(names: list[str], limit: int = 3) -> str:
-    """Names in backticks; of more than ``limit``, the first ones and the number of the others."""
+    """At most ``limit`` names in backticks, then the number of further names. There must be a name."""
     shown = [f"`{name}`" for name in names[:limit]]
     more = len(names) - len(shown)
     if more:

@@ -26,12 +26,10 @@ from irlint.dims import Dim, Expr, MaybeDim, evaluated, same, symbols
 from irlint.model.tensor import Tensor, disagree, shape_text, type_text
 from irlint.records import NOTHING, record
 
-Pairs = Sequence[tuple[End, End]]
-
 
 @record(eq=False)
 class Side:
-    """A model for its user; ``texts`` maps symbols to other names of their sizes in the file, such as ``past + 1``."""
+    """A model as its users see it; ``texts`` maps symbols to the names of their sizes in the file: ``past + 1``."""
 
     inputs: tuple[End, ...]
     outputs: tuple[End, ...]
@@ -45,7 +43,7 @@ class Side:
 
 @record
 class Matched:
-    """The inputs or outputs that two models share, and those that only one of them has."""
+    """The inputs or outputs that two models share, those of the old model alone, and those of the new model alone."""
 
     pairs: tuple[tuple[End, End], ...]
     gone: tuple[End, ...]
@@ -53,25 +51,28 @@ class Matched:
 
 
 def matched(old: Sequence[End], new: Sequence[End]) -> Matched:
-    """Pairs the inputs or outputs of two models by name; the names in the file come first, then all other names."""
+    """Pairs the inputs or outputs of two models by their names in the file, then the remaining ones by all their names.
+
+    Of several ends with the same name, the first one is paired first.
+    """
     found: dict[int, int] = {}
-    taken: set[int] = set()
-    for of_name in (_own_name, _every_name):
-        places: dict[str, list[int]] = {}
-        for place in reversed(range(len(new))):
-            for name in of_name(new[place]) if place not in taken else ():
-                places.setdefault(name, []).append(place)
+    paired: set[int] = set()
+    for names_of in (_own_name, _every_name):
+        indices: dict[str, list[int]] = {}
+        for index in reversed(range(len(new))):
+            for name in names_of(new[index]) if index not in paired else ():
+                indices.setdefault(name, []).append(index)
         for at, one in enumerate(old):
             if at in found:
                 continue
-            nearest = [_next(places.get(name, []), taken) for name in of_name(one)]
-            fitting = [place for place in nearest if place is not None]
+            nearest = [_first_unpaired(indices.get(name, []), paired) for name in names_of(one)]
+            fitting = [index for index in nearest if index is not None]
             if fitting:
                 found[at] = min(fitting)
-                taken.add(found[at])
+                paired.add(found[at])
     pairs = tuple((one, new[found[at]]) for at, one in enumerate(old) if at in found)
     gone = tuple(one for at, one in enumerate(old) if at not in found)
-    return Matched(pairs, gone, tuple(each for place, each in enumerate(new) if place not in taken))
+    return Matched(pairs, gone, tuple(each for index, each in enumerate(new) if index not in paired))
 
 
 def _own_name(end: End) -> Collection[str]:
@@ -82,20 +83,20 @@ def _every_name(end: End) -> Collection[str]:
     return end.names
 
 
-def _next(places: list[int], taken: Collection[int]) -> int | None:
-    """The last of ``places`` that is not taken; removes taken ones from its end."""
-    while places and places[-1] in taken:
-        places.pop()
-    return places[-1] if places else None
+def _first_unpaired(indices: list[int], paired: Collection[int]) -> int | None:
+    """The smallest of the indices, which are in descending order, that is not paired, or None; removes paired ones."""
+    while indices and indices[-1] in paired:
+        indices.pop()
+    return indices[-1] if indices else None
 
 
 def interface_changes(old: Side, new: Side) -> list[Change]:
-    """The changes for a user of the old model, in its inputs and outputs."""
+    """The changes in inputs, accepted sizes and outputs for a user of the old model."""
     inputs, outputs = matched(old.inputs, new.inputs), matched(old.outputs, new.outputs)
     changes = [*_come_and_gone("input", inputs), *_moved("input", old.inputs, new.inputs, inputs)]
-    fed = [pair for pair in inputs.pairs if not (pair[0].optional and pair[1].optional)]
-    changes += [change for pair in fed for change in _input_types(*pair)]
-    axes = shared_axes(fed)
+    compared_inputs = [pair for pair in inputs.pairs if not (pair[0].optional and pair[1].optional)]
+    changes += [change for pair in compared_inputs for change in _input_types(*pair)]
+    axes = shared_axes(compared_inputs)
     if not old.contract.satisfiable or not new.contract.satisfiable:
         changes += _satisfiable(old.contract, new.contract)
     else:
@@ -103,8 +104,8 @@ def interface_changes(old: Side, new: Side) -> list[Change]:
         changes += _together(axes, old.taken, new.taken)
         changes += _branches(axes, old.contract, new.contract)
     changes += [*_come_and_gone("output", outputs), *_moved("output", old.outputs, new.outputs, outputs)]
-    compared = _Outputs(axes, old.taken, new.taken)
-    changes += [change for pair in outputs.pairs for change in compared.changes(*pair)]
+    of_outputs = _Outputs(axes, old.taken, new.taken)
+    changes += [change for pair in outputs.pairs for change in of_outputs.changes(*pair)]
     return changes
 
 
@@ -134,7 +135,7 @@ def _come_and_gone(what: str, ends: Matched) -> Iterator[Change]:
 
 
 def _moved(what: str, old: Sequence[End], new: Sequence[End], ends: Matched) -> Iterator[Change]:
-    """The change of a position that no other change explains."""
+    """A change for inputs or outputs at other positions, unless removed or new ones explain the positions."""
     if any(not each.optional for each in (*ends.gone, *(ends.added if what == "input" else ()))):
         return
     before = [each for each in old if not each.optional]
@@ -176,27 +177,28 @@ def _rank(shape: Sequence[MaybeDim] | None) -> int | None:
 
 
 def _dtype(end: End) -> str:
-    """The element type of a tensor, or the complete type of anything else."""
+    """The element type of a tensor as a text ("?" if unknown), or the complete type of any other end."""
     return end.type.dtype or "?" if isinstance(end.type, Tensor) else type_text(end.type)
 
 
 def _satisfiable(old: Contract, new: Contract) -> Iterator[Change]:
+    """The change if only one of the models accepts any sizes."""
     if old.satisfiable:
         change = listed([demand.requirement.condition for demand in new.impossible], limit=2)
         yield Change("contract-unsatisfiable", f"no sizes fit the new model any more: {change}", breaking=True)
     elif new.satisfiable:
-        yield Change("contract-satisfiable", "no sizes fitted the old model; some fit the new one")
+        yield Change("contract-satisfiable", "no sizes fit the old model; the new one accepts some")
 
 
 # --- sizes ------------------------------------------------------------------------------------------------------------
 
 
 def _sizes(axes: Sequence[Axis], old: Contract, new: Contract) -> Iterator[Change]:
-    """The changes of single axes; axes with the same symbol in both models result in one change."""
+    """The changes of the possible sizes of axes; axes with equal sizes in each model result in one change."""
     groups: dict[tuple[MaybeDim, MaybeDim], list[Axis]] = {}
     for each in axes:
         groups.setdefault((_settled(each.old, old), _settled(each.new, new)), []).append(each)
-    for (one, other), places in groups.items():
+    for (one, other), group in groups.items():
         before, after = sizes_of(one, old), sizes_of(other, new)
         if before is None or after is None:
             continue
@@ -204,28 +206,27 @@ def _sizes(axes: Sequence[Axis], old: Contract, new: Contract) -> Iterator[Chang
         if not narrowed and not widened:
             continue
         name = str(other) if isinstance(other, Expr) else str(one)
-        first = places[0]
         message = (
-            f"{_where(places)}: {sizes_text(name, after)}, where it was {sizes_text(name, before)}"
+            f"{_where(group)}: {sizes_text(name, after)}, where it was {sizes_text(name, before)}"
             f"{_reason(name if narrowed else '', new)}"
         )
-        yield Change("input-narrowed" if narrowed else "input-widened", message, first.end.name, breaking=narrowed)
+        yield Change("input-narrowed" if narrowed else "input-widened", message, group[0].end.name, breaking=narrowed)
 
 
 def _settled(dim: MaybeDim, contract: Contract) -> MaybeDim:
     return None if dim is None else settled(dim, contract)
 
 
-def _where(places: Sequence[Axis]) -> str:
+def _where(axes: Iterable[Axis]) -> str:
     """The axes as a text: ``axis 0 of `x`, axis 1 of `y```."""
-    axes: dict[int, list[str]] = {}
-    for each in places:
-        axes.setdefault(each.axis, []).append(each.end.name)
-    return ", ".join(f"axis {axis} of {listed(names)}" for axis, names in axes.items())
+    names_by_axis: dict[int, list[str]] = {}
+    for each in axes:
+        names_by_axis.setdefault(each.axis, []).append(each.end.name)
+    return ", ".join(f"axis {axis} of {listed(names)}" for axis, names in names_by_axis.items())
 
 
 def _reason(name: str, contract: Contract) -> str:
-    """The first node that requires something of a symbol, as the end of a message; "" if there is none."""
+    """The node of the first unconditional condition on a symbol, as the end of a message; "" without one."""
     found = next((each for each in contract.conditions if not each.when and name and name in _names(each)), None)
     return "" if found is None else f" ({_demanded(found)})"
 
@@ -241,7 +242,7 @@ def _demanded(condition: Condition) -> str:
 
 
 def _together(axes: Sequence[Axis], old: Taken, new: Taken) -> Iterator[Change]:
-    """The changes of conditions on several axes together."""
+    """The changes of conditions on the sizes of several axes."""
     for broken in broken_conditions(axes, old, new):
         at = ", ".join(f"{name} = {size}" for name, size in broken.point.items())
         message = f"{_wanted(broken, axes, 'is now')}; the old model takes {at}"
@@ -254,8 +255,8 @@ def _together(axes: Sequence[Axis], old: Taken, new: Taken) -> Iterator[Change]:
 def _wanted(broken: Broken, axes: Sequence[Axis], verb: str) -> str:
     if broken.condition is not None:
         return f"`{broken.condition.text}` {verb} required ({_demanded(broken.condition)})"
-    places = [each for each in axes if str(each.new) == broken.name]
-    return f"`{broken.name}` {verb} one size for {_where(places)}"
+    named = [each for each in axes if str(each.new) == broken.name]
+    return f"`{broken.name}` {verb} one size for {_where(named)}"
 
 
 def _condition_name(broken: Broken) -> str:
@@ -279,11 +280,12 @@ def _branches(axes: Sequence[Axis], old: Contract, new: Contract) -> Iterator[Ch
 
 
 def _branch(condition: Condition, text: str) -> tuple[str, str]:
-    """The attribute with the body that a condition is about, "" for an unconditional one, and the text."""
+    """The attribute with the body that needs a condition ("" for an unconditional condition), and the text."""
     return condition.when.rpartition("/")[2], text
 
 
 def _renamed(text: str, names: Mapping[str, str]) -> str:
+    """A text with each word that is a key of ``names`` replaced by its value."""
     parts, word = [], ""
     for character in f"{text}\n":
         if character.isalnum() or character == "_":
@@ -302,11 +304,12 @@ class _Outputs:
 
     def __init__(self, axes: Sequence[Axis], old: Taken, new: Taken) -> None:
         self.known_symbols = [_symbols(each.old for each in axes), _symbols(each.new for each in axes)]
+        #: Sizes that both models accept: those of the old model's symbols, and those of the new model's.
         self.tried: list[tuple[Mapping[str, int], Mapping[str, int]]] = []
         for point in points(axes, old, new) if old.contract.satisfiable and new.contract.satisfiable else ():
-            env, clash = carried(axes, point)
+            new_point, clash = carried(axes, point)
             if not clash:
-                self.tried.append((point, env))
+                self.tried.append((point, new_point))
 
     def changes(self, old: End, new: End) -> Iterator[Change]:
         if disagree(old.type, new.type):
@@ -317,13 +320,14 @@ class _Outputs:
             return
         kind = self._shapes(one.shape, other.shape)
         if kind:
-            lead = {"changed": "", "untold": "less is known of ", "told": "more is known of "}[kind]
+            beginning = {"changed": "", "untold": "less is known of ", "told": "more is known of "}[kind]
             now, was = shape_text(other.shape), shape_text(one.shape)
-            message = f"{lead}output `{new.name}`: {now}, where it was {was}"
+            message = f"{beginning}output `{new.name}`: {now}, where it was {was}"
             yield Change(f"output-{kind}", message, new.name, breaking=kind != "told")
 
     def _shapes(self, old: Sequence[MaybeDim] | None, new: Sequence[MaybeDim] | None) -> str:
-        """``changed``, ``untold`` for a less specific new shape, ``told`` for a more specific one, else ""."""
+        """``changed`` if the shapes differ at tried sizes, ``untold`` if less is known of the new shape, ``told`` if
+        more is known of it, else ""."""
         if old is None or new is None:
             return "" if old is new else "untold" if new is None else "told"
         if len(old) != len(new):
@@ -332,6 +336,7 @@ class _Outputs:
         return next((kind for kind in ("changed", "untold", "told") if kind in found), "")
 
     def _sizes(self, old: MaybeDim, new: MaybeDim) -> str:
+        """As ``_shapes``, for one axis. A size is known if the sizes of the shared inputs determine it."""
         is_known = [
             dim is not None and (isinstance(dim, int) or symbols(dim) <= names)
             for dim, names in zip((old, new), self.known_symbols)
@@ -345,9 +350,9 @@ class _Outputs:
             return "changed" if same(old, new) is False else ""
         return "changed" if any(self._differ(old, new, *each) for each in self.tried) else ""
 
-    def _differ(self, old: Dim, new: Dim, point: Mapping[str, int], env: Mapping[str, int]) -> bool:
+    def _differ(self, old: Dim, new: Dim, old_point: Mapping[str, int], new_point: Mapping[str, int]) -> bool:
         try:
-            return evaluated(old, point) != evaluated(new, env)
+            return evaluated(old, old_point) != evaluated(new, new_point)
         except (KeyError, ZeroDivisionError):
             return False
 

@@ -11,25 +11,34 @@ LISTED = 8
 
 
 def conditions(name: str, sizes: Sizes) -> tuple[str, ...] | None:
-    """The conditions that hold together for exactly the ``sizes``; None if there is no short form, or for an empty
-    set."""
+    """The conditions that hold together for exactly the ``sizes``: () for all sizes.
+
+    Returns None if the set is empty, or if no short conditions describe it.
+    """
     if sizes.is_full:
         return ()
     if sizes.is_empty:
         return None
     uniform = _uniform(name, sizes, 1)
+    # One condition is clearer than a list of more than two sizes.
     listed = sizes.few(LISTED if uniform is None or len(uniform) > 1 else 2)
-    if listed:
-        consecutive = listed[-1] - listed[0] == len(listed) - 1 > 1
-        if not consecutive:
-            return (f"{name} == {listed[0]}",) if len(listed) == 1 else (f"{name} in {tuple(listed)}",)
+    are_three_consecutive = len(listed) > 2 and listed[-1] - listed[0] == len(listed) - 1
+    if listed and not are_three_consecutive:
+        return (_membership(name, listed),)
     if uniform is not None:
         return uniform
     return _with_exceptions(name, sizes)
 
 
+def _membership(name: str, listed: list[int]) -> str:
+    return f"{name} == {listed[0]}" if len(listed) == 1 else f"{name} in {tuple(listed)}"
+
+
 def _uniform(name: str, sizes: Sizes, start: int) -> tuple[str, ...] | None:
-    """The sizes of at least ``start`` as bounds and residues; None if they have another form."""
+    """Conditions on the bounds and the residue for exactly the sizes of at least ``start``.
+
+    Returns None unless these are, between two bounds, all sizes with some residues.
+    """
     residues, least, greatest = _outline(sizes, start)
     if least is None:
         return None
@@ -38,10 +47,11 @@ def _uniform(name: str, sizes: Sizes, start: int) -> tuple[str, ...] | None:
         last = None if greatest is None else greatest - (greatest - residue) % sizes.modulus
         if last is not None and first > last:
             return None
-        inside = [each for each in _numbers(sizes, residue) if each[1] is None or each[1] >= start]
-        if len(inside) != 1 or max(inside[0][0], first) != first or inside[0][0] > first or inside[0][1] != last:
+        inside = [each for each in _intervals(sizes, residue) if each[1] is None or each[1] >= start]
+        if len(inside) != 1 or inside[0][0] > first or inside[0][1] != last:
             return None
     modulus, reduced = _reduced(residues, sizes.modulus)
+    # The least size with one of the residues; a lower bound of at most this size states nothing.
     trivial = min((residue or modulus) for residue in reduced)
     texts = []
     if greatest is not None and least > trivial:
@@ -59,7 +69,7 @@ def _outline(sizes: Sizes, start: int) -> tuple[list[int], int | None, int | Non
     least: int | None = None
     ends: list[int | None] = []
     for residue in range(sizes.modulus):
-        for low, high in _numbers(sizes, residue):
+        for low, high in _intervals(sizes, residue):
             if high is not None and high < start:
                 continue
             begin = low if low >= start else start + (residue - start) % sizes.modulus
@@ -71,14 +81,14 @@ def _outline(sizes: Sizes, start: int) -> tuple[list[int], int | None, int | Non
     return residues, least, greatest
 
 
-def _numbers(sizes: Sizes, residue: int) -> Iterator[tuple[int, int | None]]:
-    """The first and last size of each interval of a residue class."""
+def _intervals(sizes: Sizes, residue: int) -> Iterator[tuple[int, int | None]]:
+    """The first and the last size (None: no end) of each interval of a residue class."""
     for low, high in sizes.classes[residue]:
         yield residue + sizes.modulus * low, None if high is None else residue + sizes.modulus * high
 
 
 def _reduced(residues: list[int], modulus: int) -> tuple[int, list[int]]:
-    """The same residues with the smallest possible modulus."""
+    """The smallest modulus, and residues modulo it, that describe the same integers."""
     for smaller in range(1, modulus):
         if modulus % smaller == 0:
             reduced = sorted({residue % smaller for residue in residues})
@@ -88,6 +98,7 @@ def _reduced(residues: list[int], modulus: int) -> tuple[int, list[int]]:
 
 
 def _of_residues(name: str, modulus: int, residues: list[int]) -> tuple[str, ...]:
+    """The condition that a size has one of the residues; () if all sizes do."""
     if modulus == 1:
         return ()
     if len(residues) == 1:
@@ -99,17 +110,16 @@ def _of_residues(name: str, modulus: int, residues: list[int]) -> tuple[str, ...
 
 
 def _with_exceptions(name: str, sizes: Sizes) -> tuple[str, ...] | None:
-    """A few single sizes, and all regular ones from some size on; None if the set has another form."""
-    starts = sorted({low for residue in range(sizes.modulus) for low, _ in _numbers(sizes, residue)})
+    """A condition ``H == 1 or H >= 4 and H % 4 == 0``: up to LISTED sizes, then a form of ``_uniform``; else None."""
+    starts = sorted({low for residue in range(sizes.modulus) for low, _ in _intervals(sizes, residue)})
     for start in starts[1:]:
         before = list(sizes.elements(start - 1)) if start <= 64 * LISTED else []
         if not before or len(before) > LISTED:
             continue
         tail = _uniform(name, sizes, start)
         if tail is not None:
-            first = f"{name} == {before[0]}" if len(before) == 1 else f"{name} in {tuple(before)}"
             rest = " and ".join(tail) or f"{name} >= {start}"
             if not rest.startswith((f"{name} >=", f"{start} <=")):
                 rest = f"{name} >= {start} and {rest}"
-            return (f"{first} or {rest}",)
+            return (f"{_membership(name, before)} or {rest}",)
     return None

@@ -1,7 +1,7 @@
 """The contract of a model: its conditions on the sizes of its inputs, such as ``H % 32 == 0``.
 
-A demand is the requirement of one node. Demands on one size are solved exactly; of those on several sizes, each is
-simplified and listed once.
+A demand is the requirement of one node. Demands on one size are solved exactly. Demands on several sizes are
+simplified, and each of them is listed once.
 """
 
 from __future__ import annotations
@@ -33,27 +33,28 @@ from irlint.model import Node
 from irlint.model.tensor import Type, tensor_shape
 from irlint.records import NOTHING, record
 
-#: Equalities are substituted into the other demands at most this many times.
+#: The most rounds in which known values are inserted into the demands, and the most rounds of that and ``_fix``.
 ROUNDS = 4
 
 #: A demand on more sizes than this is not examined for its effect on a single size.
 MOST_TOGETHER = 4
 
-#: After this many demands on one size were too complex, further ones are not solved.
+#: After this many demands on a single size could not be solved, further demands on a single size are not solved.
 UNSOLVED = 32
 
 #: At most this many demands on several sizes are simplified; the rest stay as the nodes state them.
 MOST_SETTLED = 500
 
-#: The most other demands that are used to simplify one.
+#: At most this many other demands are used to simplify a demand, and at most this many demands are examined by
+#: ``_fix``.
 MOST_BESIDE = 100
 
 
 @record
 class Condition:
-    """A condition as a Python expression, its first demand, and the number of nodes with this demand.
+    """A condition as a Python expression, a demand that implies it, and the number of ``nodes`` with such demands.
 
-    ``when`` is the path of the body that may never run, if only that body needs the condition.
+    If only a body that may never run needs the condition, ``when`` is the path of the body.
     """
 
     text: str
@@ -64,26 +65,27 @@ class Condition:
 
 @record(eq=False)
 class Open:
-    """A demand that is not proven, with the relations that remain after known values are inserted."""
+    """A demand that is not proven, with its alternative ``relations`` after known values were inserted."""
 
     demand: Demand
     relations: tuple[Relation, ...]
 
     @property
     def names(self) -> frozenset[str]:
+        """The symbols in the relations."""
         return symbols_in(self.relations)
 
 
 @record
 class Contract:
-    """The conditions of a model, in the order of the graph.
+    """The conditions of a model, in the order of the graph. All other fields are about unconditional demands.
 
-    ``sizes`` maps a symbol to its possible sizes if an unconditional condition limits it, and ``values`` maps a
-    symbol to the number or symbol that it equals. ``facts`` are expressions that are at least 0 if the conditions
-    are met. ``satisfiable`` is False if no sizes of at least 1 meet them, and ``impossible`` are then the contradicting
-    demands. ``unknown`` are demands on sizes that no input determines. ``makers`` are the demands that limit one size,
-    each with the remaining sizes. ``equal`` are the demands that make two symbols equal, and ``joint`` the
-    unconditional demands on several sizes.
+    ``sizes`` maps each symbol that a demand limits to its possible sizes, and ``values`` maps a symbol to the number or
+    symbol that it equals. ``facts`` are expressions that are at least 0 for all sizes that meet the demands.
+    ``satisfiable`` is False if it is proven that no sizes of at least 1 meet the demands; ``impossible`` are then the
+    contradicting demands. ``unknown`` are demands on sizes that no input determines. ``makers`` maps a symbol to the
+    demands that limit it, each with the sizes that this demand allows. ``equal`` maps a symbol to the demand that makes
+    it equal to an earlier one. ``joint`` are the demands on several sizes, and those on one size that were not solved.
     """
 
     conditions: tuple[Condition, ...]
@@ -142,7 +144,7 @@ def contract_of(known: Known) -> Contract:
 
 
 def _limits(given: Sequence[Type | None]) -> dict[str, Bounds]:
-    """The smallest and largest size of each symbol in the shapes of inputs, in order."""
+    """The smallest size, at least 1, and the largest size (None: no end) of each symbol of the inputs, in order."""
     found: dict[str, Bounds] = {}
     for each in given:
         names = sorted(names_in([each]))
@@ -155,12 +157,17 @@ def _limits(given: Sequence[Type | None]) -> dict[str, Bounds]:
 
 
 class Group:
-    """Demands that apply together; ``limits`` has the smallest and largest size of each symbol of the inputs."""
+    """Demands that apply together.
+
+    ``limits`` has the smallest and largest size of each symbol of the inputs. ``sizes``, ``makers``, ``joint``,
+    ``impossible`` and ``unknown`` are as in Contract. ``same`` is ``equal`` of Contract; ``equal`` has the texts and
+    demands of the equalities. ``raw`` are the demands on one size that were not solved.
+    """
 
     def __init__(self, limits: Mapping[str, Bounds], values: Mapping[str, Dim] | None = None) -> None:
         self.limits = limits
         self.inputs = {name: at for at, name in enumerate(limits)}
-        #: The number or the other symbol that a symbol equals.
+        #: Maps a symbol to the number or the earlier symbol that it equals.
         self.values: dict[str, Dim] = dict(values or {})
         self.sizes: dict[str, Sizes] = {}
         self.makers: dict[str, list[tuple[Demand, Sizes]]] = {}
@@ -171,11 +178,12 @@ class Group:
         self._places: dict[str, list[int]] = {}
         self.raw: list[Open] = []
         self.impossible: list[Demand] = []
-        #: The nodes with the same demand; only the first of these demands is examined.
+        #: The nodes with the same demand, by the key of the demand; only the first of equal demands is examined.
         self.nodes: dict[object, set[Node]] = {}
         self.unknown: list[Demand] = []
 
     def add(self, demands: Iterable[Demand]) -> None:
+        """Solves and simplifies the demands, and stores the results. Must be called once."""
         waiting = []
         for demand in demands:
             relations = demand.requirement.any_of
@@ -189,8 +197,8 @@ class Group:
             else:
                 waiting.append(Open(demand, relations))
         several = [each for each in waiting if len(each.names) > 1]
-        left = {id(each): each for each in several[MOST_SETTLED:]}
-        waiting = [each for each in waiting if id(each) not in left]
+        unsettled = {id(each): each for each in several[MOST_SETTLED:]}
+        waiting = [each for each in waiting if id(each) not in unsettled]
         for _ in range(ROUNDS):
             self._settle(waiting)
             self._fix()
@@ -203,11 +211,13 @@ class Group:
             places = contradicting([each.relations for each in together], self._bounds())
             behind = [each for at in places for each in self._with_others(together[at].demand)]
             self.impossible += {id(each): each for each in behind}.values()
-        self.joint += left.values()
+        self.joint += unsettled.values()
 
     def _settle(self, waiting: list[Open]) -> None:
-        """Inserts the known values of symbols into the demands until nothing changes; sets ``joint`` to the remaining
-        ones."""
+        """Inserts the known values of symbols into the demands until nothing changes, at most ROUNDS times.
+
+        Demands on one size and equalities of two symbols are stored; ``joint`` becomes the list of all other demands.
+        """
         for _ in range(ROUNDS):
             self._places = by_name(each.names for each in self.joint)
             before = dict(self.values), [each.relations for each in self.joint]
@@ -217,10 +227,12 @@ class Group:
                 break
 
     def _fix(self) -> None:
-        """Narrows each symbol if a demand on several symbols allows only one size of it, or none."""
+        """Narrows each symbol of which a demand on several symbols allows only one size, or none."""
         limits = self._bounds()
         for each in self.joint[:MOST_BESIDE]:
-            for name in sorted(each.names) if len(each.relations) == 1 and len(each.names) <= MOST_TOGETHER else ():
+            if len(each.relations) > 1 or len(each.names) > MOST_TOGETHER:
+                continue
+            for name in sorted(each.names):
                 relation = about(each.relations[0], name, limits)
                 sizes = solved([relation]) if relation is not None else None
                 together = met(self.sizes.get(name, ALL), sizes) if sizes is not None else None
@@ -237,7 +249,7 @@ class Group:
         return found
 
     def _with_others(self, demand: Demand) -> list[Demand]:
-        """The demands that limited or equated the symbols of this demand, then the demand itself."""
+        """The demands that limit the symbols of a demand or make them equal to others, then the demand itself."""
         names = dict.fromkeys(sorted(symbols_in(demand.requirement.any_of)))
         equal: list[Demand] = []
         for name in list(names):
@@ -249,7 +261,7 @@ class Group:
         return [*({id(each): each for each in (*equal, *limiting) if each is not demand}.values()), demand]
 
     def _shorten(self) -> None:
-        """Removes demands on several sizes that follow from others, and alternatives that are not needed."""
+        """Removes from ``joint`` the demands that follow from others, and the alternatives that are not needed."""
         first: dict[object, Open] = {}
         for each in self.joint:
             first.setdefault(key_of(each.relations), each)
@@ -259,41 +271,43 @@ class Group:
         ]
 
     def _reduced(self, each: Open) -> Open | None:
-        """The demand with known values inserted; None if it is proven or cannot be met. Records a demand that cannot be
-        met."""
-        left: list[Relation] = []
+        """The demand with known values inserted and simplified; None if it always holds.
+
+        If no sizes meet the demand, records that in ``impossible`` and returns None.
+        """
+        possible: list[Relation] = []
         for relation in each.relations:
             relation = replaced_in(relation, self.values)
             relation = simplified(without_extremes(relation, self._facts_about(relation, each)))
             holds = decided(relation)
             if holds:
                 return None
-            if holds is None and relation not in left:
-                left.append(relation)
-        if not left:
+            if holds is None and relation not in possible:
+                possible.append(relation)
+        if not possible:
             self._contradicted(each.demand)
             return None
-        return Open(each.demand, tuple(left))
+        return Open(each.demand, tuple(possible))
 
-    def _facts_about(self, relation: Relation, apart: Open) -> list[Dim]:
-        """The facts from other demands that may decide a "min" or "max" in a relation."""
+    def _facts_about(self, relation: Relation, origin: Open) -> list[Dim]:
+        """The facts that may decide a "min" or "max" in a relation, from demands other than ``origin``."""
         if not has_extremes(relation.left) and not has_extremes(relation.right):
             return []
         near = (self.joint[at] for at in related(symbols_in([relation]), self._places))
-        beside = (each for each in near if each.demand is not apart.demand)
+        beside = (each for each in near if each.demand is not origin.demand)
         return [fact for each in islice(beside, MOST_BESIDE) for fact in _facts_of(each)]
 
     def demands(self) -> list[Demand]:
-        """The demands that limit or equate sizes, without those that are always met."""
+        """The demands that limit sizes or make them equal; demands that always hold or were not settled do not."""
         single = [demand for makers in self.makers.values() for demand, _ in makers]
         return [*single, *self.same.values(), *(each.demand for each in (*self.raw, *self.joint))]
 
     def facts(self) -> list[Dim]:
-        """The expressions that are at least 0 because of the demands."""
+        """The expressions that are at least 0 for all sizes that meet the demands on several sizes."""
         return [fact for each in self.joint for fact in _facts_of(each)]
 
     def _stored(self, each: Open) -> bool:
-        """Stores a demand if it is about one size or equates two symbols; returns whether it did."""
+        """Stores a demand on one size, or one that makes two symbols equal; returns False for any other demand."""
         names = each.names
         if len(names) == 1:
             (name,) = names
@@ -309,6 +323,7 @@ class Group:
         return False
 
     def _narrow(self, name: str, demand: Demand, sizes: Sizes, together: Sizes) -> None:
+        """Limits a symbol to ``together``, because a demand allows only ``sizes``; records a contradiction."""
         if sizes.is_full:
             return
         low, high = self.limits.get(name, (1, None))
@@ -323,35 +338,36 @@ class Group:
             self.values[name] = single
 
     def _contradicted(self, demand: Demand) -> None:
-        """Adds a demand and the earlier demands that it contradicts to ``impossible``."""
+        """Adds a demand to ``impossible``; if it is the first, also the demands that limit its symbols."""
         more = [demand] if self.impossible else self._with_others(demand)
         self.impossible += [each for each in more if not any(each is other for other in self.impossible)]
 
     def _count(self, demands: Iterable[Demand]) -> int:
+        """The number of nodes with one of the demands."""
         return len(set[Node]().union(*(self.nodes[key_of(each.requirement.any_of)] for each in demands)))
 
     def _equated(self, each: Open) -> bool:
-        """Whether a demand makes two symbols equal; if so, stores that the earlier symbol replaces the later one."""
+        """If a demand makes two symbols equal, stores that the earlier one replaces the later one; returns whether."""
         (relation,) = each.relations
         names = sorted(each.names)
         if len(names) != 2 or {str(relation.left), str(relation.right)} != set(names):
             return False
-        kept, gone = sorted((relation.left, relation.right), key=lambda side: self.inputs[str(side)])
-        self.equal.append((f"{kept!s} == {gone!s}", each.demand))
-        self.values[str(gone)] = kept
-        self.same[str(gone)] = each.demand
-        if str(gone) in self.sizes:
-            sizes = self.sizes.pop(str(gone))
-            makers = self.makers.pop(str(gone), [])
-            together = met(self.sizes.get(str(kept), ALL), sizes)
+        earlier, later = sorted((relation.left, relation.right), key=lambda side: self.inputs[str(side)])
+        self.equal.append((f"{earlier!s} == {later!s}", each.demand))
+        self.values[str(later)] = earlier
+        self.same[str(later)] = each.demand
+        if str(later) in self.sizes:
+            sizes = self.sizes.pop(str(later))
+            makers = self.makers.pop(str(later), [])
+            together = met(self.sizes.get(str(earlier), ALL), sizes)
             if together is None:
                 return True
-            for demand, own in makers:
-                self._narrow(str(kept), demand, own, together)
+            for demand, allowed in makers:
+                self._narrow(str(earlier), demand, allowed, together)
         return True
 
     def conditions(self, when: str = "") -> list[Condition]:
-        """The demands as conditions; ``when`` is the path of the body that they are about, "" if they always apply."""
+        """The demands as conditions; ``when`` is the path of the body of this group, "" for unconditional demands."""
         found = [Condition(text, demand, self._count([demand]), when) for text, demand in self.equal]
         for name, sizes in self.sizes.items():
             texts = conditions(name, sizes)
@@ -360,12 +376,13 @@ class Group:
                 found += self._as_they_are(((demand.requirement.condition, demand) for demand, _ in makers), when)
                 continue
             for text in texts:
-                alone = _makers_of(text, name, makers)
-                found.append(Condition(text, alone[0], self._count(alone), when))
+                implying = _makers_of(text, name, makers)
+                found.append(Condition(text, implying[0], self._count(implying), when))
         rest = ((" or ".join(map(text_of, each.relations)), each.demand) for each in (*self.raw, *self.joint))
         return found + self._as_they_are(rest, when)
 
     def _as_they_are(self, stated: Iterable[tuple[str, Demand]], when: str) -> list[Condition]:
+        """The conditions with these texts and demands; equal texts become one condition."""
         demands: dict[str, list[Demand]] = {}
         for text, demand in stated:
             demands.setdefault(text, []).append(demand)
@@ -373,7 +390,7 @@ class Group:
 
 
 def _facts_of(each: Open) -> list[Dim]:
-    """The expressions that are at least 0 if a demand is met."""
+    """Expressions that are at least 0 for all sizes that meet a demand; [] for alternatives and divisibilities."""
     if len(each.relations) > 1 or each.relations[0].kind not in ("==", ">="):
         return []
     (relation,) = each.relations
@@ -384,7 +401,10 @@ def _facts_of(each: Open) -> list[Dim]:
 
 
 def _factors_of(product: Dim) -> list[Dim]:
-    """The expressions that are at least 0 if a product of sizes is at least 1: each factor minus 1."""
+    """Expressions that are at least 0 if ``product`` is at least 1: each factor minus 1.
+
+    Returns [] if ``product`` is a sum, or if one of its factors may be negative.
+    """
     (atoms, factor), *others = terms_of(product).items()
     if others or factor < 0 or any(atom.low is None or atom.low < 0 for atom in atoms):
         return []
@@ -392,7 +412,11 @@ def _factors_of(product: Dim) -> list[Dim]:
 
 
 def _makers_of(text: str, name: str, makers: Sequence[tuple[Demand, Sizes]]) -> list[Demand]:
-    """The demands that each imply a condition; if none does, a few that imply it together, the last one first."""
+    """The demands that each imply the condition ``text``.
+
+    If no demand implies the condition alone, returns the first demands that imply it together, the last of them first,
+    or all demands if that is not found.
+    """
     if len(makers) == 1:
         return [makers[0][0]]
     from irlint.contracts.formulas import Formula

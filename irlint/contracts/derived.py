@@ -1,4 +1,4 @@
-"""Dependences between sizes of inputs: sizes that follow from one other size (``M == 2*H``), and all other ones."""
+"""Dependences between sizes of inputs: multiples of one other size (``M == 2*H``), and dependences of other forms."""
 
 from __future__ import annotations
 
@@ -19,8 +19,10 @@ MOST_COMPUTED = 400
 
 @record
 class Multiple:
-    """A size that is ``factor*root + rest`` because of the condition ``text``; ``root`` is the symbol of another
-    size."""
+    """A size that is ``factor*root + rest``, where ``root`` is the symbol of another size.
+
+    ``text`` is the condition that states this, or "".
+    """
 
     root: str
     factor: int
@@ -37,20 +39,20 @@ class Multiple:
 class Dependence:
     """The dependences between sizes.
 
-    ``multiples`` maps each size that follows from one other size to this relation. ``tied`` are the sizes that depend
-    on others in another form.
+    ``multiples`` maps the symbol of each size that is a multiple of another size to this Multiple. ``tied`` are the
+    symbols of sizes that depend on others in another form.
     """
 
     multiples: Mapping[str, Multiple]
     tied: frozenset[str]
 
     def of(self, root: str) -> list[Multiple]:
-        """The sizes that follow from the size ``root``."""
+        """The multiples of the size ``root``."""
         return [each for each in self.multiples.values() if each.root == root]
 
 
 def dependence(contract: Contract) -> Dependence:
-    """The dependences in the conditions of a contract that always apply."""
+    """The dependences that the unconditional conditions of a contract state."""
     multiples: dict[str, Multiple] = {}
     tied: set[str] = set()
     for text, relations in joint(contract):
@@ -64,33 +66,36 @@ def dependence(contract: Contract) -> Dependence:
                 continue
         if len(relations) > 1 or relations[0].kind == "==":
             tied |= names
-    linked = True
-    while linked:
-        linked = False
+    has_changed = True
+    while has_changed:
+        has_changed = False
         for name, each in list(multiples.items()):
             if name in tied or each.root in tied:
                 tied |= {name, each.root}
                 del multiples[name]
-                linked = True
+                has_changed = True
     return Dependence(multiples, frozenset(tied))
 
 
 def joint(contract: Contract) -> list[tuple[str, tuple[Relation, ...]]]:
-    """The conditions on several sizes that always apply: their texts and relations, with known values inserted."""
+    """The unconditional conditions on several sizes: the text of each, and its alternatives with known values inserted.
+
+    Alternatives that never hold are removed, and conditions that always hold are omitted.
+    """
     found = []
     for condition in contract.conditions:
         if condition.when:
             continue
         reduced = [simplified(replaced_in(each, contract.values)) for each in condition.demand.requirement.any_of]
-        left = tuple(dict.fromkeys(each for each in reduced if decided(each) is not False))
-        if any(decided(each) for each in left) or len(symbols_in(left)) < 2:
+        possible = tuple(dict.fromkeys(each for each in reduced if decided(each) is not False))
+        if any(decided(each) for each in possible) or len(symbols_in(possible)) < 2:
             continue
-        found.append((condition.text, left))
+        found.append((condition.text, possible))
     return found
 
 
 def _multiple(relation: Relation, text: str) -> tuple[str, Multiple] | None:
-    """The size that a relation makes ``factor*root + rest``, and this form; None for any other relation."""
+    """The symbol that an equality makes a multiple of another one, and this Multiple; None for any other relation."""
     if relation.kind != "==":
         return None
     terms = terms_of(relation.left - relation.right)
@@ -99,14 +104,14 @@ def _multiple(relation: Relation, text: str) -> tuple[str, Multiple] | None:
     if len(linear) != 2 or len(terms) != 2 + bool(rest) or not all(name for name, _ in linear):
         return None
     choices = []
-    for (name, own), (root, other) in (linear, linear[::-1]):
-        if abs(own) == 1 and own * other < 0:
-            choices.append((name, Multiple(root, abs(other), -own * rest, text)))
+    for (name, factor), (root, other) in (linear, linear[::-1]):
+        if abs(factor) == 1 and factor * other < 0:
+            choices.append((name, Multiple(root, abs(other), -factor * rest, text)))
     return max(choices, key=lambda each: (each[1].rest >= 0, each[0]), default=None)
 
 
 def multiple_of(a: Dim) -> Multiple | None:
-    """A size as ``factor*root + rest`` with a positive factor; None if it has another form."""
+    """The size ``a`` as a Multiple with a positive factor; None if it has another form."""
     terms = terms_of(a)
     rest = terms.get((), 0)
     if len(terms) != 1 + bool(rest):
@@ -116,23 +121,24 @@ def multiple_of(a: Dim) -> Multiple | None:
 
 
 def narrowed(sizes: Sizes, multiples: Iterable[tuple[Multiple, Sizes]]) -> Sizes | None:
-    """The sizes of a root at which each size that follows from it is in its own set (``Sizes``).
+    """The members of ``sizes``, sizes of a root, for which each multiple of the root is one of its allowed sizes.
 
-    None if that is too complex, or if no size is left.
+    ``multiples`` has each multiple with its allowed sizes. Returns None if the sets are too complex, or if no size of
+    the root is possible.
     """
     found: Sizes | None = sizes
-    for multiple, own in multiples:
-        found = None if found is None else met(found, _roots(multiple, own))
+    for multiple, allowed in multiples:
+        found = None if found is None else met(found, _roots(multiple, allowed))
     return None if found is None or found.is_empty else found
 
 
 def _roots(multiple: Multiple, sizes: Sizes) -> Sizes:
-    """The sizes of the root at which the multiple is in ``sizes``, class by class."""
+    """The sizes of the root for which the multiple is in ``sizes``, computed for each residue of the root."""
     classes = []
     for residue in range(sizes.modulus):
-        first, own = divmod(multiple.factor * residue + multiple.rest, sizes.modulus)
+        first, residue_of_multiple = divmod(multiple.factor * residue + multiple.rest, sizes.modulus)
         intervals = []
-        for low, high in sizes.classes[own]:
+        for low, high in sizes.classes[residue_of_multiple]:
             least = max(0, -((first - low) // multiple.factor))
             last = None if high is None else (high - first) // multiple.factor
             if last is None or least <= last:
@@ -142,10 +148,10 @@ def _roots(multiple: Multiple, sizes: Sizes) -> Sizes:
 
 
 def ones(computed: Iterable[Dim], values: Mapping[str, Dim]) -> dict[str, int]:
-    """For each symbol, the greatest value for which some computed size is at most 1; only computed sizes with no other
-    symbol count.
+    """For each symbol, the greatest size of it for which a computed size is at most 1.
 
-    ``values`` replace symbols.
+    Symbols are first replaced by their ``values``. Only computed sizes with a single symbol are examined, and at most
+    MOST_COMPUTED of them.
     """
     found: dict[str, int] = {}
     for dim in _alone(computed, values):
@@ -158,7 +164,7 @@ def ones(computed: Iterable[Dim], values: Mapping[str, Dim]) -> dict[str, int]:
 
 
 def _alone(computed: Iterable[Dim], values: Mapping[str, Dim]) -> Sequence[Dim]:
-    """The distinct computed sizes that depend on a single symbol."""
+    """The distinct computed sizes with a single symbol, at most MOST_COMPUTED."""
     found: dict[Dim, None] = {}
     for dim in computed:
         try:

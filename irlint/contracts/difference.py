@@ -1,4 +1,4 @@
-"""Finds all changes from one model to another: inputs and outputs, accepted sizes, opsets, operators and nodes."""
+"""Finds the changes from one model to another: inputs and outputs, accepted sizes, opsets, operators and nodes."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ NAMED = 8
 
 
 def differences(old: Known, new: Known, digests: tuple[Digest, Digest]) -> list[Change]:
-    """The changes from one model to another; ``digests`` hash the constants of each.
+    """The changes from one model to another; ``digests`` has a function for each model that hashes its constants.
 
     If the formats differ, inputs, outputs and accepted sizes are compared, and nodes are only counted.
     """
@@ -66,7 +66,10 @@ def _operators(old: Known, new: Known) -> Iterator[Change]:
 
 
 def operators(known: Known) -> dict[str, int]:
-    """The number of nodes of each operator, by its name with domain; inputs, constants and outputs are not counted."""
+    """The number of nodes of each operator, by its name with domain, in all graphs.
+
+    Nodes that represent inputs, constants and outputs are not counted.
+    """
     form = known.format
     found: dict[str, int] = {}
     for graph in graphs(known.model):
@@ -95,17 +98,21 @@ def _counts(found: Mapping[str, int]) -> str:
 def _nodes(old: Known, new: Known, digests: tuple[Digest, Digest], sides: Sequence[Side]) -> list[Change]:
     numbers = Numbers()
     one, other = (Identity(known, numbers, digest) for known, digest in zip((old, new), digests))
-    fed = _numbered(sides[0].inputs, sides[1].inputs, numbers)
+    inputs_of_both = _numbered(sides[0].inputs, sides[1].inputs, numbers)
     assert old.model.graph is not None and new.model.graph is not None
-    before = one.wired(old.model.graph, dict(fed[0]))
-    after = other.wired(new.model.graph, dict(fed[1]))
+    before = one.wired(old.model.graph, dict(inputs_of_both[0]))
+    after = other.wired(new.model.graph, dict(inputs_of_both[1]))
     compared = Graphs(one, other)
     changes = compared.changes(before, after, _numbered(sides[0].outputs, sides[1].outputs, numbers))
     return changes + _functions(compared, old, new)
 
 
 def _numbered(old: Sequence[End], new: Sequence[End], numbers: Numbers) -> tuple[Numbered, Numbered]:
-    """The values of both models, numbered; corresponding values, by name and then by position, have equal numbers."""
+    """The inputs or outputs of both models with numbers, which are equal for corresponding ones.
+
+    Ends of equal names correspond, and then the remaining ends in their order. An end without a counterpart has a
+    number of its own.
+    """
     found = matched(old, new)
     pairs = [(one.value, other.value) for one, other in found.pairs]
     pairs += [(one.value, other.value) for one, other in zip(found.gone, found.added)]
@@ -113,14 +120,14 @@ def _numbered(old: Sequence[End], new: Sequence[End], numbers: Numbers) -> tuple
     for at, values in enumerate(pairs):
         for value, each in zip(values, both):
             each.append((value, numbers.of("end", at)))
-    for which, (ends, left) in enumerate(((both[0], found.gone), (both[1], found.added))):
-        shared = min(len(found.gone), len(found.added))
-        ends += [(each.value, numbers.of("alone", which, at)) for at, each in enumerate(left[shared:])]
+    shared = min(len(found.gone), len(found.added))
+    for which, ends in enumerate((found.gone, found.added)):
+        both[which].extend((each.value, numbers.of("alone", which, at)) for at, each in enumerate(ends[shared:]))
     return both
 
 
 def _functions(compared: Graphs, old: Known, new: Known) -> list[Change]:
-    """The changes of functions that have the same name in both models and are called in both."""
+    """The changes in functions that both models call and that have the same domain, name and overload in both."""
     found = []
     for key, function in old.model.functions.items():
         other = new.model.functions.get(key)

@@ -1,5 +1,4 @@
-"""Finds dynamic sizes of inputs that the contract fixes: only 77 works, only 1 and 77 work, or only ``H*W == 64``
-works."""
+"""Finds dynamic sizes of inputs that the contract fixes: only 77 works, only 1 and 77 work, or ``H*W`` must be 64."""
 
 from __future__ import annotations
 
@@ -15,16 +14,17 @@ from irlint.findings.statements import Relation
 from irlint.inference.known import Demand
 from irlint.records import record, replaced
 
-#: The number of sizes that work for a size that is fixed except for broadcasting: itself and 1.
+#: A size that is fixed except for broadcasting has this many possible values: the fixed one and 1.
 MOST = 2
 
 
 @record
 class Fixed:
-    """Symbols ``names`` for which only ``size`` works, or only sizes with the product ``condition``.
+    """Symbols ``names`` whose contract fixes one ``size``, or a ``condition`` such as ``H*W == 64`` on their product.
 
-    ``demands`` are the demands that fix them; the first one is the most direct. ``one`` is what broadcasting allows
-    instead, such as ``1, by broadcasting``, or "". ``same_as`` is the symbol that the symbol must equal, or "".
+    ``demands`` are the demands that fix the symbols, the most direct one first. ``one`` states what broadcasting allows
+    instead, such as ``1, by broadcasting``, or is "". ``same_as`` is the symbol with the same fixed size that this
+    symbol must equal, or "".
     """
 
     names: tuple[str, ...]
@@ -37,7 +37,7 @@ class Fixed:
 
 @record
 class Narrow:
-    """A symbol for which only a few ``sizes`` work, and the demands that end them."""
+    """A symbol with finitely many possible ``sizes``, and the demands that limit them."""
 
     name: str
     demands: tuple[Demand, ...]
@@ -45,8 +45,10 @@ class Narrow:
 
 
 def fixed_sizes(contract: Contract, limits: dict[str, Bounds]) -> list[Fixed]:
-    """The symbols and products that the contract fixes; only symbols with ``limits`` count. Single symbols come
-    first."""
+    """The symbols that the contract fixes, then the products that it fixes.
+
+    ``limits`` has the smallest and largest size of symbols. Products count only if all their symbols have limits.
+    """
     found: list[Fixed] = []
     for name, sizes in contract.sizes.items():
         each = _single(name, sizes, contract, limits.get(name, (1, None)))
@@ -55,7 +57,7 @@ def fixed_sizes(contract: Contract, limits: dict[str, Bounds]) -> list[Fixed]:
             found += [
                 Fixed((other,), (demand,), each.size, "", each.one, name)
                 for other, demand in contract.equal.items()
-                if _is(other, name, contract)
+                if _equals(other, name, contract)
             ]
     for joint in contract.joint:
         relations = _possible(joint.relations, contract)
@@ -68,24 +70,28 @@ def fixed_sizes(contract: Contract, limits: dict[str, Bounds]) -> list[Fixed]:
 
 
 def narrow_sizes(contract: Contract, limits: dict[str, Bounds]) -> list[Narrow]:
-    """The symbols that an equality ends: ``H//8 == 4`` leaves 32 to 39. Symbols with a single size are not included,
-    nor is ``H == min(H, 512)``, which is a bound."""
+    """The symbols that have ``limits`` and that an equality limits to finitely many sizes, as ``H//8 == 4`` does.
+
+    Omitted are symbols with a single size, and symbols that another demand also limits from above. An equality such as
+    ``H == min(H, 512)`` is such a bound.
+    """
     found: list[Narrow] = []
     for name, sizes in contract.sizes.items():
         low, high = limits.get(name, (1, None))
         possible = met(sizes, between(low or 1, high)) if name in limits else None
         makers = contract.makers.get(name, ())
-        equalities = [(each, own) for each, own in makers if ends_sizes(each.requirement.any_of)]
-        bounded = any(own.greatest is not None and not ends_sizes(each.requirement.any_of) for each, own in makers)
-        if possible is None or possible.greatest is None or not equalities or bounded or possible.single is not None:
+        ending = [(each, allowed) for each, allowed in makers if ends_sizes(each.requirement.any_of)]
+        others = [allowed for each, allowed in makers if not ends_sizes(each.requirement.any_of)]
+        is_bounded = any(allowed.greatest is not None for allowed in others)
+        if possible is None or possible.greatest is None or possible.single is not None or not ending or is_bounded:
             continue
-        ends = tuple(each for each, own in equalities if own.greatest is not None)
-        found.append(Narrow(name, ends or tuple(each for each, _ in equalities), possible))
+        limiting = tuple(each for each, allowed in ending if allowed.greatest is not None)
+        found.append(Narrow(name, limiting or tuple(each for each, _ in ending), possible))
     return found
 
 
 def _possible(relations: Alternatives, contract: Contract) -> Alternatives:
-    """The alternatives that are possible with the known sizes."""
+    """The alternatives that may hold for the possible sizes of the contract; a single alternative stays."""
     if len(relations) == 1:
         return relations
     known: dict[str, Dim] = {name: symbol(name, each.least, each.greatest) for name, each in contract.sizes.items()}
@@ -93,36 +99,35 @@ def _possible(relations: Alternatives, contract: Contract) -> Alternatives:
 
 
 def _single(name: str, sizes: Sizes, contract: Contract, limits: Bounds) -> Fixed | None:
-    """The record for a symbol with one possible size, or with one besides 1, which works by broadcasting; else None."""
+    """The record for a symbol with one possible size, or with 1 by broadcasting and one other size; else None."""
     possible = met(sizes, between(limits[0] or 1, limits[1]))
     listed = possible.few(MOST) if possible is not None and not possible.is_empty else []
     if not listed or (len(listed) == MOST and listed[0] != 1):
         return None
     makers = contract.makers[name]
-    few = [demand for demand, own in makers if listed[-1] in own.few(MOST)]
+    fixing = [demand for demand, allowed in makers if listed[-1] in allowed.few(MOST)]
     if len(listed) == 1:
-        return Fixed((name,), _first(few, makers), listed[0])
-    stretching = [demand for demand in few if _stretches(demand)]
-    if not stretching:
+        return Fixed((name,), _sorted(fixing, makers), listed[0])
+    broadcasting = [demand for demand in fixing if _allows_one(demand)]
+    if not broadcasting:
         return None
-    return Fixed((name,), _first(stretching, makers), listed[-1], "", "1, by broadcasting")
+    return Fixed((name,), _sorted(broadcasting, makers), listed[-1], "", "1, by broadcasting")
 
 
-def _first(demands: Sequence[Demand], makers: Sequence[tuple[Demand, Sizes]]) -> tuple[Demand, ...]:
-    """All demands that limit a size: those that fix it first, then other equalities, then bounds."""
-    found = {id(each): each for each in (*demands, *(demand for demand, _ in makers))}
-    fixing = len({id(each) for each in demands})
-    own, others = list(found.values())[:fixing], list(found.values())[fixing:]
-    return (*own, *sorted(others, key=lambda each: not are_equalities(each.requirement.any_of)))
+def _sorted(fixing: Sequence[Demand], makers: Sequence[tuple[Demand, Sizes]]) -> tuple[Demand, ...]:
+    """All demands that limit a size: the ``fixing`` ones first, then other equalities, then bounds."""
+    first = {id(each): each for each in fixing}
+    others = {id(each): each for each, _ in makers if id(each) not in first}
+    return (*first.values(), *sorted(others.values(), key=lambda each: not are_equalities(each.requirement.any_of)))
 
 
-def _stretches(demand: Demand) -> bool:
-    """Whether a demand allows a size or 1."""
+def _allows_one(demand: Demand) -> bool:
+    """Whether an alternative of a demand, other than the first, is that something equals 1."""
     return any(each.kind == "==" and 1 in (each.left, each.right) for each in demand.requirement.any_of[1:])
 
 
-def _is(name: str, other: str, contract: Contract) -> bool:
-    """Whether a symbol must equal another one."""
+def _equals(name: str, other: str, contract: Contract) -> bool:
+    """Whether the contract replaces the symbol ``name`` by the symbol ``other``, directly or in several steps."""
     while isinstance(value := contract.values.get(name), Expr):
         name = f"{value!s}"
         if name == other:
@@ -131,9 +136,9 @@ def _is(name: str, other: str, contract: Contract) -> bool:
 
 
 def fixed_product(relations: Alternatives) -> Relation | None:
-    """The equality of a product of several sizes with a number, as in ``H*W == 64``.
+    """The equality of a product of several sizes with a number: ``H*W == 64`` for ``H*W == 64 or H*W == 1``.
 
-    None if the alternatives allow other products, except for 1.
+    Returns None if the relations are anything but one such equality, alone or with an alternative for the number 1.
     """
     if not are_equalities(relations):
         return None
@@ -151,14 +156,16 @@ def fixes_products(relations: Alternatives) -> bool:
 
 
 def are_equalities(relations: Sequence[Relation]) -> bool:
-    """Whether every relation is an equality. If such a requirement ends the sizes, as ``(H + 31)//32 == 7`` does, then
-    one size of a later value is fixed."""
+    """Whether every relation is an equality."""
     return all(each.kind == "==" for each in relations)
 
 
 def ends_sizes(relations: Alternatives) -> bool:
-    """Whether relations that leave finitely many sizes are equalities, and leave finitely many also without their upper
-    limits: ``H == min(H, 512)`` is a bound, ``H == min(H - 1, 512)`` is none."""
+    """Whether relations that allow finitely many sizes are equalities rather than bounds.
+
+    An equality with a "min" is a bound if it allows infinitely many sizes once the numbers in each "min" are removed:
+    ``H == min(H, 512)`` is a bound, ``3*H == min(H + 8, 100)`` is not.
+    """
     sides = (side for each in relations for side in (each.left, each.right))
     if not are_equalities(relations) or not any(has_extremes(side, ("min",)) for side in sides):
         return are_equalities(relations)
@@ -176,7 +183,7 @@ def ends_sizes(relations: Alternatives) -> bool:
 
 
 def units(relation: Relation) -> tuple[Relation, ...]:
-    """If a product of sizes has to be 1, the equality of each factor with 1; () for any other relation."""
+    """The equality of each factor with 1 if a relation sets a product of sizes to 1; () for any other relation."""
     sides = _sides(relation) if relation.kind == "==" else None
     if sides is None:
         return ()
@@ -185,7 +192,7 @@ def units(relation: Relation) -> tuple[Relation, ...]:
 
 
 def _sides(relation: Relation) -> Relation | None:
-    """The equality with the expression on the left and the number on the right; None if there are no such sides."""
+    """An equality of the same sides, the expression on the left and the number on the right; None without a number."""
     left, right = relation.left, relation.right
     if isinstance(left, int):
         left, right = right, left
@@ -193,7 +200,7 @@ def _sides(relation: Relation) -> Relation | None:
 
 
 def product_text(dim: Dim, number: Dim) -> str:
-    """A product of sizes and its number, as factors: ``(H - 2)*(W - 2) == 64``."""
+    """The equality of ``dim`` and ``number`` as a text, with ``dim`` in factors: ``(H - 2)*(W - 2) == 64``."""
     factors, shift = _factors(dim)
     if shift is None or not isinstance(number, int):
         return f"{dim!s} == {number!s}"
@@ -202,27 +209,30 @@ def product_text(dim: Dim, number: Dim) -> str:
 
 
 def _is_product(dim: Dim) -> bool:
-    """Whether a polynomial plus some number is a product of several expressions, with more than one symbol in all."""
+    """Whether ``_factors`` finds at least two factors with symbols, and ``dim`` has at least two symbols."""
     factors, _ = _factors(dim)
     return sum(bool(symbols(each)) for each in factors) > 1 and len(symbols(dim)) > 1
 
 
 def _factors(dim: Dim) -> tuple[Sequence[Dim], int | None]:
-    """The factors of a polynomial, and the number by which their product exceeds it (None if they are not exact)."""
+    """Factors of a polynomial, and the number by which their product exceeds it; None if it exceeds it by no number."""
     shared: list[Dim] = []
     rest = dim
     for atom in dict.fromkeys(atoms_of(dim)):
-        left = quotient(rest, atom_dim(atom))
-        if left is not None and all(atom in monomial for monomial in terms_of(rest)):
+        other = quotient(rest, atom_dim(atom))
+        if other is not None and all(atom in monomial for monomial in terms_of(rest)):
             shared.append(atom_dim(atom))
-            rest = left
+            rest = other
     if shared:
         return ([*shared, rest] if rest != 1 else shared), 0
     return _linear_factors(dim)
 
 
 def _linear_factors(dim: Dim) -> tuple[Sequence[Dim], int | None]:
-    """As ``_factors``, for ``x*y + b*x + c*y + d``: the factors ``x + c`` and ``y + b``, and ``b*c - d``."""
+    """As ``_factors``, for ``x*y + b*x + c*y + d``: the factors ``x + c`` and ``y + b``, and the number ``b*c - d``.
+
+    Any other polynomial is its own factor.
+    """
     terms = terms_of(dim)
     pair = next((monomial for monomial in terms if len(monomial) == MOST), None)
     if pair is None or pair[0] is pair[1] or not terms.keys() <= {pair, pair[:1], pair[1:], ()}:

@@ -30,8 +30,10 @@ _FUNCTIONS: dict[str, Callable[..., int]] = {"min": min, "max": max, "abs": abs}
 
 
 class Formula:
-    """A condition or a size as a text; ``names`` are the symbols in it. Raises SyntaxError and TypeError for other
-    texts."""
+    """A condition or a size, parsed from a text; ``names`` are its symbols.
+
+    Creating one raises SyntaxError or TypeError for a text that is neither a condition nor a size.
+    """
 
     __slots__ = ("names", "value")
 
@@ -41,15 +43,17 @@ class Formula:
         self.names = frozenset(
             each.id for each in ast.walk(tree) if isinstance(each, ast.Name) and id(each) not in called
         )
-        #: Returns its value for given sizes. Raises KeyError for a missing size, and ZeroDivisionError.
+        #: A function that computes the value of the formula for given sizes. It raises KeyError if the size of a symbol
+        #: is missing, and ZeroDivisionError.
         self.value: Value = _value(tree)
 
     def holds(self, sizes: Sizes) -> bool:
-        """Whether the condition holds for given sizes. Raises KeyError for a missing size, and ZeroDivisionError."""
+        """Whether the condition holds for given sizes; raises KeyError and ZeroDivisionError as ``value`` does."""
         return bool(self.value(sizes))
 
 
 def _value(tree: ast.expr) -> Value:
+    """The function that computes the value of a syntax tree from sizes; raises TypeError for other syntax."""
     match tree:
         case ast.Constant(int() as number):
             return lambda sizes: number
@@ -79,7 +83,7 @@ def _value(tree: ast.expr) -> Value:
 
 
 def _compared(left: ast.expr, operators: list[ast.cmpop], others: list[ast.expr]) -> Value:
-    """A chain of relations: ``1 <= seq <= 512``, ``H % 4 in (0, 3)``."""
+    """The function for a comparison or a chain of comparisons: ``1 <= seq <= 512``, ``H % 4 in (0, 3)``."""
     pairs = [_related(*each) for each in zip([left, *others], operators, others)]
     return lambda sizes: all(each(sizes) for each in pairs)
 

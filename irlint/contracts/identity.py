@@ -1,6 +1,6 @@
-"""Numbers that are equal for equal nodes and values of two models, whatever their names.
+"""Numbers for the nodes and values of two models, which are equal for equal nodes and values with any names.
 
-The number of a node covers its operator, its attributes, and all nodes before it.
+The number of a node depends on its operator, its attributes, and all nodes before it.
 """
 
 from __future__ import annotations
@@ -18,31 +18,36 @@ from irlint.records import NOTHING, record
 #: The kinds of attributes that hold tensors.
 TENSORS = frozenset({"TENSOR", "SPARSE_TENSOR"})
 
-#: The relative difference of numbers that are equal in float32.
+#: Numbers with at most this relative difference are equal in float32.
 FLOAT32 = 1e-7
 
-#: The entries that the lists of a window have if the node does not state them.
+#: The default entries of the attributes of a window.
 WINDOW_DEFAULTS = {"strides": 1, "dilations": 1, "pads": 0, "output_padding": 0}
 
-#: Longer strings are cut and get a hash. Elements of a constant that take more characters are replaced by a hash.
+#: A longer text of an attribute is shown by its beginning and a hash; a longer text of a constant, by a hash alone.
 LONGEST = 60
 
-#: Longer lists are shown by their first entries and a hash.
+#: Longer lists are shown by their first SHOWN entries and a hash.
 LISTED = 32
 
-#: The elements of a tensor are shown if there are at most this many. Of a longer list, this many entries are shown.
-SHOWN_CONTENTS = 8
+#: The elements of a tensor are shown if they are at most this many.
+SHOWN = 8
 
+#: Returns a hash of the elements of a constant, or None if they cannot be read.
 Digest = Callable[[Constant], "str | None"]
+
+#: Numbers of inputs that have none: an omitted input, and a value that nothing before the node makes.
+OMITTED, UNMADE = -1, -2
 
 
 class Numbers:
-    """Gives equal keys equal numbers, in both models."""
+    """Maps keys to numbers: equal keys of both models to equal numbers."""
 
     def __init__(self) -> None:
         self._known: dict[Hashable, int] = {}
 
     def of(self, *key: Hashable) -> int:
+        """The number of a key."""
         return self._known.setdefault(key, len(self._known))
 
 
@@ -50,11 +55,11 @@ class Numbers:
 class Wired:
     """A graph with the numbers of its nodes and values.
 
-    ``nodes`` are in topological order, without nodes that represent inputs, constants and outputs; nodes of cycles come
-    last. ``makers`` maps each value to the node that makes it and the index of the output. ``leaves`` has the numbers
-    of all other values: inputs and constants. ``typed`` has numbers for the same values, but constants of the same type
-    have the same number. In ``deep`` (of nodes) and ``values``, a number covers everything before the node or value.
-    ``constants`` are the constants among the leaves; None means that the elements are unknown.
+    ``nodes`` are in topological order, nodes of cycles last; nodes that represent inputs, constants and outputs are
+    omitted. ``makers`` maps each value to the node that makes it and the index of the output. ``leaves`` has the
+    numbers of all other values, which are inputs and constants. ``typed`` has numbers for the same values, equal for
+    constants of equal types. ``deep`` has the numbers of nodes, and ``values`` those of values; each depends on
+    everything before the node or value. ``constants`` are the constants among the leaves, None for unknown elements.
     """
 
     graph: Graph
@@ -69,7 +74,7 @@ class Wired:
 
 
 class Identity:
-    """Computes the numbers of one model's nodes; ``digest`` hashes the elements of constants."""
+    """Computes the numbers of the nodes and values of one model, and stores each graph in ``graphs``."""
 
     def __init__(self, known: Known, numbers: Numbers, digest: Digest) -> None:
         self.known = known
@@ -84,19 +89,19 @@ class Identity:
     # --- graphs -----------------------------------------------------------------------------------------------------
 
     def wired(self, graph: Graph, leaves: Mapping[Value, int], outer: Mapping[Value, int] = NOTHING) -> Wired:
-        """The graph with its numbers; ``leaves`` numbers its inputs, and ``outer`` the values around it."""
+        """The graph with its numbers; ``leaves`` has the numbers of its inputs, ``outer`` those of captured values."""
         order = ordered(graph)
         makers: dict[Value, tuple[Node, int]] = {}
-        own: dict[Value, int] = dict(leaves)
+        exact: dict[Value, int] = dict(leaves)
         typed: dict[Value, int] = dict(leaves)
         nodes = []
         constants: dict[Value, Constant | None] = {}
         for node in (*order.nodes, *order.cyclic):
             if self.is_leaf(node):
                 for value in node.outputs:
-                    if value is not None and value not in own:
+                    if value is not None and value not in exact:
                         constants[value] = self.held(node, value, graph)
-                        own[value], typed[value] = self._constant_node(node, value, constants[value])
+                        exact[value], typed[value] = self._constant_node(node, value, constants[value])
                 continue
             if node.op == self.known.format.output_node:
                 continue
@@ -104,9 +109,9 @@ class Identity:
             makers |= {value: (node, at) for at, value in enumerate(node.outputs) if value is not None}
         for value, constant in graph.constants.items():
             constants[value] = constant
-            own[value], typed[value] = self.constant(constant), self.constant(constant, exact=False)
-        around = {value: outer[value] for value in graph.captured if value in outer}
-        found = Wired(graph, nodes, makers, own, typed, {}, {**around, **own}, constants)
+            exact[value], typed[value] = self.constant(constant), self.constant(constant, exact=False)
+        captured = {value: outer[value] for value in graph.captured if value in outer}
+        found = Wired(graph, nodes, makers, exact, typed, {}, {**captured, **exact}, constants)
         found.has_bodies = any(map(self.has_bodies, nodes))
         self.graphs[graph] = found
         for node in nodes:
@@ -115,7 +120,7 @@ class Identity:
         return found
 
     def loose(self, wired: Wired, outer: Mapping[Value, int] = NOTHING) -> tuple[dict[Node, int], dict[Value, int]]:
-        """The numbers of nodes and values if constants count only by type; tensors in attributes count in full."""
+        """Numbers of nodes and values that ignore the elements of constants, but not those of tensors in attributes."""
         values = {**{value: outer[value] for value in wired.graph.captured if value in outer}, **wired.typed}
         nodes: dict[Node, int] = {}
         for node in wired.nodes:
@@ -139,7 +144,8 @@ class Identity:
         values: Mapping[Value, int],
         number_of: Callable[[Graph, Mapping[Value, int]], tuple[int, ...]],
     ) -> int:
-        inputs = tuple([-1 if value is None else values.get(value, -2) for value in trimmed(node.inputs)])
+        """The number of a node; ``number_of`` returns the numbers of the outputs of a body."""
+        inputs = self.inputs(node, values)
         if not self.has_bodies(node):
             return self.numbers.of("node", self.local(node), inputs)
         bodies = tuple([(name, number_of(body, values)) for name, body in node.bodies])
@@ -150,18 +156,22 @@ class Identity:
         self.local(node)
         return node in self._bodied
 
+    def inputs(self, node: Node, values: Mapping[Value, int]) -> tuple[int, ...]:
+        """The numbers of the inputs of a node, without omitted inputs at the end."""
+        return tuple([OMITTED if value is None else values.get(value, UNMADE) for value in trimmed(node.inputs)])
+
     def _body(self, body: Graph, values: Mapping[Value, int]) -> tuple[int, ...]:
         """The numbers of the outputs of a body or a function."""
         leaves = {value: self.numbers.of("body input", at) for at, value in enumerate(body.inputs)}
         found = self.wired(body, leaves, values)
-        return tuple([found.values.get(value, -2) for value in body.outputs])
+        return tuple([found.values.get(value, UNMADE) for value in body.outputs])
 
     def _loose_body(self, body: Graph, values: Mapping[Value, int]) -> tuple[int, ...]:
         _, inner = self.loose(self.graphs[body], values)
-        return tuple([inner.get(value, -2) for value in body.outputs])
+        return tuple([inner.get(value, UNMADE) for value in body.outputs])
 
     def function(self, function: Function) -> int:
-        """The number of a function of the model. It does not depend on the name, unless the function calls itself."""
+        """The number of a function of the model, which depends on its name only if the function calls itself."""
         if function not in self._functions:
             self._functions[function] = self.numbers.of("recursive", function.name)
             outputs = self._body(function.graph, NOTHING)
@@ -180,7 +190,7 @@ class Identity:
     # --- nodes ------------------------------------------------------------------------------------------------------
 
     def local(self, node: Node) -> int:
-        """The number of a node's operator, attributes and count of outputs, without its inputs."""
+        """The number of a node that depends on its operator, its attributes and the count of its outputs only."""
         if node not in self._locals:
             function = self.called(node)
             op = self.op(node) if function is None else self.numbers.of("call", self.function(function))
@@ -192,12 +202,12 @@ class Identity:
         return self._locals[node]
 
     def op(self, node: Node) -> int:
-        """The number of a node's operator; for an IR layer it includes the opset."""
+        """The number of a node's operator; for a layer of an IR, it depends on the opset, too."""
         version = node.version if isinstance(node.version, str) else ""
         return self.numbers.of("op", node.domain, node.op, node.overload, version)
 
     def counted(self, node: Node) -> list[str]:
-        """The attributes that distinguish a node: not bodies, and not those that equal their defaults."""
+        """The names of a node's attributes without bodies and without attributes that have their default values."""
         call = self.known.calls.get(node)
         if call is None or call.signature is None or not call.attributes:
             return [name for name, each in node.attributes.items() if each.kind not in ("GRAPH", "GRAPHS")]
@@ -234,7 +244,7 @@ class Identity:
         return self.numbers.of(kind, repr(value), self._cut(attribute))
 
     def _cut(self, attribute: Attribute) -> str:
-        """The hash of a text that is kept only in part; "" for a complete text."""
+        """The hash of the complete text of an attribute of which the model has only the beginning; else ""."""
         if attribute.cut is None:
             return ""
         return self.digest(Constant(Tensor("string"), Stored(None, coded=attribute.cut))) or ""
@@ -242,12 +252,13 @@ class Identity:
     # --- constants --------------------------------------------------------------------------------------------------
 
     def constant(self, constant: Constant, *, exact: bool = True) -> int:
-        """The number of a constant: its type and, if ``exact``, its elements."""
+        """The number of a constant, which depends on its type and, with ``exact``, on its elements."""
         tensor = constant.tensor
         contents = self.digest(constant) or "" if exact else ""
         return self.numbers.of("constant", tensor.dtype, repr(tensor.shape), contents)
 
     def _constant_node(self, node: Node, value: Value, constant: Constant | None) -> tuple[int, int]:
+        """The numbers of the output of a node without inputs: with and without the elements."""
         if constant is None:
             number = self.numbers.of("leaf", self.local(node), value.port)
             return number, number
@@ -265,8 +276,8 @@ class Identity:
 
 
 def _is_default(name: str, value: object, default: object) -> bool:
-    """Whether an attribute has its default value; numbers count as float32. A window without the attribute has the
-    entries of ``WINDOW_DEFAULTS``."""
+    """Whether an attribute has its default value, for floats in float32. WINDOW_DEFAULTS has the defaults of lists that
+    a schema states as None."""
     if isinstance(value, float) and isinstance(default, float):
         return math.isclose(value, default, rel_tol=FLOAT32)
     if default is None and name in WINDOW_DEFAULTS and isinstance(value, tuple):
@@ -275,7 +286,7 @@ def _is_default(name: str, value: object, default: object) -> bool:
 
 
 def trimmed(inputs: Sequence[Value | None]) -> Sequence[Value | None]:
-    """The inputs of a node without omitted ones at the end."""
+    """The inputs without omitted inputs at the end."""
     count = len(inputs)
     while count and inputs[count - 1] is None:
         count -= 1
@@ -285,8 +296,8 @@ def trimmed(inputs: Sequence[Value | None]) -> Sequence[Value | None]:
 def tied(node: Node, name: str) -> str:
     """A port map, or the back edges of a body, as a text with positions instead of ids."""
     attribute = node.attributes[name]
-    wanted = name.replace("port_map", "body").replace("back_edges", "body")
-    layers = next((_ends(body) for at, body in node.bodies if at == wanted), {})
+    name_of_body = name.replace("port_map", "body").replace("back_edges", "body")
+    layers = next((_ends(body) for each, body in node.bodies if each == name_of_body), {})
     ports = {port.id: at for ports in (node.input_ports, node.output_ports) for at, port in enumerate(ports)}
     rows = []
     for entry in attribute.value:
@@ -305,7 +316,7 @@ def tied(node: Node, name: str) -> str:
 
 
 def _ends(body: Graph) -> dict[str | None, str]:
-    """The nodes at the boundary of a body, by id, each as ``input 0`` or ``output 0``."""
+    """Maps the ids of the layers for inputs and outputs of a body to ``input 0``, ``output 0`` and so on."""
     inputs = {value: at for at, value in enumerate(body.inputs)}
     found: dict[str | None, str] = {
         node.id: f"input {inputs[value]}" for node in body.nodes for value in node.outputs[:1] if value in inputs
@@ -320,10 +331,10 @@ def blankless(text: str) -> str:
 
 
 def constant_text(constant: Constant, digest: Digest) -> str:
-    """A constant as a text: ``int64[2] = [1, -1]``, ``float32[64, 3, 7, 7] #1a2b3c4d``."""
+    """A constant as a text with its elements or their hash: ``int64[2] = [1, -1]``, ``float32[64, 3] #1a2b3c4d``."""
     tensor = constant.tensor
     text = type_text(tensor)
-    if tensor.value is not None and len(tensor.value) <= SHOWN_CONTENTS:
+    if tensor.value is not None and len(tensor.value) <= SHOWN:
         entries = ", ".join(f"{each:.9g}" if isinstance(each, float) else str(each) for each in tensor.value)
         if len(entries) <= LONGEST:
             return f"{text} = {entries}" if tensor.shape == () else f"{text} = [{entries}]"
@@ -356,7 +367,7 @@ def attribute_text(node: Node, name: str, digest: Digest) -> str:
             return f'{text[:LONGEST]}..." #{found[:8]}'
         return text if len(text) <= LONGEST else f'{text[:LONGEST]}..." #{_hash(value)}'
     if isinstance(value, tuple) and len(value) > LISTED:
-        first = ", ".join(_scalar_text(each) for each in value[:SHOWN_CONTENTS])
+        first = ", ".join(_scalar_text(each) for each in value[:SHOWN])
         return f"{len(value)} entries [{first}, ...] #{_hash(value)}"
     if isinstance(value, tuple):
         return f"[{', '.join(_scalar_text(each) for each in value)}]"

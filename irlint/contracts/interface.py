@@ -18,7 +18,8 @@ _SINK = "/sink_port_"
 class End:
     """An input or output: its name in the file, all names that identify it, and its type.
 
-    An ``optional`` input has a default. ``tensors`` are its tensor names; an IR also has layer names.
+    An ``optional`` input has a default. ``names`` are the tensor names, ``tensors``, and for an IR also the name of the
+    layer; for an output of an IR also this name without the suffix that OpenVINO's converters add.
     """
 
     name: str
@@ -36,15 +37,15 @@ def inputs(known: Known) -> tuple[End, ...]:
     types = known.format.lax_inputs
     if known.format.input_node is None:
         return tuple(
-            End(value.name, (value.name,), value, _fed(value, known, types), value in graph.constants, (value.name,))
+            End(value.name, (value.name,), value, _type(value, known, types), value in graph.constants, (value.name,))
             for value in graph.inputs
         )
     found = []
     for node in graph.nodes:
         if node.op == known.format.input_node and node.outputs and node.outputs[0] is not None:
             tensors = _port_names(node, node.outputs[0])
-            fed = _fed(node.outputs[0], known, types)
-            found.append(End(node.name, (*tensors, node.name), node.outputs[0], fed, tensors=tensors))
+            kind = _type(node.outputs[0], known, types)
+            found.append(End(node.name, (*tensors, node.name), node.outputs[0], kind, tensors=tensors))
     return tuple(found)
 
 
@@ -55,7 +56,7 @@ def outputs(known: Known) -> tuple[End, ...]:
     types = known.format.lax_outputs
     if known.format.output_node is None:
         return tuple(
-            End(value.name, (value.name,), value, _fed(value, known, types), tensors=(value.name,))
+            End(value.name, (value.name,), value, _type(value, known, types), tensors=(value.name,))
             for value in graph.outputs
         )
     makers = producers(graph)
@@ -65,7 +66,7 @@ def outputs(known: Known) -> tuple[End, ...]:
             value = node.inputs[0]
             tensors = _port_names(makers[value], value) if value in makers else ()
             names = (*tensors, node.name, node.name.partition(_SINK)[0])
-            found.append(End(node.name, names, value, _fed(value, known, types), tensors=tensors))
+            found.append(End(node.name, names, value, _type(value, known, types), tensors=tensors))
     return tuple(found)
 
 
@@ -74,13 +75,15 @@ def _port_names(node: Node, value: Value) -> tuple[str, ...]:
     return next((port.names for port in node.output_ports if port.id == value.port), ())
 
 
-def _fed(value: Value, known: Known, types: Mapping[str, str]) -> Type | None:
+def _type(value: Value, known: Known, types: Mapping[str, str]) -> Type | None:
     return as_fed(known.types.get(value), known, types)
 
 
 def as_fed(found: Type | None, known: Known, types: Mapping[str, str]) -> Type | None:
-    """The type of an input or output for the user: in models of an older version, the runtime converts some element
-    types."""
+    """The type that a user of the runtime sees for an input or output of type ``found``.
+
+    In models of the format's ``lax_version``, the runtime converts the element types that ``types`` maps to others.
+    """
     if known.model.format_version != known.format.lax_version or not isinstance(found, Tensor):
         return found
     return Tensor(types.get(found.dtype or "", found.dtype), found.shape, found.value)

@@ -1,6 +1,7 @@
 """Proves that conditions on several sizes contradict each other.
 
-Conditions become inequalities ``fact >= 0``, linear in the monomials, and monomials are eliminated one after another.
+Conditions become inequalities ``fact >= 0``, which are linear in their monomials. The monomials are eliminated one
+after another.
 """
 
 from __future__ import annotations
@@ -14,23 +15,23 @@ from irlint.dims import Bounds, Dim, Expr, TooComplex, at_least, bounds, evaluat
 from irlint.dims.polynomials import Atom, Monomial, Terms, atom_dim, canonical, terms_of
 from irlint.findings.statements import Relation
 
-#: Groups of more conditions that share sizes are not examined.
+#: A group of connected conditions is not examined if it has more conditions than this.
 MOST_CONDITIONS = 24
 
-#: The largest number of combinations of alternatives; conditions that would exceed it are omitted.
+#: A proof examines at most this many combinations of alternatives; further conditions are omitted.
 MOST_CASES = 64
 
 #: An elimination with more inequalities than this proves nothing.
 MOST_INEQUALITIES = 100
 
-#: The work of one proof: at most this many relations are examined and inequalities made.
+#: A proof examines at most this many relations and combined inequalities, counted together.
 MOST_WORK = 4000
 
 
 def contradicting(conditions: Sequence[Alternatives], limits: Mapping[str, Bounds]) -> list[int]:
-    """The indices of conditions that no sizes satisfy together; [] if that is not proven.
+    """The indices of conditions that are proven to contradict each other; [] if none are.
 
-    ``limits`` has the smallest and largest size of symbols; sizes are at least 1.
+    ``limits`` has the smallest and largest size of symbols; the other sizes are at least 1.
     """
     names = [symbols_in(each) for each in conditions]
     places = by_name(names)
@@ -40,14 +41,16 @@ def contradicting(conditions: Sequence[Alternatives], limits: Mapping[str, Bound
             continue
         found = _connected(start, names, places)
         seen.update(found)
-        if len(found) <= MOST_CONDITIONS and _fail([conditions[at] for at in found], limits):
+        if len(found) <= MOST_CONDITIONS and _contradict([conditions[at] for at in found], limits):
             return _fewest(found, conditions, limits)
     return []
 
 
 def about(relation: Relation, name: str, limits: Mapping[str, Bounds]) -> Relation | None:
-    """A weaker relation about the size ``name`` alone, which follows from a relation and the limits of other sizes; or
-    None."""
+    """An inequality about the size ``name`` alone that follows from a relation and the limits of the other sizes.
+
+    Returns None unless the inequality excludes the second smallest size, and if the relation contains an operation.
+    """
     for fact in _facts(relation):
         most: Dim = 0
         for monomial, factor in terms_of(fact).items():
@@ -69,8 +72,10 @@ def about(relation: Relation, name: str, limits: Mapping[str, Bounds]) -> Relati
 
 
 def _connected(start: int, names: Sequence[Iterable[str]], places: dict[str, list[int]]) -> list[int]:
-    """The indices of conditions connected with the one at ``start`` by shared sizes; removes their names from
-    ``places``."""
+    """The indices of the conditions that are connected with condition ``start`` by chains of shared symbols.
+
+    Removes the symbols of these conditions from ``places``, which maps symbols to indices of conditions.
+    """
     found, waiting = {start}, [start]
     while waiting:
         for name in names[waiting.pop()]:
@@ -81,21 +86,21 @@ def _connected(start: int, names: Sequence[Iterable[str]], places: dict[str, lis
 
 
 def _fewest(found: list[int], conditions: Sequence[Alternatives], limits: Mapping[str, Bounds]) -> list[int]:
-    """A minimal part of the conditions that is still contradictory, as far as that is proven."""
+    """The indices without each one that is not needed to prove the contradiction, the last ones removed first."""
     for at in list(reversed(found)):
         fewer = [each for each in found if each != at]
-        if fewer and _fail([conditions[each] for each in fewer], limits):
+        if fewer and _contradict([conditions[each] for each in fewer], limits):
             found = fewer
     return found
 
 
-def _fail(conditions: Sequence[Alternatives], limits: Mapping[str, Bounds]) -> bool:
+def _contradict(conditions: Sequence[Alternatives], limits: Mapping[str, Bounds]) -> bool:
     """Whether the conditions are proven to contradict each other."""
     names = symbols_in([relation for each in conditions for relation in each])
     known = {name: _limited(name, limits.get(name, (1, None))) for name in names}
     work = _Work(MOST_WORK)
     try:
-        return all(_fails(case, known, work) for case in _cases(conditions))
+        return all(_is_impossible(case, known, work) for case in _cases(conditions))
     except (TooComplex, ZeroDivisionError):
         return False
 
@@ -105,21 +110,23 @@ def _limited(name: str, limits: Bounds) -> Dim:
 
 
 class _Work:
-    """The amount of work that is left for one proof."""
+    """The amount of work that remains for one proof."""
 
-    def __init__(self, left: int) -> None:
-        self.left = left
+    def __init__(self, amount: int) -> None:
+        self.remaining = amount
 
     def spend(self, amount: int) -> None:
-        """Raises TooComplex if nothing is left."""
-        self.left -= amount
-        if self.left < 0:
+        """Subtracts an amount; raises TooComplex if less than that remains."""
+        self.remaining -= amount
+        if self.remaining < 0:
             raise TooComplex("a proof about sizes")
 
 
 def _cases(conditions: Sequence[Alternatives]) -> Iterator[tuple[Relation, ...]]:
-    """All choices of one alternative per condition; if there are too many, the conditions with most alternatives are
-    omitted."""
+    """All choices of one alternative per condition.
+
+    If they would be more than MOST_CASES, the conditions with the most alternatives are omitted.
+    """
     chosen: list[Alternatives] = []
     count = 1
     for each in sorted(conditions, key=len):
@@ -133,9 +140,12 @@ def _cases(conditions: Sequence[Alternatives]) -> Iterator[tuple[Relation, ...]]
     return iter(cases)
 
 
-def _fails(relations: Sequence[Relation], known: Mapping[str, Dim], work: _Work) -> bool:
-    """Whether the relations are proven to contradict each other; ``known`` maps each symbol to its bounds or value."""
-    left: list[Relation] = []
+def _is_impossible(relations: Sequence[Relation], known: Mapping[str, Dim], work: _Work) -> bool:
+    """Whether the relations are proven to contradict each other.
+
+    ``known`` maps each symbol to the symbol with its bounds, or to its value. Spends work, and raises TooComplex.
+    """
+    undecided: list[Relation] = []
     work.spend(len(relations))
     for each in relations:
         each = simplified(Relation(each.kind, substituted(each.left, known), substituted(each.right, known)))
@@ -143,28 +153,28 @@ def _fails(relations: Sequence[Relation], known: Mapping[str, Dim], work: _Work)
         if holds is False:
             return True
         if holds is None:
-            left.append(each)
+            undecided.append(each)
     narrower = {**known}
-    for each in left:
+    for each in undecided:
         narrower.update(_narrowed(each, narrower))
     if narrower != known:
-        return _fails(left, narrower, work)
-    for each in left:
+        return _is_impossible(undecided, narrower, work)
+    for each in undecided:
         solution = _solved(each)
         if solution is not None:
             name, size = solution
-            # The expression that replaces a symbol is within the bounds of the symbol.
+            # The expression that replaces a symbol must be within the bounds of the symbol.
             low, high = bounds(known[name])
             limited = [Relation(">=", size, low)] if low is not None else []
             limited += [Relation(">=", high, size)] if high is not None else []
-            rest = [other for other in left if other is not each]
-            return _fails([*rest, *limited], {**known, name: size}, work)
-    facts = [fact for each in left for fact in _facts(each)]
+            rest = [other for other in undecided if other is not each]
+            return _is_impossible([*rest, *limited], {**known, name: size}, work)
+    facts = [fact for each in undecided for fact in _facts(each)]
     return bool(facts) and _eliminated([*facts, *_facts_about(facts)], work)
 
 
 def _narrowed(relation: Relation, known: Mapping[str, Dim]) -> dict[str, Dim]:
-    """A symbol with a tighter bound from an inequality about it alone, or {}."""
+    """The symbol of an inequality with one symbol, mapped to the symbol with tighter bounds; {} for other relations."""
     difference = relation.left - relation.right
     terms = terms_of(difference)
     (monomial, *others) = [each for each in terms if each] or [()]
@@ -181,7 +191,10 @@ def _narrowed(relation: Relation, known: Mapping[str, Dim]) -> dict[str, Dim]:
 
 
 def _solved(relation: Relation) -> tuple[str, Dim] | None:
-    """A symbol and its value, from an equality in which it occurs once and alone; None for other relations."""
+    """A symbol and its value, from an equality with a term that is this symbol alone and no other term with it.
+
+    Returns None for other relations.
+    """
     if relation.kind != "==":
         return None
     difference = relation.left - relation.right
@@ -196,19 +209,22 @@ def _solved(relation: Relation) -> tuple[str, Dim] | None:
 
 
 def _facts(relation: Relation) -> list[Dim]:
-    """The expressions that are at least 0 if a relation holds."""
+    """Expressions that are at least 0 if a relation holds."""
     difference = relation.left - relation.right
     if relation.kind == ">=":
         return [difference]
     if relation.kind == "==":
         return [difference, -difference]
-    multiple = at_least(relation.left, 1) is True and at_least(relation.right, 1) is True
-    return [difference] if multiple else []
+    # A positive number that another one divides is at least as large.
+    are_positive = at_least(relation.left, 1) is True and at_least(relation.right, 1) is True
+    return [difference] if are_positive else []
 
 
 def _facts_about(facts: Sequence[Dim]) -> list[Dim]:
-    """Expressions that are at least 0 because of the bounds of symbols and the definitions of products and
-    operations."""
+    """Expressions that are at least 0 because of the bounds and the definitions of the monomials in facts.
+
+    There are about MOST_INEQUALITIES at most.
+    """
     found: list[Dim] = []
     seen: set[Monomial] = set()
     waiting = [monomial for fact in facts for monomial in terms_of(fact)]
@@ -224,6 +240,7 @@ def _facts_about(facts: Sequence[Dim]) -> list[Dim]:
 
 
 def _of_monomial(monomial: Monomial) -> list[Dim]:
+    """Expressions that are at least 0 because of the bounds of a monomial, of its two factors, or of its operation."""
     dim = Expr({monomial: 1})
     low, high = bounds(dim)
     found: list[Dim] = [] if low is None else [dim - low]
@@ -242,6 +259,7 @@ def _above(atom: Atom) -> Dim | None:
 
 
 def _of_operation(atom: Atom, dim: Dim) -> list[Dim]:
+    """Expressions that are at least 0 because ``dim`` is the quotient, "min" or "max" that ``atom`` is."""
     if atom.kind == "//":
         numerator, divisor = atom.parts
         if not isinstance(divisor, int):
@@ -265,7 +283,7 @@ def _eliminated(facts: Sequence[Dim], work: _Work) -> bool:
         if not counts:
             return False
         chosen = min(counts, key=lambda each: counts[each][0] * counts[each][1])
-        above, below, rest = _parted(rows, chosen)
+        above, below, rest = _by_sign(rows, chosen)
         work.spend(len(above) * len(below))
         combined = (_combined(one, other, chosen) for one in above for other in below)
         rows = {*rest, *(row for row in combined if row is not None)}
@@ -274,12 +292,15 @@ def _eliminated(facts: Sequence[Dim], work: _Work) -> bool:
     return False
 
 
-#: The sorted terms of an expression that must be at least 0. A row that is only a negative constant is a contradiction.
+#: The sorted terms of an expression that must be at least 0. A row with only a negative constant is a contradiction.
 Row = tuple[tuple[Monomial, int], ...]
 
 
 def _row(terms: Terms) -> Row | None:
-    """The terms divided by their common factor, the constant rounded down; None if the expression is never below 0."""
+    """The terms divided by the common factor of all coefficients but the constant, which is rounded down.
+
+    Returns None for a constant that is at least 0.
+    """
     factors = [factor for monomial, factor in terms.items() if monomial]
     constant = terms.get((), 0)
     if not factors:
@@ -293,8 +314,8 @@ def _order(term: tuple[Monomial, int]) -> list[object]:
     return [atom.key for atom in term[0]]
 
 
-def _parted(rows: set[Row], monomial: Monomial) -> tuple[list[Terms], list[Terms], list[Row]]:
-    """The rows where a monomial has a positive factor, those where it has a negative one, and all others."""
+def _by_sign(rows: set[Row], monomial: Monomial) -> tuple[list[Terms], list[Terms], list[Row]]:
+    """The rows with a positive coefficient of a monomial, those with a negative coefficient, and those without it."""
     above: list[Terms] = []
     below: list[Terms] = []
     rest: list[Row] = []
@@ -309,7 +330,7 @@ def _parted(rows: set[Row], monomial: Monomial) -> tuple[list[Terms], list[Terms
 
 
 def _combined(above: Terms, below: Terms, monomial: Monomial) -> Row | None:
-    """The sum of multiples of two rows that removes a monomial."""
+    """The sum of positive multiples of two rows in which the monomial cancels."""
     one, other = -below[monomial], above[monomial]
     terms = {each: one * factor for each, factor in above.items()}
     for each, factor in below.items():

@@ -1,4 +1,4 @@
-"""Compares the graphs of two models: changed, removed and new nodes, and the number of nodes that only follow."""
+"""Compares the graphs of two models: changed, removed and new nodes, and how many nodes differ only because of them."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ class Graphs:
         self.old, self.new = old, new
 
     def changes(self, old: Wired, new: Wired, ends: tuple[Outputs, Outputs]) -> list[Change]:
-        """The changes of the nodes of two graphs, in the order of the new one.
+        """The changes between the nodes of two graphs: removed nodes first, then in the order of the new graph.
 
-        ``ends`` are the outputs of both graphs; the same number marks the same output.
+        ``ends`` are the outputs of both graphs; corresponding outputs have the same number.
         """
         aligned = Aligned(old, new, (self.old, self.new), ends)
         return _Compared(self, aligned).changes(ends)
@@ -48,16 +48,21 @@ class _Compared:
         self.graphs, self.aligned = graphs, aligned
         self.old, self.new = aligned.old, aligned.new
         self.format = graphs.new.known.format
-        #: For each changed node of the new graph, and each that follows from it, the index of the change in ``found``.
+        #: The index in ``found`` of the change of a node of the new graph, or of the change from which the node
+        #: follows.
         self.roots: dict[Node, int] = {}
-        #: The same for the nodes that only the old graph has.
+        #: The index in ``found`` of the change of a node that only the old graph has.
         self.gone: dict[Node, int] = {}
         self.found: list[Change] = []
+        #: The number of nodes that follow from each change, by the index of the change.
         self.follow: dict[int, int] = {}
 
     def changes(self, ends: tuple[Outputs, Outputs]) -> list[Change]:
         aligned = self.aligned
-        if not aligned.is_whole or any(self.old.deep[one] != self.new.deep[two] for one, two in aligned.new_of.items()):
+        are_equal = aligned.is_complete and all(
+            self.old.deep[one] == self.new.deep[other] for one, other in aligned.new_of.items()
+        )
+        if not are_equal:
             for node in self.old.nodes:
                 if node not in aligned.new_of:
                     self.gone[node] = len(self.found)
@@ -68,28 +73,28 @@ class _Compared:
         return [replaced(each, follow=self.follow.get(at, 0)) for at, each in enumerate(self.found)]
 
     def _visit(self, node: Node) -> None:
-        """Adds the changes of a node, or counts it at the change from which it follows."""
+        """Adds the changes of a node; if it differs only because of another change, counts it there."""
         old = self.aligned.old_of.get(node)
         if old is None:
-            self._root(node, [self._added(node)])
+            self._add(node, [self._added(node)])
             return
         if self.old.deep[old] == self.new.deep[node]:
             return
-        own = [*self._own(old, node), *self.graphs.bodies(old, node)]
-        if own:
-            self._root(node, own)
+        changes = [*self._of_node(old, node), *self.graphs.bodies(old, node)]
+        if changes:
+            self._add(node, changes)
             return
         root = self._cause(old, node)
         if root is not None:
             self.roots[node] = root
             self.follow[root] = self.follow.get(root, 0) + 1
 
-    def _root(self, node: Node, changes: list[Change]) -> None:
+    def _add(self, node: Node, changes: list[Change]) -> None:
         self.roots[node] = len(self.found)
         self.found += changes
 
     def _cause(self, old: Node, new: Node) -> int | None:
-        """The index of the first change among the nodes before a node, or None."""
+        """The index of the first change from which a node follows, by the nodes of its inputs, or None."""
         makers = [self.new.makers[value][0] for value in new.inputs if value is not None and value in self.new.makers]
         causes = [self.roots[maker] for maker in makers if maker in self.roots]
         makers = [self.old.makers[value][0] for value in old.inputs if value is not None and value in self.old.makers]
@@ -114,7 +119,7 @@ class _Compared:
         return self._change("node-added", node, f" is new{self._behind(node, self.new)}", self.new)
 
     def _behind(self, node: Node, wired: Wired) -> str:
-        """The nodes or inputs before a node, as the end of a message."""
+        """The first two nodes or inputs before a node and the number of further ones, as the end of a message."""
         behind = []
         for value in node.inputs:
             if value in wired.makers:
@@ -125,8 +130,8 @@ class _Compared:
         more = f" and {len(named) - 2} more" if len(named) > 2 else ""
         return f", behind {' and '.join(named[:2])}{more}" if named else ""
 
-    def _own(self, old: Node, new: Node) -> Iterator[Change]:
-        """The changes of a node itself."""
+    def _of_node(self, old: Node, new: Node) -> Iterator[Change]:
+        """The changes of a node itself: its operator, attributes, version, constants, and sources of inputs."""
         if (old.op, old.domain, old.overload) != (new.op, new.domain, new.overload):
             yield self._change("node-changed", old, f" is {self._operator(new)} now{_called(old, new)}", self.new)
         else:
@@ -154,8 +159,7 @@ class _Compared:
             yield f"{name} {was} -> {now}"
 
     def _inputs(self, old: Node, new: Node) -> tuple[list[str], list[str]]:
-        """The differences between the constants of two nodes, and between the sources of their other inputs, as
-        texts."""
+        """Texts for the differences between the constants of two nodes, and between the sources of other inputs."""
         weights: list[str] = []
         wires: list[str] = []
         before, after = trimmed(old.inputs), trimmed(new.inputs)
@@ -164,18 +168,16 @@ class _Compared:
             other = after[at] if at < len(after) else None
             if one in self.old.constants and other in self.new.constants:
                 if self.old.leaves[one] != self.new.leaves[other]:
-                    was, now = (
-                        self._source(one, self.old, self.graphs.old),
-                        self._source(other, self.new, self.graphs.new),
-                    )
+                    was, now = self._sources(one, other)
                     weights.append(f"input {at} {was} -> {now}")
             elif self._differ(one, other):
-                was, now = self._source(one, self.old, self.graphs.old), self._source(other, self.new, self.graphs.new)
+                was, now = self._sources(one, other)
                 wires.append(f"input {at} is {now}, and was {was}")
         return weights, wires
 
     def _differ(self, old: Value | None, new: Value | None) -> bool:
-        """Whether an input has another source, unless the source is a removed or new node."""
+        """Whether corresponding inputs or outputs come from different sources; False if a source is a removed or new
+        node, which is a change of its own."""
         if old is None or new is None:
             return old is not new
         if self.old.values.get(old) == self.new.values.get(new):
@@ -186,6 +188,10 @@ class _Compared:
         if one is None or other is None:
             return True
         return self.aligned.new_of[one[0]] is not other[0] or one[1] != other[1]
+
+    def _sources(self, old: Value | None, new: Value | None) -> tuple[str, str]:
+        """The sources of corresponding inputs or outputs in the old and the new graph."""
+        return self._source(old, self.old, self.graphs.old), self._source(new, self.new, self.graphs.new)
 
     def _source(self, value: Value | None, wired: Wired, side: Identity) -> str:
         """The source of an input, or the constant itself, as a text."""
@@ -207,13 +213,11 @@ class _Compared:
             if other is None or value not in self.old.makers or other not in self.new.makers:
                 continue
             if self._differ(value, other):
-                now, was = (
-                    self._source(other, self.new, self.graphs.new),
-                    self._source(value, self.old, self.graphs.old),
-                )
+                was, now = self._sources(value, other)
                 message = f"output `{other.name}` comes from {now}, before from {was}"
                 yield Change("node-rewired", message, other.name, graph=self.new.graph.path)
 
 
 def _called(old: Node, new: Node) -> str:
+    """The new name of a renamed node, as the end of a message; "" for other nodes and for nodes without a name."""
     return f", and called `{new.label}`" if old.name and old.name != new.name else ""

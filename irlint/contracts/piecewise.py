@@ -1,6 +1,6 @@
-"""An expression over one residue class of sizes, as polynomials on intervals.
+"""Expressions over one residue class of sizes, as polynomials on intervals.
 
-A size n of the class r modulo m is ``r + m*k``. All functions here are functions of k, an integer of at least 0.
+The sizes of the class r modulo m are ``r + m*k``. Each expression here is a function of k, an integer of at least 0.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Interval = tuple[int, int | None]
 
 
 class Finer(Exception):
-    """The modulus must be multiplied by ``factor``, so that a quotient becomes a polynomial on each class."""
+    """A quotient is a polynomial on each class only if the modulus is multiplied by ``factor``."""
 
     def __init__(self, factor: int) -> None:
         super().__init__(factor)
@@ -32,11 +32,12 @@ class Unsolvable(Exception):
     """The expression has a divisor that is not a positive number, or too many pieces."""
 
 
+#: An expression with more pieces than this is too complex.
 MAX_PIECES = 64
 
 
 def pieces_of(a: Dim, residue: int, modulus: int) -> list[Piece]:
-    """The pieces of ``a``, which depends on one symbol, for the sizes of a class; raises Finer and Unsolvable."""
+    """The pieces of ``a``, which has one symbol, for the sizes of a residue class; raises Finer and Unsolvable."""
     size = _trimmed((residue, modulus))
     found: dict[Atom, list[Piece]] = {}
 
@@ -64,7 +65,7 @@ def pieces_of(a: Dim, residue: int, modulus: int) -> list[Piece]:
 
 
 def where(pieces: list[Piece], wanted: Callable[[int], bool]) -> list[Interval]:
-    """The intervals, in order, on which ``wanted`` is true of the sign (-1, 0 or 1) of the pieces."""
+    """The intervals, in order, on which ``wanted`` returns True for the sign (-1, 0 or 1) of the expression."""
     found: list[Interval] = []
     for first, last, polynomial in pieces:
         for low, high, sign in _signs(polynomial, first, last):
@@ -77,7 +78,7 @@ def where(pieces: list[Piece], wanted: Callable[[int], bool]) -> list[Interval]:
 
 
 def _signs(polynomial: Polynomial, first: int, last: int | None) -> Iterator[tuple[int, int | None, int]]:
-    """Consecutive intervals from ``first`` to ``last``, each with the sign that the polynomial has on it."""
+    """Consecutive intervals from ``first`` to ``last``, each with the sign of the polynomial on the interval."""
     if len(polynomial) == 1:
         yield first, last, _sign_at(polynomial, first)
         return
@@ -87,6 +88,7 @@ def _signs(polynomial: Polynomial, first: int, last: int | None) -> Iterator[tup
 
 
 def _between(starts: list[int], last: int | None) -> Iterator[Interval]:
+    """The intervals from each start to the integer before the next start, the last one to ``last``."""
     for start, following in zip(starts, [*starts[1:], None]):
         yield start, last if following is None else following - 1
 
@@ -108,18 +110,19 @@ def _signs_where_monotonic(polynomial: Polynomial, low: int, high: int | None) -
 
 
 def _bound(polynomial: Polynomial, low: int) -> int:
-    """A k after which the polynomial keeps its sign: no root is larger (Cauchy's bound)."""
+    """A k of at least ``low`` that is larger than every root (Cauchy's bound): the sign stays the same from there."""
     largest = max(abs(factor) for factor in polynomial[:-1])
     return max(low, largest // abs(polynomial[-1]) + 2)
 
 
 def _derivative(polynomial: Polynomial) -> Polynomial:
-    """The polynomial p(k + 1) - p(k): its degree is lower by one, and its sign is the direction of p."""
+    """The polynomial p(k + 1) - p(k). Its degree is lower by one; p rises where it is positive."""
     shifted = _composed_with_successor(polynomial)
     return _plus(shifted, tuple(-factor for factor in polynomial))
 
 
 def _composed_with_successor(polynomial: Polynomial) -> Polynomial:
+    """The polynomial p(k + 1)."""
     total: Polynomial = (0,)
     for factor in reversed(polynomial):
         total = _plus(_times(total, (1, 1)), (factor,))
@@ -135,6 +138,7 @@ def _sign_at(polynomial: Polynomial, at: int) -> int:
 
 
 def _trimmed(polynomial: Polynomial) -> Polynomial:
+    """The polynomial without leading coefficients that are 0."""
     end = len(polynomial)
     while end > 1 and polynomial[end - 1] == 0:
         end -= 1
@@ -158,7 +162,7 @@ def _times(a: Polynomial, b: Polynomial) -> Polynomial:
 def _combined(
     one: list[Piece], other: list[Piece], operation: Callable[[Polynomial, Polynomial], Polynomial]
 ) -> list[Piece]:
-    """The pieces of ``operation`` applied to two functions."""
+    """The pieces of ``operation`` applied to two expressions, where both are defined; raises Unsolvable."""
     result: list[Piece] = []
     at = 0
     for first, last, polynomial in one:
@@ -177,7 +181,10 @@ def _combined(
 
 
 def _quotient(numerator: list[Piece], divisor: list[Piece]) -> list[Piece]:
-    """The floor of a division; raises Unsolvable unless the divisor is a positive number, and Finer."""
+    """The floor of a division.
+
+    Raises Unsolvable if the divisor is not a positive number, and Finer if it does not divide all coefficients of k.
+    """
     if len(divisor) != 1 or len(divisor[0][2]) != 1 or divisor[0][2][0] <= 0:
         raise Unsolvable
     by = divisor[0][2][0]
@@ -187,7 +194,7 @@ def _quotient(numerator: list[Piece], divisor: list[Piece]) -> list[Piece]:
 
 
 def _extreme(kind: str, parts: list[list[Piece]]) -> list[Piece]:
-    """The "min" or "max" (``kind``) of several functions."""
+    """The "min" or "max" (``kind``) of several expressions."""
     result, *others = parts
     for other in others:
         difference = _combined(result, other, lambda a, b: _plus(a, tuple(-factor for factor in b)))
@@ -202,4 +209,5 @@ def _extreme(kind: str, parts: list[list[Piece]]) -> list[Piece]:
 
 
 def _cut(pieces: list[Piece], low: int, high: int | None) -> list[Piece]:
+    """The parts of the pieces from ``low`` to ``high``."""
     return _combined(pieces, [(low, high, (0,))], lambda a, _: a)

@@ -21,13 +21,13 @@ Inputs = tuple[tuple[str, "Shape | None"], ...]
 class Progression:
     """The sizes ``first``, ``first + step``, … up to ``last`` (None: no end).
 
-    ``whole`` is True if no other size fits.
+    ``is_complete`` is True if the set from which the progression was taken has no other size.
     """
 
     first: int
     step: int
     last: int | None
-    whole: bool = True
+    is_complete: bool = True
 
     def __contains__(self, size: int) -> bool:
         return size >= self.first and (self.last is None or size <= self.last) and (size - self.first) % self.step == 0
@@ -37,10 +37,10 @@ class Progression:
 class Free:
     """A symbolic size of an input.
 
-    ``label`` is its name in the file, or "". ``leader`` is the symbol that it equals, often itself. ``sizes`` are the
-    sizes that it can have alone. The ``least``, ``usual`` and ``greatest`` sizes of all symbols each satisfy all
-    conditions together. ``conditions`` are about this symbol alone. ``ones`` is the greatest size at which a computed
-    size is 0 or 1.
+    ``label`` is its name in the file, or "". ``leader`` is the symbol that it equals, or its own name. ``sizes`` are
+    the sizes that it can have for some sizes of the other symbols. The ``least`` sizes of all symbols together satisfy
+    all conditions, and so do all ``usual`` and all ``greatest`` sizes. ``conditions`` are about the leader alone.
+    ``ones`` is the greatest size for which a size inside the model is at most 1, or 0.
     """
 
     name: str
@@ -55,22 +55,22 @@ class Free:
 
     @property
     def is_open(self) -> bool:
-        """Whether it has no upper end, or one that is too large for tools."""
+        """Whether the size has no upper limit, or one above FARTHEST, which tools cannot use."""
         return self.sizes.greatest is None or self.sizes.greatest > FARTHEST
 
     @property
     def fixed(self) -> int | None:
-        """The only size that fits, or None."""
+        """The only possible size, or None."""
         return self.sizes.single
 
 
 @record
 class Profile:
-    """The inputs of a model with their shapes, and the symbols in them.
+    """The inputs of a model with their shapes, and the symbols in these shapes.
 
-    ``named`` is True if runtimes know the inputs by these names. ``equal`` are equalities of two symbols, ``together``
-    other conditions on several, and ``branches`` those of a body that may never run, with its path. ``notes`` state
-    which shapes the user has given instead of those in the file. ``dependence`` has the sizes that follow from others.
+    ``named`` is True if runtimes know the inputs by these names. ``equal`` has the equalities of two symbols,
+    ``together`` the other conditions on several symbols, and ``branches`` the paths of bodies that may never run, each
+    with a condition of this body. ``notes`` state which shapes the user has given instead of those in the file.
     """
 
     path: str
@@ -93,9 +93,10 @@ def profile_of(
     named: bool,
     computed: Iterable[Dim] = (),
 ) -> Profile:
-    """The profile of a model with these inputs; ``labels`` maps symbols to names in the file, "" without one.
+    """The profile of a model with these inputs.
 
-    ``computed`` are sizes inside the model. Raises ValueError if no sizes fit.
+    ``labels`` maps symbols to their names in the file, or to "". ``computed`` are sizes inside the model. Raises
+    ValueError if the conditions contradict each other, or if no sizes that satisfy them are found.
     """
     if not contract.satisfiable:
         demands = " and ".join(each.requirement.condition for each in contract.impossible)
@@ -143,7 +144,7 @@ def _symbols(inputs: Inputs) -> list[str]:
 
 
 def _value(name: str, values: Mapping[str, Dim]) -> Dim | None:
-    """The number or symbol that a symbol equals in the end; None if it equals no other."""
+    """The number or the root that a symbol equals; None if the symbol equals no other."""
     found: Dim | None = None
     while name in values:
         found = values[name]
@@ -154,7 +155,7 @@ def _value(name: str, values: Mapping[str, Dim]) -> Dim | None:
 
 
 def _is_equality(text: str, leaders: Mapping[str, str]) -> bool:
-    """Whether a condition states that two symbols are equal, and one is the leader of the other."""
+    """Whether a condition is the equality of two symbols with the same leader."""
     one, equals, other = text.partition(" == ")
     return bool(equals) and one in leaders and leaders[one] == leaders.get(other)
 
@@ -182,7 +183,10 @@ def _split(texts: Sequence[str]) -> tuple[dict[str, list[str]], list[str]]:
 
 
 def progression(sizes: Sizes) -> Progression:
-    """The longest progression in a set; of equally long ones, the one with the smallest step."""
+    """The longest progression in a set that is not empty; of equally long progressions, the one with the smallest step.
+
+    An infinite progression is longer than a finite one. Of a finite set, only sizes up to FARTHEST are examined.
+    """
     if sizes.greatest is not None and sizes.greatest > FARTHEST:
         found = progression(_without_far_ends(sizes))
         return found if found.last is not None else replaced(found, last=_last(found, sizes))
@@ -194,8 +198,9 @@ def progression(sizes: Sizes) -> Progression:
                 starts = [
                     each + sizes.modulus * tail[0][0] for each, tail in zip(range(residue, sizes.modulus, step), tails)
                 ]
-                return _judged(max(starts) - sizes.modulus + step, step, None, sizes)
+                return _compared(max(starts) - sizes.modulus + step, step, None, sizes)
     elements = list(sizes.elements(min(sizes.greatest or FARTHEST, FARTHEST)))
+    # The number of sizes, the negated step, and the last size of the best progression.
     best: tuple[int, int, int] = (0, 0, 0)
     for step in steps:
         length: dict[int, int] = {}
@@ -204,11 +209,11 @@ def progression(sizes: Sizes) -> Progression:
         last = max(length, key=lambda size: (length[size], size))
         best = max(best, (length[last], -step, last))
     count, negated, last = best
-    return _judged(last + (count - 1) * negated, -negated if count > 1 else 1, last, sizes)
+    return _compared(last + (count - 1) * negated, -negated if count > 1 else 1, last, sizes)
 
 
 def _without_far_ends(sizes: Sizes) -> Sizes:
-    """The sizes, with intervals that end beyond FARTHEST made endless."""
+    """The sizes, where each interval that ends beyond FARTHEST has no end."""
     far = FARTHEST // sizes.modulus
     classes = [
         tuple((low, None if high is not None and high >= far else high) for low, high in each) for each in sizes.classes
@@ -217,7 +222,7 @@ def _without_far_ends(sizes: Sizes) -> Sizes:
 
 
 def _last(found: Progression, sizes: Sizes) -> int:
-    """The last member of a progression before it leaves the set."""
+    """The last size of a progression that is in the set, which an infinite progression leaves at its first end."""
     ends = [
         residue + sizes.modulus * each[-1][1]
         for residue, each in enumerate(sizes.classes)
@@ -227,8 +232,9 @@ def _last(found: Progression, sizes: Sizes) -> int:
     return least - (least - found.first) % found.step
 
 
-def _judged(first: int, step: int, last: int | None, sizes: Sizes) -> Progression:
+def _compared(first: int, step: int, last: int | None, sizes: Sizes) -> Progression:
+    """The progression, compared with all sizes of the set up to FARTHEST or, for an infinite set, up to a multiple."""
     found = Progression(first, step, last)
     end = sizes.greatest if sizes.greatest is not None else first + 4 * sizes.modulus + 64
-    whole = all(size in found for size in sizes.elements(min(end, FARTHEST)))
-    return found if whole else Progression(first, step, last, whole=False)
+    is_complete = all(size in found for size in sizes.elements(min(end, FARTHEST)))
+    return replaced(found, is_complete=is_complete)

@@ -38,17 +38,22 @@ def reduced(a: Dim, sizes: Mapping[str, Sizes]) -> Dim:
 
 
 def _rests(sizes: Sizes) -> list[Congruence]:
-    """The possible residues of the sizes modulo one number; [] if there are too many, or if all are possible."""
+    """The possible residues of the sizes, all with the same modulus.
+
+    Returns [] if every residue is possible, if none is, or if there are more than MOST_CASES.
+    """
     present = [residue for residue, intervals in enumerate(sizes.classes) if intervals]
     if not 0 < len(present) < min(sizes.modulus, MOST_CASES + 1):
         return []
     return [(sizes.modulus, residue) for residue in present]
 
 
+#: The possible congruences of each symbol.
 Rests = Mapping[str, list[Congruence]]
 
 
 def _simplified(a: Dim, known: Rests) -> Dim:
+    """The size with each quotient simplified, those inside of other operations first."""
     total: Dim = 0
     for monomial, factor in terms_of(a).items():
         term: Dim = 1
@@ -69,8 +74,8 @@ def _simplified(a: Dim, known: Rests) -> Dim:
 def _quotient(numerator: Dim, divisor: Dim, factor: int, known: Rests) -> tuple[Dim, int]:
     """A size and a factor whose product is ``factor*(numerator//divisor)``.
 
-    Let ``g`` divide both factor and divisor. If the possible rests of the numerator are close enough together, there is
-    a ``c`` with ``g*(numerator//divisor) == (numerator - c)//(divisor//g)``.
+    Let ``g`` divide both factor and divisor. If all possible rests of ``numerator`` modulo ``divisor`` are from ``c``
+    to ``c + divisor//g - 1``, then ``g*(numerator//divisor) == (numerator - c)//(divisor//g)``.
     """
     rests = _rests_of(numerator, divisor, known) if isinstance(divisor, int) and divisor > 1 else []
     if not rests or not isinstance(divisor, int):
@@ -82,13 +87,14 @@ def _quotient(numerator: Dim, divisor: Dim, factor: int, known: Rests) -> tuple[
         least, greatest = max(rests) - divisor // shared + 1, min(rests)
         if least <= greatest:
             constant = terms_of(numerator).get((), 0)
-            taken = min(max(constant, least), greatest)
-            return floordiv(numerator - taken, divisor // shared), factor // shared
+            subtracted = min(max(constant, least), greatest)
+            return floordiv(numerator - subtracted, divisor // shared), factor // shared
     return floordiv(numerator, divisor), factor
 
 
 def _rests_of(a: Dim, divisor: int, known: Rests) -> list[int]:
-    """The possible rests of a size after a division; [] if they are unknown."""
+    """The possible rests of ``a`` modulo ``divisor``; [] if the residues of the symbols do not determine them, or if
+    there are more than MOST_CASES combinations of residues."""
     names = sorted(symbols(a) & known.keys())
     if prod(len(known[name]) for name in names) > MOST_CASES:
         return []
@@ -102,6 +108,7 @@ def _rests_of(a: Dim, divisor: int, known: Rests) -> list[int]:
 
 
 def _cases(names: list[str], known: Rests) -> Iterator[Mapping[str, Congruence]]:
+    """All combinations of one possible congruence per symbol."""
     for chosen in product(*(known[name] for name in names)):
         yield dict(zip(names, chosen))
 
@@ -118,11 +125,13 @@ def _congruence(a: Dim, case: Mapping[str, Congruence]) -> Congruence:
 
 
 def _times(one: Congruence, other: Congruence) -> Congruence:
+    """The congruence of a product."""
     modulus = gcd(one[0] * other[0], one[0] * other[1], other[0] * one[1])
     return modulus, one[1] * other[1]
 
 
 def _of_atom(atom: Atom, case: Mapping[str, Congruence]) -> Congruence:
+    """The congruence of a symbol, or of a quotient whose rounding ``case`` decides; any integer for other atoms."""
     if not atom.parts:
         return case.get(atom.name, (1, 0))
     divisor = atom.parts[1] if atom.kind == "//" else None

@@ -23,12 +23,12 @@ from irlint.dims.polynomials import (
 from irlint.findings.statements import Relation
 from irlint.records import replaced
 
-#: Symbols are replaced by values at most this many times, because a value may contain further symbols.
+#: Symbols are replaced by values in at most this many rounds, because a value may contain further symbols.
 MAX_CHAIN = 8
 
 
 def replaced_in(relation: Relation, values: Mapping[str, Dim]) -> Relation:
-    """The relation with symbols replaced by their ``values``; other symbols become at least 1."""
+    """The relation with symbols replaced by their ``values``; every other symbol gets the lower bound 1."""
     for _ in range(MAX_CHAIN):
         names = symbols(relation.left) | symbols(relation.right)
         known = {name: values.get(name, symbol(name, 1)) for name in names}
@@ -43,9 +43,9 @@ def replaced_in(relation: Relation, values: Mapping[str, Dim]) -> Relation:
 
 
 def simplified(relation: Relation) -> Relation:
-    """A relation between sizes of at least 1 without common parts of its sides.
+    """An equivalent relation between sizes of at least 1, without what its sides share.
 
-    These are common terms, common factors, and multiples of a divisor.
+    Common terms, common factors and multiples of a divisor are removed.
     """
     relation = _of_the_rest(relation) if relation.kind == "%" else _without_shared_terms(relation)
     reduced = without_common_factors(relation)
@@ -58,7 +58,7 @@ def simplified(relation: Relation) -> Relation:
 
 
 def without_common_factors(relation: Relation) -> Relation:
-    """A relation between sizes of at least 1, divided by the sizes that are factors of every term."""
+    """An equivalent relation between sizes of at least 1, divided by the atoms that are factors of every term."""
     left, right = terms_of(relation.left), terms_of(relation.right)
     common = _common([*left, *right])
     if not common:
@@ -67,9 +67,9 @@ def without_common_factors(relation: Relation) -> Relation:
 
 
 def _without_shared_terms(relation: Relation) -> Relation:
-    """``d >= c`` for ``a*b >= a*b + c - d``.
+    """An equality or inequality without common or subtracted terms: ``d >= c`` for ``a >= a + c - d``.
 
-    A relation stays as it is if its sides share no term and it subtracts no size from another.
+    The relation stays as it is if its sides share no term, and one side has no symbol or no symbol is subtracted.
     """
     left, right = terms_of(relation.left), terms_of(relation.right)
     shared = any(monomial and monomial in right for monomial in left)
@@ -90,7 +90,10 @@ def _without_shared_terms(relation: Relation) -> Relation:
 
 
 def _of_the_rest(relation: Relation) -> Relation:
-    """The relation without multiples of its divisor: ``4 % (N + 1)`` for ``(4*N) % (N + 1)``."""
+    """A divisibility without the multiples of its divisor: ``4 % (N + 1)`` for ``(4*N) % (N + 1)``.
+
+    If the divisor divides the polynomial, the result is that the divisor is at least 1.
+    """
     if not isinstance(relation.left, Expr) or not isinstance(relation.right, Expr):
         return relation
     try:
@@ -119,7 +122,10 @@ def without_extremes(relation: Relation, facts: Sequence[Dim]) -> Relation:
 
 
 def within(a: Dim, values: Mapping[str, Dim], facts: Sequence[Dim]) -> Dim:
-    """A size with symbols replaced by ``values``, simplified by ``facts``, expressions that are at least 0."""
+    """A size with symbols replaced by ``values``, and each "min" and "max" by a part if ``facts`` decide which.
+
+    Each fact is an expression that is at least 0. A size that becomes too complex stays as it is.
+    """
     try:
         settled = _settled(a, values)
         return _chosen(settled, [_settled(fact, values) for fact in facts] if has_extremes(settled) else ())
@@ -128,12 +134,12 @@ def within(a: Dim, values: Mapping[str, Dim], facts: Sequence[Dim]) -> Dim:
 
 
 def has_extremes(a: Dim, kinds: Collection[str] = ("min", "max")) -> bool:
-    """Whether a size contains a "min" or "max"; facts simplify only such sizes."""
+    """Whether a size contains an operation of one of the ``kinds``, also inside of other operations."""
     return any(atom.kind in kinds or any(has_extremes(part, kinds) for part in atom.parts) for atom in atoms_of(a))
 
 
 def without_limits(a: Dim) -> Dim:
-    """A size without its upper limits: each "min" of a number and other sizes is the "min" of the other sizes."""
+    """The size ``a`` with each "min" computed without the numbers among its parts."""
     total: Dim = 0
     for monomial, factor in terms_of(a).items():
         term: Dim = factor
@@ -162,6 +168,7 @@ def _settled(a: Dim, values: Mapping[str, Dim]) -> Dim:
 
 
 def _chosen(a: Dim, facts: Sequence[Dim]) -> Dim:
+    """The size ``a`` with each "min" and "max" replaced by a part if ``facts`` decide which."""
     total: Dim = 0
     for monomial, factor in terms_of(a).items():
         term: Dim = factor
@@ -177,19 +184,21 @@ def _part_of(atom: Atom, facts: Sequence[Dim]) -> Dim:
         return floordiv(*parts)
     for at, part in enumerate(parts):
         others = parts[:at] + parts[at + 1 :]
-        if atom.kind == "min" and all(_is_larger(other, part, facts) for other in others):
+        if atom.kind == "min" and all(_is_at_least(other, part, facts) for other in others):
             return part
-        if atom.kind == "max" and all(_is_larger(part, other, facts) for other in others):
+        if atom.kind == "max" and all(_is_at_least(part, other, facts) for other in others):
             return part
     return extreme(atom.kind, tuple(parts))
 
 
-def _is_larger(large: Dim, small: Dim, facts: Sequence[Dim]) -> bool:
+def _is_at_least(large: Dim, small: Dim, facts: Sequence[Dim]) -> bool:
+    """Whether ``large >= small`` is proven for all sizes, alone or with one of the facts."""
     difference = large - small
     return any(at_least(difference - fact, 0) is True for fact in (0, *facts))
 
 
 def _compared(relation: Relation) -> Relation | None:
+    """``y >= x`` for ``x == min(x, y)``, ``x >= y`` for ``x == max(x, y)``, and None for any other relation."""
     if relation.kind != "==":
         return None
     for side, other in ((relation.left, relation.right), (relation.right, relation.left)):
@@ -204,7 +213,7 @@ def _compared(relation: Relation) -> Relation | None:
 
 
 def _common(monomials: list[Monomial]) -> Monomial:
-    """The factors that all monomials have and that are at least 1."""
+    """The atoms that are factors of all monomials; operations that may be less than 1 are omitted."""
     if not monomials:
         return ()
     first, *others = monomials
@@ -219,6 +228,7 @@ def _common(monomials: list[Monomial]) -> Monomial:
 
 
 def _divided(terms: Terms, common: Monomial) -> Terms:
+    """The terms divided by ``common``, which divides each of them."""
     divided: Terms = {}
     for monomial, factor in terms.items():
         rest = without(monomial, common)
@@ -228,7 +238,7 @@ def _divided(terms: Terms, common: Monomial) -> Terms:
 
 
 def key_of(relations: Iterable[Relation]) -> object:
-    """A key that is equal for the same alternatives in any order."""
+    """A key that is equal for equal relations in any order, and for equalities with exchanged sides."""
     return frozenset(
         (each.kind, frozenset((each.left, each.right)) if each.kind == "==" else (each.left, each.right))
         for each in relations
@@ -237,8 +247,7 @@ def key_of(relations: Iterable[Relation]) -> object:
 
 @lru_cache(4096)
 def decided(relation: Relation) -> bool | None:
-    """True if a relation holds for all sizes within their bounds, False if it holds for none, None if neither is
-    proven."""
+    """True if a relation is proven to hold for all sizes within their bounds, False if for none, else None."""
     left, right = relation.left, relation.right
     if relation.kind == "==":
         return same(left, right)
@@ -250,7 +259,7 @@ def decided(relation: Relation) -> bool | None:
 
 
 def _decided_by_a_divisor(left: Dim, right: Expr) -> bool | None:
-    """True if a symbolic divisor divides ``left`` for all sizes, False if for none, None if neither is proven."""
+    """As ``decided``, for the relation that the divisor ``right`` divides ``left``."""
     if left == 0:
         return True if at_least(right, 1) else None
     if divisible(left, gcd(*right.terms.values())) is False:
@@ -260,7 +269,7 @@ def _decided_by_a_divisor(left: Dim, right: Expr) -> bool | None:
 
 
 def text_of(relation: Relation) -> str:
-    """The relation as a condition with a number on its right side; a divisor must be at least 1."""
+    """The relation as a condition; a number stands on its right side, and a divisor is required to be at least 1."""
     if relation.kind == "%" and at_least(relation.right, 1) is not True:
         return f"{relation.right!s} >= 1 and {relation}"
     if relation.kind == ">=" and isinstance(relation.left, int):

@@ -12,17 +12,20 @@ from irlint.dims import Expr, TooComplex, at_least, evaluated, symbol, symbols
 from irlint.findings.statements import Relation
 from irlint.records import record
 
-#: At most this many residue classes are examined.
+#: A set of sizes with a larger modulus is too complex.
 MAX_MODULUS = 4096
 
-#: The signs of ``left - right``, or of the rest of a division, for which a relation holds.
+#: The signs of ``left - right``, for "%" of the rest of ``left`` modulo ``right``, for which a relation holds.
 SIGNS = {"==": (0,), ">=": (0, 1), "%": (0,)}
 
 
 @record
 class Sizes:
-    """A set of sizes. ``classes`` has intervals of k for each residue; the set has the sizes ``residue +
-    modulus*k``."""
+    """A set of sizes of at least 1.
+
+    For each residue from 0 to ``modulus - 1``, ``classes`` has intervals of k. The set has the sizes ``residue +
+    modulus*k`` with k in one of these intervals.
+    """
 
     modulus: int
     classes: tuple[tuple[Interval, ...], ...]
@@ -33,7 +36,8 @@ class Sizes:
 
     @property
     def is_full(self) -> bool:
-        return all(each == (_whole(residue),) for residue, each in enumerate(self.classes))
+        """Whether the set has all sizes."""
+        return all(each == (_unlimited(residue),) for residue, each in enumerate(self.classes))
 
     @property
     def least(self) -> int:
@@ -42,7 +46,7 @@ class Sizes:
 
     @property
     def greatest(self) -> int | None:
-        """The greatest size, None if there is no end, 0 for an empty set."""
+        """The greatest size; None if the set is infinite, 0 if it is empty."""
         ends = [(residue, each[-1][1]) for residue, each in enumerate(self.classes) if each]
         greatest = 0
         for residue, last in ends:
@@ -53,7 +57,7 @@ class Sizes:
 
     @property
     def single(self) -> int | None:
-        """The only size of the set; None if it has none or several."""
+        """The only size of the set; None if the set is empty or has several sizes."""
         if self.is_empty:
             return None
         least = self.least
@@ -64,7 +68,7 @@ class Sizes:
         return any(low <= at and (high is None or at <= high) for low, high in self.classes[residue])
 
     def few(self, limit: int) -> list[int]:
-        """The sizes in order if there are at most ``limit``, else []."""
+        """All sizes in order; [] if the set has more than ``limit``."""
         found: list[int] = []
         for residue, intervals in enumerate(self.classes):
             for low, high in intervals:
@@ -74,34 +78,35 @@ class Sizes:
         return sorted(found)
 
     def beyond(self, size: int, step: int) -> Iterator[int]:
-        """The sizes above ``size`` (``step`` 1) or below it (-1), the nearest first."""
+        """The sizes above ``size`` if ``step`` is 1, those below it if ``step`` is -1; the nearest come first."""
         return merge(*(self._class_beyond(at, size, step) for at in range(self.modulus)), key=lambda each: step * each)
 
     def _class_beyond(self, residue: int, size: int, step: int) -> Iterator[int]:
         """As ``beyond``, for one residue class."""
-        beyond = (size - residue) // self.modulus + 1 if step > 0 else -((residue - size) // self.modulus) - 1
+        nearest = (size - residue) // self.modulus + 1 if step > 0 else -((residue - size) // self.modulus) - 1
         for low, high in self.classes[residue][::step]:
-            numbers: Iterable[int] = ()
             if step < 0:
-                numbers = range(beyond if high is None else min(high, beyond), low - 1, -1)
-            elif high is None or high >= beyond:
-                numbers = count(max(low, beyond)) if high is None else range(max(low, beyond), high + 1)
+                numbers: Iterable[int] = range(nearest if high is None else min(high, nearest), low - 1, -1)
+            else:
+                numbers = count(max(low, nearest)) if high is None else range(max(low, nearest), high + 1)
             yield from (residue + self.modulus * at for at in numbers)
 
     def elements(self, end: int) -> Iterator[int]:
-        """The sizes of at most ``end``, in order."""
+        """The sizes up to ``end``, in order; takes time proportional to ``end``."""
         return (size for size in range(1, end + 1) if size in self)
 
 
+#: All sizes.
 ALL = Sizes(1, (((1, None),),))
 
 
-def _whole(residue: int) -> Interval:
+def _unlimited(residue: int) -> Interval:
+    """The interval with all sizes of a residue class; the size 0 is not one of them."""
     return (0 if residue else 1, None)
 
 
 def solved(relations: Iterable[Relation]) -> Sizes | None:
-    """The sizes of a symbol for which at least one of the relations holds; None if that is too complex.
+    """The sizes of a symbol for which at least one of the relations holds; None without relations, or if too complex.
 
     All relations must be about this symbol alone.
     """
@@ -144,12 +149,16 @@ def _of_relation(relation: Relation) -> Sizes | None:
 
 
 def _multiples(number: int) -> Sizes | None:
-    """The multiples of ``number``; None if it is too large."""
-    return Sizes(number, ((_whole(0),), *[()] * (number - 1))) if number <= MAX_MODULUS else None
+    """The multiples of ``number``; None if ``number`` is larger than MAX_MODULUS."""
+    return Sizes(number, ((_unlimited(0),), *[()] * (number - 1))) if number <= MAX_MODULUS else None
 
 
 def _dividing(number: int, divisor: Expr) -> Sizes | None:
-    """The sizes for which a symbolic divisor, which is at least as large as the size, divides ``number``; else None."""
+    """The sizes of a symbol for which ``divisor``, an expression of this symbol, divides ``number``.
+
+    Returns None unless ``divisor`` is proven to be at least the size, so that only sizes up to ``number`` count, or if
+    ``number`` is too large.
+    """
     if number == 0:
         return _of_relation(Relation(">=", divisor, 1))
     (name,) = symbols(divisor)
@@ -176,6 +185,7 @@ def joined(one: Sizes, other: Sizes) -> Sizes | None:
 def _merged(
     one: Sizes, other: Sizes, operation: Callable[[list[Interval], list[Interval]], list[Interval]]
 ) -> Sizes | None:
+    """The set whose intervals ``operation`` computes for each residue of a common modulus; None if it is too large."""
     modulus = lcm(one.modulus, other.modulus)
     if modulus > MAX_MODULUS:
         return None
@@ -191,7 +201,7 @@ def between(low: int, high: int | None) -> Sizes:
 
 
 def within(one: Sizes, other: Sizes) -> bool | None:
-    """Whether each size of one set is in the other; None if that is too complex."""
+    """Whether each size of ``one`` is in ``other``; None if that is too complex."""
     modulus = lcm(one.modulus, other.modulus)
     if modulus > MAX_MODULUS:
         return None
@@ -204,11 +214,11 @@ def within(one: Sizes, other: Sizes) -> bool | None:
 
 
 def _lifted(sizes: Sizes, residue: int, modulus: int) -> list[Interval]:
-    """The intervals of a residue class of ``modulus``, which is a multiple of the set's own modulus."""
-    offset, own = divmod(residue, sizes.modulus)
+    """The intervals of the set for a residue of ``modulus``, which is a multiple of the modulus of the set."""
+    offset, residue_of_set = divmod(residue, sizes.modulus)
     step = modulus // sizes.modulus
     found = []
-    for low, high in sizes.classes[own]:
+    for low, high in sizes.classes[residue_of_set]:
         first = max(0, -((offset - low) // step))
         last = None if high is None else (high - offset) // step
         if last is None or first <= last:
@@ -217,6 +227,7 @@ def _lifted(sizes: Sizes, residue: int, modulus: int) -> list[Interval]:
 
 
 def _both(one: list[Interval], other: list[Interval]) -> list[Interval]:
+    """The intersection, sorted."""
     found = []
     for low, high in one:
         for first, last in other:
@@ -228,6 +239,7 @@ def _both(one: list[Interval], other: list[Interval]) -> list[Interval]:
 
 
 def _either(one: list[Interval], other: list[Interval]) -> list[Interval]:
+    """The union as sorted intervals, of which no two overlap or touch."""
     found: list[Interval] = []
     for low, high in sorted([*one, *other], key=_order):
         if found and (found[-1][1] is None or low <= found[-1][1] + 1):

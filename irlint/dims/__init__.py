@@ -30,8 +30,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-#: A product of more sizes than this stops at the number of elements that a tensor can hold: the rest takes quadratic
-#: time.
+#: A product of more integers than this stops at 2**64: multiplying the rest would take quadratic time.
 MANY = 64
 
 __all__ = [
@@ -73,7 +72,7 @@ def guarded(function: Callable[..., MaybeDim], *args: object) -> MaybeDim:
 
 
 def elements(shape: Sequence[int]) -> int:
-    """The number of elements of a static shape. For more than MANY sizes it may be any number of at least 2**64."""
+    """The number of elements of a static shape. With more than MANY axes, a number of at least 2**64 is not exact."""
     if len(shape) <= MANY:
         return prod(shape)
     count = 1
@@ -85,8 +84,10 @@ def elements(shape: Sequence[int]) -> int:
 
 
 def product(dims: Iterable[MaybeDim]) -> MaybeDim:
-    """The product: 1 without factors, 0 if a factor is 0, None if another factor is None or the result is too
-    complex."""
+    """The product: 0 if a factor is 0; else None if a factor is None or the result is too complex. 1 without factors.
+
+    The product of more than MANY integers is as exact as ``elements``.
+    """
     factors = tuple(dims)
     if any(dim == 0 for dim in factors):
         return 0
@@ -138,7 +139,7 @@ def largest(*dims: MaybeDim) -> MaybeDim:
 def broadcast_size(*dims: MaybeDim) -> MaybeDim:
     """The size to which ``dims`` are broadcast; None if a dim is None or the result is too complex.
 
-    The caller ensures that any two of them are equal or include a 1; else the result has no meaning.
+    The caller ensures that any two of ``dims`` are equal or one of the two is 1; else the result has no meaning.
     """
     from irlint.dims.extremes import joint_size
 
@@ -160,7 +161,10 @@ def substituted(a: Dim, sizes: Mapping[str, Dim]) -> Dim:
 
 
 def evaluated(a: Dim, sizes: Mapping[str, int]) -> int:
-    """The value of ``a``; ``sizes`` has a number for each symbol. Raises KeyError for a missing one."""
+    """The value of ``a``, with a number for each symbol in ``sizes``.
+
+    Raises KeyError for a missing symbol, ZeroDivisionError and TooComplex.
+    """
     value = mapped(a, lambda atom: sizes[atom.name], {})
     assert isinstance(value, int)
     return value

@@ -12,12 +12,13 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-#: Longer texts are not parsed.
+#: Texts with more characters are not parsed.
 LONGEST = 400
 
+#: The largest exponent.
 MOST_FACTORS = 8
 
-#: Exceptions of ``dim_of`` and of Python's parser for a text that is no size.
+#: The exceptions that Python's parser and ``dim_of`` raise for a text that is no size.
 FAILURES = (SyntaxError, TypeError, ValueError, ZeroDivisionError, MemoryError, RecursionError, TooComplex)
 
 #: Functions that round a division: ``CeilToInt(IntTrueDiv(H, 2))``, ``floor(H/2)``.
@@ -31,9 +32,10 @@ _ROUNDED: Mapping[str, Callable[[Dim, Dim], Dim]] = {
 
 
 def read(text: str, sizes: Mapping[str, Dim]) -> Dim | None:
-    """The size that an expression denotes; ``sizes`` maps its names to sizes. None for any other text.
+    """The size that an expression denotes; ``sizes`` maps the names in the expression to sizes.
 
-    The result is also None if a divisor may be less than 1. Sizes of inputs are assumed to be at least 1.
+    Returns None for a text that is no such expression, or if a divisor may be less than 1 although all sizes of inputs
+    are at least 1.
     """
     if len(text) > LONGEST:
         return None
@@ -46,7 +48,8 @@ def read(text: str, sizes: Mapping[str, Dim]) -> Dim | None:
 def dim_of(tree: ast.expr, named: Callable[[str], Dim]) -> Dim:
     """The size that a syntax tree denotes; ``named`` returns the size with a name.
 
-    Raises TypeError for a tree that is no size, ZeroDivisionError and TooComplex.
+    Raises TypeError for a tree that is no size, ZeroDivisionError for a divisor that may be less than 1, TooComplex,
+    and what ``named`` raises.
     """
     match tree:
         case ast.Constant(int() as number) if not isinstance(number, bool):
@@ -80,6 +83,7 @@ def _combined(left: Dim, operator: ast.operator, right: Dim) -> Dim:
 
 
 def _divisor(a: Dim) -> Dim:
+    """The divisor ``a``; raises ZeroDivisionError if it may be less than 1."""
     if not at_least(fed(a), 1):
         raise ZeroDivisionError
     return a
@@ -103,7 +107,7 @@ def _called(name: str, arguments: Sequence[ast.expr], named: Callable[[str], Dim
 
 
 def _divided(tree: ast.expr, named: Callable[[str], Dim]) -> tuple[Dim, Dim]:
-    """The numerator and divisor under a rounding function; the divisor is 1 if ``tree`` is no division."""
+    """The numerator and the divisor of the argument of a rounding function; the divisor is 1 without a division."""
     match tree:
         case ast.BinOp(left, ast.Div(), right) | ast.Call(ast.Name("IntTrueDiv"), [left, right], []):
             return dim_of(left, named), _divisor(dim_of(right, named))

@@ -7,7 +7,7 @@ from irlint.dims.polynomials import Dim, Expr, TooComplex, atom_dim, atoms_of, l
 
 
 def extreme(kind: str, dims: tuple[Dim, ...]) -> Dim:
-    """The "min" or "max" (``kind``) of ``dims``; a part is removed if another part always decides."""
+    """The "min" or "max" (``kind``) of ``dims``, without parts that other parts make redundant. Raises TooComplex."""
     pick = min if kind == "min" else max
     flat: list[Dim] = []
     for dim in dims:
@@ -27,9 +27,9 @@ def extreme(kind: str, dims: tuple[Dim, ...]) -> Dim:
 
 
 def _absorbed(kind: str, dim: Dim, limit: int) -> Dim:
-    """``dim`` simplified as a part of an extreme that also has the number ``limit``.
+    """``dim`` simplified as a part of a "min" or "max" (``kind``) that also has the number ``limit`` as a part.
 
-    Example: in max(min(x, max(y, 0)), 0), the inner 0 is redundant; the result is max(min(x, y), 0).
+    Example: in max(min(x, max(y, 0)), 0), the inner 0 is redundant. For this first part, the result is min(x, y).
     """
     outer = lone_atom(dim, "max" if kind == "min" else "min")
     if outer is None or outer[1]:
@@ -39,8 +39,7 @@ def _absorbed(kind: str, dim: Dim, limit: int) -> Dim:
 
 
 def _loosened(kind: str, dim: Dim, limit: int) -> Dim:
-    """``dim`` without its own number, if it is an extreme of the same kind and ``limit`` makes that number
-    redundant."""
+    """``dim`` without its numbers, if it is a "min" or "max" (``kind``) in which ``limit`` makes them redundant."""
     inner = lone_atom(dim, kind)
     if inner is None or inner[1]:
         return dim
@@ -59,6 +58,7 @@ def joint_size(dims: tuple[Dim, ...]) -> Dim:
 
 
 def _stretched(parts: tuple[Dim, ...]) -> Dim:
+    """The maximum of the parts, times min(*parts, 1) unless this is 1 or the maximum decides it."""
     widest, present = extreme("max", parts), extreme("min", (*parts, 1))
     return widest if present in (1, extreme("min", (widest, 1))) else widest * present
 

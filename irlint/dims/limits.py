@@ -23,6 +23,7 @@ from irlint.dims.polynomials import (
     without,
 )
 
+#: Polynomials are split by the parts of a "min" or "max" only if all of these have at most this many atoms.
 MAX_BRANCHING_SIZE = 16
 
 #: A search for one lower bound examines at most this many polynomials.
@@ -50,7 +51,7 @@ def bounds(a: Dim) -> Bounds:
 
 
 def quotient_bounds(numerator: Bounds, divisor: Bounds) -> Bounds:
-    """The bounds of ``numerator // divisor``; (None, None) if the divisor may be negative."""
+    """The bounds of ``numerator // divisor`` for divisors that are not 0; (None, None) if they may be negative."""
     (low, high), (least, most) = numerator, divisor
     if least is None or least < 0:
         return None, None
@@ -64,11 +65,12 @@ def quotient_bounds(numerator: Bounds, divisor: Bounds) -> Bounds:
 
 def extreme_bounds(kind: str, limits: list[Bounds]) -> Bounds:
     """The bounds of a "min" or "max" (``kind``) of parts; ``limits`` has the bounds of each part."""
-    pick, weak = (min, 0) if kind == "min" else (max, 1)
+    # A "min" has a lower bound only if all parts have one, and an upper bound if any part has one. "max" is reversed.
+    pick, needs_all = (min, 0) if kind == "min" else (max, 1)
     ends = []
     for side in (0, 1):
         known = [limit for pair in limits if (limit := pair[side]) is not None]
-        ends.append(pick(known) if known and (side != weak or len(known) == len(limits)) else None)
+        ends.append(pick(known) if known and (side != needs_all or len(known) == len(limits)) else None)
     return ends[0], ends[1]
 
 
@@ -79,24 +81,24 @@ def _bounds(a: Expr) -> Bounds:
 
 
 class Budget:
-    """The work of one search: ``left`` more polynomials may be examined; ``found`` has the lower bounds so far."""
+    """One search: ``remaining`` is the number of polynomials that it may still relax, and ``found`` its results."""
 
-    __slots__ = ("found", "left")
+    __slots__ = ("found", "remaining")
 
     def __init__(self) -> None:
-        self.left = MAX_RELAXED
+        self.remaining = MAX_RELAXED
         self.found: dict[Dim, int | None] = {}
 
 
 def _lower(a: Dim, budget: Budget) -> int | None:
-    """The best lower bound of ``a`` from several methods, None if all fail."""
+    """The best lower bound of ``a`` that several methods find, or None."""
     if isinstance(a, int):
         return a
     if a in budget.found:
         return budget.found[a]
     found = [_interval_low(a)]
-    budget.left -= 1
-    if budget.left > 0 and len(factors_of(a)) > 1 and not _is_sum_of_symbols(a):
+    budget.remaining -= 1
+    if budget.remaining > 0 and len(factors_of(a)) > 1 and not _is_sum_of_symbols(a):
         for relaxed in (_low_without_quotients, _low_without_extremes, _low_above_lower_bounds):
             try:
                 found.append(relaxed(a, budget))
@@ -112,6 +114,7 @@ def _is_sum_of_symbols(a: Expr) -> bool:
 
 
 def _interval_low(a: Dim) -> int | None:
+    """The sum of the lower bounds of all terms, or None if a term has none."""
     result = 0
     for monomial, factor in terms_of(a).items():
         low, high = _monomial_bounds(monomial)
@@ -123,6 +126,7 @@ def _interval_low(a: Dim) -> int | None:
 
 
 def _monomial_bounds(monomial: Monomial) -> tuple[float, float]:
+    """The bounds of a product of atoms, infinite where unknown."""
     if not monomial:
         return 1, 1
     first, *others = [(-inf if a.low is None else a.low, inf if a.high is None else a.high) for a in monomial]
@@ -141,7 +145,10 @@ def _corner(x: float, y: float) -> float:
 
 
 def _low_without_quotients(a: Expr, budget: Budget) -> int | None:
-    """A lower bound from (n - d + 1)/d <= n//d <= n/d: terms that a quotient shares with other terms cancel."""
+    """A lower bound after quotients are replaced by (n - d + 1)/d <= n//d <= n/d, so that common terms cancel.
+
+    Returns None if no quotient can be replaced.
+    """
     relaxed = {monomial: _relaxable(monomial) for monomial in a.terms}
     divisors = [divisor for _, divisor, _ in relaxed.values()]
     scale = lcm(*divisors)
@@ -157,9 +164,10 @@ def _low_without_quotients(a: Expr, budget: Budget) -> int | None:
 
 
 def _relaxable(monomial: Monomial) -> tuple[Dim, int, Monomial]:
-    """The numerator and divisor of a quotient in the monomial, and its other atoms, if none of these can be negative.
+    """The numerator and divisor of the first quotient in a monomial that can be replaced, and the other atoms.
 
-    The divisor is a number. Without such a quotient, the result is ``(1, 1, monomial)``.
+    It can be replaced if its divisor is a number and none of the other atoms can be negative. Without such a quotient,
+    the result is ``(1, 1, monomial)``.
     """
     for atom in monomial:
         divisor = atom.parts[1] if atom.kind == "//" else None
@@ -170,7 +178,7 @@ def _relaxable(monomial: Monomial) -> tuple[Dim, int, Monomial]:
 
 
 def _low_without_extremes(a: Expr, budget: Budget) -> int | None:
-    """A lower bound from the bounds of ``a`` after each part of a "min" or "max" replaces it."""
+    """A lower bound from the lower bounds of ``a`` with each part of a "min" or "max" in place of this atom."""
     atom = branching_atom(a)
     if atom is None:
         return None
@@ -182,7 +190,10 @@ def _low_without_extremes(a: Expr, budget: Budget) -> int | None:
 
 
 def _low_above_lower_bounds(a: Expr, _: Budget) -> int | None:
-    """A lower bound after each symbol is replaced by its own lower bound plus a symbol that starts at 0."""
+    """A lower bound after each symbol is replaced by its lower bound plus a symbol with the lower bound 0.
+
+    Returns None if no symbol has a lower bound other than 0.
+    """
     shifted = any(not atom.parts and atom.low for atom in atoms_of(a))
     return _interval_low(mapped(a, _shifted, {})) if shifted else None
 
@@ -193,11 +204,12 @@ def _shifted(atom: Atom) -> Dim:
 
 
 def branching_atom(a: Expr) -> Atom | None:
-    """The first "min" or "max" that is a term alone; None if there is none, or if together they are too large."""
+    """The first "min" or "max" that is a term alone; None if there is none, or if all of these have more than
+    MAX_BRANCHING_SIZE atoms together."""
     found = [monomial[0] for monomial in a.terms if len(monomial) == 1 and monomial[0].kind in ("min", "max")]
     return found[0] if found and sum(atom.size for atom in found) <= MAX_BRANCHING_SIZE else None
 
 
 def branches(a: Expr, atom: Atom) -> list[Dim]:
-    """``a`` once for each part of ``atom``, with this part in place of the term that consists of ``atom``."""
+    """``a`` once for each part of ``atom``, which is a term alone, with this part in place of ``atom``."""
     return [a + (part - Expr({(atom,): 1})) * a.terms[(atom,)] for part in atom.parts]

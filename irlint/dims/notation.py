@@ -36,7 +36,7 @@ def _text(a: Expr, written: Written) -> str:
 
 
 def _short_text(a: Expr, written: Written) -> str | None:
-    """``a`` as ``n//d`` or ``n % d`` if all of ``a`` is one quotient or one remainder, else None."""
+    """``n//d`` if ``a`` is a quotient plus a number, ``n % d`` if it is a remainder, else None."""
     alone = lone_atom(a, "//")
     if alone:
         (numerator, divisor), constant = alone[0].parts, alone[1]
@@ -59,18 +59,18 @@ def _term_text(monomial: Monomial, factor: int, written: Written) -> str:
 
 
 def _joined(monomial: Monomial, written: Written) -> list[str]:
-    """The texts of the atoms; a "max" and a "min" of the same sizes and 1 become one ``broadcast(...)``."""
-    left = list(monomial)
+    """The texts of the atoms; ``max(a, b)`` and ``min(a, b, 1)`` together become ``broadcast(a, b)``."""
+    remaining = list(monomial)
     names = []
     for atom in monomial:
-        if atom not in left:
+        if atom not in remaining:
             continue
-        left.remove(atom)
-        limit = next((each for each in left if _is_limit(each, atom)), None)
+        remaining.remove(atom)
+        limit = next((each for each in remaining if _is_limit(each, atom)), None)
         if limit is None:
             names.append(_atom_text(atom, written))
         else:
-            left.remove(limit)
+            remaining.remove(limit)
             names.append(f"broadcast({', '.join(map(written, atom.parts))})")
     return names
 
@@ -95,5 +95,5 @@ def quotient_text(numerator: Dim, divisor: Dim, written: Written = str) -> str:
 
 
 def _operand_text(a: Dim, written: Written) -> str:
-    """The text of ``a`` as the left operand of // or %, in parentheses if it needs them."""
+    """The text of ``a`` as the left operand of // or %, in parentheses if ``a`` is a sum or a quotient."""
     return f"({written(a)})" if len(terms_of(a)) > 1 or lone_atom(a, "//") else written(a)

@@ -13,13 +13,18 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+#: The largest number of terms, of atoms in a monomial, and of symbols and operations in an atom.
 MAX_TERMS = 64
 MAX_DEGREE = 64
 MAX_ATOM_SIZE = 256
 
-#: The deepest nesting of operations in an atom: its text nests parentheses, of which Python parses 200.
+#: The deepest nesting of operations in an atom: its text nests parentheses, and Python parses at most 200 levels.
 MAX_ATOM_DEPTH = 64
+
+#: The largest absolute value of a coefficient.
 MAX_COEFFICIENT = 2**1024
+
+#: The number of results that each cache keeps.
 MAX_REMEMBERED = 20_000
 
 #: The kind of a symbol for a size that data decide, which may be 0. Sizes of inputs are at least 1.
@@ -27,7 +32,7 @@ BY_DATA = "data"
 
 
 class TooComplex(Exception):
-    """An expression has more terms, a higher degree or deeper operations than this arithmetic handles."""
+    """An expression exceeds a limit of this arithmetic, such as MAX_TERMS."""
 
 
 class Atom:
@@ -68,8 +73,7 @@ class Expr:
     """An integer polynomial that is not constant; equal polynomials are equal and hash alike.
 
     ``terms`` maps each monomial, a sorted tuple of atoms, to its coefficient, which is never zero. The operators return
-    an int if the result is constant. They raise TooComplex if it has more than MAX_TERMS terms. ``str`` gives an
-    expression that Python can evaluate.
+    an int if the result is constant, and raise TooComplex. ``str`` gives an expression that Python can evaluate.
     """
 
     __slots__ = ("_hash", "_text", "_formatted", "terms")
@@ -156,15 +160,15 @@ _interned: dict[tuple[object, ...], Atom] = {}
 def symbol(name: str, lower: int = 0, upper: int | None = None, *, by_data: bool = False) -> Dim:
     """The size called ``name``, a Python identifier. The result is a number if both bounds are equal.
 
-    ``by_data``: data decide the size, so it may be 0. Other symbols are sizes of inputs.
+    With ``by_data``, data decide the size. Every other symbol is a size of an input.
     """
     return lower if lower == upper else Expr({(_symbol(name, lower, upper, BY_DATA if by_data else ""),): 1})
 
 
 def unused_name(wanted: str, taken: set[str], numbers: dict[str, int]) -> str:
-    """``wanted``, or the first of ``wanted_2``, ``wanted_3`` … that is not in ``taken``. Adds the result to ``taken``.
+    """``wanted``, or the first of ``wanted_2``, ``wanted_3`` … that is not in ``taken``; adds the result to ``taken``.
 
-    ``numbers`` stores the last number used for each name, so that many equal names take linear time.
+    ``numbers`` stores the last number that was used for each name, so that many equal names take linear time.
     """
     name, number = wanted, numbers.get(wanted, 1)
     while name in taken:
@@ -176,7 +180,7 @@ def unused_name(wanted: str, taken: set[str], numbers: dict[str, int]) -> str:
 
 
 def floordiv(a: Dim, b: Dim) -> Dim:
-    """The floor of a / b; a / b itself if b divides the polynomial a. Raises ZeroDivisionError and TooComplex."""
+    """The floor of a / b, a polynomial without quotients if b divides a. Raises ZeroDivisionError and TooComplex."""
     if isinstance(b, Expr):
         return _floor_by_expr(a, b)
     if isinstance(a, int):
@@ -192,7 +196,7 @@ def _symbol(name: str, low: int, high: int | None, kind: str = "") -> Atom:
 
 
 def operation(kind: str, parts: tuple[Dim, ...]) -> Atom:
-    """The atom of this kind; ``floordiv`` or ``extreme`` have simplified its parts."""
+    """The atom of this kind; the caller, ``floordiv`` or ``extreme``, has simplified its parts."""
     key = (kind, parts)
     if key not in _interned:
         from irlint.dims.limits import bounds, extreme_bounds, quotient_bounds
@@ -213,7 +217,7 @@ def atom_dim(atom: Atom) -> Expr:
 
 
 def canonical(terms: Terms) -> Dim:
-    """The Dim with these terms, none with a zero coefficient. Raises TooComplex."""
+    """The Dim with these terms, whose coefficients must not be zero. Raises TooComplex."""
     if len(terms) > MAX_TERMS:
         raise TooComplex(f"{len(terms)} terms")
     if not terms:
@@ -299,9 +303,9 @@ def lone_atom(a: Dim, kind: str) -> tuple[Atom, int] | None:
 
 
 def mapped(a: Dim, replacement: Callable[[Atom], MaybeDim], images: dict[Atom, Dim]) -> Dim:
-    """``a`` with each symbol replaced for which ``replacement`` does not return None. Raises TooComplex.
+    """``a`` with each symbol replaced by what ``replacement`` returns for it, if that is not None.
 
-    ``images`` stores the results for atoms during one call.
+    ``images`` stores the results for atoms; pass {}. Raises TooComplex and ZeroDivisionError.
     """
     if isinstance(a, int):
         return a
@@ -349,8 +353,11 @@ def _floor_by_int(a: Dim, divisor: int) -> Dim:
 
 
 def _split(terms: Terms, divisor: int) -> tuple[Terms, Terms]:
-    """``whole`` and ``rest`` with terms == divisor * whole + rest; the coefficients of rest are small, and one of them
-    is positive."""
+    """``whole`` and ``rest`` with terms == divisor * whole + rest.
+
+    The coefficients of ``rest`` have at most half the absolute value of ``divisor``, or all are positive and below it.
+    The constant of ``rest`` is from 0 to ``divisor - 1``.
+    """
     rest = {monomial: factor % divisor for monomial, factor in terms.items() if factor % divisor}
     if any(monomial and 2 * factor <= divisor for monomial, factor in rest.items()):
         large = [monomial for monomial, factor in rest.items() if monomial and 2 * factor > divisor]
@@ -372,8 +379,10 @@ def _floor_by_expr(a: Dim, divisor: Expr) -> Dim:
 
 
 def _floor(a: Dim, divisor: Dim) -> Dim:
-    """The floor of a / divisor after both are reduced: nested quotients become one; a number if the bounds decide
-    it."""
+    """The floor of a / divisor for operands without common factors; a quotient of a quotient becomes one quotient.
+
+    The result is a number if the bounds of the operands decide it.
+    """
     from irlint.dims.limits import bounds, quotient_bounds
 
     limits = bounds(divisor)
@@ -388,9 +397,12 @@ def _floor(a: Dim, divisor: Dim) -> Dim:
 
 
 def divided(a: Dim, b: Expr) -> tuple[Dim, Dim]:
-    """``whole`` and ``rest`` with a == b * whole + rest, by polynomial division; rest is 0 if b divides a."""
-    lead = min(b.terms, key=rank)
-    scale = b.terms[lead]
+    """``whole`` and ``rest`` with a == b * whole + rest, by polynomial division; ``rest`` is 0 if b divides a.
+
+    Raises TooComplex.
+    """
+    leading = min(b.terms, key=rank)
+    scale = b.terms[leading]
     work = terms_of(a).copy()
     whole: Terms = {}
     rest: Terms = {}
@@ -398,15 +410,15 @@ def divided(a: Dim, b: Expr) -> tuple[Dim, Dim]:
         if len(work) + len(whole) > 4 * MAX_TERMS:
             raise TooComplex("polynomial division")
         monomial = min(work, key=rank)
-        ratio = without(monomial, lead)
-        times, left = (0, work[monomial]) if ratio is None else divmod(work[monomial], scale)
-        if left:
-            rest[monomial] = left
+        ratio = without(monomial, leading)
+        times, remainder = (0, work[monomial]) if ratio is None else divmod(work[monomial], scale)
+        if remainder:
+            rest[monomial] = remainder
         if ratio is None or times == 0:
             del work[monomial]
             continue
         whole[ratio] = times
-        work[monomial] -= left
+        work[monomial] -= remainder
         for other, factor in b.terms.items():
             both = _monomial(ratio, other)
             work[both] = work.get(both, 0) - times * factor

@@ -23,6 +23,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+#: Symbols are split into at most this many residue classes each, and at most MAX_CASES combinations.
 MAX_RESIDUES = 64
 MAX_CASES = 256
 
@@ -40,6 +41,7 @@ def vanishes(a: Dim) -> bool | None:
 
 
 def _vanishes_plainly(a: Dim) -> bool | None:
+    """As ``vanishes``, from the coefficients and the bounds alone."""
     if isinstance(a, int):
         return a == 0
     if a.terms.get((), 0) % gcd(*factors_of(a)):
@@ -51,7 +53,10 @@ def _vanishes_plainly(a: Dim) -> bool | None:
 
 
 def _residue_cases(a: Expr) -> Iterator[Dim]:
-    """``a`` with symbols inside quotients replaced by L*k + r, once for every r; L removes the rounding."""
+    """``a`` with symbols inside quotients replaced by L*k + r, once for every r from 0 to L - 1.
+
+    L is a number for each symbol for which the quotients become polynomials in k. Nothing if L is too large.
+    """
     periods: dict[Atom, int] = {}
     _note_periods(a, 1, periods)
     chosen: list[tuple[Atom, int]] = []
@@ -64,6 +69,7 @@ def _residue_cases(a: Expr) -> Iterator[Dim]:
 
 
 def _split_cases(a: Dim, chosen: list[tuple[Atom, int]]) -> Iterator[Dim]:
+    """``a`` with each chosen symbol replaced by period*k + r, for all combinations of r."""
     if not chosen:
         yield a
         return
@@ -77,6 +83,7 @@ def _split_cases(a: Dim, chosen: list[tuple[Atom, int]]) -> Iterator[Dim]:
 
 
 def _note_periods(a: Dim, period: int, periods: dict[Atom, int]) -> None:
+    """Stores in ``periods``, for each symbol inside quotients, a multiple of the product of the divisors around it."""
     for atom in atoms_of(a):
         if period > 1 and not atom.parts:
             periods[atom] = lcm(periods.get(atom, 1), period)
@@ -86,10 +93,13 @@ def _note_periods(a: Dim, period: int, periods: dict[Atom, int]) -> None:
 
 
 def raised(atom: Atom) -> Dim:
-    """The symbol ``atom`` with a lower bound of at least 1."""
+    """The symbol ``atom`` with the lower bound 1, or with its own if that is higher."""
     return symbol(atom.name, max(atom.low or 0, 1), atom.high)
 
 
 def fed(a: MaybeDim) -> MaybeDim:
-    """``a`` where sizes of inputs are at least 1; symbols that data decide keep their bounds. Raises TooComplex."""
+    """``a`` with lower bounds of at least 1 for sizes of inputs; sizes that data decide keep their bounds.
+
+    Raises TooComplex.
+    """
     return None if a is None else mapped(a, lambda atom: None if atom.kind == BY_DATA else raised(atom), {})

@@ -21,8 +21,11 @@ SUFFIXES = ("", "K", "M", "G", "T", "P", "E")
 
 
 def magnitude(size: Dim) -> int:
-    """The value of ``size`` when every symbol is 64, to sort expressions by size. If a divisor is then 0, every symbol
-    is 65, or else 1; the result is 0 if all of these fail."""
+    """The value of ``size`` if every symbol is 64, to sort expressions by size.
+
+    If a divisor is then 0, every symbol is 65, and if a divisor is still 0, every symbol is 1. The result is 0 if a
+    divisor is 0 in each of these cases.
+    """
     for typical in (TYPICAL, TYPICAL + 1, 1):
         with suppress(ZeroDivisionError):
             return evaluated(size, dict.fromkeys(symbols(size), typical))
@@ -43,7 +46,10 @@ def figure(count: int) -> str:
 
 
 def rounded(size: Dim) -> str:
-    """A size with rounded coefficients, the largest terms first; only the number of the smallest terms is shown."""
+    """A size as a text with rounded coefficients, the largest terms first.
+
+    After MOST_TERMS terms, only the number of smaller terms is shown; a maximum shows MOST_SIZES sizes.
+    """
     if isinstance(size, int):
         return figure(size)
     terms = terms_of(size).items()
@@ -57,8 +63,8 @@ def rounded(size: Dim) -> str:
     parts = [(-magnitude(canonical({monomial: abs(factor)})), _term(monomial, factor)) for monomial, factor in terms]
     shown = [text for _, text in sorted(parts)[:MOST_TERMS]]
     text = " + ".join(shown).replace("+ -", "- ")
-    left = len(terms) - MOST_TERMS
-    return text if left <= 0 else f"{text} + {left} smaller {'term' if left == 1 else 'terms'}"
+    more = len(terms) - MOST_TERMS
+    return text if more <= 0 else f"{text} + {more} smaller {'term' if more == 1 else 'terms'}"
 
 
 def _term(monomial: Monomial, factor: int) -> str:

@@ -28,15 +28,14 @@ def address() -> str:
     for folder in sys.path:
         try:
             with open(os.path.join(folder, f"irlint-{__version__}.dist-info", "METADATA"), encoding="utf-8") as file:
-                return _named(file.read())
+                return _address_in(file.read())
         except (OSError, ValueError):
             continue
     return ""
 
 
-def _named(metadata: str) -> str:
-    """The address of the documentation in the metadata of a package, or "". Only fields before the first blank line
-    count."""
+def _address_in(metadata: str) -> str:
+    """The address of the documentation in the fields of a METADATA file, which end at a blank line; or ""."""
     for line in metadata.splitlines():
         field, _, text = line.partition(":")
         if not line:

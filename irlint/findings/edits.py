@@ -1,4 +1,4 @@
-"""An edit is one change of a model as data: another attribute, another input, a removed node. It has a text."""
+"""An edit is one change of a model as data, such as another attribute, another input or a removed node."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 #: ``safe``: for every input that ran before, the model gives the same outputs bit for bit.
 Applicability = Literal["safe", "unsafe"]
 
-#: The part of a model that an edit changes. ``attribute`` is an attribute of a node. ``entries``, ``shape`` and
-#: ``type`` are the elements, shape and element type of a constant or declaration. ``layer`` and ``port`` are XML
-#: attributes of an IR layer and of its ports.
+#: The part of a model that an edit changes. ``entries``, ``shape`` and ``type`` are the elements, the shape and the
+#: element type of a constant or of a declaration. ``layer`` and ``port`` are XML attributes of an IR layer and of its
+#: ports.
 Of = Literal[
     "node",
     "input",
@@ -37,10 +37,13 @@ Of = Literal[
     "port",
 ]
 
-#: Messages write at most this many edits in full.
+#: A message has the full text of at most this many edits.
 _SHOWN = 3
+
+#: The number of edits that swap two inputs.
 _PAIR = 2
 
+#: The kinds of edits, as in ``check --format json``.
 Kind = Literal[
     "attribute", "input", "constant", "declaration", "insert", "remove", "rename", "order", "opset", "ir_version"
 ]
@@ -48,20 +51,19 @@ Kind = Literal[
 
 @record
 class Edit:
-    """One change of a model. ``kind`` is as in ``check --format json``; ``graph`` is the graph's path, "" for the main
-    one.
+    """One change of a model, in the graph with the path ``graph`` ("" for the main graph).
 
     ``node`` is the changed node, ``index`` its index in the graph, ``op`` its operator, ``layer`` the id of an IR
-    layer, and ``input`` the index of one of its inputs. ``name`` is the name of the changed part. ``value`` is its new
-    value: an attribute, all entries of a constant, the name of a connected value, a shape, an element type, a name, a
-    version, or the attributes of an inserted node as pairs. ``before`` is the old value, if known. An ``attribute``
-    without a value is removed.
+    layer, and ``input`` the index of one of its inputs. ``name`` is the name of the changed part. ``value`` is the new
+    value of this part: an attribute, all entries of a constant, the name of a connected value, a shape, an element
+    type, a name, a version, or the attributes of an inserted node as pairs. ``before`` is the old value, or None if it
+    is not known. An edit of kind ``attribute`` with the value None removes the attribute.
 
-    A declaration is identified by an ``input`` port or by the name of its value. It has the new ``shape`` and
-    ``dtype``. An entry of ``shape`` is a number or the name of a size; "" keeps the declared size, and None allows any
-    size. ``inputs`` are the names of additional inputs of an inserted node. ``order`` lists the old indices of the
-    nodes in the new order. ``called`` is the name of the value in texts, if it differs. Two edits with ``swaps``
-    exchange inputs of a node.
+    An edit of a declaration has the new ``shape`` and ``dtype``; ``input`` or the name of the value identifies the
+    declaration. An entry of ``shape`` is a number or the name of a size; "" keeps the declared size, and None allows
+    any size. ``inputs`` are the names of additional inputs of an inserted node. ``order`` lists the old indices of the
+    nodes in the new order. ``called`` is how texts call the changed value, if that is not its name. Two edits with
+    ``swaps`` exchange two inputs of a node.
     """
 
     kind: Kind
@@ -88,14 +90,14 @@ class Edit:
         return self.text_at(None)
 
     def text_at(self, node: int | None) -> str:
-        """The edit as an imperative. Its place is added unless it is the node with index ``node`` in the main graph."""
+        """The edit as an imperative, with its node unless this is the node with index ``node`` in the main graph."""
         text = _TEXTS[self.kind](self)
         here = self.index is None or (self.index == node and not self.graph)
         return text if here or not self.op else f"{text} in {self.place}"
 
     @property
     def place(self) -> str:
-        """The node as written in texts: ``Gemm[12]``, or ``MatMul (layer 7)``."""
+        """The node as texts write it: ``Gemm[12]``, or ``MatMul (layer 7)``."""
         return f"{self.op} (layer {self.layer})" if self.layer else f"{self.op}[{self.index}]"
 
     def as_dict(self) -> dict[str, Any]:
@@ -115,7 +117,7 @@ class Edit:
 
 @record
 class Replacement:
-    """A part of a document and its new text. Lines and columns start at 1; the end is just after the part."""
+    """A part of a text document and its new text. Lines and columns start at 1, and the end is exclusive."""
 
     line: int
     column: int
@@ -128,7 +130,7 @@ class Replacement:
 class Fix:
     """Edits that fix a finding when they are applied in this order.
 
-    ``replacements`` are the resulting changes of a text document.
+    ``replacements`` are the same changes in the text of the document, for formats that are text.
     """
 
     edits: tuple[Edit, ...]
@@ -159,12 +161,12 @@ class Fixed:
 
 
 def message(edits: Sequence[Edit], node: int | None = None) -> str:
-    """Edits as one imperative. The place is added unless it is the node with index ``node``.
+    """Edits as one imperative, with their nodes unless these are the node with index ``node``.
 
-    Of more than three similar edits, the text has the first one and the number of the others.
+    Of more than _SHOWN edits, the text has the first edit and the number of the others.
     """
     first = edits[0]
-    if _swap(edits):
+    if _is_swap(edits):
         where = "" if first.index == node else f" in {first.place}"
         return f"swap inputs {edits[0].input} and {edits[1].input}{where}"
     if len(edits) <= _SHOWN and all(
@@ -178,17 +180,18 @@ def message(edits: Sequence[Edit], node: int | None = None) -> str:
         return f"{first.text_at(node)}, and likewise in {named}"
     if len(edits) <= _SHOWN:
         return ", and ".join(edit.text_at(node) for edit in edits)
-    return f"{first.text_at(node)}, and {counted(len(edits) - 1, 'more edit')} like it"
+    like = " like it" if all((edit.kind, edit.of) == (first.kind, first.of) for edit in edits) else ""
+    return f"{first.text_at(node)}, and {counted(len(edits) - 1, 'more edit')}{like}"
 
 
 def _changed(edit: Edit) -> object:
-    """Which numbers a constant gets for which, or its new type or shape."""
+    """The pairs of old and new entries that differ; for another type, shape or number of entries, the new value."""
     if edit.of != "entries" or len(edit.before or ()) != len(edit.value):
         return edit.value
     return {(one, other) for one, other in zip(edit.before, edit.value) if one != other}
 
 
-def _swap(edits: Sequence[Edit]) -> bool:
+def _is_swap(edits: Sequence[Edit]) -> bool:
     """Whether two edits exchange two inputs of one node."""
     return len(edits) == _PAIR and all(edit.kind == "input" and edit.swaps for edit in edits)
 
@@ -279,13 +282,6 @@ def _renamed(edit: Edit) -> str:
         case "value":
             return f"rename `{edit.name}` to `{edit.value}`"
     return f'rename {_node(edit)} to "{edit.value}"'
-
-
-def _declared(edit: Edit) -> str:
-    what = f"input {edit.input} of {_node(edit)}" if edit.input is not None else f'"{edit.name}"'
-    dims = "?" if edit.shape is None else ", ".join(["?" if dim in (None, "") else str(dim) for dim in edit.shape])
-    shape = "" if edit.shape is None else f"[{dims}]"
-    return f"declare {what} as {edit.dtype}{shape}"
 
 
 def _removed(edit: Edit) -> str:

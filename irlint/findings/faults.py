@@ -1,4 +1,4 @@
-"""A rule is a property that a model must have, with its page. A fault is one violation of a rule."""
+"""A rule is a property that a model must have. A fault is one violation of a rule."""
 
 from __future__ import annotations
 
@@ -9,9 +9,8 @@ from irlint.records import record
 class Severity:
     """The severity of a finding; the page `report` of the guide defines the three.
 
-    ``Severity("error")`` returns ERROR; another value raises ValueError.
-
-    It behaves like an ``enum.Enum``, whose import would take a tenth of the time of a small check.
+    ``Severity("error")`` is ERROR; a text that is no severity raises ValueError. The class imitates ``enum.Enum``,
+    whose import takes a tenth of the time of a small check.
     """
 
     __slots__ = ("rank", "value")
@@ -74,23 +73,23 @@ FAMILIES = (
 #: Every rule by its code. A rule is added when its module is imported.
 RULES: dict[str, Rule] = {}
 
-
+#: Which other faults may follow from a fault; see Rule.
 Role = Literal["", "wiring", "edge", "attribute", "absence", "undefined", "opset", "declaration", "given", "size"]
 
-#: The places of a fault for which a runtime may refuse the model when it loads it:
-#: ``live``: code that runs, or may run.
-#: ``dead``: a body that a constant or a size keeps from running.
-#: ``dead by size``: a body that only a size keeps from running; ONNX Runtime removes bodies that constants disable
-#: before it looks up kernels.
-#: ``dead if sized``: as ``dead by size``, if the runtime knows the sizes at that point.
-#: ``as declared``: the body of a loop with the sizes that its inputs declare.
+#: The places of a fault for which a runtime may refuse the model when it loads the model:
+#: ``live``: nodes that run, or may run.
+#: ``dead``: a body that never runs because of a constant or a size.
+#: ``dead by size``: a body that never runs because of a size, not of a constant. ONNX Runtime removes the other bodies
+#: that never run before it looks up kernels.
+#: ``dead if sized``: as ``dead by size``, in models where the runtime knows this size when it loads the model.
+#: ``as declared``: the body of a loop, inferred with the sizes that the inputs of the body declare.
 #: ``unused constant``: a constant that nothing uses.
 Where = Literal["live", "dead", "dead by size", "dead if sized", "as declared", "unused constant"]
 
 #: What a runtime does with a model before the first run.
 Stage = Literal["load", "compile"]
 
-#: The families of rules about the results of operators; runtimes do not check these rules in functions that nothing
+#: The families of rules about operators and their results. Runtimes do not check such rules in functions that nothing
 #: calls.
 OF_OPERATORS = ("broadcasting", "shapes", "element-types", "operators")
 
@@ -99,7 +98,8 @@ OF_OPERATORS = ("broadcasting", "shapes", "element-types", "operators")
 class Refusal:
     """A runtime that refuses to load a model with a fault of a rule, if the fault is in one of the places ``where``.
 
-    ``runtime`` is the name of its module in ``targets``. OpenVINO has two: one for ONNX models and one for IRs.
+    ``runtime`` is the name of the runtime's module in ``targets``. OpenVINO has a module for ONNX models and one for
+    IRs.
     """
 
     runtime: str
@@ -107,7 +107,7 @@ class Refusal:
 
 
 def refused(runtime: str, *where: Where) -> Refusal:
-    """The refusal by a runtime, in live code unless other places are named."""
+    """The refusal by a runtime of faults in these places, by default in live nodes."""
     return Refusal(runtime, where or ("live",))
 
 
@@ -116,7 +116,7 @@ class Rule:
     """A rule and its page.
 
     ``summary`` states the defect in one sentence, ``why`` its consequences, and ``fix`` the remedy. ``bad`` is an
-    example that breaks the rule and ``good`` one that keeps it, in ONNX's text syntax or IR XML.
+    example that breaks the rule, and ``good`` is an example that keeps it, in ONNX's text syntax or IR XML.
 
     ``role`` states which other faults may follow from a fault of this rule. A fault in the ``wiring``, or an ``edge``
     without a source, leaves inputs without a value. An ``attribute`` may cause any fault of its node. An ``opset`` may
@@ -125,11 +125,12 @@ class Rule:
     that the user has ``given`` beside the file is reported first. If one name is used for two sizes (``size``),
     requirements on the inputs may follow.
 
-    ``severity`` applies to code that runs. ``refused`` lists the runtimes that refuse to load the model, with the
-    places. A runtime of a format whose ``errors_are_refused`` refuses every model with an error; ``accepted`` lists
-    the runtimes that load some models with this one. ``uncalled`` states whether a fault in an uncalled function counts
-    (None: the family of the rule decides). ``inference.levels`` computes the severity of a finding from these. If the
-    rule is ``fixable``, some of its faults have a safe fix.
+    ``severity`` applies to live nodes. ``refused`` lists the runtimes that refuse to load a model with a fault of this
+    rule, with the places. If a format has ``errors_are_refused``, its runtimes refuse every model with an error;
+    ``accepted`` lists the runtimes that nevertheless load some models with an error of this rule. ``uncalled`` states
+    whether a fault in a function that nothing calls counts (None: the family of the rule decides).
+    ``inference.levels`` computes the severity of a finding from these fields. If the rule is ``fixable``, some of its
+    faults have a safe fix.
     """
 
     code: str
@@ -161,7 +162,7 @@ class Rule:
 
     @property
     def counts_uncalled(self) -> bool:
-        """Whether a fault in an uncalled function counts."""
+        """Whether a fault in a function that nothing calls counts."""
         return self.family not in OF_OPERATORS if self.uncalled is None else self.uncalled
 
     def is_refused(self, runtime: str, where: Where = "live") -> bool:
@@ -178,7 +179,7 @@ class Rule:
         return Fault(self, message, **details)
 
 
-#: Messages up to this many characters stay as they are; longer ones lose entries of lists, then their middle.
+#: Messages and helps with more characters are shortened.
 LONGEST = 600
 
 
@@ -187,7 +188,7 @@ SHOWN_ENTRIES = 8
 
 
 def shortened(text: str) -> str:
-    """A text of at most LONGEST characters: long lists are shortened first, then the middle is removed."""
+    """A text with shortened lists and, if it then has more than LONGEST characters, without its middle."""
     parts = text.split("]")
     for index, part in enumerate(parts):
         before, bracket, inside = part.rpartition("[")
@@ -196,22 +197,25 @@ def shortened(text: str) -> str:
             count = inside.count(", ") + 1
             shown = ", ".join(entries[:SHOWN_ENTRIES])
             parts[index] = f"{before}[{shown}, ... ({count} entries)"
-    escaped = "]".join(parts)
+    joined = "]".join(parts)
     half = LONGEST // 2 - 3
-    return escaped if len(escaped) <= LONGEST else f"{escaped[:half]} ... {escaped[-half:]}"
+    return joined if len(joined) <= LONGEST else f"{joined[:half]} ... {joined[-half:]}"
 
 
 class Fault(Exception):
     """One violation of a rule, without its place.
 
-    ``message`` states the fact and the expectation, with numbers, axes and input indices. ``input`` is the index of
-    the input at fault. ``marks`` are the clashing axes as (input index, axis) pairs. ``aligned`` states whether shapes
-    are aligned at their last axes (``right``) or first axes (``left``). ``severity`` and ``role`` override those of the
-    rule. ``loses`` is the number of values that the fault leaves undefined. ``place`` is the position in the document,
-    unless an ``attribute`` gives it. ``intended`` is the name or opset that was probably intended. ``stage`` is the
-    latest point at which the runtime refuses the model: when it loads or when it compiles it. A compiler looks only at
-    nodes whose elements are needed. ``refused``: the format's own runtime always refuses this one, though it loads some
-    models with other faults of the rule.
+    ``message`` states the fact and the expectation, with numbers, axes and input indices, and ``help`` the remedy.
+    ``input`` is the index of the input at fault, and ``attribute`` the name of the attribute at fault. ``marks`` are
+    the axes at fault as pairs of an input index and an axis. ``aligned`` states whether the snippet aligns shapes at
+    their last axes (``right``) or first axes (``left``); ``remark`` is a text below the marks, and ``notes`` are lines
+    below the snippet. ``severity`` and ``role`` override those of the rule.
+
+    ``loses`` is the number of values that the fault leaves undefined. ``place`` is the position in the document; None
+    is the position of the attribute or the node. ``intended`` is the name or opset that was probably intended.
+    ``stage`` is the latest stage at which the runtime refuses the model; a compiler examines only nodes whose elements
+    are needed. ``refused`` is True if the runtime of the format refuses every model with this fault, although it loads
+    some models with other faults of the rule.
     """
 
     def __init__(
@@ -256,7 +260,7 @@ class Fault(Exception):
         return Fault(**{**self.__dict__, **details})
 
     def at_most(self, severity: Severity) -> Fault:
-        """The fault with at most this severity."""
+        """The fault, with this severity if its own severity is higher."""
         return self if self.severity.rank <= severity.rank else self.lowered(severity)
 
     def lowered(self, severity: Severity) -> Fault:

@@ -12,8 +12,8 @@ from irlint.records import record, replaced
 if TYPE_CHECKING:
     from irlint.findings.edits import Fix
 
-#: The rule families where the help shows both the tried fix and the advice of the rule, because the user may want
-#: either: to declare something, or to convert it.
+#: The rule families for which reports show both the tried fix and the advice of the rule: a user may want to change a
+#: declaration, or to convert a value.
 DECLARED = "declarations"
 BOTH = ("element-types", DECLARED)
 
@@ -29,8 +29,11 @@ class Related:
 
 @record
 class Operand:
-    """An input of the faulty node. ``shape`` is as in ``irlint shapes``, ``producer`` is the node that computes the
-    input, and ``axes`` are the axes that clash."""
+    """An input of the node of a finding.
+
+    ``shape`` is as in ``irlint shapes``. ``producer`` is the node that computes the input, or None. ``axes`` are the
+    axes at fault.
+    """
 
     input: int
     name: str
@@ -55,11 +58,11 @@ class Operand:
 class Finding:
     """A fault with its place in a file; ``detail`` is plain data for the snippet of the text report.
 
-    ``because`` is the fingerprint of the finding from which this one follows, "" for a root. ``following`` has, in a
-    folded report, the findings that follow from this one. ``target`` is the runtime release that the finding is about,
-    or "". ``index`` is the index of the node in its graph. ``axis`` is the first clashing axis of the faulty input.
-    ``end_line`` and ``end_column`` are just after the place. ``suggestion`` is the text of a tried fix,
-    ``set `axis = 1` ``, and ``fix`` has its edits.
+    ``because`` is the fingerprint of the finding from which this finding follows, "" for a root. In a folded report,
+    ``following`` has the findings that follow from this finding. ``target`` is the runtime release that the finding is
+    about, or "". ``index`` is the index of the node in its graph. ``axis`` is the first axis at fault of the input at
+    fault. ``end_line`` and ``end_column`` are the exclusive end of the place. ``suggestion`` is the text of a tried
+    fix, such as ``set `axis = 1` ``, and ``fix`` has its edits.
     """
 
     path: str
@@ -97,12 +100,12 @@ class Finding:
 
     @property
     def helps(self) -> tuple[str, ...]:
-        """The help: the tried fix if there is one, else the advice of the rule.
+        """The tried fix if there is one, else the help of the fault.
 
-        Both are returned for the families in BOTH, except for an error about a declaration.
+        For the families in BOTH, the tried fix and then the help, except for an error about a declaration.
         """
-        either = self.rule.family in BOTH and not (self.rule.family == DECLARED and self.severity is Severity.ERROR)
-        return tuple(each for each in (self.suggestion, self.help if either or not self.suggestion else "") if each)
+        both = self.rule.family in BOTH and not (self.rule.family == DECLARED and self.severity is Severity.ERROR)
+        return tuple(each for each in (self.suggestion, self.help if both or not self.suggestion else "") if each)
 
     def as_dict(self) -> dict[str, Any]:
         """The finding as ``check --format json`` prints it."""
@@ -139,7 +142,7 @@ class Finding:
 
 
 def with_roots(findings: Iterable[Finding]) -> list[Finding]:
-    """The findings. A finding becomes a root if the finding that it follows from is not in the list."""
+    """The findings, where each finding becomes a root if the finding from which it follows is not in the list."""
     listed = list(findings)
     reported = {(finding.path, finding.fingerprint) for finding in listed}
     return [
@@ -150,8 +153,11 @@ def with_roots(findings: Iterable[Finding]) -> list[Finding]:
 
 @record
 class Silenced:
-    """A finding that is not reported because the ``model`` lists its rule, the ``configuration`` suppresses it, or
-    the ``baseline`` contains it; ``reason`` explains it."""
+    """A finding that is not reported.
+
+    ``by`` is ``model`` if the model lists the rule to ignore, ``configuration`` if the configuration suppresses the
+    finding, and ``baseline`` if the baseline contains it. ``reason`` is the reason of the suppression, or "".
+    """
 
     finding: Finding
     by: str
@@ -169,15 +175,15 @@ POINTER_SKIPPED = "a Git LFS pointer: the model itself has not been fetched"
 class CheckedFile:
     """One file of a run; ``status`` is ``checked``, ``unreadable`` or ``skipped`` (with a ``reason``).
 
-    ``suppressed`` is the number of suppressed findings, and ``used`` the indices of the suppressions that matched.
-    ``hidden`` has the code and fingerprint of each finding in the baseline. ``errors_hidden`` is the number of errors
-    that the configuration hides or lowers. ``notices`` are messages for the user, and ``missing`` the inputs with a
-    given shape that the model does not have.
+    ``suppressed`` is the number of suppressed findings, and ``used`` has the indices of the suppressions that matched.
+    ``hidden`` has the code and fingerprint of each finding that the baseline hides. ``errors_hidden`` is the number of
+    errors that the configuration hides or lowers. ``notices`` are messages for the user. ``missing`` are the names in
+    ``--shape`` or in the configuration that are no inputs of the model.
 
     ``silenced`` has the unreported findings and ``facts`` the facts about the model, if an output format shows them.
-    ``producer`` is the tool that wrote the file, or "". ``size`` is the number of bytes and ``stamp`` changes when
-    the file is written; both are set only for runs that can be resumed. ``lacking`` is the package without which the
-    file is skipped. ``kind`` is the tool to which a configuration belongs, "" for a model.
+    ``producer`` is the tool that wrote the file, or "". ``size`` is the number of bytes, and ``stamp`` is a text that
+    changes when the file is written; both are set only for runs that can be resumed. ``lacking`` is the missing package
+    because of which the file is skipped, or "". ``kind`` is the tool to which a configuration belongs, "" for a model.
     """
 
     path: str
@@ -214,8 +220,11 @@ class CheckedFile:
 
 @record
 class Report:
-    """The results of one run. ``written`` renders its text from the report, ``color`` and ``columns``.
-    ``configuration`` is the configuration file in use, or ""."""
+    """The results of one run.
+
+    ``written`` is the function that renders the text report, from the report, ``color`` and ``columns``; None renders a
+    line for each finding. ``configuration`` is the configuration file in use, or "".
+    """
 
     files: tuple[CheckedFile, ...]
     findings: tuple[Finding, ...]
@@ -232,21 +241,19 @@ class Report:
         return self.text().rstrip("\n")
 
     def text(self, *, color: bool = False, width: int | None = None) -> str:
-        """The text report, as ``irlint check`` prints it; ``width`` is the number of columns, which defaults to that
-        of a pipe."""
+        """The text report, as ``irlint check`` prints it with ``width`` columns; by default, as it prints to a pipe."""
         if self.written is None:
             return "".join(f"{finding!r}\n" for finding in self.findings)
         return self.written(self, color=color) if width is None else self.written(self, color=color, columns=width)
 
     @property
     def models(self) -> int:
-        """The number of checked files."""
+        """The number of files that were not skipped."""
         return sum(file.status != "skipped" for file in self.files)
 
     @property
     def ok(self) -> bool:
-        """Whether at least one model was checked, none has an error, and none was skipped because of a missing
-        package."""
+        """Whether a file was checked, no file has an error, and no file was skipped because of a missing package."""
         return self.models > 0 and not self.count(Severity.ERROR) and not self.lacking
 
     @property

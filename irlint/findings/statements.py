@@ -1,7 +1,7 @@
 """What the rule of an operator states beside its result: requirements, faults that do not stop it, and arithmetic.
 
-A requirement is a condition on sizes that the operator needs and that is not proven: ``H % 32 == 0``. The functions
-here have no effect outside of a block of ``stated``.
+A requirement is a condition on sizes, such as ``H % 32 == 0``, that the operator needs and that is not proven.
+Requirements and faults are stored only inside of a block of ``stated``.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ class Relation:
 
 @record
 class Requirement:
-    """A condition that an operator needs and that is not proven: at least one of the relations must be true.
+    """A condition that an operator needs and that is not proven: at least one of the relations must hold.
 
-    ``why`` explains the need.
+    ``why`` states why the operator needs the condition.
     """
 
     any_of: tuple[Relation, ...]
@@ -46,7 +46,7 @@ class Requirement:
 
 
 class Statements:
-    """The statements of one node's rule: requirements, and faults that do not stop it."""
+    """The requirements that the rule of a node states, and the faults that do not stop the rule."""
 
     __slots__ = ("faults", "requirements")
 
@@ -55,6 +55,7 @@ class Statements:
         self.faults: list[Fault] = []
 
 
+#: The statements of the innermost block of ``stated``, or None.
 _current: Statements | None = None
 
 
@@ -75,7 +76,7 @@ class stated:
 
 
 def statements() -> Statements:
-    """The statements so far in the innermost block of ``stated``; outside of a block, none are stored."""
+    """The statements so far in the innermost block of ``stated``; outside of a block, new and empty statements."""
     return _current if _current is not None else Statements()
 
 
@@ -86,13 +87,13 @@ def warn(fault: Fault) -> None:
 
 
 def require(*any_of: Relation, why: str) -> None:
-    """States that at least one of the relations must be true."""
+    """States that at least one of the relations must hold."""
     if _current is not None:
         _current.requirements.append(Requirement(any_of, why))
 
 
 def agree(left: MaybeDim, right: MaybeDim, why: str) -> bool:
-    """False if two dims differ for all sizes, else True. If equality is possible but not proven, it is required."""
+    """False if two dims are proven to differ for all sizes, else True; requires the equality if it is not proven."""
     proven = same(left, right)
     if proven is None and left is not None and right is not None:
         require(Relation("==", left, right), why=why)
@@ -100,7 +101,7 @@ def agree(left: MaybeDim, right: MaybeDim, why: str) -> bool:
 
 
 def reaches(left: MaybeDim, least: MaybeDim, why: str) -> bool:
-    """False if ``left < least`` for all sizes, else True. If ``left >= least`` is not proven, it is required."""
+    """False if ``left < least`` is proven for all sizes, else True; requires ``left >= least`` if it is not proven."""
     proven = at_least(left, least)
     if proven is None and left is not None and least is not None:
         require(Relation(">=", left, least), why=why)
@@ -108,12 +109,13 @@ def reaches(left: MaybeDim, least: MaybeDim, why: str) -> bool:
 
 
 def reaches_if_any(count: MaybeDim, left: MaybeDim, least: MaybeDim, why: str, *, demanded: bool = True) -> bool:
-    """False if ``left >= least`` never holds and ``count`` elements need it, else True.
+    """As ``reaches``, for a condition that is only needed if ``count`` is at least 1.
 
-    A ``count`` of 0 needs nothing. If the condition is possible but not proven, it is required, if ``demanded``.
+    Returns False only if ``count`` is proven to be at least 1. If that is not proven, requires the condition or that
+    ``count`` is 0. With ``demanded=False``, requires nothing.
     """
-    proven, filled = at_least(left, least), at_least(count, 1)
-    if filled:
+    proven, is_needed = at_least(left, least), at_least(count, 1)
+    if is_needed:
         return reaches(left, least, why) if demanded else proven is not False
     if proven or not demanded or left is None or least is None or count is None:
         return True
@@ -129,7 +131,10 @@ def reaches_if_any(count: MaybeDim, left: MaybeDim, least: MaybeDim, why: str, *
 
 
 def divides(divisor: int, dim: MaybeDim, why: str) -> bool:
-    """False if ``dim`` is never a multiple of ``divisor``, else True. If divisibility is not proven, it is required."""
+    """False if ``dim`` is proven to be no multiple of ``divisor`` for all sizes, else True.
+
+    Requires that ``divisor`` divides ``dim`` if that is not proven.
+    """
     if dim is None:
         return True
     proven = divisible(dim, divisor)
@@ -140,10 +145,10 @@ def divides(divisor: int, dim: MaybeDim, why: str) -> bool:
 
 @record
 class Arithmetic:
-    """The computation of the size ``dim`` of axis ``axis`` of an output by a rule.
+    """How a rule computes the size ``dim`` of axis ``axis`` of an output.
 
-    ``formula`` is the arithmetic, and ``details`` explains its numbers. ``whole`` is the size from which the operator
-    keeps a part, if only that is known.
+    ``formula`` is the arithmetic, and ``details`` explains the numbers in it. If no formula is known, ``whole`` is the
+    size of which the operator keeps a part.
     """
 
     axis: int
@@ -153,6 +158,7 @@ class Arithmetic:
     whole: MaybeDim = None
 
 
+#: The arithmetic of the innermost block of ``collected_arithmetic``, or None.
 _collected: list[Arithmetic] | None = None
 
 
@@ -173,11 +179,11 @@ class collected_arithmetic:
 
 
 def wants_arithmetic() -> bool:
-    """Whether the caller collects the arithmetic of sizes; only then does a rule write its formulas."""
+    """Whether a block of ``collected_arithmetic`` is active, so that a rule should write its formulas."""
     return _collected is not None
 
 
 def explain_size(axis: int, dim: MaybeDim, formula: str = "", details: str = "", *, whole: MaybeDim = None) -> None:
-    """States how the size of an axis is computed, or that it is a part of the size ``whole``."""
+    """States how the size ``dim`` of an output's axis is computed, or that it is a part of the size ``whole``."""
     if _collected is not None and (formula or whole is not None):
         _collected.append(Arithmetic(axis, dim, formula, details, whole))

@@ -22,14 +22,14 @@ class Tally:
     """Counts over files and their findings, which are dictionaries as in JSON reports.
 
     ``severities``, ``rules`` and ``operators`` count only roots, which are findings that follow from no other finding.
-    ``following`` counts the rest.
+    ``following`` counts the other findings. ``worst`` is the highest severity of all findings.
 
-    ``rules`` counts roots by code and name, ``operators`` by operator, and ``exporters`` counts models, models with
-    errors, and roots for each exporter.
+    ``rules`` counts roots by code and name, and ``operators`` by operator. ``exporters`` has three counts for each
+    exporter: models, models with errors, and roots. ``with_roots`` counts the files with a root.
     """
 
     def __init__(self) -> None:
-        self.files = self.skipped = self.unreadable = self.hit = 0
+        self.files = self.skipped = self.unreadable = self.with_roots = 0
         self.following = self.suppressed = self.hidden = self.errors_hidden = 0
         self.severities = dict.fromkeys((each.value for each in SEVERITIES), 0)
         self.formats: dict[str, int] = {}
@@ -39,7 +39,7 @@ class Tally:
         self.worst: Severity | None = None
 
     def add(self, file: Entry, findings: Iterable[Entry]) -> None:
-        """Counts a file and its findings."""
+        """Counts a file and, unless the file is skipped, its findings."""
         self.files += 1
         self.suppressed += file.get("suppressed", 0)
         self.hidden += file.get("hidden", 0)
@@ -50,30 +50,30 @@ class Tally:
         self.unreadable += file["status"] == "unreadable"
         if file["status"] == "checked":
             _count(self.formats, file["format"])
-        roots = [each for each in map(self._counted, findings) if each is not None]
-        self.hit += bool(roots)
+        roots = [each for each in findings if self._add_finding(each)]
+        self.with_roots += bool(roots)
         producer = file.get("producer") or UNKNOWN
         if producer not in self.exporters and len(self.exporters) >= MOST:
             producer = OTHERS
-        wrote = self.exporters.setdefault(producer, [0, 0, 0])
-        wrote[0] += 1
-        wrote[1] += any(each["severity"] == Severity.ERROR.value for each in roots)
-        wrote[2] += len(roots)
+        counts = self.exporters.setdefault(producer, [0, 0, 0])
+        counts[0] += 1
+        counts[1] += any(each["severity"] == Severity.ERROR.value for each in roots)
+        counts[2] += len(roots)
 
-    def _counted(self, finding: Entry) -> Entry | None:
-        """Counts a finding; returns it if it is a root, else None."""
+    def _add_finding(self, finding: Entry) -> bool:
+        """Counts a finding, and returns whether it is a root."""
         severity = Severity(finding["severity"])
         if self.worst is None or severity.rank > self.worst.rank:
             self.worst = severity
         if finding.get("because"):
             self.following += 1
-            return None
+            return False
         self.severities[severity.value] += 1
         rule = finding["code"], finding["rule"]
         self.rules[rule] = self.rules.get(rule, 0) + 1
         if finding["op"]:
             _count(self.operators, finding["op"])
-        return finding
+        return True
 
     def summary(self) -> dict[str, int]:
         """The counts as ``check --format json`` has them."""
@@ -106,25 +106,27 @@ def of(report: Report) -> Tally:
 
 
 def entry_of(file: Any) -> Entry:
-    """A file of a report as a dictionary, with its numbers of unreported findings."""
-    return {**file.as_dict(), "producer": file.producer, **hidden_in(file)}
+    """The entry of a file for a Tally: the file as in JSON reports, its producer, and its ``unreported`` counts."""
+    return {**file.as_dict(), "producer": file.producer, **unreported(file)}
 
 
-def hidden_in(file: Any) -> dict[str, int]:
-    """The numbers of unreported findings of a file, by the reason."""
+def unreported(file: Any) -> dict[str, int]:
+    """How many findings of a file are suppressed, how many the baseline hides, and how many errors the configuration
+    hides or lowers."""
     return {"suppressed": file.suppressed, "hidden": len(file.hidden), "errors_hidden": file.errors_hidden}
 
 
 def most_first(counts: Mapping[Any, int]) -> list[tuple[Any, int]]:
-    """The entries, the most frequent first, then by name."""
+    """The pairs of name and count, the largest count first; equal counts are sorted by name."""
     return sorted(counts.items(), key=lambda entry: (-entry[1], entry[0]))
 
 
 def most_models_first(exporters: Mapping[str, list[int]]) -> list[tuple[str, list[int]]]:
-    """The exporters, the one that wrote the most models first, then by name."""
+    """The exporters with their counts, the exporter of the most models first; equal numbers are sorted by name."""
     return sorted(exporters.items(), key=lambda entry: (-entry[1][0], entry[0]))
 
 
 def _count(counts: dict[str, int], key: str) -> None:
+    """Adds 1 to the count of ``key``, or of OTHERS if MOST keys are counted and this key is not among them."""
     key = key if key in counts or len(counts) < MOST else OTHERS
     counts[key] = counts.get(key, 0) + 1

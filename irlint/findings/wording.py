@@ -22,47 +22,49 @@ def listed(texts: list[str]) -> str:
 
 
 def first_few(texts: Sequence[object], most: int) -> str:
-    """``a, b and 3 more``: the first ``most`` texts, and the number of the others."""
-    left = len(texts) - most
-    return ", ".join(map(str, texts[:most])) + (f" and {left} more" if left > 0 else "")
+    """``a, b and 3 more``: the first ``most`` texts, and the number of the others; ``a, b`` without others."""
+    more = len(texts) - most
+    return ", ".join(map(str, texts[:most])) + (f" and {more} more" if more > 0 else "")
 
 
 def are(count: int) -> str:
-    """``is`` or ``are``, for a subject of which there are ``count``."""
+    """``is`` for a count of 1, else ``are``."""
     return "is" if count == 1 else "are"
 
 
 def span(lowest: int, highest: int) -> str:
-    """``0 to 3``; ``0`` if both ends are 0; ``none`` if ``highest`` is below ``lowest``."""
+    """``0 to 3``; ``2`` if both ends are 2; ``none`` if ``highest`` is below ``lowest``."""
     return "none" if highest < lowest else str(lowest) if highest == lowest else f"{lowest} to {highest}"
 
 
 def shortened(name: str) -> str:
-    """A name of at most 120 characters for messages: a longer one loses its middle."""
+    """A name for messages, without its middle if it has more than 120 characters."""
     return name if len(name) <= 120 else f"{name[:60]}...{name[-50:]}"
 
 
 def bounded(name: str) -> str:
-    """A name of about 1000 characters at most for reports, also those for programs: a longer one loses its middle."""
+    """A name for all reports, also those for programs, without its middle if it has more than 1000 characters."""
     return name if len(name) <= 1000 else f"{name[:600]}...{name[-300:]}"
 
 
-#: Longer names are not compared with others.
+#: Names with more characters are not compared.
 COMPARED = 200
 
 
 def closest(name: str, candidates: Iterable[str], cutoff: float = 0.6) -> str | None:
-    """The candidate most similar to a name; None if none is similar enough (``cutoff``, 0 to 1) or the name is too
-    long."""
+    """The candidate that is most similar to a name.
+
+    Returns None if the similarity of every candidate is below ``cutoff`` (0 to 1), or if the name is too long.
+    """
     if len(name) > COMPARED:
         return None
     letters = _letters(name)
-    like = [each for each in candidates if len(each) <= COMPARED and _may_be_like(letters, each, cutoff)]
-    if not like:
+    possible = [each for each in candidates if len(each) <= COMPARED and _may_be_similar(letters, each, cutoff)]
+    if not possible:
         return None
     from difflib import get_close_matches
 
-    close = get_close_matches(name, like, n=1, cutoff=cutoff)
+    close = get_close_matches(name, possible, n=1, cutoff=cutoff)
     return close[0] if close else None
 
 
@@ -70,13 +72,13 @@ def _letters(name: str) -> bytes:
     return name.encode("latin-1", "replace")
 
 
-def _may_be_like(letters: bytes, candidate: str, cutoff: float) -> bool:
-    """Whether two names have enough letters in common to be similar; much faster than a comparison."""
+def _may_be_similar(letters: bytes, candidate: str, cutoff: float) -> bool:
+    """Whether two names have enough letters in common to be similar. This is much faster than a comparison."""
     least = cutoff * (len(letters) + len(candidate)) / 2
     if min(len(letters), len(candidate)) < least:
         return False
-    own = _letters(candidate)
+    others = _letters(candidate)
     return (
-        len(letters) - len(letters.translate(None, own)) >= least
-        and len(own) - len(own.translate(None, letters)) >= least
+        len(letters) - len(letters.translate(None, others)) >= least
+        and len(others) - len(others.translate(None, letters)) >= least
     )

@@ -1,4 +1,4 @@
-"""Reads a model: the first bytes of a file decide its format, and the parser of that format reads it."""
+"""Reads a model: the first bytes or the name of a file decide its format, and the parser of this format reads it."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ HEAD = 4096
 Kind = Literal[
     "onnx",
     "openvino",
+    "onnx-text",
     "other-xml",
     "lfs-pointer",
     "html",
@@ -37,7 +38,9 @@ Kind = Literal[
     "unknown",
 ]
 
+#: What a file is, for each kind that is not a model that irlint reads.
 _WHAT: dict[str, str] = {
+    "onnx-text": "an ONNX model in text syntax",
     "other-xml": "an XML document whose root element is not <net>",
     "html": "a web page",
     "gzip": "a gzip archive",
@@ -55,7 +58,10 @@ _WHAT: dict[str, str] = {
     "empty": "empty",
     "unknown": "neither an ONNX model nor an OpenVINO IR",
 }
+
+#: The help for each kind in _WHAT.
 _HELP: dict[str, str] = {
+    "onnx-text": "convert the text to protobuf: onnx.save(onnx.parser.parse_model(text), path)",
     "other-xml": "exclude the file, or name the .xml file of an IR",
     "html": "download the file again: the server sent a page instead, such as a login or an error",
     "gzip": "unpack the archive and check the model inside",
@@ -73,8 +79,11 @@ _HELP: dict[str, str] = {
     "empty": "export or download the model again",
     "unknown": "check the .onnx file or the .xml file of the model",
 }
-#: Formats that are recognized by the bytes of a file, whatever its name.
-_KNOWN_BY_CONTENTS = ("onnx", "openvino")
+
+#: Formats for which ``kind`` examines the bytes of a file. The suffix alone decides for every other format.
+_EXAMINED = ("onnx", "openvino")
+
+#: Bytes that show the kind of a file, and their offset.
 _MAGIC: tuple[tuple[int, bytes, Kind], ...] = (
     (0, b"version https://git-lfs.github.com/spec/", "lfs-pointer"),
     (0, b"\x1f\x8b", "gzip"),
@@ -87,7 +96,8 @@ _MAGIC: tuple[tuple[int, bytes, Kind], ...] = (
     (0, b"ptrt", "tensorrt"),
     (0, b"ftrt", "tensorrt"),
 )
-#: Names near the beginning of an archive that show its kind.
+
+#: Parts of file names near the beginning of a zip archive that show its kind.
 _MEMBERS: tuple[tuple[bytes, Kind], ...] = (
     (b"/data.pkl", "torchscript"),
     (b"/code/", "torchscript"),
@@ -97,11 +107,11 @@ _MEMBERS: tuple[tuple[bytes, Kind], ...] = (
 
 
 def read(path: str | os.PathLike[str], data: bytes | None = None, *, weights: bool = False) -> Model:
-    """The model in a file. Its first bytes decide the format; if they do not, its name does.
+    """The model in a file; ``kind`` decides its format.
 
-    ``data`` is the file's bytes, if the caller has them. With ``weights``, the numbers of large constants are read as
-    well. For a file that is not a model, the result has no graph and one problem, which states the kind of the file.
-    Raises OSError if the file cannot be opened.
+    ``data`` is the file's bytes, if the caller has them. With ``weights``, the smallest and largest numbers of large
+    constants are determined as well. For a file that is not a model, the result has no graph and one problem, which
+    states the kind of the file. Raises OSError if the file cannot be opened.
     """
     head = first_bytes(path) if data is None else data[:HEAD]
     found = kind(path, head)
@@ -134,13 +144,18 @@ def _format(found: str) -> Format | None:
 def parser(form: Format) -> Any:
     """The parser module of a format.
 
-    It has ``read``; ``positions_in`` for text formats; and ``bytes_of`` if it needs only some bytes of a large file.
+    The module has ``read``. A parser of a text format also has ``positions_in``, and a parser that needs only a part of
+    a large file has ``bytes_of``.
     """
     return import_module(f"{__name__}.{form.name}")
 
 
 def kind(path: str | os.PathLike[str], head: bytes) -> str:
-    """The kind of a file that begins with ``head``, its first 4 KiB; the name decides if the bytes do not."""
+    """The kind of a file that begins with ``head``, its first 4 KiB.
+
+    The bytes decide. If they show no kind, the suffix of the path does: a file with the suffix .onnx is "onnx". A
+    suffix of a format that is not in _EXAMINED decides before the bytes of an ONNX model or an XML document.
+    """
     if not head:
         return "empty"
     for offset, magic, found in _MAGIC:
@@ -156,8 +171,12 @@ def kind(path: str | os.PathLike[str], head: bytes) -> str:
         return "json"
     suffix = os.path.splitext(os.fspath(path))[1].lower()
     named = next((form.name for form in FORMATS if suffix in form.suffixes), None)
-    if named is not None and named not in _KNOWN_BY_CONTENTS:
+    if named is not None and named not in _EXAMINED:
         return named
+    if _begins_like_onnx(head):
+        return "onnx"
+    if head.lstrip()[:1] == b"<" and head.lstrip()[1:].lstrip().startswith(b"ir_version:"):
+        return "onnx-text"
     markup = _markup(head) if suffix != ".onnx" or head.lstrip()[:1] == b"<" else None
     if markup == "other-xml" and _has_layers(head):
         return "openvino"
@@ -165,7 +184,7 @@ def kind(path: str | os.PathLike[str], head: bytes) -> str:
         return markup
     if suffix == ".xml":
         return _kind_of_xml(head)
-    return "onnx" if suffix == ".onnx" or _begins_like_onnx(head) else "unknown"
+    return "onnx" if suffix == ".onnx" else "unknown"
 
 
 def _begins_like_saved_model(head: bytes) -> bool:
@@ -181,14 +200,18 @@ def _begins_like_saved_model(head: bytes) -> bool:
 
 
 def _kind_of_xml(head: bytes) -> str:
-    """The kind of a file with the suffix .xml that does not begin with known markup."""
+    """The kind of a file with the suffix .xml of which ``_markup`` knows no kind."""
     if _may_be_ir(head) or _has_layers(head):
         return "openvino"
     return "other-xml" if _text(head).lstrip()[:1] == "<" else "unknown"
 
 
 def _may_be_ir(head: bytes) -> bool:
-    """Whether the first 4 KiB contain the root element ``<net>``, or only comments that it may follow."""
+    """Whether an element ``<net>`` may be the root.
+
+    That is so if the first bytes contain ``<net`` without a zero before it. If they do not contain ``<net``, they must
+    begin with a comment, a declaration or a DOCTYPE, be white space, or be a part of ``<net``.
+    """
     text = _text(head).lower()
     before, net, _ = text.partition("<net")
     if net:
@@ -197,14 +220,17 @@ def _may_be_ir(head: bytes) -> bool:
 
 
 def _has_layers(head: bytes) -> bool:
-    """Whether the first bytes contain layers of an IR, whatever the root element is."""
+    """Whether the first bytes contain a layer with an opset, as in an IR. The root element may have any name."""
     text = _text(head)
     return "<layer " in text and any(f"version={quote}opset" in text for quote in "\"'")
 
 
 def _markup(head: bytes) -> Kind | None:
-    """The kind of a document that begins with ``<``; None for others, or if the root element is not in the first
-    bytes."""
+    """The kind of a document that begins with ``<``, by its root element.
+
+    Returns None if the document begins otherwise, if its root element is not in the first bytes, or if the root element
+    has no valid name.
+    """
     text = _text(head).lstrip()
     if not text.startswith("<"):
         return None
@@ -227,6 +253,7 @@ def _markup(head: bytes) -> Kind | None:
 
 
 def _by_root(text: str) -> Kind | None:
+    """The kind of a document with a root element whose name begins ``text``; None if the name is not valid."""
     length = next((at for at, character in enumerate(text) if character in " \t\r\n/>"), len(text))
     name = text[:length].lower()
     if name == "net":
@@ -237,6 +264,7 @@ def _by_root(text: str) -> Kind | None:
 
 
 def _doctype_end(text: str, at: int) -> int:
+    """The position of the ``>`` that ends the DOCTYPE at ``at``, or -1."""
     subset, end = text.find("[", at), text.find(">", at)
     if 0 <= subset < end:
         return text.find(">", text.find("]", at))
@@ -244,6 +272,7 @@ def _doctype_end(text: str, at: int) -> int:
 
 
 def _text(head: bytes) -> str:
+    """The text of the bytes, in the encoding that the first of them show (UTF-8 by default)."""
     for first, encoding in ((b"\xff\xfe\0\0", "utf-32"), (b"<\0\0\0", "utf-32-le"), (b"\0\0\0<", "utf-32-be")):
         if head.startswith(first):
             return head.decode(encoding, "replace")
@@ -259,12 +288,12 @@ def _text(head: bytes) -> str:
 
 
 def _begins_like_onnx(head: bytes) -> bool:
-    """Whether the bytes begin with ``ir_version`` and another field of a ``ModelProto``."""
-    return len(head) > 2 and head[0] == 0x08 and 0 < head[1] < 0x40 and head[2] in _SECOND_TAGS
+    """Whether the bytes begin with ``ir_version`` (1 to 63) and another field of a ``ModelProto``."""
+    return len(head) > 2 and head[0] == 0x08 and 0 < head[1] < 0x40 and head[2] in _SECOND_KEYS
 
 
-#: Tags of the fields 2 to 8 and 14 of ``ModelProto``.
-_SECOND_TAGS = frozenset({0x12, 0x1A, 0x22, 0x28, 0x32, 0x3A, 0x42, 0x72})
+#: The keys of the fields 2 to 8 and 14 of ``ModelProto``.
+_SECOND_KEYS = frozenset({0x12, 0x1A, 0x22, 0x28, 0x32, 0x3A, 0x42, 0x72})
 
 
 def _pointer_fault(path: str | os.PathLike[str], head: bytes) -> Fault:
@@ -285,10 +314,15 @@ def _non_model_fault(found: str) -> Fault:
 
 
 def _size_text(size: int) -> str:
+    """``102 MB (102,400,123 bytes)``, with three digits; sizes below 1000 bytes as ``999 bytes``."""
     if size < 1000:
         return f"{size} bytes"
-    power = min(4, (len(str(size)) - 1) // 3)
-    return f"{size / 1000**power:.3g} {('bytes', 'kB', 'MB', 'GB', 'TB')[power]} ({size:,} bytes)"
+    unit = next((unit for unit, name in _UNITS if size >= 0.9995 * unit), 1)
+    return f"{size / unit:.3g} {dict(_UNITS)[unit]} ({size:,} bytes)"
+
+
+#: Units of sizes, the largest first.
+_UNITS = ((10**12, "TB"), (10**9, "GB"), (10**6, "MB"), (10**3, "kB"))
 
 
 def first_bytes(path: str | os.PathLike[str]) -> bytes:

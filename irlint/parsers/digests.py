@@ -14,13 +14,15 @@ from irlint.parsers.weights import byte_size, pieces
 if TYPE_CHECKING:
     from irlint.parsers.weights import Buffer
 
-#: The number of hexadecimal digits that are compared, and of those that are shown.
+#: The number of hexadecimal digits that are compared.
 DIGITS = 32
+
+#: The number of hexadecimal digits that are shown.
 SHOWN = 8
 
 
 class Digests:
-    """The hashes of constants. The same bytes in the same file are read only once."""
+    """The hashes of constants. A range of bytes of a file is read only once."""
 
     def __init__(self) -> None:
         self._known: dict[object, str | None] = {}
@@ -30,8 +32,9 @@ class Digests:
     ) -> str | None:
         """The hash of the elements of a constant; None if they cannot be read.
 
-        ``model`` is the path of the model. ``data`` are its bytes; without them, they are read from ``source`` or
-        ``model``. Constants of the same type and shape have the same hash if and only if they have the same elements.
+        ``model`` is the path of the model, and ``data`` its bytes. Without ``data``, the bytes are read from ``source``
+        or, without that, from ``model``. Constants of the same type and shape have the same hash exactly if they have
+        the same elements.
         """
         if constant.parts:
             found = [self.of(part, model, data, source=source) for part in constant.parts]
@@ -86,7 +89,7 @@ class Digests:
 
 
 def _identity(model: str, file: str | None) -> object:
-    """A key that is equal for all paths to one file; the path itself if the file is not on disk."""
+    """A key that is equal for all paths to one file. If the file is not on disk, the key is the path."""
     path = model if file is None else os.path.join(os.path.dirname(model), file)
     try:
         status = os.stat(path)
@@ -116,7 +119,7 @@ def _of_coded(dtype: str | None, start: int, end: int, model: str, data: Buffer 
 
 
 def _elements(parts: Iterator[bytes], width: int) -> Iterator[bytes]:
-    """Packed varints as little-endian elements of ``width`` bytes."""
+    """Packed varints, given in parts, as little-endian elements of ``width`` bytes."""
     mask, value, shift = (1 << 8 * width) - 1, 0, 0
     for part in parts:
         found = bytearray()

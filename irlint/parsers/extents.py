@@ -14,6 +14,7 @@ from irlint.parsers.opening import beside, leads_out
 from irlint.parsers.weights import byte_size, contents, pieces
 from irlint.records import replaced
 
+#: The NumPy type in which the numbers, or the bit patterns, of each element type are read.
 _CODES = {
     "float16": "<f2",
     "float32": "<f4",
@@ -35,9 +36,9 @@ _CODES = {
 
 
 def measure(model: Model, data: bytes | None = None) -> None:
-    """Adds the ``Extent`` of its numbers to each large constant of a model; modifies the model in place.
+    """Adds an ``Extent`` to each large constant of a model, in place; ``data`` are the bytes of the model, if known.
 
-    Constants that cannot be read stay as they are; other checks report them.
+    Constants that cannot be read, or that are outside of the model's folder, stay as they are.
     """
     for graph in graphs(model):
         _measure_constants(graph, model, data)
@@ -67,13 +68,14 @@ def _measured(constant: Constant, model: Model, data: bytes | None) -> Constant:
     if stored.file is not None and leads_out(beside(model.path, stored.file.partition("\0")[0]), model.path):
         return constant
     try:
-        extent = _joined(tensor.dtype, pieces(model.path, stored.file, stored.offset, size, data))
+        extent = _extent(tensor.dtype, pieces(model.path, stored.file, stored.offset, size, data))
     except OSError:
         return constant
     return replaced(constant, tensor=Tensor(tensor.dtype, tensor.shape, tensor.value, extent))
 
 
-def _joined(dtype: str, pieces: Iterator[bytes]) -> Extent:
+def _extent(dtype: str, pieces: Iterator[bytes]) -> Extent:
+    """The extent of all numbers in the pieces."""
     least: float | None = None
     most: float | None = None
     has_zero, nans, infinities, rest = False, 0, 0, b""
@@ -91,7 +93,7 @@ def _joined(dtype: str, pieces: Iterator[bytes]) -> Extent:
 
 
 def _ends(numbers: Any) -> tuple[Any, Any, int, int]:
-    """The least and greatest finite number (None if there is none), and the counts of NaN and of infinity."""
+    """The least and the greatest finite number, both None if there is none, and the counts of NaN and infinity."""
     import numpy
 
     low, high = numbers.min().item(), numbers.max().item()
@@ -114,7 +116,7 @@ def _numbers(dtype: str, data: bytes) -> tuple[Any, bytes]:
     read = numpy.frombuffer(data, code, count)
     rest = data[count * code.itemsize :]
     if dtype == "float16":
-        # NumPy compares numbers of float16 one by one, and converts and compares those of float32 many at a time.
+        # NumPy compares float16 numbers one by one, but float32 numbers many at a time, and converts them as fast.
         return read.astype("<f4"), rest
     if dtype == "bfloat16":
         return (read.astype("<u4") << 16).view("<f4"), rest

@@ -69,10 +69,10 @@ DUPLICATE_ATTRIBUTE = Rule(
     "A node has the same attribute more than once.",
     why=(
         'It is ambiguous which value counts. The ONNX checker and ONNX Runtime refuse the model with "attribute '
-        'appeared multiple times". In a function, but not in a body of its nodes, ONNX Runtime uses the last one, '
+        'appeared multiple times". In a function, but not in a body of its nodes, ONNX Runtime uses the last value, '
         "and irlint only warns."
     ),
-    fix="Keep only the intended one.",
+    fix="Keep only the intended attribute.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3] x) => (float[4,3] y) { y = Concat <axis = 0, axis = 0> (x, x) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -120,7 +120,7 @@ DUPLICATE_FUNCTION = Rule(
         "ambiguous, and ONNX Runtime refuses the model. If two attributes share a name, only the ONNX checker "
         "refuses the model, and irlint warns."
     ),
-    fix="Remove or rename one of them.",
+    fix="Remove or rename one of the two.",
     bad="""<ir_version: 10, opset_import: ["" : 21, "f" : 1]>
 g (float[2] x) => (float[2] y) { y = f.Half (x) }
 <domain: "f", opset_import: ["" : 21]>

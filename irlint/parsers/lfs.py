@@ -1,4 +1,4 @@
-"""Git LFS pointers, and the store of a repository with the files that they represent."""
+"""Git LFS pointers, and the files that they represent in the LFS store of a repository."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Pointer:
 
 
 def pointer_in(head: bytes) -> Pointer | None:
-    """The pointer in a file that begins with ``head``; None if the file is not a pointer."""
+    """The pointer in a file that begins with ``head``; None if the file is not a valid pointer."""
     if not is_lfs_pointer(head):
         return None
     entries = dict(line.split(" ", 1) for line in head.decode("utf-8", "replace").splitlines() if " " in line)
@@ -35,9 +35,9 @@ def pointer_in(head: bytes) -> Pointer | None:
 
 
 def stored(pointer: Pointer, *folders: str) -> str | None:
-    """The path of the file that a pointer represents, or None.
+    """The path of the file that a pointer represents, in the first LFS store that has a file of its hash and size.
 
-    It is searched in the LFS stores of the repositories around ``folders``, in this order.
+    The LFS stores of the repositories around ``folders`` are searched in this order. Returns None if none has it.
     """
     for folder in folders:
         repository = _repository(os.path.abspath(folder))
@@ -50,7 +50,7 @@ def stored(pointer: Pointer, *folders: str) -> str | None:
 
 
 def _repository(folder: str) -> str | None:
-    """The ``.git`` folder of the repository around a folder, shared by all work trees; None outside of a repository."""
+    """The ``.git`` folder of the repository around a folder, in a work tree that of the main one; else None."""
     while True:
         entry = os.path.join(folder, ".git")
         if os.path.isdir(entry):
@@ -63,13 +63,13 @@ def _repository(folder: str) -> str | None:
 
 
 def _shared(entry: str) -> str | None:
-    """The folder to which the file ``.git`` of a work tree or a submodule leads; None if it is no such file."""
+    """The ``.git`` folder to which the file ``.git`` of a work tree or a submodule leads; None for any other file."""
     line = _first_line(entry)
     if not line.startswith("gitdir: "):
         return None
-    own = os.path.join(os.path.dirname(entry), line.removeprefix("gitdir: "))
-    common = os.path.join(own, "commondir")
-    return os.path.normpath(os.path.join(own, _first_line(common))) if os.path.isfile(common) else own
+    folder = os.path.join(os.path.dirname(entry), line.removeprefix("gitdir: "))
+    common = os.path.join(folder, "commondir")
+    return os.path.normpath(os.path.join(folder, _first_line(common))) if os.path.isfile(common) else folder
 
 
 def _first_line(path: str) -> str:

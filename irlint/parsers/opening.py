@@ -9,13 +9,11 @@ from collections.abc import Iterable
 
 from irlint.lazy_typing import Any, BinaryIO
 
-#: The largest number of bytes that is read of each kind of file; a longer file is refused.
+#: The largest number of bytes of each kind of file; a longer file is refused.
 MOST = {"document": 1 << 31, "standard input": 1 << 30, "configuration": 1 << 24, "baseline": 1 << 28}
 
-
-#: No encoding of a text has this many zeros in a row.
+#: No text has this many zero bytes in a row, in any encoding.
 ZEROS = bytes(64)
-
 
 #: The ``Trace`` that records each opened file, or None.
 trace: Any = None
@@ -28,35 +26,35 @@ class NotListed(OSError):
     """A server does not list its folders."""
 
 
-#: The last error in NO_HANDLES. The caller may otherwise mistake it for an error of a file beside the model.
+#: The last error of ``opened`` that is in NO_HANDLES: callers may mistake it for an error of a file beside the model.
 exhausted: OSError | None = None
 
 
 def is_url(path: str | os.PathLike[str]) -> bool:
-    """Whether a path is a URL: its scheme has more than one letter, which would be a Windows drive."""
+    """Whether a path is a URL. Its scheme must have at least two letters: one letter is a Windows drive."""
     scheme, found, _ = os.fspath(path).partition("://")
     return bool(found) and len(scheme) > 1 and scheme.replace("+", "").replace("-", "").isalnum()
 
 
 def opened(path: str | os.PathLike[str], *, advice: str = "") -> BinaryIO:
-    """A regular file, opened without a buffer, or a remote one, which is read in parts.
+    """The regular file at a path, opened without a buffer, or the remote file at a URL, which is read in parts.
 
-    Raises OSError if it cannot be opened. The error includes ``advice`` if the path is a pipe or a device.
+    Raises OSError if the file cannot be opened. If the path is a pipe or a device, the error includes ``advice``.
     """
     if is_url(path):
         from irlint.parsers.remote import session
 
         return session.opened(os.fspath(path))  # type: ignore[no-any-return]
-    _judge(os.stat(path), path, advice)
+    _refuse_special_file(os.stat(path), path, advice)
     try:
-        file: Any = open(path, "rb", buffering=0, opener=_at_once)  # noqa: SIM115
+        file: Any = open(path, "rb", buffering=0, opener=_unblocked)  # noqa: SIM115
     except OSError as error:
         if error.errno in NO_HANDLES:
             global exhausted
             exhausted = error
         raise
     try:
-        _judge(os.fstat(file.fileno()), path, advice)
+        _refuse_special_file(os.fstat(file.fileno()), path, advice)
     except OSError:
         file.close()
         raise
@@ -64,16 +62,17 @@ def opened(path: str | os.PathLike[str], *, advice: str = "") -> BinaryIO:
 
 
 def whole(path: str | os.PathLike[str], what: str) -> bytes:
-    """All bytes of a regular file; ``what`` is its kind, a key of MOST. A document ends at a long run of zeros.
+    """All bytes of a regular file, but of a document only those that ``without_zeros`` returns.
 
-    Raises OSError if the file cannot be read or is longer than MOST allows.
+    ``what`` is the kind of the file, a key of MOST. Raises OSError if the file cannot be read or is longer than MOST
+    allows.
     """
     with opened(path) as file:
         return whole_of(file, path, what)
 
 
 def whole_of(file: BinaryIO, path: str | os.PathLike[str], what: str) -> bytes:
-    """All bytes of an open file, with the limits of ``whole``."""
+    """As ``whole``, for an open file."""
     data = file.read(MOST[what] + 1) if size(file) > MOST[what] else file.read()
     if len(data) > MOST[what]:
         raise OSError(errno.EFBIG, f"it has more than the {MOST[what]:,} bytes that irlint reads", os.fspath(path))
@@ -81,7 +80,7 @@ def whole_of(file: BinaryIO, path: str | os.PathLike[str], what: str) -> bytes:
 
 
 def without_zeros(data: bytes) -> bytes:
-    """A text up to the first long run of zeros, where OpenVINO stops reading; a few zeros are kept."""
+    """A text up to the first long run of zero bytes, where OpenVINO stops reading; some of these bytes are kept."""
     at = data.find(ZEROS)
     return data if at < 0 else data[: at // 4 * 4 + 8]
 
@@ -97,35 +96,40 @@ def beside(path: str, name: str) -> str:
     return f"{path.rpartition('/')[0]}/{name}" if is_url(path) else os.path.join(os.path.dirname(path), name)
 
 
-def _judge(status: os.stat_result, path: str | os.PathLike[str], advice: str) -> None:
+def _refuse_special_file(status: os.stat_result, path: str | os.PathLike[str], advice: str) -> None:
+    """Raises OSError for a pipe, a socket or a device."""
     if not stat.S_ISREG(status.st_mode) and not stat.S_ISDIR(status.st_mode):
         raise OSError(errno.EINVAL, f"it is not a regular file{advice}", os.fspath(path))
 
 
-def _at_once(path: str, flags: int) -> int:
-    """Opens a file without blocking, in case it was replaced by a pipe after the check."""
+def _unblocked(path: str, flags: int) -> int:
+    """Opens a file without blocking, in case a pipe has replaced it since ``_refuse_special_file``."""
     return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
 def shrunk(file: BinaryIO) -> OSError:
-    """The error for a file that has become shorter since it was opened."""
+    """The error for a file that became shorter while it was read."""
     return OSError(errno.EIO, "it was truncated while irlint read it", file.name)
 
 
 def within(path: str, folders: Iterable[str]) -> bool:
-    """Whether an absolute path is one of the folders, or inside one."""
+    """Whether an absolute path is one of the folders, or inside one of them."""
     return any(path == folder or path.startswith(os.path.join(folder, "")) for folder in folders)
 
 
 def lies_elsewhere(path: str) -> bool:
-    """Whether a path is a link to a file in another folder. Reports do not show such a file: it may be private."""
+    """Whether a path is a link to a file in another folder.
+
+    Reports do not show the content of such a file, which may be private.
+    """
     return os.path.islink(path) and os.path.dirname(os.path.realpath(path)) != os.path.realpath(os.path.dirname(path))
 
 
 def leads_out(location: str, path: str | os.PathLike[str]) -> bool:
-    """Whether ``location`` is a link to a file outside of the model's folder; reports do not show such a file.
+    """Whether ``location`` is a link to a file that is not directly in the model's folder.
 
-    If the model at ``path`` is itself a link, the folder of its target counts, too.
+    If the model at ``path`` is itself a link, the folder of its target counts as well. Reports do not show the content
+    of files outside of these folders.
     """
     if not os.path.islink(location):
         return False

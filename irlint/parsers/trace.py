@@ -15,7 +15,7 @@ PIECE = 1 << 22
 
 @record
 class Read:
-    """A file that was opened: its size, the parts (start, end) that were read, in this order, and a hash of these."""
+    """A file that was opened: its size, the parts (start, end) that were read, in order, and a hash of their bytes."""
 
     path: str
     size: int
@@ -25,19 +25,21 @@ class Read:
 
 @record
 class Beside:
-    """A file that a model names or that belongs to it: its name, and the facts about it: its size, the reason why it
-    cannot be read or None, and a fact of the format."""
+    """A data file of a model, and what ``facts_beside`` of the parser states about the file.
+
+    The facts are its size, the reason why it cannot be read or None, and a fact that depends on the format.
+    """
 
     name: str
-    text: tuple[Any, ...]
+    facts: tuple[Any, ...]
 
 
 class Trace:
     """Records, within a ``with`` block, the reads of files and the facts about files beside a model."""
 
     def __init__(self) -> None:
-        self.files: list[_Noted] = []
-        self.text: list[Beside] = []
+        self.files: list[_RecordedFile] = []
+        self.facts: list[Beside] = []
 
     def __enter__(self) -> Trace:
         opening.trace = self
@@ -48,26 +50,26 @@ class Trace:
 
     def opened(self, file: BinaryIO, path: str | os.PathLike[str]) -> Any:
         """The file, wrapped so that each read is recorded."""
-        noted = _Noted(file, os.fspath(path))
-        self.files.append(noted)
-        return noted
+        recorded = _RecordedFile(file, os.fspath(path))
+        self.files.append(recorded)
+        return recorded
 
-    def beside(self, name: str, text: tuple[Any, ...]) -> None:
+    def beside(self, name: str, facts: tuple[Any, ...]) -> None:
         """Records the facts about a file beside the model."""
-        self.text.append(Beside(name, text))
+        self.facts.append(Beside(name, facts))
 
     def reads(self) -> tuple[Read, ...]:
         """The recorded reads of each opened file."""
-        return tuple(Read(each.name, each.whole, tuple(each.parts), each.hash.digest()) for each in self.files)
+        return tuple(Read(each.name, each.opened_size, tuple(each.parts), each.hash.digest()) for each in self.files)
 
 
-class _Noted:
-    """A file that records the reads from it."""
+class _RecordedFile:
+    """An open file of which each read is recorded; ``opened_size`` is its size when it was opened."""
 
     def __init__(self, file: BinaryIO, path: str) -> None:
         self.file = file
         self.name = path
-        self.whole = os.fstat(file.fileno()).st_size
+        self.opened_size = os.fstat(file.fileno()).st_size
         self.parts: list[tuple[int, int]] = []
         self.hash = _hash()
         self.fileno = file.fileno
@@ -77,16 +79,16 @@ class _Noted:
     def read(self, size: int = -1) -> bytes:
         at = self.file.tell()
         data = self.file.read(size)
-        self._note(at, data)
+        self._record(at, data)
         return data
 
     def readinto(self, buffer: Any) -> int:
         at = self.file.tell()
         count: int = self.file.readinto(buffer)  # type: ignore[attr-defined]
-        self._note(at, buffer[:count])
+        self._record(at, buffer[:count])
         return count
 
-    def _note(self, at: int, data: Any) -> None:
+    def _record(self, at: int, data: Any) -> None:
         self.hash.update(data)
         end = at + len(data)
         if self.parts and self.parts[-1][1] == at:
@@ -94,7 +96,7 @@ class _Noted:
         else:
             self.parts.append((at, end))
 
-    def __enter__(self) -> _Noted:
+    def __enter__(self) -> _RecordedFile:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -102,7 +104,7 @@ class _Noted:
 
 
 def is_same(read: Read) -> bool:
-    """Whether a file still has the size and the bytes that were read."""
+    """Whether a file still has the recorded size, and the recorded bytes in the parts that were read."""
     found = _hash()
     try:
         with opening.opened(read.path) as file:
@@ -121,11 +123,11 @@ def is_same(read: Read) -> bool:
 
 
 def is_same_beside(beside: Beside, model: str, form: str) -> bool:
-    """Whether the facts about a file beside a model of a format are unchanged."""
+    """Whether the facts about a data file are unchanged; ``form`` is the name of the model's format."""
     from importlib import import_module
 
     parser: Any = import_module(f"irlint.parsers.{form}")
-    return bool(parser.facts_beside(model, beside.name) == beside.text)
+    return bool(parser.facts_beside(model, beside.name) == beside.facts)
 
 
 def _hash() -> Any:

@@ -37,7 +37,7 @@ _LETTERS = {
     "float64": "d",
 }
 
-#: Small floats: bits of exponent, bits of mantissa, bias, and the meaning of the highest codes.
+#: Small floats: the bits of the exponent, the bits of the mantissa, the bias, and the codes that are no finite numbers.
 _SMALL_FLOATS = {
     "float8_e4m3fn": (4, 3, 7, "one nan"),
     "float8_e4m3fnuz": (4, 3, 8, "negative zero is nan"),
@@ -48,15 +48,18 @@ _SMALL_FLOATS = {
 
 
 def byte_size(dtype: str | None, count: int) -> int | None:
-    """The size of ``count`` elements in bytes, types below 8 bits packed; None for strings and unknown types."""
+    """The size of ``count`` elements in bytes; elements of fewer than 8 bits are packed.
+
+    Returns None for strings, unknown types and a negative count.
+    """
     bits = BITS.get(dtype or "")
     return None if bits is None or count < 0 else -(-count * bits // 8)
 
 
 def contents(dtype: str | None, count: int, data: bytes) -> Contents | None:
-    """The first ``count`` elements of little-endian ``data``; packed types start at the lowest bits.
+    """The first ``count`` elements of little-endian ``data``; packed elements start at the lowest bits of each byte.
 
-    None if ``data`` is too short, or if the type has no Python scalars with a known layout.
+    Returns None if ``data`` is too short, or for a type that is not decoded: strings, complex and unknown types.
     """
     size = byte_size(dtype, count)
     if dtype is None or size is None or len(data) < size:
@@ -79,9 +82,9 @@ def contents(dtype: str | None, count: int, data: bytes) -> Contents | None:
 
 
 class Weights(Tensor):
-    """A constant of floating-point numbers, decoded from the bytes ``raw`` when they are first read.
+    """A constant of floating-point numbers, decoded from the bytes ``raw`` when ``value`` is first read.
 
-    ``form`` identifies its element type and shape: constants with the same ones share this object.
+    Constants with the same element type and shape share the object ``form``.
     """
 
     __slots__ = ("_finite", "contents", "form", "raw")
@@ -94,24 +97,22 @@ class Weights(Tensor):
 
     @property
     def value(self) -> Contents | None:  # type: ignore[override]
+        """The decoded elements."""
         if self.contents is None:
             self.contents = contents(self.dtype, len(self.raw) * 8 // BITS[self.dtype or ""], self.raw)
         return self.contents
 
     @property
     def is_finite(self) -> bool:
-        """Whether the highest byte of each number shows that it is finite."""
+        """Whether the highest byte of each number shows that the number is finite."""
         if self._finite is None:
-            self._finite = self._shows_finite()
+            width, possible = _HIGHEST[self.dtype or ""]
+            highest = self.raw[width - 1 :: width]
+            self._finite = len(highest.translate(None, possible)) == len(highest)
         return self._finite
 
-    def _shows_finite(self) -> bool:
-        width, highest = _HIGHEST[self.dtype or ""]
-        tops = self.raw[width - 1 :: width]
-        return len(tops.translate(None, highest)) == len(tops)
 
-
-#: The bytes of a number, and the last bytes with all exponent bits set: those of numbers that may not be finite.
+#: The size of a number in bytes, and the highest bytes that a number may have if it is not finite.
 _HIGHEST = {"float16": (2, b"\x7c\x7d\x7e\x7f\xfc\xfd\xfe\xff")}
 _HIGHEST |= {"bfloat16": (2, b"\x7f\xff"), "float32": (4, b"\x7f\xff"), "float64": (8, b"\x7f\xff")}
 
@@ -125,7 +126,7 @@ def is_lfs_pointer(head: bytes) -> bool:
 
 
 def other_kind(head: bytes) -> str:
-    """The kind of a file that begins with ``head`` and is not a weights file; "" if it may be one."""
+    """What a file that begins with ``head`` is instead of a weights file, as a text; "" if it may be a weights file."""
     if is_lfs_pointer(head):
         return "a Git LFS pointer, not the weights"
     text = bytes(head).lstrip()[:14].lower()
@@ -135,10 +136,9 @@ def other_kind(head: bytes) -> str:
 
 
 def strings_fault(size: int, bytes_at: Callable[[int, int], bytes], count: int) -> str:
-    """The fault of the strings of an IR constant, or "": their number, their positions or their length.
+    """The fault in the number or the positions of the strings of an IR constant, as the end of a sentence; or "".
 
-    ``size`` is the number of bytes, which ``bytes_at(offset, size)`` reads. ``count`` is the number of elements in the
-    shape.
+    The constant has ``size`` bytes, which ``bytes_at(offset, size)`` reads, and its shape has ``count`` elements.
     """
     if size < 4:
         return f"but {size} bytes are too few for their number"
@@ -167,17 +167,17 @@ def strings_fault(size: int, bytes_at: Callable[[int, int], bytes], count: int) 
 
 
 def slice_of(path: str | os.PathLike[str], offset: int, size: int) -> bytes:
-    """``size`` bytes from ``offset`` in a file, fewer if it ends before; raises OSError."""
+    """``size`` bytes from ``offset`` in a file, fewer if the file ends before; raises OSError."""
     with opened(path) as file:
         file.seek(offset)
         return file.read(size)
 
 
 def pieces(model: str, file: str | None, offset: int, size: int, data: Buffer | None = None) -> Iterator[bytes]:
-    """``size`` bytes from ``offset`` in a file beside a model, or in the model (``file`` is None), in pieces.
+    """``size`` bytes from ``offset`` in a file beside a model, or in the model if ``file`` is None, in pieces.
 
-    ``data`` are the bytes of the model, if the caller has them. There are fewer bytes if the file ends before. Raises
-    OSError.
+    ``data`` are the bytes of the model, if the caller has them. The pieces have fewer bytes if the file ends before.
+    Raises OSError.
     """
     if file is None and data is not None:
         for at in range(0, size, PIECE):
@@ -185,20 +185,21 @@ def pieces(model: str, file: str | None, offset: int, size: int, data: Buffer | 
         return
     with opened(model if file is None else beside(model, file.partition("\0")[0])) as other:
         other.seek(offset)
-        left = size
-        while left > 0 and (piece := other.read(min(PIECE, left))):
-            left -= len(piece)
+        remaining = size
+        while remaining > 0 and (piece := other.read(min(PIECE, remaining))):
+            remaining -= len(piece)
             yield piece
 
 
 def _codes(data: bytes, bits: int, count: int) -> Iterable[int]:
-    """The first ``count`` groups of ``bits`` bits (a divisor of 8); the lowest bits of a byte come first."""
-    each = 8 // bits
+    """The first ``count`` groups of ``bits`` bits, a divisor of 8; the lowest bits of a byte come first."""
+    per_byte = 8 // bits
     mask = (1 << bits) - 1
-    return (data[index // each] >> index % each * bits & mask for index in range(count))
+    return (data[index // per_byte] >> index % per_byte * bits & mask for index in range(count))
 
 
 def _small_float(dtype: str, code: int) -> float:
+    """The number of a type in _SMALL_FLOATS with the bit pattern ``code``."""
     exponent_bits, mantissa_bits, bias, special = _SMALL_FLOATS[dtype]
     sign = -1.0 if code >> (exponent_bits + mantissa_bits) else 1.0
     exponent = code >> mantissa_bits & (1 << exponent_bits) - 1

@@ -14,17 +14,17 @@ from irlint.records import record, replaced
 
 SCHEMA = "irlint-baseline-1"
 
-#: Fingerprints by file, relative to the folder of the baseline, and by the code of the rule.
+#: Maps each file, relative to the folder of the baseline, and then the code of each rule to fingerprints.
 Entries = Mapping[str, Mapping[str, frozenset[str]]]
 
 
 class BrokenBaseline(ValueError):
-    """A file that is no baseline."""
+    """A file is no baseline; the text of the error states why."""
 
 
 @record
 class Change:
-    """The entries of a new baseline, and the numbers of added, kept and removed ones."""
+    """The entries of a new baseline, and the numbers of added, kept and removed entries."""
 
     entries: Entries
     added: int
@@ -33,7 +33,10 @@ class Change:
 
 
 def read(file: str) -> dict[str, dict[str, frozenset[str]]]:
-    """The entries of a baseline file. Raises OSError, and BrokenBaseline for a file of another kind."""
+    """The entries of a baseline file.
+
+    Raises OSError if the file cannot be read, and BrokenBaseline if it is not a baseline.
+    """
     import json
 
     data = whole(file, "baseline")
@@ -49,6 +52,7 @@ def read(file: str) -> dict[str, dict[str, frozenset[str]]]:
 
 
 def _rules(name: str, rules: Any) -> Iterable[tuple[str, frozenset[str]]]:
+    """The codes with their fingerprints in the table of the file ``name``; raises BrokenBaseline."""
     for code, fingerprints in _table(rules, name).items():
         if not isinstance(fingerprints, list) or not all(isinstance(each, str) for each in fingerprints):
             raise BrokenBaseline(f"not a baseline: {code} of {name} is not a list of fingerprints")
@@ -76,30 +80,31 @@ def text(entries: Entries) -> str:
 def stale(
     entries: Entries, report: Report, root: str, reports: Callable[[str], bool]
 ) -> dict[str, dict[str, frozenset[str]]]:
-    """The entries that hid nothing although their rule was checked in their file, and the entries of deleted files.
+    """The entries that hid no finding although their rule was checked in their file, and all entries of deleted files.
 
-    ``report`` is the report of a run with the baseline. ``reports`` returns whether a rule was reported.
+    ``report`` is the report of a run with the baseline. ``reports`` returns whether the rule with a code is reported.
     """
-    checked = {relative(file.path, root): set(file.hidden) for file in report.files if file.status == "checked"}
-    left: dict[str, dict[str, frozenset[str]]] = {}
+    hidden_in = {relative(file.path, root): set(file.hidden) for file in report.files if file.status == "checked"}
+    unused: dict[str, dict[str, frozenset[str]]] = {}
     for name, rules in entries.items():
-        gone = name not in checked and not os.path.exists(os.path.join(root, name))
+        is_deleted = name not in hidden_in and not os.path.exists(os.path.join(root, name))
         for code, fingerprints in rules.items():
-            if gone:
-                left.setdefault(name, {})[code] = fingerprints
-            elif name in checked and reports(code):
-                unseen = frozenset(each for each in fingerprints if (code, each) not in checked[name])
+            if is_deleted:
+                unused.setdefault(name, {})[code] = fingerprints
+            elif name in hidden_in and reports(code):
+                unseen = frozenset(each for each in fingerprints if (code, each) not in hidden_in[name])
                 if unseen:
-                    left.setdefault(name, {})[code] = unseen
-    return left
+                    unused.setdefault(name, {})[code] = unseen
+    return unused
 
 
 def updated(
     entries: Entries, report: Report, root: str, reports: Callable[[str], bool], now: Entries | None = None
 ) -> Change:
-    """The baseline after a run with it: its entries without the stale ones, and the findings that it did not hide.
+    """The baseline after a run: its entries without the stale entries, and an entry for each reported finding.
 
-    ``now`` are the entries that the baseline file has by now. Entries that another run has added stay.
+    ``entries`` are the baseline of the run, and ``now`` the entries that its file has by now: entries that another run
+    has added stay. ``kept`` of the result counts the entries of ``now`` that stay.
     """
     unused = stale(entries, report, root, reports)
     result: dict[str, dict[str, frozenset[str]]] = {}
@@ -107,11 +112,11 @@ def updated(
         for code, fingerprints in rules.items():
             result.setdefault(name, {})[code] = fingerprints - unused.get(name, {}).get(code, frozenset())
     kept = _count(result)
-    new: dict[tuple[str, str], set[str]] = {}
+    reported: dict[tuple[str, str], set[str]] = {}
     for finding in report.findings:
         if finding.rule.code not in ALWAYS:
-            new.setdefault((finding.path, finding.rule.code), set()).add(finding.fingerprint)
-    for (path, code), added in new.items():
+            reported.setdefault((finding.path, finding.rule.code), set()).add(finding.fingerprint)
+    for (path, code), added in reported.items():
         rules = result.setdefault(relative(path, root), {})
         rules[code] = rules.get(code, frozenset()) | added
     return Change(result, _count(result) - kept, kept, _count(unused))
@@ -120,30 +125,32 @@ def updated(
 def renamed(entries: Entries, report: Report, root: str, reports: Callable[[str], bool]) -> dict[str, str]:
     """The new names of renamed files, by their old names.
 
-    The old file has entries and no longer exists; the new file has no entries and has all findings of the old one.
-    Besides, both must have the same name in different folders, or a finding must name a node or a value.
+    The old file has entries and no longer exists. The new file has no entries, and a finding for each entry of the old
+    file whose rule is reported. Besides, both files must have the same name in different folders, or one of these
+    findings must name a node or a value. Of several such files, the one with the fewest findings is the new file.
     """
+    # For each file, whether a finding names a node or a value, by the code and fingerprint of the finding.
     found: dict[str, dict[tuple[str, str], bool]] = {}
     for finding in report.findings:
-        place = found.setdefault(relative(finding.path, root), {})
-        place[finding.rule.code, finding.fingerprint] = finding.node is not None or finding.value is not None
-    new = {name: places for name, places in sorted(found.items()) if name not in entries}
-    having: dict[tuple[str, str], list[str]] = {}
-    for name, places in new.items():
-        for code_and_fingerprint in places:
-            having.setdefault(code_and_fingerprint, []).append(name)
+        of_file = found.setdefault(relative(finding.path, root), {})
+        of_file[finding.rule.code, finding.fingerprint] = finding.node is not None or finding.value is not None
+    candidates = {name: keys for name, keys in sorted(found.items()) if name not in entries}
+    files_with: dict[tuple[str, str], list[str]] = {}
+    for name, keys in candidates.items():
+        for key in keys:
+            files_with.setdefault(key, []).append(name)
     result: dict[str, str] = {}
     for name, rules in sorted(entries.items()):
         known = {(code, each) for code, fingerprints in rules.items() if reports(code) for each in fingerprints}
         if not known or name in found or os.path.exists(os.path.join(root, name)):
             continue
-        rarest = min((having.get(place, []) for place in known), key=len)
-        same = [each for each in rarest if each in new and known <= new[each].keys()]
-        alike = [each for each in same if os.path.basename(each) == os.path.basename(name)]
-        fitting = alike or [each for each in same if any(new[each][place] for place in known)]
+        with_rarest = min((files_with.get(key, []) for key in known), key=len)
+        with_all = [each for each in with_rarest if each in candidates and known <= candidates[each].keys()]
+        moved = [each for each in with_all if os.path.basename(each) == os.path.basename(name)]
+        fitting = moved or [each for each in with_all if any(candidates[each][key] for key in known)]
         if fitting:
-            result[name] = min(fitting, key=lambda each: len(new[each]))
-            del new[result[name]]
+            result[name] = min(fitting, key=lambda each: len(candidates[each]))
+            del candidates[result[name]]
     return result
 
 
@@ -153,7 +160,7 @@ def followed(entries: Entries, names: Mapping[str, str]) -> dict[str, Mapping[st
 
 
 def hidden(report: Report, entries: Entries, root: str) -> Report:
-    """The report without the findings in a baseline; the entries of their files list them as hidden."""
+    """The report without the findings in a baseline; each CheckedFile lists its removed findings as hidden."""
     known: dict[str, list[Silenced]] = {}
     kept = []
     for finding in report.findings:
@@ -166,17 +173,18 @@ def hidden(report: Report, entries: Entries, root: str) -> Report:
 
 
 def _hiding(file: CheckedFile, known: list[Silenced]) -> CheckedFile:
-    """The entry of a file, with the findings that the baseline hides added."""
-    places = tuple((each.finding.rule.code, each.finding.fingerprint) for each in known)
-    return replaced(file, hidden=(*file.hidden, *places), silenced=(*file.silenced, *known))
+    """The file with the ``known`` findings added to those that the baseline hides."""
+    keys = tuple((each.finding.rule.code, each.finding.fingerprint) for each in known)
+    return replaced(file, hidden=(*file.hidden, *keys), silenced=(*file.silenced, *known))
 
 
 def _count(entries: Entries) -> int:
+    """The number of fingerprints in the entries."""
     return sum(len(fingerprints) for rules in entries.values() for fingerprints in rules.values())
 
 
 def listed(unused: Entries) -> str:
-    """The text ``stale entries: 3 (a.onnx: IRL201; b.xml: IRL305)``, with at most three files."""
+    """A text such as ``stale entries: 3 (a.onnx: IRL201; b.xml: IRL305)``, with at most three files."""
     names = [f"{name}: {', '.join(sorted(rules))}" for name, rules in sorted(unused.items())]
     shown = "; ".join(names[:3]) + "; ..." * (len(names) > 3)
     return f"stale entries: {_count(unused)} ({shown})"

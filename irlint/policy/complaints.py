@@ -8,12 +8,12 @@ from irlint.lazy_typing import Any
 from irlint.parsers.opening import lies_elsewhere
 from irlint.reporters.plain import safe
 
-#: The maximum width of the helps of an error, in columns.
+#: The largest width of the helps of an error, in columns.
 WIDTH = 100
 
 
 class ConfigError(Exception):
-    """An invalid configuration; its text has the place, the line with a caret, and the allowed values."""
+    """An invalid configuration; the text of the error is complete, as ``complaint`` writes it."""
 
 
 def complaint(
@@ -26,9 +26,9 @@ def complaint(
     length: int = 1,
     helps: Sequence[str] = (),
 ) -> ConfigError:
-    """The error about a place in a file, with that line, a caret below it, and the line above it.
+    """The error about a place in a file: the line above the place, the line of the place, and carets below it.
 
-    The lines are omitted if the ``text`` is unknown or the file lies elsewhere (see ``lies_elsewhere``).
+    The lines are omitted if the ``text`` of the file is unknown or the file is a link to another folder.
     """
     from textwrap import wrap
 
@@ -50,7 +50,7 @@ def _line(text: str) -> str:
 
 
 def did_you_mean(name: str, names: Sequence[str]) -> str:
-    """The text ``, did you mean `select`?``; "" if no name is similar."""
+    """A text such as ``, did you mean `select`?``; "" if no name is similar."""
     from irlint.policy.rulebook import closest
 
     close = closest(name, names)
@@ -58,7 +58,7 @@ def did_you_mean(name: str, names: Sequence[str]) -> str:
 
 
 def kind(value: Any) -> str:
-    """A value as messages describe it, such as ``a table`` or ``the number 3``."""
+    """A value of a configuration as messages describe it, such as ``a table`` or ``the number 3``."""
     if isinstance(value, str):
         return f'"{value}"' if value.strip() else "an empty text"
     if isinstance(value, bool):

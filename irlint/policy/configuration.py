@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from irlint.policy.shape_options import ModelShapes
     from irlint.policy.suppressions import FileIgnores, Policy, Selection
 
-#: A key has at most this many parts.
+#: A key may have at most this many parts.
 KEY_PARTS = 100
 
 __all__ = ["Config", "ConfigError", "loaded"]
@@ -24,7 +24,7 @@ __all__ = ["Config", "ConfigError", "loaded"]
 
 @record
 class Config:
-    """The value of each of ``policy.keys`` in a configuration file. Globs and ``baseline`` are relative to ``root``."""
+    """A configuration file, and the value of each key; globs and ``baseline`` are relative to ``root``."""
 
     file: str
     root: str
@@ -35,26 +35,27 @@ class Config:
 
     @property
     def selection(self) -> Selection:
-        """The rules that it selects."""
+        """The rules that the configuration selects."""
         from irlint.policy.suppressions import selection
 
         return selection(self["select"], self["ignore"] or (), self["extend-select"] or ())
 
-    def policy(self, own: Selection, levels: Mapping[str, str] = NOTHING, **baseline: Any) -> Policy:
-        """The policy of a run with this configuration.
+    def policy(self, by_options: Selection, levels: Mapping[str, str] = NOTHING, **baseline: Any) -> Policy:
+        """The policy of a run with this configuration and options.
 
-        The selection ``own`` applies after that of the configuration, and ``levels`` override its severities.
+        The selection ``by_options`` applies after the selection of the configuration, and ``levels`` override its
+        severities. ``baseline`` are the fields of the policy about the baseline.
         """
         from irlint.policy import suppressions
 
         return suppressions.Policy(
-            (self.selection, own),
+            (self.selection, by_options),
             tuple({**self["severity"], **levels}.items()),
             file_ignores=self.file_ignores,
             suppress=suppressions.by_file(suppressions.in_force(self["suppress"]), self.root),
             pointers=self.skips_pointers,
             source=self.file,
-            without=suppressions.Policy((own,), tuple(levels.items())),
+            without=suppressions.Policy((by_options,), tuple(levels.items())),
             **baseline,
         )
 
@@ -80,9 +81,9 @@ class Config:
 
 
 def loaded(file: str) -> Config | None:
-    """The configuration in a file; None for a ``pyproject.toml`` without a table for irlint.
+    """The configuration in a file; None for a ``pyproject.toml`` without a table ``tool.irlint``.
 
-    Raises ConfigError, and OSError if the file cannot be opened.
+    Raises ConfigError if the configuration is invalid, and OSError if the file cannot be opened.
     """
     data = whole(file, "configuration")
     try:
@@ -94,10 +95,7 @@ def loaded(file: str) -> Config | None:
 
 
 def of_text(text: str, file: str) -> Config | None:
-    """The configuration in a text, as if it were that of ``file``.
-
-    It is None for a ``pyproject.toml`` without a table for irlint. Raises ConfigError.
-    """
+    """As ``loaded``, for the text of ``file``. Raises ConfigError."""
     shown = file.replace(os.sep, "/")
     table: Any = parsed(text, shown)
     prefix = ("tool", "irlint") if os.path.basename(file) == NAMES[-1] else ()
@@ -109,7 +107,7 @@ def of_text(text: str, file: str) -> Config | None:
 
 
 def line_of(file: str, key: str, index: int) -> int:
-    """The line, from 1, of an entry in the list of a key, in a valid configuration file."""
+    """The line, counted from 1, of entry ``index`` of the list ``key`` in a valid configuration file."""
     from irlint.policy.toml_places import Places
 
     text = whole(file, "configuration").decode("utf-8-sig").replace("\r\n", "\n")
@@ -119,19 +117,19 @@ def line_of(file: str, key: str, index: int) -> int:
 
 
 def values(table: Any, text: str, file: str, prefix: tuple[str, ...] = ()) -> dict[str, Any]:
-    """The value of each key in a ``table``, which is under ``prefix`` in its document. Raises ConfigError."""
+    """The value of each key in ``table``, the table named ``prefix`` of a document. Raises ConfigError."""
     from irlint.policy.keys import KEYS
     from irlint.policy.reading import Reader
 
     return Reader(text, file, prefix).values(table, KEYS, ())
 
 
-#: The message of tomllib about a table whose name already has a value; the name follows.
+#: The beginning of tomllib's message about a table whose name already has a value; then comes the name.
 TWICE = "Cannot mutate immutable namespace"
 
 
 def parsed(text: str, file: str) -> dict[str, Any]:
-    """The parsed TOML document; raises ConfigError if the text is no TOML."""
+    """The parsed TOML document; raises ConfigError if it is not valid or exceeds a limit."""
     import sys
 
     if sys.version_info >= (3, 11):
@@ -153,14 +151,14 @@ def parsed(text: str, file: str) -> dict[str, Any]:
         reason = f"the file is not valid TOML: {message[:1].lower()}{message[1:]}"
         if message.startswith(TWICE):
             key = message[len(TWICE) :].strip(" ('),")
-            reason = f"{key!r} is set above, and this table sets it again: remove one of them"
+            reason = f"{key!r} is set above, and this table sets it again: remove one of the two"
         raise complaint(reason, file, text, line, column) from None
     except ValueError as error:
         raise complaint(f"it has a number that cannot be read: {error}", file, None, 1, 1) from None
 
 
 def _has_long_key(text: str) -> bool:
-    """Whether some key has very many parts, for which TOML's parser takes quadratic time."""
+    """Whether a key has KEY_PARTS parts or more: the TOML parser takes quadratic time for such a key."""
     if text.count(".") <= KEY_PARTS:
         return False
     import re

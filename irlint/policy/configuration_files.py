@@ -8,27 +8,33 @@ from collections.abc import Iterator
 
 from irlint.parsers.opening import whole
 
-#: The names of configuration files. In a folder with several of them, the first one counts.
+#: The names of configuration files. If a folder has several of these files, the first name counts.
 NAMES = ("irlint.toml", ".irlint.toml", "pyproject.toml")
 
 
 def candidates(folder: str) -> Iterator[str]:
-    """The files that may have the configuration, from a folder up to the root of its repository, the nearest first."""
+    """The files that may have the configuration of a folder, as paths relative to the folder.
+
+    They are in the folder or above it, up to the root of its repository or of the drive, the nearest first.
+    """
     here = os.path.abspath(folder)
-    lead = ""
+    up = ""
     while True:
         for name in NAMES:
             file = os.path.join(here, name)
             if os.path.exists(file) and not os.path.isdir(file) and (name != NAMES[-1] or _may_have_table(file)):
-                yield lead + name
+                yield up + name
         above = os.path.dirname(here)
         if above == here or os.path.exists(os.path.join(here, ".git")):
             return
-        here, lead = above, f"{os.pardir}{os.sep}{lead}"
+        here, up = above, f"{os.pardir}{os.sep}{up}"
 
 
 def _may_have_table(file: str) -> bool:
-    """Whether a ``pyproject.toml`` may have a table ``tool.irlint``; finds out without the costly TOML parser."""
+    """Whether a ``pyproject.toml`` may have a table ``tool.irlint``, without the time that the TOML parser takes.
+
+    A file that is too large or no regular file may have one; another file that cannot be read has none.
+    """
     try:
         data = whole(file, "configuration")
     except OSError as error:

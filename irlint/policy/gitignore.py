@@ -1,8 +1,8 @@
 """Which files and folders git ignores: the patterns of ``.gitignore`` files and of ``.git/info/exclude``.
 
-Source: https://git-scm.com/docs/gitignore. The last matching pattern decides; patterns of deeper folders come last. A
-file in an ignored folder is always ignored. Outside of a repository, nothing is ignored. The patterns in a user's own
-git configuration are not read.
+Source: https://git-scm.com/docs/gitignore. The last matching pattern decides; the patterns of deeper folders come
+later. A file in an ignored folder is always ignored. Outside of a repository, nothing is ignored. Patterns in the git
+configuration of the user are not read.
 """
 
 from __future__ import annotations
@@ -19,9 +19,10 @@ FILE = ".gitignore"
 
 @record
 class Pattern:
-    """A pattern, with the line that states it.
+    """A pattern, and its ``line`` as messages show it: the file, the number of the line, and the text.
 
-    ``parts`` are compared with the parts of a path relative to the folder of the file; ``**`` matches any folders.
+    ``parts`` are compared with the parts of a path relative to the folder of the file; ``**`` matches any number of
+    folders.
     """
 
     parts: tuple[str, ...]
@@ -32,7 +33,10 @@ class Pattern:
 
 @record
 class Level:
-    """A folder with patterns, ``depth`` folders below the repository's root; ``above`` is the next one above it."""
+    """A folder with patterns, ``depth`` folders below the root of its repository.
+
+    ``above`` is the nearest folder with patterns that contains this folder, or None.
+    """
 
     depth: int
     patterns: tuple[Pattern, ...]
@@ -42,26 +46,26 @@ class Level:
 class GitIgnores:
     """Determines which paths git ignores.
 
-    ``left_out`` collects the ignored files that ``ignores`` was asked about, with the line that ignores each.
+    ``ignored_files`` has the files for which ``ignores`` has returned True, each with the line that ignores it.
     """
 
     def __init__(self) -> None:
-        self.left_out: dict[str, str] = {}
+        self.ignored_files: dict[str, str] = {}
         self._roots: dict[str, str] = {}
         self._levels: dict[str, Level | None] = {}
 
     def ignores(self, path: str, is_folder: bool) -> bool:
-        """Whether git ignores a path whose folder is not ignored."""
+        """Whether git ignores a path whose folder is not ignored. Adds an ignored file to ``ignored_files``."""
         line = self._line(os.path.abspath(path), is_folder)
         if line and not is_folder:
-            self.left_out[path] = line
+            self.ignored_files[path] = line
         return bool(line)
 
     def by(self, path: str) -> str:
-        """The line of a ``.gitignore`` that ignores a file or one of its folders; "" if none does."""
-        whole = os.path.abspath(path)
-        root = self._root(os.path.dirname(whole))
-        parts = relative(whole, root).split("/") if root else []
+        """The line that ignores a file or a folder that contains it; "" if the file is not ignored."""
+        absolute = os.path.abspath(path)
+        root = self._root(os.path.dirname(absolute))
+        parts = relative(absolute, root).split("/") if root else []
         for count in range(len(parts), 0, -1):
             line = self._line(os.path.join(root, *parts[:count]), count < len(parts))
             if line:
@@ -69,7 +73,7 @@ class GitIgnores:
         return ""
 
     def _line(self, path: str, is_folder: bool) -> str:
-        """The line that ignores a path, as ``models/.gitignore:3: *.onnx``; "" if none does."""
+        """The line that ignores a path, such as ``models/.gitignore:3: *.onnx``; "" if no line does."""
         root = self._root(os.path.dirname(path))
         if not root:
             return ""
@@ -78,16 +82,16 @@ class GitIgnores:
         while level is not None:
             below = parts[level.depth :]
             for pattern in reversed(level.patterns):
-                if (is_folder or not pattern.folders_only) and _fits(below, pattern.parts):
+                if (is_folder or not pattern.folders_only) and _matches(below, pattern.parts):
                     return "" if pattern.negated else pattern.line
             level = level.above
         return ""
 
     def _root(self, folder: str) -> str:
-        """The root of the repository that contains a folder; "" if there is none."""
-        passed = []
+        """The root of the repository that contains a folder, or ""."""
+        visited = []
         while folder not in self._roots:
-            passed.append(folder)
+            visited.append(folder)
             above = os.path.dirname(folder)
             if os.path.exists(os.path.join(folder, ".git")):
                 self._roots[folder] = folder
@@ -95,22 +99,22 @@ class GitIgnores:
                 self._roots[folder] = ""
             else:
                 folder = above
-        for each in passed:
+        for each in visited:
             self._roots.setdefault(each, self._roots[folder])
         return self._roots[folder]
 
     def _level(self, folder: str, root: str) -> Level | None:
-        """The patterns of a folder or, if it has none, of the nearest folder above that has; None without any."""
-        passed = []
+        """The nearest folder with patterns: ``folder`` or one that contains it, up to ``root``; or None."""
+        visited = []
         while folder not in self._levels:
-            passed.append(folder)
+            visited.append(folder)
             if folder == root:
                 break
             folder = os.path.dirname(folder)
         level = self._levels.get(folder)
-        for each in reversed(passed):
-            own = (os.path.join(each, ".git", "info", "exclude"), os.path.join(each, FILE))
-            patterns = tuple(pattern for file in own for pattern in _patterns(file))
+        for each in reversed(visited):
+            files = (os.path.join(each, ".git", "info", "exclude"), os.path.join(each, FILE))
+            patterns = tuple(pattern for file in files for pattern in _patterns(file))
             if patterns:
                 depth = len(relative(each, root).split("/")) if each != root else 0
                 level = Level(depth, patterns, level)
@@ -119,7 +123,7 @@ class GitIgnores:
 
 
 def _patterns(file: str) -> Iterator[Pattern]:
-    """The patterns of a file; none if it cannot be read."""
+    """The patterns of a file; nothing if the file cannot be read."""
     try:
         lines = whole(file, "configuration").decode("utf-8-sig", "surrogateescape").split("\n")
     except OSError:
@@ -132,6 +136,7 @@ def _patterns(file: str) -> Iterator[Pattern]:
 
 
 def _pattern(line: str, source: str) -> Pattern | None:
+    """The pattern in a line; None for a comment or a line without a pattern."""
     text = line.rstrip(" ")
     text = f"{text} " if text.endswith("\\") and text != line else text
     if not text or text.startswith("#"):
@@ -147,21 +152,20 @@ def _pattern(line: str, source: str) -> Pattern | None:
 
 
 def _glob(part: str) -> str:
-    """A part of a pattern in the syntax of ``fnmatch``: ``[^a]`` becomes ``[!a]``, and a letter after a backslash
-    matches itself."""
+    """A part of a pattern in the syntax of ``fnmatch``: ``[^a]`` becomes ``[!a]``, and ``\\a`` becomes ``[a]``."""
     pieces = part.replace("[^", "[!").split("\\")
     return pieces[0] + "".join(f"[{piece[:1]}]{piece[1:]}" if piece else "" for piece in pieces[1:])
 
 
-def _fits(parts: Sequence[str], pattern: Sequence[str]) -> bool:
+def _matches(parts: Sequence[str], pattern: Sequence[str]) -> bool:
     """Whether a pattern matches a complete path."""
-    if pattern[-1] != "**" and not _same(parts[-1], pattern[-1]):
+    if pattern[-1] != "**" and not _part_matches(parts[-1], pattern[-1]):
         return False
-    found = ends(parts, pattern, _same)
+    found = ends(parts, pattern, _part_matches)
     return bool(found) if pattern[-1] == "**" else len(parts) in found
 
 
-def _same(part: str, pattern: str) -> bool:
+def _part_matches(part: str, pattern: str) -> bool:
     if not any(letter in pattern for letter in "*?["):
         return part == pattern
     from fnmatch import fnmatchcase

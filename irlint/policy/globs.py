@@ -14,12 +14,13 @@ Entry = TypeVar("Entry")
 
 
 def matches(path: str, patterns: Iterable[str], root: str = "") -> bool:
-    """Whether a pattern matches a path or one of its folders.
+    """Whether one of the patterns matches a path or a folder that contains it.
 
-    A pattern without a slash matches files and folders at any depth. A pattern with a slash is relative to ``root``; ""
-    is the working directory. ``*`` and ``?`` do not match slashes, and ``**`` matches any number of folders.
+    A pattern without a slash matches files and folders at any depth. Another pattern is absolute, or relative to
+    ``root``, where "" is the working directory. ``*`` and ``?`` do not match slashes, and ``**`` matches any number of
+    folders.
     """
-    listed = list(map(_plain, patterns))
+    listed = list(map(_normalized, patterns))
     if not listed:
         return False
     parts = _parts(path, root)
@@ -27,9 +28,9 @@ def matches(path: str, patterns: Iterable[str], root: str = "") -> bool:
 
 
 class ByGlob(Generic[Entry]):
-    """Entries, each for the files that a glob matches (see ``matches``) relative to ``root``.
+    """Entries, each for the files that a glob relative to ``root`` matches, as in ``matches``.
 
-    Globs without wildcards are found through the parts of a path, so a large number of them costs little.
+    Globs without wildcards are looked up by the names of a path, so that many of them cost little time.
     """
 
     __slots__ = ("_named", "_others", "entries", "globs", "root")
@@ -41,7 +42,7 @@ class ByGlob(Generic[Entry]):
         self._others: list[int] = []
         for at, glob in enumerate(self.globs):
             if is_literal(glob):
-                self._named.setdefault(_named(_plain(glob)), []).append(at)
+                self._named.setdefault(_name_of_pattern(_normalized(glob)), []).append(at)
             else:
                 self._others.append(at)
 
@@ -53,9 +54,9 @@ class ByGlob(Generic[Entry]):
         if not self:
             return []
         parts = _parts(path, self.root)
-        found = {at for at in self._others if _matches(parts, path, _plain(self.globs[at]))}
+        found = {at for at in self._others if _matches(parts, path, _normalized(self.globs[at]))}
         if self._named:
-            for name in _names(parts, path):
+            for name in _names_of_path(parts, path):
                 found.update(self._named.get(name, ()))
         return sorted(found)
 
@@ -64,28 +65,30 @@ class ByGlob(Generic[Entry]):
         return [self.entries[at] for at in self.fitting(path)]
 
     def fitting_any(self, paths: Iterable[str]) -> set[int]:
-        """The indices of the entries whose glob matches at least one of several files."""
+        """The indices of the entries whose glob matches at least one of the files."""
         return {at for path in paths for at in self.fitting(path)}
 
 
-def _named(pattern: str) -> str:
-    """The form of a pattern without wildcards that is among the ``_names`` of the paths that it matches."""
+def _name_of_pattern(pattern: str) -> str:
+    """The name of a pattern without wildcards, which is in ``_names_of_path`` of exactly the paths that it matches."""
     if not os.path.isabs(pattern) and "/" in pattern:
-        pattern = "./" + "/".join(_inside(pattern))
+        pattern = "./" + "/".join(_split(pattern))
     return os.path.normcase(pattern)
 
 
-def _names(parts: Sequence[str], path: str) -> Iterator[str]:
-    """The forms in which patterns without wildcards may name a path or one of its folders."""
-    above = os.path.abspath(path).replace(os.sep, "/").split("/")
+def _names_of_path(parts: Sequence[str], path: str) -> Iterator[str]:
+    """The names of a path and its folders: single parts, paths from the root (``./a/b``), and absolute paths."""
+    all_parts = os.path.abspath(path).replace(os.sep, "/").split("/")
     rooted = ("./" + "/".join(parts[:end]) for end in range(len(parts) + 1))
-    absolute = ("/".join(above[:end]) for end in range(2, len(above) + 1))
+    absolute = ("/".join(all_parts[:end]) for end in range(2, len(all_parts) + 1))
     return map(os.path.normcase, chain(parts, rooted, absolute))
 
 
 def relative(path: str, root: str) -> str:
-    """The path relative to ``root``, with forward slashes. A path on another drive stays absolute, and a URL is
-    unchanged."""
+    """The path relative to ``root``, with forward slashes.
+
+    A path on another drive than ``root`` becomes absolute, and a URL stays as it is.
+    """
     if is_url(path):
         return path
     try:
@@ -100,14 +103,16 @@ def is_literal(pattern: str) -> bool:
 
 
 def _parts(path: str, root: str) -> Sequence[str]:
-    return _inside(relative(path, root))
+    """The parts of a path relative to ``root``."""
+    return _split(relative(path, root))
 
 
-def _inside(path: str) -> list[str]:
+def _split(path: str) -> list[str]:
     return [part for part in path.split("/") if part not in ("", ".", "..")]
 
 
-def _plain(pattern: str) -> str:
+def _normalized(pattern: str) -> str:
+    """A pattern with forward slashes and without a slash at its end."""
     return pattern.replace(os.sep, "/").rstrip("/")
 
 
@@ -116,19 +121,20 @@ def _matches(parts: Sequence[str], path: str, pattern: str) -> bool:
         parts = os.path.abspath(path).replace(os.sep, "/").split("/")
         return _anchored(parts, pattern.split("/"))
     if "/" not in pattern:
-        return any(_same(part, pattern) for part in parts)
-    return _anchored(parts, _inside(pattern))
+        return any(_part_matches(part, pattern) for part in parts)
+    return _anchored(parts, _split(pattern))
 
 
 def _anchored(parts: Sequence[str], pattern: Sequence[str]) -> bool:
-    """Whether the pattern matches a path or one of its folders."""
-    return bool(ends(parts, pattern, _same))
+    """Whether a pattern matches the first parts of a path, or all of them."""
+    return bool(ends(parts, pattern, _part_matches))
 
 
 def ends(parts: Sequence[str], pattern: Sequence[str], same: Callable[[str, str], bool]) -> Collection[int]:
-    """The numbers of leading parts of a path that a pattern can match; empty if it matches none.
+    """The numbers n for which a pattern matches the first n parts of a path; ``same`` compares a part of each.
 
-    If the pattern ends with ``**``, which matches one or more parts, only whether the result is empty has a meaning.
+    A ``**`` at the end matches one or more parts; for such a pattern, the result only states by being empty that
+    nothing matches.
     """
     count = len(parts)
     found: Collection[int] = (0,)
@@ -142,7 +148,7 @@ def ends(parts: Sequence[str], pattern: Sequence[str], same: Callable[[str, str]
     return found
 
 
-def _same(part: str, pattern: str) -> bool:
+def _part_matches(part: str, pattern: str) -> bool:
     from fnmatch import fnmatch
 
     return part == pattern or fnmatch(part, closed(pattern))
@@ -150,7 +156,7 @@ def _same(part: str, pattern: str) -> bool:
 
 @lru_cache(maxsize=4096)
 def closed(pattern: str) -> str:
-    """The pattern with unclosed brackets escaped, because ``fnmatch`` searches for the end of each of them."""
+    """The pattern with unclosed brackets escaped: ``fnmatch`` would search for the end of each such bracket."""
     at = pattern.find("[")
     while at >= 0:
         end = at + 1 + pattern.startswith("!", at + 1)

@@ -1,6 +1,6 @@
 """The table of the keys of the configuration.
 
-It is the source of the reader, the options of ``check``, the JSON schema, ``irlint init`` and the table in the guide.
+The reader, the options of ``check``, the JSON schema, ``irlint init`` and the table in the guide are made from it.
 """
 
 from __future__ import annotations
@@ -16,9 +16,8 @@ LEVELS = ("error", "warning", "note")
 class Option:
     """An option of the command line.
 
-    ``kind`` is a key of ``command.options.KINDS``; "" means the kind of the key to which the option belongs.
-    ``section`` is its heading in the help. There, it follows the option ``after``; without ``after``, it is at the end
-    of its section.
+    ``kind`` is a key of ``command.options.KINDS``; "" is the kind of the key to which the option belongs. In the help,
+    the option is in the ``section`` with this heading, behind the option ``after`` or, without ``after``, at the end.
     """
 
     flag: str
@@ -38,26 +37,25 @@ class Option:
 
     @property
     def spellings(self) -> tuple[str, ...]:
-        """All spellings: ``-q`` and ``--quiet``."""
+        """All spellings of the option: ``-q`` and ``--quiet``."""
         return (self.short, self.flag) if self.short else (self.flag,)
 
     @property
     def twin(self) -> str:
-        """The option that sets a switch to false, such as ``--no-respect-gitignore``."""
+        """The option that sets the same switch to false, such as ``--no-respect-gitignore``."""
         return f"--no-{self.flag[2:]}"
 
 
 @record
 class Key:
-    """A key of the configuration, or of the entries of such a key.
+    """A key of the configuration, or of an entry in the list of such a key.
 
-    ``kind`` names the function of ``policy.reading`` that reads the value. ``values`` are the values of a choice, and
-    ``default`` is the value without configuration. ``example`` is the value, or the lines of the table, in the file
-    that ``irlint init`` writes.
+    ``kind`` is a key of ``policy.reading.KINDS``. ``values`` are the allowed values of a choice or of levels, and
+    ``default`` is the value of a choice or a switch without a configuration. ``example`` is the value, or the lines of
+    the table, in the file that ``irlint init`` writes. ``option`` is the option of ``check`` with the same meaning.
 
-    ``parts`` are the keys of each entry. An entry must have the parts that are ``needed``, and at least one of those in
-    ``one_of``; ``without`` is the message if it has none of these. A list with ``filled`` must not be empty. The option
-    of a ``switch`` also has a form ``--no-...`` that sets it to false.
+    ``parts`` are the keys of each entry. An entry must have the parts that are ``needed``, and at least one of the
+    parts in ``one_of``; ``without`` is the message if it has none of these. If ``filled``, the list must not be empty.
     """
 
     name: str
@@ -253,7 +251,7 @@ KEYS = (
 
 
 def explained(key: Key, quote: str) -> str:
-    """The help of a key; for a choice, with the possible values in quotes of the given kind."""
+    """The help of a key, with its allowed values between ``quote`` if it is a choice or has levels."""
     if not key.values:
         return key.help
     *first, last = [f"{quote}{value}{quote}" for value in key.values]

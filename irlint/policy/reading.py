@@ -1,4 +1,4 @@
-"""Reads the value of each kind of key from a TOML document, and refuses invalid ones."""
+"""Reads the value of each kind of key from a TOML document, and refuses invalid values."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ A_RULE = "a rule is a code (IRL201), the first letters of codes (IRL2) or a name
 A_DATE = "a date such as 2027-01-31"
 A_COUNT = 'an integer, or a text such as "5M" with K, M or G behind a number,'
 
-#: A number with an optional suffix. Each suffix stands for 1000 times the one before it.
+#: A number with an optional suffix. Each suffix multiplies by 1000 times as much as the suffix before it.
 COUNT = r"(\d{1,18}(?:\.\d{1,9})?)([KMG]?)"
 SUFFIXES = ("", "K", "M", "G")
 
@@ -58,14 +58,14 @@ class Reader:
         return {key.name: self.value(table, key, path) for key in keys}
 
     def value(self, table: Mapping[str, Any], key: Key, path: Path) -> Any:
-        """The value of a key in a table; if the table lacks it, the default of its kind."""
+        """The value of a key in a table or, if the table lacks the key, the default of the kind of the key."""
         read, absent = KINDS[key.kind]
         return read(self, table[key.name], key, (*path, key.name)) if key.name in table else absent
 
     # --- places and errors --------------------------------------------------------------------------------------------
 
     def fail(self, message: str, path: Path, *helps: str, key: bool = False) -> NoReturn:
-        """Raises the ConfigError at a value or, with ``key``, at the key before it."""
+        """Raises a ConfigError at the value with this path or, with ``key``, at its key."""
         start, end = self.span(path, key)
         line = self.text.count("\n", 0, start) + 1
         column = start - (self.text.rfind("\n", 0, start) + 1) + 1
@@ -73,7 +73,10 @@ class Reader:
         raise complaint(message, self.file, self.text, line, column, length=length, helps=helps)
 
     def fail_within(self, message: str, path: Path, text: str, *, at: int, length: int) -> NoReturn:
-        """Raises the ConfigError at a part of a text; at the complete value if the document escapes the text."""
+        """Raises a ConfigError at ``length`` characters from ``at`` in a value that is the text ``text``.
+
+        If the document writes the text with escapes, the error is at the complete value.
+        """
         start, end = self.span(path, key=False)
         inside = self.text.find(text, start, end)
         if inside < 0:
@@ -83,7 +86,7 @@ class Reader:
         raise complaint(message, self.file, self.text, line, column, length=length)
 
     def place(self, path: Path) -> str:
-        """The line of an entry in its file, as ``irlint.toml:12``."""
+        """The file and the line of an entry: ``irlint.toml:12``."""
         start, _ = self.span(path, key=True)
         from bisect import bisect_left
 
@@ -92,7 +95,7 @@ class Reader:
         return f"{self.file}:{bisect_left(self._ends, start) + 1}"
 
     def span(self, path: Path, key: bool) -> tuple[int, int]:
-        """The start and end of a key or value in the text; if it is missing, those of the innermost table around it."""
+        """The start and the end of a value or its key in the text, as ``Places.span``."""
         from irlint.policy.toml_places import Places
 
         self._places = self._places or Places(self.text)
@@ -135,7 +138,7 @@ class Reader:
         return value
 
     def file_below(self, value: Any, key: Key, path: Path) -> str:
-        """The name of a file below the folder of the configuration; links that lead out of it are refused."""
+        """The name of a file below the folder of the configuration; a link to a file outside of it is refused."""
         name = self.text_of(value, key, path)
         folder = os.path.dirname(os.path.abspath(self.file))
         try:
@@ -179,7 +182,7 @@ class Reader:
         return found
 
     def rule_or_glob(self, value: Any, key: Key, path: Path) -> frozenset[str]:
-        """The codes of the rules that a name selects, or whose code or name a glob matches."""
+        """The codes of the rules that a text selects or, with wildcards, of the rules whose code or name it matches."""
         from fnmatch import fnmatchcase
 
         from irlint.policy.globs import closed, is_literal
@@ -240,7 +243,7 @@ class Reader:
             self.fail(f"the shape of `{name}`: {error}", path)
 
     def entries(self, value: Any, key: Key, path: Path) -> list[dict[str, Any]]:
-        """The values of the parts of each entry, with the file and line of the entry as ``place``."""
+        """For each entry, the values of its keys, and as ``place`` its file and line."""
         if not isinstance(value, list):
             self.fail(f"`{key.name}` is {kind(value)}, where tables [[{key.name}]] are expected", path, key=True)
         result = []
@@ -249,8 +252,7 @@ class Reader:
             parts = self.values(entry, key.parts, at)
             if key.one_of and not any(name in entry for name in key.one_of):
                 *first, last = [f"`{name}`" for name in key.one_of]
-                hint = f"say which ones, by {', '.join(first)} or {last}"
-                self.fail(key.without, at, hint, key=True)
+                self.fail(key.without, at, f"add {', '.join(first)} or {last}", key=True)
             result.append({**parts, "place": self.place(at)})
         return result
 
@@ -284,10 +286,10 @@ class Reader:
         return tuple(texts)
 
     def models(self, value: Any, key: Key, path: Path) -> tuple[ModelShapes, ...]:
-        return tuple(_stated(entry) for entry in self.entries(value, key, path))
+        return tuple(_model_shapes(entry) for entry in self.entries(value, key, path))
 
     def count(self, value: Any, key: Key, path: Path) -> int:
-        """The integer in a value, which may be a text with a suffix: ``5M``."""
+        """The integer that a value is, or that a text such as ``5M`` states."""
         import re
         from decimal import Decimal
 
@@ -322,18 +324,19 @@ class Reader:
 BUDGET = "max-"
 
 
-def _stated(entry: Mapping[str, Any]) -> ModelShapes:
-    """A ``[[models]]`` entry, with its limits as ``budgets`` by key."""
+def _model_shapes(entry: Mapping[str, Any]) -> ModelShapes:
+    """A ``[[models]]`` entry; its limits become ``budgets``, by key."""
     budgets = {name: each for name, each in entry.items() if name.startswith(BUDGET) and each is not None}
     return ModelShapes(**{name: each for name, each in entry.items() if not name.startswith(BUDGET)}, budgets=budgets)
 
 
 def _name(path: Path) -> str:
+    """The value at a path as messages call it: ``severity.IRL201``, or "the configuration"."""
     names = [part for part in path if isinstance(part, str)]
     return f"`{'.'.join(names)}`" if names else "the configuration"
 
 
-#: The function that reads each kind of value, and the value of an absent key.
+#: The function that reads each kind of value, and the value for an absent key.
 KINDS: Mapping[str, tuple[Callable[[Reader, Any, Key, Path], Any], Any]] = {
     "choice": (Reader.choice, None),
     "switch": (Reader.switch, None),

@@ -1,6 +1,6 @@
 """Which module has a rule; written by ``tests/make/index.py``."""
 
-#: By the rule's code.
+#: The module of each rule, by the code of the rule.
 RULES = {
     "IRL001": "parsers.faults",
     "IRL002": "parsers.faults",

@@ -23,7 +23,7 @@ def every_rule() -> tuple[Rule, ...]:
 
 
 def by_code(code: str) -> Rule:
-    """The rule with a code; imports only its module. Raises ValueError if there is none."""
+    """The rule with a code; imports only the module of the rule. Raises ValueError if there is no such rule."""
     from importlib import import_module
 
     from irlint.findings.faults import RULES
@@ -36,13 +36,15 @@ def by_code(code: str) -> Rule:
 
 
 def in_order(code: str) -> tuple[str, int, str]:
-    """The sort key of a code: its family, then its number. A family continues with four digits."""
+    """The sort key of a code: its family, then its number. The codes of four digits follow those of three."""
     return code[:4], len(code), code
 
 
 def named(rule: Rule, name: str) -> bool:
-    """Whether ``name`` selects a rule: it is its code, its name, or a prefix of its code that is no other rule's
-    code."""
+    """Whether ``name`` selects a rule: as the code or the name of the rule, or as a prefix of its code.
+
+    A prefix that is the code of another rule does not count.
+    """
     from irlint.policy.rule_index import RULES as MODULES
 
     if not name or rule.name == name or rule.code == name.upper():
@@ -52,11 +54,11 @@ def named(rule: Rule, name: str) -> bool:
 
 @lru_cache(maxsize=1024)
 def codes(name: str) -> frozenset[str]:
-    """The codes of the rules that a name selects; none if no rule matches."""
+    """The codes of the rules that a code, a prefix of codes or a name selects."""
     return frozenset(rule.code for rule in every_rule() if named(rule, name))
 
 
-def judged(option: str, names: list[str]) -> list[str]:
+def verified(option: str, names: list[str]) -> list[str]:
     """The names of rules in an option, unchanged. Raises ValueError for a name that selects no rule."""
     for name in names:
         if not codes(name):
@@ -65,11 +67,11 @@ def judged(option: str, names: list[str]) -> list[str]:
 
 
 def suggestion(name: str, rules: Iterable[Rule]) -> str:
-    """The text ``, did you mean 'IRL201'?``; "" if no rule has a similar code or name."""
+    """A text such as ``, did you mean 'IRL201'?``; "" if no rule has a similar code or name."""
     close = closest(name, [text for rule in rules for text in (rule.code, rule.name)])
     return f", did you mean {close!r}?" if close else ""
 
 
 def closest(name: str, names: Iterable[str]) -> str | None:
-    """The most similar of several names; None if none is similar."""
+    """The name that is most similar to ``name``; None if no name is similar."""
     return wording.closest(name, names)

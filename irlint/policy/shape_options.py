@@ -11,18 +11,20 @@ from irlint.records import NOTHING, record
 if TYPE_CHECKING:
     from irlint.model.tensor import Tensor
 
-#: A number of 64 bits has at most this many digits.
+#: A size may have at most this many digits.
 DIGITS = 19
 
-#: The name of the Python argument with shapes, in messages.
+#: How messages call the argument for shapes of the functions in Python.
 BY = "shapes="
 
 
 @record
 class ModelShapes:
-    """A ``[[models]]`` entry: the input shapes, promises and limits of the models that the glob ``file`` matches.
+    """A ``[[models]]`` entry: what is stated about the models that the glob ``file`` matches.
 
-    ``place`` is the file and line of the entry, and ``budgets`` has the limits by key.
+    ``shapes`` replace the shapes of inputs. The models must have the inputs ``takes``, accept the sizes ``accepts`` and
+    have the outputs ``returns``. ``budgets`` are the limits on their costs, by key. ``place`` is the file and line of
+    the entry.
     """
 
     file: str
@@ -35,14 +37,14 @@ class ModelShapes:
 
     @property
     def promises(self) -> bool:
-        """Whether it states what the models take, accept or return."""
+        """Whether the entry states what the models take, accept or return."""
         return bool(self.takes or self.accepts or self.returns)
 
 
 def named_shapes(shapes: Mapping[str, Sequence[int | str | None]]) -> dict[str, Shape]:
-    """Shapes with a symbol for every name; ``?`` and None are unknown.
+    """The shapes of inputs by name, with a symbol for each name of a size; "?" and None are unknown sizes.
 
-    Raises ValueError for a negative size, and for a name that is no Python identifier.
+    Raises ValueError for a negative size, and for a text that is neither an integer nor a Python identifier.
     """
     return {name: tuple(_dim(entry) for entry in entries) for name, entries in shapes.items()}
 
@@ -64,6 +66,7 @@ def parsed_dims(text: str) -> Shape:
 
 
 def _dim(entry: int | str | None) -> MaybeDim:
+    """The size that a user states; raises ValueError."""
     if entry is None or entry == "?":
         return None
     if isinstance(entry, str) and entry.isdecimal() and len(entry) > DIGITS:

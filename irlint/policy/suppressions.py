@@ -1,4 +1,4 @@
-"""Which findings are reported, and at what severity: selected rules, suppressions and the baseline, as plain data."""
+"""Which findings are reported, and at what severity: selections of rules, suppressions and the baseline."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ if TYPE_CHECKING:
 
     from irlint.model import Model, Problem
 
-#: Findings that no suppression and no baseline hides: the check itself did not take place.
+#: The rules whose findings no suppression and no baseline hides, because the file was not checked completely.
 ALWAYS = frozenset([CHECK_CRASHED.code, CHECK_TIMED_OUT.code])
 
 #: At most this many unused entries of a model are listed.
 UNUSED_SHOWN = 5
 
-#: The width of an entry that is the code or the name of one rule; the width of a prefix of codes is its length.
+#: The width of an entry that is a code or a name. The width of a prefix of codes is the number of its characters.
 ONE_RULE = 100
 
-#: The phrase by which messages about weights files not fetched from Git LFS are recognized.
+#: The phrase in messages about weights that are a Git LFS pointer.
 POINTER = "is a Git LFS pointer"
 
 
 @record
 class FileIgnores:
-    """Rules that are not reported for the files that a glob matches. ``place`` is the entry's file and line."""
+    """Rules that are not reported for the files that a glob matches. ``place`` is the file and line of the entry."""
 
     glob: str
     codes: frozenset[str]
@@ -43,7 +43,10 @@ class FileIgnores:
 
 @record
 class Suppression:
-    """A ``[[suppress]]`` entry. "" and None match every file, rule or node. ``place`` is the entry's file and line."""
+    """A ``[[suppress]]`` entry; ``place`` is the file and line of the entry.
+
+    A ``file`` or ``node`` of "" matches all files or nodes, and ``codes`` of None matches all rules.
+    """
 
     file: str
     codes: frozenset[str] | None
@@ -53,7 +56,7 @@ class Suppression:
     place: str
 
     def fits(self, finding: Finding) -> bool:
-        """Whether it hides a finding in a file that it covers: the rule and the node must match."""
+        """Whether the rule and the node of a finding match the entry; the file is not compared."""
         if self.codes is not None and finding.rule.code not in self.codes:
             return False
         if not self.node:
@@ -71,38 +74,41 @@ class Suppression:
         )
 
     def described(self) -> str:
-        """Its place, file and node, as notices show them."""
+        """The place, the file and the node of the entry, as notices show them."""
         parts = [f"{label} {text}" for label, text in (("file", self.file), ("node", self.node)) if text]
         return f"{self.place}: the suppression ({', '.join(parts) or 'of every file'})"
 
 
 def _names(finding: Finding) -> tuple[str, ...]:
-    """The names by which an entry may select the node or the value of a finding."""
+    """The names by which an entry may name the node of a finding or, without a node, its value."""
     name = finding.node if finding.node is not None else finding.value or ""
     return (name, f"{finding.graph}/{name}") if finding.graph else (name,)
 
 
 class _Entries:
-    """The entries for a file, with their indices. Entries that name one node are found by its name."""
+    """The entries for a file, with their indices.
+
+    ``named`` has the entries whose ``node`` has no wildcards, by this name, and ``others`` all other entries.
+    """
 
     def __init__(self, policy: Policy, path: str) -> None:
         self.named: dict[str, list[tuple[int, Suppression]]] = {}
         self.others: list[tuple[int, Suppression]] = []
         for at in policy.suppress.fitting(path):
             entry = policy.suppress.entries[at]
-            named = entry.node and is_literal(entry.node)
-            (self.named.setdefault(entry.node, []) if named else self.others).append((at, entry))
+            is_named = entry.node and is_literal(entry.node)
+            (self.named.setdefault(entry.node, []) if is_named else self.others).append((at, entry))
 
     def fitting(self, finding: Finding) -> list[int]:
         """The indices of the entries that hide a finding."""
         if not self.named and not self.others:
             return []
-        beside = [*self.others, *(each for name in _names(finding) for each in self.named.get(name, ()))]
-        return sorted(at for at, entry in beside if entry.fits(finding))
+        candidates = [*self.others, *(each for name in _names(finding) for each in self.named.get(name, ()))]
+        return sorted(at for at, entry in candidates if entry.fits(finding))
 
 
 def in_force(entries: Iterable[Suppression], today: date | None = None) -> tuple[Suppression, ...]:
-    """The entries that have not expired on a day, which is the current one by default."""
+    """The entries that have not expired on a day, which is today by default."""
     if today is None:
         from datetime import date
 
@@ -117,34 +123,39 @@ def by_file(entries: Sequence[Suppression], root: str) -> ByGlob[Suppression]:
 
 @record
 class Selection:
-    """A selection of rules by code: those in ``select`` (None: those selected before) without ``ignore``, and those in
-    ``extend``."""
+    """A selection of rules by code: the rules in ``select`` without those in ``ignore``, and the rules in ``extend``.
+
+    If ``select`` is None, the rules that were selected before take its place.
+    """
 
     select: frozenset[str] | None = None
     ignore: frozenset[str] = frozenset()
     extend: frozenset[str] = frozenset()
 
     def chosen(self, code: str, before: bool) -> bool:
-        """Whether a rule is reported after this selection; ``before`` is whether it was reported without it."""
+        """Whether this selection has a rule; ``before`` states whether the rule was selected before."""
         chosen = before if self.select is None else code in self.select
         return code in self.extend or (chosen and code not in self.ignore)
 
 
 def selection(select: Iterable[str] | None, ignore: Iterable[str], extend: Iterable[str]) -> Selection:
-    """The selection by lists of codes, prefixes of codes and names; with None for ``select``, nothing is deselected.
+    """The selection from lists of codes, prefixes of codes and names; ``select`` is None if there is no such list.
 
-    If a rule is both selected and ignored, the longer entry wins; entries of equal length ignore the rule.
+    If a rule is both selected and ignored, the entry with the larger width wins; for equal widths, it is ignored.
     """
-    chosen = _widths(select) if select is not None else {}
-    more, less = _widths(extend), _widths(ignore)
-    for code, width in chosen.items():
-        more[code] = max(width, more.get(code, 0))
-    ignored = frozenset(code for code, width in less.items() if width >= more.get(code, 0))
-    return Selection(frozenset(chosen) if select is not None else None, ignored, frozenset(more) - ignored)
+    selected = _widths(select) if select is not None else {}
+    added, less = _widths(extend), _widths(ignore)
+    for code, width in selected.items():
+        added[code] = max(width, added.get(code, 0))
+    ignored = frozenset(code for code, width in less.items() if width >= added.get(code, 0))
+    return Selection(frozenset(selected) if select is not None else None, ignored, frozenset(added) - ignored)
 
 
 def severities(entries: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """Levels by rule code, from pairs of a rule and its level. The longer entry wins, then the later one."""
+    """The level of each rule, by code, from pairs of an entry and a level.
+
+    Of several entries for a rule, the one with the largest width counts, and of these the last one.
+    """
     widths: dict[str, int] = {}
     levels: dict[str, str] = {}
     for name, level in entries:
@@ -155,7 +166,7 @@ def severities(entries: Iterable[tuple[str, str]]) -> dict[str, str]:
 
 
 def _widths(names: Iterable[str]) -> dict[str, int]:
-    """The length of the longest matching entry, by rule code; a complete code or a name counts as ONE_RULE."""
+    """The largest width of an entry that matches a rule, by the code of the rule."""
     from irlint.policy.rulebook import codes
 
     widths: dict[str, int] = {}
@@ -170,10 +181,10 @@ def _widths(names: Iterable[str]) -> dict[str, int]:
 class Policy:
     """Which findings a run reports, and at what severity.
 
-    ``selections`` apply one after another. ``suppress`` holds the entries that have not expired. ``baseline`` holds the
-    fingerprints of findings to hide, by file and rule; its files are relative to ``baseline_root``. ``pointers`` is
-    True if LFS pointers are no fault. ``source`` is the configuration of this policy, and ``without`` is the policy
-    without that configuration.
+    ``selections`` apply one after another. ``severities`` are pairs of a code and a level. ``suppress`` has the entries
+    that have not expired. ``baseline`` has the fingerprints of findings to hide, by file and rule; its files are
+    relative to ``baseline_root``. ``pointers`` is True if LFS pointers are no fault. ``source`` is the configuration
+    file, and ``without`` is the policy of the same run without a configuration.
     """
 
     selections: tuple[Selection, ...] = ()
@@ -187,22 +198,22 @@ class Policy:
     without: Policy | None = None
 
     def reports(self, code: str) -> bool:
-        """Whether a rule is reported at all."""
-        chosen = True
+        """Whether the selections have a rule."""
+        is_chosen = True
         for selection in self.selections:
-            chosen = selection.chosen(code, chosen)
-        return chosen
+            is_chosen = selection.chosen(code, is_chosen)
+        return is_chosen
 
 
 @record
 class Remaining:
-    """The findings of a file that are reported, and the number and reasons of the others.
+    """The findings of a file that are reported, and counts of the other findings.
 
     ``kept`` has the index of each reported finding, and the finding with its final severity. ``suppressed`` is the
-    number of findings that a suppression hides, or that are about accepted LFS pointers. ``used`` are the indices of
-    the suppressions that hide something. ``hidden`` has the code and fingerprint of each finding in the baseline.
-    ``silenced`` are all suppressed and hidden findings. ``errors_hidden`` is the number of errors that only the
-    configuration hides or lowers, without those that follow from another error.
+    number of findings that a suppression hides or that are about accepted LFS pointers. ``used`` has the indices of the
+    suppressions that hide a finding. ``hidden`` has the code and fingerprint of each finding that the baseline hides.
+    ``silenced`` are all suppressed and hidden findings. ``errors_hidden`` is the number of errors that the
+    configuration hides or lowers, without errors in the baseline and errors that follow from another error.
     """
 
     kept: tuple[tuple[int, Finding], ...]
@@ -214,12 +225,12 @@ class Remaining:
 
 
 def remaining(policy: Policy, path: str, findings: Sequence[Finding]) -> Remaining:
-    """The findings of one file that a policy leaves."""
-    off: frozenset[str] = frozenset()
+    """The findings of one file that are reported under a policy."""
+    ignored_codes: frozenset[str] = frozenset()
     for entry in policy.file_ignores.of(path):
-        off |= entry.codes
+        ignored_codes |= entry.codes
     entries = _Entries(policy, path)
-    known = (policy.baseline or {}).get(relative(path, policy.baseline_root), {}) if policy.baseline else {}
+    in_baseline = (policy.baseline or {}).get(relative(path, policy.baseline_root), {}) if policy.baseline else {}
     levels = dict(policy.severities)
     kept: list[tuple[int, Finding]] = []
     hidden: list[tuple[str, str]] = []
@@ -228,7 +239,7 @@ def remaining(policy: Policy, path: str, findings: Sequence[Finding]) -> Remaini
     suppressed = 0
     for index, finding in enumerate(findings):
         code = finding.rule.code
-        if code in off or not policy.reports(code):
+        if code in ignored_codes or not policy.reports(code):
             continue
         fitting = [] if code in ALWAYS else entries.fitting(finding)
         used.update(fitting)
@@ -236,7 +247,7 @@ def remaining(policy: Policy, path: str, findings: Sequence[Finding]) -> Remaini
             suppressed += 1
             reason = policy.suppress.entries[fitting[0]].reason if fitting else "Git LFS pointers are accepted here"
             silenced.append(Silenced(finding, "configuration", reason))
-        elif finding.fingerprint in known.get(code, ()) and code not in ALWAYS:
+        elif finding.fingerprint in in_baseline.get(code, ()) and code not in ALWAYS:
             hidden.append((code, finding.fingerprint))
             silenced.append(Silenced(finding, "baseline"))
         else:
@@ -251,14 +262,11 @@ def _errors_hidden(
     kept: Sequence[tuple[int, Finding]],
     hidden: Sequence[tuple[str, str]],
 ) -> int:
-    """The number of errors that would be reported without the configuration, but are hidden or lowered with it.
-
-    Findings in the baseline and errors that follow from another error are not counted.
-    """
+    """``errors_hidden`` of Remaining."""
     without = policy.without
     assert without is not None
     levels = dict(without.severities)
-    known = {index for index, finding in kept if finding.severity is Severity.ERROR}
+    reported = {index for index, finding in kept if finding.severity is Severity.ERROR}
     in_baseline = set(hidden)
     errors = [
         (index, finding)
@@ -268,33 +276,35 @@ def _errors_hidden(
     ]
     roots = {finding.fingerprint for _, finding in errors}
     return sum(
-        index not in known and (each.rule.code, each.fingerprint) not in in_baseline and each.because not in roots
+        index not in reported and (each.rule.code, each.fingerprint) not in in_baseline and each.because not in roots
         for index, each in errors
     )
 
 
 def ignored(model: Model, problems: Sequence[Problem]) -> tuple[list[bool], list[str]]:
-    """Whether the metadata of the model or of a node hides each problem, and notices about unused entries there."""
+    """For each problem, whether metadata of the model or of the problem's node lists its rule; and notices about
+    entries of metadata that are unused or no rule."""
     from irlint.policy.rulebook import named
 
-    whole = _listed(model.metadata)
+    names_of_model = _listed(model.metadata)
     nodes = {id(node): node for graph in graphs(model) for node in graph.nodes if node.metadata}
-    if not whole and not nodes:
+    if not names_of_model and not nodes:
         return [False] * len(problems), []
+    # Entries are pairs of the id of the node, 0 for the model, and the name.
     used: set[tuple[int, str]] = set()
     of_model: dict[str, list[tuple[int, str]]] = {}
     result = []
     for problem in problems:
         rule = problem.fault.rule
         if rule.code not in of_model:
-            of_model[rule.code] = [(0, name) for name in whole if named(rule, name)]
+            of_model[rule.code] = [(0, name) for name in names_of_model if named(rule, name)]
             used.update(of_model[rule.code])
         owner = id(problem.node) if problem.node is not None else 0
-        own = _listed(nodes[owner].metadata) if owner in nodes else ()
-        fitting = [(owner, name) for name in own if named(rule, name)]
-        used.update(fitting)
-        result.append(bool(fitting or of_model[rule.code]))
-    listed = [("the model", name) for name in whole if (0, name) not in used]
+        names_of_node = _listed(nodes[owner].metadata) if owner in nodes else ()
+        of_node = [(owner, name) for name in names_of_node if named(rule, name)]
+        used.update(of_node)
+        result.append(bool(of_node or of_model[rule.code]))
+    listed = [("the model", name) for name in names_of_model if (0, name) not in used]
     for owner, node in nodes.items():
         listed += [(f'{node.op} "{node.label}"', name) for name in _listed(node.metadata) if (owner, name) not in used]
     notices = [_unused(model.path, where, name) for where, name in listed[:UNUSED_SHOWN]]
@@ -304,7 +314,7 @@ def ignored(model: Model, problems: Sequence[Problem]) -> tuple[list[bool], list
 
 
 def _unused(path: str, where: str, name: str) -> str:
-    """The notice about an unused or unknown name in the metadata of the model or a node."""
+    """The notice that ``name`` in the metadata of the model or a node (``where``) is unused or no rule."""
     from irlint.policy.rulebook import codes, every_rule, suggestion
 
     fault = "which is unused; remove it" if codes(name) else f"which is no rule{suggestion(name, every_rule())}"
@@ -312,18 +322,19 @@ def _unused(path: str, where: str, name: str) -> str:
 
 
 def _listed(metadata: Mapping[str, str]) -> tuple[str, ...]:
+    """The names of rules that metadata lists to ignore."""
     text = metadata.get(IGNORE, "") if metadata else ""
     return tuple(text.replace(",", " ").replace(";", " ").split())
 
 
 def stale(
-    entries: ByGlob[Suppression], used: frozenset[int], checked: Iterable[str], whole: bool, policy: Policy
+    entries: ByGlob[Suppression], used: frozenset[int], checked: Iterable[str], is_complete: bool, policy: Policy
 ) -> Iterator[str]:
-    """Notices of suppressions that hide nothing.
+    """Notices about the entries that hide nothing; ``used`` are the indices of the other entries.
 
-    ``checked`` are the files of the run, and ``whole`` is true if it checked the complete folder of the configuration.
-    Without that, there are only notices of entries that name a checked file without wildcards. Entries whose rules are
-    not reported are skipped.
+    ``checked`` are the files of the run. ``is_complete`` is True if the run checked the complete folder of the
+    configuration; if not, there are only notices about entries that name a checked file without wildcards. Entries
+    whose rules are not reported are skipped.
     """
     if len(used) == len(entries):
         return
@@ -331,8 +342,7 @@ def stale(
     for index, entry in enumerate(entries.entries):
         if index in used or (entry.codes is not None and not any(map(policy.reports, entry.codes))):
             continue
-        covered = index in fitting
-        if whole or (covered and entry.file and is_literal(entry.file)):
-            yield (
-                f"{entry.described()} is unused{'; remove it' if covered else ': no file that it matches was checked'}"
-            )
+        has_file = index in fitting
+        if is_complete or (has_file and entry.file and is_literal(entry.file)):
+            what = "; remove it" if has_file else ": no file that it matches was checked"
+            yield f"{entry.described()} is unused{what}"

@@ -6,13 +6,15 @@ import re
 from bisect import bisect_right
 from itertools import count
 
-#: The names of tables and keys from the document's root, and the indices of array elements.
+#: The path to a value: the names of tables and keys, and the indices of elements of arrays.
 Path = tuple[str | int, ...]
 
 #: A string, a comment, a bare word, or one other character.
 TOKEN = re.compile(
     r'"""(?:\\.|[^\\])*?"{3,5}|\'\'\'.*?\'{3,5}|"(?:\\.|[^"\\\n])*"|\'[^\'\n]*\'|#[^\n]*|[\w+-]+|\n|\S', re.DOTALL
 )
+
+#: How a token changes the depth of nesting.
 DEPTHS = {"[": 1, "{": 1, "]": -1, "}": -1}
 
 
@@ -22,7 +24,7 @@ class Places:
     def __init__(self, text: str) -> None:
         self._tokens = [token for token in TOKEN.finditer(f"{text}\n\n\n") if token[0][0] != "#"]
         words = [token[0] for token in self._tokens]
-        #: The indices of the tokens that are keys, and of those in a header ``[[key]]``, by the key.
+        #: The indices of the tokens that are keys, by the key; and of these, the keys in a header ``[[key]]``.
         self._keys: dict[str, list[int]] = {}
         self._entries: dict[str, list[int]] = {}
         first = 0
@@ -36,19 +38,21 @@ class Places:
                     self._entries.setdefault(name, []).append(at)
 
     def span(self, path: Path, *, key: bool) -> tuple[int, int]:
-        """The start and end in the text of a value or, with ``key``, of its key. If it is missing, those of the
-        innermost table around it."""
+        """The start and the end, in the text, of the value at a path or, with ``key``, of the key of this value.
+
+        If the document lacks the value, the result is about the innermost table of the path that it has.
+        """
         at, is_value = -1, False
         for part, table in zip(path, ("", *path)):
             if isinstance(part, int):
                 is_value = table not in self._entries
                 at = self._element(at, part) if is_value else self._entries[str(table)][part]
                 continue
-            places = self._keys.get(part, [])
-            index = bisect_right(places, at)
-            if index == len(places):
+            tokens = self._keys.get(part, [])
+            index = bisect_right(tokens, at)
+            if index == len(tokens):
                 break
-            at, is_value = places[index], False
+            at, is_value = tokens[index], False
         if at < 0:
             return (0, 1)
         if not key and not is_value and self._tokens[at + 1][0] == "=":
@@ -56,7 +60,7 @@ class Places:
         return self._tokens[at].start(), self._tokens[self._end(at) if is_value else at].end()
 
     def _element(self, key: int, index: int) -> int:
-        """The first token of an element of the array that is the value of a key."""
+        """The index of the first token of element ``index`` of the array whose key is the token ``key``."""
         at = key + 3
         for before in range(index + 1):
             at = self._end(at) + 1 if before else at
@@ -65,7 +69,7 @@ class Places:
         return at
 
     def _end(self, at: int) -> int:
-        """The last token of the value that begins at a token."""
+        """The index of the last token of the value that begins with the token ``at``."""
         depth = 0
         for end in count(at):
             depth += DEPTHS.get(self._tokens[end][0], 0)

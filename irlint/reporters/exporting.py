@@ -133,7 +133,7 @@ def _root(free: Free, found: Progression, names: _Names, *, is_shared: bool) -> 
     rest = found.first % found.step
     low = (found.first - rest) // found.step
     high = None if found.last is None else (found.last - rest) // found.step
-    note = "" if found.whole else f"  {comment(f'narrower than the contract: {_conditions(free)}')}"
+    note = "" if found.is_complete else f"  {comment(f'narrower than the contract: {_conditions(free)}')}"
     if found.step == 1 and free.ones >= LEAST_EXAMPLE and free.ones >= low:
         low = free.ones + 1
         note = (

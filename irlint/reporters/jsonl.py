@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable
 
 from irlint.findings.report import CheckedFile, Finding, Report
-from irlint.findings.tally import hidden_in
+from irlint.findings.tally import unreported
 from irlint.lazy_typing import Any
 
 SCHEMA = "irlint-jsonl-1"
@@ -31,7 +31,7 @@ def of_file(file: CheckedFile, findings: Iterable[Finding]) -> str:
     entry = file.as_dict()
     entry |= {"about": entry.pop("kind")} if file.kind else {}
     entry |= {"producer": file.producer} if file.producer else {}
-    entry |= {name: count for name, count in hidden_in(file).items() if count}
+    entry |= {name: count for name, count in unreported(file).items() if count}
     entry |= {"size": file.size, "stamp": file.stamp} if file.size is not None else {}
     return "".join(_line("finding", finding.as_dict()) for finding in findings) + _line("file", entry)
 

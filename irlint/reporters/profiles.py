@@ -143,7 +143,7 @@ def _gaps(profile: Profile) -> Iterator[str]:
     """Conditions on single sizes beyond their bounds."""
     for free in leaders(profile):
         found = progression(free.sizes)
-        if not found.whole or found.step > 1:
+        if not found.is_complete or found.step > 1:
             yield comment(f"{' and '.join(free.conditions)} must be true, but the range also contains other sizes")
 
 

@@ -21,7 +21,9 @@ def headline(tally: Tally, configuration: str = "") -> str:
     """The closing lines of a run without stored findings: the findings, the models, and what the configuration hid."""
     models = tally.files - tally.skipped
     counts = [counted(count, severity) for severity, count in tally.severities.items() if count]
-    found = f"Found {', '.join(counts)} in {tally.hit} of {counted(models, 'model')}." if counts else "No findings."
+    found = (
+        f"Found {', '.join(counts)} in {tally.with_roots} of {counted(models, 'model')}." if counts else "No findings."
+    )
     more = [(tally.skipped, "skipped"), (tally.suppressed, "suppressed")]
     more += [(tally.hidden, "in the baseline"), (tally.following, "more follow from others")]
     parts_text = "".join(f"; {count:,} {what}" for count, what in more if count)

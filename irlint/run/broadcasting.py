@@ -20,11 +20,12 @@ Shapes = Sequence[Shape]
 
 @record
 class BroadcastRule:
-    """A broadcast rule. ``where`` names the format and the operators that use it, ``sentence`` states the rule, and
-    ``result`` computes the shape.
+    """A broadcast rule.
 
-    ``takes`` is the number of shapes that it accepts; None is any number from 2. With ``needs_axis`` it is applied only
-    if an axis is given. ``laid`` is the index of the shape that the axis places, or None.
+    ``where`` names the format and the operators that use the rule, ``sentence`` states the rule, and ``result``
+    computes the shape. ``takes`` is the number of shapes that the rule accepts; None is any number from 2. With
+    ``needs_axis``, the rule applies only if an axis is given. ``placed`` is the index of the shape whose first axis is
+    aligned with the given axis, or None if the rule has no axis.
     """
 
     name: str
@@ -33,7 +34,7 @@ class BroadcastRule:
     result: Callable[[Shapes, int | None], Shape | None]
     takes: int | None = None
     needs_axis: bool = False
-    laid: int | None = None
+    placed: int | None = None
 
 
 def _stretched(shapes: Shapes, axis: int | None) -> Shape | None:
@@ -63,18 +64,18 @@ RULES = (
     BroadcastRule(
         "unidirectional",
         "ONNX: the slope of PRelu, C of Gemm",
-        "the result is the first shape; the others are aligned with its last axis, and each size is 1 or that of the "
-        "first",
+        "the result is the first shape; the other shapes are aligned with its last axis, and each of their sizes is 1 "
+        "or the size of the first shape",
         _stretched,
     ),
     BroadcastRule(
         "legacy",
         "ONNX up to opset 6: Add, Mul, Pow with broadcast=1",
-        "the second shape is one element, or equals consecutive axes of the first: those from `axis` on, or the last "
-        "ones",
+        "the second shape is one element, or equals consecutive axes of the first shape: from `axis` on, or the last "
+        "axes",
         lambda shapes, axis: legacy_broadcast(shapes[0], shapes[1], 1, axis=axis),
         takes=2,
-        laid=1,
+        placed=1,
     ),
     BroadcastRule(
         "none",
@@ -91,33 +92,34 @@ RULES = (
     BroadcastRule(
         "pdpd",
         'OpenVINO: auto_broadcast="pdpd"',
-        "only the second shape is stretched; its axes are aligned with those of the first from `axis` on, or at the "
-        "end with -1",
+        "only the second shape is stretched; its axes are aligned with the axes of the first from `axis` on, or with "
+        "the last axes if `axis` is -1",
         _pdpd,
         takes=2,
-        laid=1,
+        placed=1,
     ),
     BroadcastRule(
         "broadcast-numpy",
         "OpenVINO: Broadcast with mode numpy, of data to a target",
-        "the result is the target; the data is aligned with its last axis, and each size is 1 or that of the target",
+        "the result is the target; the data is aligned with its last axis, and each size of the data is 1 or the size "
+        "of the target",
         lambda shapes, axis: repeated(shapes[0], shapes[1]),
         takes=2,
     ),
     BroadcastRule(
         "broadcast-explicit",
         "OpenVINO: Broadcast with mode explicit, of data to a target",
-        "the axes of the data are aligned with those of the target from `axis` on; each size is 1 or that of the "
-        "target",
+        "the axes of the data are aligned with the axes of the target from `axis` on; each size of the data is 1 or "
+        "the size of the target",
         _mapped,
         takes=2,
         needs_axis=True,
-        laid=0,
+        placed=0,
     ),
     BroadcastRule(
         "broadcast-bidirectional",
         "OpenVINO: Broadcast with mode bidirectional, of data to a target",
-        "data and target are aligned at their last axis; sizes on one axis are equal, or one of them is 1",
+        "data and target are aligned at their last axis; the two sizes on each axis are equal, or one of the two is 1",
         lambda shapes, axis: expanded(shapes[0], shapes[1]),
         takes=2,
     ),
@@ -125,10 +127,10 @@ RULES = (
 
 
 def answers(shapes: Shapes, axis: int | None = None, rule: str | None = None) -> dict[str, Any]:
-    """The data of ``irlint broadcast --format json``: an entry for each rule, or for the named rule.
+    """The data of ``irlint broadcast --format json``, with an entry for each rule, or only for the rule named ``rule``.
 
-    ``rule`` is the name of one of ``RULES``. Raises ValueError for fewer than two shapes, or if that rule accepts
-    another number of shapes or needs an axis.
+    Raises ValueError for fewer than two shapes, and if the named rule accepts another number of shapes or needs an
+    axis.
     """
     if len(shapes) < 2:
         raise ValueError("name at least two shapes, such as 1,64,56,56 64,1,1")
@@ -144,6 +146,7 @@ def answers(shapes: Shapes, axis: int | None = None, rule: str | None = None) ->
 
 
 def _refusal(rule: BroadcastRule, shapes: Shapes, axis: int | None) -> str:
+    """Why a rule does not apply to these shapes and this axis, or ""."""
     if rule.takes is not None and len(shapes) != rule.takes:
         return f"{rule.name} takes {rule.takes} shapes, and there are {len(shapes)}"
     if rule.needs_axis and axis is None:
@@ -155,8 +158,8 @@ def _offsets(rule: BroadcastRule, shapes: Shapes, axis: int | None) -> list[int]
     """The axis on which each shape begins, counted in the highest rank."""
     rank = max(map(len, shapes))
     found = [rank - len(shape) for shape in shapes]
-    if rule.laid is not None and axis is not None and 0 <= axis <= rank - len(shapes[rule.laid]):
-        found = [axis if index == rule.laid else 0 for index in range(len(shapes))]
+    if rule.placed is not None and axis is not None and 0 <= axis <= rank - len(shapes[rule.placed]):
+        found = [axis if index == rule.placed else 0 for index in range(len(shapes))]
     return found
 
 
@@ -165,8 +168,11 @@ def _entry(shape: Shape | None) -> list[object] | None:
 
 
 def _answer(rule: BroadcastRule, shapes: Shapes, axis: int | None) -> dict[str, Any]:
-    """The entry of a rule. ``holds`` is None if the rule does not apply to this input; ``message`` states why,
-    or has the fault or the warnings."""
+    """The entry of a rule.
+
+    ``holds`` is True if the rule accepts the shapes, False if it refuses them, and None if it does not apply to them.
+    ``message`` has the warnings, the fault, or why the rule does not apply.
+    """
     answer: dict[str, Any] = {
         "rule": rule.name,
         "where": rule.where,

@@ -1,4 +1,4 @@
-"""A cache of results: if nothing that a check has read changed, the result of a model is not computed again."""
+"""A cache of results: the result of a model is not computed again if nothing has changed that its check has read."""
 
 from __future__ import annotations
 
@@ -17,76 +17,81 @@ from irlint.run.files import Outcome, Settings, outcome
 from irlint.run.plain_data import made, plain
 from irlint.run.writing import permissions, put
 
-#: Rules about checks that were not completed: their results are not stored.
-FLEETING = (NOT_WORKED_OUT,)
+#: Results with findings of these rules are not stored: the check was not completed.
+INCOMPLETE = (NOT_WORKED_OUT,)
 
-#: The hash of the latest settings, because a run has only one.
+#: The latest settings and their hash.
 _known: list[tuple[Settings, bytes]] = []
 
 
 @record
 class Entry:
-    """A stored result: the path and the folder from which it was named, the hash of the settings, the files that were
-    read, and the outcome."""
+    """A stored result.
+
+    ``path`` is relative to ``folder``, the working folder of the run. ``settings`` is a hash of the settings. ``reads``
+    and ``facts`` are the recorded reads and facts of the check.
+    """
 
     path: str
     folder: str
-    asked: bytes
+    settings: bytes
     reads: tuple[Read, ...]
-    text: tuple[Beside, ...]
+    facts: tuple[Beside, ...]
     outcome: Outcome
 
 
 def remembered(settings: Settings, path: str) -> Outcome:
-    """The outcome of a file: the stored one if nothing changed, else a new one, which is then stored."""
-    file, asked = _file(settings.cache, path), _asked(settings)
+    """The outcome of a file: the stored outcome if nothing has changed, else a new outcome, which is stored if it may
+    be used again."""
+    file, hash_of_settings = _file(settings.cache, path), _hash_of(settings)
     entry = _read(file)
-    if entry is not None and _is_about(entry, path) and entry.asked == asked and _is_true(entry, path):
+    if entry is not None and _is_about(entry, path) and entry.settings == hash_of_settings and _is_current(entry, path):
         return entry.outcome
     with Trace() as trace:
         found = outcome(replaced(settings, cache="", stamped=False), path)
-    if found.file.status == "checked" and found.error is None and _is_lasting(found) and _is_plain(trace):
-        _write(file, Entry(path, os.getcwd(), asked, trace.reads(), tuple(trace.text), found))
+    if found.file.status == "checked" and found.error is None and _is_complete(found) and _has_sound_files(trace):
+        _write(file, Entry(path, os.getcwd(), hash_of_settings, trace.reads(), tuple(trace.facts), found))
     return found
 
 
 def _is_about(entry: Entry, path: str) -> bool:
-    """Whether an entry belongs to this path, its findings are all about this file, and the file was read."""
+    """Whether an entry is about this path, all its findings are about this file, and the file was read."""
     shown = path.replace(os.sep, "/")
     places = {entry.outcome.file.path, *(finding.path for finding in entry.outcome.findings)}
     is_read = any(each.path == path and each.parts for each in entry.reads)
     return (entry.path, entry.folder) == (path, os.getcwd()) and places == {shown} and is_read
 
 
-def _is_true(entry: Entry, path: str) -> bool:
+def _is_current(entry: Entry, path: str) -> bool:
+    """Whether all recorded reads and facts are unchanged."""
     form = entry.outcome.file.format
-    if entry.text and form not in [each.name for each in FORMATS]:
+    if entry.facts and form not in [each.name for each in FORMATS]:
         return False
     try:
-        return all(map(is_same, entry.reads)) and all(is_same_beside(each, path, form or "") for each in entry.text)
+        return all(map(is_same, entry.reads)) and all(is_same_beside(each, path, form or "") for each in entry.facts)
     except (ValueError, OverflowError):
         return False
 
 
-def _is_lasting(found: Outcome) -> bool:
-    return not any(finding.rule in FLEETING for finding in found.findings)
+def _is_complete(found: Outcome) -> bool:
+    return not any(finding.rule in INCOMPLETE for finding in found.findings)
 
 
-def _is_plain(trace: Trace) -> bool:
-    """Whether every file beside the model was present and sound. Otherwise the report also depends on other files in
-    the folder."""
-    return all(each.text[1] is None for each in trace.text)
+def _has_sound_files(trace: Trace) -> bool:
+    """Whether every data file of the model could be read. If not, the report also depends on other files in the
+    folder, which are not recorded."""
+    return all(each.facts[1] is None for each in trace.facts)
 
 
 def _file(folder: str, path: str) -> str:
-    """The cache file of a path, which is relative to the working folder."""
+    """The cache file for a path and the working folder."""
     name = blake2b(f"{os.getcwd()}\0{path}".encode("utf-8", "surrogateescape"), digest_size=16).hexdigest()
     return os.path.join(folder, name[:2], name[2:])
 
 
-def _asked(settings: Settings) -> bytes:
-    """A hash of everything beside the model that an outcome depends on: the settings, the program, and the packages
-    that read files."""
+def _hash_of(settings: Settings) -> bytes:
+    """A hash of the settings and of everything else, beside files, on which an outcome depends: the program, Python,
+    and the packages that read files."""
     if not _known or _known[0][0] is not settings:
         relevant = replaced(settings, cache="", timeout=None, stamped=False)
         text = repr((_canonical(relevant), sys.version, *_program()))
@@ -95,7 +100,7 @@ def _asked(settings: Settings) -> bytes:
 
 
 def _canonical(value: Any) -> Any:
-    """A value in a form whose text is equal for equal values."""
+    """A value in a form whose ``repr`` is equal for equal values."""
     names = getattr(type(value), "__match_args__", None)
     if names:
         return (type(value).__name__, *(_canonical(getattr(value, name)) for name in names))
@@ -127,6 +132,7 @@ def _stamp(file: str) -> tuple[str, int, int]:
 
 
 def _read(file: str) -> Entry | None:
+    """The entry in a cache file; None if there is no valid entry."""
     import json
 
     try:
@@ -137,7 +143,7 @@ def _read(file: str) -> Entry | None:
 
 
 def _write(file: str, entry: Entry) -> None:
-    """Stores an entry. An error is ignored; the next run then computes the result again."""
+    """Stores an entry. An error is ignored, so that the next run computes the result again."""
     import json
 
     try:

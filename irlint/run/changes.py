@@ -1,4 +1,4 @@
-"""Which models of a git repository differ from a revision: the model itself, its weights, or its external data."""
+"""Which models of a git repository differ from a revision, in their own files, their weights or their external data."""
 
 from __future__ import annotations
 
@@ -17,8 +17,10 @@ from irlint.run.search import SUFFIXES, WEIGHTS
 
 @record
 class Differences:
-    """The files of a repository that changed since a revision (``changed``), and all files of the revision (``known``),
-    relative to ``root``."""
+    """The files of a repository that ``changed`` since a revision or are untracked, and the files of the revision.
+
+    The latter are in ``known``. All paths are relative to ``root``.
+    """
 
     root: str
     changed: frozenset[str]
@@ -26,14 +28,14 @@ class Differences:
 
     def has(self, path: str) -> bool:
         """Whether a file, or the submodule that contains it, differs."""
-        return not self.changed.isdisjoint(_around(_name(path, self.root)))
+        return not self.changed.isdisjoint(_with_folders(_name(path, self.root)))
 
     def has_model(self, path: str) -> bool:
-        """Whether a model's own file differs, or is new since the revision."""
-        return self.has(path) or self.known.isdisjoint(_around(_name(path, self.root)))
+        """Whether the file of a model differs, or is not in the revision."""
+        return self.has(path) or self.known.isdisjoint(_with_folders(_name(path, self.root)))
 
     def has_below(self, folder: str) -> bool:
-        """Whether anything in a folder or below it differs."""
+        """Whether a file in a folder or below it differs."""
         name = _name(folder, self.root)
         inside = "" if name.split("/")[0] in (".", "..") else f"{name}/"
         return any(name.startswith(inside) for name in self.changed)
@@ -45,14 +47,16 @@ class Differences:
         return any(name.startswith(inside) and not name.lower().endswith(SUFFIXES) for name in self.changed)
 
 
-#: Options for git to list differing files, including submodules regardless of its configuration.
+#: Options for git to list differing files, and differing submodules whatever the repository configures.
 NAMES = ("--name-only", "-z", "--no-renames", "--no-relative", "--no-ext-diff", "--ignore-submodules=none")
 
 
 class Changes:
-    """Chooses the models that differ from the revision ``ref``, or from the commit where the current branch left it. A
-    change of a file in ``deciding`` counts as a change of every model. ``unchanged`` counts the models that were not
-    chosen."""
+    """Chooses the models that differ from the commit where the current branch and the revision ``ref`` branched.
+
+    Without such a commit, models are compared with ``ref``. A change of a file in ``deciding`` counts as a change of
+    every model of its repository. ``unchanged`` counts the models that were not chosen.
+    """
 
     def __init__(self, ref: str, deciding: Collection[str] = ()) -> None:
         self.ref = ref
@@ -68,6 +72,7 @@ class Changes:
         return chosen
 
     def _differs(self, path: str) -> bool:
+        """Whether a model or configuration, its weights or its external data differ, or a deciding file does."""
         places = {path, os.path.realpath(path)}
         if any(self._of(each).has_model(each) for each in places) or self._decided(path):
             return True
@@ -85,11 +90,13 @@ class Changes:
         return any(self._of(path).has(each) for file in files for each in (file, os.path.realpath(file)))
 
     def _decided(self, path: str) -> bool:
+        """Whether a deciding file in the repository of a path differs."""
         root = self._root(os.path.dirname(path))
         inside = (each for each in self.deciding if self._root(os.path.dirname(os.path.abspath(each))) == root)
         return any(self._of(path).has(os.path.abspath(each)) for each in inside)
 
     def _of(self, path: str) -> Differences:
+        """The differences of the repository that contains a file. Raises NoRevision."""
         root = self._root(os.path.dirname(path))
         if not root:
             raise NoRevision(f"{path} is in no git repository")
@@ -107,7 +114,10 @@ class Changes:
 
 
 def differences(root: str, ref: str) -> Differences:
-    """The differences of a work tree from the commit where it and ``ref`` branched. Raises NoRevision."""
+    """The differences of a work tree from the commit where its branch and ``ref`` branched, or from ``ref``.
+
+    Raises NoRevision.
+    """
     git = Git(root)
     commit = git("rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}")
     if not commit:
@@ -123,7 +133,7 @@ def differences(root: str, ref: str) -> Differences:
 
 
 def _is_submodule(folder: str) -> bool:
-    """Whether a folder is the work tree of a submodule. The repository around it then has the revision."""
+    """Whether a folder is the work tree of a submodule, so that the revision is in the repository around it."""
     try:
         with opened(os.path.join(folder, ".git")) as file:
             return "/modules/" in os.fsdecode(file.read(4096).partition(b"\n")[0]).replace(os.sep, "/")
@@ -131,7 +141,7 @@ def _is_submodule(folder: str) -> bool:
         return False
 
 
-def _around(name: str) -> Iterator[str]:
+def _with_folders(name: str) -> Iterator[str]:
     """A path and all folders that contain it."""
     while name:
         yield name
@@ -144,7 +154,7 @@ def _name(path: str, root: str) -> str:
 
 
 def data_files(model: Model) -> set[str]:
-    """The files beside a model that hold its external data."""
+    """The external data files of a model, relative to its folder."""
     return {each.stored.file for each in _constants(model) if each.stored is not None and each.stored.file}
 
 

@@ -16,17 +16,20 @@ from irlint.run.processes import interruptions_wait
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-#: Items are sent together in a batch of at most this many items, or this many bytes.
+#: A batch has at most this many items, and at most this many bytes if it has several items.
 MOST_ITEMS = 16
 MOST_BYTES = 1 << 26
 
-#: The number of batches in progress for each thread of the cluster.
+#: At most this many batches are in progress for each thread of the cluster.
 DEEP = 2
 
-#: How often an item is tried alone after a worker crashed on it.
+#: How often an item is tried alone after a worker crashed with it.
 CHANCES = 2
 
-#: The seconds in which a scheduler must answer, and in which its cluster must have a worker.
+#: How often a batch is sent again because its results were lost.
+RESENT = 4
+
+#: The seconds within which a scheduler must answer, and within which its cluster must have a worker.
 CONNECT = 10
 WORKERS = 60
 
@@ -43,12 +46,15 @@ class NoCluster(ValueError):
 
 @record
 class Batch:
-    """Items with their indices, which are processed together. ``chances`` is the number of workers that the only item
-    of a batch may crash; ``left`` is how often its results may still be lost."""
+    """Items with their indices, which are processed together.
+
+    ``chances`` is 0 for a batch that has crashed no worker. For an item that is tried again alone, it is the number of
+    tries that remain, including the current one. ``resendings`` is how often the batch may still be sent again.
+    """
 
     items: tuple[tuple[int, Any], ...]
     chances: int = 0
-    left: int = 4
+    resendings: int = RESENT
 
 
 def results(
@@ -61,11 +67,10 @@ def results(
     address: str = "",
     ahead: int = sys.maxsize,
 ) -> Iterator[tuple[int, Result]]:
-    """``function`` of every item, with the index of the item. It runs on the cluster at ``address``, or on ``jobs``
-    workers on this machine, like ``processes.results``.
+    """As ``processes.results``, on the cluster at ``address`` or, without an address, on ``jobs`` workers started here.
 
-    Small items (by ``weight``) are sent together. If a worker crashes, each of its items is tried again alone. If an
-    item crashes a second worker, ``died`` makes its result. Raises NoCluster.
+    Items are sent in batches, by their ``weight`` in bytes. If a worker crashes, each of its items is tried again
+    alone, up to CHANCES times. If all of these tries crash, ``died`` makes the result. Raises NoCluster.
     """
     waiting = _batches(enumerate(items), weight)
     under_way: dict[Any, Batch] = {}
@@ -80,8 +85,8 @@ def results(
             under_way[future.key] = batch
             done.add(future)
 
-        # Every batch that is queued at a crashed worker is suspected. So each of its items is tried again while nothing
-        # else runs.
+        # Any batch in the queue of a crashed worker may have crashed it. So each item of these batches is tried again
+        # while nothing else runs.
         suspects: list[Batch] = []
         while following is not None or under_way or suspects:
             if suspects and not under_way:
@@ -105,32 +110,35 @@ def results(
 
 
 def _batches(items: Iterator[tuple[int, Item]], weight: Callable[[Item], int]) -> Iterator[Batch]:
-    held: list[tuple[int, Item]] = []
+    """The items in batches of consecutive items."""
+    collected: list[tuple[int, Item]] = []
     total = 0
     for index, item in items:
-        own = weight(item)
-        if held and (len(held) >= MOST_ITEMS or total + own > MOST_BYTES):
-            yield Batch(tuple(held))
-            held, total = [], 0
-        held.append((index, item))
-        total += own
-    if held:
-        yield Batch(tuple(held))
+        weight_of_item = weight(item)
+        if collected and (len(collected) >= MOST_ITEMS or total + weight_of_item > MOST_BYTES):
+            yield Batch(tuple(collected))
+            collected, total = [], 0
+        collected.append((index, item))
+        total += weight_of_item
+    if collected:
+        yield Batch(tuple(collected))
 
 
 def _answered(future: Any, batch: Batch, client: Any) -> tuple[list[tuple[int, Any]], list[Batch]]:
-    """The results of a batch, or the batches to try again; neither if it crashed two workers. Raises NoCluster for any
-    other failure."""
+    """The results of a batch and no batches, or no results and the batches to try again.
+
+    Both are empty if the only item of the batch has no more chances. Raises NoCluster for other failures.
+    """
     try:
         return future.result(), []
     except Exception as error:
         name = type(error).__name__
         if name == "KilledWorker":
-            left = batch.chances - 1 if batch.chances else CHANCES
-            return [], [Batch((each,), left) for each in batch.items if left]
-        # If a worker crashes before its results are fetched, they are lost.
-        if "Cancelled" in name and client.status == "running" and batch.left:
-            return [], [replaced(batch, left=batch.left - 1)]
+            chances = batch.chances - 1 if batch.chances else CHANCES
+            return [], [Batch((each,), chances) for each in batch.items if chances]
+        # The results of a worker that crashes before they are fetched are lost.
+        if "Cancelled" in name and client.status == "running" and batch.resendings:
+            return [], [replaced(batch, resendings=batch.resendings - 1)]
         raise NoCluster(_reason(error)) from None
 
 
@@ -143,7 +151,7 @@ def _reason(error: BaseException) -> str:
     return f"a worker cannot do the work: {type(error).__name__}: {first}"
 
 
-#: A worker with several threads checks only one file at a time.
+#: Lets a worker with several threads check only one file at a time.
 _ALONE = Lock()
 
 
@@ -156,7 +164,7 @@ def _worked(function: Callable[[Any], Any], version: str, items: tuple[tuple[int
 
 
 def dask_setup(worker: Any) -> None:
-    """Called by Dask in each worker on this machine. It silences the worker's logs, because findings report crashes."""
+    """Silences the logs of a worker on this machine; Dask calls it. Findings report the crashes."""
     nothing = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nothing, 2)
     os.close(nothing)
@@ -164,7 +172,10 @@ def dask_setup(worker: Any) -> None:
 
 @contextmanager
 def _connected(address: str, jobs: int) -> Iterator[Any]:
-    """A client of the cluster. A cluster that was started here is stopped afterwards."""
+    """A client of the cluster at ``address`` or, without an address, of a new one, which is stopped afterwards.
+
+    Raises NoCluster.
+    """
     try:
         from distributed import Client, LocalCluster
     except ImportError:

@@ -18,9 +18,9 @@ from irlint.run.opened import Opened, opened
 
 
 def compared(old: str, new: str, data: tuple[bytes | None, bytes | None] = (None, None)) -> dict[str, Any]:
-    """The data of ``irlint diff --format json``. ``data`` holds the bytes of models in memory.
+    """The data of ``irlint diff --format json``; ``data`` has the bytes of models in memory.
 
-    Raises OSError if a file cannot be opened, and ValueError if one is not a readable model.
+    Raises OSError if a file cannot be opened, and ValueError if a file is not a readable model.
     """
     one, other = opened(old, data[0]), opened(new, data[1])
     notes = [*errors_on(one.known, old), *errors_on(other.known, new)]
@@ -62,7 +62,7 @@ def _entry(change: Change) -> dict[str, Any]:
 
 
 def _lacking(model: Opened, path: str) -> Iterator[str]:
-    """A sentence if constants cannot be read, with the reason for the first."""
+    """A sentence about the constants that cannot be read, with the reason for the first; nothing if all can."""
     reasons = [why for each in _constants(model) if (why := Digests.lack(each))]
     if reasons:
         what = "1 constant" if len(reasons) == 1 else f"{len(reasons)} constants"
@@ -79,9 +79,7 @@ def _constants(model: Opened) -> Iterator[Constant]:
 
 
 def _digest(model: Opened, digests: Digests, by_type: bool) -> Digest:
-    """A function that hashes the constants of a model; with ``by_type`` only those whose values are known without
-    reading the weights."""
-
+    """A function that hashes the constants of a model; with ``by_type``, it returns None for large constants."""
     found: dict[int, str | None] = {}
 
     def digest(constant: Constant) -> str | None:

@@ -13,14 +13,14 @@ from irlint.records import replaced
 from irlint.run.files import Settings, with_policy
 from irlint.run.one_file import DRAWN, fingerprint
 
-#: Why a configuration behind a URL may be skipped: it is checked with the files beside it.
+#: Why a configuration behind a URL may be skipped: its check needs the files beside it.
 NOT_LISTED = "the server does not list the folder of the configuration: copy the folder to this machine"
 
 
 def inspected(path: str, data: bytes | None, settings: Settings) -> tuple[CheckedFile, tuple[Finding, ...]]:
-    """The entry of a configuration and its findings, without those that ``settings`` suppress.
+    """The entry of a configuration, and its findings without those that the policy of ``settings`` suppresses.
 
-    Raises OSError if the file, or a model beside it, cannot be opened.
+    Raises OSError if the configuration or a model beside it cannot be opened.
     """
     text = (whole(path, "configuration") if data is None else data).decode("utf-8", "replace")
     try:

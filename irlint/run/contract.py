@@ -76,8 +76,11 @@ def fitted(
     shapes: Mapping[str, Shape] | None = None,
     given_by: Mapping[str, str] = NOTHING,
 ) -> Profile:
-    """The sizes that a model accepts under the assumptions, for a tool. Raises like ``listing.listed``, and ValueError
-    for an assumption that is invalid or leaves no sizes, or for a tool that does not read the format."""
+    """The sizes that a model accepts under the assumptions, for a tool.
+
+    Raises like ``listing.listed``. Raises ValueError for an invalid assumption, if no sizes meet all assumptions and
+    conditions, and if the tool does not read the format.
+    """
     from irlint.contracts.assumptions import with_assumptions
     from irlint.contracts.profiles import profile_of
 
@@ -86,14 +89,15 @@ def fitted(
         raise ValueError(f"{tool} reads ONNX models only; this is {known.format.title}")
     ends = [end for end in inputs(known) if not end.optional]
     named = known.format.input_node is None or all(len(end.names) > 1 for end in ends)
-    fed = tuple((end.names[0] if named else end.name, _shape(end.type)) for end in ends)
-    names = {name for _, shape in fed for dim in shape or () if dim is not None for name in symbols(dim)}
+    shapes_of_inputs = tuple((end.names[0] if named else end.name, _shape(end.type)) for end in ends)
+    names = {name for _, shape in shapes_of_inputs for dim in shape or () if dim is not None for name in symbols(dim)}
     assumed = with_assumptions(known, assumptions, names)
     contract = _built(assumed, tool) if tool in BUILDS_BRANCHES else contract_of(assumed)
     unnamed = {name: "" for name in known.symbols if name not in known.model.symbols}
     labels = {**known.model.symbols, **unnamed}
     computed = _computed(known) if tool == "torch" else ()
-    found = profile_of(path.replace(os.sep, "/"), fed, contract, labels, named=named, computed=computed)
+    shown = path.replace(os.sep, "/")
+    found = profile_of(shown, shapes_of_inputs, contract, labels, named=named, computed=computed)
     return replaced(found, notes=tuple(notes_on(known).get("notes", ())))
 
 
@@ -103,8 +107,10 @@ def stated(
     shapes: Mapping[str, Shape] | None = None,
     given_by: Mapping[str, str] = NOTHING,
 ) -> tuple[Interface, Contract]:
-    """The inputs and outputs of a model as its runtime declares them, and its contract. Raises like
-    ``listing.listed``."""
+    """The inputs and outputs of a model as its runtime declares them, and the contract of the model.
+
+    Raises like ``listing.listed``.
+    """
     from irlint.folders.beside import interface_of
 
     known = worked_out(path, data, shapes, given_by)
@@ -112,8 +118,10 @@ def stated(
 
 
 def _built(known: Known, tool: str) -> Contract:
-    """The contract if all branches are built. Raises ValueError if the model accepts some sizes, but not with all
-    branches."""
+    """The contract of a model of which the tool builds all branches.
+
+    Raises ValueError if the model accepts some sizes, but all branches together accept none.
+    """
     contract = contract_of(known)
     if not any(demand.when for demand in known.requires):
         return contract

@@ -14,24 +14,26 @@ if TYPE_CHECKING:
 #: The default limit in seconds.
 USUAL = 600
 
-#: A longer limit (in seconds) counts as none, because some clocks do not accept more.
+#: A limit of more seconds is no limit, because some clocks do not accept more.
 LONGEST = 1e9
 
-#: If a process does not react, for example inside a library, it is killed after this many further seconds.
+#: A process that does not react to the interruption, for example inside a library, is killed after this many seconds.
 GRACE = 5.0
 
-#: An interruption may be lost, for example in cleanup code. With a signal or in a thread, it is repeated at this
-#: interval (in seconds) until the block ends.
+#: The seconds after which an interruption is repeated until the block ends, because it may be lost in cleanup code.
 AGAIN = 1.0
 
 
 class TimedOut(BaseException):
-    """The time for a file is over. It is no Exception, because an Exception becomes a finding about a single node."""
+    """The time for a file is over. This is no Exception, because an Exception becomes a finding about a single node."""
 
 
 def limited(seconds: float | None) -> Any:
-    """A context manager that interrupts its block after ``seconds`` and raises TimedOut (without setitimer:
-    KeyboardInterrupt inside the block, TimedOut from it). None, or more than ``LONGEST``, is no limit."""
+    """A context manager that raises TimedOut in its block after ``seconds``; None is no limit.
+
+    In the main thread of a system without ``setitimer``, the block receives KeyboardInterrupt, and the context manager
+    turns that into TimedOut.
+    """
     if seconds is None or seconds > LONGEST:
         return _Unlimited()
     if not _is_main_thread():
@@ -45,8 +47,7 @@ def _is_main_thread() -> bool:
 
 
 def _signals() -> Any:
-    """The C module under ``signal``. The Python module also imports ``enum``, which takes a tenth of the time of a
-    small check."""
+    """The C module behind ``signal``: the Python module imports ``enum``, which takes a tenth of a small check."""
     return import_module("_signal")
 
 
@@ -69,9 +70,9 @@ class _BySignal:
         signals.setitimer(signals.ITIMER_REAL, self.seconds, AGAIN)
 
     def _ring(self, _: int, frame: FrameType | None) -> None:
-        # An exception at the ends of the block would leave the timer running.
-        at_an_end = frame is not None and frame.f_code in (_BySignal.__enter__.__code__, _BySignal.__exit__.__code__)
-        if not self.over and not at_an_end:
+        # An exception in __enter__ or __exit__ would leave the timer running.
+        is_outside = frame is not None and frame.f_code in (_BySignal.__enter__.__code__, _BySignal.__exit__.__code__)
+        if not self.over and not is_outside:
             raise TimedOut
 
     def __exit__(self, *_: object) -> None:
@@ -82,7 +83,7 @@ class _BySignal:
 
 
 class _ByThread:
-    """For systems without these signals: another thread interrupts the main thread, as Ctrl-C does."""
+    """The limit on systems without ``setitimer``: another thread interrupts the main thread, as Ctrl-C does."""
 
     def __init__(self, seconds: float) -> None:
         from threading import Timer
@@ -107,8 +108,8 @@ class _ByThread:
 
 
 class _InThread:
-    """For threads other than the main one, such as those of cluster workers: another thread raises TimedOut between two
-    steps of Python."""
+    """The limit in a thread other than the main one: another thread raises TimedOut in it, between two steps of Python.
+    Workers of a cluster run in such threads."""
 
     def __init__(self, seconds: float) -> None:
         import ctypes
@@ -143,7 +144,7 @@ class _InThread:
 
 
 def watch(parent: Any, end: Callable[[], None]) -> None:
-    """Starts a thread that calls ``end`` when another process has ended, whatever this process is doing."""
+    """Starts a thread that calls ``end`` when the process with the sentinel ``parent`` has ended."""
     from multiprocessing.connection import wait
     from threading import Thread
 

@@ -1,4 +1,4 @@
-"""Facts about a model beside its findings, for the forms that show them."""
+"""Facts about a model, for the output formats that show more than findings."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ VALUES = 2_000
 
 
 def facts(known: Known, path: str) -> dict[str, Any]:
-    """The table of the values of a model (at most ``VALUES``), its contract, its costs, and the releases that load
-    it."""
+    """A table of at most ``VALUES`` values of a model, its contract, its costs, and which releases load the model."""
     from irlint.reporters.listing import table
     from irlint.run.contract import demanded_by
     from irlint.run.info import described_by

@@ -27,10 +27,10 @@ if TYPE_CHECKING:
     from irlint.policy.suppressions import Policy
     from irlint.run.sources import Source
 
-#: Prefixes of URLs that mean local paths.
+#: The prefixes of URLs of local paths.
 LOCAL = ("file://", "local://")
 
-#: Optional packages: the name to import, and the name to install.
+#: Optional packages: the name under which each is imported, and the name under which it is installed.
 PACKAGES = {"lxml": "lxml", "numpy": "numpy", "google": "protobuf"}
 
 #: The name of the executor that uses processes of this machine.
@@ -41,17 +41,16 @@ PROCESSES = "processes"
 class Settings:
     """The settings of the check of each file, as plain data for every process.
 
-    ``models`` are the ``[[models]]`` entries of the configuration; ``shapes`` override their shapes. ``policy`` selects
-    the reported findings; None reports all. ``skip_pointers`` skips Git LFS pointers, and ``skip_non_models`` skips
-    files that are certainly not models. ``weights`` reads large constants. ``targets`` are runtime releases that must
-    load the models. ``timeout`` is in seconds per file, None for no limit. ``ignores`` applies the rules that models
-    list under ``irlint.ignore``. ``cache`` is a folder for results, or "". ``stamped`` adds sizes and modification
-    times to the entries of files.
+    ``models`` are the ``[[models]]`` entries of the configuration, and ``shapes`` override the shapes in these entries.
+    ``shapes_by`` is how messages call the source of ``shapes``. ``operators`` are the custom operators of the
+    configuration. ``policy`` selects the reported findings; None reports all. ``skip_pointers`` skips Git LFS pointers,
+    and ``skip_non_models`` skips files whose names and bytes are not those of models. With ``weights``, large constants
+    are read. ``targets`` are runtime releases that must load the models. ``timeout`` is in seconds per file, None for
+    no limit. With ``ignores``, the rules are ignored that the metadata of a model lists. ``cache`` is a folder for
+    results, or "". With ``stamped``, the entries of files have sizes and modification times.
 
-    Five fields determine the data for the reports: ``drawn``, ``silenced`` and ``facts`` as in ``Form``,
-    ``operands`` for the inputs of nodes, and ``every``, which removes the limit of drawn findings per rule.
-    ``shapes_by`` is the source of the shapes in messages. ``operators`` are the custom operators of the
-    configuration.
+    The other fields determine the data for reports: ``drawn``, ``silenced`` and ``facts`` as in ``Form``, ``operands``
+    for the inputs of nodes, and ``every`` for a snippet of every finding, instead of the first of each rule.
     """
 
     shapes: Mapping[str, Shape] = NOTHING
@@ -80,7 +79,7 @@ DEFAULT = Settings()
 
 @record
 class Outcome:
-    """The result for one file; ``error`` states why it could not be opened."""
+    """The result for one file; ``error`` is the reason why the file could not be opened, or None."""
 
     file: CheckedFile
     findings: tuple[Finding, ...] = ()
@@ -102,49 +101,51 @@ def checked(
 ) -> Report:
     """The report on every model in ``paths`` and ``in_memory``.
 
-    ``jobs`` is the number of processes, None for an automatic one, and ``executor`` starts them. ``advance(count,
-    name)``, with a name only for a single file, returns a callback for the number of finished files. After Ctrl-C,
-    ``interrupted`` receives the numbers of finished files and of all files, and the report covers the finished ones.
+    ``jobs`` is the number of processes, None for an automatic number, and ``executor`` is as in ``sharing.shared``.
+    ``advance(count, name)`` is called with the number of files and, for a single file, its name; it returns a function
+    that is called with the number of finished files. After Ctrl-C, ``interrupted`` is called with the number of
+    finished files and of all files, and the report is about the finished files; without it, KeyboardInterrupt is
+    raised.
 
-    Raises MissingPaths; OSError if a named file cannot be opened or too many files are open (an unreadable file in a
-    folder is a finding); and ValueError if a shape is for an input that no model has.
+    Raises MissingPaths, OSError if a named file cannot be opened or too many files are open, and ValueError if a shape
+    is for an input that no model has. An unreadable file in a folder is a finding.
     """
     from irlint import __version__
 
     settings = settings or Settings(shapes or {})
-    here, there = apart(paths)
+    here, there = local_and_remote(paths)
     files: list[str | Located] = [*discovered(here, excluded, force_exclude)]
-    files += found_there(there, excluded, force_exclude)
+    files += remote_files(there, excluded, force_exclude)
     found = [outcome(_alone(settings) if each.alone else settings, each.path, each.data) for each in in_memory]
     only = files[0] if len(files) == 1 and isinstance(files[0], str) else ""
-    heard = advance(len(files), only) if advance is not None and files else None
+    report_progress = advance(len(files), only) if advance is not None and files else None
     try:
         for each in outcomes(files, settings, jobs, executor=executor):
             found.append(each)
-            if heard is not None:
-                heard(len(found) - len(in_memory))
+            if report_progress is not None:
+                report_progress(len(found) - len(in_memory))
     except KeyboardInterrupt:
         if interrupted is None or not found:
             raise
         interrupted(len(found), len(files) + len(in_memory))
-    named = files_named(here)
+    named = named_files(here)
     found = [opened(each, named, settings.policy) for each in found]
     if len(found) == len(files) + len(in_memory):
-        judge_shapes(settings, [each.file for each in found], {each.path: each.data for each in in_memory})
+        require_inputs(settings, [each.file for each in found], {each.path: each.data for each in in_memory})
     found.sort(key=lambda each: each.file.path)
     findings = [finding for each in found for finding in each.findings]
     source = settings.policy.source if settings.policy is not None else ""
     return Report(tuple(each.file for each in found), tuple(findings), __version__, _text, source)
 
 
-def apart(paths: Iterable[str]) -> tuple[list[str], list[str]]:
+def local_and_remote(paths: Iterable[str]) -> tuple[list[str], list[str]]:
     """The local paths and the URLs."""
     named = [path.partition("://")[2] if path.startswith(LOCAL) else path for path in paths]
     return [path for path in named if not is_url(path)], [path for path in named if is_url(path)]
 
 
-def found_there(urls: Sequence[str], excluded: Excluded | None, force_exclude: bool) -> Iterator[Located]:
-    """The models behind URLs. Raises MissingPaths, and ValueError if a store cannot list them."""
+def remote_files(urls: Sequence[str], excluded: Excluded | None, force_exclude: bool) -> Iterator[Located]:
+    """The models behind URLs. Raises MissingPaths, and ValueError if a store is missing or cannot list its files."""
     if not urls:
         return iter(())
     from irlint.run.remote import listed
@@ -152,20 +153,20 @@ def found_there(urls: Sequence[str], excluded: Excluded | None, force_exclude: b
     return listed(urls, excluded or Excluded(), force_exclude)
 
 
-def files_named(paths: Sequence[str]) -> frozenset[str]:
-    """The named files, by their real paths."""
+def named_files(paths: Sequence[str]) -> frozenset[str]:
+    """The real paths of the named files, without folders."""
     return frozenset(os.path.realpath(path) for path in paths if not os.path.isdir(path))
 
 
 def _text(report: Report, **settings: Any) -> str:
-    """The function that renders a Report as text; the reporters are a layer above it."""
+    """The text report, for ``Report.written``."""
     from irlint.reporters.text import rendered
 
     return rendered(report.folded(), **settings)
 
 
 def _alone(settings: Settings) -> Settings:
-    """The settings for a model without known neighbor files: missing weights are not reported."""
+    """The settings for a model whose folder is unknown: missing weights are not reported."""
     from irlint.policy.suppressions import Policy, Selection
 
     policy = settings.policy or Policy()
@@ -175,7 +176,7 @@ def _alone(settings: Settings) -> Settings:
     return replaced(settings, policy=replaced(policy, selections=kept))
 
 
-#: An automatic number of processes begins with one; more start after this many seconds.
+#: With an automatic number of processes, further processes start only after this many seconds.
 PATIENCE = 1.0
 
 
@@ -187,10 +188,10 @@ def outcomes(
     ordered: bool = False,
     executor: str = PROCESSES,
 ) -> Iterator[Outcome]:
-    """The outcome of each file as soon as it is known; ``ordered`` keeps the order of the files, otherwise the largest
-    files start first.
+    """The outcome of each file, checked in this process or by ``sharing.shared``.
 
-    ``executor`` is PROCESSES, or a cluster for ``sharing.shared``. Raises ValueError if it is not available.
+    ``jobs`` is the number of processes, None for an automatic number. ``ordered`` and ``executor`` are as in
+    ``sharing.shared``. Raises ValueError if the executor is not available.
     """
     processes = _processors() if jobs is None else jobs
     until = monotonic() + PATIENCE
@@ -220,7 +221,7 @@ def _processors() -> int:
 
 
 def outcome(settings: Settings, path: str | Located, data: bytes | None = None) -> Outcome:
-    """The outcome of one file; a defect of irlint or a timeout becomes a finding."""
+    """The outcome of one file. A defect of irlint or a timeout becomes a finding."""
     if not isinstance(path, str):
         from irlint.run.remote import outcome_of
 
@@ -248,8 +249,8 @@ def _outcome(settings: Settings, path: str, data: bytes | None) -> Outcome:
             from irlint.run import configurations
 
             return Outcome(*configurations.inspected(path, data, settings))
-        passed = skipped(path, data, settings.skip_pointers, settings.skip_non_models)
-        found = Outcome(passed) if passed is not None else _inspected(settings, path, data)
+        entry = skipped(path, data, settings.skip_pointers, settings.skip_non_models)
+        found = Outcome(entry) if entry is not None else _inspected(settings, path, data)
         if opening.exhausted is not None:
             raise opening.exhausted
         return _stamped(found, path) if settings.stamped and data is None else found
@@ -287,18 +288,19 @@ def _inspected(settings: Settings, path: str, data: bytes | None) -> Outcome:
 
 
 def given(settings: Settings, path: str) -> tuple[dict[str, Shape], dict[str, str]]:
-    """The shapes for the inputs of a file, and the source of each. The last matching entry of the configuration
-    counts; ``settings.shapes`` overrides all entries."""
+    """The given shapes for the inputs of a file, and the source of each shape unless it is the option ``--shape``.
+
+    Of several matching entries of the configuration, the last one counts. ``settings.shapes`` overrides all entries.
+    """
     shapes: dict[str, Shape] = {}
     places: dict[str, str] = {}
     for entry in settings.models.of(path) if settings.models else ():
         shapes |= entry.shapes
         places |= dict.fromkeys(entry.shapes, entry.place)
-    own = settings.shapes
-    places = {name: place for name, place in places.items() if name not in own}
+    places = {name: place for name, place in places.items() if name not in settings.shapes}
     if settings.shapes_by != SHAPE_OPTION:
-        places |= dict.fromkeys(own, settings.shapes_by)
-    return {**shapes, **own}, places
+        places |= dict.fromkeys(settings.shapes, settings.shapes_by)
+    return {**shapes, **settings.shapes}, places
 
 
 def budgets(settings: Settings, path: str) -> tuple[Budget, ...]:
@@ -311,14 +313,17 @@ def budgets(settings: Settings, path: str) -> tuple[Budget, ...]:
     return stated((entry.budgets, entry.place) for entry in entries)
 
 
-def judge_shapes(settings: Settings, files: Iterable[CheckedFile], in_memory: Mapping[str, bytes | None]) -> None:
-    """Raises ValueError for a name in ``shapes`` that no checked model has as an input, or for one in a ``[[models]]``
-    entry that no model of the entry has."""
+def require_inputs(settings: Settings, files: Iterable[CheckedFile], in_memory: Mapping[str, bytes | None]) -> None:
+    """Raises ValueError if a given shape is for an input that no checked model has.
+
+    For a shape in a ``[[models]]`` entry, the models are those of the entry. ``in_memory`` has the bytes of models that
+    are not in files.
+    """
     if not settings.shapes and not settings.models:
         return
     sound = [file for file in files if file.status == "checked"]
     for name in settings.shapes:
-        _judge([name], sound, f"{settings.shapes_by} {name}".replace("= ", "="), in_memory)
+        _require([name], sound, f"{settings.shapes_by} {name}".replace("= ", "="), in_memory)
     if not settings.models:
         return
     covered: dict[int, list[CheckedFile]] = {}
@@ -326,10 +331,10 @@ def judge_shapes(settings: Settings, files: Iterable[CheckedFile], in_memory: Ma
         for at in settings.models.fitting(file.path):
             covered.setdefault(at, []).append(file)
     for at, entry in enumerate(settings.models.entries):
-        _judge(entry.shapes, covered.get(at, ()), entry.place, in_memory)
+        _require(entry.shapes, covered.get(at, ()), entry.place, in_memory)
 
 
-def _judge(
+def _require(
     names: Iterable[str], files: Sequence[CheckedFile], place: str, in_memory: Mapping[str, bytes | None]
 ) -> None:
     missing = frozenset.intersection(*(frozenset(file.missing) for file in files)) if files else frozenset()
@@ -339,7 +344,7 @@ def _judge(
 
 
 def _inputs(path: str, in_memory: Mapping[str, bytes | None]) -> str:
-    """The part of a message that lists the inputs of a model."""
+    """The inputs of a model as the end of a message; "" if it cannot be read."""
     from irlint import parsers
     from irlint.inference.inputs import input_names
 
@@ -351,8 +356,10 @@ def _inputs(path: str, in_memory: Mapping[str, bytes | None]) -> str:
 
 
 def opened(found: Outcome, named: Collection[str], policy: Policy | None) -> Outcome:
-    """Turns the outcome of a file that could not be opened into a finding. Raises the error instead if the file was
-    ``named``, or if too many files are open."""
+    """The outcome, with a finding in place of an error.
+
+    Raises the error instead if the file is one of the ``named`` files, or if too many files are open.
+    """
     error, path = found.error, found.file.path
     if error is None:
         return found
@@ -369,7 +376,7 @@ def opened(found: Outcome, named: Collection[str], policy: Policy | None) -> Out
 def with_policy(
     policy: Policy | None, path: str, file: CheckedFile, findings: tuple[Finding, ...]
 ) -> tuple[CheckedFile, tuple[Finding, ...]]:
-    """The reported findings of a file without a model, and its entry with the number of the others."""
+    """The entry of a file with counts of the unreported findings, and the reported findings."""
     if policy is None:
         return file, findings
     from irlint.policy.suppressions import remaining
@@ -386,7 +393,7 @@ def _what_is_at(path: str) -> str:
 
 
 def _first_line(error: BaseException) -> str:
-    """The message of an error, without the lists that some libraries append."""
+    """The first line of the message of an error; some libraries append lists to it."""
     return str(error).partition("\n")[0]
 
 
@@ -415,7 +422,7 @@ def _crashed(path: str, reason: str) -> Outcome:
 
 
 def _unread(path: str, rule: Rule, message: str, advice: str = "") -> Outcome:
-    """The finding for a file that was not checked."""
+    """The outcome of a file that was not checked, with one finding of this rule."""
     from hashlib import sha256
 
     name = path.replace(os.sep, "/")
@@ -425,7 +432,7 @@ def _unread(path: str, rule: Rule, message: str, advice: str = "") -> Outcome:
 
 
 def _raised_at(error: Exception) -> str:
-    """The innermost position in irlint's code in the traceback of an exception."""
+    """The innermost position in the code of irlint at which an exception passed, as the end of a message; or ""."""
     found, trace = "", error.__traceback__
     while trace is not None:
         file = trace.tb_frame.f_code.co_filename.replace(os.sep, "/")

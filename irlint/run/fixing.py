@@ -1,4 +1,4 @@
-"""Applies fixes to a model until none is left, and checks the result."""
+"""Applies fixes to a model until there are no more, and checks the result."""
 
 from __future__ import annotations
 
@@ -26,12 +26,13 @@ if TYPE_CHECKING:
 SAFE: Applicability = "safe"
 UNSAFE: Applicability = "unsafe"
 
+#: Findings with the fixes that were applied for them.
 Applied = list[tuple[Finding, Fix]]
 
-#: One fix may make another one possible. After this many rounds, the rest is left.
+#: Fixes are applied in at most this many rounds, because a fix may make another one possible.
 ROUNDS = 20
 
-#: A file of at most this many bytes is fixed in memory, a larger one in a temporary file beside it.
+#: A file of at most this many bytes is fixed in memory; a larger file, in a temporary file beside it.
 SMALL = 1 << 24
 
 #: The number of bytes that are copied at once.
@@ -40,8 +41,7 @@ BLOCK = 1 << 20
 
 @record(eq=False)
 class Version:
-    """One version of a model: its bytes as a ``stream``, the part that the parser reads (``data``), and its
-    findings."""
+    """One version of a model: its bytes as a ``stream``, ``data`` as the parser reads it, and its findings."""
 
     stream: BinaryIO
     data: Any
@@ -52,10 +52,9 @@ class Version:
 class Fixed:
     """A model before and after fixes.
 
-    * ``after``: equals ``before`` if nothing was changed.
-    * ``asked``: the edits that the user requested beside the fixes.
-    * ``refused``: for each request that could not be met, the reason.
-    * ``state``: identifies the file that was read; None for a model in memory.
+    ``after`` is ``before`` if nothing was changed. ``asked`` are the edits that the user requested beside the fixes,
+    and ``refused`` states why a request was not met. ``state`` identifies the file that was read; it is None for a
+    model in memory.
     """
 
     path: str
@@ -83,8 +82,11 @@ class Fixed:
         return (*dict.fromkeys(edit for _, fix in self.fixes for edit in fix.edits), *self.asked)
 
     def texts(self) -> tuple[list[str], list[str]]:
-        """The lines before and after. For a text document these are its own lines, otherwise those of ``irlint diff
-        --textconv`` without hashes of weights."""
+        """The lines before and after the fixes.
+
+        For a format that is text, these are the lines of the document; for others, the lines of ``irlint diff
+        --textconv`` without hashes of weights.
+        """
         if _has_lines(self.after.outcome.file.format):
             before, after = [
                 version.data.decode("utf-8", "replace").splitlines() for version in (self.before, self.after)
@@ -98,29 +100,28 @@ class Fixed:
         return before, after
 
     def external_data(self) -> list[str]:
-        """The files with external data that the fixed ONNX model names, relative to its folder."""
+        """The external data files that the initializers of the fixed model name, relative to its folder."""
         model = parsers.read(self.path, self.after.data)
         stored = [each.stored for graph in graphs(model) for each in graph.constants.values()]
         return sorted({each.file for each in stored if each is not None and each.file is not None})
 
     def close(self) -> None:
-        """Closes the files; the temporary file is then removed."""
+        """Closes the streams, which removes temporary files."""
         for version in (self.before, self.after):
             version.stream.close()
 
 
-#: The requests beside fixes, in the order in which they are applied: versions for targets, fixed sizes, annotations.
+#: The requests of a user beside fixes: versions for targets, fixed sizes of inputs, and annotations.
 Wish = Literal["target", "freeze", "annotate"]
 
 
 def fixed(
     path: str, settings: Settings, data: bytes | None = None, wishes: Sequence[Wish] = (), *, unsafe: bool = False
 ) -> Fixed:
-    """A model with the safe fixes of its findings applied; with ``unsafe`` also the suggested fixes. Then the
-    ``wishes`` are applied, with the targets and shapes of ``settings``. No step may leave a new finding; it is undone
-    or refused instead.
+    """A model after its safe fixes (with ``unsafe``, first the suggested fixes), and then the ``wishes``.
 
-    Raises OSError if the model cannot be opened.
+    The wishes use the targets and shapes of ``settings``. A step that leaves a new finding is undone or refused. Raises
+    OSError if the model cannot be opened.
     """
     quick = replaced(settings, drawn=False, operands=True, cache="")
     stream = BytesIO(data) if data is not None else opened(path)
@@ -128,7 +129,7 @@ def fixed(
     before = _version(path, stream, quick)
     if before.outcome.error is not None:
         raise before.outcome.error
-    # What nothing uses shows which node lost it, so safe fixes remove it last.
+    # An unused value shows which node has lost an input, so that safe fixes, which remove it, come last.
     sound, repairs = _repaired(path, before, quick) if unsafe else (before, Applied())
     after, fixes = _tidied(path, sound, quick, None)
     if _is_worse(after.outcome, before.outcome):
@@ -142,19 +143,22 @@ def fixed(
         except Unwritable as error:
             refused.append(f"--{wish} was not applied: {error}")
             continue
-        with_shapes = replaced(quick, shapes=NOTHING, models=()) if wish == "freeze" else quick
-        plain = after if wish != "freeze" or not edits else _checked_again(path, after, with_shapes)
-        changed = _changed(path, plain, with_shapes, edits) if edits else None
-        if changed is not None and not _is_worse(changed.outcome, plain.outcome):
+        if not edits:
+            continue
+        # The file has the frozen sizes afterwards, so the settings must not give them.
+        settings_of_wish = replaced(quick, shapes=NOTHING, models=()) if wish == "freeze" else quick
+        base = _checked_again(path, after, settings_of_wish) if wish == "freeze" else after
+        changed = _changed(path, base, settings_of_wish, edits)
+        if changed is not None and not _is_worse(changed.outcome, base.outcome):
             after = changed
             asked += edits
-        elif edits:
-            refused.append(_refusal(wish, changed, plain))
+        else:
+            refused.append(_refusal(wish, changed, base))
     return Fixed(path, before, after, tuple(fixes), tuple(asked), tuple(refused), state)
 
 
 def _wished(wish: Wish, path: str, version: Version, settings: Settings) -> list[Edit]:
-    """The edits that fulfil a wish."""
+    """The edits that fulfil a wish. Raises Unwritable."""
     from irlint.fixes import asked
     from irlint.inference.inputs import input_names, overridden
     from irlint.inference.walk import inferred
@@ -176,7 +180,7 @@ def _checked_again(path: str, version: Version, settings: Settings) -> Version:
 
 
 def _refusal(wish: Wish, changed: Version | None, before: Version) -> str:
-    """Why a wish is refused: the first finding that it would cause."""
+    """Why a wish is refused: its edits cannot be written, or the first finding that they would cause."""
     if changed is None:
         return f"--{wish} was not applied: its edits cannot be written into this file"
     known = Counter(each.rule for each in before.outcome.findings)
@@ -189,9 +193,9 @@ def _refusal(wish: Wish, changed: Version | None, before: Version) -> str:
 
 
 def _repaired(path: str, before: Version, settings: Settings) -> tuple[Version, Applied]:
-    """A model with its unsafe fixes, applied one by one, each followed by safe fixes.
+    """A model after its suggested fixes, which are applied one by one, each followed by safe fixes.
 
-    A fix is kept only if its finding is gone and no new finding is left.
+    A suggested fix is kept only if its finding disappears and no new error or warning is left.
     """
     after, applied = before, Applied()
     refused: set[tuple[Edit, ...]] = set()
@@ -204,9 +208,11 @@ def _repaired(path: str, before: Version, settings: Settings) -> tuple[Version, 
             break
         changed = _changed(path, after, settings, finding.fix.edits)
         tidied, more = (after, Applied()) if changed is None else _tidied(path, changed, settings, None)
-        gone = all(each.fingerprint != finding.fingerprint for each in tidied.outcome.findings)
-        moved = finding.severity is not Severity.ERROR and not _has_fewer(finding.rule, tidied.outcome, after.outcome)
-        if changed is None or not gone or moved or _is_worse(tidied.outcome, after.outcome, notes=False):
+        is_fixed = all(each.fingerprint != finding.fingerprint for each in tidied.outcome.findings)
+        # A warning may have moved to another node.
+        if finding.severity is not Severity.ERROR and not _has_fewer(finding.rule, tidied.outcome, after.outcome):
+            is_fixed = False
+        if changed is None or not is_fixed or _is_worse(tidied.outcome, after.outcome, notes=False):
             refused.add(finding.fix.edits)
             continue
         after = tidied
@@ -225,7 +231,7 @@ def _version(path: str, stream: BinaryIO, settings: Settings) -> Version:
 
 
 def _read(path: str, stream: BinaryIO) -> Any:
-    """The part of a file that its parser reads: of a large ONNX model, everything except the weights."""
+    """The bytes of a file as its parser reads them: of a large ONNX model, with zeros in place of large weights."""
     if isinstance(stream, BytesIO):
         return stream.getvalue()
     stream.seek(0)
@@ -239,11 +245,12 @@ def _read(path: str, stream: BinaryIO) -> Any:
 
 
 def _has_lines(kind: str | None) -> bool:
+    """Whether the format of this name is text."""
     return any(form.name == kind and form.has_lines for form in FORMATS)
 
 
 def _tidied(path: str, version: Version, settings: Settings, rules: Collection[Rule] | None) -> tuple[Version, Applied]:
-    """A model with the fixes of ``rules`` (None for all) applied until none is left, and these fixes."""
+    """A model after all safe fixes of findings of ``rules`` (None: all rules), and these fixes."""
     applied: Applied = []
     for _ in range(ROUNDS):
         found = [each for each in version.outcome.findings if each.fix is not None and each.fix.applicability == SAFE]
@@ -258,13 +265,13 @@ def _tidied(path: str, version: Version, settings: Settings, rules: Collection[R
 
 
 def _same_bytes(one: Any, other: Any) -> bool:
-    """Whether two buffers are equal. They are compared in pieces, because they may be large."""
+    """Whether two buffers, which may be large, are equal."""
     ends = range(0, len(one), BLOCK)
     return len(one) == len(other) and all(one[at : at + BLOCK] == other[at : at + BLOCK] for at in ends)
 
 
 def _tidied_by_rule(path: str, before: Version, settings: Settings) -> tuple[Version, Applied]:
-    """A model with the fixes of as many rules as possible without new findings."""
+    """As ``_tidied``, with one rule after another; a rule whose fixes leave new findings is skipped."""
     after, fixes = before, list[tuple[Finding, Fix]]()
     kept: set[Rule] = set()
     safe = (each for each in before.outcome.findings if each.fix is not None and each.fix.applicability == SAFE)
@@ -277,8 +284,11 @@ def _tidied_by_rule(path: str, before: Version, settings: Settings) -> tuple[Ver
 
 
 def _is_worse(after: Outcome, before: Outcome, *, notes: bool = True) -> bool:
-    """Whether a model has more findings of some rule than before, or more except notes. Rules about unused parts do not
-    count if errors hid them before."""
+    """Whether a model has more findings of any rule than before, or an error that prevents the check.
+
+    With ``notes=False``, new notes are ignored. Rules about unused parts are ignored if the model had errors before,
+    because they are only checked without errors.
+    """
     hidden = _last(before) if any(each.severity is Severity.ERROR for each in before.findings) else ()
     found = (each for each in after.findings if notes or each.severity is not Severity.NOTE)
     counts = Counter(each.rule for each in found if each.rule not in hidden)
@@ -287,7 +297,7 @@ def _is_worse(after: Outcome, before: Outcome, *, notes: bool = True) -> bool:
 
 
 def _has_fewer(rule: Rule, after: Outcome, before: Outcome) -> bool:
-    """Whether fewer findings of a rule are left. Otherwise a finding may only have moved to another node."""
+    """Whether a model has fewer findings of a rule than before."""
     one, other = (sum(each.rule is rule for each in outcome.findings) for outcome in (after, before))
     return one < other
 
@@ -302,7 +312,7 @@ def _last(outcome: Outcome) -> Collection[Rule]:
 
 
 def _changed(path: str, version: Version, settings: Settings, edits: Iterable[Edit]) -> Version | None:
-    """The model after some edits; None if they cannot be written."""
+    """The model after edits; None if the edits cannot be written."""
     model = parsers.read(path, version.data)
     if model.format is None or not model.format.writer:
         return None
@@ -318,7 +328,7 @@ def _changed(path: str, version: Version, settings: Settings, edits: Iterable[Ed
 
 
 def _joined(path: str, pieces: Iterable[Piece], source: BinaryIO) -> BinaryIO:
-    """The pieces of a file joined: in memory, or for a large file in a temporary file beside it."""
+    """A stream of the joined pieces: in memory or, if ``source`` is large, in a temporary file beside the model."""
     source.seek(0, os.SEEK_END)
     result: BinaryIO
     if source.tell() <= SMALL:

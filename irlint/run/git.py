@@ -1,5 +1,4 @@
-"""Asks git about a repository. Nothing that the repository configures is executed: no hook, filter, monitor or
-transport."""
+"""Asks git about a repository. No hook, filter, monitor or transport that the repository configures is executed."""
 
 from __future__ import annotations
 
@@ -8,7 +7,7 @@ from collections.abc import Iterator
 
 from irlint.run.deadline import USUAL
 
-#: The variables that git sets for a hook. They may name another repository than the one that is asked about.
+#: The variables that git sets for a hook. They may name another repository than the one in question.
 OF_A_HOOK = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_PREFIX", "GIT_NAMESPACE")
 
 #: Values for the keys that make git start programs.
@@ -22,7 +21,7 @@ ENVIRONMENT = {
     "GIT_TERMINAL_PROMPT": "0",
 }
 
-#: Scopes of configuration that a repository cannot set.
+#: The scopes of git's configuration that a repository cannot set.
 TRUSTED = ("system", "global", "command")
 
 #: The mode of a submodule in the index.
@@ -30,11 +29,11 @@ SUBMODULE = "160000 "
 
 
 class NoRevision(ValueError):
-    """A revision that does not exist, or files that are in no repository."""
+    """A revision does not exist, files are in no repository, or git fails."""
 
 
 class Git:
-    """Asks about the work tree at ``root``."""
+    """Runs git commands in the work tree at ``root``."""
 
     def __init__(self, root: str) -> None:
         self.root = root
@@ -45,7 +44,10 @@ class Git:
             self.keys.append((f"{name}.required", "false"))
 
     def __call__(self, *arguments: str, root: str = "") -> list[str] | None:
-        """The output of git, split at NUL; None if its exit status is not 0. Raises NoRevision if git cannot be run."""
+        """The output of git, split at NUL; None if it fails without a message.
+
+        Raises NoRevision if git cannot be run, takes too long, or fails with a message.
+        """
         import subprocess
 
         try:
@@ -68,15 +70,18 @@ class Git:
         return os.fsdecode(result.stdout).split("\0") if result.returncode == 0 else None
 
     def _filters(self, root: str, seen: set[str]) -> Iterator[str]:
-        """``filter.NAME`` of each filter that the configuration of a work tree or a submodule defines. All filters if
-        one extends Git LFS, which would run that filter."""
+        """``filter.NAME`` of each filter that the configuration of a work tree or of its submodules defines.
+
+        If such a configuration extends Git LFS, which runs the extension, the result has all filters, also those of the
+        user.
+        """
         seen.add(os.path.realpath(root))
         pattern = r"^(filter\..*\.(clean|smudge|process)|lfs\.extension\..*)$"
         listed = self("config", "--show-scope", "--name-only", "-z", "--get-regexp", pattern, root=root) or []
         found = list(zip(listed[::2], listed[1::2]))
-        own = [name for scope, name in found if scope not in TRUSTED]
-        every = any(name.startswith("lfs.") for name in own)
-        chosen = [name for _, name in found] if every else own
+        untrusted = [name for scope, name in found if scope not in TRUSTED]
+        extends_lfs = any(name.startswith("lfs.") for name in untrusted)
+        chosen = [name for _, name in found] if extends_lfs else untrusted
         yield from (name.rpartition(".")[0] for name in chosen if name.startswith("filter."))
         for entry in self("ls-files", "--stage", "-z", root=root) or []:
             folder = os.path.join(root, entry.partition("\t")[2])
@@ -87,8 +92,7 @@ class Git:
 
 
 def _program() -> str:
-    """The command for git. On Windows it is a full path, because Windows also searches the working folder, which is not
-    trusted."""
+    """The command for git. On Windows, it is a full path, because Windows also searches the working folder."""
     from irlint.reporters.console import WINDOWS
 
     found = (os.path.join(folder, "git.exe") for folder in os.get_exec_path() if os.path.isabs(folder))
@@ -96,7 +100,7 @@ def _program() -> str:
 
 
 def _environment(keys: list[tuple[str, str]]) -> dict[str, str]:
-    """The environment of git with these keys, which override the keys of the repository."""
+    """The environment of git with these configuration keys, which override the keys of the repository."""
     result = {name: value for name, value in os.environ.items() if name not in OF_A_HOOK} | ENVIRONMENT
     given = result.get("GIT_CONFIG_COUNT", "")
     count = int(given) if given.isascii() and given.isdigit() else 0

@@ -34,8 +34,7 @@ def described(
 
 
 def described_folder(folder: str, shapes: Callable[[str], Mapping[str, Any]]) -> dict[str, Any]:
-    """The data of ``irlint info --format json`` for a folder: an entry for each model. An unreadable model has an
-    ``error``.
+    """The data of ``irlint info --format json`` for a folder; the entry of an unreadable model has an ``error``.
 
     ``shapes`` returns the keyword arguments of ``described`` for a path. Raises ValueError for a folder without models.
     """
@@ -53,7 +52,8 @@ def _described(path: str, shapes: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def described_by(known: Known, path: str, contract: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """The data of ``irlint info --format json`` for an inferred model. ``contract`` avoids computing it again."""
+    """The data of ``irlint info --format json`` for an inferred model; ``contract`` is the result of ``demanded_by``,
+    if the caller has it."""
     model, cost, stored = known.model, counted(known), sums(known)
     contract = contract or demanded_by(known, path)
     found: dict[str, Any] = {
@@ -85,14 +85,14 @@ def _operator(known: Known, node: Node) -> str:
 
 
 def _nodes(known: Known) -> Counter[str]:
-    """The number of nodes of each operator, without nodes for inputs, outputs and constants."""
-    silent = (known.format.input_node, known.format.constant_node, known.format.output_node)
-    every = (node for graph in graphs(known.model) for node in graph.nodes if node.op not in silent)
+    """The number of nodes of each operator, without nodes that represent inputs, outputs and constants."""
+    omitted = (known.format.input_node, known.format.constant_node, known.format.output_node)
+    every = (node for graph in graphs(known.model) for node in graph.nodes if node.op not in omitted)
     return Counter(_operator(known, node) for node in every)
 
 
 def _by_operator(known: Known, cost: Cost, stored: Sums) -> dict[str, dict[str, Any]]:
-    """The nodes, MACs and parameters of each operator, the most frequent one first."""
+    """The nodes, MACs and parameters of each operator, the most frequent operator first."""
     macs: dict[str, list[MaybeDim]] = {}
     for each in cost.nodes:
         macs.setdefault(each.operator, []).append(each.macs)
@@ -121,7 +121,7 @@ def _dear(each: NodeCost, stored: Sums) -> dict[str, Any]:
 
 
 def _named(known: Known, contract: Mapping[str, Any], cost: Cost) -> dict[str, str]:
-    """The meaning of each symbol that the answer mentions."""
+    """The names in the file, or the meanings, of the symbols in the contract and in the costs."""
     names = {name for size in (cost.macs, cost.peak) if isinstance(size, Expr) for name in symbols(size)}
     found = {name: text for name, text in known.symbols.items() if name in names}
     return {**contract["symbols"], **found}

@@ -1,5 +1,4 @@
-"""Reads a journal: the file of JSON lines that a run writes, file by file. If the run was cut off, the complete lines
-are read."""
+"""Reads a journal, the file of JSON lines that a run writes; of an interrupted run, its complete lines."""
 
 from __future__ import annotations
 
@@ -14,12 +13,12 @@ from irlint.reporters.jsonl import SCHEMA
 
 
 class BrokenJournal(ValueError):
-    """A file that is not a journal."""
+    """A file is not a journal, or one of its lines is invalid."""
 
 
 @record
 class Block:
-    """The lines of one checked file, parsed, with their start and end in the journal (in bytes)."""
+    """The parsed lines of one checked file, and the positions in the journal, in bytes, at which they start and end."""
 
     file: dict[str, Any]
     findings: list[dict[str, Any]]
@@ -28,13 +27,13 @@ class Block:
 
     @property
     def key(self) -> int | None:
-        """The key of the file in the state that was checked; None if it is unknown."""
+        """The ``key`` of the file as it was checked; None if the journal has no sizes."""
         size, stamp = self.file.get("size"), self.file.get("stamp")
         return None if size is None else key(str(self.file.get("path")), size, stamp or "")
 
 
 def key(path: str, size: int, stamp: str) -> int:
-    """A number for a file and its state. It saves memory; among a million files, equal numbers are very unlikely."""
+    """A number that identifies a file and its state in little memory. Two of a million files seldom have the same."""
     from hashlib import blake2b
 
     text = f"{path}\0{size}\0{stamp}".encode("utf-8", "surrogatepass")
@@ -42,7 +41,7 @@ def key(path: str, size: int, stamp: str) -> int:
 
 
 def header(stream: BinaryIO) -> dict[str, Any]:
-    """The first line of a journal. Raises BrokenJournal if it is invalid."""
+    """The first line of a journal. Raises BrokenJournal if this line is invalid."""
     found = _parsed(stream.readline())
     if found is None or found.get("schema") != SCHEMA:
         raise BrokenJournal(f"its first line is not of the schema {SCHEMA}")
@@ -50,8 +49,10 @@ def header(stream: BinaryIO) -> dict[str, Any]:
 
 
 def blocks(stream: BinaryIO) -> Iterator[Block]:
-    """The files in a journal from the current position, up to the first incomplete line. A file is complete with its
-    own line, which follows its findings."""
+    """The files in a journal from the current position, up to the first incomplete line.
+
+    A file without its own line, which follows the lines of its findings, is omitted.
+    """
     findings: list[dict[str, Any]] = []
     start = at = stream.tell()
     for line in stream:
@@ -82,13 +83,15 @@ def tally(file: str) -> tuple[Tally, bool]:
     return found, last is not None and last.get("kind") == "summary"
 
 
-#: The fields of each kind of line that must be texts, and those that may be null or missing.
+#: The fields of each kind of line that must be texts.
 TEXTS = {"file": ("path", "status"), "finding": ("code", "rule", "severity")}
+
+#: The fields of each kind of line that must be texts, null or missing.
 OPTIONAL = {"file": ("format", "producer"), "finding": ("op", "because")}
 
 
-def _judge(entry: dict[str, Any]) -> None:
-    """Raises KeyError if one of these fields is missing, and TypeError if it is not a text."""
+def _validate(entry: dict[str, Any]) -> None:
+    """Raises KeyError if a field of TEXTS is missing, and TypeError if a field is not a text."""
     kind = entry["kind"]
     texts = [entry[name] for name in TEXTS[kind]]
     texts += [entry[name] for name in OPTIONAL[kind] if entry.get(name) is not None]
@@ -97,15 +100,17 @@ def _judge(entry: dict[str, Any]) -> None:
 
 
 def _add(found: Tally, block: Block) -> None:
+    """Counts a file; raises BrokenJournal if one of its lines is invalid."""
     try:
         for entry in (block.file, *block.findings):
-            _judge(entry)
+            _validate(entry)
         found.add(block.file, block.findings)
     except (KeyError, TypeError, ValueError) as error:
         raise BrokenJournal(f"a field is missing or wrong: {error}") from None
 
 
 def _parsed(line: bytes) -> dict[str, Any] | None:
+    """The JSON object in a line; None if the line is not an object with a ``kind``."""
     import json
 
     try:

@@ -22,7 +22,7 @@ from irlint.records import NOTHING
 if TYPE_CHECKING:
     from irlint.run.selection import Selection
 
-#: Values are listed for at most this many elements.
+#: The elements of a tensor are listed if there are at most this many.
 LISTED_CONTENTS = 64
 
 
@@ -37,11 +37,11 @@ def listed(
 ) -> dict[str, Any]:
     """The data of ``irlint shapes --format json``; with ``selection``, only the selected values.
 
-    With ``marked``, ``marks`` of each value states whether it is an ``input``, a ``constant`` or an ``output`` of its
-    graph.
+    With ``marked``, ``marks`` of each value states whether the value is an ``input``, a ``constant`` or an ``output``
+    of its graph.
 
-    Raises OSError if the file cannot be opened. Raises ValueError if it is not a readable model, or if ``shapes`` names
-    an input that the model does not have.
+    Raises OSError if the file cannot be opened. Raises ValueError if the file is not a readable model, or if ``shapes``
+    names an input that the model does not have.
     """
     return listed_of(worked_out(path, data, shapes, given_by), path, selection=selection, marked=marked)
 
@@ -49,7 +49,7 @@ def listed(
 def listed_of(
     known: Known, path: str, *, selection: Selection | None = None, marked: bool = False, most: int | None = None
 ) -> dict[str, Any]:
-    """The data of ``irlint shapes --format json`` for an inferred model, with at most ``most`` values."""
+    """The data of ``irlint shapes --format json`` for an inferred model; only the first ``most`` values are listed."""
     model = known.model
     shown = None
     if selection is not None:
@@ -78,20 +78,22 @@ def worked_out(
     shapes: Mapping[str, Shape] | None = None,
     given_by: Mapping[str, str] = NOTHING,
 ) -> Known:
-    """The inferred model in a file. Shapes listed in ``given_by`` may be for inputs that the model does not have.
-    Raises like ``listed``."""
+    """The inferred model in a file, with ``shapes`` in place of the declared shapes of inputs.
+
+    ``given_by`` has the sources of shapes that may be for inputs which the model does not have. Raises like ``listed``.
+    """
     model = parsers.read(path, data)
     if model.graph is None:
         raise ValueError("; ".join(problem.fault.message for problem in model.problems) or "it is not a model")
     if not given_by:
         return inferred(model, shapes)
     inputs = input_names(model)
-    counting = {name: shape for name, shape in (shapes or {}).items() if name in inputs or name not in given_by}
-    return inferred(model, counting, {name: by for name, by in given_by.items() if name in inputs})
+    applicable = {name: shape for name, shape in (shapes or {}).items() if name in inputs or name not in given_by}
+    return inferred(model, applicable, {name: by for name, by in given_by.items() if name in inputs})
 
 
 def notes_on(known: Known) -> dict[str, list[str]]:
-    """Notes on the given shapes that contradict the declarations of the file."""
+    """The entry ``notes`` about given shapes that contradict the declarations of the file; {} if there is none."""
     if not known.overridden:
         return {}
     from irlint.checks.given import problems
@@ -101,7 +103,7 @@ def notes_on(known: Known) -> dict[str, list[str]]:
 
 
 def errors_on(known: Known, path: str) -> list[str]:
-    """A note if the model has errors: values after an error may be unknown."""
+    """A note that shapes may be unknown, if the model has errors; [] if it has none."""
     problems = (*known.model.problems, *known.problems)
     count = sum(each.is_error and each.because is None for each in problems)
     if not count:
@@ -136,12 +138,14 @@ def _entries(graph: Graph, known: Known, marked: bool) -> Iterator[tuple[Value, 
 
 
 def _marks(graph: Graph, value: Value, node: Node | None, outputs: set[Value], known: Known) -> list[str]:
-    held = value in graph.constants or (node is not None and node.op == known.format.constant_node)
-    found = (("constant", held), ("input", node is None and not held), ("output", value in outputs))
+    """Whether a value is an input, a constant or an output, as words."""
+    is_constant = value in graph.constants or (node is not None and node.op == known.format.constant_node)
+    found = (("constant", is_constant), ("input", node is None and not is_constant), ("output", value in outputs))
     return [name for name, holds in found if holds]
 
 
 def _values(graph: Graph, known: Known) -> Iterator[tuple[Value, Node | None]]:
+    """The values of a graph in order, each with the node that makes it; None for an input or an initializer."""
     if known.format.input_node is None:
         seen: set[Value] = set()
         for value in (*graph.inputs, *graph.constants):
@@ -176,7 +180,7 @@ def entry_of(graph: Graph, value: Value, known: Known) -> dict[str, Any]:
 
 
 def typed(known: Type | None) -> dict[str, Any]:
-    """The element type and the shape of a value as JSON."""
+    """The element type and the shape of a value, as in JSON."""
     shape = known.shape if isinstance(known, (Tensor, SparseTensor)) else None
     return {"dtype": _dtype(known), "shape": None if shape is None else [dim_entry(dim) for dim in shape]}
 
@@ -198,11 +202,12 @@ def _dtype(known: Type | None) -> str | None:
 
 
 def dim_entry(dim: object) -> object:
-    """A size as JSON."""
+    """A size as in JSON: a number, a text for an expression, or None."""
     return str(dim) if isinstance(dim, Expr) else dim
 
 
 def _value(known: Type | None) -> Any:
+    """The elements of a tensor as nested lists; None if an element is unknown or there are too many."""
     if not isinstance(known, Tensor) or known.value is None or known.shape is None:
         return None
     if len(known.value) > LISTED_CONTENTS or None in known.value:
@@ -228,6 +233,7 @@ def _scalar(entry: Scalar) -> Any:
 
 
 def _requires(known: Known, shown: Set[Value] | None) -> list[dict[str, str]]:
+    """The requirements of the nodes that make ``shown`` values (None: all nodes), each condition once per node."""
     result: dict[tuple[str, str], dict[str, str]] = {}
     for demand in known.requires:
         node, requirement = demand.node, demand.requirement

@@ -8,10 +8,10 @@ from irlint.model import Graph, Model, Node, Value
 from irlint.model.order import graphs, producers
 from irlint.records import record
 
-#: At most this many names are proposed if a name matches no value, or several.
+#: At most this many names are proposed for a name that matches no value or several.
 PROPOSED = 5
 
-#: Characters that a shell does not take for a part of a word.
+#: The characters that a shell interprets.
 STEERING = frozenset(" \t\n\"'`$\\;&|<>()*?[]{}!#~^,")
 
 #: The separators between the parts of a name.
@@ -19,7 +19,7 @@ SEPARATORS = "/.:"
 
 
 class NotOneValue(ValueError):
-    """A name that matches no value, or several. ``helps`` lists the names that exist."""
+    """A name matches no value, or several values. ``helps`` lists names that may have been intended."""
 
     def __init__(self, message: str, helps: Sequence[str]) -> None:
         super().__init__(message)
@@ -27,8 +27,8 @@ class NotOneValue(ValueError):
 
 
 @record
-class Meant:
-    """A value and its graph. ``node`` makes the value; for a node without outputs, it uses the value."""
+class Resolved:
+    """A value and its graph; ``node`` is the node that makes the value, or a node without outputs that uses it."""
 
     graph: Graph
     value: Value
@@ -36,48 +36,48 @@ class Meant:
 
     @property
     def name(self) -> str:
-        """The unique name of the value. Outside the main graph it begins with the path of its graph."""
+        """The name of the value, after the path of its graph unless this is the main graph."""
         return _qualified(self.value.name, self)
 
 
-def meant(name: str, model: Model) -> Meant:
-    """The value that a name means; for a node, its first output.
+def resolved(name: str, model: Model) -> Resolved:
+    """The value that a name denotes; the name of a node denotes its first output.
 
-    These are tried in order, and in the main graph first:
+    The name may be, in this order:
 
-    * the name of a value,
-    * the name or id of a node, or the name of one of its ports,
+    * the name of a value, then the name or id of a node or the name of one of its ports, in the main graph,
     * such a name after the path of its graph,
+    * the name of a value, then one of the names of a node, in any graph,
     * the end of such a name, preferably after ``/``, ``.`` or ``:``,
     * an operator with only one node.
 
     Raises NotOneValue.
     """
-    values, nodes, every = _by_value(model), _by_node(model), names_of(model)
+    values, nodes, qualified = _by_value(model), _by_node(model), names_of(model)
 
-    def is_name(text: str, each: Meant) -> bool:
+    def is_name(text: str, each: Resolved) -> bool:
         return text == name
 
-    def is_name_in_main_graph(text: str, each: Meant) -> bool:
+    def is_name_in_main_graph(text: str, each: Resolved) -> bool:
         return text == name and not each.graph.path
 
-    def ends_in_part(text: str, each: Meant) -> bool:
+    def ends_in_part(text: str, each: Resolved) -> bool:
         return text.endswith(name) and text[-len(name) - 1] in SEPARATORS
 
-    def ends(text: str, each: Meant) -> bool:
+    def ends(text: str, each: Resolved) -> bool:
         return text.endswith(name)
 
-    def is_operator(text: str, each: Meant) -> bool:
+    def is_operator(text: str, each: Resolved) -> bool:
         return each.node is not None and each.node.op.lower() == name.lower()
 
     tiers = (
         (values, is_name_in_main_graph),
         (nodes, is_name_in_main_graph),
-        (every, is_name),
+        (qualified, is_name),
         (values, is_name),
         (nodes, is_name),
-        (every, ends_in_part),
-        (every, ends),
+        (qualified, ends_in_part),
+        (qualified, ends),
         (nodes, is_operator),
     )
     for named, fits in tiers if name else ():
@@ -86,80 +86,85 @@ def meant(name: str, model: Model) -> Meant:
             return found[0]
         if found:
             raise NotOneValue(f"{name!r} matches {len(found)} values", _listed(found))
-    raise NotOneValue(f"no value or node has the name {name!r}", proposals(name, [text for text, _ in every]))
+    raise NotOneValue(f"no value or node has the name {name!r}", proposals(name, [text for text, _ in qualified]))
 
 
-def names_of(model: Model) -> list[tuple[str, Meant]]:
-    """Every name of a value or node, with the path of its graph unless this is the main one."""
+def names_of(model: Model) -> list[tuple[str, Resolved]]:
+    """Every name of a value or a node, after the path of its graph unless this is the main graph; and the value."""
     return [(_qualified(text, each), each) for text, each in (*_by_value(model), *_by_node(model))]
 
 
 def completions(start: str, model: Model) -> list[str]:
-    """The names in the main graph that begin with ``start``. Names with characters that a shell would interpret are
-    omitted."""
+    """The names in the main graph that begin with ``start``, without names with characters that a shell interprets."""
     found = {text for text, each in names_of(model) if not each.graph.path and text.startswith(start)}
     return sorted(text for text in found if text.isprintable() and STEERING.isdisjoint(text))
 
 
-def _by_value(model: Model) -> list[tuple[str, Meant]]:
-    """Each value with its name."""
-    found: list[tuple[str, Meant]] = []
+def _by_value(model: Model) -> list[tuple[str, Resolved]]:
+    """Every value with its name."""
+    found: list[tuple[str, Resolved]] = []
     for graph in graphs(model):
         made = producers(graph)
         for value in dict.fromkeys((*graph.inputs, *graph.constants, *made)):
-            found.append((value.name, Meant(graph, value, made.get(value))))
+            found.append((value.name, Resolved(graph, value, made.get(value))))
     return found
 
 
-def _by_node(model: Model) -> list[tuple[str, Meant]]:
-    """The value of each node (its first output, or the input of a node without outputs), by each name of the node.
-    Further names of ports are included."""
-    found: list[tuple[str, Meant]] = []
+def _by_node(model: Model) -> list[tuple[str, Resolved]]:
+    """Every name of a node with its value: the first output of the node or, without outputs, its first input.
+
+    Every name of a port, with the value of this port, is included.
+    """
+    found: list[tuple[str, Resolved]] = []
     for graph in graphs(model):
         for node in graph.nodes:
             first = next((value for value in (*node.outputs, *node.inputs) if value is not None), None)
             if first is not None:
-                found += [(text, Meant(graph, first, node)) for text in (node.label, node.id) if text]
+                found += [(text, Resolved(graph, first, node)) for text in (node.label, node.id) if text]
             for value, port in zip(node.outputs, node.output_ports):
                 if value is not None:
-                    found += [(text, Meant(graph, value, node)) for text in port.names]
+                    found += [(text, Resolved(graph, value, node)) for text in port.names]
     return found
 
 
-def _listed(found: Sequence[Meant]) -> list[str]:
+def _listed(found: Sequence[Resolved]) -> list[str]:
+    """The values as helps, at most PROPOSED and the number of further ones."""
     shown = [_described(each) for each in found[:PROPOSED]]
     return [*shown, f"and {len(found) - PROPOSED} more"] if len(found) > PROPOSED else shown
 
 
-def _described(each: Meant) -> str:
-    """A value as text: its name and the node that makes it, such as ```If_0/then_branch/y`, of Add "name"``."""
+def _described(each: Resolved) -> str:
+    """A value as a text: its name and the node that makes it, such as ```If_0/then_branch/y`, of Add "name"``."""
     if each.node is None:
         return f"`{each.name}`"
     label = f' "{each.node.name}"' if each.node.name and each.node.name != each.value.name else ""
     return f"`{each.name}`, of {each.node.op}{label}"
 
 
-def _qualified(text: str, each: Meant) -> str:
+def _qualified(text: str, each: Resolved) -> str:
     return f"{each.graph.path}/{text}" if each.graph.path else text
 
 
 def proposals(name: str, named: Iterable[str]) -> list[str]:
-    """A help, in a list, with the names that may have been intended: those that contain ``name``, then similar ones."""
+    """A help, in a list, with names that may have been intended: first names that contain ``name``, then similar names.
+
+    If there are none, the help names the command that lists all values.
+    """
     names = list(dict.fromkeys(named))
-    close = list(dict.fromkeys((*_with(name, names), *_like(name, names))))[:PROPOSED]
+    close = list(dict.fromkeys((*_containing(name, names), *_similar(name, names))))[:PROPOSED]
     return (
         [f"help: did you mean {', '.join(f'`{each}`' for each in close)}?"]
         if close
-        else ["help: `irlint shapes` lists them"]
+        else ["help: `irlint shapes` lists all values"]
     )
 
 
-def _with(name: str, names: Iterable[str]) -> list[str]:
+def _containing(name: str, names: Iterable[str]) -> list[str]:
     lowered = name.lower()
     return [each for each in names if lowered and lowered in each.lower()][:PROPOSED]
 
 
-def _like(name: str, names: Sequence[str]) -> Iterator[str]:
+def _similar(name: str, names: Sequence[str]) -> Iterator[str]:
     from difflib import get_close_matches
 
     yield from get_close_matches(name, names, n=PROPOSED)

@@ -23,24 +23,26 @@ if TYPE_CHECKING:
     from irlint.fixes.suggestions import Suggestions
     from irlint.policy.suppressions import Policy
 
-#: The families of rules whose findings may be fixed by changing one attribute, input or number.
+#: The families of rules for whose findings fixes are searched.
 FIXED = ("structure", "broadcasting", "shapes", "element-types", "operators", "declarations", "versions")
 
 #: At most this many findings of a rule in a file get a snippet in the text report.
 DRAWN = 10
 
+#: The first line and column, and the exclusive last line and column.
 Span = tuple[int | None, int | None, int | None, int | None]
 
-#: The position of a place in a file without lines.
+#: The span of a place in a file without lines.
 NOWHERE: Span = (None, None, None, None)
 
 
 def inspected(
     path: str, data: bytes | None = None, settings: Settings = DEFAULT
 ) -> tuple[CheckedFile, tuple[Finding, ...]]:
-    """The entry of one file and its findings in document order, without those that ``settings`` or the model suppress.
+    """The entry of one file, and its reported findings in document order.
 
-    Raises OSError if the file cannot be opened.
+    Findings that the policy of ``settings`` or the metadata of the model suppress are only counted in the entry. Raises
+    OSError if the file cannot be opened.
     """
     if not settings.operators:
         return _inspected(path, data, settings)
@@ -80,7 +82,7 @@ def _inspected(path: str, data: bytes | None, settings: Settings) -> tuple[Check
 
 
 def _with_details(checked: CheckedFile, known: Known, settings: Settings) -> CheckedFile:
-    """The entry of a file. It gets facts about the model and the suppressed findings if ``settings`` request them."""
+    """The entry of a file with the facts about the model and the unreported findings that ``settings`` request."""
     if checked.silenced and not settings.silenced:
         checked = replaced(checked, silenced=())
     if settings.facts and known.model.graph is not None:
@@ -91,6 +93,7 @@ def _with_details(checked: CheckedFile, known: Known, settings: Settings) -> Che
 
 
 def _every_problem(known: Known, targets: Sequence[str], limits: Sequence[Budget]) -> list[Problem]:
+    """All problems of a model, at most MOST_LISTED of each kind, with their explanations."""
     found = checks.found(known, targets)
     if limits and known.model.graph is not None and not any(each.is_error for each in found):
         from irlint.costs.budgets import problems
@@ -108,7 +111,7 @@ def _every_problem(known: Known, targets: Sequence[str], limits: Sequence[Budget
 
 
 def _broken_promises(known: Known, settings: Settings) -> list[Problem]:
-    """Problems for the promises (in the configuration) that the model breaks."""
+    """The problems of a model that does not take, accept or return what the configuration states."""
     entries = settings.models.of(known.model.path) if settings.models else ()
     promises = [each for each in entries if each.promises]
     if not promises:
@@ -122,7 +125,7 @@ def _broken_promises(known: Known, settings: Settings) -> list[Problem]:
 def _suggestions(
     known: Known, found: Sequence[Problem], data: bytes | None, shapes: Mapping[str, Shape]
 ) -> Suggestions | None:
-    """The search for fixes of a model; None if edits can fix none of its problems."""
+    """The search for fixes of a model; None if none of its problems has a family in FIXED or is in the document."""
     form = known.model.format
     by_document = form is not None and bool(form.intended) and any(each.is_error for each in found)
     if not by_document and (known.model.graph is None or not any(map(_may_be_fixed, found))):
@@ -144,7 +147,7 @@ def _suggested(suggestions: Suggestions, problem: Problem, finding: Finding) -> 
 
 
 def _with_fixes(known: Known, found: list[Problem], findings: list[Finding], data: bytes | None) -> list[Finding]:
-    """The findings, with safe fixes added."""
+    """The findings, with safe fixes added to those that have one."""
     from importlib import import_module
 
     from irlint.findings.edits import Fix
@@ -163,7 +166,7 @@ def _with_fixes(known: Known, found: list[Problem], findings: list[Finding], dat
 
 
 def _ignores(model: Model) -> bool:
-    """Whether a model may ignore rules: its metadata list rules, or one of its nodes has metadata."""
+    """Whether the metadata of a model lists rules to ignore, or a node of it has metadata."""
     if IGNORE in model.metadata:
         return True
     return any(node.metadata for graph in _graphs(model) for node in graph.nodes)
@@ -177,24 +180,26 @@ def _remaining(
     policy: Policy | None,
     ignores: bool,
 ) -> tuple[list[Problem], list[Finding], CheckedFile]:
-    """The problems and findings that are reported, and the entry of the file with the number of the others."""
+    """The reported problems and findings, and the entry of the file with counts of the unreported findings."""
     from irlint.policy.suppressions import Policy, ignored, remaining
 
     policy = policy or Policy()
-    gone, notices = ignored(model, found) if ignores else ([False] * len(found), [])
-    pairs = [pair for pair, away in zip(zip(found, findings), gone) if not away]
-    listed = [each for each, away in zip(findings, gone) if away and policy.reports(each.rule.code)]
-    left = remaining(policy, model.path, [finding for _, finding in pairs])
+    are_ignored, notices = ignored(model, found) if ignores else ([False] * len(found), [])
+    pairs = [pair for pair, is_ignored in zip(zip(found, findings), are_ignored) if not is_ignored]
+    by_model = [
+        each for each, is_ignored in zip(findings, are_ignored) if is_ignored and policy.reports(each.rule.code)
+    ]
+    reported = remaining(policy, model.path, [finding for _, finding in pairs])
     checked = replaced(
         checked,
-        suppressed=len(listed) + left.suppressed,
-        used=left.used,
-        hidden=left.hidden,
-        errors_hidden=left.errors_hidden,
+        suppressed=len(by_model) + reported.suppressed,
+        used=reported.used,
+        hidden=reported.hidden,
+        errors_hidden=reported.errors_hidden,
         notices=tuple(notices),
-        silenced=(*(Silenced(each, "model") for each in listed), *left.silenced),
+        silenced=(*(Silenced(each, "model") for each in by_model), *reported.silenced),
     )
-    return [pairs[at][0] for at, _ in left.kept], with_roots([finding for _, finding in left.kept]), checked
+    return [pairs[at][0] for at, _ in reported.kept], with_roots([finding for _, finding in reported.kept]), checked
 
 
 def _missing(model: Model, shapes: Mapping[str, Shape]) -> tuple[str, ...]:
@@ -220,6 +225,7 @@ def _checked(model: Model, missing: tuple[str, ...]) -> CheckedFile:
 
 
 def _in_document_order(model: Model, found: Iterable[Problem]) -> list[Problem]:
+    """The problems sorted by their places; problems of values that the user has given come first."""
     order: dict[str, int] = {}
     for graph in _graphs(model):
         order.setdefault(graph.path, len(order))
@@ -289,7 +295,7 @@ def _findings(
 
 
 def _operands(model: Model, known: Known, found: list[Problem], data: bytes | None) -> list[tuple[Operand, ...]]:
-    """For each problem, the inputs of its node."""
+    """The inputs of the node of each problem."""
     from irlint.run.operands import operands
     from irlint.snippets.finding import Pictures
 
@@ -298,14 +304,14 @@ def _operands(model: Model, known: Known, found: list[Problem], data: bytes | No
 
 
 def _axis(operands: Iterable[Operand], at_fault: int | None) -> int | None:
-    """The first clashing axis of the input at fault; otherwise of the first input with a clashing axis."""
-    clashing = [each for each in operands if each.axes]
-    clashing.sort(key=lambda each: each.input != at_fault)
-    return clashing[0].axes[0] if clashing else None
+    """The first axis at fault of the input at fault or, if that has none, of the first input that has one; or None."""
+    having = [each for each in operands if each.axes]
+    having.sort(key=lambda each: each.input != at_fault)
+    return having[0].axes[0] if having else None
 
 
 def _related(known: Known, found: list[Problem]) -> list[tuple[tuple[Related, Place | None], ...]]:
-    """For each problem, the nodes that its message names, with their positions."""
+    """The nodes that the message of each problem names, with their places."""
     from irlint.inference.origins import Makers
     from irlint.snippets.finding import related
 
@@ -320,7 +326,7 @@ def _version(node: Node | None) -> str | None:
 
 
 def _fingerprint(problem: Problem, counts: dict[str, int]) -> str:
-    """A text that identifies a problem, and stays the same if other nodes are added or removed."""
+    """A text that identifies a problem, and does not change if other nodes are added or removed."""
     node = problem.node
     name = "" if node is None else node.label
     parts = [problem.fault.rule.code, problem.graph, name, problem.value or "", str(problem.fault.input)]
@@ -330,7 +336,10 @@ def _fingerprint(problem: Problem, counts: dict[str, int]) -> str:
 
 
 def fingerprint(parts: Iterable[str], counts: dict[str, int]) -> str:
-    """A hash of the subject of a finding. ``counts`` numbers the findings with the same subject."""
+    """A hash of the subject of a finding, ``parts``, and of the number of earlier findings with the same subject.
+
+    ``counts`` stores these numbers.
+    """
     from hashlib import sha256
 
     key = "\0".join(parts)
@@ -339,8 +348,7 @@ def fingerprint(parts: Iterable[str], counts: dict[str, int]) -> str:
 
 
 def positions_of(model: Model, places: Iterable[Place | None], data: bytes | None) -> dict[Place | None, Span]:
-    """The lines and columns (from 1) of places in a text file: start line and column, then end line and the column
-    after the end."""
+    """The span of each place in a text file, with lines and columns from 1; {} for a file without lines."""
     wanted = {place for place in places if place is not None}
     if model.format is None or not model.format.has_lines or not wanted:
         return {}

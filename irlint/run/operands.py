@@ -17,7 +17,7 @@ MOST = 8
 
 
 def operands(pictures: Pictures, problem: Problem) -> tuple[Operand, ...]:
-    """The inputs of a problem's node. Types are omitted if the known types are not those of the fault."""
+    """The inputs of a problem's node. They have no types if the fault is about other types than the inferred ones."""
     node, fault = problem.node, problem.fault
     if node is None or not node.inputs:
         return ()
@@ -37,15 +37,16 @@ def _operand(pictures: Pictures, node: Node, index: int, axes: tuple[int, ...], 
     return Operand(index, bounded(value.name), known["dtype"], shape, producer, axes)
 
 
-def _shown(there: Sequence[int], at_fault: Iterable[int | None]) -> Sequence[int]:
-    """The indices of the inputs to list, in order."""
-    if len(there) <= MOST:
-        return there
-    first = [index for index in dict.fromkeys(at_fault) if index is not None and _is_among(there, index)][:MOST]
-    rest = [index for index in there[: MOST + len(first)] if index not in first]
+def _shown(present: Sequence[int], at_fault: Iterable[int | None]) -> Sequence[int]:
+    """The indices of the inputs to list, in order: the inputs at fault and the first other ``present`` inputs."""
+    if len(present) <= MOST:
+        return present
+    first = [index for index in dict.fromkeys(at_fault) if index is not None and _is_in(present, index)][:MOST]
+    rest = [index for index in present[: MOST + len(first)] if index not in first]
     return sorted([*first, *rest[: MOST - len(first)]])
 
 
-def _is_among(there: Sequence[int], index: int) -> bool:
-    at = bisect_left(there, index)
-    return at < len(there) and there[at] == index
+def _is_in(indices: Sequence[int], index: int) -> bool:
+    """Whether sorted indices contain an index."""
+    at = bisect_left(indices, index)
+    return at < len(indices) and indices[at] == index

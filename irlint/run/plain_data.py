@@ -1,5 +1,7 @@
-"""Converts records to plain JSON data and back. Reading creates only records of known classes, and checks the declared
-types of their fields."""
+"""Converts records to plain JSON data and back.
+
+Only records of known classes are created, and the types of their fields are checked.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,8 @@ Reader = Callable[[Any], Any]
 #: The modules whose records can be read.
 MODULES = (edits, report, trace, drawing, files)
 
-#: The types of fields that are declared as Any; an unlisted one is a text, a number, None, or a tuple of these.
+#: The types of some fields whose annotations do not state them. A field with the annotation Any that is not listed is a
+#: text, a number, None, or a tuple of these.
 DECLARED_OTHERWISE = {
     ("Finding", "detail"): "Drawing | None",
     ("Outcome", "error"): "None",
@@ -29,7 +32,7 @@ DECLARED_OTHERWISE = {
 
 
 def plain(value: Any) -> Any:
-    """A value as lists, texts, numbers, booleans and None. Raises TypeError if it could not be read back."""
+    """A value as lists, texts, numbers, booleans and None. Raises TypeError for a value that is no plain data."""
     if value is None or isinstance(value, (str, int, float)):
         return value
     if isinstance(value, bytes):
@@ -47,7 +50,7 @@ def plain(value: Any) -> Any:
 
 
 def made(kind: Any, value: Any) -> Any:
-    """The record of a class from plain data. Raises ValueError if they do not fit the class."""
+    """The record of the class ``kind`` from plain data. Raises ValueError if the data do not match the class."""
     names = kind.__match_args__
     if not isinstance(value, list) or len(value) != len(names):
         raise ValueError(f"no {kind.__name__}")
@@ -82,7 +85,7 @@ def _reader(text: str) -> Reader:
 
 
 def _parts(text: str, between: str) -> list[str]:
-    """The parts of an annotation between separators outside brackets."""
+    """The parts of an annotation between the separators ``between`` that are not inside of brackets."""
     result: list[str] = []
     for part in text.split(between):
         if result and result[-1].count("[") > result[-1].count("]"):
@@ -93,6 +96,7 @@ def _parts(text: str, between: str) -> list[str]:
 
 
 def _first(readers: list[Reader], value: Any) -> Any:
+    """The result of the first reader that accepts a value; raises ValueError."""
     for read in readers:
         try:
             return read(value)
@@ -102,6 +106,7 @@ def _first(readers: list[Reader], value: Any) -> Any:
 
 
 def _listed(value: Any, length: int | None = None) -> list[Any]:
+    """The value, which must be a list of this length; raises ValueError."""
     if not isinstance(value, list) or length not in (None, len(value)):
         raise ValueError("no such list")
     return value

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-#: How often (in seconds) a caller that waits for results gets control.
+#: The seconds after which a wait for results ends, so that overdue items are examined.
 TICK = 0.25
 
 #: Windows waits for at most 63 connections at once.
@@ -40,13 +40,13 @@ def results(
     seconds: float | None = None,
     ahead: int = sys.maxsize,
 ) -> Iterator[tuple[int, Result]]:
-    """``function`` of every item, with the index of the item. It runs in ``jobs`` processes.
+    """The index of each item, and the result of ``function`` for this item, which ``jobs`` processes compute.
 
-    Items start in order. An item starts only if it is less than ``ahead`` places after the first unfinished one.
+    Items start in order. An item starts only if it is less than ``ahead`` places after the first unfinished item.
     ``function``, items and results must be picklable, and ``function`` must not raise.
 
-    If a process crashes, ``died`` makes the result from the item and a text on how the process ended. An item that
-    takes longer than ``seconds`` is stopped, and ``late`` makes its result.
+    If a process crashes, ``died`` makes the result from the item and a text about how the process ended. If an item
+    takes longer than ``seconds``, its process is killed, and ``late`` makes the result.
     """
     waiting = enumerate(items)
     given: dict[int, Item] = {}
@@ -68,8 +68,11 @@ def results(
 
 
 class _Pool:
-    """The processes. ``busy`` maps the connection of a working process to the index of its item; ``idle`` lists the
-    others."""
+    """The processes, by their connections.
+
+    ``busy`` maps the connections of working processes to the indices of their items, and ``since`` to the times at
+    which these started. ``idle`` has the connections of the other processes.
+    """
 
     def __init__(self, function: Callable[[Any], Any]) -> None:
         self.function = function
@@ -93,8 +96,10 @@ class _Pool:
             return
 
     def answers(self) -> Iterator[tuple[int, bool, Any]]:
-        """For each finished item: its index, whether there is an answer, and the answer or a text on how the process
-        ended."""
+        """The index of each finished item, True, and its answer.
+
+        If the process has crashed, False and a text about how it ended are in place of True and the answer.
+        """
         ready = wait([*self.busy], TICK)
         for connection in [each for each in self.busy if each in ready]:
             index = self.busy.pop(connection)
@@ -116,6 +121,7 @@ class _Pool:
         return [self.busy.pop(connection) for connection in slow]
 
     def _started(self) -> Connection:
+        """The connection of a new process. Raises OSError."""
         ours, theirs = self.context.Pipe()
         process: BaseProcess = self.context.Process(target=_serve, args=(theirs, self.function), daemon=True)  # type: ignore[attr-defined]
         try:
@@ -130,6 +136,7 @@ class _Pool:
         return ours
 
     def _stopped(self, connection: Connection) -> str:
+        """Removes a process that has ended, and returns how it ended."""
         process = self.processes.pop(connection)
         connection.close()
         process.join(5)
@@ -137,8 +144,10 @@ class _Pool:
 
 
 def _context() -> BaseContext:
-    """How processes start: as the program has set it, otherwise by fork on Linux, which is fast and safe without
-    threads."""
+    """The start method of processes: the one that the program has set, else fork on Linux, else the default.
+
+    Fork is fast, and safe without threads.
+    """
     chosen = multiprocessing.get_start_method(allow_none=True)
     return multiprocessing.get_context(chosen or ("fork" if sys.platform == "linux" else None))
 
@@ -158,8 +167,7 @@ def _pool(function: Callable[[Any], Any]) -> Iterator[_Pool]:
 
 @contextmanager
 def interruptions_wait() -> Iterator[None]:
-    """Blocks Ctrl-C during the block. This also protects processes that start meanwhile until they ignore it
-    themselves."""
+    """A block that Ctrl-C does not interrupt. Processes that start in it are protected until they ignore Ctrl-C."""
     if not hasattr(signal, "pthread_sigmask"):
         with Uninterrupted():
             yield
@@ -172,12 +180,14 @@ def interruptions_wait() -> Iterator[None]:
 
 
 def _serve(connection: Connection, function: Callable[[Any], Any]) -> None:
-    """The main loop of a worker process. It ends when its connection closes or its parent ends, and ignores Ctrl-C,
-    which the parent handles."""
+    """The main loop of a worker process, until its connection closes or its parent ends.
+
+    Ctrl-C is ignored, because the parent handles it.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent = multiprocessing.parent_process()
     assert parent is not None
-    watch(parent.sentinel, _left)
+    watch(parent.sentinel, _end)
     try:
         while True:
             connection.send(function(connection.recv()))
@@ -187,8 +197,8 @@ def _serve(connection: Connection, function: Callable[[Any], Any]) -> None:
         os._exit(70)
 
 
-def _left() -> None:
-    """Ends the process after its parent ended."""
+def _end() -> None:
+    """Removes the temporary files of this process, and ends it."""
     from irlint.run.writing import discard_all
 
     discard_all()
@@ -196,6 +206,7 @@ def _left() -> None:
 
 
 def _ending(code: int | None) -> str:
+    """How a process with this exit code ended, as the end of a sentence."""
     if code is not None and code < 0:
         try:
             return f"was ended by {signal.Signals(-code).name}"

@@ -1,4 +1,4 @@
-"""Models behind URLs: lists the models of a folder or glob, and checks one of them."""
+"""Models behind URLs: lists the models of a folder or a glob, and checks a model."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from irlint.folders import COMMON, is_configuration
 from irlint.parsers.opening import is_url
 from irlint.parsers.remote.locations import Located, is_web, shown
 from irlint.parsers.remote.session import Session, store_of
-from irlint.parsers.remote.stores import Store, denied, judged, stamp, with_retries
+from irlint.parsers.remote.stores import Store, classified, denied, stamp, with_retries
 from irlint.records import record, replaced
 from irlint.run.deadline import USUAL
 from irlint.run.files import Outcome, Settings, outcome
 from irlint.run.search import SUFFIXES, Excluded, MissingPaths
 
-#: The default number of remote files that are read at once; most of the time each waits for its server.
+#: The default number of remote files that are checked at once. Most of the time, a check waits for a server.
 AT_ONCE = 16
 
 
@@ -26,10 +26,10 @@ class NotListed(ValueError):
 
 
 def listed(urls: Iterable[str], excluded: Excluded, force_exclude: bool = False) -> Iterator[Located]:
-    """The models and configurations behind URLs, each once. A named file is always included; in folders and globs, the
-    name decides.
+    """The models and configurations behind URLs, each once.
 
-    Raises MissingPaths, NotListed, and NotInstalled.
+    A named file is excluded only with ``force_exclude``. In folders and globs, the suffix or the name decides whether a
+    file is a model or a configuration. Raises MissingPaths, NotListed, and NotInstalled.
     """
     seen: set[int] = set()
     for url in urls:
@@ -64,18 +64,23 @@ class _Place:
     path: str
 
     def file(self, path: str, entry: Mapping[str, Any]) -> Located:
-        """A file in the folder or below, from an entry of a listing. Its URL keeps the other parts of the folder's
-        URL."""
+        """The file at a path in the store, in the folder or below, from its entry in a listing.
+
+        The URL of the file has the query of the folder's URL.
+        """
         if is_url(path):
             url = path
         else:
-            whole, question, query = self.url.partition("?")
-            url = f"{whole.rstrip('/')}{path.removeprefix(self.path.rstrip('/'))}{question}{query}"
+            address, question, query = self.url.partition("?")
+            url = f"{address.rstrip('/')}{path.removeprefix(self.path.rstrip('/'))}{question}{query}"
         size = entry.get("size")
         return Located(url, None if size is None else int(size), "" if size is None else stamp(entry))
 
     def models(self, entries: Mapping[str, Any], beside: Iterable[str] = ()) -> Iterator[Located]:
-        """The models of a listing and the configurations of models in it or ``beside`` it, except hidden files."""
+        """The models and configurations in a listing, without hidden files.
+
+        A name that other programs also use is a configuration only if the listing, or ``beside``, has a model for it.
+        """
         folders = _folders_of_models((*entries, *beside))
         for path in sorted(entries):
             wanted = path.lower().endswith(SUFFIXES) or _is_about_models(path, folders)
@@ -88,30 +93,31 @@ class _Place:
 
 
 def _folders_of_models(paths: Iterable[str]) -> set[str]:
-    """The folders of models, and the folders whose folder ``onnx`` has models."""
+    """The folders with models, and the folders with a folder ``onnx`` with models."""
     found = {path.rpartition("/")[0] for path in paths if path.lower().endswith(SUFFIXES)}
     return found | {folder.removesuffix("/onnx") for folder in found}
 
 
 def _is_about_models(path: str, folders: set[str]) -> bool:
-    """Whether a file is a configuration of models; files of other programs have some of the names, too."""
+    """Whether a file is a configuration of models; a name in COMMON counts only in one of the ``folders`` of models."""
     path = path.partition("?")[0]
     folder, _, name = path.rpartition("/")
     return is_configuration(path) and (name not in COMMON or folder in folders)
 
 
 def _place(store: Store, url: str) -> _Place:
-    """The folder of a URL; for a glob, the deepest folder that contains all matches."""
+    """The folder at a URL; for a glob, the deepest folder without wildcards, which contains all matches."""
     if _is_glob(url):
         url = url[: min(url.find(mark) % (len(url) + 1) for mark in "*[")].rpartition("/")[0]
     return _Place(url, store.filesystem._strip_protocol(url))
 
 
 def _found(url: str) -> Iterator[Located]:
+    """The models and configurations at the URL of a folder or a glob."""
     store, place = store_of(url), _place(store_of(url), url)
     filesystem = store.filesystem
     path = filesystem._strip_protocol(url)
-    options: dict[str, Any] = {"on_error": partial(_judge_listing, url)} if is_web(url) else {}
+    options: dict[str, Any] = {"on_error": partial(_raise_if_late, url)} if is_web(url) else {}
     if is_web(url):
         # fsspec skips a folder that it cannot list, even the first one.
         _asked(url, lambda: filesystem.ls(place.path, detail=False))
@@ -128,14 +134,14 @@ def _found(url: str) -> Iterator[Located]:
         yield place.file(path, entry)
 
 
-def _judge_listing(url: str, error: Exception) -> None:
-    """Raises OSError if a server does not list a folder in time. Other folders that cannot be listed are skipped."""
+def _raise_if_late(url: str, error: Exception) -> None:
+    """Raises OSError for the error of a server that does not list a folder in time; ignores other errors."""
     if "Timeout" in type(error).__name__:
         raise denied(errno.EIO, "the server did not answer in time", url)
 
 
 def _in_folder(filesystem: Any, place: _Place) -> Iterator[Located]:
-    """The models of a folder and below. The folders in it are listed one at a time."""
+    """The models and configurations in a folder and below; each folder in it is listed when it is reached."""
     entries = _asked(place.url, lambda: filesystem.ls(place.path, detail=True))
     for entry in sorted(entries, key=lambda each: f"{each['name']}{'/' * (each['type'] == 'directory')}"):
         name = entry["name"]
@@ -146,11 +152,13 @@ def _in_folder(filesystem: Any, place: _Place) -> Iterator[Located]:
 
 
 def _asked(url: str, ask: Any) -> Any:
+    """The result of ``ask``, which lists a folder, with retries. Raises MissingPaths and NotListed."""
+
     def asked() -> Any:
         try:
             return ask()
         except Exception as error:
-            _judge_listing(url, error)
+            _raise_if_late(url, error)
             raise
 
     try:
@@ -160,17 +168,17 @@ def _asked(url: str, ask: Any) -> Any:
     except OSError as error:
         raise NotListed(f"{shown(url)} cannot be listed: {error.strerror}") from None
     except Exception as error:
-        raise NotListed(f"{shown(url)} cannot be listed: {judged(error, url)}") from None
+        raise NotListed(f"{shown(url)} cannot be listed: {classified(error, url)}") from None
 
 
 def _folder_of(configuration: str) -> str:
-    """The folder whose files the check of a configuration may open: for Triton, the repository of the model."""
+    """The folder whose files the check of a configuration may open: its own or, for Triton, the model repository."""
     folder = configuration.rpartition("/")[0]
     return folder.rpartition("/")[0] if configuration.endswith("/config.pbtxt") else folder
 
 
 def outcome_of(settings: Settings, file: Located) -> Outcome:
-    """The outcome of one remote file. The check always has a time limit, because a server may be slow."""
+    """The outcome of one remote file. Its check always has a time limit, because a server may be slow."""
     timeout = USUAL if settings.timeout is None else settings.timeout
     folder = _folder_of(str(file)) if is_configuration(str(file)) else None
     with Session(file, folder) as session:

@@ -31,7 +31,7 @@ def answered(
     """The report on models; the findings have the snippets for a text report.
 
     Raises like ``files.checked``. Raises OSError if the configuration or its baseline cannot be opened, and ValueError
-    if it is invalid or if a rule or target is unknown.
+    if one of these is invalid, or if a rule or a target is unknown.
     """
     given = None if config is None else configuration(os.fspath(config))
     settings = Settings(
@@ -57,8 +57,10 @@ def answered(
 
 
 def fixed(model: Source, *, unsafe: bool = False) -> Fixed:
-    """A model with its safe fixes (with ``unsafe`` also the suggested ones), the edits, and the report on the remaining
-    findings. Raises OSError if it cannot be opened."""
+    """A model after its safe fixes, or with ``unsafe`` also after the suggested fixes.
+
+    Raises OSError if the model cannot be opened.
+    """
     from irlint.findings.edits import Fixed
     from irlint.run import fixing
 
@@ -72,7 +74,10 @@ def fixed(model: Source, *, unsafe: bool = False) -> Fixed:
 
 
 def configuration(file: str) -> Config:
-    """The configuration in a file. Raises OSError if it cannot be opened, and ValueError if it is invalid."""
+    """The configuration in a file.
+
+    Raises OSError if the file cannot be opened, and ValueError if it is invalid or has no table for irlint.
+    """
     from irlint.policy.configuration import ConfigError, loaded
 
     try:
@@ -87,35 +92,40 @@ def configuration(file: str) -> Config:
 def _policy(
     select: str | Iterable[str] | None, ignore: str | Iterable[str] | None, config: Config | None
 ) -> Policy | None:
-    """The policy: which findings are reported; None reports all. ``select`` and ``ignore`` apply after those of the
-    configuration."""
+    """The policy of a check; None reports all findings.
+
+    ``select`` and ``ignore`` apply after the selection of the configuration.
+    """
     if config is None and select is None and not ignore:
         return None
     from irlint.policy.suppressions import Policy, selection
 
-    own = selection(_rules("select", select), _rules("ignore", ignore) or (), ())
+    by_arguments = selection(_rules("select", select), _rules("ignore", ignore) or (), ())
     if config is None:
-        return Policy((own,))
+        return Policy((by_arguments,))
     if not config["baseline"]:
-        return config.policy(own)
+        return config.policy(by_arguments)
     from irlint.policy import baseline
 
     file = os.path.join(config.root, config["baseline"])
-    return config.policy(own, baseline=baseline.read(file), baseline_root=os.path.dirname(os.path.abspath(file)))
+    root = os.path.dirname(os.path.abspath(file))
+    return config.policy(by_arguments, baseline=baseline.read(file), baseline_root=root)
 
 
 def _rules(option: str, entries: str | Iterable[str] | None) -> list[str] | None:
+    """The names of rules in an argument, None if it is None; raises ValueError."""
     if entries is None:
         return None
-    from irlint.policy.rulebook import judged
+    from irlint.policy.rulebook import verified
 
     names = _listed(entries)
     if option == "select" and not names:
         raise ValueError("select: it names no rule")
-    return judged(option, names)
+    return verified(option, names)
 
 
 def _targets(entries: str | Iterable[str] | None) -> tuple[str, ...]:
+    """The names of targets in an argument, each once; raises ValueError."""
     names = _listed(entries or ())
     if names:
         from irlint.targets.verdicts import target
@@ -126,5 +136,5 @@ def _targets(entries: str | Iterable[str] | None) -> tuple[str, ...]:
 
 
 def _listed(entries: str | Iterable[str]) -> list[str]:
-    """The names in a list, or in a text separated by commas."""
+    """The names in an iterable, or in a text with commas between the names."""
     return [name.strip() for name in entries.split(",") if name.strip()] if isinstance(entries, str) else list(entries)

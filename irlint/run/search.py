@@ -1,4 +1,4 @@
-"""Finds the files that a run checks: the named files, and those in named folders."""
+"""Finds the files that a run checks: the named files, and the models in named folders."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from irlint.policy.gitignore import GitIgnores
     from irlint.run.changes import Changes
 
-#: The suffixes of models; folders are searched for these.
+#: The suffixes of the files for which folders are searched.
 SUFFIXES = tuple(suffix for form in FORMATS for suffix in form.suffixes)
 
 #: The suffixes of weights files, each with the suffix of its model.
 WEIGHTS = tuple((form.weights, form.suffixes[0]) for form in FORMATS if form.weights)
 
-#: Suffixes of files that are often beside models but are no models: documents, settings, programs, images, sounds and
-#: data. ``NAMES`` are complete names of such files.
+#: The suffixes of files that are often beside models but are no models: documents, settings, programs, images, sounds
+#: and data.
 NON_MODELS = (
     *(".md", ".rst", ".txt", ".pdf", ".html", ".htm", ".license", ".log"),
     *(".json", ".jsonl", ".yaml", ".yml", ".toml", ".ini", ".cfg", ".csv", ".tsv", ".lock", ".mapping"),
@@ -33,6 +33,8 @@ NON_MODELS = (
     *(".data", ".onnx_data", ".raw", ".npy", ".npz", ".safetensors", ".model", ".vocab", ".tiktoken", ".dvc"),
     *(".sha256", ".sha512", ".md5", ".sig", ".asc"),
 )
+
+#: The complete names, in lower case, of files that are often beside models.
 NAMES = ("license", "notice", "readme", "copying", "authors", "changelog", "makefile", "dockerfile", "sha256sums")
 
 
@@ -52,11 +54,9 @@ class MissingPaths(FileNotFoundError):
 class Excluded:
     """The files that a run does not check.
 
-    * ``here``: globs relative to the working folder; ``there``: globs relative to ``root``.
-    * ``git``: what git ignores.
-    * ``since``: models that did not change since a revision.
-    * ``links``: collects the links to folders that are not followed.
-    * ``configurations``: whether configuration files are excluded, too.
+    The globs in ``here`` are relative to the working folder, and those in ``there`` to ``root``. ``git`` determines the
+    files that git ignores, and ``since`` the models that did not change since a revision. ``links`` collects the links
+    to folders that are not followed. ``configurations`` is True if configuration files in folders are excluded.
     """
 
     here: tuple[str, ...] = ()
@@ -68,6 +68,7 @@ class Excluded:
     configurations: bool = False
 
     def __call__(self, path: str) -> bool:
+        """Whether a glob matches a path."""
         if not self.here and not self.there:
             return False
         from irlint.policy.globs import matches
@@ -75,23 +76,23 @@ class Excluded:
         return matches(path, self.here) or matches(path, self.there, self.root)
 
     @property
-    def left_out(self) -> Mapping[str, str]:
-        """The files that git ignores, with the pattern lines that match them."""
-        return self.git.left_out if self.git is not None else {}
+    def ignored_files(self) -> Mapping[str, str]:
+        """The files that were skipped because git ignores them, each with the line that ignores it."""
+        return self.git.ignored_files if self.git is not None else {}
 
     @property
     def unchanged(self) -> int:
-        """The number of files that did not change."""
+        """The number of files that were skipped because they did not change."""
         return self.since.unchanged if self.since is not None else 0
 
-    def passed_links(self) -> Iterator[str]:
-        """A line about the links that are not followed, if there are any."""
+    def unfollowed_links(self) -> Iterator[str]:
+        """A line about the links that were not followed; nothing if there are none."""
         if self.links:
             links = f"{counted(len(self.links), 'link')} to folders outside of the named paths ({first(self.links)})"
             yield f"not followed: {links}; name a folder to check it"
 
     def by(self, path: str) -> str:
-        """The first glob that matches a path; "" if none does."""
+        """The first glob that matches a path, or ""."""
         from irlint.policy.globs import matches
 
         here = (glob for glob in self.here if matches(path, [glob]))
@@ -99,11 +100,11 @@ class Excluded:
 
 
 def discovered(paths: Iterable[str], excluded: Excluded | None = None, force_exclude: bool = False) -> list[str]:
-    """The files to check, sorted, each once. A weights file means its model. Folders are searched for files with the
-    suffixes of models.
+    """The files to check, sorted, each once.
 
-    Named files are excluded only with ``force_exclude``. Unreadable files in a folder are included. A link to a folder
-    is followed only if its target is below a named folder.
+    A named weights file is replaced by its model. Named folders are searched for files with the suffixes of models and
+    for configurations of models. Named files are excluded only with ``force_exclude``. Unreadable files and folders in
+    a folder are included. A link to a folder is followed only if its target is below a named folder.
 
     Raises MissingPaths, OSError for a named folder that cannot be read, and ValueError if the changes are unknown.
     """
@@ -126,23 +127,23 @@ def discovered(paths: Iterable[str], excluded: Excluded | None = None, force_exc
 def models(
     paths: Iterable[str], excluded: Excluded | None = None, force_exclude: bool = False, skip_pointers: bool = False
 ) -> list[str]:
-    """The files that a run would not skip. Raises MissingPaths."""
+    """The files of ``discovered`` that a run would not skip. Raises as ``discovered``."""
     return [path for path in discovered(paths, excluded, force_exclude) if not _is_skipped(path, skip_pointers)]
 
 
 def first(links: Collection[str]) -> str:
-    """The first links by name, as text."""
+    """The first LINKS links by name, as a text; "..." stands for further ones."""
     return ", ".join([*sorted(links)[:LINKS], *(["..."] if len(links) > LINKS else [])])
 
 
-def leading_out(files: Iterable[str], paths: Iterable[str]) -> list[str]:
-    """The ``files`` that are links to files outside ``paths``."""
+def links_leading_out(files: Iterable[str], paths: Iterable[str]) -> list[str]:
+    """The files that are links to files outside of ``paths``."""
     roots = [os.path.realpath(path) for path in paths]
     return [file for file in files if not within(os.path.realpath(file), roots)]
 
 
 def _model(path: str) -> str:
-    """The path; for a weights file, the model beside it."""
+    """The path of the model beside a weights file; for any other path, this path."""
     for suffix, other in WEIGHTS:
         if path.lower().endswith(suffix) and os.path.isfile(path[: -len(suffix)] + other):
             return path[: -len(suffix)] + other
@@ -157,8 +158,11 @@ def _is_skipped(path: str, skip_pointers: bool) -> bool:
 
 
 def _files_in(folder: str, excluded: Excluded, roots: Sequence[str]) -> dict[str, str]:
-    """The models in a folder and below it, and the unreadable folders, each with its real path. Links to folders are
-    visited last, and only if they lead below one of ``roots``. Raises OSError if the folder itself cannot be read."""
+    """The models and configurations in a folder and below it, and the unreadable folders, each with its real path.
+
+    Links to folders are visited last, and only if they lead below one of ``roots``. Raises OSError if ``folder`` cannot
+    be read.
+    """
     found: dict[str, str] = {}
     seen: set[tuple[int, int]] = set()
     waiting, links = [(folder, os.path.realpath(folder))], list[tuple[str, str]]()
@@ -176,24 +180,24 @@ def _files_in(folder: str, excluded: Excluded, roots: Sequence[str]) -> dict[str
         for entry in entries:
             path = os.path.normpath(entry.path)
             is_folder = os.path.isdir(path)
-            if _is_passed(entry.name, path, is_folder, excluded):
+            if _is_skipped_entry(entry.name, path, is_folder, excluded):
                 continue
             is_link = _is_link(entry)
-            leads_to = os.path.realpath(path) if is_link else os.path.join(real, entry.name)
+            target = os.path.realpath(path) if is_link else os.path.join(real, entry.name)
             if not is_folder:
-                found[path] = leads_to
+                found[path] = target
             elif not is_link:
-                waiting.append((path, leads_to))
-            elif within(leads_to, roots):
-                links.append((path, leads_to))
+                waiting.append((path, target))
+            elif within(target, roots):
+                links.append((path, target))
             elif excluded.links is not None:
                 excluded.links.add(path)
     return found
 
 
-def _is_passed(name: str, path: str, is_folder: bool, excluded: Excluded) -> bool:
-    """Whether the search skips an entry of a folder: it is hidden, excluded, ignored by git, or a file that is not a
-    model."""
+def _is_skipped_entry(name: str, path: str, is_folder: bool, excluded: Excluded) -> bool:
+    """Whether the search skips an entry of a folder: it is hidden, excluded, ignored by git, or a file that is neither
+    a model nor a configuration of models."""
     is_wanted = is_folder or name.lower().endswith(SUFFIXES)
     if not is_wanted and is_configuration(name) and not excluded.configurations:
         is_wanted = is_beside_models(path)
@@ -209,11 +213,14 @@ def _is_link(entry: os.DirEntry[str]) -> bool:
 
 
 def skipped(path: str, data: bytes | None, skip_pointers: bool, skip_non_models: bool) -> CheckedFile | None:
-    """The entry of a skipped file: a ``.xml`` file that is not an IR; with ``skip_pointers`` an LFS pointer; with
-    ``skip_non_models`` a file whose name and bytes are not those of a model. None for any other file."""
+    """The entry of a file that is skipped; None for a file that is checked.
+
+    Skipped are .xml files with another root element than <net>; with ``skip_pointers``, LFS pointers; and with
+    ``skip_non_models``, files whose names and bytes are not those of models.
+    """
     lowered = path.lower()
-    strange = skip_non_models and data is None and _is_strange(lowered) and not is_configuration(path)
-    if not lowered.endswith(".xml") and not skip_pointers and not strange:
+    is_no_model = skip_non_models and data is None and _has_other_name(lowered) and not is_configuration(path)
+    if not lowered.endswith(".xml") and not skip_pointers and not is_no_model:
         return None
     from irlint.parsers import HEAD, first_bytes, kind
 
@@ -221,15 +228,15 @@ def skipped(path: str, data: bytes | None, skip_pointers: bool, skip_non_models:
     name, found = path.replace(os.sep, "/"), kind(path, head)
     if found == "lfs-pointer" and skip_pointers:
         return CheckedFile(name, None, status="skipped", reason=POINTER_SKIPPED)
-    if strange and not any(found == form.name for form in FORMATS):
+    if is_no_model and not any(found == form.name for form in FORMATS):
         return CheckedFile(name, None, status="skipped", reason=_reason(path))
     if found != "other-xml" or not lowered.endswith(".xml"):
         return None
     return CheckedFile(name, None, status="skipped", reason="its root element is not <net>: no OpenVINO IR")
 
 
-def _is_strange(path: str) -> bool:
-    """Whether a path (in lower case) has a name that models do not have."""
+def _has_other_name(path: str) -> bool:
+    """Whether the name of a path (in lower case) is one that files beside models have, but not models."""
     if path.endswith(SUFFIXES):
         return False
     weights = tuple(suffix for suffix, _ in WEIGHTS)
@@ -237,6 +244,7 @@ def _is_strange(path: str) -> bool:
 
 
 def _reason(path: str) -> str:
+    """Why a file that is no model is skipped."""
     for suffix, other in WEIGHTS:
         if path.lower().endswith(suffix):
             return f"weights without a model: there is no {os.path.basename(path)[: -len(suffix)]}{other} beside them"

@@ -7,14 +7,17 @@ from collections.abc import Iterable, Set
 from irlint.model import Graph, Model, Node, Value
 from irlint.model.order import graphs, used
 from irlint.records import record
-from irlint.run.names import NotOneValue, meant, names_of, proposals
+from irlint.run.names import NotOneValue, names_of, proposals, resolved
 
 
 @record
 class Selection:
-    """Selects the values that satisfy all given conditions: one of the globs ``nodes`` matches the name of the value or
-    its node; its node is at most ``depth`` nodes away from ``around``; with ``ends``, it is an input or output of the
-    model."""
+    """Selects the values that satisfy all of these conditions.
+
+    If there are ``nodes``, one of these globs matches the name of the value or of its node. If there is ``around``, the
+    node of the value is at most ``depth`` steps from this node. With ``ends``, the value is an input or output of the
+    model.
+    """
 
     nodes: tuple[str, ...] = ()
     around: str = ""
@@ -23,8 +26,10 @@ class Selection:
 
 
 def selected(model: Model, selection: Selection) -> Set[Value] | None:
-    """The selected values; None for all. Raises NotOneValue if a glob matches none, or if ``around`` names no node or
-    several."""
+    """The selected values; None for all values.
+
+    Raises NotOneValue if a glob matches no value, or unless ``around`` names exactly one value.
+    """
     parts: list[Set[Value]] = []
     if selection.nodes:
         parts.append(_fitting(model, selection.nodes))
@@ -41,6 +46,7 @@ def ends(graph: Graph) -> Set[Value]:
 
 
 def _fitting(model: Model, globs: Iterable[str]) -> Set[Value]:
+    """The values that one of the globs matches."""
     from fnmatch import fnmatchcase
 
     names = names_of(model)
@@ -55,9 +61,12 @@ def _fitting(model: Model, globs: Iterable[str]) -> Set[Value]:
 
 
 def _around(model: Model, name: str, depth: int) -> Set[Value]:
-    """The results of the nodes at most ``depth`` steps away, and the inputs of the nearer ones. The search does not
-    pass through constants."""
-    center = meant(name, model)
+    """The outputs of all nodes within ``depth`` steps of a node, and the inputs of the nodes within one step less.
+
+    A step goes from a node to a node that makes one of its inputs or uses one of its outputs. No step starts from a
+    constant to the nodes that use it.
+    """
+    center = resolved(name, model)
     makers, users = _edges(model)
     constant = model.format.constant_node if model.format is not None else None
     found = {center.value}

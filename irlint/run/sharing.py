@@ -14,18 +14,19 @@ from irlint.run.files import PROCESSES, Outcome, Settings, died, outcome, timed_
 if TYPE_CHECKING:
     from irlint.parsers.remote.locations import Located
 
-#: If outcomes are wanted in order, at most this many wait for the first unknown one.
+#: If outcomes are yielded in order, a file starts only if it is less than this many places after the first unfinished
+#: one.
 AHEAD = 1000
 
 
 def shared(
     files: Iterable[str | Located], settings: Settings, jobs: int, *, ordered: bool, executor: str = PROCESSES
 ) -> Iterator[Outcome]:
-    """The outcomes of files, checked by ``jobs`` processes. With ``ordered`` they have the order of the files;
-    otherwise the largest files start first.
+    """The outcomes of files, which ``jobs`` processes check.
 
-    The ``executor`` is PROCESSES, ``dask`` for a cluster on this machine, or ``dask://HOST:PORT``. Raises ValueError if
-    a cluster is not available.
+    With ``ordered``, the outcomes have the order of the files. Without, the largest files start first, and each outcome
+    is yielded as soon as it is known. The ``executor`` is PROCESSES, ``dask`` for a cluster on this machine, or
+    ``dask://HOST:PORT``. Raises ValueError if a cluster is not available.
     """
     if not ordered:
         files = sorted(files, key=_size, reverse=True)
@@ -41,8 +42,8 @@ def _answers(
     files: Iterable[str | Located], settings: Settings, jobs: int, ahead: int, executor: str
 ) -> Iterator[tuple[int, Outcome]]:
     """The outcomes with the indices of their files."""
-    # Modules that are loaded now need not be loaded by each forked process. If file handles run out, the modules that
-    # report this must already be loaded.
+    # Modules that are loaded now need not be loaded by each forked process. The modules that report a lack of file
+    # handles cannot be loaded once there are none.
     from irlint.reporters import plain  # noqa: F401
     from irlint.run import one_file as inspection  # noqa: F401
 
@@ -60,13 +61,13 @@ def _answers(
 
 
 def in_order(answers: Iterable[tuple[int, Outcome]]) -> Iterator[Outcome]:
-    """The answers in the order of their indices, each as soon as all earlier ones are known."""
-    held: dict[int, Outcome] = {}
+    """The answers in the order of their indices, each as soon as all earlier answers are known."""
+    waiting: dict[int, Outcome] = {}
     following = 0
     for index, answer in answers:
-        held[index] = answer
-        while following in held:
-            yield held.pop(following)
+        waiting[index] = answer
+        while following in waiting:
+            yield waiting.pop(following)
             following += 1
 
 

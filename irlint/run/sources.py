@@ -1,4 +1,4 @@
-"""The models that a Python caller may pass: a path, or a model in memory."""
+"""The models that functions in Python accept: a path, or a model in memory."""
 
 from __future__ import annotations
 
@@ -15,7 +15,10 @@ NOWHERE = "<memory>"
 
 @record
 class Source:
-    """A model: its path, or its name and bytes. If it is ``alone``, the files beside it are unknown."""
+    """A model: its path, or for a model in memory its name and its bytes.
+
+    ``alone`` is True if the folder of the model is unknown, so that no file beside it can be read.
+    """
 
     path: str
     data: bytes | None = None
@@ -23,21 +26,20 @@ class Source:
 
 
 def source(model: Any, name: str | os.PathLike[str] | None = None, *, stem: str = "model") -> Source:
-    """The source of a model: a path, bytes, a binary file object, an ``onnx.ModelProto``, or an object with one as
-    ``model_proto``.
+    """The source of a model: a path, bytes, a binary file object, an ``onnx.ModelProto``, or an object whose
+    ``model_proto`` is one.
 
-    ``name`` is the path of a model in memory; its external data are searched beside it. Without it, the ``name`` of a
-    file object counts, else ``stem``.
-    Raises TypeError for any other argument, and ValueError for a ``name`` given with a path or for a ModelProto that
-    cannot be serialized.
+    ``name`` is the path of a model in memory, beside which external data is searched. Without ``name``, the name of a
+    file object is used; without that, the model is alone and its name begins with ``stem``. Raises TypeError for any
+    other argument, and ValueError for a ``name`` beside a path or for a ModelProto that cannot be serialized.
     """
     if isinstance(model, (str, os.PathLike)):
         if name is not None:
             raise ValueError("`name` is only for a model in memory, and this is a path")
         return Source(os.fspath(model))
     data = _bytes(model)
-    own = getattr(model, "name", None) if hasattr(model, "read") else None
-    name = own if name is None and isinstance(own, (str, os.PathLike)) else name
+    name_of_file = getattr(model, "name", None) if hasattr(model, "read") else None
+    name = name_of_file if name is None and isinstance(name_of_file, (str, os.PathLike)) else name
     if name is not None:
         return Source(os.fspath(name), data)
     is_markup = data[:64].lstrip(b"\xef\xbb\xbf\xff\xfe\0 \t\r\n").startswith(b"<")
@@ -57,6 +59,7 @@ def sources(models: Any, name: str | os.PathLike[str] | None = None) -> list[Sou
 
 
 def _bytes(model: Any) -> bytes:
+    """The bytes of a model in memory; raises TypeError and ValueError."""
     if isinstance(model, (bytes, bytearray, memoryview)):
         return bytes(model)
     if hasattr(model, "read"):

@@ -52,11 +52,11 @@ def taken(
     *,
     covers: bool = False,
 ) -> dict[str, Any]:
-    """The data of ``irlint targets --format json``. With ``named`` only these targets are included; ``shapes`` are
-    those of the inputs. With ``covers``, the entries of NPUs state where each node runs.
+    """The data of ``irlint targets --format json``, for all releases or only for the targets ``named``.
 
-    Raises OSError if the file cannot be opened. Raises ValueError if it is not a readable model, or if a target is
-    unknown.
+    ``shapes`` replace the declared shapes of inputs. With ``covers``, the entries of NPUs state where each node runs.
+    Raises OSError if the file cannot be opened. Raises ValueError if the file is not a readable model, or if a target
+    is unknown.
     """
     asked = [target(each) for each in named]
     known = worked_out(path, data, shapes, given_by)
@@ -73,7 +73,7 @@ def taken(
 
 
 def _covered(known: Known, entries: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The entries; each of an NPU with the places of the nodes, the partitions and what stays dynamic."""
+    """The entries; those of NPUs also have the places of the nodes, the partitions and the dynamic values."""
     found = []
     for entry in entries:
         runtime = record_of(known, entry["name"])
@@ -109,12 +109,16 @@ def _coverage(found: Coverage) -> dict[str, Any]:
 
 
 def _is_asked(asked: Target, entries: Sequence[dict[str, Any]]) -> bool:
-    """Whether the runtime reads the format of the model."""
+    """Whether the runtime of a target reads the format of the model, and thus has entries."""
     return any(each["name"] == asked.runtime for each in entries)
 
 
 def _chosen(asked: Target, entries: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """The entry of a named release. If it is newer than all measured releases, the newest measured one counts."""
+    """The entry of a named release.
+
+    A release that is newer than all measured releases gets the entry of the newest one, and an older release than all
+    measured ones the verdict UNKNOWN.
+    """
     if asked.column is None:
         fault = too_old(asked)
         reason = {"rule": fault.rule.name, "message": fault.message, "help": fault.help}
@@ -138,7 +142,7 @@ def taken_of(known: Known, path: str) -> dict[str, Any]:
 
 
 def entries_of(known: Known, runtimes: Sequence[str]) -> list[dict[str, Any]]:
-    """The entries of some runtimes for an inferred model, the oldest release of each first."""
+    """The entries of those ``runtimes`` that read the format of an inferred model, the oldest release of each first."""
     return _entries(known, [each for each in runtimes if each in known.format.runtimes], every_problem(known))
 
 
@@ -149,7 +153,7 @@ def _entries(known: Known, runtimes: Iterable[str], problems: Sequence[Problem])
 
 
 def _wrong(problems: Sequence[Problem]) -> list[Problem]:
-    """The errors that a release may see when it loads the model."""
+    """The errors for which a release may refuse to load the model, without those about versions."""
     return [each for each in problems if each.is_error and not _is_late(each) and not _is_of_limits(each)]
 
 
@@ -158,13 +162,15 @@ def _is_late(problem: Problem) -> bool:
 
 
 def _is_of_limits(problem: Problem) -> bool:
-    """Whether an error is about a version that each release accepts or refuses itself."""
+    """Whether an error is about the IR version or an opset, whose limits are known for each release."""
     return problem.fault.rule in (IR_VERSION_TOO_NEW, OPSET_TOO_NEW)
 
 
 def _lower(known: Known, entries: list[dict[str, Any]]) -> dict[str, Any] | None:
-    """The highest opset, with its IR version, that lets more releases run the model, as many as any lower opset does;
-    and these releases. None if no opset helps."""
+    """The highest opset with which the most releases run the model, its IR version, and these releases.
+
+    Returns None if no opset lets another release run the model.
+    """
     least = lowest(known)
     if least is None or all(each["verdict"] == RUNS for each in entries):
         return None
@@ -228,8 +234,11 @@ def _releases(known: Known, runtime: str, wrong: Sequence[Problem]) -> Iterator[
 
 
 def _of_errors(known: Known, runtime: str, errors: Sequence[Problem]) -> Iterator[tuple[Problem, int, int]]:
-    """The errors that follow from no other, with the releases, as bits, that load models with such an error, and those
-    that refuse the model for it or for an error that follows from it."""
+    """Each error that follows from no other error, and two sets of releases as bits.
+
+    The first set loads models with such an error. The second set refuses the model because of this error or of an error
+    that follows from it.
+    """
     broken: dict[int, int] = {}
     for error, refusing in zip(errors, refused(known, runtime, errors)):
         root = id(_root(error))
@@ -240,14 +249,17 @@ def _of_errors(known: Known, runtime: str, errors: Sequence[Problem]) -> Iterato
 
 
 def _root(problem: Problem) -> Problem:
-    """The problem from which it follows in the end; itself if it follows from none."""
+    """The root from which a problem follows; the problem itself if it is a root."""
     while problem.because is not None:
         problem = problem.because
     return problem
 
 
 def _compiled(entry: dict[str, Any], late: Sequence[Problem]) -> dict[str, Any]:
-    """The entry of a release for an IR, with the result of compiling, which was measured for one release only."""
+    """The entry of a release for an IR with the errors at compilation, ``late``, which were measured for one release.
+
+    For every other release, these errors make the verdict UNKNOWN.
+    """
     if entry["verdict"] == REFUSED:
         return entry
     if entry["release"] != openvino_cpu.RELEASE:
@@ -280,7 +292,7 @@ def _of_node(problem: Problem) -> str:
 
 
 def _unsound(problem: Problem, refused: bool) -> dict[str, Any]:
-    """An error of the check as a reason. Some releases report it only when the model runs."""
+    """An error of the check as a reason; unless ``refused``, the release may report it only when the model runs."""
     fault, node = problem.fault, problem.node
     name = fault.rule.name if refused else TARGET_NOT_KNOWN.name
     text = _of_node(problem)

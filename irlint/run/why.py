@@ -14,12 +14,12 @@ from irlint.model.tensor import Tensor
 from irlint.parsers.opening import whole
 from irlint.records import NOTHING, replaced
 from irlint.run.listing import dim_entry, entry_of, notes_on, worked_out
-from irlint.run.names import Meant, meant
+from irlint.run.names import Resolved, resolved
 from irlint.run.one_file import NOWHERE, positions_of
 from irlint.snippets.finding import Pictures
 from irlint.snippets.reasons import NAMED, cause, text
 
-#: A function from a node to its line; None in files without lines.
+#: Returns the line of a node, or None for a file without lines.
 Lines = Callable[[Node], int | None]
 
 
@@ -33,14 +33,14 @@ def traced(
     *,
     limit: int | None = NAMED,
 ) -> dict[str, Any]:
-    """The data of ``irlint why --format json`` for the value ``name``, for one axis or all.
+    """The data of ``irlint why --format json`` for the value ``name``, for one axis or, without ``axis``, for all axes.
 
-    A sentence names at most ``limit`` of the nodes that kept a size; None names all. Raises like ``listing.listed``,
-    NotOneValue (a ValueError) if ``name`` matches no value or several, and ValueError for an axis that the value does
-    not have.
+    A sentence names at most ``limit`` of the nodes that pass a size on; None names all of them. Raises like
+    ``listing.listed``, NotOneValue (a ValueError) unless ``name`` matches exactly one value, and ValueError for an axis
+    that the value does not have.
     """
     known = worked_out(path, data, shapes, given_by)
-    wanted = meant(name, known.model)
+    wanted = resolved(name, known.model)
     axes = _axes(wanted, axis, known)
     if data is None and known.format.has_lines:
         data = whole(path, "document")
@@ -64,7 +64,8 @@ def traced(
     }
 
 
-def _axes(wanted: Meant, axis: int | None, known: Known) -> list[int]:
+def _axes(wanted: Resolved, axis: int | None, known: Known) -> list[int]:
+    """The axis counted from 0, or all axes; raises ValueError."""
     found = known.types.get(wanted.value)
     rank = found.rank if isinstance(found, Tensor) else None
     if axis is None:
@@ -72,8 +73,8 @@ def _axes(wanted: Meant, axis: int | None, known: Known) -> list[int]:
     if rank is None:
         raise ValueError(f"--axis {axis}: the number of axes of {wanted.name} is not known")
     if not -rank <= axis < rank:
-        held = f"has the axes 0 to {rank - 1}" if rank > 1 else "has the axis 0 only" if rank else "is a scalar"
-        raise ValueError(f"--axis {axis}: {wanted.name} {held}")
+        axes = f"has the axes 0 to {rank - 1}" if rank > 1 else "has the axis 0 only" if rank else "is a scalar"
+        raise ValueError(f"--axis {axis}: {wanted.name} {axes}")
     return [axis % rank]
 
 

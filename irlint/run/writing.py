@@ -1,4 +1,4 @@
-"""Writes a file safely: under a temporary name in its folder, which then replaces the file."""
+"""Writes a file safely: a temporary file in the same folder is written, and then replaces the file."""
 
 from __future__ import annotations
 
@@ -8,25 +8,28 @@ from importlib import import_module
 
 from irlint.lazy_typing import Any
 
-#: The temporary files that are not in place yet.
+#: The temporary files that exist now.
 _pending: set[str] = set()
 
-#: Signals that end a process before Python can clean up.
+#: The signals that end a process before Python can clean up.
 ENDING = ("SIGTERM", "SIGHUP")
 
 
 def put(file: str, blocks: Iterable[bytes], mode: int) -> None:
-    """Replaces ``file`` by a file with these bytes and permissions. If this fails, or if a signal ends the process,
-    everything stays as it was. Raises OSError."""
+    """Replaces ``file`` by a file with these bytes and permissions.
+
+    If this fails, or if a signal of ENDING ends the process, the old file stays and the temporary one is removed.
+    Raises OSError.
+    """
     from tempfile import mkstemp
 
     name = ""
     try:
         with _Ending() as ending:
-            ending.wait()
+            ending.block()
             handle, name = mkstemp(dir=os.path.dirname(file), prefix=".irlint-")
             _pending.add(name)
-            ending.hear()
+            ending.unblock()
             with os.fdopen(handle, "wb") as stream:
                 stream.writelines(blocks)
             os.chmod(name, mode)
@@ -52,7 +55,7 @@ def _discard(name: str) -> None:
 
 
 def permissions(file: str) -> int:
-    """The permissions of a file; those of a new file if it does not exist."""
+    """The permissions of a file or, if it does not exist, those that a new file gets."""
     try:
         return os.stat(file).st_mode & 0o777
     except FileNotFoundError:
@@ -62,8 +65,10 @@ def permissions(file: str) -> int:
 
 
 class _Ending:
-    """A block during which an ending signal first removes the temporary files. In other threads, and without signals,
-    it does nothing."""
+    """A block in which a signal that ends the process first removes the temporary files.
+
+    Signals with a handler are not changed. In threads other than the main one, the block has no effect.
+    """
 
     def __enter__(self) -> _Ending:
         self.signals: Any = import_module("signal")
@@ -78,20 +83,20 @@ class _Ending:
             self.before.clear()
         return self
 
-    def wait(self) -> None:
-        """Blocks Ctrl-C and the ending signals."""
+    def block(self) -> None:
+        """Delays Ctrl-C and the signals that end the process until ``unblock``, if the system can do that."""
         if hasattr(self.signals, "pthread_sigmask"):
-            held = [self.signals.SIGINT, *self.before]
-            self.mask = self.signals.pthread_sigmask(self.signals.SIG_BLOCK, held)
+            delayed = [self.signals.SIGINT, *self.before]
+            self.mask = self.signals.pthread_sigmask(self.signals.SIG_BLOCK, delayed)
 
-    def hear(self) -> None:
-        """Unblocks them."""
+    def unblock(self) -> None:
+        """Ends the effect of ``block``."""
         if self.mask is not None:
             mask, self.mask = self.mask, None
             self.signals.pthread_sigmask(self.signals.SIG_SETMASK, mask)
 
     def __exit__(self, *_: object) -> None:
-        self.hear()
+        self.unblock()
         for number, handler in self.before.items():
             self.signals.signal(number, handler)
 

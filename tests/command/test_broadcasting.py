@@ -11,8 +11,8 @@ from irlint.command.options import BROADCAST
 from irlint.run.broadcasting import RULES
 
 PDPD = """pdpd  OpenVINO: auto_broadcast="pdpd"
-  Only the second shape is stretched; its axes are aligned with those of the first from `axis` on,
-    or at the end with -1.
+  Only the second shape is stretched; its axes are aligned with the axes of the first from `axis`
+    on, or with the last axes if `axis` is -1.
  |   axis         0    1    2    3
  |   shape 0  [   2,   3,   4,   5 ]
  |   shape 1       [   3,   9 ]

@@ -7,6 +7,7 @@ import random
 
 import pytest
 
+from irlint.contracts import implied
 from irlint.contracts.assumptions import assumed
 from irlint.contracts.joint import contradicting
 from irlint.contracts.simplified import decided, simplified
@@ -134,3 +135,14 @@ def test_the_divisors_of_a_number() -> None:
     sizes = solved([Relation("%", 48, 4 * A)])
     assert sizes is not None
     assert list(sizes.elements(50)) == [1, 2, 3, 4, 6, 12]
+
+
+def test_proofs_about_implied_demands_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
+    tried = []
+    is_implied = implied._is_implied
+    monkeypatch.setattr(implied, "_is_implied", lambda *given: tried.append(given) or is_implied(*given))
+    sizes = [symbol(f"s{index}", 1) for index in range(80)]
+    many = tuple(Relation("==", *pair) for pair in itertools.pairwise(sizes))
+    demands = [many, (Relation(">=", A, B),), (Relation(">=", A + 1, B),)]
+    assert implied.without_implied(demands) == [*demands[:2], None]
+    assert implied.MOST_PROOFS < len(tried) <= 2 * implied.MOST_PROOFS

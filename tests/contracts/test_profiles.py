@@ -269,7 +269,7 @@ def test_sizes_of_trtexec_go_together(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("assumption", "stated"),
     [
-        ("K <= 3", "'K', which is not a size of an input; the dynamic ones are H, N, W"),
+        ("K <= 3", "'K', which is not a size of an input; the dynamic sizes are H, N, W"),
         ("H = 3", "'H = 3' is not an assumption"),
         ("H <= 3.5", "is not an assumption"),
         ("open('x')", "is not an assumption"),
@@ -332,7 +332,7 @@ def test_a_progression_lies_within_its_sizes(parts: list[Any]) -> None:
     within = [size for size in range(1, 400) if size in found]
     assert within
     assert all(size in sizes for size in within)
-    assert found.whole == (within == list(sizes.elements(399)))
+    assert found.is_complete == (within == list(sizes.elements(399)))
 
 
 @pytest.mark.parametrize(("names", "key"), [('names="images,data"', '"images": [-1, 3],'), ("", "0: [-1, 3],  # in")])

@@ -105,7 +105,7 @@ def rule_index() -> str:
             found[code] = dotted(path)
     return (
         '"""Which module has a rule; written by ``tests/make/index.py``."""\n\n'
-        "#: By the rule's code.\n"
+        "#: The module of each rule, by the code of the rule.\n"
         f"RULES = {_literal(found)}\n"
     )
 

@@ -231,11 +231,11 @@ def test_what_is_read_again_is_what_was_written(folder: Path) -> None:
 def test_another_program(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from irlint.run.files import Settings
 
-    asked = cache._asked(Settings({}))
-    assert cache._asked(Settings({})) == asked
-    assert cache._asked(Settings({}, drawn=True)) != asked
+    asked = cache._hash_of(Settings({}))
+    assert cache._hash_of(Settings({})) == asked
+    assert cache._hash_of(Settings({}, drawn=True)) != asked
     monkeypatch.setattr(cache, "_program", lambda: iter([("irlint", 1, 2)]))
-    assert cache._asked(Settings({})) != asked
+    assert cache._hash_of(Settings({})) != asked
 
 
 def test_a_folder_that_cannot_be_written(folder: Path) -> None:

@@ -46,7 +46,8 @@ def test_each_rule_and_severity_has_its_own() -> None:
     found = subject.limited([*problems(11, RULES[0]), *problems(10, RULES[1])], 10)
     assert len(found) == 21
     assert [each.fault.message for each in found if "not listed" in each.fault.message] == [
-        "11 errors of this file are of this rule, and 1 of them are not listed: this one and those after it"
+        "11 errors of this file are of this rule, and 1 of these is not listed: the error at this place and all later "
+        "ones"
     ]
     assert found[-1].is_error
 

@@ -8,7 +8,7 @@ import pytest
 from irlint.model import Model
 from irlint.parsers.onnx import read
 from irlint.parsers.openvino import read as read_ir
-from irlint.run.names import NotOneValue, completions, meant
+from irlint.run.names import NotOneValue, completions, resolved
 
 ONNX = """<ir_version: 10, opset_import: ["" : 17, "f" : 1]>
 g (bool c, float[2] x) => (float[2] y, float[2] z, float[2] t) {
@@ -66,7 +66,7 @@ def model(text: str) -> Model:
     ],
 )
 def test_names(text: str, name: str, value: str) -> None:
-    assert meant(name, model(text)).name == value
+    assert resolved(name, model(text)).name == value
 
 
 @pytest.mark.parametrize(
@@ -77,14 +77,14 @@ def test_names(text: str, name: str, value: str) -> None:
             '"Join"')),
         (ONNX, "HEAD", ("help: did you mean `/head/Split`, `/head/Join`?",)),
         (ONNX, "/had/Split", ("help: did you mean `/head/Split`, `/head/Join`?",)),
-        (ONNX, "nothing like it", ("help: `irlint shapes` lists them",)),
-        (ONNX, "", ("help: `irlint shapes` lists them",)),
+        (ONNX, "nothing like it", ("help: `irlint shapes` lists all values",)),
+        (ONNX, "", ("help: `irlint shapes` lists all values",)),
         (IR, "image", ("help: did you mean `images`?",)),
     ],
 )  # fmt: skip
 def test_names_of_no_value_or_several(text: str, name: str, helps: tuple[str, ...]) -> None:
     with pytest.raises(NotOneValue) as raised:
-        meant(name, model(text))
+        resolved(name, model(text))
     assert raised.value.helps == helps
 
 

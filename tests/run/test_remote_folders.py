@@ -89,7 +89,7 @@ def test_a_configuration_of_a_server_without_lists_is_skipped(site: Site) -> Non
 
 
 @pytest.mark.parametrize(
-    ("name", "holds"),
+    ("name", "is_contained"),
     [
         ("https://h/repository/model/1/model.onnx", True),
         ("https://h/repository/other/config.pbtxt", True),
@@ -100,10 +100,10 @@ def test_a_configuration_of_a_server_without_lists_is_skipped(site: Site) -> Non
         ("https://elsewhere/repository/model", False),
     ],
 )
-def test_what_a_configuration_may_open(name: str, holds: bool) -> None:
+def test_what_a_configuration_may_open(name: str, is_contained: bool) -> None:
     with session.Session(Located("https://h/repository/model/config.pbtxt"), "https://h/repository") as found:
-        assert found.holds(name) is holds
-        if not holds:
+        assert found.contains(name) is is_contained
+        if not is_contained:
             with pytest.raises(OSError, match="only if you name it") as caught:
                 session.opened(name)
             assert caught.value.errno == errno.EACCES

@@ -10,13 +10,11 @@ from irlint.model import Model, Problem
 from irlint.model.formats import ONNX
 from irlint.parsers import opening
 from irlint.parsers.faults import MALFORMED_ONNX, NOT_A_MODEL, TRUNCATED_FILE
-from irlint.parsers.onnx import messages as onnx_messages
-from irlint.parsers.onnx import protobuf, unread
-from irlint.parsers.onnx import tensors as onnx_tensors
+from irlint.parsers.onnx import messages, protobuf, tensors, unread
 from irlint.parsers.onnx.graph_records import standard
 from irlint.parsers.onnx.linking import Linker, file_types
 from irlint.parsers.onnx.messages import Reader
-from irlint.parsers.onnx.protobuf import Damage
+from irlint.parsers.onnx.protobuf import DELIMITED, VARINT, Damage
 from irlint.parsers.opening import opened, shrunk
 
 if TYPE_CHECKING:
@@ -25,19 +23,16 @@ if TYPE_CHECKING:
 
     from irlint.parsers.onnx.protobuf import Buffer, Fields, LongTexts, Span
 
-_IR_VERSION, _GRAPH, _OPSET_IMPORT, _METADATA, _TRAINING_INFO, _FUNCTIONS = (
-    1 << 3,
-    7 << 3 | 2,
-    8 << 3 | 2,
-    14 << 3 | 2,
-    20 << 3 | 2,
-    25 << 3 | 2,
+#: The keys of fields of ModelProto: the number of the field and its wire type.
+_IR_VERSION = 1 << 3 | VARINT
+_GRAPH, _OPSET_IMPORT, _METADATA, _TRAINING_INFO, _FUNCTIONS = (
+    number << 3 | DELIMITED for number in (7, 8, 14, 20, 25)
 )
 
-#: The fields of ModelProto with the name and version of the tool that wrote the file.
-_PRODUCER = (2, 3)
+#: The numbers of the fields of ModelProto with the name and version of the tool that wrote the file.
+_PRODUCER_NUMBERS = (2, 3)
 
-#: The fields of ModelProto that hold a message or text.
+#: The names of the fields of ModelProto that hold a message or a text, by their numbers.
 _FIELD_NAMES = {
     2: "producer_name",
     3: "producer_version",
@@ -51,16 +46,16 @@ _FIELD_NAMES = {
     26: "configuration",
 }
 
-#: Files of at most this many bytes are read completely.
+#: Files of at most this many bytes are read completely, unless the file has its own limit ``small``.
 SMALL = 1 << 24
 
 
 def read(path: str | os.PathLike[str], data: bytes | bytearray | memoryview | mmap | None = None) -> Model:
-    """The model in an ONNX file, or in ``data``, its bytes; external data is searched beside ``path``.
+    """The model in an ONNX file, or in ``data``, the bytes of the file; external data is searched beside ``path``.
 
-    A file that is not a valid protobuf message results in a model without a graph and with one problem. A damaged type,
-    attribute or initializer becomes unknown, and a problem states its place. Raises OSError if the file cannot be
-    opened.
+    A file that is no ONNX model or is damaged results in a model without a graph and with one problem. If only a type,
+    an attribute or an initializer is damaged, this part is unknown, and a problem states its place. Raises OSError if
+    the file cannot be opened.
     """
     name = os.fspath(path)
     if data is not None:
@@ -69,13 +64,16 @@ def read(path: str | os.PathLike[str], data: bytes | bytearray | memoryview | mm
         return _model(name, bytes_of(file))
 
 
-#: The facts about an external data file: size, reason, and kind of link, as in ``Files.size``.
-facts_beside = onnx_tensors.facts_beside
+#: The facts about an external data file; see ``irlint.parsers.onnx.tensors``.
+facts_beside = tensors.facts_beside
 
 
 def bytes_of(file: BinaryIO) -> Buffer:
-    """A copy of the bytes of a file, which stays valid if the file is truncated; for a large file, large weights, which
-    the parser does not read, are zeros. Raises OSError if the file is truncated while it is read."""
+    """The bytes of a file, in memory, so that truncating the file later does no harm.
+
+    In the bytes of a large file, large weights are zeros; the parser does not read them. Raises OSError if the file is
+    truncated while it is read.
+    """
     size = opening.size(file)
     if size > getattr(file, "small", SMALL):
         from irlint.parsers.onnx.skeleton import copied
@@ -94,23 +92,23 @@ def _model(path: str, data: Buffer) -> Model:
     try:
         protobuf.fields(data, 0, len(data), found)
     except Damage as damage:
-        return Model(path, ONNX, problems=(Problem(_unreadable(data, found, damage)),))
+        return Model(path, ONNX, problems=(Problem(_undecoded(data, found, damage)),))
     version = str(protobuf.last(found, _IR_VERSION)) if _IR_VERSION in found else None
     if _GRAPH not in found:
         fault = NOT_A_MODEL.fault("the file contains no graph", help="check that it is an ONNX model")
         return Model(path, ONNX, version, problems=(Problem(fault),))
     try:
-        reader = Reader(data, onnx_tensors.Files(path))
+        reader = Reader(data, tensors.Files(path))
         # ONNX Runtime reads 32 bits of a version.
         imports = [
             (domain, protobuf.int32(number)) for domain, number in reader.imports(found.get(_OPSET_IMPORT, ()), 1)
         ]
         graph = reader.graph(found[_GRAPH], 1)
         functions = [reader.function(*span) for span in reader.entries(found, _FUNCTIONS >> 3, "functions")]
-        metadata = onnx_tensors.string_entries(data, found.get(_METADATA, ()))
+        metadata = tensors.string_entries(data, found.get(_METADATA, ()))
         unread.walk_fields(data, found, unread.OF_MODEL, 0)
     except Damage as damage:
-        return Model(path, ONNX, version, problems=(Problem(onnx_messages.damaged("the file", damage)),))
+        return Model(path, ONNX, version, problems=(Problem(messages.damaged("the file", damage)),))
     opsets = {standard(domain): number for domain, number in imports}
     if version is not None and int(version) < 3 and not imports:
         opsets = {"": 1}
@@ -120,8 +118,8 @@ def _model(path: str, data: Buffer) -> Model:
         linker.problems.append(_duplicate_keys(data, found[_METADATA]))
     main = linker.graph(graph, "", opsets, ())
     linked = linker.functions(functions, graph)
-    producer = " ".join(filter(None, (protobuf.last_text(data, found, number) for number in _PRODUCER)))
-    of_file = [_long_names(reader.long), _passed_over(reader.passed_over)]
+    producer = " ".join(filter(None, (protobuf.last_text(data, found, number) for number in _PRODUCER_NUMBERS)))
+    of_file = [_long_names(reader.long), _equal_entries(reader.unread_entries)]
     problems = (*linker.problems, *(Problem(fault) for fault in of_file if fault is not None))
     return Model(
         path,
@@ -147,7 +145,7 @@ def _long_names(sizes: LongTexts) -> Fault | None:
     return long_texts.long_names(sizes)
 
 
-def _passed_over(counts: Mapping[str, int]) -> Fault | None:
+def _equal_entries(counts: Mapping[str, int]) -> Fault | None:
     if not counts:
         return None
     from irlint.parsers.onnx import equal_entries
@@ -155,20 +153,20 @@ def _passed_over(counts: Mapping[str, int]) -> Fault | None:
     return equal_entries.fault(counts)
 
 
-def _unreadable(data: Buffer, found: Fields, damage: Damage) -> Fault:
-    """The fault of a file that is not a complete message."""
+def _undecoded(data: Buffer, found: Fields, damage: Damage) -> Fault:
+    """The fault of a file whose fields cannot be decoded; ``found`` are the fields before the damage."""
     if _IR_VERSION not in found and not (damage.excess and damage.field == _GRAPH >> 3):
         return NOT_A_MODEL.fault("the file is not an ONNX model", help="export or download the model again")
+    if _has_converted_line_ends(data):
+        return messages.converted(damage)
     if not damage.excess:
-        return onnx_messages.converted(damage) if _converted(data) else onnx_messages.damaged("the file", damage)
+        return messages.damaged("the file", damage)
     size = len(data)
-    if _converted(data):
-        return onnx_messages.converted(damage)
     name = _FIELD_NAMES.get(damage.field, f"with the number {damage.field}")
     return TRUNCATED_FILE.fault(
         f"the field {name} runs {damage.excess} byte{'s' * (damage.excess != 1)} past the end of the file, which has "
         f"{size} byte{'s' * (size != 1)}",
-        help=f"copy or download the file again: it has at least {size + damage.excess} bytes",
+        help=f"copy or download the file again: the complete file has at least {size + damage.excess} bytes",
     )
 
 
@@ -179,9 +177,8 @@ def _too_large(size: int) -> Fault:
     )
 
 
-def _converted(data: Buffer) -> bool:
-    """Whether there are several line feeds and each follows a carriage return, as in a file with converted line
-    endings."""
+def _has_converted_line_ends(data: Buffer) -> bool:
+    """Whether the first million bytes contain more than two line feeds and each follows a carriage return."""
     raw = bytes(data[:1_000_000])
     feeds = raw.count(b"\n")
     return feeds > 2 and feeds == raw.count(b"\r\n")

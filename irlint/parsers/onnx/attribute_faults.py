@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from irlint.findings.faults import Fault, Rule, Severity
 from irlint.lazy_typing import Literal
-from irlint.parsers.onnx.attribute_kinds import StatedKind
+from irlint.parsers.onnx.attribute_kinds import MESSAGES, StatedKind
 
 #: The graph that contains a node: the main one, a body in it, or a function with its bodies.
 Where = Literal["main", "body", "function"]
@@ -77,8 +77,8 @@ _REFERENCE = 21
 
 
 def attribute_faults(name: str, stated: StatedKind, *, constant: bool, where: Where) -> list[Fault]:
-    """The faults of an attribute; ``constant`` states whether its node is a Constant. Where ONNX Runtime does not read
-    the faulty part, they are warnings."""
+    """The faults of an attribute; ``constant`` is True for an attribute of a Constant. A fault in a part that ONNX
+    Runtime does not read is a warning."""
     if not name:
         return [_nameless(stated, ignored=constant and where != "body" and stated.is_stated)]
     filled = [_FIELDS[field] for field in stated.fields if field in _FIELDS]
@@ -90,10 +90,10 @@ def attribute_faults(name: str, stated: StatedKind, *, constant: bool, where: Wh
     if not stated.is_stated:
         faults.append(_undefined(name, stated.number, filled, ignored=from_call and not constant))
     elif any(_owner(field) != stated.kind for field in filled):
-        has_value = (
-            where == "main" or stated.kind.endswith("S") or any(_owner(field) == stated.kind for field in filled)
-        )
-        ignored = from_call or (constant and where != "body" and has_value)
+        has_value = any(_owner(field) == stated.kind for field in filled)
+        # Without a value, ONNX Runtime reads an empty list or, in the main graph, 0 or an empty text.
+        may_be_empty = stated.kind.endswith("S") or (where == "main" and stated.kind not in MESSAGES)
+        ignored = from_call or (constant and where != "body" and (has_value or may_be_empty))
         faults.append(_mismatch(name, stated.kind, filled, ignored=ignored))
     return faults
 

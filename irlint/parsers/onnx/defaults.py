@@ -1,4 +1,4 @@
-"""Finds the defaults of a function's attributes that ONNX Runtime reads: those that some call does not set."""
+"""Finds the defaults of a function's attributes that ONNX Runtime reads: a call does not set the attribute."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from irlint.records import replaced
 
 
 def defaults_in_use(record: FunctionRecord, graphs: Iterable[GraphRecord]) -> set[str]:
-    """The attributes to which nodes of a function refer and that a call in one of the graphs does not set."""
+    """The attributes of a function to which its nodes refer and that a call in one of the graphs does not set."""
     key = record.domain, record.name, record.overload
     calls = [node for graph in graphs for node in _nodes(graph) if (node.domain, node.op, node.overload) == key]
     references = {attribute.reference for node in _nodes(record.graph) for attribute in node.attributes.values()}
     return {name for name in references if name and any(name not in call.attributes for call in calls)}
 
 
-def passed_over(problem: Problem, path: str, used: Collection[str]) -> Problem:
-    """The problem; it is at most a warning if it is about a default at ``path`` that is not ``used``."""
+def lowered_if_unused(problem: Problem, path: str, used: Collection[str]) -> Problem:
+    """The problem of a default of the function at ``path``, at most as a warning if the default is not ``used``."""
     body_of = problem.graph.removeprefix(f"{path}/").partition("/")[0]
     if problem.fault.attribute in used or body_of in used:
         return problem

@@ -10,12 +10,18 @@ from irlint.records import record
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-#: The other name of the empty domain.
+#: The other name of the empty domain, which is the domain of ONNX's own operators.
 STANDARD = "ai.onnx"
 
 
 @record(frozen=False)
 class NodeRecord:
+    """A NodeProto.
+
+    ``linked`` is True if an attribute has a graph or a type. ``metadata`` has only the entry that irlint reads.
+    ``spelled_out`` is True if the file writes the empty domain as ``ai.onnx``.
+    """
+
     name: str
     op: str
     domain: str
@@ -30,10 +36,12 @@ class NodeRecord:
 
 
 class GraphRecord:
-    """A graph. ``inputs``, ``outputs`` and ``declared`` (``value_info``) are names with the bytes of their TypeProto.
+    """A GraphProto, which the file gives in ``pieces``, or the graph of a FunctionProto.
 
-    The bytes are empty without a type. ``lacks_name`` is True if an input of the main graph has no name field.
-    ``places`` are the positions of ``nodes`` in the file.
+    ``inputs``, ``outputs`` and ``declared`` (``value_info``) are names with the bytes of their TypeProto, b"" without a
+    type. ``faults`` are about the values with these names. ``annotated`` is True if there are quantization annotations,
+    and ``lacks_name`` if an input of the main graph has no name field. ``places`` are the positions of ``nodes`` among
+    the nodes in the file.
     """
 
     __slots__ = (
@@ -66,6 +74,8 @@ class GraphRecord:
 
 @record(frozen=False)
 class FunctionRecord:
+    """A FunctionProto; ``attributes`` maps each attribute to its default, or to None without a default."""
+
     domain: str
     name: str
     overload: str
@@ -76,5 +86,5 @@ class FunctionRecord:
 
 
 def standard(domain: str) -> str:
-    """A domain in its short form: "" for ``ai.onnx``."""
+    """The domain; "" for ``ai.onnx``."""
     return "" if domain == STANDARD else domain

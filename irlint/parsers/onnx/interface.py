@@ -1,4 +1,4 @@
-"""Violations of onnx.proto that a ``Graph`` does not show: missing names and sizes below 0."""
+"""Violations of onnx.proto that a ``Graph`` does not show: missing names, sizes below 0 and repeated metadata keys."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ NAMELESS_GRAPH = Rule(
     Severity.ERROR,
     "A graph or a body has no name.",
     why=(
-        "Every graph needs a name. ONNX Runtime checks bodies with the ONNX checker, which refuses a body without "
-        "one. ONNX Runtime loads a main graph without a name, and irlint warns."
+        "Every graph needs a name. ONNX Runtime checks bodies with the ONNX checker, which refuses a body without a "
+        "name. ONNX Runtime loads a main graph without a name, and irlint warns."
     ),
     fix="Give the graph a name.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
@@ -82,7 +82,10 @@ g (float[2,3] x) => (float[2,3] y) { y = Relu (x) }""",
 
 
 def problems(record: GraphRecord, path: str, negative: Mapping[bytes, str]) -> Iterator[Problem]:
-    """The problems of a graph; none for the graph of a function. ``negative`` maps types to their sizes below 0."""
+    """The problems of a graph; nothing for the graph of a function.
+
+    ``negative`` maps the bytes of a TypeProto to the text of its sizes below 0.
+    """
     if path.startswith("function:") and "/" not in path:
         return
     if not record.name:
@@ -102,7 +105,7 @@ def problems(record: GraphRecord, path: str, negative: Mapping[bytes, str]) -> I
 
 
 def duplicate_keys(keys: Sequence[str]) -> Problem:
-    """The problem of a model whose metadata has keys more than once; ``keys`` are all keys."""
+    """The problem of a model whose metadata has a key more than once; ``keys`` are the keys of all entries."""
     counts: dict[str, int] = {}
     for key in keys:
         counts[key] = counts.get(key, 0) + 1

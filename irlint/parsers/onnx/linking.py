@@ -32,10 +32,11 @@ if TYPE_CHECKING:
 
 @record
 class FileTypes:
-    """The types of a file, by the bytes of their TypeProto.
+    """The types of a file; all mappings but ``symbols`` have the bytes of a TypeProto as their keys.
 
-    ``types`` has the type, or the fault if it is damaged. ``flaws`` has the missing part of incomplete types, and
-    ``negative`` the sizes below 0. ``symbols`` maps a symbol to the name of the size in the file, if the two differ.
+    ``types`` has the type, or the fault of a damaged TypeProto. ``flaws`` has the missing part of incomplete types, and
+    ``negative`` the sizes below 0, both as texts. ``symbols`` maps a symbol to the name of its size in the file if the
+    two differ.
     """
 
     types: Types
@@ -45,32 +46,33 @@ class FileTypes:
 
 
 def file_types(collected: Mapping[bytes, int], inputs: Set[bytes], long: LongTexts) -> FileTypes:
-    """The types of a file. ``collected`` has the depth of each TypeProto, and ``inputs`` are the types of model inputs.
+    """The types of a file.
 
-    Names of sizes that are too long are added to ``long``.
+    ``collected`` maps the bytes of each TypeProto to its depth, and ``inputs`` are the bytes of the types of the
+    model's inputs. Names of sizes that are too long are added to ``long``.
     """
     texts: dict[str, None] = {}
-    fed: dict[str, None] = {}
+    texts_of_inputs: dict[str, None] = {}
     types: dict[bytes, Type | Fault | None] = {}
     flaws: dict[bytes, str] = {}
     negative: dict[bytes, str] = {}
 
-    def noted(name: str) -> None:
+    def note(name: str) -> None:
         texts[name] = None
 
-    def noted_of_input(name: str) -> None:
-        texts[name] = fed[name] = None
+    def note_of_input(name: str) -> None:
+        texts[name] = texts_of_inputs[name] = None
 
     for raw, depth in collected.items():
         try:
             unread.walk(raw, 0, len(raw), unread.TYPE, depth)
-            types[raw] = onnx_types.type_of(raw, noted_of_input if raw in inputs else noted, long)
+            types[raw] = onnx_types.type_of(raw, note_of_input if raw in inputs else note, long)
         except Damage as damage:
             types[raw] = damaged("the type", damage)
-    sizes = expressions(texts, fed)
+    sizes = expressions(texts, texts_of_inputs)
     names = identifiers(text for text in texts if text not in sizes)
     for text, identifier in names.items():
-        sizes[text] = symbol(identifier, by_data=text not in fed)
+        sizes[text] = symbol(identifier, by_data=text not in texts_of_inputs)
     for raw, known in types.items():
         if isinstance(known, Fault):
             continue
@@ -85,7 +87,7 @@ def file_types(collected: Mapping[bytes, int], inputs: Set[bytes], long: LongTex
 
 
 class Linker:
-    """Turns records into graphs whose nodes share values; ``problems`` collects the faults with their places."""
+    """Turns records into graphs; ``problems`` collects the faults with their places."""
 
     def __init__(self, types: FileTypes) -> None:
         self.types = types.types
@@ -94,8 +96,10 @@ class Linker:
         self.problems: list[Problem] = []
 
     def functions(self, records: Sequence[FunctionRecord], main: GraphRecord) -> dict[tuple[str, str, str], Function]:
-        """The functions by domain, name and overload; the first one if several share these. ``main`` is the main
-        graph."""
+        """The functions by domain, name and overload; of several with the same ones, the first.
+
+        ``main`` is the main graph.
+        """
         functions: dict[tuple[str, str, str], Function] = {}
         graphs = [main, *(each.graph for each in records)]
         for each in records:
@@ -120,18 +124,18 @@ class Linker:
         if len(links.scope) < len({*inputs, *constants}) + sum(map(len, outputs)):
             links.prefer_last([*constants, *_outputs_of_constants(record, outputs)])
         nodes = tuple(
-            self._node(node, index, own, path, opsets, links)
-            for index, node, own in zip(record.places, record.nodes, outputs)
+            self._node(node, index, values, path, opsets, links)
+            for index, node, values in zip(record.places, record.nodes, outputs)
         )
         spelled_out = [node for node, each in zip(nodes, record.nodes) if each.spelled_out]
         if spelled_out:
             self.problems.append(_spelled_out(spelled_out, path))
-        left = [links.used(name) for name, _ in record.outputs]
+        returned = [links.used(name) for name, _ in record.outputs]
         return Graph(
             path,
             record.name,
             tuple(inputs),
-            tuple(value for value in left if value is not None),
+            tuple(value for value in returned if value is not None),
             constants,
             nodes,
             tuple(links.undefined.values()),
@@ -154,10 +158,10 @@ class Linker:
         faults += _constant_faults(record.attributes)
         self.problems += [Problem(fault, path) for fault in faults]
         if len(self.problems) > before:
-            from irlint.parsers.onnx.defaults import defaults_in_use, passed_over
+            from irlint.parsers.onnx.defaults import defaults_in_use, lowered_if_unused
 
             used = defaults_in_use(record, graphs)
-            self.problems[before:] = [passed_over(each, path, used) for each in self.problems[before:]]
+            self.problems[before:] = [lowered_if_unused(each, path, used) for each in self.problems[before:]]
         graph = self.graph(record.graph, path, opsets, ())
         imports = tuple(record.imports)
         return Function(
@@ -221,7 +225,7 @@ class Linker:
         return Attribute(kind, sound if kind == "TYPE_PROTOS" else sound[0])
 
     def _declared(self, record: GraphRecord, path: str) -> dict[str, tuple[Declaration, ...]]:
-        """The declarations of outputs and then of ``value_info``, by name."""
+        """The declarations of each name: those of outputs first, then those of ``value_info``."""
         declared: dict[str, tuple[Declaration, ...]] = {}
         several: dict[str, list[Declaration]] = {}
         for by, entries in (("output", record.outputs), ("value_info", record.declared)):
@@ -234,6 +238,7 @@ class Linker:
         return {**declared, **{name: tuple(each) for name, each in several.items()}} if several else declared
 
     def _declaration(self, by: str, name: str, raw: bytes, path: str) -> tuple[Declaration, ...]:
+        """The declaration of a value with the TypeProto ``raw``; () if it is empty or damaged, which is a problem."""
         known = self.types.get(raw)
         if isinstance(known, Fault):
             self.problems.append(Problem(known, path, value=name))
@@ -257,21 +262,21 @@ def _constant_faults(attributes: Mapping[str, Attribute | None]) -> Iterator[Fau
 
 
 def _unnamed(graph: GraphRecord) -> str:
-    """The first input or output of a function without a name, such as ``input 0``; "" if all have names."""
+    """The first input or output without a name of a function's graph, such as ``input 0``; "" if all have names."""
     listed = [("input", graph.inputs), ("output", graph.outputs)]
     nameless = (f"{what} {at}" for what, each in listed for at, (name, _) in enumerate(each) if not name)
     return next(nameless, "")
 
 
 def _lacking(flaw: str) -> Fault:
-    """The fault of an attribute with an incomplete type; it is a warning, because ONNX Runtime loads most of them."""
+    """The fault of an attribute with an incomplete type: a warning, because ONNX Runtime loads most such models."""
     return TYPE_MISSING.fault(
         f"the type that an attribute states is declared {flaw}", help="set the type", severity=Severity.WARNING
     )
 
 
 def _spelled_out(nodes: list[Node], path: str) -> Problem:
-    """The problem of nodes whose domain is written "ai.onnx"; ONNX Runtime accepts it in the main graph."""
+    """The problem of nodes whose domain is written "ai.onnx", which ONNX Runtime accepts in the main graph only."""
     more = f", as {counted(len(nodes) - 1, 'more node')} of this graph {'does' if len(nodes) == 2 else 'do'}"
     fault = DOMAIN_SPELLED_OUT.fault(
         f'its domain is written as "ai.onnx"{more * (len(nodes) > 1)}; for ONNX\'s own operators, the domain is ""',
@@ -282,7 +287,7 @@ def _spelled_out(nodes: list[Node], path: str) -> Problem:
 
 
 def _lacks_names(record: GraphRecord, path: str) -> bool:
-    """Whether a graph, one of its inputs or one of its outputs has no name; False for the graph of a function."""
+    """Whether a graph has no name, or one of its inputs or outputs has none; False for the graph of a function."""
     if path.startswith("function:") and "/" not in path:
         return False
     named = (*record.inputs, *record.outputs)
@@ -290,11 +295,15 @@ def _lacks_names(record: GraphRecord, path: str) -> bool:
 
 
 def _outputs_of_constants(record: GraphRecord, outputs: Sequence[tuple[Value | None, ...]]) -> Iterator[Value | None]:
-    return (own[0] for node, own in zip(record.nodes, outputs) if node.op == "Constant" and own)
+    return (values[0] for node, values in zip(record.nodes, outputs) if node.op == "Constant" and values)
 
 
 class _Links:
-    """The names of one graph: those it defines, those it uses from outer graphs, and those that nothing defines."""
+    """The names of one graph.
+
+    ``scope`` has the names that the graph defines, ``captured`` the values that it uses from outer graphs, and
+    ``undefined`` the names that it uses although nothing defines them.
+    """
 
     def __init__(self, declared: Mapping[str, tuple[Declaration, ...]], outer: tuple[Scope, ...]) -> None:
         self.declared = declared
@@ -305,22 +314,22 @@ class _Links:
         self.captured: dict[Value, None] = {}
 
     def input(self, name: str, declaration: tuple[Declaration, ...]) -> Value:
-        value = Value(name, declaration + self.declared.get(name, ()))
-        return self._first(value)
+        """A new value for an input of the graph."""
+        return self._defined(Value(name, declaration + self.declared.get(name, ())))
 
     def constants(self, record: GraphRecord) -> dict[Value, Constant]:
-        """The initializers of a graph, by value. The caller has added only the inputs of the graph so far."""
+        """The initializers of the graph, by value. Must be called after ``input`` and before ``defined``."""
         inputs = dict(self.scope)
         constants: dict[Value, Constant] = {}
         for name, constant in record.constants:
             value = inputs.get(name)
             if value is None or value in constants:
-                value = self._first(Value(name, self.declared.get(name, ())))
+                value = self._defined(Value(name, self.declared.get(name, ())))
             constants[value] = constant
         return constants
 
     def prefer_last(self, constants: Iterable[Value | None]) -> None:
-        """If several constants have one name, makes the name refer to the last one, as in ONNX Runtime."""
+        """Makes a name that several constants have refer to the last of these, as in ONNX Runtime."""
         seen: set[Value] = set()
         for value in constants:
             if value is None:
@@ -343,6 +352,7 @@ class _Links:
         return tuple(values)
 
     def all_used(self, names: Iterable[str]) -> tuple[Value | None, ...]:
+        """The values with these names, as ``used`` returns them."""
         values = tuple(map(self.scope.get, names))
         return values if all(values) else tuple(map(self.used, names))
 
@@ -360,17 +370,18 @@ class _Links:
         return self.undefined[name]
 
     def is_known(self, name: str) -> bool:
-        """Whether a name is empty, defined in this graph or around it, or used without being defined."""
+        """Whether a name is empty, is defined in this graph or around it, or was used although nothing defines it."""
         return not name or name in self.undefined or any(name in scope for scope in self.scopes)
 
     def body(self, graph: Graph) -> Graph:
-        """The same graph; records the values that it takes from graphs outside of this one."""
+        """The graph of a body of a node; records in ``captured`` which values of the body come from outer graphs."""
         for value in graph.captured:
             if self.scope.get(value.name) is not value:
                 self.captured[value] = None
         return graph
 
-    def _first(self, value: Value) -> Value:
+    def _defined(self, value: Value) -> Value:
+        """The value; its name refers to it from now on, unless the name is empty or already defined."""
         if value.name:
             self.scope.setdefault(value.name, value)
         return value

@@ -13,24 +13,26 @@ from irlint.parsers.weights import pieces
 if TYPE_CHECKING:
     from irlint.parsers.onnx.protobuf import Buffer
 
-#: At most this many bytes are processed at once, so that the results stay in the processor's cache.
+#: Lists are decoded in pieces of this many bytes or, for floats, elements, so that a piece fits the processor's cache.
 PIECE = 1 << 16
 
-#: Bytes that are never part of UTF-8. Each distinct text gets one as its code; lists with more texts are not read here.
+#: Bytes that are never part of UTF-8. Each distinct text gets one of them as its code. Lists with more distinct texts
+#: are not read here.
 _CODES = bytes([*range(0xF5, 0x100), 0xC0, 0xC1])
 
+#: Numbers of AttributeProto.AttributeType.
 _FLOATS, _INTS, _STRINGS = 6, 7, 8
 _KINDS = {_FLOATS: "FLOATS", _INTS: "INTS", _STRINGS: "STRINGS"}
 
 
 class _Unusual(Exception):
-    """The bytes are not in the form that writers use; the general reader handles them."""
+    """The bytes are not in the form that exporters write; the general reader handles them."""
 
 
 def long_list(data: Buffer, start: int, end: int, path: str) -> tuple[str, Attribute] | None:
-    """The name and value of an AttributeProto that consists of a name, one list and a type, in this order; else None.
+    """The name and the value of an AttributeProto that consists of a name, one list and its type, in this order.
 
-    ``data`` are the bytes of the file ``path``.
+    ``data`` are the bytes of the file ``path``. Returns None for any other AttributeProto, and without NumPy.
     """
     try:
         if data[start] != 0x0A or data[end - 3 : end - 1] != b"\xa0\x01" or data[end - 1] not in _KINDS:
@@ -48,7 +50,7 @@ def long_list(data: Buffer, start: int, end: int, path: str) -> tuple[str, Attri
 
 
 def _release(data: Buffer, start: int, end: int) -> None:
-    """Gives the memory of decoded bytes back to the system, where they are a copy that only the parser reads."""
+    """Returns the memory of decoded bytes to the system, if ``data`` is the copy in memory of a large file."""
     if isinstance(data, bytes) or not hasattr(data, "madvise"):
         return
     import mmap
@@ -59,8 +61,11 @@ def _release(data: Buffer, start: int, end: int) -> None:
         data.madvise(mmap.MADV_DONTNEED, first, last - first)
 
 
-def _inside(data: Buffer, start: int, end: int, key: int) -> tuple[int, bool]:
-    """The position of the first entry, and whether the entries are packed."""
+def _first_entry(data: Buffer, start: int, end: int, key: int) -> tuple[int, bool]:
+    """The position of the first entry of a list, and whether the entries are packed; ``key`` is the key if they are.
+
+    Raises _Unusual if anything follows the packed entries, and Damage.
+    """
     if start >= end or data[start] != key:
         return start, False
     size, at = length(data, start + 1)
@@ -72,7 +77,7 @@ def _inside(data: Buffer, start: int, end: int, key: int) -> tuple[int, bool]:
 def _floats(data: Buffer, start: int, end: int, path: str) -> LongList:
     import numpy
 
-    at, packed = _inside(data, start, end, 0x3A)
+    at, packed = _first_entry(data, start, end, 0x3A)
     width = 4 if packed else 5
     count, rest = divmod(end - at, width)
     if rest:
@@ -81,10 +86,10 @@ def _floats(data: Buffer, start: int, end: int, path: str) -> LongList:
         raw = numpy.frombuffer(data[begin : min(end, begin + PIECE * width)], numpy.uint8)
         if not packed and not (raw[::5] == 0x3D).all():
             raise _Unusual
-    held = data if isinstance(data, bytes) else None
+    in_memory = data if isinstance(data, bytes) else None
 
     def load() -> Any:
-        raw = numpy.frombuffer(b"".join(pieces(path, None, at, end - at, held)), numpy.uint8).reshape(-1, width)
+        raw = numpy.frombuffer(b"".join(pieces(path, None, at, end - at, in_memory)), numpy.uint8).reshape(-1, width)
         return numpy.ascontiguousarray(raw[:, width - 4 :]).view("<f4")[:, 0]
 
     return LongList(count, load)
@@ -93,14 +98,14 @@ def _floats(data: Buffer, start: int, end: int, path: str) -> LongList:
 def _ints(data: Buffer, start: int, end: int, _: str) -> LongList:
     import numpy
 
-    at, packed = _inside(data, start, end, 0x42)
+    at, packed = _first_entry(data, start, end, 0x42)
     parts = list(_decoded(data, at, end, key=0 if packed else 1))
     numbers = numpy.concatenate(parts) if parts else numpy.zeros(0, numpy.int64)
     return LongList(len(numbers), lambda: numbers)
 
 
 def _decoded(data: Buffer, at: int, end: int, key: int) -> Iterator[Any]:
-    """The varints, in pieces; each has ``key`` bytes before it."""
+    """The varints of a list, in pieces; before each varint is a key of ``key`` bytes (0 if the list is packed)."""
     import numpy
 
     while at < end:
@@ -111,9 +116,9 @@ def _decoded(data: Buffer, at: int, end: int, key: int) -> Iterator[Any]:
 
 
 def _of_one_size(raw: Any, key: int) -> tuple[Any, int] | None:
-    """The varints in ``raw`` and their size in bytes, if all have the size of the first one, at most 3 bytes.
+    """The complete varints with their keys at the beginning of ``raw``, and the number of bytes that these take.
 
-    None if they do not.
+    Returns None unless all of these varints have the same size of at most 3 bytes.
     """
     import numpy
 
@@ -121,19 +126,19 @@ def _of_one_size(raw: Any, key: int) -> tuple[Any, int] | None:
     while size < 4 and key + size < len(raw) and raw[key + size - 1] > 127:
         size += 1
     width = key + size
-    whole = len(raw) // width * width
-    if size > 3 or not whole:
+    used = len(raw) // width * width
+    if size > 3 or not used:
         return None
     if key and size == 1:
-        pairs = raw[:whole].view("<u2")
-        return ((pairs >> 8).astype(numpy.int8), whole) if ((pairs & 0x80FF) == 0x40).all() else None
-    rows = raw[:whole].reshape(-1, width)
+        pairs = raw[:used].view("<u2")
+        return ((pairs >> 8).astype(numpy.int8), used) if ((pairs & 0x80FF) == 0x40).all() else None
+    rows = raw[:used].reshape(-1, width)
     if (rows[:, :key] != 0x40).any() or (rows[:, key:-1] < 128).any() or (rows[:, -1] > 127).any():
         return None
     numbers = rows[:, key].astype((numpy.int8, numpy.int16, numpy.int32)[size - 1]) & 127
     for place in range(1, size):
         numbers |= (rows[:, key + place].astype(numbers.dtype) & 127) << (7 * place)
-    return numbers, whole
+    return numbers, used
 
 
 def _of_two_sizes(raw: Any, key: int) -> tuple[Any, int] | None:
@@ -142,7 +147,7 @@ def _of_two_sizes(raw: Any, key: int) -> tuple[Any, int] | None:
 
     if ((raw[1:] & raw[:-1]) > 127).any():
         return None
-    # Combines each byte (high) with the byte before it (low).
+    # Each entry has a byte of ``raw`` as its high byte, and the byte before this one as its low byte.
     pairs = raw.astype(numpy.uint16) << 8
     pairs[1:] |= raw[:-1]
     ends = numpy.flatnonzero(raw < 128)
@@ -156,7 +161,7 @@ def _of_two_sizes(raw: Any, key: int) -> tuple[Any, int] | None:
 
 
 def _of_any_size(raw: Any, key: int) -> tuple[Any, int]:
-    """As ``_of_one_size``, for varints of any size; raises _Unusual for anything else, or without a complete varint."""
+    """As ``_of_one_size``, for varints of any size; raises _Unusual without a complete varint, or for other bytes."""
     import numpy
 
     ends = numpy.flatnonzero(raw < 128)
@@ -212,26 +217,27 @@ def _strings(data: Buffer, start: int, end: int, _: str) -> LongList:
 
 
 def _of_known(raw: bytes, found: dict[bytes, int]) -> tuple[bytes, int] | None:
-    """The result of ``_coded`` if all texts are known and their sizes differ; else None. This is faster."""
+    """The result of ``_coded``, computed faster, if all texts are in ``found`` and have different sizes; else None."""
     sizes = bytes([each[1] for each in found])
     if len(set(sizes)) != len(found) or not found:
         return None
     coded = raw.translate(None, bytes(set(range(256)).difference(sizes)))
-    whole = coded
+    expected = coded
     for each in found:
-        whole = whole.replace(each[1:2], each)
-    if len(whole) > len(raw):
-        whole, coded = whole[: -2 - coded[-1]], coded[:-1]
-    if not whole or not raw.startswith(whole):
+        expected = expected.replace(each[1:2], each)
+    if len(expected) > len(raw):
+        # The last text is not complete in ``raw``.
+        expected, coded = expected[: -2 - coded[-1]], coded[:-1]
+    if not expected or not raw.startswith(expected):
         return None
-    return coded.translate(bytes.maketrans(sizes, bytes(found.values()))), len(whole)
+    return coded.translate(bytes.maketrans(sizes, bytes(found.values()))), len(expected)
 
 
 def _coded(raw: bytes, found: dict[bytes, int]) -> tuple[bytes, int]:
-    """A code for each text at the beginning of ``raw``, and the size of these texts in bytes.
+    """The codes of the complete texts at the beginning of ``raw``, and the number of bytes of these texts.
 
-    ``found`` maps known texts to their codes; new ones are added. No code is a byte of UTF-8, so each remaining byte
-    belongs to an unknown text.
+    ``found`` maps each text, with its key and size, to its code; new texts are added. No code is a byte of UTF-8, so
+    each byte that is not a code belongs to a text that is not in ``found``. Raises _Unusual.
     """
     coded = raw
     for each, code in found.items():

@@ -12,7 +12,7 @@ from irlint.parsers.onnx.protobuf import LONGEST_TEXT
 if TYPE_CHECKING:
     from irlint.parsers.onnx.protobuf import Buffer, LongTexts
 
-#: The replacement of a long text begins with this many of its bytes.
+#: The replacement of a long text begins with this many bytes of the text.
 SHOWN = 48
 
 #: This many bytes are hashed at once.
@@ -20,7 +20,7 @@ _PIECE = 1 << 20
 
 
 def shortened(data: Buffer, start: int, end: int) -> str:
-    """The replacement of a long text: its beginning, size and hash, so that different texts stay different."""
+    """The replacement of a long text: its beginning, its size and its hash, so that different texts stay different."""
     digest = sha256(usedforsecurity=False)
     for at in range(start, end, _PIECE):
         digest.update(data[at : min(end, at + _PIECE)])
@@ -29,10 +29,12 @@ def shortened(data: Buffer, start: int, end: int) -> str:
 
 
 def long_names(found: LongTexts) -> Fault:
-    """The fault of a file with names that are too long; ``found`` has their sizes."""
+    """The fault of a file with names that are too long; ``found`` has the sizes of these names."""
     sizes = found.values()
-    what = "a name has" if len(sizes) == 1 else f"{len(sizes)} names have more than {LONGEST_TEXT:,} bytes, the longest"
+    text = f"a name has {max(sizes):,} bytes"
+    if len(sizes) > 1:
+        text = f"{len(sizes)} names have more than {LONGEST_TEXT:,} bytes; the longest has {max(sizes):,} bytes"
     return LONG_NAME.fault(
-        f"{what} {max(sizes):,} bytes",
+        text,
         help="export the model again with shorter names, and find out where the file comes from",
     )

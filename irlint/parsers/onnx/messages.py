@@ -1,7 +1,7 @@
 """Reads ONNX's messages into records (``GraphRecord``, ``NodeRecord``); damaged parts are reported and omitted.
 
-In these records, values are still names and types are still bytes; ``linking`` resolves both. A depth counts the
-messages that enclose a message: the main graph has depth 1, its nodes have depth 2.
+In these records, values are names and types are bytes; ``linking`` resolves both. The depth of a message is the number
+of messages around it: the main graph has depth 1, and its nodes have depth 2.
 """
 
 from __future__ import annotations
@@ -11,8 +11,7 @@ from irlint.lazy_typing import TYPE_CHECKING, Any
 from irlint.model import IGNORE, Attribute, Constant
 from irlint.model.tensor import Tensor
 from irlint.parsers.faults import DUPLICATE_ATTRIBUTE, DUPLICATE_FUNCTION, MALFORMED_ONNX
-from irlint.parsers.onnx import tensors as onnx_tensors
-from irlint.parsers.onnx import unread
+from irlint.parsers.onnx import tensors, unread
 from irlint.parsers.onnx.attribute_kinds import CONSTANT_VALUES, LINKED, MESSAGES, PLAIN, stated_kind
 from irlint.parsers.onnx.graph_records import STANDARD, FunctionRecord, GraphRecord, NodeRecord, standard
 from irlint.parsers.onnx.plain_nodes import PLAIN_BYTES, SHARED_BYTES, PlainNodes
@@ -35,36 +34,36 @@ if TYPE_CHECKING:
     from irlint.parsers.onnx.attribute_faults import Where
     from irlint.parsers.onnx.protobuf import Buffer, Fields, LongTexts, Span
 
-#: Longer attributes may be one long list, which ``long_lists`` reads.
+#: Attributes with more bytes than this are given to ``long_lists`` first.
 _LONG_BYTES = 1 << 16
 
-#: At most this many bytes of a string attribute are kept: embedded engines and vocabularies are longer.
+#: At most this many bytes of a string attribute are kept. Embedded engines and vocabularies are longer.
 _STRING_BYTES = 1 << 16
 
 _VALUE_METADATA = 4 << 3 | 2
 
-#: The metadata key that irlint reads, and the number of first bytes of an entry in which it is searched.
+#: The metadata key that irlint reads, and the number of first bytes of a metadata entry in which it is searched.
 _IGNORE = IGNORE.encode()
 _KEY_BYTES = 64
 
-#: The depth of bodies of the nodes of a function; for nodes inside these bodies it is larger.
+#: The depth of the bodies of a function's nodes. Bodies inside these bodies are deeper.
 _FUNCTION_DEPTH = 4
 
 
 class Reader:
     """Reads the messages of one file.
 
-    ``types`` collects the bytes of every TypeProto, in the order of the file, with the greatest depth at which it
-    occurs. ``passed_over`` counts the unread entries of lists, by the name of the list. ``long`` has the names that are
-    too long. ``within_function`` is True once the reader has come to the functions.
+    ``types`` maps the bytes of each TypeProto, in the order of the file, to the greatest depth at which they occur.
+    ``unread_entries`` maps the name of a list to the number of its equal entries that were not read. ``long`` has the
+    names that are too long. ``within_function`` is True once a function has been read.
     """
 
-    def __init__(self, data: Buffer, files: onnx_tensors.Files) -> None:
+    def __init__(self, data: Buffer, files: tensors.Files) -> None:
         self.data = data
         self.files = files
         self.types: dict[bytes, int] = {}
         self.long: LongTexts = {}
-        self.passed_over: dict[str, int] = {}
+        self.unread_entries: dict[str, int] = {}
         self.within_function = False
         self._plain = PlainNodes()
 
@@ -90,20 +89,23 @@ class Reader:
         return record
 
     def entries(self, found: Fields, number: int, name: str) -> Sequence[Span]:
-        """The entries of the list in field ``number``; of very many equal short ones, only the first."""
+        """The places of the entries of the list ``name`` in field ``number``, as ``_places`` selects them."""
         spans = found.get(number << 3 | 2, ())
         places = self._places(spans, name)
         return spans if len(places) == len(spans) else [spans[at] for at in places]
 
     def _places(self, spans: Sequence[Span], name: str) -> Sequence[int]:
-        """The positions of the entries of a list that are read, and counts the others in ``passed_over``."""
+        """The positions of the entries of a list to read; counts the other entries in ``unread_entries``.
+
+        Of more than MOST_EQUAL equal short entries, only the first are read.
+        """
         if len(spans) <= MOST_EQUAL:
             return range(len(spans))
         from irlint.parsers.onnx.equal_entries import kept
 
         places = kept(self.data, spans)
         if len(places) < len(spans):
-            self.passed_over[name] = self.passed_over.get(name, 0) + len(spans) - len(places)
+            self.unread_entries[name] = self.unread_entries.get(name, 0) + len(spans) - len(places)
         return places
 
     def _add_nodes(self, record: GraphRecord, spans: Sequence[Span], depth: int, where: Where) -> None:
@@ -124,11 +126,11 @@ class Reader:
         self._add_nodes(graph, found.get(7 << 3 | 2, ()), _FUNCTION_DEPTH, "function")
         faults: list[Fault] = []
         names = [text(data, span, self.long) for span in found.get(6 << 3 | 2, ())]
-        defaults = self.entries(found, 11, "attribute_proto")
-        stated = [self._attribute(start, end, 2, faults, "", "function") for start, end in defaults]
-        names += [name for name, _ in stated]
+        spans = self.entries(found, 11, "attribute_proto")
+        defaults = [self._attribute(start, end, 2, faults, "", "function") for start, end in spans]
+        names += [name for name, _ in defaults]
         # If an attribute has two defaults, the first one counts.
-        attributes: dict[str, Attribute | None] = {**dict.fromkeys(names), **dict(reversed(stated))}
+        attributes: dict[str, Attribute | None] = {**dict.fromkeys(names), **dict(reversed(defaults))}
         if len(attributes) < len(names):
             counts: dict[str, int] = {}
             for name in names:
@@ -160,8 +162,9 @@ class Reader:
         return last_text(data, found, 1, self.long), self._type(found.get(2 << 3 | 2, ()), depth + 1)
 
     def _type(self, spans: Collection[Span], depth: int) -> bytes:
+        """The bytes of a TypeProto whose pieces are at ``spans``, which are added to ``types``. Raises Damage."""
         if len(spans) > 1:
-            # Each piece is a message of its own: a field cannot continue in the next piece.
+            # A field cannot continue in the next piece, so each piece must be a valid message.
             for start, end in spans:
                 unread.walk(self.data, start, end, unread.TYPE, depth)
         known = b"".join([self.data[start:end] for start, end in spans])
@@ -170,14 +173,18 @@ class Reader:
         return known
 
     def _initializer(self, record: GraphRecord, span: Span, depth: int) -> None:
-        """Adds a TensorProto to a graph. If it is damaged after its name, it becomes a constant of unknown type."""
-        plain = onnx_tensors.plain_constant(self.data, *span)
+        """Adds a TensorProto to the constants of a graph.
+
+        If the TensorProto is damaged and has a name, adds a constant of unknown type and a fault. Raises Damage if it
+        is damaged and has no name.
+        """
+        plain = tensors.plain_constant(self.data, *span)
         if plain is not None and depth <= DEPTH_LIMIT:
             record.constants.append(plain)
             return
         found: Fields = {}
         try:
-            known = onnx_tensors.constant(self.data, fields(self.data, *span, found, depth), self.files, depth)
+            known = tensors.constant(self.data, fields(self.data, *span, found, depth), self.files, depth)
         except Damage as damage:
             name = last_text(self.data, found, 8, self.long)
             if not name:
@@ -187,10 +194,10 @@ class Reader:
         record.constants.append((last_text(self.data, found, 8, self.long), known))
 
     def _node(self, start: int, end: int, depth: int, where: Where) -> NodeRecord:
-        """The NodeProto at the given place, without its damaged attributes; raises Damage.
+        """The NodeProto at the given place, without damaged attributes; raises Damage.
 
-        ``depth`` is the depth of its bodies, two more than its own, and ``where`` is the kind of graph that contains
-        it.
+        ``depth`` is the depth of the bodies in the node, two more than the depth of the node. ``where`` is the kind of
+        graph that contains the node.
         """
         data = self.data
         if end - start <= PLAIN_BYTES and depth <= DEPTH_LIMIT:
@@ -205,8 +212,8 @@ class Reader:
             unread.walk_fields(data, found, unread.OF_NODE, depth - 2)
         except Damage as damage:
             faults.append(damaged("a part of the node that no operator reads", damage))
-        tolerated = _is_in_function(where, depth) or (where == "main" and op == "Constant")
-        faults += [repeated(name, tolerated) for name in dict.fromkeys(duplicates)]
+        is_tolerated = _is_in_function(where, depth) or (where == "main" and op == "Constant")
+        faults += [repeated(name, is_tolerated) for name in dict.fromkeys(duplicates)]
         linked = any(each.kind in LINKED for each in attributes.values())
         if not (linked or faults):
             spans = found.get(5 << 3 | 2, ())
@@ -229,9 +236,9 @@ class Reader:
     def _attributes(
         self, found: Fields, op: str, depth: int, where: Where, faults: list[Fault]
     ) -> tuple[dict[str, Attribute], list[str]]:
-        """The undamaged attributes of a NodeProto of the operator ``op``, and the names that it repeats.
+        """The attributes of a NodeProto of the operator ``op``, and the names of attributes that it has repeatedly.
 
-        Adds the faults of the attributes to ``faults``.
+        Damaged attributes and attributes without a name are omitted. Adds the faults of all attributes to ``faults``.
         """
         attributes: dict[str, Attribute] = {}
         duplicates: list[str] = []
@@ -239,16 +246,18 @@ class Reader:
         is_constant = op == "Constant"
         last_counts = _is_in_function(where, depth) and not is_constant
         for at, (start, end) in enumerate(spans):
-            known = len(faults)
+            before = len(faults)
             try:
                 name, attribute = self._attribute(start, end, depth - 1, faults, op, where)
             except Damage as damage:
                 name = _name_before_damage(self.data, start, end)
                 faults.append(damaged(f"attribute {name}", damage, attribute=name))
                 continue
-            if _is_passed_over(found, op, at) and (where == "main" or _is_in_function(where, depth)):
-                faults[known:] = [fault.at_most(Severity.WARNING) for fault in faults[known:]]
-                attribute = _without_tensor(attribute)
+            if _is_ignored(found, op, at) and (where == "main" or _is_in_function(where, depth)):
+                faults[before:] = [fault.at_most(Severity.WARNING) for fault in faults[before:]]
+                attribute = attribute and _without_tensor(attribute)
+            if attribute is None:
+                continue
             if not name and is_constant:
                 name = CONSTANT_VALUES.get(attribute.kind, "")
             if name in attributes:
@@ -258,19 +267,20 @@ class Reader:
         return attributes, duplicates
 
     def _metadata(self, spans: Iterable[Span]) -> dict[str, str]:
-        """The metadata of a node for irlint; other entries, such as a stack trace for each node, are skipped."""
+        """The metadata entries of a node with the key that irlint reads; other entries are skipped. Raises Damage."""
         data = self.data
-        meant = [(start, end) for start, end in spans if _IGNORE in data[start : min(end, start + _KEY_BYTES)]]
-        return onnx_tensors.string_entries(data, meant) if meant else {}
+        for_irlint = [(start, end) for start, end in spans if _IGNORE in data[start : min(end, start + _KEY_BYTES)]]
+        return tensors.string_entries(data, for_irlint) if for_irlint else {}
 
     def _attribute(
         self, start: int, end: int, depth: int, faults: list[Fault], op: str, where: Where
-    ) -> tuple[str, Attribute]:
+    ) -> tuple[str, Attribute | None]:
         """The name and value of an AttributeProto of the operator ``op``, ``depth`` messages below the model.
 
-        Adds its faults to ``faults``; raises Damage.
+        The value is None if the declared type is a message and the attribute has no such message. Adds the faults of
+        the attribute to ``faults``; raises Damage.
         """
-        data = self.data
+        data, before = self.data, len(faults)
         raw = data[start:end] if end - start <= SHARED_BYTES else b""
         known = self._plain.attributes.get(raw)
         if known is None and end - start > _LONG_BYTES:
@@ -293,15 +303,20 @@ class Reader:
             return name, Attribute(stated.kind, None, reference)
         value = self._value(stated.kind, found, depth + 1)
         if value is None and stated.kind in MESSAGES:
-            raise Damage(f"its type is {stated.kind}, but it has no such value", 20, start)
+            if not any(fault.severity is Severity.ERROR for fault in faults[before:]):
+                damage = Damage(f"its type is {stated.kind}, but it has no such value", 20, start)
+                faults.append(damaged(f"attribute {name}", damage, attribute=name))
+            return name, None
         attribute = Attribute(stated.kind, value, cut=_cut_text(found) if stated.kind == "STRING" else None)
         if raw and stated.kind in PLAIN and not is_doubtful:
             self._plain.attributes[raw] = name, attribute
         return name, attribute
 
     def _value(self, kind: str, found: Fields, depth: int) -> Any:
-        """The value of an attribute of this kind, None if it has none. Messages in it have this ``depth``. Raises
-        Damage."""
+        """The value of an attribute of this kind; messages in the value have this ``depth``. Raises Damage.
+
+        Returns None for a message that is absent and for an unknown kind. Absent numbers and texts are 0 and empty.
+        """
         data = self.data
         match kind:
             case "INT":
@@ -338,30 +353,31 @@ class Reader:
                 return None
 
     def _tensor(self, spans: list[Span] | tuple[()], depth: int) -> Constant | None:
-        return onnx_tensors.constant(self.data, merged(self.data, spans, depth), self.files, depth) if spans else None
+        return tensors.constant(self.data, merged(self.data, spans, depth), self.files, depth) if spans else None
 
     def _sparse_tensor(self, spans: list[Span] | tuple[()], depth: int) -> Constant | None:
         return self._named_sparse_tensor(spans, depth)[1] if spans else None
 
     def _named_sparse_tensor(self, spans: Iterable[Span], depth: int) -> tuple[str, Constant]:
-        return onnx_tensors.sparse_constant(self.data, merged(self.data, spans, depth), self.files, depth)
+        return tensors.sparse_constant(self.data, merged(self.data, spans, depth), self.files, depth)
 
 
 def damaged(where: str, damage: Damage, **details: Any) -> Fault:
-    """The fault of a part of the file that cannot be decoded and is omitted."""
+    """The fault of the file, or of a part that is omitted, because its bytes cannot be decoded."""
     return MALFORMED_ONNX.fault(f"{where} cannot be decoded: {damage}", help="export or copy the file again", **details)
 
 
-def repeated(name: str, tolerated: bool) -> Fault:
+def repeated(name: str, is_tolerated: bool) -> Fault:
     """The fault of an attribute that a node has more than once.
 
-    ONNX Runtime reads the first one of a Constant, and the last one of another node of a function.
+    ONNX Runtime tolerates it in two cases: it reads the first attribute of a Constant, and the last attribute of
+    another node of a function.
     """
     return DUPLICATE_ATTRIBUTE.fault(
         f"attribute `{name}` appears more than once",
         help=f"keep only one `{name}`",
         attribute=name,
-        severity=Severity.WARNING if tolerated else None,
+        severity=Severity.WARNING if is_tolerated else None,
     )
 
 
@@ -375,8 +391,8 @@ def same_attribute(name: str) -> Fault:
 def converted(damage: Damage) -> Fault:
     """The fault of a file whose line endings were converted as if it were a text."""
     return MALFORMED_ONNX.fault(
-        "the file cannot be decoded, and every line feed in it follows a carriage return: its line ends were "
-        f"converted ({damage})",
+        "the file cannot be decoded, and every line feed at its beginning follows a carriage return: its line ends "
+        f"were converted ({damage})",
         help="mark *.onnx as binary in .gitattributes (*.onnx -text), and check out or copy the file again",
     )
 
@@ -387,20 +403,20 @@ def _string(data: Buffer, span: Span) -> str:
 
 
 def _cut_text(found: Fields) -> Span | None:
-    """The position of the text of an attribute, if the text is too long to be kept completely."""
+    """The position of the text of a string attribute if the text is too long to be kept completely, else None."""
     texts = found.get(4 << 3 | 2)
     return texts[-1] if texts and texts[-1][1] - texts[-1][0] > _STRING_BYTES else None
 
 
 def _is_in_function(where: Where, depth: int) -> bool:
-    """Whether a node is in a function but not in a body; ``depth`` is the depth of the node's bodies."""
+    """Whether a node is in a function, but not in a body inside of it; ``depth`` is the depth of the node's bodies."""
     return where == "function" and depth == _FUNCTION_DEPTH
 
 
-def _is_passed_over(found: Fields, op: str, at: int) -> bool:
-    """Whether ONNX Runtime ignores attribute ``at`` of a node outside of bodies.
+def _is_ignored(found: Fields, op: str, at: int) -> bool:
+    """Whether ONNX Runtime ignores attribute ``at`` of a node that is not in a body.
 
-    It ignores all but the first attribute of a Constant, and all of a node without inputs and outputs.
+    It ignores all attributes of a Constant but the first, and all attributes of a node without inputs and outputs.
     """
     if op == "Constant":
         return at > 0
@@ -408,10 +424,12 @@ def _is_passed_over(found: Fields, op: str, at: int) -> bool:
 
 
 def _without_tensor(attribute: Attribute) -> Attribute:
+    """The attribute with an unknown tensor in place of a tensor, so that no check reports the tensor."""
     return Attribute(attribute.kind, Constant(Tensor())) if isinstance(attribute.value, Constant) else attribute
 
 
 def _name_before_damage(data: Buffer, start: int, end: int) -> str:
+    """The name of a damaged AttributeProto, "" if the name comes after the damage."""
     found: Fields = {}
     try:
         fields(data, start, end, found)

@@ -11,20 +11,20 @@ from irlint.records import record
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-#: Longer nodes are not plain.
+#: A node with more bytes than this is not plain.
 PLAIN_BYTES = 1 << 14
 
 #: Attributes of at most this many bytes are decoded once and shared by all nodes that have the same bytes.
 SHARED_BYTES = 128
 
-#: At most this many different ``End`` records are kept.
+#: At most this many different ``End`` records are stored.
 _MOST_ENDS = 10_000
 
 _INPUT, _OUTPUT, _NAME, _OP, _ATTRIBUTE, _DOC_STRING, _DOMAIN, _OVERLOAD, _METADATA = (
     number << 3 | DELIMITED for number in (1, 2, 3, 4, 5, 6, 7, 8, 9)
 )
 
-#: The key of metadata that irlint looks for.
+#: The metadata key that irlint reads.
 _IGNORE = IGNORE.encode()
 
 
@@ -39,25 +39,25 @@ class End:
 
 
 class PlainNodes:
-    """Reads plain nodes. ``attributes`` maps the bytes of each attribute read before to its name and value."""
+    """Reads plain nodes. ``attributes`` maps the bytes of each attribute that was read before to its name and value."""
 
     def __init__(self) -> None:
         self.attributes: dict[bytes, tuple[str, Attribute]] = {}
-        #: Attributes of nodes by the operator and the bytes of all of them.
+        #: The attributes of a node by its operator and by the bytes of all its attributes.
         self._lists: dict[tuple[str, bytes], dict[str, Attribute]] = {}
         self._ends: dict[bytes, End] = {}
 
     def keep(self, op: str, raws: Sequence[bytes], attributes: dict[str, Attribute]) -> None:
-        """Stores the attributes of a node for other nodes of its operator with the same bytes (``raws``).
+        """Stores the attributes of a node for other nodes of the operator ``op`` whose attributes have the same bytes.
 
-        It does so only if each of ``raws`` is in ``attributes``.
+        ``raws`` are the bytes of each attribute. Nothing is stored unless each of them is in ``attributes`` of this
+        object.
         """
         if all(raw in self.attributes for raw in raws):
             self._lists[op, b"".join([b"*" + _size(raw) + raw for raw in raws])] = attributes
 
     def node(self, raw: bytes) -> NodeRecord | None:
-        """The NodeProto in ``raw`` if its fields are inputs, outputs, a name, then what ``_end`` reads; None for any
-        other."""
+        """The plain NodeProto in ``raw``: inputs, outputs, a name, and then what ``_end`` reads; None for any other."""
         texts: dict[int, list[str]] = {_INPUT: [], _OUTPUT: [], _NAME: []}
         at = 0
         try:
@@ -92,10 +92,10 @@ class PlainNodes:
         )
 
     def _end(self, raw: bytes, start: int) -> End | None:
-        """The fields in ``raw`` from ``start`` on: operator, texts, and consecutive attributes that ``keep`` has
-        stored.
+        """The fields in ``raw`` from ``start`` on: operator, domain, overload, documentation, attributes and metadata.
 
-        None for anything else. Raises IndexError and UnicodeDecodeError.
+        Returns None unless the attributes are consecutive and ``keep`` has stored them, and for other fields. Raises
+        IndexError and UnicodeDecodeError.
         """
         texts = {_OP: "", _DOMAIN: "", _OVERLOAD: ""}
         at = start
@@ -112,7 +112,7 @@ class PlainNodes:
                 texts[key] = raw[begin:stop].decode()
             elif key == _ATTRIBUTE and last in (0, at):
                 first, last = first if last else at, stop
-            elif key != _DOC_STRING and not (key == _METADATA and _is_passed_over(raw, begin, stop)):
+            elif key != _DOC_STRING and not (key == _METADATA and _is_other_metadata(raw, begin, stop)):
                 return None
             at = stop
         attributes = self._lists.get((texts[_OP], raw[first:last]))
@@ -130,8 +130,8 @@ def _size(raw: bytes) -> bytes:
     return bytes([size]) if size < 128 else bytes([size & 127 | 128, size >> 7])
 
 
-def _is_passed_over(raw: bytes, start: int, end: int) -> bool:
-    """Whether ``raw[start:end]`` is a metadata entry in the usual form whose key is not the one for irlint.
+def _is_other_metadata(raw: bytes, start: int, end: int) -> bool:
+    """Whether ``raw[start:end]`` is a short key and then a value, and the key is not the one that irlint reads.
 
     Raises IndexError.
     """

@@ -18,44 +18,48 @@ if TYPE_CHECKING:
 #: Where a length-delimited field begins and ends.
 Span = tuple[int, int]
 
-#: The fields of a message by key, each a list in the order of the file. A varint is a number, a length-delimited field
-#: a span, and a field of 32 or 64 bits the position of its first byte. If a number occurs both as varints and as
-#: length-delimited fields, ``-number`` has one flag for each, in the order of the file: True if length-delimited.
-#: The key 0 is present if there is such a number.
+#: Maps each key to the list of the fields with this key, in the order of the file. In the list, a varint is a number, a
+#: length-delimited field is a span, and a field of 32 or 64 bits is the position of its first byte. If a number occurs
+#: both in varints and in length-delimited fields, the key ``-number`` has one flag for each of these fields, in the
+#: order of the file: True for a length-delimited field. The key 0 is present if there is such a number.
 Fields = dict[int, list[Any]]
 
-#: The sizes in bytes of texts that are too long to be read, by their replacements.
+#: Maps the replacement of each text that is too long to be read to the size of this text in bytes.
 LongTexts = dict[str, int]
 
-#: Messages and groups are nested at most this deep, as in Google's implementations.
+#: Messages and groups may be nested at most this deep, as in Google's implementations.
 DEPTH_LIMIT = 100
 
-#: A file has at most this many bytes.
+#: A file may have at most this many bytes.
 MOST_BYTES = (1 << 31) - 1
 
-#: Keys and sizes take at most this many bytes; a size is at most ``_MOST_SIZE``.
+#: A key and the size of a field may take at most this many bytes each.
 _KEY_BYTES = 5
+
+#: The largest size of a field.
 _MOST_SIZE = MOST_BYTES - 16
 
 #: Packed varints that take more bytes than this are not counted.
 COUNTED_BYTES = 1 << 22
 
-#: A longer text is not read; its beginning, size and hash replace it.
+#: A text with more bytes is not read. A short text with its beginning, its size and its hash replaces it.
 LONGEST_TEXT = 1 << 16
 
 #: At most this many equal short entries of a list are read.
 MOST_EQUAL = 1000
 
+#: Wire types.
 VARINT, FIXED64, DELIMITED, FIXED32 = 0, 1, 2, 5
 
+#: The bytes after which a varint continues.
 _CONTINUED = bytes(range(128, 256))
 
 
 class Damage(Exception):
     """Bytes that are not a valid message.
 
-    ``field`` is the number of the faulty field (0: none), and ``at`` the position of its first byte. ``excess`` is the
-    number of bytes by which it exceeds its message (0 for other damage).
+    ``field`` is the number of the faulty field (0 if it has no valid number), and ``at`` is the position of the damage.
+    ``excess`` is the number of bytes by which the field exceeds its message, at least 1 (0 for other damage).
     """
 
     def __init__(self, message: str, field: int, at: int, excess: int = 0) -> None:
@@ -68,8 +72,9 @@ class Damage(Exception):
 def fields(data: Buffer, start: int, end: int, found: Fields | None = None, depth: int = 0) -> Fields:
     """The fields of the message in ``data[start:end]``, ``depth`` messages below the model, added to ``found``.
 
-    Raises Damage; ``found`` then has the fields before it. A field of an unexpected wire type has its own key, so it is
-    an unknown field, as in every implementation of protobuf. Groups are skipped; no ONNX message has one.
+    Raises Damage; ``found`` then has the fields before the damage. A field of an unexpected wire type has another key,
+    so readers treat it as an unknown field, as every implementation of protobuf does. Groups are skipped, because no
+    ONNX message has groups.
     """
     if depth > DEPTH_LIMIT:
         raise _too_deep(start)
@@ -127,7 +132,7 @@ def fields(data: Buffer, start: int, end: int, found: Fields | None = None, dept
     except IndexError:
         raise _overrun(key, first, 1) from None
     if at > end:
-        _take_back(found, key)
+        _remove_last(found, key)
         raise _overrun(key, first, at - end)
     if mixed:
         _note_order(data, start, end, found)
@@ -151,7 +156,7 @@ def entries(data: Buffer, start: int, end: int) -> Iterator[tuple[int, int, int]
 def _note_order(data: Buffer, start: int, end: int, found: Fields) -> None:
     """Adds to ``found`` the order of varints and length-delimited fields that have the same number.
 
-    The fields in ``data[start:end]`` come after those that ``found`` had before.
+    ``found`` has the fields in ``data[start:end]`` and, before them, fields of earlier pieces of the same message.
     """
     flags: dict[int, list[bool]] = {}
     for key in keys(data, start, end):
@@ -211,7 +216,7 @@ def _past(data: Buffer, key: int, first: int, at: int) -> int:
 
 
 def merged(data: Buffer, spans: Iterable[Span], depth: int = 0) -> Fields:
-    """The fields of a message that the file gives in pieces, which protobuf merges; raises Damage."""
+    """The fields of a message that the file gives in pieces at ``spans``; protobuf merges them. Raises Damage."""
     found: Fields = {}
     for start, end in spans:
         fields(data, start, end, found, depth)
@@ -230,11 +235,18 @@ def _key(data: Buffer, at: int) -> tuple[int, int]:
 
 
 def length(data: Buffer, at: int) -> tuple[int, int]:
-    """The size of a field at ``at``, and the position after it; raises Damage, and IndexError at the end of
-    ``data``."""
+    """The size of a length-delimited field, which is at ``at``, and the position after this size.
+
+    Raises Damage, and IndexError at the end of ``data``.
+    """
     size, behind = varint(data, at)
     if behind - at > _KEY_BYTES or size > _MOST_SIZE:
-        raise Damage(f"the size at byte {at} has {behind - at} bytes and is {size}; the maximum is {_MOST_SIZE}", 0, at)
+        raise Damage(
+            f"the size at byte {at} has {behind - at} bytes and is {size}; at most {_KEY_BYTES} bytes and "
+            f"{_MOST_SIZE} are allowed",
+            0,
+            at,
+        )
     return size, behind
 
 
@@ -265,10 +277,10 @@ def int32(value: int) -> int:
 
 
 def text(data: Buffer, span: Span, long: LongTexts | None = None) -> str:
-    """The text of a string field. Bytes that are not UTF-8 become lone surrogates, so different bytes give different
-    texts.
+    """The text of a string field. Bytes that are not UTF-8 become lone surrogates, so different texts stay different.
 
-    If the text is too long, its replacement is returned and added to ``long`` with its size.
+    For a text of more than LONGEST_TEXT bytes, returns its replacement, and adds the replacement and the size to
+    ``long``.
     """
     if span[1] - span[0] > LONGEST_TEXT:
         from irlint.parsers.onnx.long_texts import shortened
@@ -281,7 +293,7 @@ def text(data: Buffer, span: Span, long: LongTexts | None = None) -> str:
 
 
 def last(found: Fields, key: int, default: int = 0) -> int:
-    """The value of a singular varint field: the last one in the file, as in protobuf."""
+    """The value of a singular varint field: its last occurrence, as in protobuf, or ``default`` without one."""
     values = found.get(key)
     return signed(values[-1]) if values else default
 
@@ -293,7 +305,7 @@ def last_int32(found: Fields, key: int) -> int:
 
 
 def last_known(found: Fields, key: int, known: Container[int]) -> int:
-    """The value of an enum: the last one that is ``known``, else the last one, or 0 if it is absent."""
+    """The value of an enum field: the last value that is ``known``, else the last value, 0 if the field is absent."""
     values = found.get(key, (0,))
     return next((number for number in map(int32, reversed(values)) if number in known), int32(values[-1]))
 
@@ -317,6 +329,7 @@ def integers(data: Buffer, found: Fields, number: int) -> list[int]:
 
 
 def _in_order(data: Buffer, plain: Iterator[int], packed: Iterator[Span], order: Iterable[bool]) -> list[int]:
+    """The varints of a field in the order of the file; ``order`` has True for each packed group."""
     values: list[int] = []
     for is_packed in order:
         if is_packed:
@@ -338,7 +351,7 @@ def integers_count(data: Buffer, found: Fields, number: int) -> int | None:
 
 
 def fixed(data: Buffer, found: Fields, number: int, width: int) -> bytes:
-    """A repeated field of 32 or 64 bits, packed or not, as consecutive little-endian bytes; ``width`` is in bytes."""
+    """The consecutive little-endian bytes of a repeated field of numbers of ``width`` (4 or 8) bytes, packed or not."""
     wire = FIXED32 if width == 4 else FIXED64
     spans = [(at, at + width) for at in found.get(number << 3 | wire, ())]
     packed = found.get(number << 3 | DELIMITED, [])
@@ -347,7 +360,7 @@ def fixed(data: Buffer, found: Fields, number: int, width: int) -> bytes:
 
 
 def fixed_count(found: Fields, number: int, width: int) -> int:
-    """The number of elements of a repeated field of 32 or 64 bits; raises Damage if one is incomplete."""
+    """The number of elements of a repeated field of numbers of ``width`` bytes; raises Damage if one is incomplete."""
     wire = FIXED32 if width == 4 else FIXED64
     count = len(found.get(number << 3 | wire, ()))
     for start, end in found.get(number << 3 | DELIMITED, ()):
@@ -398,8 +411,8 @@ def _overrun(key: int, first: int, excess: int) -> Damage:
     return Damage(message, key >> 3, first, excess)
 
 
-def _take_back(found: Fields, key: int) -> None:
-    """Removes the last field, which is incomplete."""
+def _remove_last(found: Fields, key: int) -> None:
+    """Removes the last field with a key, because it is incomplete."""
     found[key].pop()
     if not found[key]:
         del found[key]

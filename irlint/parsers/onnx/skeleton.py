@@ -1,4 +1,4 @@
-"""Copies an ONNX file into memory, so that a file that shrinks meanwhile does no harm; large weights become zeros."""
+"""Copies an ONNX file into memory, so that truncating the file later does no harm; large weights become zeros."""
 
 from __future__ import annotations
 
@@ -15,20 +15,21 @@ if TYPE_CHECKING:
 #: Fields of at most this many bytes are read completely.
 SHORT = 1 << 16
 
-#: The key and the length of a field take at most this many bytes. WIDTHS has the bytes of fixed-size fields, by wire
-#: type.
+#: The key and the length of a field take at most this many bytes together.
 HEADER = 20
+
+#: The number of bytes of a value of fixed size, by wire type.
 WIDTHS = {FIXED64: 8, FIXED32: 4}
 
-#: Matches varint fields whose key and value take one byte each.
+#: Matches consecutive varint fields whose key and value take one byte each.
 _VARINTS = re.compile(b"(?:[%s][\0-\x7f])+" % bytes(range(8, 128, 8)))
 
-#: The number of bytes that are read at once if the number of needed bytes is unknown.
+#: Each read covers at least this many bytes, unless the file has its own ``block``.
 BLOCK = 1 << 16
 
 _MODEL, _GRAPH, _NODE, _ATTRIBUTE, _TENSOR, _SPARSE, _FUNCTION = range(7)
 
-#: The fields of each message that lead to large tensors, and the messages in them.
+#: For each message, the fields that may contain large tensors, and the message in each of these fields.
 _INNER = {
     _MODEL: {7: _GRAPH, 25: _FUNCTION},
     _GRAPH: {1: _NODE, 5: _TENSOR, 15: _SPARSE},
@@ -39,7 +40,8 @@ _INNER = {
     _TENSOR: {},
 }
 
-#: The fields of an attribute that may have millions of entries; no tensor follows them.
+#: The fields of an attribute that may have millions of entries. From the first of these fields on, an attribute is
+#: read completely.
 _LISTS = (7, 8, 9)
 
 #: The fields of a tensor whose large values nobody reads: ``float_data``, ``raw_data`` and ``double_data``.
@@ -47,7 +49,7 @@ _WEIGHTS = (4, 9, 10)
 
 
 def copied(file: BinaryIO) -> mmap:
-    """A copy of the file with zeros in place of large weights; it has the size of the file.
+    """A copy of the file, of the same size, with zeros in place of large weights.
 
     Raises OSError if the file becomes shorter while it is read.
     """
@@ -68,32 +70,36 @@ def _memory(size: int) -> mmap:
 
 
 class _Copy:
-    """A file and the memory into which its parts are read.
+    """A file of ``file_size`` bytes, and ``data``, the memory into which parts of the file are read.
 
-    All bytes before ``known`` were read or skipped; short fields that were read with others are not walked again.
+    No byte before ``known`` has to be read any more: each was read, or belongs to large weights.
     """
 
-    def __init__(self, file: BinaryIO, size: int) -> None:
+    def __init__(self, file: BinaryIO, file_size: int) -> None:
         self.file = file
-        self.size = size
+        self.file_size = file_size
         self.block: int = getattr(file, "block", BLOCK)
-        self.data = _memory(size)
+        self.data = _memory(file_size)
         self.known = 0
 
     def message(self, kind: int, start: int, end: int) -> None:
-        """Reads a message, except for large weights in it. If it is damaged, the bytes for a report are read."""
+        """Reads a message without the large weights in it.
+
+        If a field is damaged, at most SHORT bytes from its start are read, which a report needs, and the rest of the
+        message is not read.
+        """
         at, data = start, self.data
         while at < end:
             if at + HEADER > self.known:
-                self.read(at, min(self.size, at + HEADER))
+                self.read(at, min(self.file_size, at + HEADER))
             try:
-                size, begin = data[at + 1], at + 2
-                if size > 127:
-                    # Most sizes take one byte or two.
-                    size += (data[begin] - 1) * 128 if data[begin] < 128 else self.size
+                length, begin = data[at + 1], at + 2
+                if length > 127:
+                    # Most lengths take one byte or two; a longer one is replaced by a length that no field has.
+                    length += (data[begin] - 1) * 128 if data[begin] < 128 else self.file_size
                     begin += 1
-                whole = data[at] & 0x87 == DELIMITED and begin + size <= min(end, self.known)
-                at = begin + size if whole and kind != _ATTRIBUTE else self._field(kind, at, end)
+                is_read = data[at] & 0x87 == DELIMITED and begin + length <= min(end, self.known)
+                at = begin + length if is_read and kind != _ATTRIBUTE else self._field(kind, at, end)
             except (Damage, IndexError):
                 self.read(at, min(end, at + SHORT))
                 return
@@ -111,7 +117,7 @@ class _Copy:
         if wire == VARINT:
             return self._past_varints(first, end)
         if wire != DELIMITED:
-            # The bounds of a group are skipped, then its fields are read; no ONNX message has a group.
+            # The start or the end of a group has no value: the fields in the group come next. ONNX has no groups.
             return at + WIDTHS.get(wire, 0)
         length, at = varint(self.data, at)
         stop = at + length
@@ -125,16 +131,19 @@ class _Copy:
         return stop
 
     def _past_varints(self, at: int, end: int) -> int:
-        """The position after a varint field and after short varint fields that follow it."""
+        """The position after the varint field at ``at``.
+
+        If its key and its value take one byte each, the position after all consecutive fields of this form.
+        """
         several = _VARINTS.match(self.data, at, min(end, self.known))
         return several.end() if several is not None else varint(self.data, varint(self.data, at)[1])[1]
 
     def read(self, start: int, end: int) -> None:
-        """Reads the bytes from ``start`` to ``end`` that were not read yet, and at least one block."""
+        """Reads the bytes from ``start`` to ``end`` that are not before ``known``, and at least one block."""
         start = max(start, self.known)
         if start >= end:
             return
-        end = min(self.size, max(end, start + self.block))
+        end = min(self.file_size, max(end, start + self.block))
         self.file.seek(start)
         view = memoryview(self.data)[start:end]
         while view:

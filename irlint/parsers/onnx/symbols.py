@@ -12,53 +12,56 @@ if TYPE_CHECKING:
 
     from irlint.dims import Dim
 
-#: Longer texts are not used as identifiers; only their first characters form one.
+#: The identifier of a longer text is formed from its first LONGEST characters.
 LONGEST = 200
 
-#: Identifiers that mean something else in the texts of sizes.
+#: Identifiers that are functions in the texts of sizes.
 _RESERVED = frozenset({"min", "max", "abs"})
 
 
 def identifiers(texts: Iterable[str]) -> dict[str, str]:
-    """A Python identifier for each text that names a size; ``?`` and the empty text name none.
+    """A different Python identifier for each text that names a size; "?" and "" name no size.
 
-    A usable identifier keeps its name. Each other text gets a name made of its letters and digits, in the given order.
+    A text that can be a symbol is its own identifier. For the other texts, in the given order, an identifier is made of
+    the ASCII letters and digits of the text.
     """
     named = [text for text in texts if text not in {"", "?"}]
-    given = {text: text for text in named if _plain(text)}
-    taken = set(given)
+    found = {text: text for text in named if _can_be_symbol(text)}
+    taken = set(found)
     numbers: dict[str, int] = {}
     for text in named:
-        if text not in given:
-            given[text] = unused_name(_identifier(text), taken, numbers)
-    return given
+        if text not in found:
+            found[text] = unused_name(_identifier(text), taken, numbers)
+    return found
 
 
-def expressions(texts: Iterable[str], fed: Collection[str]) -> dict[str, Dim]:
-    """The size of each text that is an expression over names in ``fed``, such as ``2*H``.
+def expressions(texts: Iterable[str], inputs: Collection[str]) -> dict[str, Dim]:
+    """The size of each text that is an expression of sizes of inputs, such as ``2*H``.
 
-    ``fed`` are the names of the sizes of inputs; these are not in the result.
+    ``inputs`` are the names of the sizes of inputs, which are not in the result.
     """
-    given = [text for text in texts if text not in fed and not text.isidentifier() and any(map(str.isalpha, text))]
-    sizes = {text: symbol(text) for text in fed if _plain(text)} if given else {}
+    candidates = [
+        text for text in texts if text not in inputs and not text.isidentifier() and any(map(str.isalpha, text))
+    ]
+    sizes = {text: symbol(text) for text in inputs if _can_be_symbol(text)} if candidates else {}
     if not sizes:
         return {}
     from irlint.dims.expressions import read
 
-    found = {text: read(text, sizes) for text in given}
+    found = {text: read(text, sizes) for text in candidates}
     return {text: size for text, size in found.items() if isinstance(size, Expr)}
 
 
 def _identifier(text: str) -> str:
+    """A name that can be a symbol, made of the ASCII letters and digits of a text."""
     kept = [letter if (letter.isascii() and letter.isalnum()) or letter == "_" else " " for letter in text[:LONGEST]]
     name = "_".join("".join(kept).split()).strip("_") or "dim"
     name = f"d{name}" if name[0].isdigit() else name
-    return name if _plain(name) else f"dim_{name}"
+    return name if _can_be_symbol(name) else f"dim_{name}"
 
 
-def _plain(text: str) -> bool:
-    """Whether a text can be a symbol: a Python identifier that has no other meaning; a leading ``_`` is irlint's
-    own."""
+def _can_be_symbol(text: str) -> bool:
+    """Whether a text is a Python identifier without another meaning; names of irlint's own symbols begin with ``_``."""
     return (
         len(text) <= LONGEST
         and text.isidentifier()

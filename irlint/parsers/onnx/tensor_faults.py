@@ -111,22 +111,22 @@ VALUE_FIELDS = {
     11: "uint64_data",
 }
 
-#: Matches packed varints that may have more than 8 or 16 bits.
+#: Matches packed varints of which one may have more than 8 or 16 bits.
 _WIDE = {
     8: re.compile(rb"[\x80-\xff](?:[\x80-\xff]|[\x02-\x7f])"),
     16: re.compile(rb"[\x80-\xff]{2}(?:[\x80-\xff]|[\x04-\x7f])"),
 }
 
-#: The number of the field int32_data, and the tags of string_data and raw_data.
+#: The number of the field int32_data, and the keys of string_data and raw_data.
 _CODES = 5
 _STRINGS = 6 << 3 | 2
 _RAW = 9 << 3 | 2
 
-#: ONNX Runtime does not convert a sparse tensor to a dense one of more bytes.
+#: ONNX Runtime converts a sparse tensor only if the dense tensor has at most this many bytes.
 _MOST_BYTES = 1 << 31
 
-#: Indices are examined only if they have at most this many numbers.
-_LOOKED_AT = 1 << 20
+#: Indices are examined only if they consist of at most this many numbers.
+_MOST_EXAMINED = 1 << 20
 
 
 def tensor_faults(
@@ -154,7 +154,7 @@ def tensor_faults(
     elif len(filled) + external > 1:
         places = [*(["a file"] if external else []), *filled]
         text = f"the elements of the tensor are stored {len(places)} times: in {' and in '.join(places)}"
-        faults.append(STORED_TWICE.fault(text, help="keep the right one, and clear the others"))
+        faults.append(STORED_TWICE.fault(text, help="keep the right elements, and clear the others"))
     return tuple(faults)
 
 
@@ -180,6 +180,7 @@ def _filled(found: Fields, field: int, wire: int) -> bool:
 
 
 def _strings_text(found: Fields, dims: Sequence[int], filled: Sequence[str], external: bool) -> str:
+    """The fault in the place or the number of the strings of a tensor; "" if there is none."""
     others = [name for name in filled if name != "string_data"]
     strings = len(found.get(_STRINGS, ()))
     if external:
@@ -196,14 +197,15 @@ def _strings_text(found: Fields, dims: Sequence[int], filled: Sequence[str], ext
 
 
 def _entry_faults(keys: Sequence[str]) -> Iterable[Fault]:
+    """The faults of external data entries with these keys: several locations, or an unknown key."""
     if keys.count("location") > 1:
         text = f"the external data of the tensor has {keys.count('location')} entries `location`"
         yield EXTERNAL_ENTRIES.fault(text, help="keep one `location`")
     known = ("location", "offset", "length", "checksum")
-    strange = [key for key in keys if key not in known and not key.startswith("prepacked")]
-    if strange:
-        text = f"an entry of the external data of the tensor has the key `{strange[0]}`" if strange[0] else ""
-        text = text or "an entry of the external data of the tensor has no key"
+    unknown = [key for key in keys if key not in known and not key.startswith("prepacked")]
+    if unknown:
+        stated = f"the key `{unknown[0]}`" if unknown[0] else "no key"
+        text = f"an entry of the external data of the tensor has {stated}"
         yield EXTERNAL_ENTRIES.fault(
             f"{text}; the keys are location, offset, length and checksum", help="remove the entry"
         )
@@ -212,7 +214,10 @@ def _entry_faults(keys: Sequence[str]) -> Iterable[Fault]:
 def sparse_faults(
     data: Buffer, indices: Fields, values: Constant, index: Constant | None, dims: tuple[int, ...]
 ) -> tuple[Fault, ...]:
-    """The faults of a sparse tensor with these ``values`` and ``dims``; ``indices`` are the fields of ``index``."""
+    """The faults of a sparse tensor with these ``values``, indices (``index``) and ``dims``.
+
+    ``indices`` are the fields of the TensorProto from which ``index`` was read.
+    """
     faults = [*values.faults, *(index.faults if index is not None else ())]
     if any(fault.severity is Severity.ERROR for fault in faults):
         return tuple(faults)
@@ -227,17 +232,17 @@ def sparse_faults(
     if index.tensor.dtype != "int64":
         text = f"the indices of the sparse tensor are {index.tensor.dtype}; the format requires int64"
         faults.append(_sparse_fault(text, Severity.WARNING))
-    unsized = None
+    of_dims = None
     if not dims or 0 in dims:
         text = (
             f"the dims of the sparse tensor are {list(dims)}; the format requires one axis or more, and sizes of at "
             "least 1"
         )
-        unsized = _sparse_fault(text, Severity.WARNING)
-    found = _numbers(data, indices, index) if count <= _LOOKED_AT and 0 not in dims else None
+        of_dims = _sparse_fault(text, Severity.WARNING)
+    found = _numbers(data, indices, index) if count <= _MOST_EXAMINED and 0 not in dims else None
     fault = None if found is None else _index_fault(found, len(index.tensor.shape), dims)
-    if unsized is not None and (fault is None or fault.severity is not Severity.ERROR):
-        fault = unsized
+    if of_dims is not None and (fault is None or fault.severity is not Severity.ERROR):
+        fault = of_dims
     return (*faults, fault) if fault is not None else tuple(faults)
 
 
@@ -246,8 +251,7 @@ def _sparse_fault(text: str, severity: Severity | None = None) -> Fault:
 
 
 def _sparse_text(values: Constant, index: Constant | None, dims: tuple[int, ...]) -> str:
-    """Why ONNX Runtime cannot convert a sparse tensor to a dense one, whatever the numbers of its indices are; "" if
-    none of these reasons applies."""
+    """Why ONNX Runtime cannot convert a sparse tensor to a dense tensor, even with valid indices; "" if it can."""
     shape = values.tensor.shape or ()
     if any(dim < 0 for dim in dims):
         return f"the dims of the sparse tensor are {list(dims)}: a size is an integer of at least 0"
@@ -264,8 +268,8 @@ def _sparse_text(values: Constant, index: Constant | None, dims: tuple[int, ...]
 
 
 def _indices_text(values: Constant, index: Constant, rank: int) -> str:
-    """Why the shapes, types or stored bytes of values and indices prevent the conversion to ``rank`` axes; "" if they
-    do not."""
+    """Why the shapes, the types or the stored bytes of values and indices prevent the conversion to a tensor of this
+    rank; "" if they do not."""
     (count,), shape = values.tensor.shape or (0,), list(index.tensor.shape or ())
     if not rank and count and len(shape) != 1:
         return "the sparse tensor has no dims"
@@ -282,7 +286,7 @@ def _indices_text(values: Constant, index: Constant, rank: int) -> str:
 
 
 def _elements_text(what: str, part: Constant) -> str:
-    """The fault of a part whose number of stored bytes does not match its shape, or ""."""
+    """The fault of the values or indices (``what``) if their stored bytes do not match their shape, else ""."""
     count = elements(part.tensor.shape or ())  # type: ignore[arg-type]
     needed = byte_size(part.tensor.dtype, count)
     stored = part.stored.size if part.stored is not None else None
@@ -296,6 +300,7 @@ def _elements_text(what: str, part: Constant) -> str:
 
 
 def _numbers(data: Buffer, found: Fields, index: Constant) -> Sequence[int] | None:
+    """The numbers of the indices of a sparse tensor, from the fields ``found`` of their TensorProto."""
     spans: Sequence[Span] = found.get(_RAW, ())
     if not spans:
         return protobuf.integers(data, found, 7 if index.tensor.dtype == "int64" else 5)
@@ -305,8 +310,10 @@ def _numbers(data: Buffer, found: Fields, index: Constant) -> Sequence[int] | No
 
 
 def _index_fault(found: Sequence[int], rank: int, dims: tuple[int, ...]) -> Fault | None:
-    """The fault of the first index that is out of range, else of the first that is not greater than the one before
-    it."""
+    """The fault of the first index that is out of range or, without one, of the first that is not in ascending order.
+
+    ``rank`` is the rank of the tensor of indices, and ``found`` are its numbers.
+    """
     limits = dims if rank > 1 and dims else (elements(dims),)
     width = len(limits)
     rows = [tuple(found[at : at + width]) for at in range(0, len(found), width)]
@@ -325,4 +332,5 @@ def _index_fault(found: Sequence[int], rank: int, dims: tuple[int, ...]) -> Faul
 
 
 def _index_text(row: tuple[int, ...]) -> str:
+    """An index as a text: one number, or a list with a number for each axis."""
     return str(row[0]) if len(row) == 1 else str(list(row))

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from irlint.dims import Shape
     from irlint.parsers.onnx.protobuf import Buffer, Fields, Span
 
-    #: A tensor without elements, their number, and their size in bytes. If there are too many to keep, both are None.
+    #: A tensor without its elements, their number, and their size in bytes. The number and the size are None if the
+    #: elements are too many to be kept, the size also for strings and unknown types.
     Form = tuple[Tensor, int | None, int | None]
 
 #: The element types of TensorProto.DataType by number.
@@ -28,10 +29,10 @@ DTYPES = dict(enumerate(NUMBERED_TYPES, 1))
 
 _FLOAT_DATA, _INT32_DATA, _STRING_DATA, _INT64_DATA, _DOUBLE_DATA, _UINT64_DATA = 4, 5, 6, 7, 10, 11
 
-#: The element types that ``int32_data`` stores as bits, one element in each number.
+#: The floating-point types of which ``int32_data`` stores bit patterns, one element in each number.
 CODED = frozenset(name for name in FLOATS if BITS[name] in (8, 16))
 
-#: The field for the elements of each type if ``raw_data`` is empty; ``int32_data`` for all others.
+#: The field for the elements of a type if ``raw_data`` is empty. Types that are not listed use ``int32_data``.
 _TYPED_FIELDS = {
     "float32": _FLOAT_DATA,
     "complex64": _FLOAT_DATA,
@@ -42,21 +43,24 @@ _TYPED_FIELDS = {
     "uint64": _UINT64_DATA,
 }
 
-#: The fields for elements, by number, and the wire types that they may have.
+#: The numbers of the fields that may hold elements, and the wire types that each of them may have.
 VALUE_WIRES = {4: (5, 2), 5: (0, 2), 6: (2,), 7: (0, 2), 9: (2,), 10: (1, 2), 11: (0, 2)}
 _VALUE_KEYS = frozenset(number << 3 | wire for number, wires in VALUE_WIRES.items() for wire in wires)
 _CODES_KEYS = frozenset({_INT32_DATA << 3, _INT32_DATA << 3 | protobuf.DELIMITED})
 
-#: The keys of a plain tensor: dims, type, name and raw bytes.
 _NAME, _RAW_DATA = 8 << 3 | 2, 9 << 3 | 2
+
+#: The keys of dims, type, name and raw bytes.
 _PLAIN_KEYS = frozenset({1 << 3, 2 << 3, _NAME, _RAW_DATA})
 
-#: The number of bytes in which the dims, type and name of a tensor are searched; they seldom take more.
+#: ``plain_constant`` reads a tensor only if its dims, type and name are in this many bytes.
 _HEAD_BYTES = 192
 
 #: The numbers of TensorProto.DataLocation: DEFAULT and EXTERNAL.
 _LOCATIONS = (0, 1)
 _EXTERNAL = 1
+
+#: A Git LFS pointer has at most this many bytes.
 _POINTER_SIZE = 1024
 
 
@@ -69,14 +73,14 @@ class Files:
         self._seen: dict[str, tuple[int | None, str | None, str | None]] = {}
 
     def path(self, location: str) -> str:
-        """The path of an external file. As in runtimes, a NUL ends its name."""
+        """The path of an external file. As in runtimes, the name of the file ends at a NUL."""
         return beside(self.model, location.partition("\0")[0])
 
     def size(self, location: str) -> tuple[int | None, str | None, str | None]:
-        """The size of a file in bytes, a reason, and a kind of link; each may be None.
+        """The size of a file in bytes, why its bytes cannot be read, and how a link leads to the file.
 
-        The size is None for a missing file. The reason states why the bytes cannot be read. The link states how the
-        file is reached if the ONNX checker refuses that: ``is a symbolic link``.
+        The size is None if the file is missing, cannot be read or may not be opened. The reason is None if the bytes
+        can be read. The link, such as ``is a symbolic link``, is None unless the ONNX checker refuses it.
         """
         location = location.partition("\0")[0]
         if location not in self._seen:
@@ -113,7 +117,7 @@ class Files:
             return None, f"{location} does not exist", None
         except OSError as error:
             return None, f"{location} cannot be read: {error.strerror}", None
-        return status.st_size, None, _linked(path, location, status.st_nlink)
+        return status.st_size, None, _refused_link(path, location, status.st_nlink)
 
 
 def facts_beside(model: str, location: str) -> tuple[int | None, str | None, str | None]:
@@ -122,10 +126,10 @@ def facts_beside(model: str, location: str) -> tuple[int | None, str | None, str
 
 
 def plain_constant(data: Buffer, start: int, end: int) -> tuple[str, Constant] | None:
-    """The name and constant of a TensorProto in ``data[start:end]`` with exactly dims, type, name, raw data, in this
-    order.
+    """The name and the constant of a plain TensorProto in ``data[start:end]``.
 
-    None for any other; ``constant`` reads those.
+    Such a message consists of dims, type, name and raw data in this order. Returns None for other messages, which
+    ``constant`` reads.
     """
     head = data[start : min(end, start + _HEAD_BYTES)]
     at = 0
@@ -133,27 +137,27 @@ def plain_constant(data: Buffer, start: int, end: int) -> tuple[str, Constant] |
         while head[at] == 1 << 3:
             at += 2 if head[at + 1] < 128 else 3
         at += 2
-        size, begin = head[at + 1], at + 2
-        behind = begin + size
-        if head[at - 2] != 2 << 3 or head[at] != _NAME or size > 127 or head[behind] != _RAW_DATA:
+        length_of_name, begin = head[at + 1], at + 2
+        behind = begin + length_of_name
+        if head[at - 2] != 2 << 3 or head[at] != _NAME or length_of_name > 127 or head[behind] != _RAW_DATA:
             return None
-        held, first = protobuf.length(head, behind + 1)
+        size, first = protobuf.length(head, behind + 1)
     except (IndexError, protobuf.Damage):
         return None
-    if held != end - start - first:
+    if size != end - start - first:
         return None
     form = _form_of(head[:at])
     if form is None:
         return None
     name = head[begin:behind].decode("utf-8", "surrogateescape")
-    return name, _held(form, data, start + first, end)
+    return name, _raw_constant(form, data, start + first, end)
 
 
 @lru_cache(1024)
 def _form_of(head: bytes) -> Form | None:
-    """``_form`` of the dims and type in ``head``, the beginning of a TensorProto.
+    """The ``_form`` of the dims and the type in ``head``, the beginning of a TensorProto.
 
-    None if ``head`` has other fields, or an unknown or string type.
+    Returns None if ``head`` is damaged or has other fields, and for strings and unknown types.
     """
     try:
         found = protobuf.fields(head, 0, len(head))
@@ -163,29 +167,29 @@ def _form_of(head: bytes) -> Form | None:
     return form if found.keys() <= {1 << 3, 2 << 3} and form[0].dtype not in (None, "string") else None
 
 
-def _held(form: Form, data: Buffer, start: int, end: int) -> Constant:
-    """The constant whose bytes are ``data[start:end]``. It has elements only if its form needs that many bytes."""
-    tensor, count, size = form
-    held = end - start
+def _raw_constant(form: Form, data: Buffer, start: int, end: int) -> Constant:
+    """The constant with the raw data ``data[start:end]``; its elements are known if the form needs as many bytes."""
+    tensor, count, needed = form
+    size = end - start
     dtype = tensor.dtype
-    if size == held and count is not None and dtype is not None:
+    if size == needed and count is not None and dtype is not None:
         if count and dtype in WEIGHED:
             tensor = Weights(tensor, form, data[start:end])
         else:
-            tensor = (_integers if dtype in INTEGERS else _filled)(dtype, tensor.shape, count, data[start:end])
-    return Constant(tensor, Stored(held, start, None, held))
+            tensor = (_integers if dtype in INTEGERS else _decoded)(dtype, tensor.shape, count, data[start:end])
+    return Constant(tensor, Stored(size, start, None, size))
 
 
 def constant(data: Buffer, found: Fields, files: Files, depth: int) -> Constant:
     """The constant for a TensorProto with the given fields, ``depth`` messages below the model; raises Damage.
 
-    ``stored.size`` is None if it is unknown. This is so for strings, unknown types, packed varints that exceed
-    ``protobuf.COUNTED_BYTES``, and external data without a length or with length 0, which ONNX Runtime treats alike.
+    ``stored.size`` is None for strings, for unknown types, for packed varints that exceed ``protobuf.COUNTED_BYTES``,
+    and for external data whose length is absent or 0, which mean the same in ONNX Runtime.
     """
     if found.keys() <= _PLAIN_KEYS and _RAW_DATA in found:
         form = _form(tuple(found.get(1 << 3, ())), found.get(2 << 3, (0,))[-1])
         if form[0].dtype not in (None, "string"):
-            return _held(form, data, *found[_RAW_DATA][-1])
+            return _raw_constant(form, data, *found[_RAW_DATA][-1])
     dims = tuple(protobuf.integers(data, found, 1))
     dtype = DTYPES.get(protobuf.last_int32(found, 2 << 3))
     external = protobuf.last_known(found, 14 << 3, _LOCATIONS) == _EXTERNAL
@@ -201,7 +205,7 @@ def constant(data: Buffer, found: Fields, files: Files, depth: int) -> Constant:
     else:
         stored, value = _typed(data, found, dtype, dims)
     coded = dtype in CODED and not filled.isdisjoint(_CODES_KEYS)
-    if dtype is None or dtype == "string" or len(filled) + external > 1 or coded or (external and not _plain(keys)):
+    if dtype is None or dtype == "string" or len(filled) + external > 1 or coded or (external and not _are_usual(keys)):
         from irlint.parsers.onnx.tensor_faults import tensor_faults
 
         faults = tensor_faults(data, found, dtype, dims, keys, external=external)
@@ -209,29 +213,26 @@ def constant(data: Buffer, found: Fields, files: Files, depth: int) -> Constant:
     return Constant(Tensor(dtype, dims, value), stored)
 
 
-def _filled(dtype: str, shape: Shape | None, count: int, raw: bytes) -> Tensor:
+def _decoded(dtype: str, shape: Shape | None, count: int, raw: bytes) -> Tensor:
     return Tensor(dtype, shape, weights.contents(dtype, count, raw))
 
 
-#: Many integer constants, such as the shapes of reshapes, have the same elements: they share one tensor.
-_integers = lru_cache(1024)(_filled)
+#: Many integer constants, such as target shapes, have the same elements: they share one tensor.
+_integers = lru_cache(1024)(_decoded)
 
 
 @lru_cache(1024)
 def _form(dims: tuple[int, ...], number: int) -> Form:
-    """The tensor of these dims and this number of a type, without elements, with their count and size in bytes.
-
-    Both are None if there are too many elements to keep.
-    """
+    """The form of a tensor with these dims and this number of its type, both as unsigned varints."""
     sizes = tuple(map(protobuf.signed, dims))
     dtype, count = DTYPES.get(protobuf.int32(number)), _small_count(sizes)
     return Tensor(dtype, sizes), count, None if count is None else weights.byte_size(dtype, count)
 
 
 def sparse_constant(data: Buffer, found: Fields, files: Files, depth: int) -> tuple[str, Constant]:
-    """The name and dense tensor of a SparseTensorProto with the given fields, ``depth`` messages below the model.
+    """The name and the dense tensor of a SparseTensorProto with the given fields, ``depth`` messages below the model.
 
-    Raises Damage.
+    The elements of the tensor are unknown; ``parts`` of the constant has the values and the indices. Raises Damage.
     """
     from irlint.parsers.onnx.tensor_faults import sparse_faults
 
@@ -247,6 +248,7 @@ def sparse_constant(data: Buffer, found: Fields, files: Files, depth: int) -> tu
 
 
 def _raw(data: Buffer, span: Span, dtype: str | None, dims: tuple[int, ...]) -> tuple[Stored, Contents | None]:
+    """Where the elements in ``raw_data`` are stored, and the elements if they are few and match the shape."""
     start, end = span
     stored = Stored(end - start, offset=start, available=end - start)
     count = _small_count(dims)
@@ -256,17 +258,19 @@ def _raw(data: Buffer, span: Span, dtype: str | None, dims: tuple[int, ...]) -> 
 
 
 def _typed(data: Buffer, found: Fields, dtype: str | None, dims: tuple[int, ...]) -> tuple[Stored, Contents | None]:
+    """As ``_raw``, for the elements in the typed field of ``dtype``, such as ``float_data``. Raises Damage."""
     if dtype is None or dtype == "string":
-        return Stored(None, coded=_run(found, _STRING_DATA)), None
+        return Stored(None, coded=_coded_span(found, _STRING_DATA)), None
     number = _TYPED_FIELDS.get(dtype, _INT32_DATA)
     width = {_FLOAT_DATA: 4, _DOUBLE_DATA: 8}.get(number)
     entries = protobuf.fixed_count(found, number, width) if width else protobuf.integers_count(data, found, number)
     if entries is None:
-        return Stored(None, coded=_run(found, number)), None
+        return Stored(None, coded=_coded_span(found, number)), None
     each = width or max(1, BITS.get(dtype, 8) // 8)
     packed = found.get(number << 3 | protobuf.DELIMITED, ())
     offset = packed[0][0] if width and len(packed) == 1 and packed[0][1] - packed[0][0] == entries * width else 0
-    stored = Stored(entries * each, offset, available=entries * each, coded=None if offset else _run(found, number))
+    coded = None if offset else _coded_span(found, number)
+    stored = Stored(entries * each, offset, available=entries * each, coded=coded)
     count = _small_count(dims)
     if count is None or weights.byte_size(dtype, count) != entries * each:
         return stored, None
@@ -277,8 +281,8 @@ def _typed(data: Buffer, found: Fields, dtype: str | None, dims: tuple[int, ...]
     return stored, weights.contents(dtype, count, b"".join((c & mask).to_bytes(each, "little") for c in codes))
 
 
-def _run(found: Fields, number: int) -> tuple[int, int] | None:
-    """The range of bytes that contains the strings or packed elements of a field; None if it has none."""
+def _coded_span(found: Fields, number: int) -> tuple[int, int] | None:
+    """The bytes from the first to the last string or packed group of a field; None if the field has none."""
     spans = found.get(number << 3 | protobuf.DELIMITED)
     return (spans[0][0], spans[-1][1]) if spans else None
 
@@ -286,9 +290,10 @@ def _run(found: Fields, number: int) -> tuple[int, int] | None:
 def _external(
     entries: Mapping[str, str], files: Files, dtype: str | None, dims: tuple[int, ...]
 ) -> tuple[Stored, Contents | None]:
+    """As ``_raw``, for external data with these entries."""
     location = entries.get("location", "")
     file_size, reason, linked = files.size(location)
-    offset, length = _whole(entries.get("offset", "0")), _whole(entries.get("length", "0"))
+    offset, length = _natural(entries.get("offset", "0")), _natural(entries.get("length", "0"))
     if offset is None:
         reason = reason or f"its offset is {entries['offset']!r}, not an integer of at least 0"
     if length is None:
@@ -322,7 +327,7 @@ def string_pairs(data: Buffer, spans: list[Span] | tuple[()], depth: int) -> lis
     return pairs
 
 
-def _plain(keys: list[str]) -> bool:
+def _are_usual(keys: list[str]) -> bool:
     """Whether the keys of external data are distinct and all are location, offset or length."""
     return len(set(keys)) == len(keys) and all(key in ("location", "offset", "length") for key in keys)
 
@@ -337,18 +342,22 @@ def _small_count(dims: tuple[int, ...]) -> int | None:
     return count
 
 
-def _whole(text: str) -> int | None:
+def _natural(text: str) -> int | None:
+    """The integer of at least 0 and at most 19 digits that a text denotes, or None."""
     return int(text) if text.isascii() and text.isdigit() and len(text) < 20 else None
 
 
 def _is_absolute(location: str) -> bool:
-    """Whether a path is absolute or has a drive; a backslash counts as a slash on every system."""
+    """Whether a path is absolute on any system: it begins with a slash or a backslash, or has a drive."""
     drive, _ = os.path.splitdrive(location)
     return bool(drive) or location.replace("\\", "/").startswith("/")
 
 
-def _linked(path: str, location: str, names: int) -> str | None:
-    """How an existing file is reached, if the ONNX checker refuses that: ``is a symbolic link``. Else None."""
+def _refused_link(path: str, location: str, names: int) -> str | None:
+    """Why the ONNX checker refuses the path to an existing file, such as ``is a symbolic link``; None if it does not.
+
+    ``names`` is the number of hard links to the file.
+    """
     if ".." in location.replace("\\", "/").split("/") and posixpath.normpath(location).split("/")[0] == "..":
         return "has a path that leaves the model's folder and returns to it"
     if os.path.islink(path):

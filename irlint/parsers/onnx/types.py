@@ -1,4 +1,4 @@
-"""Reads ONNX's TypeProto: the declared type, and the missing part of an incomplete one."""
+"""Reads ONNX's TypeProto: the declared type, and the missing part of an incomplete type."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ if TYPE_CHECKING:
     from irlint.dims import MaybeDim, Shape
     from irlint.parsers.onnx.protobuf import Fields, LongTexts, Span
 
-#: The fields of TypeProto for each kind of type.
+#: The keys of the fields of TypeProto, one for each kind of type.
 _TYPE_KEYS = frozenset(number << 3 | 2 for number in (1, 4, 5, 7, 8, 9))
 
 _DIM_VALUE, _DIM_PARAM = 1 << 3, 2 << 3 | 2
 
 
 def type_of(raw: bytes, dim: Callable[[str], MaybeDim], long: LongTexts) -> Type | None:
-    """The type in a TypeProto; None for an empty one. Raises Damage.
+    """The type in a TypeProto; None if the TypeProto is empty. Raises Damage.
 
-    ``dim`` returns the size for each ``dim_param``. Names that are too long are added to ``long``.
+    ``dim`` returns the size for a ``dim_param``. Names that are too long are added to ``long``.
     """
     return _type_at(raw, [(0, len(raw))], dim, long)
 
@@ -47,19 +47,20 @@ def _type_at(raw: bytes, spans: list[Span], dim: Callable[[str], MaybeDim], long
 
 
 def _chosen(raw: bytes, spans: list[Span]) -> tuple[int, Fields]:
-    """The number of the kind of type in a TypeProto (0: none), and the fields of that type. Raises Damage.
+    """The number of the field of a TypeProto that states its kind (0: none), and the fields in it. Raises Damage.
 
-    If there are several kinds, the last one counts, as in protobuf: its pieces before another kind are dropped.
+    Of several such fields, the last one in the file counts, as in protobuf. Its pieces before another one of the fields
+    are ignored.
     """
     found = merged(raw, spans)
     given = [key for key in found if key in _TYPE_KEYS]
     if not given:
         return 0, {}
-    key, places = given[0], found[given[0]]
+    key, spans = given[0], found[given[0]]
     if len(given) > 1:
         *_, second, key = sorted(given, key=lambda each: found[each][-1])
-        places = [place for place in found[key] if place > found[second][-1]]
-    return key >> 3, merged(raw, places)
+        spans = [span for span in found[key] if span > found[second][-1]]
+    return key >> 3, merged(raw, spans)
 
 
 def _shape(raw: bytes, found: Fields, dim: Callable[[str], MaybeDim], long: LongTexts) -> Shape | None:
@@ -78,7 +79,7 @@ def _dim(raw: bytes, span: Span, dim: Callable[[str], MaybeDim], long: LongTexts
 
 
 def _is_named(raw: bytes, span: Span, found: Fields) -> bool:
-    """Whether the last field of a Dimension is ``dim_param`` rather than ``dim_value``."""
+    """Whether the last size of a Dimension is a ``dim_param`` instead of a ``dim_value``."""
     if _DIM_PARAM not in found or _DIM_VALUE not in found:
         return _DIM_PARAM in found
     return [key for key in keys(raw, *span) if key in (_DIM_PARAM, _DIM_VALUE)][-1] == _DIM_PARAM
@@ -96,9 +97,10 @@ def negative_sizes(raw: bytes, known: Type | None) -> str:
 
 
 def flaw(raw: bytes, known: Type | None) -> str:
-    """The missing or undefined part of the type ``known`` of a TypeProto, as the end of a sentence: ``without element
-    type``. "" if
-    it is complete."""
+    """What the type ``known`` of the TypeProto ``raw`` lacks, as the end of a sentence: ``without element type``.
+
+    Returns "" if the type is complete, and for a type that is not known.
+    """
     match known:
         case Tensor(dtype) | SparseTensor(dtype):
             return "" if dtype is not None else _number_flaw("element type", _numbers(raw))
@@ -117,12 +119,13 @@ def flaw(raw: bytes, known: Type | None) -> str:
 
 
 def _number_flaw(what: str, numbers: tuple[int, ...]) -> str:
+    """The flaw of an element or key type (``what``) with these numbers, of which one is unknown or absent."""
     unknown = [number for number in numbers if number and number not in DTYPES]
     return f"with the {what} {unknown[0]}, which ONNX does not define" if unknown else f"without {what}"
 
 
 def _numbers(raw: bytes) -> tuple[int, ...]:
-    """The numbers of the element and key types in a TypeProto, the outermost first."""
+    """The numbers of the element and key types in a TypeProto, the number of the outermost type first."""
     found: list[int] = []
     spans = [(0, len(raw))]
     while spans:
@@ -134,5 +137,5 @@ def _numbers(raw: bytes) -> tuple[int, ...]:
 
 
 def usable(known: Type | None) -> Type:
-    """An incomplete type as operators may use it: a tensor stays as it is, any other type becomes unknown."""
+    """The type that operators use in place of an incomplete type: a tensor stays as it is, others become unknown."""
     return known if isinstance(known, Tensor) else UNKNOWN

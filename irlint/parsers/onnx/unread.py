@@ -1,7 +1,7 @@
 """Walks the parts of messages that irlint does not read: protobuf refuses a file for damage in any part.
 
-A layout maps the key of each length-delimited field to its type, without texts and bytes: the layout of another
-message, or the number of bytes of packed numbers (0: varints).
+A layout maps the keys of length-delimited fields to their types: for a message its layout, and for packed numbers the
+bytes of each number (0: varints). A layout has no fields that hold a text or bytes.
 """
 
 from __future__ import annotations
@@ -15,8 +15,10 @@ if TYPE_CHECKING:
     #: The layout of a message.
     Layout = dict[int, Any]
 
-#: At most this many bytes of packed varints are examined at once; each byte that continues a varint becomes 1.
+#: Packed varints are examined in pieces of this many bytes, each with the 9 bytes after it.
 _PIECE = 1 << 16
+
+#: Maps each byte that continues a varint to 1, and each other byte to 0.
 _CONTINUED = bytes(128) + b"\1" * 128
 _TOO_LONG = b"\1" * 10
 
@@ -24,9 +26,13 @@ _TOO_LONG = b"\1" * 10
 def _layout(
     *, varints: tuple[int, ...] = (), floats: int = 0, doubles: int = 0, **inner: int | tuple[int, ...]
 ) -> Layout:
-    """The layout with packed fields of these numbers; ``inner`` maps the name of a message to the fields that hold
-    it."""
-    numbers = [(number, 0) for number in varints] + [(floats, 4)] * bool(floats) + [(doubles, 8)] * bool(doubles)
+    """The layout of a message from the numbers of its fields (0: no such field).
+
+    ``varints``, ``floats`` and ``doubles`` are packed. ``inner`` maps the name of a layout to the fields that hold this
+    message.
+    """
+    numbers = [(number, 0) for number in varints]
+    numbers += [(number, width) for number, width in ((floats, 4), (doubles, 8)) if number]
     messages = [
         (number, _LAYOUTS[name])
         for name, given in inner.items()
@@ -67,7 +73,7 @@ _LAYOUTS["training"] = _layout(graph=(1, 2), entry=(3, 4))
 
 TYPE, ATTRIBUTE = _LAYOUTS["type"], _LAYOUTS["attribute"]
 
-#: The parts of each message that no reader looks at.
+#: The fields of each message that no reader looks at.
 OF_MODEL = _layout(training=20, device=26)
 OF_GRAPH = _layout(annotation=14, entry=16)
 OF_FUNCTION = _layout(entry=14)

@@ -10,7 +10,10 @@ CONTAINERS = ("abfs", "abfss", "az", "wasb", "wasbs")
 
 @record
 class Located:
-    """A file by its URL; ``size`` in bytes and ``stamp``, which changes when the file is written, if they are known."""
+    """A file by its URL.
+
+    ``size`` is in bytes, None if it is unknown. ``stamp`` is a text that changes when the file is written, or "".
+    """
 
     url: str
     size: int | None = None
@@ -21,7 +24,7 @@ class Located:
 
 
 def shown(url: str) -> str:
-    """A URL without parts that may be secret: user info, query and fragment."""
+    """A URL without the parts that may be secret: user info, query and fragment."""
     scheme, _, rest = url.partition("://")
     host, slash, path = rest.partition("/")
     host = host if scheme.lower() in CONTAINERS else host.rpartition("@")[2]
@@ -33,16 +36,22 @@ def _bare(text: str) -> str:
 
 
 def sibling(url: str, name: str) -> str:
-    """The URL of a file in or below the folder of another one; it keeps the query, which may grant access."""
-    whole, question, query = url.partition("?")
-    folder = whole.partition("#")[0].rpartition("/")[0]
+    """The URL of the file ``name`` in or below the folder of ``url``.
+
+    It has the query of ``url``, which may grant access.
+    """
+    address, question, query = url.partition("?")
+    folder = address.partition("#")[0].rpartition("/")[0]
     return f"{folder}/{_quoted(url, name)}{question}{query}"
 
 
 def inside(url: str, path: str) -> str:
-    """The URL of a file or folder whose shown URL is ``path``. It is below one of the folders that contain ``url``."""
-    whole, question, query = url.partition("?")
-    folder = whole.partition("#")[0].rpartition("/")[0]
+    """The URL, with all secret parts of ``url``, of the file or folder whose shown URL is ``path``.
+
+    ``path`` must be below one of the folders that contain ``url``.
+    """
+    address, question, query = url.partition("?")
+    folder = address.partition("#")[0].rpartition("/")[0]
     while not f"{path}/".startswith(f"{shown(folder)}/"):
         folder = folder.rpartition("/")[0]
     return f"{folder}{_quoted(url, path.removeprefix(shown(folder)))}{question}{query}"
@@ -63,7 +72,7 @@ def is_web(url: str) -> bool:
 
 
 def without_secrets(text: str, url: str) -> str:
-    """A message about a URL without the URL's secrets."""
+    """A message about a URL, without the secret parts of the URL."""
     text = text.replace(url, shown(url))
     rest = url.partition("://")[2]
     for secret in (rest.partition("/")[0].rpartition("@")[0], rest.partition("?")[2]):

@@ -1,4 +1,4 @@
-"""A remote file that behaves like an open one: ranges are fetched when they are read, larger ones for long reads."""
+"""A remote file that behaves like an open file: ranges are fetched when they are read."""
 
 from __future__ import annotations
 
@@ -7,25 +7,31 @@ from collections.abc import Iterable
 from typing import Any
 
 from irlint.parsers.remote.locations import Located, shown
-from irlint.parsers.remote.stores import IgnoresRanges, Passing, Status, Store, denied, with_retries
+from irlint.parsers.remote.stores import IgnoresRanges, Status, Store, Transient, denied, with_retries
 
 #: A request fetches at least LEAST bytes. Each request that continues the last one fetches twice as many, up to MOST.
 LEAST = 1 << 12
 MOST = 1 << 20
 
-#: Wanted parts that are closer to each other than this are fetched in one request.
+#: Parts of ``want`` are fetched in one request if fewer bytes than this are between them.
 GAP = 1 << 15
 
-#: A document of at most this many bytes is kept after it was read completely.
+#: A file of at most this many bytes is kept after one call has read it completely.
 KEPT = 1 << 25
 
-#: From a server that ignores ranges, at most LIMIT bytes are read, PIECE at a time.
+#: A server that ignores ranges is asked for no more bytes after it has sent LIMIT bytes of a file, restarts included.
 LIMIT = 1 << 28
+
+#: At most this many bytes are read from a stream at once.
 PIECE = 1 << 18
 
 
 class Ranges:
-    """A remote file. Reads fetch ``block`` bytes or more. A file of at most ``small`` bytes may be read completely."""
+    """A remote file.
+
+    For parsers, ``block`` is the least number of bytes that a request fetches, and a file of at most ``small`` bytes
+    should be read completely.
+    """
 
     block = LEAST
     small = 1 << 16
@@ -36,17 +42,20 @@ class Ranges:
         self.name = shown(location.url)
         self.known = None if location.size is None else Status(location.size, location.stamp)
         self.at = 0
+        #: The last part that was fetched, and its position.
         self.window = (0, b"")
+        #: The least number of bytes of the next request that continues the last one.
         self.step = LEAST
+        #: The parts that are kept until the end of the check, with their positions.
         self.kept: list[tuple[int, bytes]] = []
-        #: Whether the server ignores ranges; then the stream, and the number of bytes that it has sent.
+        #: Whether the server ignores ranges, the stream that is then used, and the bytes that all streams have sent.
         self.ignores_ranges = False
         self.stream: Any = None
         self.streamed = 0
 
     @property
     def status(self) -> Status:
-        """The size and stamp of the file; if possible they come with a first range. Raises OSError."""
+        """The size and stamp of the file, from a first range if the store sends them with ranges. Raises OSError."""
         if self.known is None and self.store.states_size:
             self._fetch(0, self.step)
         if self.known is None:
@@ -80,7 +89,8 @@ class Ranges:
         return len(data)
 
     def want(self, spans: Iterable[tuple[int, int]]) -> None:
-        """Fetches parts that will be read; parts near each other are fetched together."""
+        """Fetches and keeps parts that will be read. Parts with a gap below GAP are fetched together, and parts that
+        exceed the file are ignored."""
         joined: list[tuple[int, int]] = []
         for start, end in sorted(spans):
             if joined and start - joined[-1][1] < GAP:
@@ -90,7 +100,7 @@ class Ranges:
         self.kept += [(start, self._part(start, end)) for start, end in joined if end <= self.size]
 
     def close(self) -> None:
-        """Does nothing: the next reader of the file reuses the fetched bytes."""
+        """Does nothing, so that the next reader of the file can use the fetched bytes."""
 
     def __enter__(self) -> Ranges:
         return self
@@ -99,12 +109,13 @@ class Ranges:
         self.close()
 
     def finish(self) -> None:
-        """Closes the connection."""
+        """Closes the stream, if there is one."""
         if self.stream is not None:
             self.stream.close()
             self.stream = None
 
     def _part(self, start: int, end: int) -> bytes:
+        """The bytes from ``start`` to ``end``, from the parts that were fetched or from the store. Raises OSError."""
         for origin, data in (*self.kept, self.window):
             if origin <= start and end <= origin + len(data):
                 return data[start - origin : end - origin]
@@ -113,9 +124,9 @@ class Ranges:
         return head + self._after(start + len(head), end)
 
     def _after(self, start: int, end: int) -> bytes:
-        """The bytes of a part that was not fetched yet."""
-        follows = start == self.window[0] + len(self.window[1])
-        self.step = min(MOST, 2 * self.step) if follows and start else LEAST
+        """As ``_part``, for bytes of which none was fetched yet."""
+        continues = start == self.window[0] + len(self.window[1])
+        self.step = min(MOST, 2 * self.step) if continues and start else LEAST
         stop = max(end, start + self.step)
         data = self._fetch(start, stop if self.known is None else min(self.size, stop))
         if len(data) < end - start:
@@ -142,9 +153,9 @@ class Ranges:
         return with_retries(lambda: self._streamed(start, end), self.url)
 
     def _streamed(self, start: int, end: int) -> bytes:
-        """The bytes of a part from a stream, which restarts if it has passed the part.
+        """The bytes from ``start`` to ``end`` of the stream, which restarts if it is already after ``start``.
 
-        Raises OSError above the limit, and Passing.
+        Raises OSError after LIMIT bytes, and Transient.
         """
         if self.stream is None or self.stream.at > start:
             self.finish()
@@ -157,7 +168,7 @@ class Ranges:
             data += piece[max(0, start - self.stream.at + len(piece)) :]
         if len(data) < min(end, self.size) - start:
             self.finish()
-            raise Passing("the connection was cut")
+            raise Transient("the connection was cut")
         return bytes(data)
 
     def _piece(self, size: int) -> bytes:
@@ -166,14 +177,14 @@ class Ranges:
             raise denied(errno.EFBIG, message, self.url)
         try:
             piece: bytes = self.stream.read(size)
-        except Passing:
+        except Transient:
             self.finish()
             raise
         self.streamed += len(piece)
         return piece
 
     def _counted(self) -> Status:
-        """The size of a file that does not state it; the complete file is read and kept."""
+        """The size of a file whose server does not state it. Reads and keeps the complete file."""
         data = bytearray()
         while piece := self._piece(PIECE):
             data += piece

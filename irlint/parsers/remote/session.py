@@ -1,7 +1,7 @@
 """Limits the remote files that one check may open.
 
-These are the model that the user named and the data files in its folder, or a configuration and the files that it is
-about.
+The check of a model may open the model and the data files in its folder. The check of a configuration may open the
+configuration and the files in its folder.
 """
 
 from __future__ import annotations
@@ -17,17 +17,18 @@ from irlint.parsers.remote.locations import Located, inside, is_web, shown, sibl
 from irlint.parsers.remote.ranges import Ranges
 from irlint.parsers.remote.stores import IgnoresRanges, Store, store, with_retries
 
-#: The stores that this process uses, by process id and by scheme and host.
+#: The stores by process and by scheme and host. A forked process does not use the stores of its parent.
 _STORES: dict[tuple[int, str], Store] = {}
 
+#: The open sessions, the innermost last.
 _sessions: list[Session] = []
 
 
 class Session:
-    """A block within which the model can be opened by its shown URL.
+    """A block within which the file ``model`` can be opened by its shown URL.
 
-    Files in its folder can be opened after ``admit``. In the session of a configuration, all files in ``folder`` and
-    below can be opened. No other URL can be, whatever the model names.
+    Other files in the folder of the model can be opened after ``admit``. In the session of a configuration, all files
+    in ``folder`` and below can be opened. No other URL can be opened, even if the model names it.
     """
 
     def __init__(self, model: Located, folder: str | None = None) -> None:
@@ -46,29 +47,29 @@ class Session:
             file.finish()
 
     def admit(self, name: str) -> Ranges:
-        """The file ``name`` in the model's folder or below; it can be opened from now on."""
+        """Allows the file ``name``, in the model's folder or below, to be opened from now on; returns it."""
         found = Located(sibling(self.model.url, name))
         key = beside(str(self.model), name)
         if key not in self.files:
             self.files[key] = Ranges(store_of(found.url), found)
         return self.files[key]
 
-    def holds(self, url: str) -> bool:
-        """Whether the file or folder with this shown URL is in ``folder``, so that it can be opened."""
+    def contains(self, url: str) -> bool:
+        """Whether the file or folder with this shown URL is ``folder`` or below it, so that it can be opened."""
         return self.folder is not None and f"{url}/".startswith(f"{self.folder}/") and ".." not in url.split("/")
 
     def located(self, url: str) -> Located:
-        """A file that the session ``holds``."""
+        """The file with this shown URL, which the session ``contains``."""
         return Located(inside(self.model.url, url))
 
     @property
     def ignores_ranges(self) -> bool:
-        """Whether the server sends complete files when it is asked for a range."""
+        """Whether the server has sent a complete file when it was asked for a range."""
         return any(file.ignores_ranges for file in self.files.values())
 
 
 def store_of(url: str) -> Store:
-    """The store for a URL. Raises NotInstalled."""
+    """The store for a URL, one for each process, scheme and host. Raises NotInstalled."""
     scheme, _, rest = url.partition("://")
     key = os.getpid(), f"{scheme}://{rest.partition('/')[0]}"
     if key not in _STORES:
@@ -77,9 +78,9 @@ def store_of(url: str) -> Store:
 
 
 def opened(url: str) -> Any:
-    """The admitted file with this shown URL, positioned at its beginning.
+    """The file with this shown URL that an open session allows, positioned at its beginning.
 
-    Raises OSError for another URL, or if the size is unavailable.
+    Raises OSError if no session allows the URL, or if the size of the file is unavailable.
     """
     for session in reversed(_sessions):
         if url in session.files:
@@ -87,7 +88,7 @@ def opened(url: str) -> Any:
             file.seek(0)
             assert file.size >= 0
             return file
-        if session.holds(url):
+        if session.contains(url):
             found = session.located(url)
             session.files[url] = Ranges(store_of(found.url), found)
             return opened(url)
@@ -97,16 +98,19 @@ def opened(url: str) -> Any:
 
 
 def session_of(url: str) -> Session:
-    """A session for a model that a configuration is about, so that its data files can be opened.
+    """A session for a model in the folder of a configuration, so that the data files of the model can be opened.
 
-    Raises OSError if no configuration in a session is about it.
+    Raises OSError if no open session contains the model.
     """
-    return Session(_holding(url).located(url))
+    return Session(_containing(url).located(url))
 
 
 def exists(url: str) -> bool:
-    """Whether a file that a configuration is about exists. Raises OSError if its server does not answer."""
-    found = _holding(url).located(url)
+    """Whether a file in the folder of a configuration exists.
+
+    Raises OSError if no open session contains the file, or if its server does not answer.
+    """
+    found = _containing(url).located(url)
     try:
         size(Ranges(store_of(found.url), found))
     except FileNotFoundError:
@@ -115,19 +119,20 @@ def exists(url: str) -> bool:
 
 
 def listing(folder: str) -> dict[str, bool]:
-    """The names in a folder of the files that a configuration is about; True for each folder.
+    """The names in a folder that is below the folder of a configuration, each with whether it is a folder.
 
-    Raises NotListed if its server lists no folders, FileNotFoundError for a missing folder, and OSError if the server
-    does not answer.
+    Raises NotListed if the server lists no folders, FileNotFoundError for a missing folder, and OSError if no open
+    session contains the folder or the server does not answer.
     """
-    session = _holding(folder)
+    session = _containing(folder)
     if folder not in session.listings:
         session.listings[folder] = _listed(session, folder)
     return session.listings[folder]
 
 
-def _holding(url: str) -> Session:
-    session = next((each for each in reversed(_sessions) if each.holds(url)), None)
+def _containing(url: str) -> Session:
+    """The innermost session that contains a shown URL. Raises OSError if there is none."""
+    session = next((each for each in reversed(_sessions) if each.contains(url)), None)
     if session is None:
         raise OSError(errno.EACCES, "irlint opens a URL only if you name it", shown(url))
     return session
@@ -144,14 +149,14 @@ def _listed(session: Session, folder: str) -> dict[str, bool]:
             raise NotListed(errno.ENOENT, "the server does not list the folder", folder) from None
         raise
     found = {_name(entry["name"], url): entry.get("type") == "directory" for entry in entries}
-    own, _, name = str(session.model).rpartition("/")
-    if own == folder and name not in found:
+    folder_of_model, _, name = str(session.model).rpartition("/")
+    if folder_of_model == folder and name not in found:
         raise NotListed(errno.ENOENT, "the server does not list the folder", folder)
     return found
 
 
 def _name(path: str, url: str) -> str:
-    """The name of an entry of a listing, which is a URL on the web."""
+    """The name of an entry of a listing; for a web server, the entry is a URL."""
     name = path.partition("?")[0].rstrip("/").rpartition("/")[2]
     if not is_web(url):
         return name
@@ -166,7 +171,10 @@ def beside(model: str, name: str) -> str:
 
 
 def examined(model: str, name: str) -> tuple[int | None, str | None, str | None]:
-    """The size of a file that a model names (None if it is missing), the reason why it cannot be read, and None."""
+    """The size of a data file that a model names, the reason why it cannot be read, and None for no link.
+
+    The size is None if the file is missing, cannot be read or may not be opened. The reason is None if it can be read.
+    """
     if "://" in name or name.startswith(("//", "/", "\\")):
         return None, f"{name} is a URL or an absolute path, which irlint does not open from a model", None
     inside = posixpath.normpath(name.replace("\\", "/"))
@@ -185,7 +193,7 @@ def examined(model: str, name: str) -> tuple[int | None, str | None, str | None]
 
 
 def size(file: Ranges) -> int:
-    """The size of a file, from its status only if possible. Raises OSError."""
+    """The size of a file, without fetching a range if the server states the size otherwise. Raises OSError."""
     if file.known is None:
         try:
             file.known = file.store.status(file.url)

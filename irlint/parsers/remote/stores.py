@@ -1,6 +1,6 @@
 """A store of fsspec: the status of a file, ranges of its bytes, and retries.
 
-A passing failure is one that a retry may resolve; any other failure is permanent.
+A retry may resolve a transient failure; any other failure is permanent.
 """
 
 from __future__ import annotations
@@ -15,18 +15,21 @@ from irlint.records import record
 
 Answer = TypeVar("Answer")
 
-#: A request with passing failures is sent up to TRIES times, with pauses that start at PAUSE seconds and double.
+#: A request with transient failures is sent up to TRIES times, with pauses that start at PAUSE seconds and double.
 TRIES = 5
 PAUSE = 0.4
 
 #: The longest pause in seconds before a retry, even if a server asks for more.
 LONGEST_PAUSE = 20.0
 
-#: The HTTP statuses of passing failures, and the errors for some others.
-PASSING = frozenset({408, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524})
-MEANINGS = {404: errno.ENOENT, 410: errno.ENOENT, 401: errno.EACCES, 403: errno.EACCES}
+#: The HTTP statuses of transient failures.
+TRANSIENT = frozenset({408, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524})
 
-#: The fields of a status that change when the file is written; the first one present counts.
+#: The error numbers of permanent failures by HTTP status; every other status is EIO.
+ERRORS = {404: errno.ENOENT, 410: errno.ENOENT, 401: errno.EACCES, 403: errno.EACCES}
+
+#: The fields of a status that change when the file is written. The first field of STAMPS or, without one, of TIMES that
+#: a status has is its stamp.
 STAMPS = (
     "ETag",
     "etag",
@@ -53,8 +56,8 @@ class Status:
     stamp: str = ""
 
 
-class Passing(Exception):
-    """A passing failure; ``pause`` is the number of seconds for which the server asks, or 0."""
+class Transient(Exception):
+    """A transient failure; ``pause`` is the number of seconds that the server asks to wait, or 0."""
 
     def __init__(self, reason: str, pause: float = 0.0) -> None:
         super().__init__(reason)
@@ -62,9 +65,9 @@ class Passing(Exception):
 
 
 def denied(number: int, reason: str, url: str) -> OSError:
-    """A permanent failure with its message; it is not retried."""
+    """A permanent failure, which is not retried, with its message."""
     failure = OSError(number, reason, shown(url))
-    failure.stays = True  # type: ignore[attr-defined]
+    failure.is_permanent = True  # type: ignore[attr-defined]
     return failure
 
 
@@ -73,11 +76,11 @@ class Refused(Exception):
 
 
 class IgnoresRanges(Exception):
-    """A server sends a complete file when it is asked for a range."""
+    """A server has sent a complete file when it was asked for a range."""
 
 
 class Store:
-    """A filesystem of fsspec other than HTTP; ``states_size`` is True if a range comes with the file's status."""
+    """A filesystem of fsspec. ``states_size`` is True if the store sends the status of a file with each range."""
 
     states_size = False
 
@@ -92,23 +95,22 @@ class Store:
         return Status(int(info["size"]), stamp(info))
 
     def read(self, url: str, start: int, end: int) -> tuple[bytes, Status | None]:
-        """The bytes from ``start`` to ``end``, fewer if the file is shorter, and the status if the store sends it, else
-        None.
+        """The bytes from ``start`` to ``end``, fewer if the file is shorter, and the status of the file.
 
-        Raises OSError.
+        The status is None unless the store ``states_size``. Raises OSError.
         """
         return self._asked(url, lambda path: self.filesystem.cat_file(path, start=start, end=end)), None
 
     def stream(self, url: str) -> Any:
-        """The file as a stream, for a store without ranges. Raises OSError."""
-        raise denied(errno.EIO, "the store knows no ranges", url)
+        """The file as a stream, for a server that ignores ranges. Raises OSError."""
+        raise denied(errno.EIO, "the store sends no ranges", url)
 
     def _asked(self, url: str, ask: Callable[[str], Answer]) -> Answer:
         return with_retries(lambda: ask(self.filesystem._strip_protocol(url)), url)
 
 
 def stamp(info: Any) -> str:
-    """The part of a file's status that changes when the file is written, or ""."""
+    """A text from a file's status that changes when the file is written, or ""."""
     found = next((info[name] for name in STAMPS if info.get(name)), None)
     if found is None:
         found = next((info[name] for name in TIMES if info.get(name)), "")
@@ -116,28 +118,33 @@ def stamp(info: Any) -> str:
 
 
 def with_retries(ask: Callable[[], Answer], url: str) -> Answer:
-    """The result of ``ask``, which is repeated after passing failures. Raises OSError for a permanent failure."""
+    """The result of ``ask``, which is repeated after transient failures.
+
+    Raises IgnoresRanges, and OSError for a permanent failure or after TRIES transient ones.
+    """
     pause = PAUSE
-    for left in reversed(range(TRIES)):
+    for remaining in reversed(range(TRIES)):
         try:
             return ask()
         except IgnoresRanges:
             raise
         except Exception as error:
-            failure = judged(error, url)
+            failure = classified(error, url)
             if isinstance(failure, OSError):
                 raise failure from None
-            if not left:
+            if not remaining:
                 raise denied(errno.EIO, f"{failure} ({TRIES} attempts)", url) from None
             sleep(min(LONGEST_PAUSE, max(failure.pause, pause)))
             pause *= 2
     raise AssertionError
 
 
-def judged(error: Exception, url: str) -> Passing | OSError:
-    """Whether a failure is passing or permanent. Libraries differ in their exceptions, so these are compared by
-    name."""
-    if isinstance(error, Passing) or (isinstance(error, OSError) and hasattr(error, "stays")):
+def classified(error: Exception, url: str) -> Transient | OSError:
+    """An exception as a transient or a permanent failure.
+
+    Some are recognized by the names of their classes, because their libraries differ and are not imported here.
+    """
+    if isinstance(error, Transient) or (isinstance(error, OSError) and hasattr(error, "is_permanent")):
         return error
     name, package = type(error).__name__, type(error).__module__.partition(".")[0]
     detail = without_secrets(str(error).partition("\n")[0], url)
@@ -152,24 +159,24 @@ def judged(error: Exception, url: str) -> Passing | OSError:
     if isinstance(error, IsADirectoryError):
         return denied(errno.EISDIR, "it is a folder", url)
     if "Timeout" in name:
-        return Passing("nothing came for too long")
+        return Transient("the server sent nothing for too long")
     if isinstance(status := getattr(error, "status", None), int):
         return answered(status, getattr(error, "message", ""), "", url)
     if isinstance(error, ConnectionError) or (package == "aiohttp" and "URL" not in name):
-        return Passing(f"the connection failed: {detail or name}")
+        return Transient(f"the connection failed: {detail or name}")
     if "NoCredentials" in name:
         return denied(errno.EACCES, "there are no credentials for the store", url)
     if isinstance(error, OSError) and error.errno in (errno.EIO, errno.EBUSY, errno.EAGAIN):
-        return Passing(f"the store fails: {detail}")
+        return Transient(f"the store fails: {detail}")
     return denied(errno.EIO, f"{name}: {detail}" if detail else name, url)
 
 
-def answered(status: int, words: str, pause: str, url: str) -> Passing | OSError:
-    """The failure for an HTTP status; ``pause`` is the Retry-After header, in seconds."""
+def answered(status: int, words: str, pause: str, url: str) -> Transient | OSError:
+    """The failure for an HTTP status; ``pause`` is the Retry-After header, which is ignored if it is no number."""
     answer = f"the server answers {status} {words}".rstrip()
-    if status in PASSING:
-        return Passing(answer, float(pause) if pause.isdigit() else 0.0)
-    return denied(MEANINGS.get(status, errno.EIO), answer, url)
+    if status in TRANSIENT:
+        return Transient(answer, float(pause) if pause.isdigit() else 0.0)
+    return denied(ERRORS.get(status, errno.EIO), answer, url)
 
 
 def store(url: str) -> Store:
@@ -195,11 +202,11 @@ def store(url: str) -> Store:
     except ValueError as error:
         raise NotInstalled(f"{shown(url)}: {without_secrets(str(error), url)}") from None
     except Exception as error:
-        raise NotInstalled(f"{shown(url)}: {judged(error, url)}") from None
+        raise NotInstalled(f"{shown(url)}: {classified(error, url)}") from None
 
 
 def options(url: str) -> dict[str, Any]:
-    """The options of a store that its URL contains, such as a host; listings are not cached."""
+    """The options of a store: those in its URL, such as a host, and that listings are not cached."""
     import fsspec
 
     scheme = url.partition("://")[0].lower()

@@ -16,11 +16,20 @@ from aiohttp.abc import AbstractResolver
 from fsspec.asyn import sync
 from fsspec.implementations.http import HTTPFileSystem
 
-from irlint.parsers.remote.stores import IgnoresRanges, Passing, Refused, Status, Store, answered, denied, with_retries
+from irlint.parsers.remote.stores import (
+    IgnoresRanges,
+    Refused,
+    Status,
+    Store,
+    Transient,
+    answered,
+    denied,
+    with_retries,
+)
 
 Answer = TypeVar("Answer")
 
-#: Seconds without a byte after which an answer has stalled, and seconds allowed for a connection.
+#: The longest time in seconds without a byte of an answer, and until a connection is made.
 STALL = 30.0
 CONNECT = 20.0
 
@@ -36,7 +45,8 @@ NO_HEAD = frozenset({400, 401, 403, 405, 501})
 #: A range of a compressed file would have other bytes, so no compression is requested.
 HEADERS = {"Accept-Encoding": "identity"}
 
-_SIZES = "bytes "
+#: The unit at the beginning of a Content-Range header.
+_UNIT = "bytes "
 
 
 class Web(Store):
@@ -51,25 +61,26 @@ class Web(Store):
         super().__init__(HTTPFileSystem(get_client=self._client, skip_instance_cache=True))
 
     async def _client(self, **options: Any) -> aiohttp.ClientSession:
+        """A client with these limits of time, that checks redirects and the addresses of hosts."""
         timeout = aiohttp.ClientTimeout(total=LISTED, connect=CONNECT, sock_connect=CONNECT, sock_read=STALL)
         redirects = aiohttp.TraceConfig()
-        redirects.on_request_redirect.append(self._judge_redirect)
+        redirects.on_request_redirect.append(self._check_redirect)
         loop = options.pop("loop", None)
         options = {"timeout": timeout, **options, "trace_configs": [redirects]}
         if "connector" not in options:
             options["connector"] = aiohttp.TCPConnector(resolver=_Resolver(self.named), limit=0)
         return aiohttp.ClientSession(loop=loop, **options)
 
-    async def _judge_redirect(self, _: Any, __: Any, exchange: Any) -> None:
-        """Raises Refused for a redirect to another scheme or to a private address."""
+    async def _check_redirect(self, _: Any, __: Any, exchange: Any) -> None:
+        """Raises Refused for a redirect to another scheme, or to a private address that the user did not name."""
         there = exchange.response.headers.get("Location") or exchange.response.headers.get("URI") or ""
         target = urlsplit(urljoin(str(exchange.response.url), there))
         scheme = exchange.response.url.scheme
         if target.scheme != scheme:
             raise Refused(f"it redirects from {scheme} to {target.scheme or 'nowhere'}")
-        place = (target.hostname or "").lower(), target.port or _PORTS[scheme]
-        if place != self.named and _is_private(place[0]):
-            raise Refused(f"it redirects to {place[0]}, which is not a public address")
+        host_and_port = (target.hostname or "").lower(), target.port or _PORTS[scheme]
+        if host_and_port != self.named and _is_private(host_and_port[0]):
+            raise Refused(f"it redirects to {host_and_port[0]}, which is not a public address")
 
     def status(self, url: str) -> Status:
         """The size and stamp of a file from its headers. Raises OSError."""
@@ -80,7 +91,7 @@ class Web(Store):
         return self._sync(url, lambda session: _range(session, url, start, end), end - start)
 
     def stream(self, url: str) -> Stream:
-        """The file as a stream from its beginning."""
+        """The file as a stream from its beginning. Raises OSError."""
         return Stream(self, url)
 
     def _sync(self, url: str, ask: Callable[[aiohttp.ClientSession], Awaitable[Answer]], size: int = 0) -> Answer:
@@ -93,24 +104,24 @@ class Web(Store):
 
 
 class Stream:
-    """A file that is read once from beginning to end; ``status`` is None if its size is unknown."""
+    """A file that is read once, from its beginning; ``status`` is None if its size is unknown."""
 
     def __init__(self, web: Web, url: str) -> None:
         self.web = web
         self.url = url
         self.at = 0
         self.waited = 0.0
-        self.response: Any = web._sync(url, lambda session: _whole(session, url))
+        self.response: Any = web._sync(url, lambda session: _response(session, url))
         length = _length(self.response)
         self.status = None if length is None else Status(length, _stamp(self.response))
 
     def read(self, size: int) -> bytes:
-        """At most ``size`` bytes, none at the end. Raises Passing, and OSError if the bytes arrive too slowly."""
+        """The next bytes, at most ``size`` and none at the end. Raises Transient, and OSError if they are too slow."""
         start = monotonic()
         try:
             data: bytes = sync(self.web.filesystem.loop, self.response.content.read, size)
         except Exception as error:
-            raise Passing(f"the connection failed: {type(error).__name__}") from None
+            raise Transient(f"the connection failed: {type(error).__name__}") from None
         self.at += len(data)
         self.waited += monotonic() - start
         if self.waited > PATIENCE + self.at / RATE:
@@ -123,7 +134,7 @@ class Stream:
 
 
 async def _in_time(answer: Awaitable[Answer], seconds: float, url: str) -> Answer:
-    """The answer, if it arrives within ``seconds``. Raises OSError otherwise."""
+    """The answer, if it arrives within ``seconds``; else raises OSError. An error of aiohttp is raised as it is."""
     try:
         return await asyncio.wait_for(answer, seconds)
     except asyncio.TimeoutError as error:
@@ -140,37 +151,39 @@ _PORTS = {"http": 80, "https": 443}
 
 
 async def _head(session: aiohttp.ClientSession, url: str) -> Status:
+    """The status of a file from a HEAD request or, if the server refuses that or states no size, from a range."""
     async with session.head(url, headers=HEADERS, allow_redirects=True) as response:
         size = _length(response)
         if response.status not in NO_HEAD and (size is not None or not response.ok):
-            _judge(response, url)
+            _check(response, url)
             assert size is not None
             return Status(size, _stamp(response))
     return (await _range(session, url, 0, 1))[1] or Status(0)
 
 
 async def _range(session: aiohttp.ClientSession, url: str, start: int, end: int) -> tuple[bytes, Status | None]:
+    """The bytes from ``start`` to ``end`` and the status of a file. Raises IgnoresRanges, Transient and OSError."""
     asked = {**HEADERS, "Range": f"bytes={start}-{end - 1}"}
     async with session.get(url, headers=asked) as response:
         if response.status == 416:
             return b"", Status(_total(response) or 0, _stamp(response))
-        _judge(response, url)
+        _check(response, url)
         if response.status != 206 or "Content-Encoding" in response.headers:
-            return await _not_a_part(response, start, end)
+            return await _complete_file(response, start, end)
         total = _total(response)
-        first = response.headers.get("Content-Range", "").removeprefix(_SIZES).partition("-")[0]
+        first = response.headers.get("Content-Range", "").removeprefix(_UNIT).partition("-")[0]
         if total is None or first != str(start):
             raise denied(errno.EIO, "the server sends another range than requested", url)
         data = await _all_of(response, end - start)
         if len(data) < min(end, total) - start:
-            raise Passing(f"the connection was closed after {len(data)} of {min(end, total) - start} bytes")
+            raise Transient(f"the connection was closed after {len(data)} of {min(end, total) - start} bytes")
         return data[: end - start], Status(total, _stamp(response))
 
 
-async def _not_a_part(response: Any, start: int, end: int) -> tuple[bytes, Status | None]:
-    """The file's beginning and status from a server that sends the complete file instead of a range.
+async def _complete_file(response: Any, start: int, end: int) -> tuple[bytes, Status | None]:
+    """The bytes and the status of a file whose server sends the complete file instead of a range.
 
-    Raises IgnoresRanges if that is more than was requested.
+    Raises IgnoresRanges if the range does not begin at 0, or if the size is unknown or above ``end``; also Transient.
     """
     length = _length(response)
     if start or length is None or length > end:
@@ -178,7 +191,7 @@ async def _not_a_part(response: Any, start: int, end: int) -> tuple[bytes, Statu
         raise IgnoresRanges
     data = await _all_of(response, length)
     if len(data) < length:
-        raise Passing(f"the connection was closed after {len(data)} of {length} bytes")
+        raise Transient(f"the connection was closed after {len(data)} of {length} bytes")
     return data, Status(length, _stamp(response))
 
 
@@ -197,26 +210,27 @@ async def _all_of(response: Any, most: int) -> bytes:
     return bytes(data)
 
 
-async def _whole(session: aiohttp.ClientSession, url: str) -> Any:
+async def _response(session: aiohttp.ClientSession, url: str) -> Any:
+    """The open answer with a complete file, without a limit on the total time. Raises Transient and OSError."""
     unlimited = aiohttp.ClientTimeout(total=None, connect=CONNECT, sock_connect=CONNECT, sock_read=STALL)
     response = await session.get(url, headers=HEADERS, timeout=unlimited)
     try:
-        _judge(response, url)
+        _check(response, url)
     except BaseException:
         response.close()
         raise
     return response
 
 
-def _judge(response: Any, url: str) -> None:
-    """Raises Passing or OSError for an answer that is not a success."""
+def _check(response: Any, url: str) -> None:
+    """Raises Transient or OSError for an answer that is not a success."""
     if response.ok:
         return
     raise answered(response.status, response.reason or "", response.headers.get("Retry-After", ""), url)
 
 
 def _total(response: Any) -> int | None:
-    """The size of the file in the header that states the range of an answer; None if it is absent."""
+    """The size of the file in the Content-Range header; None if the header does not state it."""
     text = response.headers.get("Content-Range", "").rpartition("/")[2]
     return int(text) if text.isascii() and text.isdigit() else None
 
@@ -227,7 +241,7 @@ def _stamp(response: Any) -> str:
 
 
 class _Resolver(AbstractResolver):  # type: ignore[misc]
-    """Resolves hosts with the system. A host that the user did not name, but a redirect, must have public addresses."""
+    """Resolves hosts with the system. Every host but the one that the user named must have only public addresses."""
 
     def __init__(self, named: tuple[str, int]) -> None:
         self.named = named
@@ -246,7 +260,7 @@ class _Resolver(AbstractResolver):  # type: ignore[misc]
 
 
 def _is_private(host: str) -> bool:
-    """Whether a host is an address that is not public, or localhost; other names are not."""
+    """Whether a host is an address that is not public, or a name of localhost; False for every other name."""
     try:
         return not ip_address(host.partition("%")[0]).is_global
     except ValueError:

@@ -25,7 +25,7 @@ def test_names_are_one_finding_and_stay_different() -> None:
     names = ["n" * (LONGEST_TEXT + at) for at in (0, 1, 2)] + [f"{'n' * LONGEST_TEXT}m"]
     found = reader.read("m.onnx", model(names))
     assert [each.fault.rule for each in found.problems] == [LONG_NAME]
-    assert "3 names have more than 65,536 bytes, the longest 65,538 bytes" in found.problems[0].fault.message
+    assert "3 names have more than 65,536 bytes; the longest has 65,538 bytes" in found.problems[0].fault.message
     assert found.graph is not None
     made = [value.name for node in found.graph.nodes for value in node.outputs if value is not None]
     assert len(set(made)) == 4
