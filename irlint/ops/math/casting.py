@@ -151,7 +151,7 @@ def cast_by_name(x: Tensor, *, to: str) -> Tensor:
 @onnx("Cast", since=6)
 def cast(x: Tensor, *, to: int, saturate: int = 1, round_mode: RoundMode = "up", context: Context) -> Tensor:
     """ONNX Cast-6 and later."""
-    dtype = numbered_type(to, context, "to", given=_GIVEN)
+    dtype = numbered_type(to, context, "to", also=_GIVEN)
     if saturate != 1 and not dtype.startswith("float8"):
         fault = ATTRIBUTE_OUT_OF_RANGE.fault(
             f"attribute `saturate` is {saturate} and `to` is {dtype}: it has no meaning there in the specification, "

@@ -11,7 +11,7 @@ from irlint.findings.statements import agree, warn
 from irlint.findings.wording import counted
 from irlint.model.tensor import Tensor
 from irlint.ops import onnx, openvino
-from irlint.ops.shared.broadcast import broadcast, clash, joined
+from irlint.ops.shared.broadcast import broadcast, broadcast_dim, clash
 from irlint.ops.shared.compiling import Layer, not_compiled
 from irlint.ops.shared.element_types import ARITHMETIC, common_type, expect_type
 
@@ -133,7 +133,7 @@ def einsum_shape(equation: str, terms: Sequence[Term], output: Term, *, shapes: 
 def _one_size(letter: str, column: Sequence[tuple[int, int, MaybeDim]]) -> MaybeDim:
     pair = clash([(position, dim) for position, (_, _, dim) in enumerate(column)])
     if pair is None:
-        return joined([(index, dim) for index, _, dim in column], f"the letter {letter}")
+        return broadcast_dim([(index, dim) for index, _, dim in column], f"the letter {letter}")
     (left, axis_a, a), (right, axis_b, b) = column[pair[0]], column[pair[2]]
     raise EINSUM_MISMATCH.fault(
         f"the letter {letter} stands for axis {axis_a} of input {left}, which is {a}, and for axis {axis_b} of input "

@@ -14,7 +14,7 @@ from irlint.ops.shared import contents
 from irlint.ops.shared.attributes import ATTRIBUTE_OUT_OF_RANGE
 from irlint.ops.shared.auto_broadcast import Broadcasting, broadcast_by
 from irlint.ops.shared.broadcast import broadcast, merged, stretches
-from irlint.ops.shared.compiling import Layer, first_of, laid_as_numpy, not_compiled
+from irlint.ops.shared.compiling import Layer, aligned_as_numpy, first_of, not_compiled
 from irlint.ops.shared.contents import Fold, computed, extent
 from irlint.ops.shared.element_types import ARITHMETIC, BITWISE, LOGICAL, common_type, expect_type
 
@@ -131,9 +131,9 @@ def _sized_remainder(layer: Layer) -> Fault | None:
 
 
 def _laid_floats(layer: Layer) -> Fault | None:
-    """The fault of ``laid_as_numpy`` for floats; None for other types, some of which the plugin computes in another
+    """The fault of ``aligned_as_numpy`` for floats; None for other types, some of which the plugin computes in another
     way."""
-    return laid_as_numpy(layer) if layer.dtype(0) in FLOATS else None
+    return aligned_as_numpy(layer) if layer.dtype(0) in FLOATS else None
 
 
 @openvino("Add", spelled=_AXIS, fold=contents.plus)
@@ -174,12 +174,12 @@ def ov_divide(a: Tensor, b: Tensor, *, broadcasting: Broadcasting, m_pythondiv: 
     return computed(quotient, (a, b), shape, dtype=dtype)
 
 
-@openvino("Equal", spelled=_AXIS, fold=contents.equal, compiles=laid_as_numpy)
-@openvino("NotEqual", spelled=_AXIS, fold=contents.unequal, compiles=laid_as_numpy)
-@openvino("Greater", spelled=_AXIS, fold=_greater, compiles=laid_as_numpy)
-@openvino("GreaterEqual", spelled=_AXIS, fold=contents.not_less, compiles=laid_as_numpy)
-@openvino("Less", spelled=_AXIS, fold=contents.less, compiles=laid_as_numpy)
-@openvino("LessEqual", spelled=_AXIS, fold=_not_greater, compiles=laid_as_numpy)
+@openvino("Equal", spelled=_AXIS, fold=contents.equal, compiles=aligned_as_numpy)
+@openvino("NotEqual", spelled=_AXIS, fold=contents.unequal, compiles=aligned_as_numpy)
+@openvino("Greater", spelled=_AXIS, fold=_greater, compiles=aligned_as_numpy)
+@openvino("GreaterEqual", spelled=_AXIS, fold=contents.not_less, compiles=aligned_as_numpy)
+@openvino("Less", spelled=_AXIS, fold=contents.less, compiles=aligned_as_numpy)
+@openvino("LessEqual", spelled=_AXIS, fold=_not_greater, compiles=aligned_as_numpy)
 def ov_comparison(a: Tensor, b: Tensor, *, broadcasting: Broadcasting, fold: Fold) -> Tensor:
     """OpenVINO comparisons: equal element types of any kind; the result is boolean."""
     common_type((a, b))
@@ -187,9 +187,9 @@ def ov_comparison(a: Tensor, b: Tensor, *, broadcasting: Broadcasting, fold: Fol
     return computed(fold, (a, b), shape, dtype="bool")
 
 
-@openvino("LogicalAnd", spelled=_AXIS, fold=contents.both, compiles=laid_as_numpy)
-@openvino("LogicalOr", spelled=_AXIS, fold=contents.either, compiles=laid_as_numpy)
-@openvino("LogicalXor", spelled=_AXIS, fold=operator.ne, compiles=laid_as_numpy)
+@openvino("LogicalAnd", spelled=_AXIS, fold=contents.both, compiles=aligned_as_numpy)
+@openvino("LogicalOr", spelled=_AXIS, fold=contents.either, compiles=aligned_as_numpy)
+@openvino("LogicalXor", spelled=_AXIS, fold=operator.ne, compiles=aligned_as_numpy)
 @openvino("Xor", until=1, spelled=_AXIS, fold=operator.ne)
 def ov_logical(a: Tensor, b: Tensor, *, broadcasting: Broadcasting, fold: Fold) -> Tensor:
     """OpenVINO logical operations on booleans."""
@@ -199,9 +199,9 @@ def ov_logical(a: Tensor, b: Tensor, *, broadcasting: Broadcasting, fold: Fold) 
     return computed(fold, (a, b), shape, dtype="bool")
 
 
-@openvino("BitwiseAnd", since=13, spelled=_AXIS, kept=True, fold=operator.and_, compiles=laid_as_numpy)
-@openvino("BitwiseOr", since=13, spelled=_AXIS, kept=True, fold=operator.or_, compiles=laid_as_numpy)
-@openvino("BitwiseXor", since=13, spelled=_AXIS, kept=True, fold=operator.xor, compiles=laid_as_numpy)
+@openvino("BitwiseAnd", since=13, spelled=_AXIS, kept=True, fold=operator.and_, compiles=aligned_as_numpy)
+@openvino("BitwiseOr", since=13, spelled=_AXIS, kept=True, fold=operator.or_, compiles=aligned_as_numpy)
+@openvino("BitwiseXor", since=13, spelled=_AXIS, kept=True, fold=operator.xor, compiles=aligned_as_numpy)
 def ov_bitwise(a: Tensor, b: Tensor, *, broadcasting: Broadcasting, fold: Fold) -> Tensor:
     """OpenVINO BitwiseAnd/Or/Xor-13 on integers or booleans."""
     expect_type(a, 0, BITWISE)

@@ -12,7 +12,7 @@ from irlint.ops.shared.axes import AXIS_OUT_OF_RANGE, AXIS_REPEATED
 from irlint.ops.shared.compiling import Layer, constants_at, first_of, not_compiled
 from irlint.ops.shared.element_types import expect_type
 from irlint.ops.shared.expectations import expect_one, expect_rank
-from irlint.ops.shared.shape_inputs import entries, length, number, openvino_shape, whole
+from irlint.ops.shared.shape_inputs import entries, known_integers, length, number, openvino_shape
 
 COMPLEX_LAYOUT = Rule(
     "IRL511",
@@ -269,7 +269,7 @@ def _ov_fourier(
     if complex_input and not agree(data.shape[-1], 2, "the last axis contains complex numbers"):
         raise layout_fault(data.shape, "a complex number has two parts")
     rank = len(data.shape) - complex_input
-    listed = whole(axes)
+    listed = known_integers(axes)
     if listed is None:
         _check_count(count, rank, " before the last one" if complex_input else "")
         if not complex_input:

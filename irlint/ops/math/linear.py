@@ -10,7 +10,7 @@ from irlint.lazy_typing import Literal
 from irlint.model.tensor import SparseTensor, Tensor, shape_text
 from irlint.ops import onnx, openvino
 from irlint.ops.shared.broadcast import broadcast, merged, stretched, stretches
-from irlint.ops.shared.compiling import never, with_elements
+from irlint.ops.shared.compiling import not_implemented, with_elements
 from irlint.ops.shared.element_types import REAL, common_type, expect_type
 from irlint.ops.signatures import group
 from irlint.records import record
@@ -208,7 +208,7 @@ def ov_matmul(a: Tensor, b: Tensor, *, transpose_a: bool = False, transpose_b: b
     return Tensor(common_type((a, b)), multiplied(a.shape, b.shape, transpose_a, transpose_b=transpose_b))
 
 
-@openvino("GroupedMatMul", since=17, until=17, fills_in=True, compiles=never, macs=("matrix", "mat_a"))
+@openvino("GroupedMatMul", since=17, until=17, fills_in=True, compiles=not_implemented, macs=("matrix", "mat_a"))
 def grouped_matmul(mat_a: Tensor, mat_b: Tensor, offsets: Tensor | None = None) -> Tensor:
     """OpenVINO GroupedMatMul-17: [M, K] in groups of rows, or [G, M, K], times the transposed [G, N, K]."""
     dtype = common_type((mat_a, mat_b))

@@ -16,7 +16,7 @@ from irlint.ops.shared.compiling import Layer, constants_at, first_of, not_compi
 from irlint.ops.shared.contents import Fold
 from irlint.ops.shared.element_types import ARITHMETIC, LOGICAL, expect_type
 from irlint.ops.shared.expectations import expect_list_of_axes, expect_one, expect_rank
-from irlint.ops.shared.shape_inputs import length, number, whole
+from irlint.ops.shared.shape_inputs import known_integers, length, number
 from irlint.schemas import MICROSOFT
 
 ARG_OF_NOTHING = Rule(
@@ -191,7 +191,7 @@ def reduce_by_input(
         return x if noop_with_empty_axes else _all_reduced(fold, x, keepdims == 1)
     if count is None and keepdims != 1:
         return Tensor(x.dtype)
-    return _reduction(fold, x, whole(axes), keepdims=keepdims == 1, count=count)
+    return _reduction(fold, x, known_integers(axes), keepdims=keepdims == 1, count=count)
 
 
 @onnx("ArgMax", "ArgMin", since=12)
@@ -276,7 +276,7 @@ def _ov_reduction(x: Tensor, axes: Tensor, keep_dims: bool, *, fold: Joining | N
     """
     expect_type(axes, 1, INTEGERS)
     expect_rank(axes, 1, 0, 1, what="axes")
-    count, listed = length(axes), whole(axes)
+    count, listed = length(axes), known_integers(axes)
     scalar = x.rank == 0 and not keep_dims and listed is not None and set(listed) <= {0, -1}
     if count == 0 or scalar:
         return x

@@ -83,7 +83,7 @@ def _check_frame(samples: MaybeDim, frame: MaybeDim, step: MaybeDim, *, input: i
 @onnx("HannWindow", "HammingWindow", "BlackmanWindow", since=17)
 def window_function(size: Tensor, *, output_datatype: int = 1, periodic: int = 1, context: Context) -> Tensor:
     """ONNX HannWindow, HammingWindow and BlackmanWindow-17: ``size`` samples."""
-    dtype = numbered_type(output_datatype, context, "output_datatype")
+    dtype = numbered_type(output_datatype, context, "output_datatype", all_bits=True)
     expect_scalar(size, 0, "size")
     points = number(size)
     if not reaches(points, 1, "a window has at least one sample"):
@@ -105,7 +105,7 @@ def mel_weight_matrix(
     context: Context,
 ) -> Tensor:
     """ONNX MelWeightMatrix-17: [dft_length // 2 + 1, num_mel_bins]."""
-    dtype = numbered_type(output_datatype, context, "output_datatype")
+    dtype = numbered_type(output_datatype, context, "output_datatype", all_bits=True)
     names = ("num_mel_bins", "dft_length", "sample_rate", "lower_edge_hertz", "upper_edge_hertz")
     inputs = (num_mel_bins, dft_length, sample_rate, lower_edge_hertz, upper_edge_hertz)
     for index, (name, given) in enumerate(zip(names, inputs)):

@@ -22,7 +22,7 @@ from irlint.ops.shared.axes import Floats, Ints
 from irlint.ops.shared.broadcast import broadcast, merged
 from irlint.ops.shared.element_types import common_type, expect_type
 from irlint.ops.shared.expectations import INPUT_RANK_REFUSED, expect_rank
-from irlint.ops.shared.shape_inputs import whole
+from irlint.ops.shared.shape_inputs import known_integers
 
 CaseChange = Literal["NONE", "LOWER", "UPPER"]
 Weighting = Literal["TF", "IDF", "TFIDF"]
@@ -206,7 +206,7 @@ def string_tensor_pack(begins: Tensor, ends: Tensor, symbols: Tensor) -> Tensor:
     expect_rank(symbols, 2, 1)
     shape = merged((begins.shape, ends.shape), why="each string begins and ends")
     size = symbols.shape[0] if symbols.shape else None
-    for index, (name, listed) in enumerate((("begins", whole(begins)), ("ends", whole(ends)))):
+    for index, (name, listed) in enumerate((("begins", known_integers(begins)), ("ends", known_integers(ends)))):
         if listed is not None:
             _check_places(listed, index, name, size=size)
     return Tensor("string", shape)

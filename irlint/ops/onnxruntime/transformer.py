@@ -10,7 +10,7 @@ from irlint.model.tensor import Tensor
 from irlint.ops import onnx
 from irlint.ops.nn.attention import FUSED_MISMATCH, HEADS_MISMATCH, INPUTS_MISMATCH, per_head
 from irlint.ops.nn.normalization import expect_epsilon
-from irlint.ops.nn.rotary_embedding import expect_rows, judge_cache, judge_positions
+from irlint.ops.nn.rotary_embedding import check_positions, check_rows, expect_rows
 from irlint.ops.onnxruntime.fused_attention import BATCH_OF_SEQUENCES, HIDDEN
 from irlint.ops.shared.attributes import ATTRIBUTE_OUT_OF_RANGE, expect_attribute
 from irlint.ops.shared.expectations import Expected, check
@@ -52,7 +52,7 @@ def ms_rotary_embedding(
     rows = size(cos_cache, 0, 2)
     if not is_packed_batching:
         _check_positions(input, position_ids)
-        judge_cache(input, rows, position_ids, index=1, cache=2)
+        check_rows(input, rows, position_ids, index=1, cache=2)
     length, first = size(input, -2, input.rank or 0), number(position_ids)
     if position_ids.rank in (0, 1) and first is not None:
         expect_rows(rows, total((first, length)), f"the positions from {first} on", cache=2)
@@ -135,7 +135,7 @@ def embed_layer_normalization(
     for index, ids, table in ((0, input_ids, 2), (1, segment_ids, 4), (8, position_ids, 3)):
         rows = size((word_embedding, position_embedding, segment_embedding)[table - 2], 0, 2)
         if ids is not None:
-            judge_positions(ids, index, rows, table=table)
+            check_positions(ids, index, rows, table=table)
         elif index == 8:
             expect_rows(rows, length, "the positions of a sequence", cache=table)
     return found

@@ -12,11 +12,11 @@ from irlint.lazy_typing import Literal
 from irlint.model.tensor import INTEGERS, Scalar, Tensor, shape_text
 from irlint.ops import openvino
 from irlint.ops.shared.axes import AXIS_OUT_OF_RANGE, AXIS_REPEATED, Ints
-from irlint.ops.shared.compiling import Layer, first_of, not_compiled, types_at, whole_sizes
+from irlint.ops.shared.compiling import Layer, first_of, known_shape, not_compiled, types_at
 from irlint.ops.shared.element_types import expect_type
 from irlint.ops.shared.expectations import expect_rank
 from irlint.ops.shared.shape_inputs import length
-from irlint.ops.signatures import FACTORS, holds
+from irlint.ops.signatures import FACTORS, with_roles
 from irlint.ops.vision.resampling import RESIZE_COUNT_MISMATCH, openvino_scaled, replaced, resized, scale_fault
 
 SIZE_TYPES = frozenset({"int32", "int64", "uint32", "uint64"})
@@ -139,7 +139,7 @@ def _openvino_axes(axes: Sequence[int], rank: int, index: int | None) -> Sequenc
     fills_in=True,
     strict=("pads_begin", "pads_end"),
 )
-@holds(scales=FACTORS)
+@with_roles(scales=FACTORS)
 def interpolate_4(
     data: Tensor,
     sizes: Tensor,
@@ -166,7 +166,7 @@ def interpolate_4(
 def _compiled_pillow(layer: Layer) -> Fault | None:
     """The fault of Pillow's modes. For [N, C, H, W] the plugin supports all axes except the first; it checks this if
     all sizes are known."""
-    before, after = layer.sizes(0), whole_sizes(layer.outputs[0])
+    before, after = layer.sizes(0), known_shape(layer.outputs[0])
     mode = layer.attributes["mode"]
     if not mode.endswith("_pillow") or before is None or after is None or len(before) != 4 or not layer.varying:
         return None
@@ -188,7 +188,7 @@ def _compiled_pillow(layer: Layer) -> Fault | None:
     strict=("pads_begin", "pads_end"),
     compiles=_compiled_pillow,
 )
-@holds(scales_or_sizes=FACTORS)
+@with_roles(scales_or_sizes=FACTORS)
 def interpolate_11(
     image: Tensor,
     scales_or_sizes: Tensor,

@@ -19,7 +19,7 @@ from irlint.ops.shared.axes import Floats, Ints, axes_of
 from irlint.ops.shared.contents import rounded
 from irlint.ops.shared.expectations import expect_rank
 from irlint.ops.shared.shape_inputs import length
-from irlint.ops.signatures import FACTORS, holds
+from irlint.ops.signatures import FACTORS, with_roles
 
 RESIZE_COUNT_MISMATCH = Rule(
     "IRL365",
@@ -235,14 +235,14 @@ def _absent(tensor: Tensor | None) -> bool | None:
 
 
 @onnx("Resize", since=10)
-@holds(scales=FACTORS)
+@with_roles(scales=FACTORS)
 def resize_10(X: Tensor, scales: Tensor, *, mode: Mode = "nearest") -> Tensor:
     """ONNX Resize-10."""
     return _scaled_up(X, scales, 1, least=0, mode=mode)
 
 
 @onnx("Resize", since=11, read_if={"nearest_mode": ("mode", "nearest")}, empty=("nearest_mode",))
-@holds(scales=FACTORS)
+@with_roles(scales=FACTORS)
 def resize_11(
     X: Tensor,
     roi: Tensor | None = None,
@@ -264,7 +264,7 @@ def resize_11(
 
 
 @onnx("Resize", since=18, read_if={"nearest_mode": ("mode", "nearest")}, empty=("nearest_mode",))
-@holds(scales=FACTORS)
+@with_roles(scales=FACTORS)
 def resize_18(
     X: Tensor,
     roi: Tensor | None = None,
@@ -443,7 +443,7 @@ def upsample_7(X: Tensor, *, scales: Floats, mode: Mode = "nearest") -> Tensor:
 
 
 @onnx("Upsample", since=9, until=9)
-@holds(scales=FACTORS)
+@with_roles(scales=FACTORS)
 def upsample_9(X: Tensor, scales: Tensor, *, mode: Mode = "nearest") -> Tensor:
     """ONNX Upsample-9, which opset 10 removed."""
     return _scaled_up(X, scales, 1, least=1, mode=mode)
