@@ -223,7 +223,8 @@ def stretched(
         allowed = "1" if target[wide] == 1 else f"1 or {target[wide]}"
         both_shapes = f": {shape_text(shape)} onto {shape_text(target)}" if len(clashes) > 1 else ""
         raise UNIDIRECTIONAL_MISMATCH.fault(
-            f"axis {axis} of {what} is {shape[axis]}; to be broadcast to axis {wide}, it must be {allowed}{both_shapes}",
+            f"axis {axis} of {what} is {shape[axis]}; to be broadcast to axis {wide}, it must be {allowed}"
+            f"{both_shapes}",
             help=f"give axis {axis} of {what} the size {allowed}",
             input=index,
             marks=tuple(mark for wide, axis in clashes for mark in ((onto, wide), (index, axis))),
