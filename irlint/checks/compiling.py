@@ -14,7 +14,7 @@ from irlint.inference.recorded import place_of_fault
 from irlint.model import Graph, Node, Problem, Value
 from irlint.model.order import graphs, live, producers
 from irlint.model.tensor import INTEGERS, Tensor, Type, tensor_shape
-from irlint.ops.shared.compiling import OF_OUTPUTS, Fact, Layer, not_compiled, whole_sizes
+from irlint.ops.shared.compiling import OF_OUTPUTS, Fact, Layer, known_shape, not_compiled
 from irlint.ops.signatures import REQUIRED
 from irlint.parsers.openvino.constants import INVALID_CONST
 from irlint.parsers.openvino.types import stored_type
@@ -126,7 +126,7 @@ def _refused_types(call: Call, inputs: Sequence[Type | None]) -> list[tuple[int,
     """The inputs whose element types the plugin refuses unless they are constants, with these types."""
     typed = [(index, each.dtype or "dynamic") for index, each in enumerate(inputs) if isinstance(each, Tensor)]
     refused = [each for each in typed if is_refused(call.op, call.version, *each, sized=True)]
-    if not refused or all(each is None or whole_sizes(each) is not None for each in inputs):
+    if not refused or all(each is None or known_shape(each) is not None for each in inputs):
         return refused
     return [each for each in refused if is_refused(call.op, call.version, *each, sized=False)]
 

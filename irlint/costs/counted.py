@@ -16,7 +16,7 @@ from irlint.inference.walk import Frame, Walk, given_attributes
 from irlint.model import Attribute, Graph, Node, Value
 from irlint.model.tensor import Sequence as SequenceType
 from irlint.model.tensor import Tensor, Type, tensor_shape
-from irlint.ops.shared.port_maps import Entries, given, ordered, sliced
+from irlint.ops.shared.port_maps import Entries, input_of, ordered, sliced
 from irlint.ops.signatures import signature
 from irlint.records import NOTHING, record, replaced
 
@@ -231,7 +231,7 @@ def _slices(entries: Entries, inputs: Sequence[Tensor | None]) -> MaybeDim:
     if not cut:
         return None
     try:
-        index, known = given(cut[0], inputs)
+        index, known = input_of(cut[0], inputs)
         return sliced(known, cut[0], index)[1]
     except Fault:
         return None

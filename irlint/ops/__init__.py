@@ -39,8 +39,8 @@ OPENVINO = "openvino"
 LATER = "replace it by other operations: it is newer than OpenVINO 2026.4, the newest release that irlint knows"
 
 
-#: How a body runs with some inputs: ``as declared`` uses the inputs that it declares; after ``tried``, findings are
-#: dropped.
+#: How certainly a body runs with the given inputs. ``as declared``: the body runs with the inputs that it declares.
+#: ``tried``: the run only answers a question, and its findings are dropped.
 Runs = Literal["always", "maybe", "never", "as declared", "tried"]
 
 
@@ -64,36 +64,37 @@ class Operator:
     fold: Any = None
 
     # How ONNX Runtime is more lenient than the standard.
-    #: It has the operator in every opset, even before the standard does.
+    #: ONNX Runtime has the operator in every opset, even before the standard.
     early: bool = False
-    #: It compares the sizes of the inputs only when it runs the node.
+    #: ONNX Runtime compares the sizes of the inputs only when it runs the node.
     late: bool = False
-    #: It ignores attributes that the operator does not have.
+    #: ONNX Runtime ignores attributes that the operator does not have.
     unchecked: bool = False
-    #: Attributes for which it reads any unknown text as the default.
+    #: Attributes for which ONNX Runtime reads any unknown text as the default.
     lenient: tuple[str, ...] = ()
-    #: Attributes whose texts it accepts in upper and lower case.
+    #: Attributes whose texts ONNX Runtime accepts in upper and lower case.
     any_case: tuple[str, ...] = ()
-    #: Attributes that it reads only if another attribute has a certain value: ``{"nearest_mode": ("mode",
+    #: Attributes that ONNX Runtime reads only if another attribute has a certain value: ``{"nearest_mode": ("mode",
     #: "nearest")}``.
     read_if: Mapping[str, tuple[str, str]] = NOTHING
-    #: Attributes for which it reads an empty text as the default.
+    #: Attributes for which ONNX Runtime reads an empty text as the default.
     empty: tuple[str, ...] = ()
-    #: Attributes for which it also accepts another kind: the kind by the name.
+    #: Attributes of which ONNX Runtime also accepts another kind, and this kind.
     kinds: Mapping[str, str] = NOTHING
-    #: For a node that breaks the schema: the attributes that it uses, and the fault if the schema does not state it.
-    #: None if it refuses the node.
+    #: For a node that breaks the schema: the attributes that ONNX Runtime uses, and a fault for what the schema does
+    #: not state. The function returns None if ONNX Runtime refuses the node.
     taken_as: Callable[[Node], tuple[Mapping[str, Attribute], Fault | None] | None] | None = None
-    #: Inputs whose values decide a shape here, but which ONNX's own inference does not read, so they may be external
-    #: data. The function gets the node's inputs and attributes, and returns whether this applies; None means always.
+    #: Inputs whose values decide a shape in irlint but not in ONNX's own inference, so that they may be external data.
+    #: The function gets the node's inputs and attributes, and returns whether this is so; None means always.
     unread: Mapping[str, Callable[..., bool] | None] = NOTHING
 
     #: The result consists of sizes of the input, not of its elements.
     of_shape: bool = False
-    #: The number of multiply-accumulate operations: a formula of ``costs.products`` with its arguments; () for none.
+    #: The number of multiply-accumulate operations: a formula of ``costs.products`` with its arguments; () for no
+    #: operations.
     macs: tuple[str | int, ...] = ()
-    #: The elements that ONNX Runtime needs while it runs the node, beside those of the inputs and outputs: a formula of
-    #: ``costs.scratch`` with its arguments; () for none, or few.
+    #: The number of elements of temporary memory that ONNX Runtime allocates for the node: a formula of
+    #: ``costs.scratch`` with its arguments; () for a negligible number.
     scratch: tuple[str | int, ...] = ()
 
     # The attributes of an OpenVINO operation, by the name of the parameter.
@@ -111,15 +112,16 @@ class Operator:
     legacy: tuple[str, ...] = ()
     #: Numbers that must be at least 0, and texts that the library compares with case.
     strict: tuple[str, ...] = ()
-    #: Text attributes that the rule ignores. Layers that differ only in them are bound once.
+    #: Text attributes that the rule ignores. Layers that differ only in these attributes are bound once.
     unheeded: tuple[str, ...] = ()
 
-    # Of an OpenVINO operation.
-    #: The library does not fold it if all inputs are constants.
+    # Facts about one version of an OpenVINO operation.
+    #: The library does not fold the operation if all inputs are constants.
     kept: bool = False
-    #: Inputs whose elements the library requests when it reads the layer, even if there are none.
+    #: Inputs whose values the library requests when it reads the layer, so that even a constant without elements needs
+    #: a position in the weights file.
     lists: tuple[int, ...] = ()
-    #: In a file of the lenient version of the format, the library ignores inputs after the last one.
+    #: In files of version 10, the library ignores inputs after the last input of the operation.
     spare_inputs: bool = False
     #: The fault of a layer (``shared.compiling.Layer``) that the library reads, but refuses to compile for the CPU.
     compiles: Callable[..., Fault | None] | None = None

@@ -1,4 +1,4 @@
-"""Reads the signature of a rule as the schema of its operator."""
+"""The signature of a rule as the schema of its operator: inputs, attributes, groups of attributes, and roles."""
 
 from __future__ import annotations
 
@@ -20,28 +20,27 @@ _groups: set[type] = set()
 
 
 def group(cls: Class) -> Class:
-    """Makes a record a group of attributes. A rule has the group as one keyword-only parameter, annotated with the
-    record.
-
-    The fields are attributes of the operator. A default of the parameter gives their defaults.
+    """Makes a record a group of attributes: its fields are attributes of the operator. A rule has one keyword-only
+    parameter for the group, annotated with the record; a default of this parameter has the defaults of the fields.
     """
     _groups.add(cls)
     return cls
 
 
-#: Roles of inputs and attributes, for the search of fixes: sizes of the parts of an axis, one factor for each axis,
-#: attributes that change together, and attributes that are changed only if other nodes of the model have the value.
+#: Roles of inputs and attributes, for the search for fixes. PARTS: the sizes of the parts of an axis. FACTORS: one
+#: factor for each axis. TOGETHER: attributes that change together. UNLIKELY: an attribute that is changed only to a
+#: value that other nodes of the model have.
 PARTS, FACTORS, TOGETHER, UNLIKELY = "parts", "factors", "together", "unlikely"
 
-Held = TypeVar("Held", bound=Callable[..., Any])
+Target = TypeVar("Target", bound=Callable[..., Any])
 
 _roles: dict[object, Mapping[str, str]] = {}
 
 
-def holds(**roles: str) -> Callable[[Held], Held]:
-    """Declares the roles (above) of inputs and attributes of a rule, or of a group, by parameter."""
+def with_roles(**roles: str) -> Callable[[Target], Target]:
+    """Declares the roles of inputs and attributes of a rule or a group, by the name of the parameter."""
 
-    def register(target: Held) -> Held:
+    def register(target: Target) -> Target:
         _roles[target] = roles
         return target
 
@@ -52,9 +51,10 @@ def holds(**roles: str) -> Callable[[Held], Held]:
 class Signature:
     """The signature of a rule as a schema: inputs, of which the first ``required`` are required, and attributes.
 
-    ``attributes`` maps each attribute to the text of its annotation and its default (``REQUIRED`` if it has none).
-    ``groups`` are the parameters that are records of attributes, with the class and the default. ``context`` and
-    ``fold`` state whether the rule has these parameters.
+    ``variadic`` is the name of the parameter for any number of further inputs. ``attributes`` maps each attribute to
+    the text of its annotation and its default (``REQUIRED`` if it is required). ``groups`` are the parameters that are
+    groups of attributes, with the class and the default. ``context`` and ``fold`` state whether the rule has these
+    parameters.
     """
 
     inputs: tuple[str, ...]
@@ -80,7 +80,7 @@ class Signature:
 
 
 def roles(function: Callable[..., Any]) -> dict[str, str]:
-    """The roles of the inputs and attributes of a rule, including those of its groups."""
+    """The roles of the inputs and attributes of a rule and of its groups."""
     found: dict[str, str] = {}
     for target in (*(cls for _, cls, _ in signature(function).groups), function):
         found.update(_roles.get(target, {}))
@@ -89,7 +89,7 @@ def roles(function: Callable[..., Any]) -> dict[str, str]:
 
 @cache
 def signature(function: Callable[..., Any]) -> Signature:
-    """Reads a rule's signature; annotations are taken as texts and never evaluated."""
+    """The signature of a rule. Annotations are texts, which are never evaluated."""
     code = function.__code__
     names = code.co_varnames
     positional, keywords = code.co_argcount, code.co_kwonlyargcount
@@ -128,12 +128,13 @@ def _fields(cls: Any, default: object) -> dict[str, tuple[str, object]]:
     names = _names(cls)
     if default is not REQUIRED:
         return {name: (cls.__annotations__[name], getattr(default, name)) for name in names}
-    own = cls.__field_defaults__
-    return {name: (cls.__annotations__[name], own.get(name, REQUIRED)) for name in names}
+    defaults = cls.__field_defaults__
+    return {name: (cls.__annotations__[name], defaults.get(name, REQUIRED)) for name in names}
 
 
 def named(annotation: str, function: Callable[..., Any]) -> object:
-    """The object that a name in an annotation denotes, in the module of the rule or of one of its groups."""
+    """The object that a name in an annotation denotes in the module of the rule, or else in the module of one of its
+    groups; None if there is no such object."""
     for scope in (
         function.__globals__,
         *(vars(sys.modules[cls.__module__]) for _, cls, _ in signature(function).groups),

@@ -1,14 +1,13 @@
-"""Custom operators that a configuration describes by a signature: ``T[N, C, H, W], int64[K] -> T[N, C, (H + 1)//2,
-W]``.
+"""Custom operators that a configuration describes by a signature, such as ``T[N, C, W], int64[K] -> T[N, C, W//2]``.
 
-The inputs are left of the arrow, the outputs right of it, each with its element type and dims.
+The inputs are left of the arrow, and the outputs right of the arrow, each with its element type and dims.
 
-* ``T`` and ``U`` are each one element type.
-* A name is the same size wherever it occurs: a size of an input, or the value of an attribute of this name;
-  ``strides[0]`` is the first entry of a list.
-* Dims are expressions as ``irlint shapes`` prints them. ``?`` is any size, and ``...`` any axes, the same ones
-  everywhere.
-* A type without brackets has any shape. ``?`` after an input makes it optional.
+* ``T`` and ``U`` are any element type, the same type at every occurrence.
+* A name is the same size at every occurrence: a size of an input, or the value of an attribute of this name.
+  ``strides[0]`` is the first entry of an attribute that is a list.
+* Dims are expressions as ``irlint shapes`` prints them. ``?`` is any size, and ``...`` any number of axes, the same
+  axes at every occurrence.
+* A type without brackets has any shape. ``?`` after an input makes the input optional.
 """
 
 from __future__ import annotations
@@ -50,10 +49,10 @@ TYPES = (
     *("float8_e4m3fn", "float8_e5m2", "float4_e2m1"),
 )
 
-#: Names that are any one element type.
+#: Names of type variables, each of which is any element type.
 VARIABLES = ("T", "U")
 
-#: The signs for any axes, and for any size.
+#: The texts for any number of axes, and for any size.
 AXES, ANY = "...", "?"
 
 _PART = re.compile(r"\s*(?P<type>\w+)\s*(?:\[(?P<dims>[^\[\]]*(?:\[\d+\][^\[\]]*)*)\])?\s*(?P<optional>\?)?\s*")
@@ -73,7 +72,7 @@ class SignatureError(ValueError):
 
 @record
 class Parameter:
-    """An input or output: its element type, and its dims, None for any shape."""
+    """An input or output of a signature: its element type, and its dims (None for any shape)."""
 
     type: str
     dims: tuple[str, ...] | None
@@ -82,7 +81,7 @@ class Parameter:
 
 @record
 class Declared:
-    """A custom operator as plain data of a configuration."""
+    """A custom operator as a configuration declares it."""
 
     domain: str
     name: str
@@ -103,14 +102,14 @@ class Parameters:
 
 
 def describe(operators: Sequence[Declared]) -> None:
-    """Makes the nodes of these operators use their signatures from now on."""
+    """Replaces the custom operators whose signatures are used."""
     custom.clear()
     custom.update({(each.domain, each.name): each for each in operators})
 
 
 @contextmanager
 def in_force(operators: Sequence[Declared]) -> Iterator[None]:
-    """A context in which the nodes of these operators use their signatures."""
+    """A context with ``operators`` as the custom operators. Afterwards, the previous custom operators are restored."""
     before = list(custom.values())
     describe(operators)
     try:
@@ -121,7 +120,7 @@ def in_force(operators: Sequence[Declared]) -> Iterator[None]:
 
 @lru_cache(maxsize=1024)
 def parameters(text: str) -> Parameters:
-    """Reads a signature. Raises SignatureError."""
+    """The inputs and outputs of a signature. Raises SignatureError."""
     before, arrow, after = text.partition("->")
     if not arrow:
         raise SignatureError("a signature needs `->` between inputs and outputs", 0, len(text))
@@ -132,7 +131,7 @@ def parameters(text: str) -> Parameters:
     seen_optional = False
     for each in inputs:
         if seen_optional and not each.optional:
-            raise SignatureError("a required input follows an optional one", 0, len(before))
+            raise SignatureError("a required input follows an optional input", 0, len(before))
         seen_optional = each.optional
     return Parameters(inputs, outputs)
 
@@ -147,8 +146,8 @@ def _parts(text: str, start: int) -> Iterator[Parameter]:
         kind = found["type"]
         if kind not in TYPES and kind not in VARIABLES:
             close = closest(kind, [*TYPES, *VARIABLES])
-            meant = f"; did you mean {close}?" if close is not None else ""
-            raise SignatureError(f"{kind} is not an element type{meant}", start + found.start("type"), len(kind))
+            hint = f"; did you mean {close}?" if close is not None else ""
+            raise SignatureError(f"{kind} is not an element type{hint}", start + found.start("type"), len(kind))
         dims = None if found["dims"] is None else tuple(_dims(found["dims"], start + found.start("dims")))
         yield Parameter(kind, dims, found["optional"] is not None)
         if found.end() >= len(text):
@@ -159,7 +158,8 @@ def _parts(text: str, start: int) -> Iterator[Parameter]:
 
 
 def _dims(text: str, start: int) -> Iterator[str]:
-    """The dims of a shape; at most one is ``...``."""
+    """The dims of a shape; the text starts at position ``start`` of the signature. Raises SignatureError, also for a
+    second ``...``."""
     seen = False
     at = 0
     for part in _split(text):
@@ -178,7 +178,7 @@ def _dims(text: str, start: int) -> Iterator[str]:
 
 
 def _split(text: str) -> list[str]:
-    """The parts between commas outside parentheses."""
+    """The parts between commas that are not in parentheses or brackets."""
     parts, depth = [""], 0
     for character in text:
         depth += (character in "([") - (character in ")]")
@@ -191,7 +191,7 @@ def _split(text: str) -> list[str]:
 
 @lru_cache(maxsize=4096)
 def _tree(text: str) -> ast.expr | None:
-    """The syntax tree of a size, in which entries of attributes are names; None if it is invalid."""
+    """The syntax tree of a size; None if the size is invalid. ``strides[0]`` becomes the name ``strides__0``."""
     import ast
 
     from irlint.dims import symbol
@@ -209,7 +209,7 @@ def _tree(text: str) -> ast.expr | None:
 
 
 def signature_of(operator: Declared) -> Signature:
-    """The signature as a schema."""
+    """The signature of a custom operator as a schema."""
     known = parameters(operator.signature)
     names = tuple(f"input {at}" for at in range(len(known.inputs)))
     return Signature(names, known.required, None, NOTHING, False)
@@ -227,21 +227,21 @@ def operator_of(operator: Declared, attributes: tuple[tuple[str, Any], ...], out
 
 
 def count_fault(operator: Declared, inputs: int, outputs: int) -> Fault | None:
-    """The fault of the number of inputs or outputs of a node."""
+    """The fault of a node with another number of inputs or more outputs than its signature; None if both are right."""
     known = parameters(operator.signature)
     least, most = known.required, len(known.inputs)
     if not least <= inputs <= most:
-        message = f"{counted(inputs, 'input')}; the signature has {span(least, most)}"
+        message = f"the node has {counted(inputs, 'input')}; the signature has {span(least, most)}"
         return SIGNATURE_MISMATCH.fault(message, help="connect the inputs of the signature", input=min(inputs, most))
     if outputs > len(known.outputs):
-        message = f"{counted(outputs, 'output')}; the signature has {len(known.outputs)}"
+        message = f"the node has {counted(outputs, 'output')}; the signature has {len(known.outputs)}"
         return SIGNATURE_MISMATCH.fault(message, help="remove the outputs that the signature does not have")
     return None
 
 
 @record
-class _Given:
-    """An input of a node: its index, its declaration in the signature, and its known type."""
+class _Argument:
+    """An input of a node: its index, its parameter of the signature, and its type."""
 
     at: int
     parameter: Parameter
@@ -249,7 +249,7 @@ class _Given:
 
 
 class _Bound:
-    """The values of a signature's names at a node."""
+    """The values of the names of a signature at a node: sizes, element types, and the axes of ``...``."""
 
     def __init__(self, attributes: Mapping[str, Any]) -> None:
         self.sizes: dict[str, Dim] = dict(_numbers(attributes))
@@ -270,7 +270,7 @@ class _Bound:
 
 
 def _numbers(attributes: Mapping[str, Any]) -> Iterator[tuple[str, int]]:
-    """The integers in attributes, and those in their lists."""
+    """The integers in attributes by name; ``strides__0`` is the first entry of a list."""
     for name, value in attributes.items():
         if isinstance(value, int) and not isinstance(value, bool):
             yield name, value
@@ -282,33 +282,37 @@ def _outputs(
     known: Parameters, inputs: Sequence[Type | None], *, attributes: Mapping[str, Any], outputs: int
 ) -> tuple[Type | None, ...]:
     bound = _Bound(attributes)
-    given = [
-        _Given(at, each, tensor)
+    arguments = [
+        _Argument(at, each, tensor)
         for at, (each, tensor) in enumerate(zip(known.inputs, inputs))
         if isinstance(tensor, Tensor)
     ]
-    for one in given:
-        _bind_type(one, bound)
-        _bind_shape(one, bound)
-    for one in given:
-        _compare(one, bound)
+    for each in arguments:
+        _bind_type(each, bound)
+        _bind_shape(each, bound)
+    for each in arguments:
+        _compare(each, bound)
     return tuple(_output(each, bound) for each in known.outputs[:outputs])
 
 
-def _bind_type(given: _Given, bound: _Bound) -> None:
-    at, parameter, tensor = given.at, given.parameter, given.tensor
+def _bind_type(argument: _Argument, bound: _Bound) -> None:
+    """Binds the type variable of an input. Raises a ``SIGNATURE_MISMATCH`` fault if the element type differs."""
+    at, parameter, tensor = argument.at, argument.parameter, argument.tensor
     if tensor.dtype is None:
         return
     expected = bound.types.setdefault(parameter.type, tensor.dtype) if parameter.type in VARIABLES else parameter.type
     if tensor.dtype != expected:
         of = f" ({parameter.type} of the signature)" if parameter.type in VARIABLES else ""
         raise SIGNATURE_MISMATCH.fault(
-            f"input {at} is {tensor.dtype}, but must be {expected}{of}", help=f"cast it to {expected}", input=at
+            f"input {at} is {tensor.dtype}, but must be {expected}{of}",
+            help=f"cast input {at} to {expected}",
+            input=at,
         )
 
 
 def _aligned(parameter: Parameter, rank: int) -> list[tuple[int, str]] | None:
-    """The axes for the dims of a parameter, without those of ``...``; None if the ranks differ."""
+    """The dims of a parameter except ``...``, each with its axis in a tensor of ``rank`` axes; None if the tensor has
+    too few or too many axes."""
     dims = parameter.dims or ()
     if AXES not in dims:
         return list(enumerate(dims)) if len(dims) == rank else None
@@ -319,10 +323,10 @@ def _aligned(parameter: Parameter, rank: int) -> list[tuple[int, str]] | None:
     return [*enumerate(dims[:before]), *zip(range(rank - after, rank), dims[before + 1 :])]
 
 
-def _bind_shape(given: _Given, bound: _Bound) -> None:
-    """Gives sizes to the names that occur alone in a shape, and axes to ``...``. Raises a ``SIGNATURE_MISMATCH`` fault
-    if the rank differs."""
-    at, parameter, tensor = given.at, given.parameter, given.tensor
+def _bind_shape(argument: _Argument, bound: _Bound) -> None:
+    """Binds the dims of an input that are names, and the axes of ``...``. Raises a ``SIGNATURE_MISMATCH`` fault if the
+    rank differs."""
+    at, parameter, tensor = argument.at, argument.parameter, argument.tensor
     if tensor.shape is None or parameter.dims is None:
         return
     axes = _aligned(parameter, len(tensor.shape))
@@ -330,9 +334,10 @@ def _bind_shape(given: _Given, bound: _Bound) -> None:
         least = "at least " if AXES in parameter.dims else ""
         rank = len(parameter.dims) - (AXES in parameter.dims)
         message = (
-            f"input {at} has rank {len(tensor.shape)}, and the signature {least}{rank}: [{', '.join(parameter.dims)}]"
+            f"input {at} has rank {len(tensor.shape)}, but the signature has {least}{rank}: "
+            f"[{', '.join(parameter.dims)}]"
         )
-        raise SIGNATURE_MISMATCH.fault(message, help="give it the axes of the signature", input=at)
+        raise SIGNATURE_MISMATCH.fault(message, help=f"give input {at} the axes of the signature", input=at)
     for axis, dim in axes:
         size = tensor.shape[axis]
         if dim.isidentifier() and size is not None:
@@ -343,9 +348,9 @@ def _bind_shape(given: _Given, bound: _Bound) -> None:
         bound.axes = rest if bound.axes is None else bound.axes
 
 
-def _compare(given: _Given, bound: _Bound) -> None:
-    """Compares the sizes of an input with those of the names."""
-    at, parameter, tensor = given.at, given.parameter, given.tensor
+def _compare(argument: _Argument, bound: _Bound) -> None:
+    """Checks that the sizes of an input are those of the signature. Raises a ``SIGNATURE_MISMATCH`` fault."""
+    at, parameter, tensor = argument.at, argument.parameter, argument.tensor
     if tensor.shape is None or parameter.dims is None:
         return
     for axis, dim in _aligned(parameter, len(tensor.shape)) or ():
@@ -355,8 +360,9 @@ def _compare(given: _Given, bound: _Bound) -> None:
         first = parameter.dims.index(AXES)
         rest = tensor.shape[first : len(tensor.shape) - (len(parameter.dims) - first - 1)]
         if len(rest) != len(bound.axes):
-            message = f"`...` is {counted(len(rest), 'axis', 'axes')} in input {at}, and {len(bound.axes)} before"
-            raise SIGNATURE_MISMATCH.fault(message, help="give both inputs the same axes there", input=at)
+            axes = counted(len(rest), "axis", "axes")
+            message = f"`...` is {axes} in input {at}, and {len(bound.axes)} in an earlier input"
+            raise SIGNATURE_MISMATCH.fault(message, help="give both inputs the same axes for `...`", input=at)
         for axis, (size, expected) in enumerate(zip(rest, bound.axes), first):
             _agree((at, axis), size, expected, dim=AXES)
 

@@ -56,7 +56,7 @@ FITS: Mapping[str, tuple[str, str, str]] = {
     "rank": (
         PAIR,
         "(float[2,3,8] a, float[2,3,8,8] b) => (float[2,6,4,8] y) { y = x.Op (a, b) }",
-        "IRL524 input 0 has rank 3, and the signature 4: [N, C, H, W]",
+        "IRL524 input 0 has rank 3, but the signature has 4: [N, C, H, W]",
     ),
     "type": (
         PAIR,
@@ -77,12 +77,12 @@ FITS: Mapping[str, tuple[str, str, str]] = {
     "too few inputs": (
         PAIR,
         "(float[2,3,8,8] a) => (float[2,6,4,8] y) { y = x.Op (a) }",
-        "IRL524 1 input; the signature has 2",
+        "IRL524 the node has 1 input; the signature has 2",
     ),
     "too many outputs": (
         "T[N] -> T[N]",
         "(float[2] a) => (float[2] y, float[2] z) { y, z = x.Op (a) }",
-        "IRL524 2 outputs; the signature has 1",
+        "IRL524 the node has 2 outputs; the signature has 1",
     ),
     "optional": ("T[N], T[N]? -> T[N]", "(float[2] a) => (float[2] y) { y = x.Op (a) }", ""),
     "any axes": (

@@ -76,7 +76,10 @@ def test_why_nothing_is_left_of_an_axis() -> None:
         + nodes
         + " }"
     )
-    assert notes[0] == "0 is what Slice[0] leaves of 3; the slice starts at 3 and axis 1 has 3: nothing is left"
+    assert (
+        notes[0]
+        == "0 is what Slice[0] leaves of 3; the slice starts at 3 and axis 1 has 3 elements: the slice is empty"
+    )
 
 
 def test_where_a_size_comes_from_that_an_input_port_declares_otherwise() -> None:

@@ -31,6 +31,6 @@ def test_no_remark_is_cut() -> None:
     )
     for width in (60, 70, 80, 100):
         shown = irlint.check(model).text(width=width)
-        assert "differ, and only 1 in input 1 is broadcast" in " ".join(
+        assert "differ, and input 1 is broadcast only where it is 1" in " ".join(
             shown.replace("|", " ").replace("^", "").split()
         )

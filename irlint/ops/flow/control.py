@@ -1,4 +1,4 @@
-"""Operators that choose between bodies or repeat one: If and Loop of ONNX."""
+"""If and Loop of ONNX, which choose between two bodies or repeat a body."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ BackEdges = Sequence[BackEdge]
 CONDITIONS = frozenset({"bool"})
 TRIP_COUNTS = frozenset({"int32", "int64"})
 
-#: A trip count from here on means "as often as the condition holds".
+#: A trip count of this number or more is no limit: the condition ends the loop.
 ENDLESS = 2**31 - 1
 
 
@@ -51,7 +51,7 @@ ENDLESS = 2**31 - 1
 
 @onnx("If", since=11, unread={"cond": None})
 def if_(cond: Tensor, *, then_branch: Graph, else_branch: Graph, context: Context) -> tuple[Type | None, ...]:
-    """ONNX If-11 and later: the outputs of the branch that runs. If both branches are possible, whatever differs is
+    """ONNX If-11 and later: the outputs of the branch that runs. If both branches are possible, facts that differ are
     unknown."""
     thens, elses = _branches(cond, then_branch, else_branch, context=context)
     chosen = truth(cond)
@@ -64,8 +64,8 @@ def if_(cond: Tensor, *, then_branch: Graph, else_branch: Graph, context: Contex
 def if_of_one_shape(
     cond: Tensor, *, then_branch: Graph, else_branch: Graph, context: Context
 ) -> tuple[Type | None, ...]:
-    """ONNX If-1: both branches give the same shapes. If the condition excludes one branch, a difference is a warning:
-    ONNX Runtime refuses the model if it knows both shapes when it loads it."""
+    """ONNX If-1: both branches must return the same shapes. If the condition excludes one branch, a difference is only
+    a warning: ONNX Runtime refuses the model if it knows both shapes when it loads the model."""
     thens, elses = _branches(cond, then_branch, else_branch, context=context)
     chosen = truth(cond)
     pairs = zip(thens, elses, then_branch.outputs, else_branch.outputs)
@@ -77,8 +77,8 @@ def if_of_one_shape(
 
 
 def _as_loaded(known: Type | None, output: Value) -> Type | None:
-    """The type that ONNX Runtime infers for a branch's output. It has no shape if the branch declares another shape
-    than it gives."""
+    """The type that ONNX Runtime infers for a branch's output. The shape is unknown if the branch declares another
+    shape than ``known``."""
     for declaration in output.declared:
         declared = declaration.type
         if isinstance(known, Tensor) and isinstance(declared, Tensor) and _clash(known.shape, declared.shape):
@@ -102,8 +102,8 @@ def _of_one_shape(a: Type | None, b: Type | None) -> Type | None:
 
 
 def _check_shapes(a: Type | None, b: Type | None, chosen: bool | None) -> None:
-    """Checks that two branches give the same shape. Otherwise there is a ``BODY_TYPES`` fault: an error if both may
-    run, or else a warning."""
+    """Checks that two branches return the same shape. Raises a ``BODY_TYPES`` fault; if the ``chosen`` branch is known,
+    the fault is only a warning."""
     if not isinstance(a, Tensor) or not isinstance(b, Tensor) or a.shape is None or b.shape is None:
         return
     why = "before opset 11, both branches of an If have to return the same shape"
@@ -123,7 +123,8 @@ def _check_shapes(a: Type | None, b: Type | None, chosen: bool | None) -> None:
 def _branches(
     cond: Tensor, then_branch: Graph, else_branch: Graph, *, context: Context
 ) -> tuple[tuple[Type | None, ...], tuple[Type | None, ...]]:
-    """The outputs of both branches. If the condition is known, the other branch never runs."""
+    """The outputs of both branches, after checking the condition and the branches. Raises faults of arity and of
+    types."""
     fault = single(cond, "the condition", ("bool",), input=0)
     if fault is not None:
         raise fault
@@ -144,7 +145,7 @@ def _branches(
 def loop(
     m: Tensor | None = None, cond: Tensor | None = None, *v_initial: Type | None, body: Graph, context: Context
 ) -> tuple[Type | None, ...]:
-    """ONNX Loop: the final carried values, then the scan outputs, stacked on a new first axis."""
+    """ONNX Loop: the final carried values, then the scan outputs, stacked along a new first axis."""
     _check_loop(m, cond, len(v_initial), body=body, context=context)
     number = Tensor("int64", _declared_scalar(body, 0))
     start = Tensor("bool", _declared_scalar(body, 1), (True if cond is None else truth(cond),))
@@ -159,7 +160,7 @@ def loop(
 
     state = carried(step, initial, context, search=searched)
     exact = None
-    if not never and state != initial and _ends(m):
+    if not never and state != initial and _has_known_limit(m):
         exact = unrolled(body, initial, number, count=_count(m), context=context)
     if searched and (never or states_sizes(body, (number, *state))):
         context.run(body, as_declared(body, (number, *state)), "as declared")
@@ -176,17 +177,17 @@ def loop(
     check_all_tensors(outputs[len(initial) :], len(initial))
     _check_stacked(added, len(v_initial))
     stacks = [stacked(known, trips, 0) for known in outputs[len(initial) :]]
-    own = passing(state, initial)
-    return tuple(outside(known, own) for known in (*finals, *stacks))
+    of_one_iteration = passing(state, initial)
+    return tuple(outside(known, of_one_iteration) for known in (*finals, *stacks))
 
 
 def _check_loop(m: Tensor | None, cond: Tensor | None, values: int, *, body: Graph, context: Context) -> None:
-    """Checks that a Loop with these carried ``values`` fits its body. Raises faults of arity and of types."""
+    """Checks the numbers of inputs and outputs of a Loop that carries ``values`` values, and its trip count and
+    condition. Raises faults of arity and of types."""
     if context.outputs < values:
         raise BODY_ARITY.fault(
-            f"the node carries {counted(values, 'value')} and has {counted(context.outputs, 'output')}; expected "
-            "one "
-            "for each",
+            f"the node carries {counted(values, 'value')} and has {counted(context.outputs, 'output')}; expected one "
+            "output for each carried value",
             help="add an output for every carried value",
         )
     why = "the iteration number, the condition and the carried values"
@@ -210,8 +211,8 @@ def _known_count(
     state: Sequence[Type | None],
     context: Context,
 ) -> MaybeDim:
-    """The trip count of a loop, if it is an expression and the changing condition never ends the loop early; else
-    None."""
+    """The trip count of a loop, if it is a dynamic size, and the condition changes but never ends the loop early. None
+    in any other case."""
     count = _count(m)
     if not truth(initial[0]) or truth(state[0]) is not None or not isinstance(count, Expr):
         return None
@@ -221,12 +222,13 @@ def _known_count(
 
 
 def _runs(start: Tensor, m: Tensor | None) -> Runs:
-    """Whether a body that may run does so at least once."""
+    """How certainly a body that may run runs: "always" if it runs at least once."""
     return "always" if truth(start) and (m is None or _at_least_once(m)) else "maybe"
 
 
 def _declared_scalar(body: Graph, position: int) -> Shape:
-    """The shape of an iteration number or a condition: [1] if the body's input declares axes, else a scalar."""
+    """The shape of the iteration number (position 0) or the condition (1): [1] if the body's input declares axes, else
+    []."""
     declared = body.inputs[position].type if position < len(body.inputs) else None
     return (1,) if isinstance(declared, Tensor) and declared.shape else ()
 
@@ -244,29 +246,31 @@ def _at_least_once(m: Tensor) -> bool:
     return bool(at_least(count, 1))
 
 
-def _ends(m: Tensor | None) -> bool:
-    """Whether the trip count in a tensor is known; "no limit" counts as known."""
+def _has_known_limit(m: Tensor | None) -> bool:
+    """Whether the trip count is a known integer, or is omitted and so no limit."""
     return m is None or isinstance(m.scalar, int)
 
 
 def _trips(m: Tensor | None, before: Type | None, after: Type | None, *, never: bool) -> MaybeDim:
-    """The number of runs of a body with the condition ``before`` and ``after`` an iteration; None if it may end
-    early."""
+    """The number of iterations, from the condition ``before`` and ``after`` an iteration; None if the loop may end
+    early or the trip count is unknown."""
     if never:
         return 0
     return _count(m) if truth(before) and truth(after) else None
 
 
 def _check_carried(initial: Sequence[Type | None], after: Sequence[Type | None], body: Graph) -> None:
+    """Checks that the body returns the condition and the carried values in their initial types. Raises a
+    ``CONTROL_INPUT`` or ``CARRIED_TYPE`` fault."""
     fault = single(after[0], "output 0 of the body, the condition,", ("bool",))
     if fault is not None and isinstance(after[0], Tensor) and after[0].dtype == "bool":
         warn(fault.lowered(Severity.WARNING))
     elif fault is not None:
         raise fault.changed(help=swapped(0, initial, after, body=body) or fault.help)
     for position, (a, b) in enumerate(zip(initial, after)):
-        if disagree(_plain(a, b), b):
-            left, right = types_text(_plain(a, b), b)
-            swap = swapped(position, [_plain(one, other) for one, other in zip(initial, after)], after, body=body)
+        if disagree(_unwrapped(a, b), b):
+            left, right = types_text(_unwrapped(a, b), b)
+            swap = swapped(position, [_unwrapped(one, other) for one, other in zip(initial, after)], after, body=body)
             help = swap or f"cast output {position} of the body to {left}"
             if not (isinstance(a, Tensor) and isinstance(b, Tensor)):
                 help = f"{swap}, or " * bool(swap) + f"return {left} as output {position} of the body"
@@ -278,23 +282,24 @@ def _check_carried(initial: Sequence[Type | None], after: Sequence[Type | None],
             )
 
 
-def _plain(initial: Type | None, after: Type | None) -> Type | None:
-    """A carried value before the first iteration. For an optional, its element if the body gives no optional."""
+def _unwrapped(initial: Type | None, after: Type | None) -> Type | None:
+    """The initial type of a carried value; the element of an optional if the body returns no optional."""
     return initial.element if isinstance(initial, Optional) and not isinstance(after, Optional) else initial
 
 
 def _check_stacked(added: Sequence[Sequence[Type | None]], carried: int) -> None:
-    """Checks that each iteration adds the same number of elements to a scan output. Raises a ``SCAN_LENGTH`` fault.
+    """Checks that each iteration adds the same number of elements to a scan output; ``carried`` is the index of the
+    first scan output. Raises a ``SCAN_LENGTH`` fault.
 
-    ONNX Runtime compares only these numbers; other changes of the shape are no finding.
+    ONNX Runtime compares only the numbers of elements, so other changes of the shape are no finding.
     """
     for trip, values in enumerate(added):
         for index, (first, value) in enumerate(zip(added[0], values), carried):
             one, other = map(tensor_shape, (first, value))
             if one is not None and other is not None and _differ(product(one), product(other)):
                 raise SCAN_LENGTH.fault(
-                    f"to output {index}, a scan output, iteration 0 adds {shape_text(one)} and iteration {trip} "
-                    f"{shape_text(other)}; all stacked slices must have the same shape",
+                    f"output {index} stacks slices: iteration 0 adds {shape_text(one)} and iteration {trip} adds "
+                    f"{shape_text(other)}; all slices must have the same shape",
                     help="return the value in the same shape in every iteration",
                 )
 
@@ -307,4 +312,4 @@ def _final(initial: Type | None, after: Type | None, trips: MaybeDim) -> Type | 
     """A carried value after the last iteration."""
     if trips == 0:
         return initial
-    return after if at_least(trips, 1) else joined(_plain(initial, after), after)
+    return after if at_least(trips, 1) else joined(_unwrapped(initial, after), after)

@@ -1,4 +1,4 @@
-"""OpenVINO's If, TensorIterator and Loop. Their port maps connect the ports of the layer with those of its bodies."""
+"""OpenVINO's If, TensorIterator and Loop, whose port maps connect the layer with its bodies."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ from irlint.ops.shared.port_maps import (
     check_as_stated,
     check_each_once,
     check_inputs_mapped,
-    check_kept_once,
     check_outputs_mapped,
     check_parameters_tied,
+    check_unchanged_once,
     concatenated,
-    given,
+    input_of,
     merged_inputs,
     of_stated_types,
     ordered,
@@ -50,9 +50,10 @@ BackEdges = Sequence[BackEdge]
 
 
 def _check_flag(known: Tensor, what: str, kinds: Sequence[str], *, index: int, refused: bool = False) -> None:
-    """Checks that a condition or a trip count can be a single value.
+    """Checks that a condition or a trip count can be a single value of one of the types ``kinds``.
 
-    An If uses the first element of any type. The plugin that compiles the model refuses the ``refused`` types.
+    Raises a ``CONTROL_INPUT`` fault. A wrong type is only a warning unless ``refused``. A wrong size of a tensor of one
+    axis is only a warning if no value is known, unless it is 0, or ``refused`` and fixed.
     """
     fault = single(Tensor(known.dtype), what, kinds, input=index)
     if fault is not None:
@@ -86,7 +87,7 @@ def ov_if(
     else_port_map: Entries = (),
     context: Context,
 ) -> tuple[Type | None, ...]:
-    """OpenVINO If-8: the outputs of the branch that runs. If both branches are possible, whatever differs is
+    """OpenVINO If-8: the outputs of the branch that runs. If both branches are possible, facts that differ are
     unknown."""
     _check_flag(condition, "the condition", ("bool",), index=0)
     every = (condition, *inputs)
@@ -111,17 +112,18 @@ def ov_if(
 def _branch(
     body: Graph, name: str, entries: Entries, *, inputs: Sequence[Tensor | None], context: Context, runs: bool | None
 ) -> tuple[Type | None, ...]:
-    """The outputs of a branch. ``runs`` states whether it always runs (True), never (False), or perhaps (None).
+    """The outputs of a branch, which always runs (``runs`` is True), never (False), or perhaps (None). Raises a
+    ``PORT_MAP_BROKEN`` fault.
 
-    If the condition is a constant, OpenVINO only reads the other branch, with the types that its Parameters declare. It
-    then infers nothing for an output that an else branch does not give.
+    OpenVINO infers a branch that never runs only with the types that its Parameters declare; the result is then (). If
+    the else branch always runs, outputs that it does not return are unknown.
     """
     ties = tied(body, name)
     arguments: list[Type | None] = [None] * len(body.inputs)
     for entry in ordered(entries, "input"):
         place = ties.parameter(entry, entries)
         if runs is not False:
-            arguments[place] = given(entry, inputs)[1]
+            arguments[place] = input_of(entry, inputs)[1]
     places = [ties.result(entry, entries) for entry in ordered(entries, "output")]
     check_each_once(places, name)
     if runs is False:
@@ -136,7 +138,8 @@ def _branch(
 
 
 def _joined_or_scalar(a: Type | None, b: Type | None) -> Type | None:
-    """``joined``, except that OpenVINO treats a scalar beside a tensor of one axis as one of one element."""
+    """The type of a value that is ``a`` or ``b``. Beside a tensor of one axis, OpenVINO treats a scalar as a list of
+    one element."""
     tensors = (a, b)
     if isinstance(a, Tensor) and isinstance(b, Tensor) and sorted((a.rank or 0, b.rank or 0)) == [0, 1]:
         if a.shape is not None and b.shape is not None:
@@ -159,21 +162,21 @@ def tensor_iterator(
     ties = tied(body, "body")
     found = check_outputs_mapped(port_map, min(1, context.outputs), "body")
     if all(entry.axis is None for entry in ordered(port_map, "input")):
-        trips = next((_uncounted(entry) for entry in found if entry.axis is not None), None)
+        trips = next((_trips_by_output(entry) for entry in found if entry.axis is not None), None)
     for entry in found:
         known = outputs[ties.result(entry, port_map)]
         if entry.axis is not None and isinstance(known, Tensor):
             _expect_axis_of_scalar(known, entry)
             known = concatenated(known, entry, None if trips is None else trips * max(0, entry.part_size))
         results.append(known)
-    check_cuts(_joined(found, results, outputs, ties=ties), (*inputs, *results), counts)
+    check_cuts(_concatenated_outputs(found, results, outputs, ties=ties), (*inputs, *results), counts)
     return tuple(results)
 
 
-def _joined(
+def _concatenated_outputs(
     found: Sequence[PortMapEntry], results: Sequence[Type | None], outputs: Sequence[Type | None], *, ties: Ties
 ) -> list[Cut]:
-    """The outputs that are joined from slices."""
+    """The outputs that are concatenated from slices."""
     return [
         Cut(entry, result, outputs[ties.result(entry)])
         for entry, result in zip(found, results)
@@ -182,28 +185,30 @@ def _joined(
 
 
 def _connected(context: Context) -> int:
-    """The number of inputs without the unconnected last ones, which occur in IR 10."""
+    """The number of inputs without unconnected last inputs, which occur in IR 10."""
     inputs = context.node.inputs
     return max((index for index, value in enumerate(inputs, 1) if value is not None), default=0)
 
 
 def _expect_axis_of_scalar(known: Tensor, entry: PortMapEntry) -> None:
-    """Checks that scalars are stacked along axis 0, the only axis that OpenVINO accepts for them."""
+    """Checks that scalars are concatenated along axis 0, the only axis that OpenVINO accepts for scalars. Raises a
+    ``PORT_MAP_BROKEN`` fault."""
     if known.shape == () and entry.axis != 0:
         raise PORT_MAP_BROKEN.fault(
-            f"layer {entry.internal_layer_id} of the body returns a scalar, but the port map stacks it along "
+            f"layer {entry.internal_layer_id} of the body returns a scalar, but the port map concatenates it along "
             f'axis="{entry.axis}"',
             help='write axis="0"',
         )
 
 
-def _uncounted(entry: PortMapEntry) -> int | None:
-    """The number of iterations if no input is sliced, which the library takes from its first output with an axis. None
-    if the part size is not positive."""
+def _trips_by_output(entry: PortMapEntry) -> int | None:
+    """The number of iterations if no input is sliced: the library computes it from ``entry``, the first output with an
+    axis. None if the part size is not positive."""
     return abs(entry.end - entry.start) // entry.part_size if entry.part_size > 0 else None
 
 
-def _opened(x: Type | None, place: int, context: Context) -> Type | None:
+def _without_zeros(x: Type | None, place: int, context: Context) -> Type | None:
+    """``x`` with a symbol of the node for each size of 0."""
     if not isinstance(x, Tensor) or x.shape is None or 0 not in x.shape:
         return x
     dims = (context.unknown(("empty", place, axis)) if dim == 0 else dim for axis, dim in enumerate(x.shape))
@@ -212,8 +217,8 @@ def _opened(x: Type | None, place: int, context: Context) -> Type | None:
 
 @record
 class _Run:
-    """The result of running a body: its outputs in the last iteration, the number of slices of each sliced input, the
-    cuts of these inputs, and the first iteration."""
+    """The result of running a body: the outputs in the last iteration, the number of slices of each sliced input (by
+    index), the sliced inputs that the body reads, and the first iteration."""
 
     outputs: tuple[Type | None, ...]
     counts: Sequence[tuple[int, MaybeDim]]
@@ -228,19 +233,20 @@ def _iterated(
     *,
     back_edges: BackEdges,
     context: Context,
-    opens: bool = False,
+    is_loop: bool = False,
 ) -> _Run:
-    """The outputs of a body in its last iteration, and the numbers of slices of its inputs.
+    """The result of running the body of a TensorIterator or a Loop.
 
-    With ``opens``, as in OpenVINO's Loop, a carried size of 0 becomes unknown because it may grow, and Parameters take
-    the element types of their inputs.
+    In a Loop (``is_loop``), a carried size of 0 becomes unknown because it may grow, and Parameters have the element
+    types of their inputs. In a TensorIterator, Parameters have the element types that they declare.
     """
     ties = tied(body, "body")
     merged = merged_inputs(entries, back_edges, ties)
-    arguments, counts, cuts = _arguments(body, inputs, entries, ties=ties, counted=not opens)
-    if opens:
+    arguments, counts, cuts = _arguments(body, inputs, entries, ties=ties, counted=not is_loop)
+    if is_loop:
         for place in (ties.parameter(entry, entries) for entry in ordered(entries, "input")):
-            arguments[place] = _opened(arguments[place], place, context) if place in merged else arguments[place]
+            if place in merged:
+                arguments[place] = _without_zeros(arguments[place], place, context)
     else:
         arguments = of_stated_types(body, arguments)
     check_as_stated(body, arguments, context)
@@ -264,24 +270,25 @@ def _iterated(
     state = tuple(a if isinstance(b, Tensor) and b.shape is None else b for a, b in zip(initial, state))
     if state != initial and nesting(body) <= DEEPEST_SEARCH:
         run([Tensor(known.dtype, known.shape) if isinstance(known, Tensor) else known for known in initial], "always")
-    own = passing(state, initial)
-    outputs = tuple(outside(known, own) for known in run(state, "always"))
+    of_one_iteration = passing(state, initial)
+    outputs = tuple(outside(known, of_one_iteration) for known in run(state, "always"))
     used = read_values(body)
     check_parameters_tied(body, entries, ties, used=used)
-    kept = [Cut(entry, x, arguments[place]) for entry, x, place in cuts if body.inputs[place] in used]
-    return _Run(outputs, counts, kept, Iteration(arguments, firsts[0] if firsts else ()))
+    read_cuts = [Cut(entry, x, arguments[place]) for entry, x, place in cuts if body.inputs[place] in used]
+    return _Run(outputs, counts, read_cuts, Iteration(arguments, firsts[0] if firsts else ()))
 
 
 def _arguments(
     body: Graph, inputs: Sequence[Tensor | None], entries: Entries, *, ties: Ties, counted: bool
 ) -> tuple[list[Type | None], list[tuple[int, MaybeDim]], list[tuple[PortMapEntry, Tensor, int]]]:
-    """The inputs of the Parameters in the first iteration; the sliced inputs, with the numbers of their slices if
-    ``counted``; and the port map entry of each sliced input, its type and the position of its Parameter."""
+    """Three lists: the value of each Parameter in the first iteration; the index of each sliced input and the number of
+    its slices (None unless ``counted``); and the port map entry of each sliced input, its type and the position of its
+    Parameter."""
     arguments: list[Type | None] = [None] * len(body.inputs)
     counts: list[tuple[int, MaybeDim]] = []
     cuts: list[tuple[PortMapEntry, Tensor, int]] = []
     for entry in ordered(entries, "input"):
-        index, x = given(entry, inputs)
+        index, x = input_of(entry, inputs)
         place = ties.parameter(entry, entries)
         arguments[place] = x
         if entry.axis is not None:
@@ -316,8 +323,8 @@ def ov_loop(
             "OpenVINO infers nothing for the outputs of such a Loop",
             help="add an <output> with that purpose for the Result with the condition to continue",
         )
-    run = _iterated(body, every, port_map, back_edges=back_edges, context=context, opens=True)
-    check_kept_once(body, port_map, ties, merged=merged_inputs(port_map, back_edges, ties))
+    run = _iterated(body, every, port_map, back_edges=back_edges, context=context, is_loop=True)
+    check_unchanged_once(body, port_map, ties, merged=merged_inputs(port_map, back_edges, ties))
     outputs = run.outputs
     again = outputs[ties.result(conditions[0], port_map)]
     check_condition(again)
@@ -337,12 +344,13 @@ def ov_loop(
             size = shape[entry.axis] if -len(shape) <= entry.axis < len(shape) else None
             known = concatenated(known, entry, product((trips, size)))
         results.append(known)
-    check_cuts([*run.cuts, *_joined(found, results, outputs, ties=ties)], (*every, *results))
+    check_cuts([*run.cuts, *_concatenated_outputs(found, results, outputs, ties=ties)], (*every, *results))
     return tuple(results)
 
 
 def _ov_trips(trip_count: Tensor, after: bool | None) -> MaybeDim:
-    """The number of iterations; None if the body's condition may end the loop early, or is its only end."""
+    """The number of iterations, if the body's condition is ``after``: 1 if the condition is false. None if the
+    condition or the trip count is unknown, or if there is no limit."""
     if after is False:
         return 1
     count = trip_count.scalar

@@ -1,4 +1,4 @@
-"""Scan, which runs a body over slices of tensors."""
+"""Scan of ONNX, which runs a body for each slice of its scanned inputs."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def scan(
     scan_output_directions: Ints | None = None,
     context: Context,
 ) -> tuple[Type | None, ...]:
-    """ONNX Scan-9: the final states, then the results of all iterations, stacked on ``scan_output_axes``."""
+    """ONNX Scan-9: the final states, then the results of all iterations, stacked along ``scan_output_axes``."""
     states, scanned = _split_inputs(initial_state_and_scan_inputs, num_scan_inputs)
     scans = context.outputs - len(states)
     why = "the states and one slice of every scanned input"
@@ -65,7 +65,7 @@ def scan_of_batches(
     directions: Ints | None = None,
     context: Context,
 ) -> tuple[Type | None, ...]:
-    """ONNX Scan-8: axis 0 of all inputs is a batch, and axis 1 of the scanned ones is the sequence."""
+    """ONNX Scan-8: axis 0 of all inputs is the batch, and axis 1 of the scanned inputs is the sequence."""
     states, scanned = _split_inputs(initial_state_and_scan_inputs, num_scan_inputs)
     why = "the states and one slice of every scanned input"
     check_arity(body, "body", len(initial_state_and_scan_inputs), outputs=context.outputs, context=context, why=why)
@@ -89,22 +89,22 @@ def _split_inputs(
             f"`num_scan_inputs` is {num_scan_inputs} and the node has "
             f"{counted(len(inputs), 'state or scanned input', 'states and scanned inputs')}; "
             f"allowed: {'1' if len(inputs) == 1 else f'1 to {len(inputs)}'}",
-            help="set it to the number of scanned inputs, which are the last ones",
+            help="set `num_scan_inputs` to the number of scanned inputs, which are the last inputs",
             attribute="num_scan_inputs",
         )
-    known = tuple(x or UNKNOWN for x in inputs)
-    return known[:count], known[count:]
+    tensors = tuple(x or UNKNOWN for x in inputs)
+    return tensors[:count], tensors[count:]
 
 
 def _per_scan(name: str, given: Ints | None, count: int) -> Ints:
-    """An attribute with one entry for each scanned value; 0 for each if it is omitted."""
+    """An attribute with one entry for each of ``count`` scanned values; zeros if it is omitted. Raises a ``BODY_ARITY``
+    fault."""
     if given is None:
         return (0,) * count
     if len(given) != count:
         raise BODY_ARITY.fault(
             f"`{name}` has {counted(len(given), 'entry', 'entries')} and {counted(count, 'value is', 'values are')} "
-            "scanned: expected one for "
-            "each",
+            "scanned: expected one entry for each value",
             help=f"give `{name}` {counted(count, 'entry', 'entries')}"
             + f", or set `num_scan_inputs = {len(given)}`" * (bool(given) and "output" not in name),
             attribute=name,
@@ -125,8 +125,9 @@ def _check_directions(name: str, given: Ints | None, count: int) -> None:
 def _slices(
     scanned: Sequence[Tensor], axes: Ints, first: int, *, axis_shift: int = 0
 ) -> tuple[MaybeDim, tuple[Tensor, ...]]:
-    """The common length of all scanned inputs, and their slices in an iteration; ``first`` is the index of the first
-    one."""
+    """The common length of all scanned inputs, and their slices in an iteration. ``first`` is the index of the first
+    scanned input; ``axis_shift`` is the number of axes that were removed before. Raises a ``SCAN_LENGTH`` or
+    ``AXIS_OUT_OF_RANGE`` fault."""
     length: MaybeDim = None
     source, slices = (first, 0), []
     for index, (x, axis) in enumerate(zip(scanned, axes), first):
@@ -156,7 +157,7 @@ def _slices(
 def _scanned(
     states: Sequence[Tensor], slices: Sequence[Tensor], body: Graph, *, context: Context
 ) -> tuple[tuple[Tensor, ...], tuple[Type | None, ...]]:
-    """The states without values, and the outputs of the body. The shape of a state must stay the same."""
+    """The states without values, and the outputs of the body. Raises a ``CARRIED_TYPE`` or ``BODY_TYPES`` fault."""
     bare = tuple(Tensor(x.dtype, x.shape) for x in states)
     check_input_types(body, "body", (*bare, *slices))
     outputs = list(context.run(body, (*bare, *slices)))
@@ -178,6 +179,7 @@ def _scanned(
 
 
 def _check_state_shape(before: Shape | None, after: Shape | None, position: int) -> None:
+    """Checks that the body does not change the shape of a state. Raises a ``CARRIED_TYPE`` fault."""
     if before is None or after is None:
         return
     why = f"state {position} keeps its shape from one iteration to the next"
@@ -205,7 +207,8 @@ def _output_axis(known: Type | None, axis: int, position: int) -> int:
 
 
 def _unbatched(sequence_lens: Tensor | None, inputs: Sequence[Tensor]) -> tuple[MaybeDim, tuple[Tensor, ...]]:
-    """The batch of all inputs, and each input without it. Raises a ``SCAN_LENGTH`` fault for a scalar."""
+    """The common size of axis 0, the batch, of all inputs, and each input without this axis. Raises a ``SCAN_LENGTH``
+    fault for a scalar or different sizes."""
     for index, x in enumerate(inputs, 1):
         if x.shape == ():
             raise SCAN_LENGTH.fault(
@@ -214,6 +217,6 @@ def _unbatched(sequence_lens: Tensor | None, inputs: Sequence[Tensor]) -> tuple[
                 input=index,
             )
     shapes = [None if x is None or not x.shape else x.shape[:1] for x in (sequence_lens, *inputs)]
-    batch = merged(shapes, SCAN_LENGTH, "axis 0 is the batch of all of them")
+    batch = merged(shapes, SCAN_LENGTH, "axis 0 is the batch of all inputs")
     bare = tuple(Tensor(x.dtype, None if not x.shape else x.shape[1:]) for x in inputs)
     return (batch[0] if batch else None), bare

@@ -28,12 +28,12 @@ POSITION_OUT_OF_RANGE = Rule(
     "IRL397",
     "sequence-position-out-of-range",
     Severity.ERROR,
-    "A position is outside its sequence.",
+    "A position is outside its sequence, or an empty sequence has no elements to join.",
     why=(
         "A sequence of n elements has the positions -n to n-1. SequenceInsert also accepts n, which appends an "
-        "element. Runtimes fail for any other position."
+        "element. Runtimes fail for any other position. ConcatFromSequence needs at least one element."
     ),
-    fix="Use a position in the range of the message.",
+    fix="Use a position in the range of the message, or insert an element first.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2] x) => (float[2] y) { i = Constant <value_int = 1> () s = SequenceConstruct (x) y = SequenceAt (s, i) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -46,7 +46,7 @@ SPLIT_MISMATCH = Rule(
     Severity.ERROR,
     "The sizes of SplitToSequence do not add up to the size of the axis, or the list of sizes is empty.",
     why="The sizes must add up to the size of the axis, and no size may be negative. Otherwise, runtimes fail.",
-    fix="Correct the sizes, or set one size for all pieces.",
+    fix="Correct the sizes, or use a scalar: one size for all slices.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[6,2] x) => (seq(float[M,2]) y) { s = Constant <value_ints = [4, 3]> () y = SplitToSequence <axis = 0> (x, s) \
 }""",
@@ -88,17 +88,15 @@ def sequence_construct(*inputs: Type | None) -> SequenceType:
 
 @onnx("SequenceEmpty", since=11)
 def sequence_empty(*, dtype: int | None = None, context: Context) -> SequenceType:
-    """ONNX SequenceEmpty-11; without ``dtype`` it is one of float32."""
+    """ONNX SequenceEmpty-11: an empty sequence of tensors, by default of float32."""
     if dtype is None:
         return SequenceType(Tensor("float32"), 0)
-    if not 1 <= dtype <= len(NUMBERED_TYPES):
-        numbered_type(dtype, context)
-    return SequenceType(Tensor(NUMBERED_TYPES[dtype - 1]), 0)
+    return SequenceType(Tensor(numbered_type(dtype, context, also=frozenset(NUMBERED_TYPES), all_bits=True)), 0)
 
 
 @onnx("SequenceInsert", since=11)
 def sequence_insert(input_sequence: Type, tensor: Tensor, position: Tensor | None = None) -> Type:
-    """ONNX SequenceInsert-11; without a position, at the end."""
+    """ONNX SequenceInsert-11: inserts at ``position``, by default at the end."""
     if not isinstance(input_sequence, SequenceType):
         return input_sequence
     held, added = type_key(input_sequence.element), type_key(tensor)
@@ -117,7 +115,7 @@ def sequence_insert(input_sequence: Type, tensor: Tensor, position: Tensor | Non
 
 @onnx("SequenceErase", since=11)
 def sequence_erase(input_sequence: Type, position: Tensor | None = None) -> Type:
-    """ONNX SequenceErase-11; without a position, the last element."""
+    """ONNX SequenceErase-11: removes the element at ``position``, by default the last element."""
     if not isinstance(input_sequence, SequenceType):
         return input_sequence
     _check_position(position, input_sequence.length, 1)
@@ -141,32 +139,33 @@ def sequence_length(input_sequence: Type) -> Tensor:
 
 
 def _check_position(position: Tensor | None, length: MaybeDim, index: int, *, appends: bool = False) -> None:
-    """Checks that a position is valid for a sequence. Raises a ``POSITION_OUT_OF_RANGE`` fault."""
+    """Checks that a position (input ``index``) is within a sequence of ``length`` elements, or at its end if it
+    ``appends``. Raises a ``POSITION_OUT_OF_RANGE`` fault."""
     place = -1 if position is None else position.scalar
     if not isinstance(place, int) or (position is None and appends):
         return
     least = -place if place < 0 else place + (0 if appends else 1)
-    if reaches(length, least, f"position {place} of a sequence is used"):
+    if reaches(length, least, f"position {place} is within the sequence"):
         return
     if length == 0 and not appends:
         text, advice = "the sequence has no elements", "insert an element first"
     else:
         text = (
-            f"position {place} of a sequence of {counted(length, 'element')}; allowed: -{length} to "
+            f"the position is {place} and the sequence has {counted(length, 'element')}; allowed: -{length} to "
             f"{total((length, 0 if appends else -1))}"
         )
         advice = "use a position within the sequence"
     raise POSITION_OUT_OF_RANGE.fault(text, help=advice, input=0 if position is None else index)
 
 
-# --- cutting and joining ----------------------------------------------------------------------------------------------
+# --- tensors and sequences --------------------------------------------------------------------------------------------
 
 
 SPLIT_READ_DIFFERENTLY = Rule(
     "IRL560",
     "split-keepdims-unclear",
     Severity.NOTE,
-    "`split` is a scalar and keepdims is 0: the specification keeps the axis, but ONNX Runtime removes it.",
+    "`split` is a scalar and `keepdims` is 0: the specification keeps the axis, but ONNX Runtime removes the axis.",
     why=(
         "The specification ignores `keepdims` if `split` is present, and ONNX Runtime does so if `split` is a list. If "
         "`split` is the scalar 1, ONNX Runtime removes the axis; if the scalar is larger, the node fails when it "
@@ -211,29 +210,29 @@ def _two_readings(split: Tensor) -> Fault:
     fails = at_least(size, 2)
     text = f"fails, as `split` is {size}" if fails else "removes the axis"
     return SPLIT_READ_DIFFERENTLY.fault(
-        f"`split` is a scalar and `keepdims` 0: the specification keeps the axis, ONNX Runtime {text}",
-        help="write a list of sizes" if fails else "remove the input `split`; then the axis is removed everywhere",
+        f"`split` is a scalar and `keepdims` is 0: the specification keeps the axis, but ONNX Runtime {text}",
+        help="write a list of sizes" if fails else "remove the input `split`, so that every runtime removes the axis",
         attribute="keepdims",
         severity=Severity.WARNING if fails else None,
     )
 
 
 def _pieces(split: Tensor, size: MaybeDim, axis: int) -> tuple[MaybeDim, MaybeDim]:
-    """The number of pieces of an axis, and the size of each if all are equal."""
+    """The number of slices of an axis, and the size of each slice, which is None unless all sizes are equal. Raises a
+    ``SPLIT_MISMATCH`` fault."""
     if split.shape is None or split.ints is None:
         return (split.shape[0] if split.shape and len(split.shape) == 1 else None), None
     sizes = split.ints
-    low = [entry for entry in sizes if at_least(entry, 0 if split.shape else 1) is False]
+    least = 0 if split.shape else 1
+    low = [entry for entry in sizes if at_least(entry, least) is False]
     if low:
         raise SPLIT_MISMATCH.fault(
-            f"a piece has the size {low[0]}; expected at least {0 if split.shape else 1}",
-            help="use positive sizes",
-            input=1,
+            f"a size in input 1 is {low[0]}; expected at least {least}", help=f"use sizes of at least {least}", input=1
         )
     if not split.shape:
         return _equal_pieces(sizes[0], size)
     whole = total(sizes)
-    if not agree(size, whole, f"the pieces cover axis {axis}"):
+    if not agree(size, whole, f"the sizes of the slices add up to axis {axis}"):
         listed = " + ".join(map(str, sizes)) if 1 < len(sizes) <= 8 else "the sum of the sizes"
         raise SPLIT_MISMATCH.fault(
             f"axis {axis} of input 0 is {size} and {listed} is {whole}: the sizes must add up to the size of the axis",
@@ -242,8 +241,8 @@ def _pieces(split: Tensor, size: MaybeDim, axis: int) -> tuple[MaybeDim, MaybeDi
             marks=((0, axis),),
             aligned="left",
         )
-    alike = sizes and all(same(entry, sizes[0]) for entry in sizes)
-    return len(sizes), sizes[0] if alike else None
+    equal = sizes and all(same(entry, sizes[0]) for entry in sizes)
+    return len(sizes), sizes[0] if equal else None
 
 
 def _equal_pieces(piece: MaybeDim, size: MaybeDim) -> tuple[MaybeDim, MaybeDim]:
@@ -255,10 +254,10 @@ def _equal_pieces(piece: MaybeDim, size: MaybeDim) -> tuple[MaybeDim, MaybeDim]:
 
 @onnx("ConcatFromSequence", since=11)
 def concat_from_sequence(input_sequence: Type, *, axis: int, new_axis: int = 0) -> Tensor:
-    """ONNX ConcatFromSequence-11: Concat of the elements, or with ``new_axis`` a stack of them."""
+    """ONNX ConcatFromSequence-11: joins the elements along ``axis``, or stacks them along a new axis."""
     if new_axis not in (0, 1):
         fault = ATTRIBUTE_OUT_OF_RANGE.fault(
-            f"`new_axis` is {new_axis}; allowed: 0 and 1, and ONNX Runtime treats any other value as 1",
+            f"`new_axis` is {new_axis}; allowed: 0 and 1 (ONNX Runtime treats any other value as 1)",
             help="use 0 or 1",
             attribute="new_axis",
         )
@@ -278,7 +277,7 @@ def concat_from_sequence(input_sequence: Type, *, axis: int, new_axis: int = 0) 
             f"axis is {axis} and the elements are {shape_text(element.shape)}; allowed: {-rank} to {rank - 1}"
             if rank
             else f"axis is {axis} and the elements are scalars, which can only be joined along a new axis",
-            help="use an axis of the elements" if rank else "set `new_axis` to 1",
+            help=f"use an axis in the range {-rank} to {rank - 1}" if rank else "set `new_axis` to 1",
             attribute="axis",
         )
     if new_axis:
@@ -294,7 +293,7 @@ def concat_from_sequence(input_sequence: Type, *, axis: int, new_axis: int = 0) 
 
 @onnx("Optional", since=15)
 def optional(input: Type | None = None, *, type: Type | None = None, context: Context) -> Optional:
-    """ONNX Optional-15: an optional with the input, or an empty one of the type ``type``."""
+    """ONNX Optional-15: an optional with the input, or an empty optional of the type ``type``."""
     if input is not None:
         return Optional(input, True)
     if context.node.inputs:
@@ -313,7 +312,7 @@ def optional(input: Type | None = None, *, type: Type | None = None, context: Co
 
 @onnx("OptionalHasElement", since=15)
 def optional_has_element(input: Type | None = None) -> Tensor:
-    """ONNX OptionalHasElement-15. From 18 on, it is false without an input, and true for an input that is no
+    """ONNX OptionalHasElement-15. From 18 on, the result is false without an input, and true for an input that is no
     optional."""
     present = input.present if isinstance(input, Optional) else input is not None
     unsure = isinstance(input, Tensor) and input == UNKNOWN
@@ -344,13 +343,13 @@ def sequence_map(
     """ONNX SequenceMap-17: one output of the body for each element of the sequence."""
     inputs = (input_sequence, *additional_inputs)
     check_arity(
-        body, "body", len(inputs), outputs=context.outputs, context=context, why="one for each input of the node"
+        body, "body", len(inputs), outputs=context.outputs, context=context, why="one input for each of the node"
     )
     length = input_sequence.length if isinstance(input_sequence, SequenceType) else None
     for index, known in enumerate(additional_inputs, 1):
         if not isinstance(known, SequenceType):
             continue
-        if not agree(known.length, length, f"input {index} has an element for each of the first sequence"):
+        if not agree(known.length, length, f"input {index} has as many elements as input 0"):
             raise SCAN_LENGTH.fault(
                 f"input 0 has {counted(length, 'element')} and input {index} has {known.length}: the numbers must be "
                 "equal",

@@ -1,4 +1,4 @@
-"""Variables of OpenVINO: what ReadValue reads and Assign writes."""
+"""ReadValue and Assign, which read and write the variables of OpenVINO."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from irlint.findings.statements import agree, wants_arithmetic
 from irlint.model.tensor import Tensor, shape_text
 from irlint.ops import Context, openvino
 from irlint.ops.shared.attributes import ATTRIBUTE_OUT_OF_RANGE
-from irlint.ops.shared.compiling import Layer, not_compiled, whole_sizes
+from irlint.ops.shared.compiling import Layer, known_shape, not_compiled
 from irlint.parsers.openvino.types import partial_shape, renamed_type
 
 DType = str
@@ -32,7 +32,7 @@ VARIABLE_MISMATCH = Rule(
     "IRL396",
     "variable-init-mismatch",
     Severity.ERROR,
-    "A variable is initialized with a value of another shape or element type than it is declared with.",
+    "The initial value of a variable has another shape or element type than the variable declares.",
     why=(
         "The type and the shape that ReadValue declares for its variable must allow its initial value. Otherwise, "
         "OpenVINO refuses the model."
@@ -49,12 +49,12 @@ def read_value_of_init(init_value: Tensor, *, variable_id: str) -> Tensor:
     return Tensor(init_value.dtype, init_value.shape)
 
 
-#: Types for which a compiled variable keeps an unknown rank. Variables of other types get another type, and the shape
-#: of the initial value.
+#: Element types for which a compiled variable keeps an unknown rank. The plugin gives variables of other types the
+#: shape of the initial value.
 _KEPT = frozenset({"float32", "bfloat16", "int8", "uint8", "int32", "string"})
 
 
-#: Types whose variable ignores the shape of an initial value that other layers use as well.
+#: Element types whose variable ignores the shape of an initial value that other layers also use.
 _SHARED = frozenset({"float32", "float16", "int32"})
 
 
@@ -62,18 +62,18 @@ def _compiled_variable(layer: Layer) -> Fault | None:
     dtype, shape = layer.attributes["variable_type"], layer.attributes["variable_shape"]
     kept = 0 in layer.direct if dtype in _KEPT else False
     shared = 0 in layer.shared and 0 not in layer.direct and dtype in _SHARED
-    open_rank = shape.strip(" []") == "..."
-    if open_rank and (not layer.inputs or kept or shared or (dtype is not None and 0 in layer.fixed)):
+    unknown_rank = shape.strip(" []") == "..."
+    if unknown_rank and (not layer.inputs or kept or shared or (dtype is not None and 0 in layer.fixed)):
         more = "; it does not infer the rank from an initial value that other layers use, too" if shared else ""
         return not_compiled(
-            f"the rank of the variable is unknown, and the CPU plugin needs to know it{more}",
+            f"the rank of the variable is unknown, but the CPU plugin requires a known rank{more}",
             help='write `variable_shape` with an entry for each axis, such as "?,3"',
             attribute="variable_shape",
         )
-    given = layer.outputs[0] if layer.outputs else None
-    if dtype is None and not layer.inputs and isinstance(given, Tensor) and whole_sizes(given) is not None:
+    output = layer.outputs[0] if layer.outputs else None
+    if dtype is None and not layer.inputs and isinstance(output, Tensor) and known_shape(output) is not None:
         return not_compiled(
-            "the type of the variable is dynamic, and it has no initial value",
+            "the type of the variable is dynamic, and there is no initial value",
             help="write `variable_type`",
             attribute="variable_type",
         )
@@ -89,9 +89,10 @@ def read_value(
     variable_shape: str = "...",
     context: Context,
 ) -> Tensor:
-    """OpenVINO ReadValue-6: the stated type and shape; if neither is stated, those of the initial value.
+    """OpenVINO ReadValue-6: the stated type and shape of the variable. If neither is stated, the type and shape of the
+    initial value.
 
-    If only one of them is stated, the library leaves the other unknown.
+    If only the type or only the shape is stated, the other one is unknown in the library.
     """
     try:
         stated = partial_shape(variable_shape, "size")
@@ -104,16 +105,16 @@ def read_value(
     if init_value is not None:
         if variable_type is None and stated is None:
             return Tensor(init_value.dtype, init_value.shape)
-        _check_covered(variable_type, stated, init_value)
+        _check_initial_value(variable_type, stated, init_value)
     if wants_arithmetic() and stated is not None:
         from irlint.ops.shared import formulas
 
-        formulas.listed(range(len(stated)), _plain(stated), _plain(stated), what="the variable_shape")
-    return Tensor(variable_type, _open(stated, context))
+        formulas.listed(range(len(stated)), _only_integers(stated), _only_integers(stated), what="the variable_shape")
+    return Tensor(variable_type, _with_symbols(stated, context))
 
 
-def _open(shape: Shape | None, context: Context) -> Shape | None:
-    """The stated shape, with a new symbol for each interval."""
+def _with_symbols(shape: Shape | None, context: Context) -> Shape | None:
+    """The stated shape, with a symbol of the node for each interval."""
     if shape is None:
         return None
     return tuple(
@@ -122,7 +123,8 @@ def _open(shape: Shape | None, context: Context) -> Shape | None:
     )
 
 
-def _check_covered(dtype: str | None, shape: Shape | None, init: Tensor) -> None:
+def _check_initial_value(dtype: str | None, shape: Shape | None, init: Tensor) -> None:
+    """Checks that the stated type and shape allow the initial value. Raises a ``VARIABLE_MISMATCH`` fault."""
     if dtype is not None and init.dtype is not None and dtype != init.dtype:
         raise VARIABLE_MISMATCH.fault(
             f"the variable is {dtype} and its initial value, input 0, is {init.dtype}",
@@ -135,18 +137,19 @@ def _check_covered(dtype: str | None, shape: Shape | None, init: Tensor) -> None
     if len(shape) == len(init.shape) and all(_covers(a, b, axis) for axis, (a, b) in enumerate(zip(shape, init.shape))):
         return
     raise VARIABLE_MISMATCH.fault(
-        f"the variable is {shape_text(_plain(shape))} and its initial value, input 0, is {shape_text(init.shape)}",
+        f"the variable is {shape_text(_only_integers(shape))} and its initial value, input 0, is "
+        f"{shape_text(init.shape)}",
         help="write a `variable_shape` that allows the initial value",
         input=0,
         attribute="variable_shape",
     )
 
 
-def _plain(shape: Shape) -> Shape:
+def _only_integers(shape: Shape) -> Shape:
     return tuple(None if isinstance(dim, Expr) else dim for dim in shape)
 
 
-#: The beginning of the symbols for unstated sizes of variables.
+#: The prefix of the symbols for unstated sizes of variables.
 _OF_VARIABLES = "_readvalue_"
 
 
@@ -159,12 +162,12 @@ def _covers(stated: MaybeDim, dim: MaybeDim, axis: int) -> bool:
 
 
 def _holds(outer: Bounds, inner: Bounds) -> bool:
-    """Whether the first interval contains the second; None is an unknown size or no limit."""
+    """Whether the first interval contains the second. None is an unknown or missing bound."""
     above = outer[1] is None or (inner[1] is not None and inner[1] <= outer[1])
     return above and (inner[0] or 0) >= (outer[0] or 0)
 
 
 @openvino("Assign", since=3)
 def assign(new_value: Tensor, *, variable_id: str) -> Tensor:
-    """OpenVINO Assign-3 and -6: the value that it writes."""
+    """OpenVINO Assign-3 and -6: the value that is written to the variable."""
     return Tensor(new_value.dtype, new_value.shape, new_value.value)

@@ -1,4 +1,4 @@
-"""TensorScatter, which writes an update into a cache."""
+"""TensorScatter, which writes an update into a cache of keys or values."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ def tensor_scatter(
     mode: CacheMode = "linear",
 ) -> Tensor:
     """ONNX TensorScatter-24: a cache with ``update`` written into it along ``axis``."""
-    known = past_cache.shape if past_cache.shape is not None else update.shape
-    if known is None:
+    shape = past_cache.shape if past_cache.shape is not None else update.shape
+    if shape is None:
         return Tensor(past_cache.dtype)
-    place = axis_of(axis, len(known))
+    place = axis_of(axis, len(shape))
     if place == 0:
         raise AXIS_OUT_OF_RANGE.fault(
-            f"axis is {axis}, the batch axis of input 0 with {counted(len(known), 'axis', 'axes')}; allowed: 1 to "
-            f"{len(known) - 1}",
+            f"axis is {axis}, the batch axis of input 0 with {counted(len(shape), 'axis', 'axes')}; allowed: 1 to "
+            f"{len(shape) - 1}",
             help="use the axis of the sequence",
             input=0,
         )
@@ -41,7 +41,7 @@ def tensor_scatter(
     if cache is not None and part is not None:
         _expect_part(cache, part, place)
     if write_indices is not None and write_indices.shape is not None:
-        _judge_write_indices(write_indices, known[0], cache, part=part, axis=place, mode=mode)
+        _check_write_indices(write_indices, shape[0], cache, part=part, axis=place, mode=mode)
     return Tensor(past_cache.dtype, cache)
 
 
@@ -52,13 +52,13 @@ def _expect_part(cache: Shape, part: Shape, axis: int) -> None:
             f"give the update {counted(len(cache), 'axis', 'axes')}",
             1,
         )
-    for other, (whole, dim) in enumerate(zip(cache, part)):
-        why = f"axis {other} of the update fits the cache"
-        if reaches(whole, dim, why) if other == axis else agree(whole, dim, why):
+    for other, (size, dim) in enumerate(zip(cache, part)):
+        why = f"axis {other} of the update is within the cache" if other == axis else f"axis {other} of both is equal"
+        if reaches(size, dim, why) if other == axis else agree(size, dim, why):
             continue
-        wanted = f"at most {whole}" if other == axis else str(whole)
+        wanted = f"at most {size}" if other == axis else str(size)
         raise mismatch(
-            f"axis {other} is {whole} in input 0 and {dim} in input 1; in the update it has to be {wanted}",
+            f"axis {other} is {size} in input 0 and {dim} in input 1; in the update it has to be {wanted}",
             f"give axis {other} of the update a size of {wanted}",
             1,
             (0, other),
@@ -66,7 +66,7 @@ def _expect_part(cache: Shape, part: Shape, axis: int) -> None:
         )
 
 
-def _judge_write_indices(
+def _check_write_indices(
     indices: Tensor, batch: MaybeDim, cache: Shape | None, *, part: Shape | None, axis: int, mode: str
 ) -> None:
     expect_rank(indices, 2, 1)
@@ -86,9 +86,9 @@ def _judge_write_indices(
         if index is None or length is None or reaches(room, index + length, "the update ends within the cache"):
             continue
         raise INDEX_OUT_OF_RANGE.fault(
-            f"input 2 holds the index {index}, and an update of {length} does not fit after it on axis {axis} of "
-            f"{room}",
-            help='write earlier, or use mode="circular"',
+            f"input 2 holds the index {index}, and the update of {length} elements would end after axis {axis} of the "
+            f"cache, which has {room}",
+            help='use a smaller index, or mode="circular"',
             input=2,
             marks=((0, axis), (1, axis)),
         )

@@ -1,4 +1,4 @@
-"""Operators on tables of embeddings, on segments of rows, and on sparse rows."""
+"""OpenVINO's reductions of embeddings and of segments of rows, and SparseFillEmptyRows."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ SPARSE_ROWS_MISMATCH = Rule(
     "IRL351",
     "sparse-rows-mismatch",
     Severity.ERROR,
-    "The values, indices and dense shape of sparse rows do not match.",
+    "The shapes of the values, the indices and the dense shape of sparse rows contradict each other.",
     why="OpenVINO requires a [row, column] pair for each value, and a dense shape with two entries.",
     fix="Use indices of shape [n, 2] for n values, and a dense shape with two entries.",
     bad=_FILL.replace("ROWS", "5"),
@@ -74,7 +74,7 @@ SEGMENTS_MISMATCH = Rule(
     "IRL352",
     "embedding-segments-mismatch",
     Severity.ERROR,
-    "The indices, segments or weights of an embedding lookup or a segment reduction do not match.",
+    "The indices, segments or weights of an embedding lookup or a segment reduction contradict each other.",
     why=(
         "OpenVINO requires one weight for each index and, with segments, one segment id for each index. Weights are "
         "allowed only for sums, and segment ids must be sorted."
@@ -91,18 +91,21 @@ BagReduction = Literal["sum", "mean"]
 
 
 def _bags(table: Tensor, count: MaybeDim) -> Tensor:
-    """[count, *table.shape[1:]]."""
+    """A tensor of ``count`` reduced rows of ``table``: [count, *table.shape[1:]]. Raises an ``INPUT_RANK_REFUSED``
+    fault for a scalar."""
     expect_rank(table, 0, least=1)
     return Tensor(table.dtype, None if table.shape is None else (count, *table.shape[1:]))
 
 
 def _length(tensor: Tensor, index: int, what: str) -> MaybeDim:
-    """The length of a list, None if it is unknown. Raises an ``INPUT_RANK_REFUSED`` fault."""
+    """The length of a list; None if it is unknown. Raises an ``INPUT_RANK_REFUSED`` fault."""
     expect_rank(tensor, index, 1, what=what)
     return None if tensor.shape is None else tensor.shape[0]
 
 
-def _expect_like_indices(indices: Tensor, others: Sequence[tuple[int, str, Tensor | None]]) -> Shape | None:
+def _expect_shape_of_indices(indices: Tensor, others: Sequence[tuple[int, str, Tensor | None]]) -> Shape | None:
+    """The common shape of the indices and ``others``, which have an index, a name and a tensor. Raises a
+    ``SEGMENTS_MISMATCH`` fault."""
     shape = indices.shape
     for index, what, tensor in others:
         if tensor is not None:
@@ -112,7 +115,7 @@ def _expect_like_indices(indices: Tensor, others: Sequence[tuple[int, str, Tenso
     return shape
 
 
-def _expect_weights(table: Tensor, weights: Tensor | None, index: int, *, reduction: str) -> None:
+def _check_weights(table: Tensor, weights: Tensor | None, index: int, *, reduction: str) -> None:
     if weights is None:
         return
     row: list[Tensor | None] = [None] * (index + 1)
@@ -120,14 +123,14 @@ def _expect_weights(table: Tensor, weights: Tensor | None, index: int, *, reduct
     common_type(row)
     if reduction != "sum":
         raise SEGMENTS_MISMATCH.fault(
-            f'input {index}, the weights, is given with reduction="{reduction}": weights are allowed only for a sum',
+            f'there are weights (input {index}), but reduction is "{reduction}": weights are allowed only for a sum',
             help="remove the weights",
             input=index,
             attribute="reduction",
         )
 
 
-def _judge_rows(table: Tensor, indices: Tensor) -> None:
+def _check_rows(table: Tensor, indices: Tensor) -> None:
     expect_type(indices, 1, INDEX_TYPES)
     if table.shape:
         fault = out_of_range(indices, Room(table.shape[0], 0, negative=False), index=1)
@@ -135,9 +138,9 @@ def _judge_rows(table: Tensor, indices: Tensor) -> None:
             raise fault
 
 
-def _weighted(weights: int) -> Callable[[Layer], Fault | None]:
-    """The fault of dynamic sizes in the indices or the weights (input ``weights``) of a layer. The plugin compares both
-    when it compiles."""
+def _compiled_bags(weights: int) -> Callable[[Layer], Fault | None]:
+    """The check for strings, and for dynamic sizes in the indices or the weights (input ``weights``): the plugin
+    compares these sizes when it compiles the layer."""
 
     def refused(layer: Layer) -> Fault | None:
         if len(layer.inputs) <= weights or layer.inputs[weights] is None:
@@ -145,8 +148,8 @@ def _weighted(weights: int) -> Callable[[Layer], Fault | None]:
         for index in (1, weights):
             if layer.sizes(index) is None:
                 return not_compiled(
-                    f"a size of input {index} is dynamic, and the CPU plugin compares "
-                    "indices and weights when it compiles",
+                    f"a size of input {index} is dynamic, but the CPU plugin compares the sizes of indices and weights "
+                    "when it compiles the model",
                     help=f"write the sizes of input {index}, or remove the weights",
                     input=index,
                 )
@@ -155,7 +158,7 @@ def _weighted(weights: int) -> Callable[[Layer], Fault | None]:
     return first_of(without_strings, refused)
 
 
-@openvino("EmbeddingBagOffsetsSum", since=3, fills_in=True, compiles=_weighted(4))
+@openvino("EmbeddingBagOffsetsSum", since=3, fills_in=True, compiles=_compiled_bags(4))
 def embedding_bag_offsets_sum(
     emb_table: Tensor,
     indices: Tensor,
@@ -167,7 +170,7 @@ def embedding_bag_offsets_sum(
     return embedding_bag_offsets(emb_table, indices, offsets, default_index, per_sample_weights)
 
 
-@openvino("EmbeddingBagOffsets", since=15, fills_in=True, compiles=_weighted(4))
+@openvino("EmbeddingBagOffsets", since=15, fills_in=True, compiles=_compiled_bags(4))
 def embedding_bag_offsets(
     emb_table: Tensor,
     indices: Tensor,
@@ -181,21 +184,21 @@ def embedding_bag_offsets(
     _length(indices, 1, "indices")
     count = _length(offsets, 2, "offsets")
     expect_rank(default_index, 3, 0, what="default_index")
-    _judge_rows(emb_table, indices)
+    _check_rows(emb_table, indices)
     common_type((indices, offsets, default_index), first=1)
     expect_rank(per_sample_weights, 4, 1, what="per_sample_weights")
-    _expect_weights(emb_table, per_sample_weights, 4, reduction=reduction)
-    _expect_like_indices(indices, ((4, "per_sample_weights", per_sample_weights),))
+    _check_weights(emb_table, per_sample_weights, 4, reduction=reduction)
+    _expect_shape_of_indices(indices, ((4, "per_sample_weights", per_sample_weights),))
     return _bags(emb_table, count)
 
 
-@openvino("EmbeddingBagPackedSum", since=3, fills_in=True, compiles=_weighted(2))
+@openvino("EmbeddingBagPackedSum", since=3, fills_in=True, compiles=_compiled_bags(2))
 def embedding_bag_packed_sum(emb_table: Tensor, indices: Tensor, per_sample_weights: Tensor | None = None) -> Tensor:
     """OpenVINO EmbeddingBagPackedSum-3: one bag for each row of indices."""
     return embedding_bag_packed(emb_table, indices, per_sample_weights)
 
 
-@openvino("EmbeddingBagPacked", since=15, fills_in=True, compiles=_weighted(2))
+@openvino("EmbeddingBagPacked", since=15, fills_in=True, compiles=_compiled_bags(2))
 def embedding_bag_packed(
     emb_table: Tensor,
     indices: Tensor,
@@ -206,13 +209,13 @@ def embedding_bag_packed(
     """OpenVINO EmbeddingBagPacked-15."""
     for index, what, tensor in ((1, "indices", indices), (2, "per_sample_weights", per_sample_weights)):
         expect_rank(tensor, index, 2, what=what)
-    _judge_rows(emb_table, indices)
-    _expect_weights(emb_table, per_sample_weights, 2, reduction=reduction)
-    shape = _expect_like_indices(indices, ((2, "per_sample_weights", per_sample_weights),))
+    _check_rows(emb_table, indices)
+    _check_weights(emb_table, per_sample_weights, 2, reduction=reduction)
+    shape = _expect_shape_of_indices(indices, ((2, "per_sample_weights", per_sample_weights),))
     return _bags(emb_table, None if shape is None else shape[0])
 
 
-@openvino("EmbeddingSegmentsSum", since=3, fills_in=True, compiles=_weighted(5))
+@openvino("EmbeddingSegmentsSum", since=3, fills_in=True, compiles=_compiled_bags(5))
 def embedding_segments_sum(
     emb_table: Tensor,
     indices: Tensor,
@@ -226,15 +229,15 @@ def embedding_segments_sum(
         _length(tensor, index, what)
     expect_rank(num_segments, 3, 0, what="num_segments")
     expect_rank(default_index, 4, 0, what="default_index")
-    _judge_rows(emb_table, indices)
+    _check_rows(emb_table, indices)
     common_type((indices, segment_ids, num_segments, default_index), first=1)
-    _expect_weights(emb_table, per_sample_weights, 5, reduction="sum")
-    _expect_like_indices(indices, ((2, "segment_ids", segment_ids), (5, "per_sample_weights", per_sample_weights)))
+    _check_weights(emb_table, per_sample_weights, 5, reduction="sum")
+    _expect_shape_of_indices(indices, ((2, "segment_ids", segment_ids), (5, "per_sample_weights", per_sample_weights)))
     return _bags(emb_table, _counted(number(num_segments)))
 
 
 def _counted(count: MaybeDim) -> MaybeDim:
-    """A number of segments; the library reads a negative one as 0."""
+    """A number of segments; the library reads a negative number as 0."""
     return max(count, 0) if isinstance(count, int) else count
 
 
@@ -247,8 +250,8 @@ FillMode = Literal["zero", "lowest"]
 def segment_max(
     data: Tensor, segment_ids: Tensor, num_segments: Tensor | None = None, *, fill_mode: FillMode
 ) -> Tensor:
-    """OpenVINO SegmentMax-16: the maximum of the rows of each segment. Without a number of segments, the highest id
-    decides."""
+    """OpenVINO SegmentMax-16: the maximum of the rows of each segment. Without ``num_segments``, the number of segments
+    is the highest id plus 1."""
     expect_type(segment_ids, 1, INDEX_TYPES)
     expect_type(num_segments, 2, INDEX_TYPES)
     expect_rank(num_segments, 2, 0, what="num_segments")
@@ -286,8 +289,8 @@ def _sparse_fault(message: str, help: str, index: int) -> Fault:
 def sparse_fill_empty_rows(
     values: Tensor, dense_shape: Tensor, indices: Tensor, default_value: Tensor, *, context: Context
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """OpenVINO SparseFillEmptyRows-16: the indices and values with an entry for each empty row, and a mask of the empty
-    rows."""
+    """OpenVINO SparseFillEmptyRows-16: the indices and the values, with one entry more for each empty row, and a mask
+    of the empty rows."""
     common_type((dense_shape, indices), first=1)
     expect_type(indices, 2, INDEX_TYPES)
     expect_rank(default_value, 3, 0, what="default_value")
@@ -298,48 +301,50 @@ def sparse_fill_empty_rows(
         pairs[1], 2, "an index is a row and a column"
     ):
         raise _sparse_fault(
-            f"input 0 has {counted(count, 'value')} and input 2 is {shape_text(indices.shape)}; it has to be [{count}, "
-            "2]",
+            f"input 0 has {counted(count, 'value')} and input 2 is {shape_text(indices.shape)}; input 2 has to be "
+            f"[{count}, 2]",
             "give each value a row and a column",
             2,
         )
     if not agree(_length(dense_shape, 1, "dense_shape"), 2, "the dense shape has rows and columns"):
         raise _sparse_fault(
-            f"input 1 is {shape_text(dense_shape.shape)}; a dense shape has two entries", "give it rows and columns", 1
+            f"input 1 is {shape_text(dense_shape.shape)}; a dense shape has two entries",
+            "write the number of rows and the number of columns",
+            1,
         )
     extent = dense_shape.ints or (None, None)
-    _judge_places(indices, extent)
+    _check_positions(indices, extent)
     rows = _row_count(indices, extent[0])
     total = context.unknown("rows") if rows is None else rows
     return (
         Tensor(indices.dtype, (total, 2)),
         Tensor(values.dtype, (total,)),
-        Tensor("bool", (_extent(extent[0]),)),
+        Tensor("bool", (_size_read(extent[0]),)),
     )
 
 
-def _extent(rows: MaybeDim) -> MaybeDim:
-    """The number of rows as the library reads it: -1 as dynamic (None), and less as 0."""
+def _size_read(rows: MaybeDim) -> MaybeDim:
+    """The number of rows as the library reads it: -1 is dynamic (None), and a smaller number is 0."""
     if at_least(rows, 0) is not False:
         return rows
     return 0 if at_least(-1, rows) and rows != -1 else None
 
 
-def _judge_places(indices: Tensor, extent: Sequence[MaybeDim]) -> None:
+def _check_positions(indices: Tensor, extent: Sequence[MaybeDim]) -> None:
     numbers = indices.ints or ()
     for axis, what in enumerate(("row", "column")):
         limit = extent[axis]
         wrong = [n for n in numbers[axis::2] if isinstance(n, int) and isinstance(limit, int) and not 0 <= n < limit]
         if wrong:
             raise INDEX_OUT_OF_RANGE.fault(
-                f"input 2 holds the {what} {wrong[0]}, and the dense shape, input 1, has {limit}",
-                help=f"use {what}s below {limit}",
+                f"input 2 holds the {what} {wrong[0]}, and the dense shape, input 1, has {counted(limit, what)}",
+                help=f"use {what}s of 0 to {limit - 1}" if limit else "remove the values",
                 input=2,
             )
 
 
 def _row_count(indices: Tensor, rows: MaybeDim) -> int | None:
-    """The number of entries after each empty row got one; None if it is unknown."""
+    """The number of entries, with one entry more for each empty row; None if it is unknown."""
     numbers = indices.ints
     if numbers is None or not isinstance(rows, int) or any(not isinstance(entry, int) for entry in numbers):
         return None

@@ -1,4 +1,4 @@
-"""Operators that pick entries by index: Gather, GatherElements and GatherTree."""
+"""Operators that select entries by index: Gather, GatherElements and GatherTree."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ INDICES_MISMATCH = Rule(
     "IRL347",
     "gather-indices-mismatch",
     Severity.ERROR,
-    "The shape of a gather's indices does not fit the data.",
+    "The shape of a gather's indices contradicts the shape of the data.",
     why=(
         "The batch axes of Gather must have equal sizes in data and indices. The indices of GatherElements must have "
         "the rank of the data, and no axis except `axis` may be larger than in the data (in OpenVINO, it must be "
@@ -37,7 +37,7 @@ g (float[4,3] x, int64[2,2] i) => (float[2] y) { y = GatherND (x, i) }""",
 
 
 def state_fault(fault: Fault | None, severity: Severity) -> None:
-    """Raises the fault if it is an error; otherwise adds it as a warning."""
+    """Raises the fault, if there is one and ``severity`` is an error. Otherwise, states it at this severity."""
     if fault is None:
         return
     if severity is Severity.ERROR:
@@ -46,7 +46,7 @@ def state_fault(fault: Fault | None, severity: Severity) -> None:
 
 
 def mismatch_fault(message: str, help: str, *marks: tuple[int, int]) -> Fault:
-    """The fault of indices that do not fit the data."""
+    """The fault of indices, input 1, with a wrong shape. Marks are pairs of an input and an axis."""
     return INDICES_MISMATCH.fault(message, help=help, input=1, marks=marks, aligned="left")
 
 
@@ -54,9 +54,10 @@ def mismatch_fault(message: str, help: str, *marks: tuple[int, int]) -> Fault:
 
 
 def gathered(data: Shape | None, indices: Shape | None, axis: int | None, *, batch_dims: int = 0) -> Shape | None:
-    """``data[:axis] + indices[batch_dims:] + data[axis+1:]``. The batch axes were compared before.
+    """The shape of a Gather: ``data[:axis] + indices[batch_dims:] + data[axis+1:]``, whose batch axes are equal.
 
-    ``axis`` and ``batch_dims`` count from 0; ``axis`` is None if it is unknown.
+    ``axis`` counts from 0, or is None if it is unknown; then only the rank and the batch axes are known. The result is
+    None if a rank is unknown.
     """
     if data is None or indices is None:
         return None
@@ -66,12 +67,13 @@ def gathered(data: Shape | None, indices: Shape | None, axis: int | None, *, bat
 
 
 def _batch(data: Shape, indices: Shape, batch_dims: int) -> Shape:
-    """The batch axes, from the input that has more information."""
+    """The most informative size of each batch axis."""
     return tuple(map(narrower, data[:batch_dims], indices))
 
 
-def gathered_contents(data: Tensor, indices: Tensor, axis: int) -> Contents | None:
-    """The values that Gather takes along ``axis``; None if the data, the indices or a shape are not known."""
+def gathered_values(data: Tensor, indices: Tensor, axis: int) -> Contents | None:
+    """The values that Gather selects along ``axis``; None if the data, the indices or a shape are unknown, or if there
+    are too many values."""
     shape, numbers = data.shape, indices.ints
     if data.value is None or shape is None or not fits(shape) or numbers is None or indices.shape is None:
         return None
@@ -93,7 +95,8 @@ def gathered_contents(data: Tensor, indices: Tensor, axis: int) -> Contents | No
 
 @onnx("Gather")
 def gather(data: Tensor, indices: Tensor, *, axis: int = 0) -> Tensor:
-    """ONNX Gather; negative indices count from the end since opset 11, and for every runtime before that."""
+    """ONNX Gather. Negative indices count from the end; the specification allows this only from opset 11 on, but
+    runtimes always do."""
     expect_rank(data, 0, least=1)
     place = None if data.rank is None else axis_of(axis, data.rank)
     return _gathered(data, indices, place, batch_dims=0, negative=True, severity=Severity.ERROR)
@@ -106,7 +109,7 @@ def _gathered(
     if axis is not None and data.shape is not None:
         room = Room(data.shape[axis], axis, negative=negative, demanded=severity is Severity.ERROR)
         state_fault(out_of_range(indices, room, index=1), severity)
-        value = gathered_contents(data, indices, axis) if batch_dims == 0 else None
+        value = gathered_values(data, indices, axis) if batch_dims == 0 else None
     shape = gathered(data.shape, indices.shape, axis, batch_dims=batch_dims)
     if value is not None or axis is None or batch_dims or (data.value is None and data.extent is None):
         return Tensor(data.dtype, shape, value)
@@ -116,7 +119,7 @@ def _gathered(
 
 
 def _without_entries(layer: Layer) -> Fault | None:
-    """The fault of a gather of no entries. The plugin divides by their number if all sizes are known."""
+    """The fault of a Gather with known sizes that selects no elements: the plugin divides by zero."""
     data, indices, axis = layer.sizes(0), layer.sizes(1), layer.inputs[2]
     place = axis.scalar if isinstance(axis, Tensor) else None
     if data is None or not indices or not isinstance(place, int) or not -len(data) <= place < len(data):
@@ -126,7 +129,7 @@ def _without_entries(layer: Layer) -> Fault | None:
         return None
     index = 0 if 0 in others else 1
     return not_compiled(
-        f"input {index} is {shape_text((data, indices)[index])}: nothing is gathered, and the CPU plugin crashes",
+        f"input {index} is {shape_text((data, indices)[index])}: the result is empty, and the CPU plugin crashes",
         help="remove the operation, or make a size of input 0 or 1 dynamic",
         input=index,
     )
@@ -142,7 +145,7 @@ _COMPILED = first_of(constants_at(2), _without_entries)
     compiles=first_of(
         _without_entries,
         readable_constants(2),
-        types_at(1, 2, allowed=INTEGERS, becomes="the operation of opset7 that it becomes takes"),
+        types_at(1, 2, allowed=INTEGERS, becomes="OpenVINO replaces the layer by Gather of opset7, which accepts"),
     ),
 )
 def ov_gather_1(data: Tensor, indices: Tensor, axis: Tensor) -> Tensor:
@@ -179,24 +182,26 @@ def _ov_gathered(data: Tensor, indices: Tensor, axis: Tensor, *, batch_dims: int
     if batch < 0:
         rank = indices.rank or 0
         refused = batch < -rank and data.rank is not None
-        taken = "" if refused else f"; OpenVINO accepts a number below -{rank}"
+        accepted = "" if refused else ", although OpenVINO accepts it"
         warn(
             INDICES_MISMATCH.fault(
-                f"batch_dims is {batch_dims} and input 1 has {counted(rank, 'axis', 'axes')}{taken}",
+                f"batch_dims is {batch_dims} and input 1 has {counted(rank, 'axis', 'axes')}; batch_dims must be at "
+                f"least {-rank}{accepted}",
                 help="use the number of batch axes of both inputs",
                 attribute="batch_dims",
                 severity=Severity.ERROR if refused else Severity.WARNING,
             )
         )
         return Tensor(data.dtype)
-    _judge_batch(data.shape, indices.shape, batch, written=batch_dims, axis=place)
+    _check_batch(data.shape, indices.shape, batch, written=batch_dims, axis=place)
     if data.rank is None:
         return Tensor(data.dtype)
     return _gathered(data, indices, place, batch_dims=batch, negative=negative, severity=Severity.WARNING)
 
 
-def _judge_batch(data: Shape | None, indices: Shape | None, batch: int, *, written: int, axis: int | None) -> None:
-    """Raises an ``INDICES_MISMATCH`` fault if ``batch_dims`` does not fit, or a batch axis differs."""
+def _check_batch(data: Shape | None, indices: Shape | None, batch: int, *, written: int, axis: int | None) -> None:
+    """Checks that the number of batch axes, which the file states as ``written``, is at most both ranks and the axis,
+    and that the batch axes are equal. Raises an ``INDICES_MISMATCH`` fault."""
     limits = [
         (None if data is None else len(data), "axes of input 0"),
         (None if indices is None else len(indices), "axes of input 1"),
@@ -216,9 +221,9 @@ def _judge_batch(data: Shape | None, indices: Shape | None, batch: int, *, writt
 
 
 def agree_on_batch(data: Shape, indices: Shape, batch_dims: int) -> None:
-    """Checks that the batch axes of both are equal. Raises an ``INDICES_MISMATCH`` fault."""
+    """Checks that the batch axes of data and indices are equal. Raises an ``INDICES_MISMATCH`` fault."""
     for axis in range(batch_dims):
-        if not agree(data[axis], indices[axis], f"batch axis {axis} of data and indices"):
+        if not agree(data[axis], indices[axis], f"batch axis {axis} is equal in data and indices"):
             raise mismatch_fault(
                 f"batch axis {axis} is {data[axis]} in input 0 and {indices[axis]} in input 1; it has to be equal",
                 f"make axis {axis} equal in both inputs, or lower `batch_dims`",
@@ -241,29 +246,30 @@ def _expect_equal_ranks(data: Shape | None, indices: Shape | None, index: int = 
     )
 
 
-def elements_contents(data: Tensor, indices: Tensor, axis: int) -> Contents | None:
-    """The values that GatherElements takes along ``axis``."""
+def values_of_elements(data: Tensor, indices: Tensor, axis: int) -> Contents | None:
+    """The values that GatherElements selects along ``axis``; None if the data, the indices or a shape are unknown, or
+    if there are too many values."""
     shape, numbers = data.shape, indices.ints
     if data.value is None or shape is None or numbers is None or indices.shape is None:
         return None
     if not fits(shape) or not fits(indices.shape):
         return None
-    own, size = strides(shape), shape[axis]  # type: ignore[arg-type]
+    widths, size = strides(shape), shape[axis]  # type: ignore[arg-type]
     assert isinstance(size, int)
     result: list[Scalar] = []
-    for place, number in zip(positions(indices.shape), numbers):
+    for position, number in zip(positions(indices.shape), numbers):
         if not isinstance(number, int) or not -size <= number < size:
             result.append(None)
             continue
-        moved = (*place[:axis], number % size, *place[axis + 1 :])
-        result.append(data.value[sum(a * b for a, b in zip(moved, own))])
+        source = (*position[:axis], number % size, *position[axis + 1 :])
+        result.append(data.value[sum(a * b for a, b in zip(source, widths))])
     return tuple(result)
 
 
 @onnx("GatherElements", since=11)
 def gather_elements(data: Tensor, indices: Tensor, *, axis: int = 0) -> Tensor:
-    """ONNX GatherElements: ``data`` and ``indices`` have equal ranks, and sizes of the indices are no larger except
-    along ``axis``."""
+    """ONNX GatherElements: ``data`` and ``indices`` have equal ranks. On all axes except ``axis``, the indices must not
+    be larger than the data."""
     _expect_equal_ranks(data.shape, indices.shape)
     rank = data.rank if data.rank is not None else indices.rank
     if rank is None:
@@ -271,12 +277,12 @@ def gather_elements(data: Tensor, indices: Tensor, *, axis: int = 0) -> Tensor:
     place = axis_of(axis, rank)
     if data.shape is None or indices.shape is None:
         return Tensor(data.dtype, indices.shape)
-    for other, (whole, part) in enumerate(zip(data.shape, indices.shape)):
-        if other != place and not reaches(whole, part, f"axis {other} of the indices is within that of the data"):
+    for other, (size, part) in enumerate(zip(data.shape, indices.shape)):
+        if other != place and not reaches(size, part, f"the indices are within axis {other} of the data"):
             raise mismatch_fault(
-                f"axis {other} is {whole} in input 0 and {part} in input 1; on all axes except {place}, the indices "
+                f"axis {other} is {size} in input 0 and {part} in input 1; on all axes except {place}, the indices "
                 "must not be larger than the data",
-                f"make axis {other} of the indices at most {whole}",
+                f"make axis {other} of the indices at most {size}",
                 (0, other),
                 (1, other),
             )
@@ -286,7 +292,7 @@ def gather_elements(data: Tensor, indices: Tensor, *, axis: int = 0) -> Tensor:
 def _elements(data: Tensor, indices: Tensor, axis: int, *, shape: Shape) -> Tensor:
     if data.shape is not None:
         state_fault(out_of_range(indices, Room(data.shape[axis], axis), index=1), Severity.ERROR)
-    return Tensor(data.dtype, shape, elements_contents(data, indices, axis))
+    return Tensor(data.dtype, shape, values_of_elements(data, indices, axis))
 
 
 @openvino("GatherElements", since=6, absent={"axis": 0}, kept=True)
@@ -306,7 +312,7 @@ def ov_gather_elements(data: Tensor, indices: Tensor, *, axis: int) -> Tensor:
     for other, (a, b) in enumerate(zip(data.shape, indices.shape)):
         if other == place:
             continue
-        if not agree(a, b, f"axis {other} of data and indices"):
+        if not agree(a, b, f"axis {other} is equal in data and indices"):
             raise mismatch_fault(
                 f"axis {other} is {a} in input 0 and {b} in input 1; on all axes except {place}, both must be equal",
                 f"make axis {other} equal in both inputs",
@@ -322,7 +328,8 @@ def ov_gather_elements(data: Tensor, indices: Tensor, *, axis: int) -> Tensor:
 
 @openvino("GatherTree")
 def gather_tree(step_ids: Tensor, parent_ids: Tensor, max_seq_len: Tensor, end_token: Tensor) -> Tensor:
-    """OpenVINO GatherTree-1: the beams of [time, batch, beam] step ids, followed back through their parents."""
+    """OpenVINO GatherTree-1: the complete sequences of a beam search, from the ids [time, batch, beam] of all steps and
+    of their parents."""
     dtype = common_type((step_ids, parent_ids, max_seq_len, end_token))
     expect_type(step_ids, 0, ARITHMETIC)
     shape = merged(
@@ -335,7 +342,7 @@ def gather_tree(step_ids: Tensor, parent_ids: Tensor, max_seq_len: Tensor, end_t
         if not agree(shape[1], max_seq_len.shape[0], "max_seq_len has one entry for each batch"):
             raise INDICES_MISMATCH.fault(
                 f"axis 1 is {shape[1]} in input 0 and input 2 has {counted(max_seq_len.shape[0], 'entry', 'entries')}; "
-                "it needs one for each batch",
+                "input 2 needs one entry for each batch",
                 help=f"give max_seq_len {counted(shape[1], 'entry', 'entries')}",
                 input=2,
                 marks=((0, 1), (2, 0)),

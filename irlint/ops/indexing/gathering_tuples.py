@@ -1,4 +1,4 @@
-"""GatherND: slices at index tuples."""
+"""GatherND, which selects the elements or slices of the data that index tuples name."""
 
 from __future__ import annotations
 
@@ -24,10 +24,12 @@ def gathered_nd(data: Shape | None, indices: Shape | None, batch_dims: int) -> S
     Raises an ``INDICES_MISMATCH`` fault.
     """
     for index, shape in enumerate((data, indices)):
-        if shape is not None and (not shape or not 0 <= batch_dims < len(shape)):
+        if shape and batch_dims < 0:
+            raise mismatch_fault(f"batch_dims is {batch_dims}; it must be at least 0", "use 0 or more")
+        if shape is not None and len(shape) <= max(batch_dims, 0):
             what = f"batch_dims is {batch_dims}, and " if shape else ""
             raise mismatch_fault(
-                f"{what}input {index} is {shape_text(shape)}; it needs at least "
+                f"{what}input {index} is {shape_text(shape)}; input {index} needs at least "
                 f"{counted(max(batch_dims, 0) + 1, 'axis', 'axes')}",
                 f"give input {index} at least one axis after the batch axes",
             )
@@ -54,38 +56,43 @@ def too_long(data: Shape, indices: Shape, batch_dims: int = 0) -> Fault:
     )
 
 
-def nd_contents(data: Tensor, indices: Tensor, batch_dims: int, *, shape: Shape | None) -> Contents | None:
-    """The values that GatherND takes. The indices were checked before."""
+def nd_values(data: Tensor, indices: Tensor, batch_dims: int, *, shape: Shape | None) -> Contents | None:
+    """The values of a GatherND with a result of ``shape``; None if the data, the indices or a shape are unknown or too
+    large. An element at an unknown index, or at an index outside of the data, is None."""
     if data.value is None or data.shape is None or indices.shape is None or indices.ints is None:
         return None
     if not fits(data.shape) or not fits(shape) or not fits(indices.shape):
         return None
-    own = strides(data.shape)  # type: ignore[arg-type]
+    widths = strides(data.shape)  # type: ignore[arg-type]
     length = indices.shape[-1]
     assert isinstance(length, int)
-    inner = own[batch_dims + length - 1] if batch_dims + length else len(data.value)
+    inner = widths[batch_dims + length - 1] if batch_dims + length else len(data.value)
     result: list[Scalar] = []
-    for row, place in enumerate(positions(indices.shape[:-1])):
-        offset = nd_offset(indices.ints[row * length : (row + 1) * length], data.shape, own, batch=place[:batch_dims])
+    for row, position in enumerate(positions(indices.shape[:-1])):
+        numbers = indices.ints[row * length : (row + 1) * length]
+        offset = nd_offset(numbers, data.shape, widths, batch=position[:batch_dims])
         result += [None] * inner if offset is None else data.value[offset : offset + inner]
     return tuple(result)
 
 
 def nd_offset(
-    numbers: Sequence[MaybeDim], shape: Shape, own: Sequence[int], *, batch: Sequence[int] = ()
+    numbers: Sequence[MaybeDim], shape: Shape, widths: Sequence[int], *, batch: Sequence[int] = ()
 ) -> int | None:
-    """The offset in row-major values of the element or part that an index tuple names; None if it is unknown."""
-    offset = sum(a * b for a, b in zip(batch, own))
+    """The offset, in the row-major values of a tensor of ``shape`` with the strides ``widths``, of the element or slice
+    at the position ``batch`` on the batch axes and the index tuple ``numbers`` on the next axes. None if an index is
+    unknown or out of range."""
+    offset = sum(a * b for a, b in zip(batch, widths))
     for axis, number in enumerate(numbers, len(batch)):
         size = shape[axis]
         if not isinstance(number, int) or not isinstance(size, int) or not -size <= number < size:
             return None
-        offset += (number % size) * own[axis]
+        offset += (number % size) * widths[axis]
     return offset
 
 
-def judge_tuples(data: Tensor, indices: Tensor, batch_dims: int, *, severity: Severity) -> None:
-    """Checks that known index tuples lie within ``data``. The shapes were checked before."""
+def check_tuples(data: Tensor, indices: Tensor, batch_dims: int, *, severity: Severity) -> None:
+    """Checks that known index tuples lie within ``data``; both shapes fit. Raises an ``INDEX_OUT_OF_RANGE`` fault, or
+    states it if ``severity`` is lower than an error."""
     if data.shape is None or indices.shape is None or (indices.value is None and indices.extent is None):
         return
     length = indices.shape[-1]
@@ -102,21 +109,22 @@ def judge_tuples(data: Tensor, indices: Tensor, batch_dims: int, *, severity: Se
 @onnx("GatherND", since=11)
 @onnx("GatherND", domain=MICROSOFT)
 def gather_nd_11(data: Tensor, indices: Tensor) -> Tensor:
-    """ONNX GatherND-11, and the one of ONNX Runtime."""
+    """ONNX GatherND-11, com.microsoft GatherND."""
     return gather_nd(data, indices)
 
 
 @onnx("GatherND", since=12)
 def gather_nd(data: Tensor, indices: Tensor, *, batch_dims: int = 0) -> Tensor:
-    """ONNX GatherND-12. ONNX Runtime also accepts indices whose batch sizes are multiples of those of the data."""
+    """ONNX GatherND-12. Different batch sizes are only a warning if the number of batches of the indices is a multiple
+    of the number of batches of the data, because ONNX Runtime accepts them."""
     shape = gathered_nd(data.shape, indices.shape, batch_dims)
     if data.shape is not None and indices.shape is not None:
-        _judge_onnx_batch(data.shape, indices.shape, batch_dims)
-    judge_tuples(data, indices, batch_dims, severity=Severity.ERROR)
-    return Tensor(data.dtype, shape, nd_contents(data, indices, batch_dims, shape=shape))
+        _check_onnx_batch(data.shape, indices.shape, batch_dims)
+    check_tuples(data, indices, batch_dims, severity=Severity.ERROR)
+    return Tensor(data.dtype, shape, nd_values(data, indices, batch_dims, shape=shape))
 
 
-def _judge_onnx_batch(data: Shape, indices: Shape, batch_dims: int) -> None:
+def _check_onnx_batch(data: Shape, indices: Shape, batch_dims: int) -> None:
     try:
         agree_on_batch(data, indices, batch_dims)
     except Fault as fault:
@@ -128,12 +136,12 @@ def _judge_onnx_batch(data: Shape, indices: Shape, batch_dims: int) -> None:
 
 @openvino("GatherND", since=5, until=7, kept=True, spare_inputs=True)
 def ov_gather_nd_5(data: Tensor, indices: Tensor, *, batch_dims: int = 0) -> Tensor:
-    """OpenVINO GatherND-5: the batch axes become one axis of the result."""
+    """OpenVINO GatherND-5: like GatherND-8, but the result has one axis for all batch axes."""
     result = ov_gather_nd_8(data, indices, batch_dims=batch_dims)
     if result.shape is None or batch_dims < 2:
         return result
-    joined = (product(result.shape[:batch_dims]), *result.shape[batch_dims:])
-    return Tensor(result.dtype, joined, result.value)
+    merged = (product(result.shape[:batch_dims]), *result.shape[batch_dims:])
+    return Tensor(result.dtype, merged, result.value)
 
 
 @openvino("GatherND", since=8, kept=True, spare_inputs=True)
@@ -145,5 +153,5 @@ def ov_gather_nd_8(data: Tensor, indices: Tensor, *, batch_dims: int = 0) -> Ten
         agree_on_batch(data.shape, indices.shape, batch_dims)
     if shape is not None and data.shape is not None:
         shape = (*map(narrower, shape[:batch_dims], data.shape), *shape[batch_dims:])
-    judge_tuples(data, indices, batch_dims, severity=Severity.WARNING)
-    return Tensor(data.dtype, shape, nd_contents(data, indices, batch_dims, shape=shape))
+    check_tuples(data, indices, batch_dims, severity=Severity.WARNING)
+    return Tensor(data.dtype, shape, nd_values(data, indices, batch_dims, shape=shape))

@@ -1,4 +1,4 @@
-"""Operators that write entries by index: the Scatter operators of both formats."""
+"""Operators that write updates into a tensor by index: the Scatter operators of both formats."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from irlint.findings.wording import counted
 from irlint.lazy_typing import Literal
 from irlint.model.tensor import INTEGERS, Contents, Scalar, Tensor, shape_text
 from irlint.ops import onnx, openvino
-from irlint.ops.indexing.gathering_tuples import judge_tuples, nd_offset, too_long
+from irlint.ops.indexing.gathering_tuples import check_tuples, nd_offset, too_long
 from irlint.ops.shared import contents as fold
 from irlint.ops.shared.axes import axis_of
 from irlint.ops.shared.compiling import without_strings
 from irlint.ops.shared.contents import Fold, fits, positions, strides
-from irlint.ops.shared.element_types import INDEX_TYPES, common_type, expect_type
+from irlint.ops.shared.element_types import ELEMENT_TYPE_REFUSED, INDEX_TYPES, common_type, expect_type
 from irlint.ops.shared.expectations import INPUT_RANK_REFUSED, expect_one, expect_rank
 from irlint.ops.shared.index_ranges import Room, out_of_range
 from irlint.ops.shared.shape_inputs import number
@@ -25,13 +25,13 @@ UPDATES_MISMATCH = Rule(
     "IRL348",
     "scatter-updates-mismatch",
     Severity.ERROR,
-    "The shape of a scatter's updates or indices does not fit the data.",
+    "The shape of a scatter's updates or indices contradicts the shape of the data.",
     why=(
         "The indices of ScatterElements must have the rank of the data, and its updates the shape of the indices. "
-        "The updates of ScatterND must have the shape indices.shape[:-1] + data.shape[indices.shape[-1]:], those of "
-        "ScatterUpdate the shape data.shape[:axis] + indices.shape + data.shape[axis+1:]. The update of "
-        "TensorScatter must not be longer than its cache, and must equal it on the other axes. Runtimes refuse any "
-        "other shape."
+        "The updates of ScatterND must have the shape indices.shape[:-1] + data.shape[indices.shape[-1]:]. The "
+        "updates of ScatterUpdate must have the shape data.shape[:axis] + indices.shape + data.shape[axis+1:]. The "
+        "update of TensorScatter must not be longer than the cache on `axis`, and must have the sizes of the cache on "
+        "the other axes. Runtimes refuse any other shape."
     ),
     fix="Give the updates the shape in the message.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
@@ -51,12 +51,13 @@ REDUCTIONS: dict[str, Fold] = {
 
 
 def mismatch(message: str, help: str, index: int, *marks: tuple[int, int]) -> Fault:
-    """The fault of updates or indices (input ``index``) with a wrong shape. Marks are pairs of an input and an axis."""
+    """The fault of updates or indices, input ``index``, with a wrong shape. Marks are pairs of an input and an axis."""
     return UPDATES_MISMATCH.fault(message, help=help, input=index, marks=marks, aligned="left")
 
 
 def _expect_updates(found: Shape | None, wanted: Shape | None, what: str) -> None:
-    """Checks that the updates (input 2) have the shape ``wanted``, which ``what`` explains."""
+    """Checks that the updates, input 2, have the shape ``wanted``, which ``what`` explains. Raises an
+    ``UPDATES_MISMATCH`` fault."""
     if found is None or wanted is None:
         return
     if len(found) != len(wanted):
@@ -77,40 +78,43 @@ def _expect_updates(found: Shape | None, wanted: Shape | None, what: str) -> Non
 
 
 def written(
-    data: Tensor, places: Sequence[int | None], updates: Sequence[Scalar], *, reduction: str
+    data: Tensor, offsets: Sequence[int | None], updates: Sequence[Scalar], *, reduction: str
 ) -> Contents | None:
-    """The values of ``data`` with one element written at each place; None if a place is unknown."""
-    if data.value is None or None in places or (reduction != "none" and reduction not in REDUCTIONS):
+    """The values of ``data`` with the ``updates`` written at ``offsets`` of the row-major values; None if the data or
+    an offset is unknown, or for a reduction that is not computed here."""
+    if data.value is None or None in offsets or (reduction != "none" and reduction not in REDUCTIONS):
         return None
     result = list(data.value)
-    for place, update in zip(places, updates):
-        assert place is not None
-        before = result[place]
+    for offset, update in zip(offsets, updates):
+        assert offset is not None
+        before = result[offset]
         if reduction == "none":
-            result[place] = update
+            result[offset] = update
         else:
-            result[place] = None if before is None or update is None else REDUCTIONS[reduction](before, update)
+            result[offset] = None if before is None or update is None else REDUCTIONS[reduction](before, update)
     return tuple(result)
 
 
 # --- ScatterElements --------------------------------------------------------------------------------------------------
 
 
-def _elements_contents(data: Tensor, indices: Tensor, updates: Tensor, *, axis: int, reduction: str) -> Contents | None:
+def _values_of_elements(
+    data: Tensor, indices: Tensor, updates: Tensor, *, axis: int, reduction: str
+) -> Contents | None:
     shape, numbers = data.shape, indices.ints
     if not fits(shape) or not fits(indices.shape) or numbers is None or updates.value is None:
         return None
     assert shape is not None and indices.shape is not None
-    own, size = strides(shape), shape[axis]  # type: ignore[arg-type]
+    widths, size = strides(shape), shape[axis]  # type: ignore[arg-type]
     assert isinstance(size, int)
-    places: list[int | None] = []
-    for place, index in zip(positions(indices.shape), numbers):
+    offsets: list[int | None] = []
+    for position, index in zip(positions(indices.shape), numbers):
         if not isinstance(index, int) or not -size <= index < size:
-            places.append(None)
+            offsets.append(None)
             continue
-        moved = (*place[:axis], index % size, *place[axis + 1 :])
-        places.append(sum(a * b for a, b in zip(moved, own)))
-    return written(data, places, updates.value, reduction=reduction)
+        target = (*position[:axis], index % size, *position[axis + 1 :])
+        offsets.append(sum(a * b for a, b in zip(target, widths)))
+    return written(data, offsets, updates.value, reduction=reduction)
 
 
 def _scatter_elements(data: Tensor, indices: Tensor, updates: Tensor, *, axis: int, reduction: str) -> Tensor:
@@ -122,18 +126,18 @@ def _scatter_elements(data: Tensor, indices: Tensor, updates: Tensor, *, axis: i
     if data.shape is None or indices.shape is None:
         return Tensor(data.dtype, data.shape)
     _expect_rank_of_data(data.shape, indices.shape)
-    for other, (whole, part) in enumerate(zip(data.shape, indices.shape)):
-        if other != place and not reaches(whole, part, f"axis {other} of the indices is within that of the data"):
+    for other, (size, part) in enumerate(zip(data.shape, indices.shape)):
+        if other != place and not reaches(size, part, f"the indices are within axis {other} of the data"):
             raise mismatch(
-                f"axis {other} is {whole} in input 0 and {part} in input 1; on all axes except {place}, the indices "
+                f"axis {other} is {size} in input 0 and {part} in input 1; on all axes except {place}, the indices "
                 "must not be larger than the data",
-                f"make axis {other} of the indices at most {whole}",
+                f"make axis {other} of the indices at most {size}",
                 1,
                 (0, other),
                 (1, other),
             )
-    _judge(indices, data.shape[place], place)
-    return Tensor(data.dtype, data.shape, _elements_contents(data, indices, updates, axis=place, reduction=reduction))
+    _check_range(indices, data.shape[place], place)
+    return Tensor(data.dtype, data.shape, _values_of_elements(data, indices, updates, axis=place, reduction=reduction))
 
 
 def _expect_rank_of_data(data: Shape, indices: Shape) -> None:
@@ -202,7 +206,12 @@ def scatter_elements_update_12(
             "input 3 (axis) is empty; the operation needs one axis", help="name the axis", input=3
         )
     if reduction == "mean" and data.dtype == "bool":
-        raise UPDATES_MISMATCH.fault("booleans have no mean", help="use another reduction", attribute="reduction")
+        raise ELEMENT_TYPE_REFUSED.fault(
+            'input 0 is bool, but reduction is "mean", which is computed only for numbers',
+            help="use another reduction, or convert inputs 0 and 2 to numbers",
+            input=0,
+            attribute="reduction",
+        )
     if data.shape is not None and indices.shape is not None:
         _expect_rank_of_data(data.shape, indices.shape)
     _expect_updates(updates.shape, indices.shape, "the shape of the indices")
@@ -210,13 +219,15 @@ def scatter_elements_update_12(
     if data.shape is None or not isinstance(place, int):
         return Tensor(data.dtype, data.shape)
     place = axis_of(place, len(data.shape))
-    _judge(indices, data.shape[place], place)
+    _check_range(indices, data.shape[place], place)
+    # `written` computes neither a mean nor a reduction without the initial values.
     kind = reduction if use_init_val or reduction == "none" else "mean"
-    return Tensor(data.dtype, data.shape, _elements_contents(data, indices, updates, axis=place, reduction=kind))
+    return Tensor(data.dtype, data.shape, _values_of_elements(data, indices, updates, axis=place, reduction=kind))
 
 
-def _judge(indices: Tensor, dim: MaybeDim, axis: int) -> None:
-    """Checks that known indices lie within an axis. Other indices stop every runtime, or corrupt its memory."""
+def _check_range(indices: Tensor, dim: MaybeDim, axis: int) -> None:
+    """Checks that known indices lie within an axis. At an index outside, runtimes fail or corrupt their memory. Raises
+    an ``INDEX_OUT_OF_RANGE`` fault."""
     fault = out_of_range(indices, Room(dim, axis), index=1)
     if fault is not None:
         raise fault
@@ -226,9 +237,10 @@ def _judge(indices: Tensor, dim: MaybeDim, axis: int) -> None:
 
 
 def tuple_updates(data: Shape | None, indices: Shape | None) -> Shape | None:
-    """indices[:-1] + data[indices[-1]:], None if the length of the index tuple is unknown.
+    """The shape of the updates of ScatterND, indices[:-1] + data[indices[-1]:]; None if a shape or the length of the
+    index tuple is unknown.
 
-    Raises an ``INDICES_MISMATCH`` or an ``INPUT_RANK_REFUSED`` fault.
+    Raises an ``INDICES_MISMATCH`` fault.
     """
     if data is None or indices is None:
         return None
@@ -238,34 +250,34 @@ def tuple_updates(data: Shape | None, indices: Shape | None) -> Shape | None:
     return (*indices[:-1], *data[length:]) if isinstance(length, int) else None
 
 
-def _tuple_contents(data: Tensor, indices: Tensor, updates: Tensor, *, reduction: str) -> Contents | None:
+def _values_of_tuples(data: Tensor, indices: Tensor, updates: Tensor, *, reduction: str) -> Contents | None:
     numbers, values = indices.ints, updates.value
     if not fits(data.shape) or not fits(indices.shape) or numbers is None or values is None or not indices.shape:
         return None
     assert data.shape is not None
-    own, length = strides(data.shape), indices.shape[-1]  # type: ignore[arg-type]
+    widths, length = strides(data.shape), indices.shape[-1]  # type: ignore[arg-type]
     assert isinstance(length, int)
     rows = len(positions(indices.shape[:-1]))
     inner = len(values) // rows if rows else 0
-    places: list[int | None] = []
+    offsets: list[int | None] = []
     for row in range(rows):
-        start = nd_offset(numbers[row * length : (row + 1) * length], data.shape, own)
-        places += [None if start is None else start + step for step in range(inner)]
-    return written(data, places, values, reduction=reduction)
+        start = nd_offset(numbers[row * length : (row + 1) * length], data.shape, widths)
+        offsets += [None if start is None else start + step for step in range(inner)]
+    return written(data, offsets, values, reduction=reduction)
 
 
 def _expect_tuple_length(data: Tensor, indices: Tensor, updates: Tensor) -> None:
-    """Checks that a dynamic last axis of the indices can have the length that follows from the rank of the updates. If
-    the sizes are dynamic, OpenVINO also runs one index with an update of one axis."""
+    """Checks that a dynamic last axis of the indices can have the length that follows from the ranks of the inputs.
+    Raises an ``UPDATES_MISMATCH`` fault. OpenVINO does not check this for dynamic sizes."""
     if data.rank is None or updates.rank is None or not indices.shape or isinstance(indices.shape[-1], int):
         return
     length = len(indices.shape) - 1 + data.rank - updates.rank
     why = f"updates of {counted(updates.rank, 'axis', 'axes')} need index tuples of {length}"
     if not 0 <= length <= data.rank or not agree(indices.shape[-1], length, why):
         raise mismatch(
-            f"input 2 has {counted(updates.rank, 'axis', 'axes')}; the updates have the shape indices[:-1] + "
-            f"data[indices[-1]:], where input 0 has {data.rank} and input 1 has {len(indices.shape)}",
-            "give the indices a last axis with one entry for each indexed axis of input 0",
+            f"input 0 has {counted(data.rank, 'axis', 'axes')}, input 1 has {len(indices.shape)} and input 2 has "
+            f"{updates.rank}: the last axis of input 1, the length of an index tuple, would have to be {length}",
+            "give input 2 the shape indices[:-1] + data[indices[-1]:]",
             2,
         )
 
@@ -274,8 +286,8 @@ def _scatter_nd(data: Tensor, indices: Tensor, updates: Tensor, *, reduction: st
     expect_rank(data, 0, least=1)
     expect_rank(indices, 1, least=1)
     _expect_updates(updates.shape, tuple_updates(data.shape, indices.shape), "indices[:-1] + data[indices[-1]:]")
-    judge_tuples(data, indices, 0, severity=Severity.ERROR)
-    return Tensor(data.dtype, data.shape, _tuple_contents(data, indices, updates, reduction=reduction))
+    check_tuples(data, indices, 0, severity=Severity.ERROR)
+    return Tensor(data.dtype, data.shape, _values_of_tuples(data, indices, updates, reduction=reduction))
 
 
 def _onnx_scatter_nd(data: Tensor, indices: Tensor, updates: Tensor, *, reduction: str) -> Tensor:
@@ -303,7 +315,7 @@ def scatter_nd_18(data: Tensor, indices: Tensor, updates: Tensor, *, reduction: 
 
 @openvino("ScatterNDUpdate", since=4, until=14, spare_inputs=True)
 def scatter_nd_update_3(data: Tensor, indices: Tensor, updates: Tensor) -> Tensor:
-    """OpenVINO ScatterNDUpdate-3, which is first in opset4."""
+    """OpenVINO ScatterNDUpdate-3, in opset4 to opset14."""
     return scatter_nd_update_15(data, indices, updates)
 
 
@@ -325,7 +337,7 @@ def scatter_nd_update_15(
 
 @openvino("ScatterUpdate", since=3, spare_inputs=True)
 def scatter_update(data: Tensor, indices: Tensor, updates: Tensor, axis: Tensor) -> Tensor:
-    """OpenVINO ScatterUpdate-3: whole slices along an axis."""
+    """OpenVINO ScatterUpdate-3: replaces complete slices along an axis."""
     common_type((data, None, updates))
     expect_type(indices, 1, INTEGERS)
     expect_type(axis, 3, INTEGERS)
@@ -342,22 +354,22 @@ def scatter_update(data: Tensor, indices: Tensor, updates: Tensor, axis: Tensor)
         _expect_updates(updates.shape, wanted, "data[:axis] + indices + data[axis+1:]")
     if not isinstance(place, int):
         return Tensor(data.dtype, data.shape)
-    _judge(indices, data.shape[place], place)
-    return Tensor(data.dtype, data.shape, _slice_contents(data, indices, updates, axis=place))
+    _check_range(indices, data.shape[place], place)
+    return Tensor(data.dtype, data.shape, _values_of_slices(data, indices, updates, axis=place))
 
 
-def _slice_contents(data: Tensor, indices: Tensor, updates: Tensor, *, axis: int) -> Contents | None:
+def _values_of_slices(data: Tensor, indices: Tensor, updates: Tensor, *, axis: int) -> Contents | None:
     numbers = indices.ints
     if not fits(data.shape) or numbers is None or updates.value is None:
         return None
     assert data.shape is not None
     size, inner = data.shape[axis], strides(data.shape)[axis]  # type: ignore[arg-type]
     assert isinstance(size, int)
-    places: list[int | None] = []
+    offsets: list[int | None] = []
     for outer in range(len(positions(data.shape[:axis]))):
         for index in numbers:
             if not isinstance(index, int) or not -size <= index < size:
                 return None
             start = (outer * size + index % size) * inner
-            places += range(start, start + inner)
-    return written(data, places, updates.value, reduction="none")
+            offsets += range(start, start + inner)
+    return written(data, offsets, updates.value, reduction="none")

@@ -1,4 +1,4 @@
-"""Operators that select entries by their value: TopK, NonZero, Unique, Compress, and searches in sorted lists."""
+"""Operators that select entries by value (TopK, NonZero, Unique, Compress) or search in sorted lists."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ SORTED_SEQUENCE_MISMATCH = Rule(
     "IRL353",
     "sorted-sequence-mismatch",
     Severity.ERROR,
-    "The sorted sequences of a SearchSorted do not match the values to look up.",
+    "The shape of the sorted sequences of a SearchSorted contradicts the shape of the values.",
     why=(
         "OpenVINO accepts either one sequence for all values, or one sequence for each row of values. In the second "
         "case, both inputs must have equal sizes on all axes but the last."
@@ -75,15 +75,16 @@ SORTED_SEQUENCE_MISMATCH = Rule(
 
 
 def lines(shape: Sequence[int], axis: int) -> list[list[int]]:
-    """The positions in row-major values of the elements of each line along ``axis``, in order."""
-    own = strides(shape)
-    others = [range(1) if place == axis else range(dim) for place, dim in enumerate(shape)]
-    starts = [sum(a * b for a, b in zip(place, own)) for place in combinations(*others)]
-    return [[start + step * own[axis] for step in range(shape[axis])] for start in starts]
+    """The lines of a tensor along ``axis``, each as the offsets of its elements in the row-major values."""
+    widths = strides(shape)
+    others = [range(1) if other == axis else range(dim) for other, dim in enumerate(shape)]
+    starts = [sum(a * b for a, b in zip(position, widths)) for position in combinations(*others)]
+    return [[start + step * widths[axis] for step in range(shape[axis])] for start in starts]
 
 
-def top_contents(x: Tensor, axis: int, k: int, *, largest: bool) -> tuple[Contents | None, Contents | None]:
-    """The ``k`` first values and their indices along ``axis``, sorted; None unless all values are known numbers."""
+def top_values(x: Tensor, axis: int, k: int, *, largest: bool) -> tuple[Contents | None, Contents | None]:
+    """The ``k`` largest or smallest values along ``axis``, sorted, and their indices; None for both if a value is not a
+    known number, or if there are too many values."""
     value, shape = x.value, x.shape
     if value is None or shape is None or not fits(shape) or any(not isinstance(entry, (int, float)) for entry in value):
         return None, None
@@ -94,21 +95,22 @@ def top_contents(x: Tensor, axis: int, k: int, *, largest: bool) -> tuple[Conten
     indices: list[Scalar] = list(values)
     for line, target in zip(lines(shape, axis), lines(wanted, axis)):  # type: ignore[arg-type]
         order = sorted(range(len(line)), key=lambda i: value[line[i]], reverse=largest)  # type: ignore[arg-type, return-value]
-        for place, index in zip(target, order):
-            values[place], indices[place] = value[line[index]], index
+        for offset, index in zip(target, order):
+            values[offset], indices[offset] = value[line[index]], index
     return tuple(values), tuple(indices)
 
 
 def _top(
     x: Tensor, k: MaybeDim, axis: int, *, index_dtype: str, context: Context, ordered: bool, largest: bool
 ) -> tuple[Tensor, Tensor]:
-    """The values and indices of TopK; ``k`` was checked before."""
+    """The values and indices of TopK, with known values if the result is ``ordered`` by value. ``k`` is not negative.
+    Raises a ``TOPK_TOO_LARGE``, ``INPUT_RANK_REFUSED`` or ``AXIS_OUT_OF_RANGE`` fault."""
     if x.shape is None:
         return Tensor(x.dtype), Tensor(index_dtype)
     expect_rank(x, 0, least=1)
     place = axis_of(axis, len(x.shape))
     dim = x.shape[place]
-    if k is not None and not reaches(dim, k, f"the {k} first elements of axis {place}"):
+    if k is not None and not reaches(dim, k, f"axis {place} has at least {k} elements"):
         raise TOPK_TOO_LARGE.fault(
             f"k is {k} and axis {place} of input 0 has {counted(dim, 'element')}",
             help=f"use a k of at most {dim}",
@@ -121,7 +123,7 @@ def _top(
         k = dim
     shape = (*x.shape[:place], k, *x.shape[place + 1 :])
     explain_size(place, k, whole=dim)
-    values, indices = top_contents(x, place, k, largest=largest) if isinstance(k, int) and ordered else (None, None)
+    values, indices = top_values(x, place, k, largest=largest) if isinstance(k, int) and ordered else (None, None)
     return Tensor(x.dtype, shape, values), Tensor(index_dtype, shape, indices)
 
 
@@ -135,8 +137,8 @@ def topk_1(X: Tensor, *, axis: int = -1, k: int, context: Context) -> tuple[Tens
     return _top(X, k, axis, index_dtype="int64", context=context, ordered=True, largest=True)
 
 
-def _of_open_size(inputs: Sequence[Type | None], attributes: Mapping[str, object]) -> bool:
-    """Whether the size of the axis is unknown. ONNX's inference checks K only if the size is known."""
+def _of_unknown_size(inputs: Sequence[Type | None], attributes: Mapping[str, object]) -> bool:
+    """Whether the size of the axis is unknown. ONNX's inference reads K only if the size is known."""
     X, axis = inputs[0], attributes.get("axis", -1)
     if (
         not isinstance(X, Tensor)
@@ -148,13 +150,13 @@ def _of_open_size(inputs: Sequence[Type | None], attributes: Mapping[str, object
     return not isinstance(X.shape[axis], int)
 
 
-@onnx("TopK", since=10, unread={"K": _of_open_size})
+@onnx("TopK", since=10, unread={"K": _of_unknown_size})
 def topk_10(X: Tensor, K: Tensor, *, axis: int = -1, context: Context) -> tuple[Tensor, Tensor]:
     """ONNX TopK-10."""
     return topk_11(X, K, axis=axis, context=context)
 
 
-@onnx("TopK", since=11, unread={"K": _of_open_size})
+@onnx("TopK", since=11, unread={"K": _of_unknown_size})
 def topk_11(
     X: Tensor, K: Tensor, *, axis: int = -1, largest: int = 1, sorted: int = 1, context: Context
 ) -> tuple[Tensor, Tensor]:
@@ -173,7 +175,8 @@ _TOPK_ABSENT = {"axis": 0, "mode": "max", "sort": "none"}
 @group
 @record
 class Top:
-    """The axis of OpenVINO's TopK, whether it selects the largest or smallest, and the order of the result."""
+    """The attributes of OpenVINO's TopK: the axis, whether it selects the largest or the smallest elements, and the
+    order of the result."""
 
     axis: int
     mode: TopMode
@@ -181,7 +184,7 @@ class Top:
 
 
 def _compiled_count(layer: Layer) -> Fault | None:
-    """The fault of k = 0 for data with elements. The plugin checks it if all sizes are known."""
+    """The fault of k = 0 for data with elements; the plugin checks k only if all sizes are known."""
     sizes, k = layer.sizes(0), layer.inputs[1]
     if not sizes or 0 in sizes or not isinstance(k, Tensor) or number(k) != 0 or 0 not in layer.varying:
         return None
@@ -235,21 +238,22 @@ def _ov_top(data: Tensor, k: Tensor, top: Top, *, index_type: str, context: Cont
 
 
 def truth(entry: Scalar) -> bool | None:
-    """Whether an element differs from 0; None if that is unknown."""
+    """Whether an element differs from 0; None if this is unknown."""
     if isinstance(entry, Expr):
         return at_least(entry, 1) or None
     return None if entry is None else bool(entry)
 
 
 def _nonzero(x: Tensor, dtype: str, context: Context) -> Tensor:
-    """[rank, count]. For a scalar, the formats and runtimes differ in the first size."""
+    """The indices of the elements that differ from 0: [rank, count]. For a scalar, the first size is unknown, because
+    formats and runtimes differ."""
     rank = x.rank or None
     known = None if x.value is None else [truth(entry) for entry in x.value]
     if x.extent is not None:
-        from irlint.ops.shared.bounds import everywhere, one_number
+        from irlint.ops.shared.bounds import all_positions, one_number
 
         if at_least(one_number(x), 1):
-            return everywhere(x.shape, dtype)
+            return all_positions(x.shape, dtype)
     if known is None or None in known:
         most = None if x.shape is None else product(x.shape)
         count = context.unknown(("nonzero", context.node.inputs[0]), None if most is None else bounds(most)[1])
@@ -257,8 +261,8 @@ def _nonzero(x: Tensor, dtype: str, context: Context) -> Tensor:
     found = sum(1 for entry in known if entry)
     if rank is None or x.shape is None or not fits(x.shape):
         return Tensor(dtype, (rank, found))
-    places = [place for place, entry in zip(positions(x.shape), known) if entry]
-    return Tensor(dtype, (rank, found), tuple(place[axis] for axis in range(rank) for place in places))
+    nonzero = [position for position, entry in zip(positions(x.shape), known) if entry]
+    return Tensor(dtype, (rank, found), tuple(position[axis] for axis in range(rank) for position in nonzero))
 
 
 @onnx("NonZero", since=9, unread={"X": None})
@@ -280,7 +284,7 @@ def ov_nonzero(data: Tensor, *, output_type: IndexType = "i64", context: Context
 
 
 def distinct(x: Tensor, axis: int | None) -> int | None:
-    """The number of different elements, or of different slices along ``axis``; None if it is unknown."""
+    """The number of distinct elements, or of distinct slices along ``axis``; None if it is unknown."""
     value, shape = x.value, x.shape
     if value is None or shape is None or not fits(shape) or any(not isinstance(v, (int, float)) for v in value):
         return None
@@ -289,31 +293,31 @@ def distinct(x: Tensor, axis: int | None) -> int | None:
     columns = lines(shape, axis)  # type: ignore[arg-type]
     if not columns:
         return None
-    return len({tuple(value[place] for place in slices) for slices in zip(*columns)})
+    return len({tuple(value[offset] for offset in offsets) for offsets in zip(*columns)})
 
 
 def _unique(
     x: Tensor, axis: int | None, index_dtype: str, *, count_dtype: str, context: Context
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """The unique elements, the index where each occurs first, the index of each input element among them, and their
-    counts."""
+    """The unique elements (or slices along ``axis``), the index of the first occurrence of each, the index of each
+    element of the input among the unique elements, and the number of occurrences of each."""
     if x.shape is None:
         count = context.unknown("unique")
         shape: Shape | None = (count,) if axis is None else None
         return Tensor(x.dtype, shape), *_unique_lists(count, None, index_dtype, count_dtype=count_dtype)
     place = None if axis is None else axis_of(axis, len(x.shape))
-    whole = product(x.shape) if place is None else x.shape[place]
-    found = 1 if whole == 1 else distinct(x, place)
-    least, most = (None, None) if whole is None else bounds(whole)
+    total = product(x.shape) if place is None else x.shape[place]
+    found = 1 if total == 1 else distinct(x, place)
+    least, most = (None, None) if total is None else bounds(total)
     count = context.unknown("unique", most, min(least or 0, 1)) if found is None else found
     shape = (count,) if place is None else (*x.shape[:place], count, *x.shape[place + 1 :])
-    return Tensor(x.dtype, shape), *_unique_lists(count, whole, index_dtype, count_dtype=count_dtype)
+    return Tensor(x.dtype, shape), *_unique_lists(count, total, index_dtype, count_dtype=count_dtype)
 
 
 def _unique_lists(
-    count: MaybeDim, whole: MaybeDim, index_dtype: str, *, count_dtype: str
+    count: MaybeDim, total: MaybeDim, index_dtype: str, *, count_dtype: str
 ) -> tuple[Tensor, Tensor, Tensor]:
-    return Tensor(index_dtype, (count,)), Tensor(index_dtype, (whole,)), Tensor(count_dtype, (count,))
+    return Tensor(index_dtype, (count,)), Tensor(index_dtype, (total,)), Tensor(count_dtype, (count,))
 
 
 @onnx("Unique", since=11, unread={"X": None})
@@ -324,18 +328,19 @@ def unique(X: Tensor, *, axis: int | None = None, sorted: int = 1, context: Cont
 
 @onnx("Unique", domain=MICROSOFT, unread={"x": None})
 def contrib_unique(x: Tensor, *, context: Context) -> tuple[Tensor, ...]:
-    """Unique of ONNX Runtime for a list: its elements, the index of each input element among them, and their counts."""
+    """com.microsoft Unique of a list: the unique elements, the index of each element of the list among them, and the
+    number of occurrences of each."""
     expect_rank(x, 0, 1)
     values, counts, inverse, _ = _unique(x, None, "int64", count_dtype="int64", context=context)
     return values, inverse, counts
 
 
 def _stored_axis(layer: Layer) -> Fault | None:
-    """The fault of an axis that is computed, even from constants."""
+    """The fault of an axis that is not a Const, even if it is computed from constants."""
     if len(layer.inputs) < 2 or layer.inputs[1] is None or 1 in layer.stored:
         return None
     return not_compiled(
-        "input 1 (axis) is not a Const, without which OpenVINO cannot infer the layer",
+        "input 1 (axis) is not a Const, but OpenVINO cannot infer the layer without a constant axis",
         help="make input 1 a Const",
         input=1,
         forbidden=True,
@@ -371,20 +376,20 @@ def ov_unique(
 
 @onnx("Compress", since=9, unread={"condition": None})
 def compress(input: Tensor, condition: Tensor, *, axis: int | None = None) -> Tensor:
-    """ONNX Compress: the slices along ``axis`` (or the elements) whose condition is true. Those without a condition are
-    dropped."""
+    """ONNX Compress: the slices along ``axis`` (or the elements) whose condition is true. Slices past the end of the
+    condition are dropped."""
     expect_rank(input, 0, least=1)
     if input.shape is None:
         return Tensor(input.dtype, (None,) if axis is None else None)
     place = None if axis is None else axis_of(axis, len(input.shape))
-    whole = product(input.shape) if place is None else input.shape[place]
+    total = product(input.shape) if place is None else input.shape[place]
     known = None if condition.value is None else [truth(entry) for entry in condition.value]
     count: MaybeDim = None
-    if known is not None and None not in known and at_least(whole, len(known)):
+    if known is not None and None not in known and at_least(total, len(known)):
         count = sum(map(bool, known))
-    elif known is not None and None not in known and isinstance(whole, int):
-        count = sum(map(bool, known[:whole]))
-    explain_size(place or 0, count, whole=whole)
+    elif known is not None and None not in known and isinstance(total, int):
+        count = sum(map(bool, known[:total]))
+    explain_size(place or 0, count, whole=total)
     if place is None:
         return Tensor(input.dtype, (count,))
     return Tensor(input.dtype, (*input.shape[:place], count, *input.shape[place + 1 :]))
@@ -395,7 +400,8 @@ def compress(input: Tensor, condition: Tensor, *, axis: int | None = None) -> Te
 
 @openvino("Bucketize", since=3, kept=True, refused_without={"output_type": "i64"})
 def bucketize(data: Tensor, buckets: Tensor, *, output_type: IndexType, with_right_bound: bool = True) -> Tensor:
-    """OpenVINO Bucketize-3. The library refuses it without ``output_type``, although the documented default is i64."""
+    """OpenVINO Bucketize-3. The library refuses a layer without ``output_type``, although the documented default is
+    i64."""
     expect_type(data, 0, ARITHMETIC)
     expect_type(buckets, 1, ARITHMETIC)
     expect_rank(buckets, 1, 1, what="buckets")
@@ -406,34 +412,34 @@ def bucketize(data: Tensor, buckets: Tensor, *, output_type: IndexType, with_rig
 def search_sorted(
     sorted_sequence: Tensor, values: Tensor, *, right_mode: bool = False, output_type: IndexType = "i64"
 ) -> Tensor:
-    """OpenVINO SearchSorted-15: one sorted list for all values, or one for each row of values."""
+    """OpenVINO SearchSorted-15: one sorted list for all values, or one list for each row of values."""
     common_type((sorted_sequence, values))
     expect_rank(sorted_sequence, 0, least=1)
     dtype = INDEX_NAMES[output_type]
-    sequence, looked = sorted_sequence.shape, values.shape
+    sequence, searched = sorted_sequence.shape, values.shape
     if sequence is None or len(sequence) == 1:
-        return Tensor(dtype, looked)
-    if looked is None:
+        return Tensor(dtype, searched)
+    if searched is None:
         return Tensor(dtype, (*sequence[:-1], None))
-    if len(sequence) != len(looked):
+    if len(sequence) != len(searched):
         raise SORTED_SEQUENCE_MISMATCH.fault(
             f"input 0 has {counted(len(sequence), 'axis', 'axes')} and input 1 has "
-            f"{len(looked)}: both need the same number, unless input 0 has one axis",
+            f"{len(searched)}: both need the same number, unless input 0 has one axis",
             help="give both the same number of axes",
             input=1,
         )
     shape: list[MaybeDim] = []
-    for axis, (a, b) in enumerate(zip(sequence[:-1], looked)):
-        if not agree(a, b, f"axis {axis} of the sequences and of the values"):
+    for axis, (a, b) in enumerate(zip(sequence[:-1], searched)):
+        if not agree(a, b, f"axis {axis} is equal in the sequences and the values"):
             raise SORTED_SEQUENCE_MISMATCH.fault(
-                f"axis {axis} is {a} in input 0 and {b} in input 1; all but the last axis have to be equal",
+                f"axis {axis} is {a} in input 0 and {b} in input 1; all axes but the last have to be equal",
                 help=f"make axis {axis} equal in both inputs",
                 input=1,
                 marks=((0, axis), (1, axis)),
                 aligned="left",
             )
         shape.append(narrower(b, a))
-    return Tensor(dtype, (*shape, looked[-1]))
+    return Tensor(dtype, (*shape, searched[-1]))
 
 
 without_rule("Bincount", domain=OPENVINO, help=LATER)

@@ -1,4 +1,4 @@
-"""Operators that move blocks of one axis to another: depth, batch and space, channel groups, patches."""
+"""Operators that move blocks of elements between axes: depth and space, batch and space, channel groups, patches."""
 
 from __future__ import annotations
 
@@ -50,7 +50,8 @@ LARGEST_BLOCK = 8
 
 
 def parted(dim: MaybeDim, count: int, axis: int, *, what: str, instead: str = "") -> MaybeDim:
-    """``dim // count``, after checking that ``count`` divides it.
+    """``dim // count``, after checking that ``count`` divides ``dim``, the size of ``axis`` of input 0. ``what`` names
+    ``count`` in the message.
 
     Raises a ``NOT_DIVISIBLE`` fault, whose help ends with ``instead``.
     """
@@ -69,7 +70,7 @@ def parted(dim: MaybeDim, count: int, axis: int, *, what: str, instead: str = ""
 def _expect_positive(number: int, attribute: str) -> None:
     if number < 1:
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
-            f"attribute `{attribute}` is {number}; it is at least 1", help="use 1 or more", attribute=attribute
+            f"attribute `{attribute}` is {number}; it must be at least 1", help="use 1 or more", attribute=attribute
         )
 
 
@@ -113,8 +114,8 @@ def _openvino_block(block_size: int | None) -> int:
     if block_size is None:
         warn(
             ATTRIBUTE_OUT_OF_RANGE.fault(
-                "attribute `block_size` is absent: the specification defaults to 1, but OpenVINO to 0, and refuses "
-                "the layer",
+                "attribute `block_size` is absent: its default is 1 in the specification, but 0 in OpenVINO, which "
+                "refuses the layer",
                 help='write block_size="1"',
                 severity=Severity.WARNING,
             )
@@ -146,9 +147,11 @@ def ov_space_to_depth(data: Tensor, *, mode: DepthMode, block_size: int | None =
 def _lists(
     data: Tensor, inputs: Sequence[Tensor], names: Sequence[str], *, negative: Severity | None = None
 ) -> list[tuple[MaybeDim, ...] | None]:
-    """The three lists of BatchToSpace and SpaceToBatch, one entry for each axis.
+    """The entries of the three lists of BatchToSpace and SpaceToBatch: the blocks, the begins and the ends; None for an
+    unknown list.
 
-    ``negative`` is the severity of a negative pad or crop; with None, it raises a fault.
+    A negative pad or crop is a fault of severity ``negative``, or raises it if ``negative`` is None. Also raises an
+    ``ELEMENT_TYPE_REFUSED``, ``INPUT_RANK_REFUSED`` or ``ENTRIES_PER_AXIS`` fault.
     """
     expect_rank(data, 0, least=2)
     for index, (x, name) in enumerate(zip(inputs, names), 1):
@@ -158,8 +161,8 @@ def _lists(
     counts = [length(x) if not x.shape or x.value is not None else x.shape[0] for x in inputs]
     if any(same(a, b) is False for a in counts for b in counts):
         raise ENTRIES_PER_AXIS.fault(
-            f"{', '.join(names)} have {', '.join('?' if c is None else str(c) for c in counts)} entries; each needs "
-            "one per axis",
+            f"{', '.join(names)} have {', '.join('?' if c is None else str(c) for c in counts)} entries; each list "
+            "needs one entry per axis",
             help="give the three lists the same length",
             input=1,
         )
@@ -170,10 +173,10 @@ def _lists(
 def _at_least(
     listed: tuple[MaybeDim, ...] | None, lowest: int, index: int, *, severity: Severity | None = None
 ) -> tuple[MaybeDim, ...] | None:
-    """``listed``, after checking that no entry is below ``lowest``. Raises a ``SIZE_NEGATIVE`` fault, or adds it with
-    ``severity``.
+    """``listed``, after checking that no entry is below ``lowest``. Raises a ``SIZE_NEGATIVE`` fault.
 
-    In the second case -1 is unknown, and a smaller number is 0, as the library reads them.
+    With ``severity``, the fault is stated at that severity instead; then -1 becomes unknown, and a smaller number
+    ``lowest``, as in the library.
     """
     if listed is None:
         return None
@@ -181,7 +184,7 @@ def _at_least(
         if not isinstance(entry, int) or entry >= lowest:
             continue
         fault = SIZE_NEGATIVE.fault(
-            f"entry {position} of input {index} is {entry}; it is at least {lowest}",
+            f"entry {position} of input {index} is {entry}; it must be at least {lowest}",
             help=f"use {lowest} or more",
             input=index,
             severity=severity,
@@ -210,16 +213,16 @@ def ov_batch_to_space(data: Tensor, block_shape: Tensor, crops_begin: Tensor, cr
         if full is None or begin is None or end is None or begin[axis] is None or end[axis] is None:
             result.append(None)
             continue
-        left = full - begin[axis] - end[axis]  # type: ignore[operator]
-        if not reaches(left, 0, f"axis {axis} is cropped by {begin[axis]} and {end[axis]}"):
+        remaining = full - begin[axis] - end[axis]  # type: ignore[operator]
+        if not reaches(remaining, 0, f"axis {axis} is cropped by {begin[axis]} and {end[axis]}"):
             raise CROP_EXCEEDS.fault(
-                f"axis {axis} of input 0 is {shape[axis]}, {full} in blocks, and is cropped by {begin[axis]} and "
-                f"{end[axis]}",
+                f"axis {axis} of input 0 is {shape[axis]}, becomes {full} (block {blocks[axis]}), and is cropped by "
+                f"{begin[axis]} and {end[axis]}",
                 help=f"crop at most {full}",
                 input=2,
                 marks=((0, axis),),
             )
-        result.append(0 if bounds(left)[1] == 0 else left)
+        result.append(0 if bounds(remaining)[1] == 0 else remaining)
     return Tensor(data.dtype, tuple(result))
 
 
@@ -276,7 +279,7 @@ def ov_reorg_yolo(data: Tensor, *, stride: Ints) -> Tensor:
     if data.shape is None:
         return Tensor(data.dtype)
     block = stride[0]
-    if not reaches(data.shape[1], block * block, "stride * stride channels are needed"):
+    if not reaches(data.shape[1], block * block, "there are at least stride * stride channels"):
         raise NOT_DIVISIBLE.fault(
             f"axis 1 of input 0 is {data.shape[1]}, less than stride * stride = {block * block}",
             help="use a smaller stride",
@@ -298,7 +301,7 @@ def ov_reorg_yolo(data: Tensor, *, stride: Ints) -> Tensor:
 def ov_extract_image_patches(data: Tensor, *, sizes: Ints, strides: Ints, rates: Ints, auto_pad: PatchPad) -> Tensor:
     """OpenVINO ExtractImagePatches-3: [N, C, H, W] to [N, sizes[0] * sizes[1] * C, rows, columns].
 
-    The library accepts negative numbers.
+    A negative number is only a warning, because the library accepts it.
     """
     sound = True
     for name, listed in (("sizes", sizes), ("strides", strides), ("rates", rates)):
@@ -316,7 +319,7 @@ def ov_extract_image_patches(data: Tensor, *, sizes: Ints, strides: Ints, rates:
     if auto_pad == "explicit":
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
             'attribute `auto_pad` is "explicit"; the operation supports valid, same_upper and same_lower',
-            help="use one of these",
+            help="use one of these texts",
             attribute="auto_pad",
         )
     expect_rank(data, 0, 4)
@@ -348,7 +351,7 @@ def ov_col2im(
     pads_begin: Ints | None = None,
     pads_end: Ints | None = None,
 ) -> Tensor:
-    """OpenVINO Col2Im-15: [C * product(kernel_size), L] to [C, *output_size], with an optional batch in front."""
+    """OpenVINO Col2Im-15: [C * product(kernel_size), L] to [C, *output_size], with an optional leading batch axis."""
     _expect_written(strides=strides, dilations=dilations, pads_begin=pads_begin, pads_end=pads_end)
     steps, rates = _pair(strides, "strides", 1, lowest=1), _pair(dilations, "dilations", 1, lowest=0)
     before, after = _pair(pads_begin, "pads_begin", 0, lowest=0), _pair(pads_end, "pads_end", 0, lowest=0)
@@ -367,7 +370,7 @@ def ov_col2im(
         for dim, span, step, begin, end in zip(image, spans, steps, before, after)
     ]
     blocks = product(counts)
-    if not agree(data.shape[-1], blocks, "the last axis are the blocks of the image"):
+    if not agree(data.shape[-1], blocks, "the last axis of input 0 has one entry for each block of the image"):
         raise NOT_DIVISIBLE.fault(
             f"input 0 is {shape_text(data.shape)} with {data.shape[-1]} blocks, and the image of {shape_text(image)} "
             f"has {blocks}",
@@ -390,8 +393,8 @@ def _expect_written(**attributes: Ints | None) -> None:
     if absent:
         warn(
             ATTRIBUTE_OUT_OF_RANGE.fault(
-                f"{', '.join(absent)} {'is' if len(absent) == 1 else 'are'} absent: they have defaults in the "
-                "specification, but OpenVINO 2026.4 crashes",
+                f"{', '.join(absent)} {'is' if len(absent) == 1 else 'are'} absent: the specification has defaults, "
+                "but OpenVINO 2026.4 crashes",
                 help='write strides="1,1" dilations="1,1" pads_begin="0,0" pads_end="0,0"',
                 severity=Severity.WARNING,
             )

@@ -1,4 +1,4 @@
-"""Operators that make tensors from nothing or from a shape, and those that return a shape."""
+"""Constants, model inputs, tensors of a stated shape, and operators that return a shape."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from irlint.ops.shared.compiling import (
     NEVER_HELD,
     Layer,
     first_of,
-    given_type,
     not_compiled,
+    output_type_at,
 )
 from irlint.ops.shared.element_types import INDEX_TYPES, expect_type
 from irlint.ops.shared.expectations import expect_one, expect_rank
 from irlint.ops.shared.shape_inputs import number, openvino_shape, stated_shape, stated_size
-from irlint.ops.signatures import UNLIKELY, holds
+from irlint.ops.signatures import UNLIKELY, with_roles
 
 DType = str
 NegativeIndices = Literal["ignore_negative", "normalize"]
@@ -38,8 +38,8 @@ CONSTANT_FORM = Rule(
     "A Constant node does not have exactly one of its value attributes.",
     why=(
         "The value of a Constant comes from exactly one attribute. The ONNX checker refuses a Constant with none or "
-        "with two. ONNX Runtime refuses one with none; if there are two, it uses the first one in the file, and "
-        "irlint warns."
+        "with two. ONNX Runtime refuses a Constant without a value attribute; if there are two, it uses the first "
+        "attribute in the file, and irlint warns."
     ),
     fix=(
         "Keep only one of value, sparse_value, value_float, value_floats, value_int, value_ints, value_string, "
@@ -53,7 +53,7 @@ g () => (int64 y) { y = Constant <value_int = 1> () }""",
 
 # --- constants --------------------------------------------------------------------------------------------------------
 
-#: The attribute that holds a value, by its kind.
+#: The value attribute of a Constant, by its kind.
 FORMS: Mapping[str, str] = {
     "TENSOR": "value",
     "SPARSE_TENSOR": "sparse_value",
@@ -67,9 +67,9 @@ FORMS: Mapping[str, str] = {
 
 
 def _first_by_kind(node: Node) -> tuple[Mapping[str, Attribute], Fault | None] | None:
-    """The attribute that ONNX Runtime uses for a Constant that breaks its schema, and the fault of further attributes,
-    if there are any. ONNX Runtime looks only at the kind of the first attribute; None if it does not accept this
-    kind."""
+    """The attribute that ONNX Runtime uses for a Constant that breaks its schema, and the fault of further attributes
+    (None if there are none). ONNX Runtime reads only the first attribute, by its kind. None if it has no attribute of a
+    known kind, or not exactly one output."""
     first = next(iter(node.attributes.values()), None)
     form = FORMS.get(first.kind) if first is not None else None
     if first is None or form is None or len(node.outputs) != 1:
@@ -94,7 +94,7 @@ def constant(
     value_strings: tuple[str, ...] | None = None,
     context: Context,
 ) -> Tensor:
-    """ONNX Constant in all its forms; a sparse one gives a dense tensor."""
+    """ONNX Constant in all its forms; a sparse value becomes a dense tensor."""
     forms = {
         "value": value,
         "sparse_value": _dense(sparse_value),
@@ -105,11 +105,13 @@ def constant(
         "value_string": None if value_string is None else Tensor("string", ()),
         "value_strings": None if value_strings is None else Tensor("string", (len(value_strings),)),
     }
-    given = {name: tensor for name, tensor in forms.items() if tensor is not None}
-    if len(given) == 1:
-        return next(iter(given.values()))
-    names = " and ".join(f"`{name}`" for name in given) or "none of the value attributes"
-    raise CONSTANT_FORM.fault(f"the node has {names}; expected exactly one", help="keep one of them")
+    present = {name: tensor for name, tensor in forms.items() if tensor is not None}
+    if len(present) == 1:
+        return next(iter(present.values()))
+    names = " and ".join(f"`{name}`" for name in present) or "none of the value attributes"
+    raise CONSTANT_FORM.fault(
+        f"the node has {names}; expected exactly one", help="keep one of them" if present else "write `value`"
+    )
 
 
 def _dense(sparse: Tensor | SparseTensor | None) -> Tensor | None:
@@ -125,12 +127,12 @@ def _listed(dtype: str, items: tuple[Scalar, ...]) -> Tensor:
 def ov_const(
     *, element_type: DType | None = None, shape: str = "", offset: str = "", size: str = "", value: str = ""
 ) -> Tensor:
-    """OpenVINO Constant-1 without values in the file. Values are read by the parser."""
+    """OpenVINO Constant-1 whose value the parser did not read; the parser replaces any other Constant by its value."""
     return UNKNOWN
 
 
-def _is_static(node: Node) -> bool:
-    """Whether a Parameter states all of its sizes, but no element type. The plugin then requires one."""
+def _is_static_without_type(node: Node) -> bool:
+    """Whether a Parameter states all of its sizes, but no element type. The plugin then requires a type."""
     from irlint.parsers.openvino.types import partial_shape
 
     attribute = node.attributes.get("shape")
@@ -143,38 +145,38 @@ def _is_static(node: Node) -> bool:
     return shape is not None and all(isinstance(size, int) for size in shape)
 
 
-def _is_empty(shape: str) -> bool:
+def _has_empty_interval(shape: str) -> bool:
     from irlint.parsers.openvino.types import EMPTY_INTERVAL, odd_size
 
     return EMPTY_INTERVAL in odd_size(shape)
 
 
 def _compiled_parameter(layer: Layer) -> Fault | None:
-    given = layer.outputs[0] if layer.outputs else None
-    if not isinstance(given, Tensor):
+    output = layer.outputs[0] if layer.outputs else None
+    if not isinstance(output, Tensor):
         return None
-    if _is_empty(layer.attributes["shape"]):
+    if _has_empty_interval(layer.attributes["shape"]):
         return not_compiled(
             f'no size is within an interval of "{layer.attributes["shape"]}": OpenVINO accepts no tensor for the input',
             help="write the smaller bound first",
             attribute="shape",
             forbidden=True,
         )
-    if given.shape is None:
+    if output.shape is None:
         return not_compiled(
-            "the rank of the input is unknown, and the CPU plugin needs to know it",
+            "the rank of the input is unknown, but the CPU plugin requires a known rank",
             help='write `shape` with an entry for each axis, such as "?,3,?,?", or reshape the model before it is '
             "compiled",
             attribute="shape",
         )
-    untyped = given.dtype is None and all(isinstance(size, int) for size in given.shape)
-    if given.dtype not in NEVER_HELD and not untyped:
+    untyped = output.dtype is None and all(isinstance(size, int) for size in output.shape)
+    if output.dtype not in NEVER_HELD and not untyped:
         return None
     return not_compiled(
-        f"the input is of {given.dtype or 'a dynamic'} type, which the CPU plugin does not accept as an input",
-        help="write an element type that it accepts, such as f32",
+        f"the element type of the input is {output.dtype or 'dynamic'}, which the CPU plugin does not accept",
+        help="write another element type, such as f32",
         attribute="element_type",
-        forbidden=given.dtype is None,
+        forbidden=output.dtype is None,
     )
 
 
@@ -182,7 +184,7 @@ def _compiled_parameter(layer: Layer) -> Fault | None:
     "Parameter",
     until=17,
     absent={"element_type": None, "shape": ""},
-    needed=_is_static,
+    needed=_is_static_without_type,
     compiles=_compiled_parameter,
 )
 def ov_parameter(*, element_type: DType | None, shape: str) -> Tensor:
@@ -211,7 +213,7 @@ def ov_parameter(*, element_type: DType | None, shape: str) -> Tensor:
 
 @openvino("Result")
 def ov_result(x: Tensor) -> Tensor:
-    """OpenVINO Result-1. A layer that uses its output gets its input."""
+    """OpenVINO Result-1. A layer that uses the output of a Result receives its input."""
     return x
 
 
@@ -227,7 +229,7 @@ def shape_contents(shape: Shape | None, dtype: str | None, start: int = 0, *, en
 
 
 @onnx("Shape", of_shape=True)
-@holds(start=UNLIKELY, end=UNLIKELY)
+@with_roles(start=UNLIKELY, end=UNLIKELY)
 def shape(data: Tensor, *, start: int = 0, end: int | None = None) -> Tensor:
     """ONNX Shape. ``start`` and ``end`` (opset 15) are clamped to the range of the axes."""
     return shape_contents(data.shape, "int64", start, end=end)
@@ -247,11 +249,11 @@ def ov_shape_of(data: Tensor) -> Tensor:
 
 @openvino("ShapeOf", since=3, until=17, of_shape=True, spare_inputs=True)
 def ov_shape_of_typed(data: Tensor, *, output_type: DType | None = "") -> Tensor:
-    """OpenVINO ShapeOf-3. The specification's default i64 is unknown to the library."""
+    """OpenVINO ShapeOf-3. The default of ``output_type`` is i64 in the specification; the library has no default."""
     if output_type == "":
         warn(
             ATTRIBUTE_OUT_OF_RANGE.fault(
-                "attribute `output_type` is absent: it defaults to i64 in the specification, but OpenVINO refuses "
+                "attribute `output_type` is absent: its default is i64 in the specification, but OpenVINO refuses "
                 "the layer",
                 help='write output_type="i64"',
             )
@@ -262,7 +264,7 @@ def ov_shape_of_typed(data: Tensor, *, output_type: DType | None = "") -> Tensor
 
 
 def expect_result_type(dtype: str | None, attribute: str, allowed: frozenset[str], *, dynamic: bool = False) -> None:
-    """Checks that an attribute names an element type that the operation gives; ``dynamic`` allows an unknown one.
+    """Checks that an attribute names an ``allowed`` element type; ``dynamic`` also allows the dynamic type (None).
 
     Raises an ``ATTRIBUTE_OUT_OF_RANGE`` fault.
     """
@@ -279,7 +281,7 @@ def _types_text(allowed: frozenset[str]) -> str:
     return ", ".join(sorted(allowed)) if len(allowed) <= 6 else "numbers"
 
 
-# --- shapes given as values ------------------------------------------------------------------------------------------
+# --- tensors of a stated shape ---------------------------------------------------------------------------------------
 
 
 def filled(shape: Shape | None, dtype: str | None, entry: Scalar) -> Tensor:
@@ -292,7 +294,8 @@ def filled(shape: Shape | None, dtype: str | None, entry: Scalar) -> Tensor:
 
 
 def _as_list(x: Tensor) -> Tensor:
-    """A shape input; a constant with more than one axis as a list. ONNX Runtime accepts it, so this is a warning."""
+    """A shape input, as a list if it is a constant with more than one axis. This is only a warning, because ONNX
+    Runtime accepts the constant."""
     if x.value is None or x.shape is None or len(x.shape) < 2:
         return x
     try:
@@ -304,7 +307,7 @@ def _as_list(x: Tensor) -> Tensor:
 
 @onnx("ConstantOfShape", since=9)
 def constant_of_shape(input: Tensor, *, value: Tensor | None = None) -> Tensor:
-    """ONNX ConstantOfShape: a tensor of the shape that the input lists, 0 of float32 without ``value``."""
+    """ONNX ConstantOfShape: a tensor of the shape that the input lists, filled with ``value``, by default float32 0."""
     shape = stated_shape(_as_list(input), 0)
     if value is None:
         return filled(shape, "float32", 0.0)
@@ -329,14 +332,15 @@ def eye_like(input: Tensor, *, dtype: int | None = None, k: int = 0, context: Co
     return Tensor(input.dtype if dtype is None else numbered_type(dtype, context), known)
 
 
-#: Element types for which the CPU plugin cannot write ones.
+#: Element types that the CPU plugin does not support as outputs of Eye.
 _NO_EYE = (
     frozenset({"uint2", "nf4", "float4_e2m1", "float8_e4m3fn", "float8_e5m2", "float8_e8m0", "string"}) | NEVER_HELD
 )
 
 
 def _sized_batch(layer: Layer) -> Fault | None:
-    """The fault of an Eye whose inputs are all constants, if a size is -1. The library fills it when it compiles."""
+    """The fault of an Eye whose inputs are all constants, if an entry of ``batch_shape`` is -1. The library folds this
+    Eye when it compiles the model, and fails."""
     batch = layer.inputs[3] if len(layer.inputs) > 3 else None
     value = batch.value if isinstance(batch, Tensor) else None
     if value is None or -1 not in value or not {0, 1, 2, 3} <= layer.fixed:
@@ -355,7 +359,7 @@ def _sized_batch(layer: Layer) -> Fault | None:
     absent={"output_type": None},
     fills_in=True,
     lists=(3,),
-    compiles=first_of(given_type("output_type", _NO_EYE), _sized_batch),
+    compiles=first_of(output_type_at("output_type", _NO_EYE), _sized_batch),
 )
 def ov_eye(
     num_rows: Tensor,

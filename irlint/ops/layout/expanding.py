@@ -13,11 +13,11 @@ from irlint.model.tensor import INTEGERS, Tensor, shape_text
 from irlint.ops import Context, onnx, openvino
 from irlint.ops.shared import contents as fold
 from irlint.ops.shared.auto_broadcast import PDPD_MISMATCH
-from irlint.ops.shared.broadcast import broadcast, stretched
+from irlint.ops.shared.broadcast import broadcast, stretched, stretches
 from irlint.ops.shared.compiling import Layer, not_compiled
 from irlint.ops.shared.element_types import expect_type
 from irlint.ops.shared.expectations import INPUT_RANK_REFUSED, expect_rank
-from irlint.ops.shared.shape_inputs import SIZE_NEGATIVE, entries, length, openvino_shape, stated_size, whole
+from irlint.ops.shared.shape_inputs import SIZE_NEGATIVE, entries, known_integers, length, openvino_shape, stated_size
 
 BroadcastMode = Literal["numpy", "explicit", "none", "bidirectional", "pdpd"]
 LegacyBroadcastMode = Literal["numpy", "explicit", "none", "pdpd"]
@@ -43,7 +43,7 @@ _LAYERS = """<?xml version="1.0"?>
 
 
 def _example(mode: str, *data: int) -> str:
-    """An example in which the target is the shape of another input."""
+    """A document with a Broadcast to the shape of another input."""
     dims = "".join(f"<dim>{dim}</dim>" for dim in data)
     text = _LAYERS.replace("DATA", ",".join(map(str, data))).replace("DIMS", dims)
     return text.replace("MODE", mode)
@@ -59,7 +59,7 @@ _MAPPING_EDGES = """<edge from-layer="5" from-port="0" to-layer="6" to-port="0"/
 
 
 def _mapping_example(first: int, second: int) -> str:
-    """An example with an explicit mapping, whose entries are the sizes of a third input."""
+    """A document with a Broadcast in explicit mode, whose mapping consists of the sizes of a third input."""
     text = _example("explicit", 16, 50)
     text = text.replace("</layers>", _MAPPING.replace("FIRST", str(first)).replace("SECOND", str(second)) + "</layers>")
     text = text.replace(
@@ -118,7 +118,8 @@ def expanded(data: Shape | None, target: Shape | None) -> Shape | None:
 
 
 def repeated(data: Shape | None, target: Shape | None) -> Shape | None:
-    """``target``, after checking that ``data`` is stretched onto it (OpenVINO ``numpy``).
+    """``target``, after checking that ``data`` can be broadcast to it (OpenVINO ``numpy``). An unknown size of the
+    target is replaced by the size of the data if that is not 1.
 
     Raises a ``BROADCAST_TARGET`` fault.
     """
@@ -131,12 +132,11 @@ def repeated(data: Shape | None, target: Shape | None) -> Shape | None:
     except Fault as fault:
         raise _target_fault(data, target) from fault
     padded = (1,) * (len(target) - len(data)) + data
-    return tuple(_known(dim, own) for dim, own in zip(target, padded))
+    return tuple(_known(dim, size) for dim, size in zip(target, padded))
 
 
-def _known(dim: MaybeDim, own: MaybeDim) -> MaybeDim:
-    """The size of a target's axis. If it is unknown, the size of the data, unless that is stretched."""
-    return own if dim is None and own is not None and same(own, 1) is False else dim
+def _known(dim: MaybeDim, size: MaybeDim) -> MaybeDim:
+    return size if dim is None and size is not None and same(size, 1) is False else dim
 
 
 def _target_fault(data: Shape, target: Shape, *, both: bool = False) -> Fault:
@@ -148,32 +148,36 @@ def _target_fault(data: Shape, target: Shape, *, both: bool = False) -> Fault:
         )
     offset = len(target) - len(data)
     clashes = []
-    for own in range(max(-offset, 0), len(data)):
-        if _clash(data[own], target[own + offset], both):
-            clashes.append((own + offset, own))
+    for axis in range(max(-offset, 0), len(data)):
+        if _clash(data[axis], target[axis + offset], both):
+            clashes.append((axis, axis + offset))
     texts = "; ".join(
-        f"axis {own} of input 0 is {data[own]}, and entry {axis} of the target {target[axis]}" for axis, own in clashes
+        f"axis {axis} of input 0 is {data[axis]}, and entry {entry} of the target is {target[entry]}"
+        for axis, entry in clashes
     )
-    axis, own = clashes[0] if clashes else (0, 0)
-    whole = f"{shape_text(data)} to {shape_text(target)}"
+    axis, entry = clashes[0] if clashes else (0, 0)
+    both_shapes = f"{shape_text(data)} to {shape_text(target)}"
     return BROADCAST_TARGET.fault(
-        texts if len(clashes) == 1 else f"{texts}: {whole}" if texts else whole,
-        help=f"set entry {axis} of the target to {data[own]}, or give axis {own} of input 0 the size 1 or {target[axis]}"
+        texts if len(clashes) == 1 else f"{texts}: {both_shapes}" if texts else both_shapes,
+        help=f"set entry {entry} of the target to {data[axis]}, or give axis {axis} of input 0 the size 1 or "
+        f"{target[entry]}"
         if clashes
         else "make the sizes equal, or 1",
         input=0,
-        marks=tuple((0, own) for _, own in clashes),
+        marks=tuple((0, axis) for axis, _ in clashes),
         remark="neither 1 nor the target's size",
     )
 
 
-def _clash(own: MaybeDim, dim: MaybeDim, both: bool) -> bool:
-    differ = same(own, dim) is False and same(own, 1) is False
+def _clash(size: MaybeDim, dim: MaybeDim, both: bool) -> bool:
+    """Whether a size of the data cannot be broadcast to the target's ``dim``, nor, with ``both``, ``dim`` to it."""
+    differ = same(size, dim) is False and same(size, 1) is False
     return differ and (not both or same(dim, 1) is False)
 
 
 def mapped(data: Shape | None, target: Shape | None, axes: Sequence[int] | None) -> Shape | None:
-    """``target``, after checking that ``axes`` say where each axis of ``data`` goes (OpenVINO ``explicit``).
+    """``target``, after checking ``axes``, the target axis of each axis of ``data`` (OpenVINO ``explicit``). Unknown
+    ``axes`` are not checked.
 
     Raises an ``AXES_MAPPING`` or a ``BROADCAST_TARGET`` fault.
     """
@@ -199,24 +203,18 @@ def mapped(data: Shape | None, target: Shape | None, axes: Sequence[int] | None)
             help="list each axis once" if twice else f"write {sorted(axes)}, and transpose the data first",
             input=2,
         )
-    for own, axis in enumerate(axes if data else ()):
+    for axis, entry in enumerate(axes if data else ()):
         assert data is not None
-        if not _fits(data[own], target[axis], f"axis {own} of input 0 is mapped to axis {axis} of the target"):
+        why = f"axis {axis} of input 0 is mapped to axis {entry} of the target"
+        if not stretches(data[axis], target[entry], why):
             raise BROADCAST_TARGET.fault(
-                f"axis {own} of input 0 is {data[own]}, but entry {axis} of the target, to which it is mapped, is {target[axis]}",
-                help=f"give axis {own} of input 0 the size 1 or {target[axis]}, or map it to another axis",
+                f"axis {axis} of input 0 is {data[axis]}, but entry {entry} of the target, to which it is mapped, is "
+                f"{target[entry]}",
+                help=f"give axis {axis} of input 0 the size 1 or {target[entry]}, or map it to another axis",
                 input=0,
-                marks=((0, own),),
+                marks=((0, axis),),
             )
     return target
-
-
-def _fits(own: MaybeDim, dim: MaybeDim, why: str) -> bool:
-    try:
-        stretched((dim,), (own,), 0, onto=1, what=why)
-    except Fault:
-        return False
-    return True
 
 
 def _expect_mapping_length(data: Tensor, axes_mapping: Tensor, target: Shape | None) -> None:
@@ -224,7 +222,7 @@ def _expect_mapping_length(data: Tensor, axes_mapping: Tensor, target: Shape | N
     if data.shape is None or count is None or count == len(data.shape):
         return
     if not data.shape and count == 1:
-        axes = whole(axes_mapping)
+        axes = known_integers(axes_mapping)
         if axes is None or target is None or not 0 <= axes[0] < len(target):
             return
         if agree(target[axes[0]], 1, "a scalar is mapped to an axis of size 1"):
@@ -236,7 +234,8 @@ def _expect_mapping_length(data: Tensor, axes_mapping: Tensor, target: Shape | N
     )
 
 
-def _filled(data: Tensor, shape: Shape | None) -> Tensor:
+def _broadcast_values(data: Tensor, shape: Shape | None) -> Tensor:
+    """``data`` broadcast to ``shape``, with its values."""
     if data.value is None and data.extent is None:
         return Tensor(data.dtype, shape)
     if data.value is None or data.shape is None or not fold.fits(shape) or not fold.fits(data.shape):
@@ -248,7 +247,8 @@ def _filled(data: Tensor, shape: Shape | None) -> Tensor:
 
 
 def _expect_list(shape: Tensor, version: int, *, constant: bool) -> None:
-    """Checks a shape input that is not a list. From opset 13 on, ONNX Runtime accepts it if it is a constant."""
+    """Checks that the shape input is a list. From opset 13 on, ONNX Runtime accepts a constant of any rank, which is
+    only a warning if it has two axes or more. Raises an ``INPUT_RANK_REFUSED`` fault."""
     if not constant or version < 13:
         expect_rank(shape, 1, 1, what="shape")
     if shape.shape is None or len(shape.shape) < 2:
@@ -269,37 +269,44 @@ def expand(input: Tensor, shape: Tensor, *, context: Context) -> Tensor:
     if listed is None:
         return Tensor(input.dtype)
     target = tuple(stated_size(entry, 1, f"entry {position}") for position, entry in enumerate(listed))
-    return _filled(input, expanded(input.shape, target))
+    return _broadcast_values(input, expanded(input.shape, target))
 
 
 # --- OpenVINO Broadcast -----------------------------------------------------------------------------------------------
 
 
 def broadcast_along(data: Shape | None, target: Shape | None, axis: int) -> Shape | None:
-    """The shape of ``data`` and ``target`` broadcast in both directions, with the axes of ``data`` aligned with those of
-    ``target`` from ``axis`` on (OpenVINO ``pdpd``).
+    """The shape of ``data`` and ``target`` broadcast in both directions, with axis 0 of ``data`` aligned with ``axis``
+    of ``target`` (OpenVINO ``pdpd``). All sizes are unknown if the shape of ``data`` is unknown.
 
-    An axis of -1 aligns both at their end. Axes of ``data`` past the end of ``target`` are dropped, with a warning.
-    Raises a ``PDPD_MISMATCH`` or a ``BROADCAST_TARGET`` fault. Source: the OpenVINO library; its specification of
-    Broadcast has no such mode.
+    An axis of -1 aligns the last axes. Axes of ``data`` past the end of ``target`` are dropped, with a warning. Raises
+    a ``PDPD_MISMATCH`` or a ``BROADCAST_TARGET`` fault. Source: the OpenVINO library; the specification of Broadcast
+    has no mode ``pdpd``.
     """
     if target is None or data is None:
         return None if target is None else (None,) * len(target)
     start = len(target) - len(data) if axis == -1 else axis
     surplus = start + len(data) - len(target)
     if start < 0 or surplus < 0:
-        raise _misplaced(data, target, axis)
+        raise _misaligned(data, target, start)
     surplus = min(surplus, len(data))
     if surplus:
-        warn(_misplaced(data, target, axis).lowered(Severity.WARNING))
+        warn(_misaligned(data, target, start).lowered(Severity.WARNING))
     return expanded(data[: len(data) - surplus], target)
 
 
-def _misplaced(data: Shape, target: Shape, axis: int) -> Fault:
+def _misaligned(data: Shape, target: Shape, start: int) -> Fault:
     room = len(target) - len(data)
+    if room < 0:
+        return PDPD_MISMATCH.fault(
+            f"input 0 is {shape_text(data)} and has more axes than the target, {shape_text(target)}",
+            help=f"give the target at least {counted(len(data), 'axis', 'axes')}",
+            input=0,
+        )
     return PDPD_MISMATCH.fault(
-        f"input 0 is {shape_text(data)} and is aligned with the target, {shape_text(target)}, from axis {axis} on: both must end with the same axis",
-        help=f"write the axis {room}" if room >= 0 else "give the target more axes",
+        f"input 0 is {shape_text(data)} and is aligned with the target, {shape_text(target)}, from axis {start} on: "
+        "the last axes must be aligned",
+        help=f"write the axis {room}",
         input=0,
     )
 
@@ -307,21 +314,21 @@ def _misplaced(data: Shape, target: Shape, axis: int) -> Fault:
 def _broadcast(data: Tensor, target: Tensor, axes_mapping: Tensor | None, *, mode: str, axis: int) -> Tensor:
     shape = openvino_shape(target, 1)
     if mode == "bidirectional":
-        return _filled(data, expanded(data.shape, shape))
+        return _broadcast_values(data, expanded(data.shape, shape))
     if mode == "numpy":
-        return _filled(data, repeated(data.shape, shape))
+        return _broadcast_values(data, repeated(data.shape, shape))
     if mode == "pdpd":
         return Tensor(data.dtype, broadcast_along(data.shape, shape, axis))
     assert axes_mapping is not None
     expect_type(axes_mapping, 2, INTEGERS)
     expect_rank(axes_mapping, 2, 1, what="axes_mapping")
     _expect_mapping_length(data, axes_mapping, shape)
-    axes = whole(axes_mapping)
+    axes = known_integers(axes_mapping)
     found = mapped(data.shape, shape, axes)
     if data.extent is None or data.shape is None or found is None or axes is None:
         return Tensor(data.dtype, found)
-    own = tuple(data.shape[axes.index(axis)] if axis in axes else 1 for axis in range(len(found)))
-    return _filled(fold.rearranged(data, own), found)
+    aligned = tuple(data.shape[axes.index(axis)] if axis in axes else 1 for axis in range(len(found)))
+    return _broadcast_values(fold.rearranged(data, aligned), found)
 
 
 def _expect_target(target: Tensor) -> None:
@@ -380,19 +387,19 @@ def ov_legacy_broadcast(
 ) -> Tensor:
     """OpenVINO Broadcast-1; without ``mode``, the number of inputs decides.
 
-    The library itself writes a scalar as the third input if the mode needs none.
+    The library itself writes a scalar as the third input if the mode needs no mapping.
     """
     _expect_target(target_shape)
     chosen = mode or ("numpy" if axes_mapping is None else "explicit")
     if chosen == "pdpd" and axes_mapping is None:
         raise BROADCAST_INPUTS.fault(
-            "mode is pdpd and there is no third input, which OpenVINO tries to read",
+            "mode is pdpd and there is no third input, but OpenVINO tries to read it",
             help="use opset3, or another mode",
         )
     if chosen == "numpy" and axes_mapping is not None and axes_mapping.shape != ():
         warn(
             BROADCAST_INPUTS.fault(
-                "mode is numpy and OpenVINO ignores input 2 (axes_mapping)",
+                "mode is numpy, so OpenVINO ignores input 2 (axes_mapping)",
                 help="remove input 2, or set mode to explicit",
                 input=2,
                 severity=Severity.WARNING,
@@ -426,7 +433,7 @@ def ov_broadcast(
     mode: BroadcastMode = "numpy",
     axis: int = 0,
 ) -> Tensor:
-    """OpenVINO Broadcast-3. The library also accepts ``pdpd``, and ``none`` with the meaning of ``explicit``."""
+    """OpenVINO Broadcast-3. The library also accepts the modes ``pdpd`` and ``none``, which means ``explicit``."""
     _expect_target(target_shape)
     explicit = mode in ("explicit", "none")
     if explicit and axes_mapping is None:

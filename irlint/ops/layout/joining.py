@@ -1,4 +1,4 @@
-"""Operators that join tensors along one axis."""
+"""Concat, which joins tensors along one axis."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ g (float[1,64,40,40] x, float[1,32,40,40] z) => (float[1,96,40,40] y) { y = Conc
 
 
 def concatenated(shapes: Sequence[Shape | None], axis: int) -> Shape | None:
-    """The shape of tensors joined along ``axis``: the sum of their sizes there, equal sizes on the others. None if no
-    shape is known.
+    """The shape of tensors joined along ``axis``: the sum of their sizes on this axis, and the common size on every
+    other axis. None if no shape is known.
 
     Raises a ``CONCAT_MISMATCH`` or an ``AXIS_OUT_OF_RANGE`` fault. Source: ONNX Concat-13, OpenVINO Concat-1.
     """
@@ -57,18 +57,18 @@ def concatenated(shapes: Sequence[Shape | None], axis: int) -> Shape | None:
                 aligned="left",
             )
         for each in (each for each in range(len(base)) if each != place):
-            ours, theirs = result[each], shape[each]
-            if not agree(ours, theirs, f"axis {each} has to be equal in inputs {owners[each]} and {index}"):
+            before, size = result[each], shape[each]
+            if not agree(before, size, f"axis {each} has to be equal in inputs {owners[each]} and {index}"):
                 clashes.append((each, owners[each], index))
-            elif narrower(ours, theirs) != ours:
-                result[each], owners[each] = theirs, index
+            elif narrower(before, size) != before:
+                result[each], owners[each] = size, index
     if clashes:
         raise _concat_fault(shapes, clashes, place)
     result[place] = total(None if shape is None else shape[place] for shape in shapes)
     if wants_arithmetic():
-        from irlint.ops.shared.formulas import joined
+        from irlint.ops.shared.formulas import concatenated
 
-        joined(shapes, result[place], place)
+        concatenated(shapes, result[place], place)
     return tuple(result)
 
 
@@ -79,11 +79,10 @@ def _concat_fault(shapes: Sequence[Shape | None], clashes: Sequence[tuple[int, i
     texts = [f"axis {axis} is {_sizes_text(shapes, axis, list(indices))}" for axis, indices in inputs.items()]
     axis, _, index = clashes[0]
     others = sorted({axis for axis, _, _ in clashes})
-    fits = len(others) == 1 and _all_alike(shapes, place)
-    joined = f"join along axis {axis}, or " if fits else ""
+    other_axis = f"join along axis {axis}, or " if len(others) == 1 and _are_equal(shapes, place) else ""
     return CONCAT_MISMATCH.fault(
         f"{'; '.join(texts)}; the inputs are joined along axis {place}, so all other axes have to be equal",
-        help=f"{joined}make axis {axis} equal in all inputs",
+        help=f"{other_axis}make axis {axis} equal in all inputs",
         input=index,
         marks=tuple(mark for axis, first, index in clashes for mark in ((first, axis), (index, axis))),
         aligned="left",
@@ -91,8 +90,8 @@ def _concat_fault(shapes: Sequence[Shape | None], clashes: Sequence[tuple[int, i
     )
 
 
-def _all_alike(shapes: Sequence[Shape | None], axis: int) -> bool:
-    """Whether all shapes are equal on one axis."""
+def _are_equal(shapes: Sequence[Shape | None], axis: int) -> bool:
+    """Whether all shapes certainly have the same size on one axis."""
     sizes = [None if shape is None else shape[axis] for shape in shapes]
     return all(same(size, sizes[0]) for size in sizes)
 
@@ -107,10 +106,11 @@ def _sizes_text(shapes: Sequence[Shape | None], axis: int, indices: Sequence[int
     return f"{', '.join(sizes[:-1])} and {sizes[-1]}"
 
 
-def joined_contents(tensors: Sequence[Tensor], shape: Shape | None, axis: int) -> Contents | None:
+def joined_values(tensors: Sequence[Tensor], shape: Shape | None, axis: int) -> Contents | None:
     """The values of tensors joined along ``axis``; the entries of an input with unknown values are None.
 
-    None if no values are known, or if the shape or that of an input is unknown or has too many elements.
+    The result is None if no values are known, or if ``shape``, the shape of the result, or the shape of an input is
+    unknown or has too many elements.
     """
     if shape is None or not fold.fits(shape) or any(not fold.fits(x.shape) for x in tensors):
         return None
@@ -130,7 +130,7 @@ def joined_contents(tensors: Sequence[Tensor], shape: Shape | None, axis: int) -
 
 
 def row_elements(dims: Shape) -> int:
-    """The product of sizes, all of them known."""
+    """The product of known sizes."""
     result = 1
     for dim in dims:
         assert isinstance(dim, int)
@@ -140,14 +140,14 @@ def row_elements(dims: Shape) -> int:
 
 def _concat(inputs: tuple[Tensor, ...], axis: int) -> Tensor:
     shape = concatenated([x.shape for x in inputs], axis)
-    value = joined_contents(inputs, shape, axis)
+    value = joined_values(inputs, shape, axis)
     dtype = common_type(inputs)
     missing = sum(x.value is None and x.extent is None for x in inputs)
     if value is not None or shape is None or missing == len(inputs) or (missing and dtype not in INTEGERS):
         return Tensor(dtype, shape, value)
     from irlint.ops.shared import bounds
 
-    return Tensor(dtype, shape, None, bounds.joined(inputs, axis_of(axis, len(shape))))
+    return Tensor(dtype, shape, None, bounds.concatenated(inputs, axis_of(axis, len(shape))))
 
 
 @onnx("Concat", since=4)

@@ -1,4 +1,4 @@
-"""OneHot: one axis more, with a mark at each index."""
+"""OneHot, which inserts an axis of size ``depth`` with ``on_value`` at each index and ``off_value`` elsewhere."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def one_hot_shape(indices: Shape | None, depth: MaybeDim, axis: int) -> Shape | 
 
 @onnx("OneHot", since=9)
 def one_hot(indices: Tensor, depth: Tensor, values: Tensor, *, axis: int = -1) -> Tensor:
-    """ONNX OneHot: ``depth`` is a scalar or a list of one, ``values`` the list of off_value and on_value."""
+    """ONNX OneHot: ``depth`` is a scalar or a list of one element, ``values`` lists off_value and on_value."""
     expect_rank(indices, 0, least=1, what="indices")
     expect_one(depth, 1, "depth")
     expect_rank(values, 2, 1, what="values")
@@ -64,12 +64,13 @@ def _ov_one_hot(indices: Tensor, depth: Tensor, on_value: Tensor, *, off_value: 
     return Tensor(dtype, one_hot_shape(indices.shape, _depth(depth), axis))
 
 
-_NO_CLASSES = frozenset({"int8", "uint8", "int4", "uint4", "uint2", "bool"})
+#: Element types of indices that the CPU plugin does not support.
+_NO_INDICES = frozenset({"int8", "uint8", "int4", "uint4", "uint2", "bool"})
 
 
-def _compiled_classes(layer: Layer) -> Fault | None:
+def _compiled_indices(layer: Layer) -> Fault | None:
     dtype = layer.dtype(0)
-    if dtype not in _NO_CLASSES:
+    if dtype not in _NO_INDICES:
         return None
     return not_compiled(
         f"input 0 (indices) is {dtype}, which the CPU plugin does not support",
@@ -83,7 +84,7 @@ def _compiled_classes(layer: Layer) -> Fault | None:
     "OneHot",
     until=15,
     absent={"axis": 0},
-    compiles=first_of(_compiled_classes, readable_constants(1)),
+    compiles=first_of(_compiled_indices, readable_constants(1)),
     spare_inputs=True,
 )
 def ov_one_hot(indices: Tensor, depth: Tensor, on_value: Tensor, off_value: Tensor, *, axis: int) -> Tensor:
@@ -95,7 +96,7 @@ def ov_one_hot(indices: Tensor, depth: Tensor, on_value: Tensor, off_value: Tens
     "OneHot",
     since=16,
     absent={"axis": 0},
-    compiles=first_of(_compiled_classes, readable_constants(1)),
+    compiles=first_of(_compiled_indices, readable_constants(1)),
     spare_inputs=True,
 )
 def ov_one_hot_of_negatives(

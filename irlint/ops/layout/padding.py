@@ -1,4 +1,4 @@
-"""Operators that pad a tensor along its axes."""
+"""Pad, which adds elements to both ends of the axes of a tensor, or removes them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from irlint.ops.shared.element_types import (
     expect_type,
 )
 from irlint.ops.shared.expectations import expect_one, expect_rank
-from irlint.ops.shared.shape_inputs import entries, length, whole
+from irlint.ops.shared.shape_inputs import entries, known_integers, length
 from irlint.schemas import MICROSOFT
 
 PadMode = Literal["constant", "reflect", "edge", "wrap"]
@@ -49,14 +49,15 @@ g (float[2,3] x) => (float[3,3] y) <int64[4] pads = {1, 0, 0, 0}> { y = Pad <mod
 def padded(
     x: Tensor, begin: Sequence[MaybeDim], end: Sequence[MaybeDim], *, mode: str, filler: Scalar, input: int | None
 ) -> Tensor:
-    """``x`` with elements added to both ends of every axis, or removed where a number is negative.
+    """``x`` with ``begin`` and ``end`` elements added to the ends of each axis; a negative number removes elements.
 
-    Raises a ``CROP_EXCEEDS`` fault. Sources: ONNX Pad-2 to 25, OpenVINO Pad-1 and 12.
+    ``filler`` is the entry of mode constant; ``input`` is the input with the numbers, or None. Raises a
+    ``CROP_EXCEEDS`` fault. Sources: ONNX Pad-2 to 25, OpenVINO Pad-1 and 12.
     """
-    own = x.shape
-    assert own is not None
+    sizes_before = x.shape
+    assert sizes_before is not None
     sizes: list[MaybeDim] = []
-    for axis, (dim, before, after) in enumerate(zip(own, begin, end)):
+    for axis, (dim, before, after) in enumerate(zip(sizes_before, begin, end)):
         if dim is None or before is None or after is None:
             sizes.append(None)
             continue
@@ -71,7 +72,7 @@ def padded(
             )
 
     def source(axis: int, position: int) -> int | None:
-        dim, before = own[axis], begin[axis]
+        dim, before = sizes_before[axis], begin[axis]
         assert isinstance(dim, int) and isinstance(before, int)
         origin = position - before
         if mode == "edge" and dim:
@@ -82,7 +83,7 @@ def padded(
     if wants_arithmetic():
         from irlint.ops.shared import formulas
 
-        formulas.padded(own, shape, begin=begin, end=end)
+        formulas.padded(sizes_before, shape, begin=begin, end=end)
     return Tensor(x.dtype, shape, picked(x, shape, source, filler=filler) if mode in ("constant", "edge") else None)
 
 
@@ -91,7 +92,7 @@ def expect_enough(
 ) -> None:
     """Checks that each axis has the elements that its padding repeats.
 
-    Raises a ``PAD_EXCEEDS`` fault, or adds it with a lower ``severity``; for an empty axis it is always an error.
+    Raises a ``PAD_EXCEEDS`` fault. With ``severity``, the fault is stated at that severity, unless the axis is empty.
     Without ``severity`` (OpenVINO), an axis that is reflected by 0 must also have an element.
     """
     surplus = {"reflect": 1, "symmetric": 0}
@@ -169,7 +170,7 @@ def pad(
     chosen = tuple(range(rank))
     if axes is not None:
         expect_rank(axes, 3, 1, what="axes")
-        named = whole(axes)
+        named = known_integers(axes)
         if named is None:
             return Tensor(data.dtype, (None,) * rank)
         chosen = axes_of(named, rank)
@@ -199,8 +200,8 @@ def _compiled_pad(layer: Layer) -> Fault | None:
 def ov_pad(
     data: Tensor, pads_begin: Tensor, pads_end: Tensor, pad_value: Tensor | None = None, *, pad_mode: OpenvinoPadMode
 ) -> Tensor:
-    """OpenVINO Pad-1 and 12. In the library, both crop by negative numbers, and ``pad_value`` is only checked if it is
-    used."""
+    """OpenVINO Pad-1 and 12. In the library, negative numbers crop in both versions, and ``pad_value`` is checked only
+    in mode constant."""
     if data.dtype == "string" and pad_mode != "constant":
         raise ELEMENT_TYPE_REFUSED.fault(
             f'input 0 is string, which OpenVINO pads with pad_mode="constant" only, and pad_mode is "{pad_mode}"',

@@ -13,7 +13,7 @@ from irlint.ops.shared import contents as fold
 from irlint.ops.shared.compiling import (
     UNREADABLE,
     first_of,
-    given_type,
+    output_type_at,
     readable_constants,
 )
 from irlint.ops.shared.element_types import ARITHMETIC, common_type, expect_type
@@ -41,8 +41,9 @@ RANGE_NOT_FINITE = Rule(
     Severity.ERROR,
     "The start, limit or step of a Range is infinite or NaN.",
     why=(
-        "The number of elements is (limit - start) divided by the step, rounded up. If that is infinite or NaN, ONNX "
-        "Runtime fails at the node. OpenVINO refuses an infinite or NaN start, stop or step when it reads the model."
+        "The number of elements is (limit - start) divided by the step, rounded up. If this number is infinite or NaN, "
+        "ONNX Runtime fails at the node. OpenVINO refuses an infinite or NaN start, stop or step when it reads the "
+        "model."
     ),
     fix="Use finite numbers.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
@@ -55,7 +56,8 @@ delta) }""",
 
 
 def range_size(start: Scalar, limit: Scalar, delta: Scalar) -> MaybeDim:
-    """The number of entries of a range: max(ceil((limit - start) / delta), 0).
+    """The number of entries of a range: max(ceil((limit - start) / delta), 0). None if an argument is unknown, if
+    ``delta`` is symbolic, or for symbolic sizes with fractions.
 
     Raises a ``STEP_ZERO`` or ``RANGE_NOT_FINITE`` fault.
     """
@@ -86,7 +88,8 @@ def _any_float(*numbers: Scalar) -> bool:
 
 
 def ranged(start: Scalar, delta: Scalar, size: MaybeDim, *, dtype: str | None) -> Tensor:
-    """The tensor of a range that begins with ``start``, with its values if they are few."""
+    """The tensor of a range of ``size`` entries that begins with ``start``. The values are described if they are too
+    many to store."""
     if start is None or delta is None:
         return Tensor(dtype, (size,))
     if not isinstance(size, int) or size > CONTENTS_LIMIT:
@@ -100,7 +103,7 @@ def ranged(start: Scalar, delta: Scalar, size: MaybeDim, *, dtype: str | None) -
 def range_(start: Tensor, limit: Tensor, delta: Tensor, *, stash_type: int = 1, context: Context) -> Tensor:
     """ONNX Range: from ``start`` to ``limit`` (exclusive). ``stash_type`` came with opset 27.
 
-    ONNX Runtime accepts lists of one element, unless all three inputs are constants.
+    ONNX Runtime also accepts lists of one element as inputs, unless all three inputs are constants.
     """
     return _range(start, limit, delta, scalar=all(map(context.constant, range(3))))
 
@@ -142,11 +145,11 @@ def _truncated(entry: Scalar, dtype: str | None) -> Scalar:
     return int(entry) if isinstance(entry, float) and math.isfinite(entry) and dtype not in FLOATS else entry
 
 
-#: Element types of constants that the library does not read as numbers.
-_UNCOUNTED = UNREADABLE - {"bool", "nf4", "uint2"}
+#: Element types of constants whose values Range does not read.
+_UNREADABLE = UNREADABLE - {"bool", "nf4", "uint2"}
 
 
-@openvino("Range", until=3, compiles=readable_constants(0, 1, 2, unreadable=_UNCOUNTED))
+@openvino("Range", until=3, compiles=readable_constants(0, 1, 2, unreadable=_UNREADABLE))
 def ov_range(start: Tensor, stop: Tensor, step: Tensor) -> Tensor:
     """OpenVINO Range-1: all inputs of one type."""
     return _ov_range(start, stop, step, dtype=common_type((start, stop, step)))
@@ -157,12 +160,12 @@ def ov_range(start: Tensor, stop: Tensor, step: Tensor) -> Tensor:
     since=4,
     absent={"output_type": None},
     compiles=first_of(
-        readable_constants(0, 1, 2, unreadable=_UNCOUNTED),
-        given_type("output_type", ("uint3", "uint6"), computed=True),
+        readable_constants(0, 1, 2, unreadable=_UNREADABLE),
+        output_type_at("output_type", ("uint3", "uint6"), computed=True),
     ),
 )
 def ov_range_typed(start: Tensor, stop: Tensor, step: Tensor, *, output_type: DType | None) -> Tensor:
-    """OpenVINO Range-4: inputs of any numeric types. They are truncated to integers unless ``output_type`` is a
-    float."""
+    """OpenVINO Range-4: inputs of any numeric types. The numbers are truncated to integers unless ``output_type`` is a
+    floating-point type."""
     expect_result_type(output_type, "output_type", ARITHMETIC, dynamic=True)
     return _ov_range(start, stop, step, dtype=output_type)

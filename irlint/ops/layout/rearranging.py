@@ -1,4 +1,4 @@
-"""Operators that repeat, crop, turn around or shift a tensor along its axes."""
+"""Operators that repeat, crop, reverse or shift a tensor along its axes, and Trilu."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from irlint.ops.shared.element_types import (
 )
 from irlint.ops.shared.expectations import expect_one, expect_rank
 from irlint.ops.shared.index_ranges import INDEX_OUT_OF_RANGE, outermost
-from irlint.ops.shared.shape_inputs import entries, length, stated_size, whole
+from irlint.ops.shared.shape_inputs import entries, known_integers, length, stated_size
 from irlint.schemas import MICROSOFT
 
 ReverseMode = Literal["index", "mask"]
@@ -34,8 +34,8 @@ ENTRIES_PER_AXIS = Rule(
     Severity.ERROR,
     "A list with one number per axis has the wrong length.",
     why=(
-        "Repeats, pads, crops and block sizes have one entry per axis. ONNX pads have two: all beginnings first, "
-        "then all ends. Runtimes refuse any other length."
+        "Repeats, pads, crops and block sizes have one entry per axis. ONNX pads have two entries per axis: all "
+        "beginnings first, then all ends. Runtimes refuse any other length."
     ),
     fix=(
         "Write one entry for each axis of the data (two in ONNX pads). Use 1 for repeats and block sizes, or 0 for "
@@ -77,24 +77,26 @@ g (float[5,4] x, int64[4] lens) => (float[5,4] y) { y = ReverseSequence (x, lens
 def picked(
     x: Tensor, shape: Shape, source: Callable[[int, int], int | None], *, filler: Scalar = None
 ) -> Contents | None:
-    """The values of a result of ``shape`` whose entries come from ``x``.
+    """The values of a result of ``shape`` whose entries come from ``x``; None if they are unknown or too many.
 
-    ``source`` gives, for an axis and a position on it in the result, the position in ``x``; None is the ``filler``.
+    ``source`` maps an axis and a position on this axis of the result to the position in ``x``, or to None for an entry
+    that is ``filler``.
     """
     if x.value is None or not fold.fits(x.shape) or not fold.fits(shape):
         return None
     assert x.shape is not None
     steps = fold.strides(fold.static(x.shape))
     result: list[Scalar] = []
-    for place in fold.positions(shape):
-        origin = [source(axis, position) for axis, position in enumerate(place)]
+    for indices in fold.positions(shape):
+        origin = [source(axis, position) for axis, position in enumerate(indices)]
         known = [position * step for position, step in zip(origin, steps) if position is not None]
         result.append(x.value[sum(known)] if len(known) == len(origin) else filler)
     return tuple(result)
 
 
 def expect_per_axis(count: MaybeDim, shape: Shape | None, index: int | None, *, what: str, times: int = 1) -> None:
-    """Checks that a list has ``times`` numbers for each axis of ``shape``. Raises an ``ENTRIES_PER_AXIS`` fault."""
+    """Checks that a list of ``count`` numbers has ``times`` numbers for each axis of ``shape``. The list is input
+    ``index``, or an attribute if that is None. Raises an ``ENTRIES_PER_AXIS`` fault."""
     if shape is None or same(count, times * len(shape)) is not False:
         return
     place = f"`{what}`" if index is None else f"input {index} ({what})"
@@ -110,13 +112,13 @@ def expect_per_axis(count: MaybeDim, shape: Shape | None, index: int | None, *, 
 
 
 def tiled(x: Tensor, repeats: Sequence[MaybeDim]) -> Tensor:
-    """``x`` repeated along each axis; ``repeats`` has one entry for each."""
-    own = x.shape
-    assert own is not None
-    shape = tuple(product((dim, times)) for dim, times in zip(own, repeats))
+    """``x`` repeated along each axis; ``repeats`` has one entry for each axis."""
+    sizes = x.shape
+    assert sizes is not None
+    shape = tuple(product((dim, times)) for dim, times in zip(sizes, repeats))
 
     def source(axis: int, position: int) -> int:
-        dim = own[axis]
+        dim = sizes[axis]
         assert isinstance(dim, int)
         return position % dim
 
@@ -130,7 +132,7 @@ def tiled(x: Tensor, repeats: Sequence[MaybeDim]) -> Tensor:
 
 @onnx("Tile", since=1)
 def tile_along_axis(input: Tensor, tiles: Tensor, axis: Tensor) -> Tensor:
-    """ONNX Tile-1: repeated along one axis; both numbers are inputs of the data's type."""
+    """ONNX Tile-1: repeats along one axis. ``tiles`` and ``axis`` are numbers of the data's element type."""
     if input.shape is None:
         return Tensor(input.dtype)
     times, place = tiles.scalar, axis.scalar
@@ -155,8 +157,7 @@ def tile(input: Tensor, repeats: Tensor) -> Tensor:
 
 @openvino("Tile", lists=(1,))
 def ov_tile(data: Tensor, repeats: Tensor) -> Tensor:
-    """OpenVINO Tile-1: the shorter of shape and repeats is padded with 1s in front. The library reads negative repeats
-    as 0."""
+    """OpenVINO Tile-1: the shorter of shape and repeats gets leading 1s. The library reads negative repeats as 0."""
     expect_type(repeats, 1, INTEGERS)
     expect_rank(repeats, 1, 1, what="repeats")
     listed = entries(repeats)
@@ -167,14 +168,14 @@ def ov_tile(data: Tensor, repeats: Tensor) -> Tensor:
     return tiled(fold.rearranged(data, (1,) * (rank - len(data.shape)) + data.shape), times)
 
 
-# --- Crop and Scale, dropped before ONNX was stable -------------------------------------------------------------------
+# --- Crop -------------------------------------------------------------------------------------------------------------
 
 
 @onnx("Crop", until=9)
 def crop(input: Tensor, *, border: Ints, scale: Ints = ()) -> Tensor:
-    """Crop of the early experimental operators: [N, C, H, W] without its ``border`` (left, top, right, bottom).
+    """ONNX Crop, an early experimental operator: [N, C, H, W] without its ``border`` (left, top, right, bottom).
 
-    ``scale`` states the height and width that remain.
+    ``scale`` states the remaining height and width, instead of the border at the right and bottom.
     """
     expect_rank(input, 0, 4)
     if input.shape is None:
@@ -182,29 +183,29 @@ def crop(input: Tensor, *, border: Ints, scale: Ints = ()) -> Tensor:
     for name, given, count in (("border", border, (4,)), ("scale", scale, (0, 2))):
         if len(given) not in count:
             raise ENTRIES_PER_AXIS.fault(
-                f"`{name}` has {counted(len(given), 'entry', 'entries')}; it has {count[-1]} "
+                f"`{name}` has {counted(len(given), 'entry', 'entries')}; it needs {count[-1]} "
                 f"({'left, top, right, bottom' if name == 'border' else 'height, width'})",
                 help=f"give `{name}` {counted(count[-1], 'entry', 'entries')}",
                 attribute=name,
             )
     left, top, right, bottom = border
-    below, beside = scale or (bottom, right)
-    height = _cropped(input.shape, 2, top, rest=below, keeps=bool(scale))
-    width = _cropped(input.shape, 3, left, rest=beside, keeps=bool(scale))
+    vertical, horizontal = scale or (bottom, right)
+    height = _cropped(input.shape, 2, top, rest=vertical, keeps=bool(scale))
+    width = _cropped(input.shape, 3, left, rest=horizontal, keeps=bool(scale))
     for axis, dim in ((2, height), (3, width)):
         explain_size(axis, dim, whole=input.shape[axis])
     return Tensor(input.dtype, (*input.shape[:2], height, width))
 
 
 def _cropped(shape: Shape, axis: int, before: int, *, rest: int, keeps: bool) -> MaybeDim:
-    """The size of an axis after removing ``before``, and then ``rest``; with ``keeps``, ``rest`` is the size that
-    remains."""
+    """The size of an axis after ``before`` elements are removed at its start and ``rest`` at its end. With ``keeps``,
+    ``rest`` is the remaining size. Raises a ``CROP_EXCEEDS`` fault."""
     found = shape[axis]
-    if not reaches(found, before + rest, f"axis {axis} is at least what is cut off"):
+    if not reaches(found, before + rest, f"axis {axis} has the elements that are removed and kept"):
         raise CROP_EXCEEDS.fault(
-            f"axis {axis} of input 0 is {found}; {before} are removed before, and {rest} "
-            f"{'kept' if keeps else 'removed after'}",
-            help=f"reduce both to at most {found}",
+            f"axis {axis} of input 0 is {found}; {before} elements are removed at its start, and {rest} are "
+            f"{'kept' if keeps else 'removed at its end'}",
+            help=f"reduce the sum of both to at most {found}",
             input=0,
             marks=((0, axis),),
         )
@@ -213,19 +214,19 @@ def _cropped(shape: Shape, axis: int, before: int, *, rest: int, keeps: bool) ->
     return None if found is None else found - before - rest
 
 
-# --- turned around and shifted ----------------------------------------------------------------------------------------
+# --- reversed and shifted ---------------------------------------------------------------------------------------------
 
 
 @openvino("Reverse", until=1, absent={"mode": "index"}, lists=(1,))
 def ov_reverse(data: Tensor, reversed_axes: Tensor, *, mode: ReverseMode) -> Tensor:
-    """OpenVINO Reverse-1: the axes are given by numbers, or by a mask of one boolean for each axis."""
+    """OpenVINO Reverse-1: ``reversed_axes`` lists axes or, in mode mask, has one boolean for each axis."""
     expect_type(reversed_axes, 1, LOGICAL if mode == "mask" else INTEGERS)
     expect_rank(reversed_axes, 1, 1, what="reversed_axes")
     if mode == "mask":
         count = length(reversed_axes) if reversed_axes.shape is None else reversed_axes.shape[0]
         expect_per_axis(count, data.shape, 1, what="reversed_axes")
         return Tensor(data.dtype, data.shape)
-    named = whole(reversed_axes)
+    named = known_integers(reversed_axes)
     if named is not None and data.shape is not None:
         axes_of(named, len(data.shape), repeats=True)
     return Tensor(data.dtype, data.shape)
@@ -240,7 +241,7 @@ def _reverse_sequence(data: Tensor, lengths: Tensor, batch_axis: int, *, sequenc
     time = axis_of(sequence_axis, len(data.shape), "the sequence axis")
     count = lengths.shape[0] if lengths.shape is not None else None
     dim = data.shape[batch]
-    if not agree(dim, count, f"axis {batch} of input 0 are the sequences whose lengths input 1 states"):
+    if not agree(dim, count, f"input 1 states the length of each sequence, axis {batch} of input 0"):
         raise SEQUENCE_LENGTHS.fault(
             f"input 1 has {count} sequence lengths and axis {batch} of input 0 is {dim}",
             help=f"write {dim} lengths, or correct `batch_axis`",
@@ -248,12 +249,12 @@ def _reverse_sequence(data: Tensor, lengths: Tensor, batch_axis: int, *, sequenc
             marks=((0, batch), (1, 0)),
             aligned="left",
         )
-    _judge_lengths(data.shape[time], lengths, time)
+    _check_lengths(data.shape[time], lengths, time)
     exact = count if isinstance(count, int) or dim is None else dim
     return Tensor(data.dtype, (*data.shape[:batch], exact, *data.shape[batch + 1 :]))
 
 
-def _judge_lengths(dim: MaybeDim, lengths: Tensor, axis: int) -> None:
+def _check_lengths(dim: MaybeDim, lengths: Tensor, axis: int) -> None:
     """Checks that no reversed sequence is longer than the axis. Raises an ``INDEX_OUT_OF_RANGE`` fault."""
     _, most = outermost(lengths)
     for longest in most:
@@ -273,12 +274,12 @@ def reverse_sequence(input: Tensor, sequence_lens: Tensor, *, batch_axis: int = 
     for name, axis in (("batch_axis", batch_axis), ("time_axis", time_axis)):
         if axis > 1:
             raise ATTRIBUTE_OUT_OF_RANGE.fault(
-                f"attribute `{name}` is {axis}; it is 0 or 1", help="transpose the input", attribute=name
+                f"attribute `{name}` is {axis}; it must be 0 or 1", help="transpose the input", attribute=name
             )
     if batch_axis == time_axis:
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
             f"`batch_axis` and `time_axis` are both {batch_axis}; one must be 0 and the other 1",
-            help="use 0 for one and 1 for the other",
+            help="set one of the two to 0 and the other to 1",
             attribute="time_axis",
         )
     return _reverse_sequence(input, sequence_lens, batch_axis, sequence_axis=time_axis)
@@ -292,7 +293,7 @@ def ov_reverse_sequence(data: Tensor, seq_lengths: Tensor, *, batch_axis: int = 
 
 
 def _shift_for_each(layer: Layer) -> Fault | None:
-    """The fault of one shift for several axes of data with known sizes. Only the specification allows it."""
+    """The fault of a scalar shift for several axes of data with known sizes, which the specification allows."""
     shift, axes = layer.sizes(1), layer.sizes(2)
     if layer.sizes(0) is None or shift != () or not axes or axes[0] == 1:
         return None
@@ -306,7 +307,7 @@ def _shift_for_each(layer: Layer) -> Fault | None:
 
 @openvino("Roll", since=7, kept=True, compiles=_shift_for_each)
 def ov_roll(data: Tensor, shift: Tensor, axes: Tensor) -> Tensor:
-    """OpenVINO Roll-7: one shift for all ``axes``, or one for each."""
+    """OpenVINO Roll-7: one shift for all ``axes``, or one shift for each axis."""
     expect_type(shift, 1, INDEX_TYPES)
     expect_type(axes, 2, INDEX_TYPES)
     expect_rank(shift, 1, 0, 1, what="shift")
@@ -319,7 +320,7 @@ def ov_roll(data: Tensor, shift: Tensor, axes: Tensor) -> Tensor:
                 help="write one shift for each axis, or a scalar for all",
                 input=1,
             )
-    named = whole(axes)
+    named = known_integers(axes)
     if named is not None and data.shape is not None:
         axes_of(named, max(len(data.shape), 1), repeats=True)
     return Tensor(data.dtype, data.shape)
@@ -335,7 +336,7 @@ def trilu(input: Tensor, k: Tensor | None = None, *, upper: int = 1) -> Tensor:
 
 
 def _triangle(input: Tensor, diagonal: Scalar, *, upper: bool) -> Contents | None:
-    """The elements of static matrices, 0 beyond a diagonal; None if they are unknown."""
+    """The elements of static matrices, with 0 on the other side of a diagonal; None if they are unknown."""
     if input.value is None or not fold.fits(input.shape) or not isinstance(diagonal, int):
         return None
     rows, columns = fold.static(input.shape or ())[-2:]

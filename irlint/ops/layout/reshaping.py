@@ -23,7 +23,7 @@ RESHAPE_COUNT = Rule(
     Severity.ERROR,
     "The target shape of a Reshape has another number of elements than the data.",
     why=(
-        "Reshape keeps every element, so the product of the sizes must not change. A -1 in the target stands for the "
+        "Reshape keeps every element, so the product of the sizes must not change. A -1 in the target becomes the "
         "number of elements divided by the product of the other sizes; the quotient must be an integer. Runtimes fail "
         "at the node, often only at run time."
     ),
@@ -61,27 +61,27 @@ g (float[2,3,4] x) => (float[2,3,4] y) <int64[3] shape = {0, 3, -1}> { y = Resha
 
 
 def reshaped(data: Shape | None, target: Sequence[MaybeDim], *, copies: bool) -> Shape:
-    """The shape that a target gives ``data``; in the target, -1 is the remaining size, and None is unknown.
+    """The shape of ``data`` after a reshape to ``target``, in which None is unknown and -1 is inferred.
 
-    With ``copies``, a 0 copies the size of the data on the same axis. If the target is partly unknown, the number of
-    elements decides as much as possible. Raises a ``RESHAPE_TARGET`` or a ``RESHAPE_COUNT`` fault. Source: ONNX
-    Reshape-5 to 25, OpenVINO Reshape-1.
+    With ``copies``, a 0 copies the size of the data on the same axis. If exactly one size is unknown, it is inferred
+    from the number of elements. Raises a ``RESHAPE_TARGET`` or a ``RESHAPE_COUNT`` fault. Source: ONNX Reshape-5 to 25,
+    OpenVINO Reshape-1.
     """
-    _expect_meaning(data, target, copies)
+    _expect_valid_entries(data, target, copies)
     copied = {axis for axis, entry in enumerate(target) if entry == 0 and copies}
     stated = {axis: _stated(entry) for axis, entry in enumerate(target) if axis not in copied}
     if data is None:
         return tuple(stated.get(axis) for axis in range(len(target)))
-    ours, theirs = list(stated.values()), [1 if axis in copied else dim for axis, dim in enumerate(data)]
-    holes = [axis for axis, dim in stated.items() if dim is None]
-    if not holes:
-        _expect_count(data, target, theirs, ours=ours, copies=copies)
-        loose = [axis for axis, dim in stated.items() if isinstance(dim, Expr)]
-        if len(loose) == 1 and 0 not in ours and product(theirs) == 0:
-            stated[loose[0]] = 0
-    if len(holes) == 1:
-        rest = [dim for dim in ours if dim is not None]
-        stated[holes[0]] = _following(data, target, theirs, rest=rest)
+    of_target, of_data = list(stated.values()), [1 if axis in copied else dim for axis, dim in enumerate(data)]
+    unknown_axes = [axis for axis, dim in stated.items() if dim is None]
+    if not unknown_axes:
+        _expect_count(data, target, of_data, of_target=of_target, copies=copies)
+        symbolic = [axis for axis, dim in stated.items() if isinstance(dim, Expr)]
+        if len(symbolic) == 1 and 0 not in of_target and product(of_data) == 0:
+            stated[symbolic[0]] = 0
+    if len(unknown_axes) == 1:
+        rest = [dim for dim in of_target if dim is not None]
+        stated[unknown_axes[0]] = _inferred_size(data, target, of_data, rest=rest)
     return tuple(data[axis] if axis in copied else stated[axis] for axis in range(len(target)))
 
 
@@ -90,7 +90,8 @@ def _stated(entry: MaybeDim) -> MaybeDim:
     return None if entry == -1 or (isinstance(entry, Expr) and at_least(entry, 0) is False) else entry
 
 
-def _expect_meaning(data: Shape | None, target: Sequence[MaybeDim], copies: bool) -> None:
+def _expect_valid_entries(data: Shape | None, target: Sequence[MaybeDim], copies: bool) -> None:
+    """Checks each entry of a target. Raises a ``RESHAPE_TARGET`` fault."""
     text = shape_text(tuple(target))
     rests = [axis for axis, entry in enumerate(target) if entry == -1]
     if len(rests) > 1:
@@ -121,9 +122,9 @@ def _may_be_empty(data: Shape | None) -> bool:
 
 
 def _expect_count(
-    data: Shape, target: Sequence[MaybeDim], theirs: Sequence[MaybeDim], *, ours: Sequence[MaybeDim], copies: bool
+    data: Shape, target: Sequence[MaybeDim], of_data: Sequence[MaybeDim], *, of_target: Sequence[MaybeDim], copies: bool
 ) -> None:
-    before, after = product(theirs), product(ours)
+    before, after = product(of_data), product(of_target)
     verdict = same(before, after, positive=0 not in (before, after))
     if verdict is None and before is not None and after is not None:
         require(Relation("==", before, after), why=f"{shape_text(data)} is reshaped to {shape_text(tuple(target))}")
@@ -149,9 +150,11 @@ def _coming(count: MaybeDim) -> str:
 
 
 def _count_help(data: Shape, target: Sequence[MaybeDim]) -> str:
-    """The help for a wrong number of elements. It names the entry of the target to change, if there is only one
-    candidate."""
-    meant = [(axis, wanted) for axis in range(len(target)) if (wanted := _meant(data, target, axis)) is not None]
+    """The help for a wrong number of elements. It names the only entry of the target whose change corrects the number,
+    if there is exactly one."""
+    meant = [
+        (axis, wanted) for axis in range(len(target)) if (wanted := _fitting_entry(data, target, axis)) is not None
+    ]
     if len(meant) != 1:
         return "use a target with the same number of elements"
     axis, wanted = meant[0]
@@ -169,9 +172,10 @@ def _count_help(data: Shape, target: Sequence[MaybeDim]) -> str:
     return f"{sum_text}{write}, or -1, which is computed from the number of elements"
 
 
-def _meant(data: Shape, target: Sequence[MaybeDim], axis: int) -> int | None:
-    """The number that would make the target fit if it replaced the entry; None if there is none. If the target has a
-    -1, only the data's size on the same axis is tried, if both have as many axes or the same ones before."""
+def _fitting_entry(data: Shape, target: Sequence[MaybeDim], axis: int) -> int | None:
+    """The number that would correct the number of elements if it replaced the entry at ``axis``; None if there is no
+    such number, or if a size is unknown. If the target has a -1, only the size of the data on the same axis is tried,
+    and only if the ranks or the earlier entries are equal."""
     entry, before = target[axis], product(data)
     others = product(dim for place, dim in enumerate(target) if place != axis and dim != -1)
     if entry in (0, -1) or before is None or others in (None, 0) or 0 in target:
@@ -179,16 +183,19 @@ def _meant(data: Shape, target: Sequence[MaybeDim], axis: int) -> int | None:
     if -1 in target:
         is_aligned = len(data) == len(target) or tuple(target[:axis]) == data[:axis]
         own = data[axis] if axis < len(data) and is_aligned else None
-        fits = isinstance(own, int) and own != entry and quotient(before, own * others) is not None
-        return own if fits and isinstance(own, int) else None
+        if not isinstance(own, int) or own == entry:
+            return None
+        return own if quotient(before, own * others) is not None else None
     wanted = quotient(before, others)
     return wanted if isinstance(wanted, int) and wanted > 0 else None
 
 
-def _following(data: Shape, target: Sequence[MaybeDim], theirs: Sequence[MaybeDim], *, rest: Sequence[Dim]) -> MaybeDim:
-    """The one size that follows from the number of elements; None if it is unknown. Raises a ``RESHAPE_COUNT``
-    fault."""
-    before, known = product(theirs), product(rest)
+def _inferred_size(
+    data: Shape, target: Sequence[MaybeDim], of_data: Sequence[MaybeDim], *, rest: Sequence[Dim]
+) -> MaybeDim:
+    """The unknown size of a target, inferred from the number of elements; None if it remains unknown. ``rest`` are the
+    other sizes. Raises a ``RESHAPE_COUNT`` fault."""
+    before, known = product(of_data), product(rest)
     if before is None or known is None or known == 0:
         return None
     exact = quotient(before, known)
@@ -228,8 +235,8 @@ def _as_target(data: Tensor, target: Sequence[MaybeDim], *, copies: bool) -> Ten
 
 @onnx("Reshape", since=1)
 def reshape_by_attribute(data: Tensor, *, shape: Ints | None = None, consumed_inputs: Ints | None = None) -> Tensor:
-    """ONNX Reshape-1. ONNX Runtime refuses it without the attribute ``shape``, for which the specification has no
-    default."""
+    """ONNX Reshape-1. ONNX Runtime refuses a node without the attribute ``shape``, which has no default in the
+    specification."""
     if shape is None:
         raise RESHAPE_TARGET.fault("there is no target", help="write the attribute `shape`", attribute="shape")
     return _as_target(data, shape, copies=True)
@@ -260,9 +267,8 @@ def _copied_zeros(data: Shape | None, target: Tensor) -> list[int]:
     return [axis for axis, dim in enumerate(data or ()) if dim == 0 and listed and listed[axis : axis + 1] == (0,)]
 
 
-def _is_stated(entry: Dim) -> bool:
-    """Whether an entry has no symbols of unknown origin, whose names begin with ``_``; OpenVINO can infer such an
-    entry."""
+def _is_inferred(entry: Dim) -> bool:
+    """Whether OpenVINO can infer an entry: it contains no symbols of unknown origin, whose names begin with ``_``."""
     return all(not name.startswith("_") for name in symbols(entry))
 
 
@@ -271,7 +277,7 @@ def ov_reshape(data: Tensor, pattern: Tensor, *, special_zero: bool, context: Co
     """OpenVINO Reshape-1."""
     expect_type(pattern, 1, INTEGERS)
     listed = entries(pattern) or ()
-    sure = all(entry is not None and _is_stated(entry) for entry in listed) or not _may_be_empty(data.shape)
+    sure = all(entry is not None and _is_inferred(entry) for entry in listed) or not _may_be_empty(data.shape)
     if sure and not special_zero and 0 in listed and -1 in listed and not any(dim == 0 for dim in data.shape or ()):
         raise RESHAPE_TARGET.fault(
             f"the target is {shape_text(listed)} and input 0 is {shape_text(data.shape)}: without `special_zero`, 0 "
@@ -282,19 +288,20 @@ def ov_reshape(data: Tensor, pattern: Tensor, *, special_zero: bool, context: Co
     try:
         return _reshape(data, pattern, copies=special_zero)
     except Fault as fault:
-        counted_later = special_zero and fault.rule is RESHAPE_COUNT and not context.constant(0)
-        cut = _cut_off(data, listed) if counted_later else None
-        if cut is None:
+        uncounted = special_zero and fault.rule is RESHAPE_COUNT and not context.constant(0)
+        result = _with_fewer_elements(data, listed) if uncounted else None
+        if result is None:
             raise
         warn(fault.lowered(Severity.WARNING))
-        return cut
+        return result
 
 
-def _cut_off(data: Tensor, target: Sequence[MaybeDim]) -> Tensor | None:
-    """The library's result if a target that copies sizes has too few elements. The library does not count the elements
-    then.
+def _with_fewer_elements(data: Tensor, target: Sequence[MaybeDim]) -> Tensor | None:
+    """The library's result if a target that copies sizes has fewer elements than the data. The library does not count
+    the elements if an entry is 0 and none is -1.
 
-    None if the target has more elements, or may have, and for a constant, whose elements the library counts.
+    None if the target may have more elements, or if the values of the data are known, because the library then counts
+    the elements.
     """
     if 0 not in target or -1 in target or data.shape is None or data.value is not None:
         return None
@@ -308,7 +315,7 @@ def _cut_off(data: Tensor, target: Sequence[MaybeDim]) -> Tensor | None:
 
 
 def flattened(shape: Shape | None, axis: int) -> Shape:
-    """[product of the sizes before ``axis``, product of the others]."""
+    """[product of the sizes before ``axis``, product of the other sizes]."""
     if shape is None:
         return (None, None)
     return (product(shape[:axis]), product(shape[axis:]))

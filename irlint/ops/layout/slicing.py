@@ -1,4 +1,4 @@
-"""Operators that take a range of each axis: Slice, and SliceScatter, which replaces it."""
+"""Slice, which selects a range of each axis, and SliceScatter, which replaces the elements of these ranges."""
 
 from __future__ import annotations
 
@@ -107,10 +107,10 @@ class Range:
 
 
 def from_start(index: MaybeDim, dim: MaybeDim) -> MaybeDim:
-    """``index`` counted from the start of an axis of size ``dim``; None if its sign is unknown.
+    """``index`` counted from the start of an axis of size ``dim``; None if the sign of the index is unknown.
 
-    ``dim`` - 1 is returned unchanged, because it is negative only if the axis is empty. So is an index of ``dim`` or
-    more.
+    An index that is not negative is returned unchanged. So is ``dim`` - 1, which is negative only if the axis is empty,
+    and an index of ``dim`` or more.
     """
     if index is None or at_least(index, 0) or (dim is not None and (same(dim - index, 1) or at_least(index, dim))):
         return index
@@ -120,10 +120,10 @@ def from_start(index: MaybeDim, dim: MaybeDim) -> MaybeDim:
 
 
 def range_length(dim: MaybeDim, taken: Range) -> MaybeDim:
-    """The number of elements that ``start:end:step`` takes from an axis of size ``dim``.
+    """The number of elements that ``start:end:step`` selects from an axis of size ``dim``; None if it is unknown.
 
-    As in NumPy, with one exception: for a negative step, a start before the first element counts as the first one. ONNX
-    and OpenVINO do so.
+    It is the number of NumPy, with one exception: for a negative step, ONNX and OpenVINO clamp a start before the first
+    element to the first element.
     """
     start, end, step = taken.start, taken.end, taken.step
     if dim is None or start is None or end is None or not isinstance(step, int):
@@ -146,7 +146,8 @@ def _ascending_length(dim: Dim, start: Dim, end: Dim, *, step: int) -> MaybeDim:
 
 
 def _steps(room: MaybeDim, dim: Dim, step: int) -> MaybeDim:
-    """The number of steps that begin within ``room`` elements of ``dim``; 0 if ``room`` is negative."""
+    """The number of steps that begin within ``room`` elements: ceil(room / step), or 0 if ``room`` is negative. If
+    ``room`` is the size ``dim`` of the axis, it is not negative."""
     if room is None or room == dim or at_least(room, 1 - step):
         return None if room is None else ceildiv(room, step)
     count = largest(room, 0)
@@ -166,7 +167,7 @@ def _descending_length(dim: Dim, start: Dim, end: Dim, *, step: int) -> MaybeDim
 
 
 def range_positions(dim: int, taken: Range) -> range | None:
-    """The positions that ``start:end:step`` takes of an axis of size ``dim``, None if they are unknown."""
+    """The positions that ``start:end:step`` selects on an axis of size ``dim``; None if they are unknown."""
     start, end, step = taken.start, taken.end, taken.step
     if not isinstance(start, int) or not isinstance(end, int) or not isinstance(step, int):
         return None
@@ -177,31 +178,32 @@ def range_positions(dim: int, taken: Range) -> range | None:
 
 
 def picked(value: Contents | None, shape: Shape | None, positions: Sequence[Sequence[int] | None]) -> Contents | None:
-    """The values at the given positions of each axis, None if they are unknown."""
+    """The values at ``positions`` of each axis; None if the values, the shape or the positions on an axis are
+    unknown."""
     if value is None or shape is None or not fits(shape) or None in positions:
         return None
-    own = strides(shape)  # type: ignore[arg-type]
-    offsets = [[place * step for place in places] for places, step in zip(positions, own) if places is not None]
-    return tuple(value[sum(place)] for place in product(*offsets))
+    widths = strides(shape)  # type: ignore[arg-type]
+    offsets = [[index * width for index in indices] for indices, width in zip(positions, widths) if indices is not None]
+    return tuple(value[sum(parts)] for parts in product(*offsets))
 
 
-def _emptiness(axis: int, left: MaybeDim, *, whole: MaybeDim, taken: Range) -> str:
-    """A sentence if a slice is empty because it begins after its end."""
-    if left != 0 or not isinstance(taken.start, int) or not isinstance(whole, int) or not 0 < whole <= taken.start:
+def _emptiness(axis: int, dim: MaybeDim, taken: Range) -> str:
+    """A sentence if an ascending slice is empty because it starts after the last element; "" otherwise."""
+    if not isinstance(taken.start, int) or not isinstance(taken.step, int) or not isinstance(dim, int):
         return ""
-    return f"the slice starts at {taken.start} and axis {axis} has {whole}: nothing is left"
+    if taken.step < 0 or not 0 < dim <= taken.start:
+        return ""
+    return f"the slice starts at {taken.start} and axis {axis} has {counted(dim, 'element')}: the slice is empty"
 
 
 def sliced(data: Tensor, ranges: Sequence[Range | None]) -> Tensor:
-    """``data`` with the range of each axis; None keeps the axis."""
+    """The part of ``data`` in ``ranges``, which has a range for each axis, or None for an axis that is kept."""
     if data.shape is None:
         return Tensor(data.dtype)
     shape = tuple(dim if taken is None else range_length(dim, taken) for dim, taken in zip(data.shape, ranges))
-    for axis, (whole, taken) in enumerate(zip(data.shape, ranges)):
+    for axis, (dim, taken) in enumerate(zip(data.shape, ranges)):
         if taken is not None:
-            explain_size(
-                axis, shape[axis], details=_emptiness(axis, shape[axis], whole=whole, taken=taken), whole=whole
-            )
+            explain_size(axis, shape[axis], details=_emptiness(axis, dim, taken), whole=dim)
     value = None
     if data.value is not None and fits(data.shape):
         places = [
@@ -213,11 +215,12 @@ def sliced(data: Tensor, ranges: Sequence[Range | None]) -> Tensor:
         return Tensor(data.dtype, shape, value)
     from irlint.ops.shared import bounds
 
-    return Tensor(data.dtype, shape, None, bounds.taken(data, list(map(place_of, data.shape, ranges))))
+    return Tensor(data.dtype, shape, None, bounds.taken(data, list(map(start_and_step, data.shape, ranges))))
 
 
-def place_of(dim: MaybeDim, taken: Range | None) -> tuple[MaybeDim, MaybeDim]:
-    """The first position that a range takes, and the distance from one to the next; None for each unknown one."""
+def start_and_step(dim: MaybeDim, taken: Range | None) -> tuple[MaybeDim, MaybeDim]:
+    """The first position that a range selects, and its step. None instead of an unknown position or step; 0 and 1 for
+    an axis that is kept."""
     if taken is None:
         return 0, 1
     start, step = taken.start, taken.step
@@ -232,7 +235,7 @@ def place_of(dim: MaybeDim, taken: Range | None) -> tuple[MaybeDim, MaybeDim]:
 
 
 def entries(tensor: Tensor | None, count: int) -> tuple[MaybeDim, ...]:
-    """The integers in a list of ``count`` entries; None for each unknown one."""
+    """The integers in a list of ``count`` entries; None for each unknown integer."""
     known = None if tensor is None else tensor.ints
     return known if known is not None and len(known) == count else (None,) * count
 
@@ -244,8 +247,8 @@ Listed = tuple[int, str, Tensor | None]
 
 
 def entry_count(lists: Sequence[Listed], data: Tensor) -> int | None:
-    """The number of sliced axes; None if it is unknown. Raises a ``SLICE_LENGTHS_DIFFER`` or ``INPUT_RANK_REFUSED``
-    fault."""
+    """The number of sliced axes, after checking that the ``lists`` have one entry for each; None if it is unknown.
+    Raises a ``SLICE_LENGTHS_DIFFER`` or ``INPUT_RANK_REFUSED`` fault."""
     found: list[tuple[int, str, MaybeDim]] = []
     for index, name, tensor in lists:
         if tensor is None or tensor.shape is None:
@@ -275,7 +278,7 @@ def entry_count(lists: Sequence[Listed], data: Tensor) -> int | None:
 
 
 def refuse_zero_steps(steps: Sequence[MaybeDim], index: int | None) -> None:
-    """Raises a ``SLICE_STEP_ZERO`` fault; ``index`` is the input that holds the steps."""
+    """Raises a ``SLICE_STEP_ZERO`` fault if a step is 0; ``index`` is the input with the steps."""
     for position, step in enumerate(steps):
         if step == 0:
             raise SLICE_STEP_ZERO.fault(
@@ -294,7 +297,8 @@ def _ranges(
     axes: Tensor | None,
     count: int | None,
 ) -> tuple[Range | None, ...] | None:
-    """The range of each axis of ``data``; None if its rank is unknown. The lists were checked before."""
+    """The range of each axis of ``data`` (None for an axis that is kept), from lists of ``count`` entries. The result
+    is None if the rank is unknown. If an axis in ``axes`` or ``count`` is unknown, every range is unknown."""
     rank = data.rank
     if rank is None:
         return None
@@ -373,7 +377,7 @@ def _sliced_by_inputs(
 
 
 def bounded(result: Tensor, data: Tensor, context: Context) -> Tensor:
-    """``result``; each data-dependent size is at most the size of the axis from which it was sliced."""
+    """``result``, a slice of ``data``, with symbols for unknown sizes: each is at most the size of the sliced axis."""
     if result.shape is None or data.shape is None:
         return result
     shape = tuple(
@@ -428,12 +432,12 @@ def _expect_slice(data: Shape, updates: Shape, window: Shape) -> None:
             input=1,
         )
     for axis, (given, wanted, whole) in enumerate(zip(updates, window, data)):
-        fits_slice = agree(given, wanted, f"axis {axis} of the updates is that of the slice")
+        fits_slice = agree(given, wanted, f"axis {axis} of the updates has the size of the slice")
         if not fits_slice or (wanted is None and at_least(whole, given) is False):
             raise UPDATES_NOT_SLICE.fault(
                 f"input 1 is {shape_text(updates)} and the slice of input 0 to replace is {shape_text(window)}: "
                 f"axis {axis} is {given} against {f'at most {whole}' if wanted is None else wanted}",
-                help=f"make axis {axis} of the updates as long as the slice",
+                help=f"give axis {axis} of the updates the size of the slice",
                 input=1,
                 marks=((1, axis),),
             )

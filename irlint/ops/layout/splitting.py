@@ -1,4 +1,4 @@
-"""Split and VariadicSplit: parts of a tensor along an axis."""
+"""Split and VariadicSplit, which divide a tensor into parts along an axis."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from irlint.ops.shared.element_types import expect_type
 from irlint.ops.shared.expectations import expect_one, expect_rank
 from irlint.ops.shared.shape_inputs import entries, length, number, stated_size
 from irlint.ops.shared.sizes import whole_quotient
-from irlint.ops.signatures import PARTS, holds
+from irlint.ops.signatures import PARTS, with_roles
 
 SPLIT_SUM = Rule(
     "IRL341",
@@ -27,7 +27,7 @@ SPLIT_SUM = Rule(
     Severity.ERROR,
     "The sizes of the parts do not add up to the size of the split axis.",
     why="Every element must belong to exactly one part. Runtimes refuse sizes with a smaller or larger sum.",
-    fix="Use sizes that add up to the size of the axis. In OpenVINO, one of them may be -1, which stands for the rest.",
+    fix="Use sizes that add up to the size of the axis. In OpenVINO, one size may be -1: the remaining elements.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[6,4] x) => (float[2,4] a, float[3,4] b) <int64[2] split = {2, 3}> { a, b = Split <axis = 0> (x, split) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -53,7 +53,7 @@ SPLIT_COUNT = Rule(
     "IRL343",
     "split-count-mismatch",
     Severity.ERROR,
-    "The number of parts is not stated exactly once, or does not fit the outputs.",
+    "The number of parts is not stated exactly once, or differs from the number of outputs.",
     why=(
         "Each output needs a part. Runtimes refuse a node with more outputs than parts, and ONNX nodes with fewer "
         "outputs than listed sizes."
@@ -69,13 +69,13 @@ g (float[6,4] x) => (float[2,4] a, float[4,4] b) <int64[2] split = {2, 4}> { a, 
 
 
 def part(x: Tensor, axis: int, start: MaybeDim, *, extent: MaybeDim) -> Tensor:
-    """The part of ``extent`` elements from ``start`` on along ``axis``, which counts from 0."""
+    """The part of ``x`` with the ``extent`` elements of ``axis`` from ``start`` on. ``axis`` counts from 0."""
     assert x.shape is not None
     shape = (*x.shape[:axis], extent, *x.shape[axis + 1 :])
     if x.extent is not None:
         from irlint.ops.shared import bounds
 
-        places = [(start if place == axis else 0, 1) for place in range(len(shape))]
+        places = [(start if other == axis else 0, 1) for other in range(len(shape))]
         return Tensor(x.dtype, shape, None, bounds.taken(x, places))
     if x.value is None or not isinstance(start, int) or not fold.fits(shape):
         return Tensor(x.dtype, shape)
@@ -90,7 +90,7 @@ def part(x: Tensor, axis: int, start: MaybeDim, *, extent: MaybeDim) -> Tensor:
 
 
 def split_up(x: Tensor, axis: int, sizes: Sequence[MaybeDim]) -> tuple[Tensor, ...]:
-    """One tensor for each of ``sizes`` along ``axis``, which counts from 0."""
+    """The parts of ``x`` with ``sizes`` elements of ``axis``, which counts from 0."""
     starts: list[MaybeDim] = [0]
     for extent in sizes:
         starts.append(total((starts[-1], extent)))
@@ -111,7 +111,8 @@ def even_sizes(dim: MaybeDim, count: int, axis: int) -> tuple[MaybeDim, ...]:
 
 
 def nearly_even_sizes(dim: MaybeDim, count: int, axis: int) -> tuple[MaybeDim, ...]:
-    """The sizes of ``count`` parts; the last may be smaller (ONNX Split-18). Raises a ``SPLIT_UNEVEN`` fault."""
+    """The sizes of ``count`` parts of an axis; the last part may be smaller (ONNX Split-18). Raises a ``SPLIT_UNEVEN``
+    fault."""
     if dim is None:
         return (None,) * count
     chunk = ceildiv(dim, count)
@@ -133,41 +134,41 @@ def nearly_even_sizes(dim: MaybeDim, count: int, axis: int) -> tuple[MaybeDim, .
 
 
 def stated_sizes(dim: MaybeDim, sizes: Sequence[MaybeDim], axis: int, *, input: int | None) -> tuple[MaybeDim, ...]:
-    """The stated sizes of the parts of an axis, after checking that they add up to it.
+    """The stated ``sizes`` of the parts of an axis of size ``dim``, after checking that they add up to ``dim``.
 
-    If one size, or the axis itself, is unknown, it is computed from the others. Raises a ``SPLIT_SUM`` or
-    ``SIZE_NEGATIVE`` fault.
+    If exactly one size is unknown, it is computed from the others. Raises a ``SPLIT_SUM`` or ``SIZE_NEGATIVE`` fault.
     """
     place = "`split`" if input is None else f"input {input}"
     checked = [stated_size(entry, input, f"entry {position} of {place}") for position, entry in enumerate(sizes)]
-    holes = [position for position, entry in enumerate(checked) if entry is None]
+    unknown = [position for position, entry in enumerate(checked) if entry is None]
     known = total(entry for entry in checked if entry is not None)
-    if not holes and not agree(dim, known, f"the parts of axis {axis} add up to it"):
+    if not unknown and not agree(dim, known, f"the sizes of the parts add up to axis {axis}"):
         raise SPLIT_SUM.fault(
             f"the sizes in {place} add up to {known} and axis {axis} of input 0 is {dim}",
             help=f"use sizes that add up to {dim}",
             input=input if input is not None else 0,
             marks=((0, axis),),
         )
-    if holes and not reaches(dim, known, f"the parts of axis {axis} do not exceed it"):
+    if unknown and not reaches(dim, known, f"the sizes of the parts do not exceed axis {axis}"):
         raise SPLIT_SUM.fault(
-            f"the known sizes in {place} add up to {known} already and axis {axis} of input 0 is {dim}",
+            f"the known sizes in {place} add up to {known}, but axis {axis} of input 0 is {dim}",
             help=f"use sizes that add up to {dim}",
             input=input if input is not None else 0,
             marks=((0, axis),),
         )
-    if len(holes) == 1 and dim is not None and known is not None:
+    if len(unknown) == 1 and dim is not None and known is not None:
         rest: Dim = dim - known
-        checked[holes[0]] = rest if at_least(rest, 0) else None
+        checked[unknown[0]] = rest if at_least(rest, 0) else None
     return tuple(checked)
 
 
 def _expect_count(found: int | None, context: Context, what: str) -> None:
+    """Checks that the number of parts that ``what`` states is the number of outputs. Raises a ``SPLIT_COUNT`` fault."""
     if found is None or found == context.outputs:
         return
     raise SPLIT_COUNT.fault(
-        f"{what} {counted(found, 'part')} and the node has {counted(context.outputs, 'output')}",
-        help=f"write {counted(context.outputs, 'size')}, or use {counted(found, 'output')}",
+        f"{what} states {counted(found, 'part')} and the node has {counted(context.outputs, 'output')}",
+        help=f"state {counted(context.outputs, 'part')}, or use {counted(found, 'output')}",
     )
 
 
@@ -176,11 +177,11 @@ def _unsplit(x: Tensor, context: Context) -> tuple[Tensor, ...]:
 
 
 @onnx("Split", since=1)
-def split_by_either(
+def split_by_attribute_or_input(
     input: Tensor, split: Tensor | None = None, *, axis: int | None = None, context: Context
 ) -> tuple[Tensor, ...]:
-    """ONNX Split-1: sizes from the attribute ``split``. They are unknown if an input states them, because it has the
-    data's type."""
+    """ONNX Split-1: sizes from the attribute ``split``. If the input ``split`` states the sizes, they are unknown,
+    because it has the data's element type."""
     attribute = context.node.attributes.get("split")
     listed = tuple(attribute.value) if attribute is not None and attribute.kind == "INTS" else None
     if listed is None and split is not None:
@@ -189,7 +190,7 @@ def split_by_either(
 
 
 @onnx("Split", since=2)
-@holds(split=PARTS)
+@with_roles(split=PARTS)
 def split_by_attribute(
     input: Tensor, *, axis: int = 0, split: Ints | None = None, context: Context
 ) -> tuple[Tensor, ...]:
@@ -199,12 +200,12 @@ def split_by_attribute(
 
 @onnx("Split", since=18, late=True)
 @onnx("Split", since=13, until=17)
-@holds(split=PARTS)
+@with_roles(split=PARTS)
 def split_by_input(
     input: Tensor, split: Tensor | None = None, *, axis: int = 0, num_outputs: int | None = None, context: Context
 ) -> tuple[Tensor, ...]:
-    """ONNX Split-13 and 18: sizes from an input. From 18 on, ``num_outputs`` equal parts; the last one may be
-    smaller."""
+    """ONNX Split-13 and 18: sizes from an input. Without the input, equal parts; from 18 on, ``num_outputs`` parts, of
+    which the last may be smaller."""
     if split is not None:
         if num_outputs is not None:
             raise SPLIT_COUNT.fault(
@@ -213,7 +214,7 @@ def split_by_input(
                 attribute="num_outputs",
             )
         expect_rank(split, 1, 1, what="split")
-        _expect_count(length(split), context, "input 1 states")
+        _expect_count(length(split), context, "input 1")
         return _onnx_split(input, entries(split) or (None,) * context.outputs, axis, context=context, input=1)
     if context.version < 18:
         return _onnx_split(input, None, axis, context=context, input=None)
@@ -224,12 +225,12 @@ def split_by_input(
         )
     if num_outputs < 1:
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
-            f"attribute `num_outputs` is {num_outputs}; it is at least 1",
+            f"attribute `num_outputs` is {num_outputs}; it must be at least 1",
             help=f"write num_outputs={context.outputs}",
             attribute="num_outputs",
         )
     if context.outputs > num_outputs:
-        _expect_count(num_outputs, context, "`num_outputs` makes")
+        _expect_count(num_outputs, context, "`num_outputs`")
     if input.shape is None:
         return _unsplit(input, context)
     place = axis_of(axis, len(input.shape))
@@ -240,7 +241,7 @@ def _onnx_split(
     x: Tensor, sizes: Sequence[MaybeDim] | None, axis: int, *, context: Context, input: int | None
 ) -> tuple[Tensor, ...]:
     if sizes is not None:
-        _expect_count(len(sizes), context, "`split` states" if input is None else f"input {input} states")
+        _expect_count(len(sizes), context, "`split`" if input is None else f"input {input}")
     if x.shape is None:
         return _unsplit(x, context)
     place = axis_of(axis, len(x.shape))
@@ -256,12 +257,12 @@ def ov_split(data: Tensor, axis: Tensor, *, num_splits: int, context: Context) -
     expect_one(axis, 1, "axis", scalar=True)
     if num_splits < 1:
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
-            f"attribute `num_splits` is {num_splits}; it is at least 1",
+            f"attribute `num_splits` is {num_splits}; it must be at least 1",
             help=f'write num_splits="{context.outputs}"',
             attribute="num_splits",
         )
     if context.outputs > num_splits:
-        _expect_count(num_splits, context, "`num_splits` makes")
+        _expect_count(num_splits, context, "`num_splits`")
     place = number(axis)
     if data.shape is None or not isinstance(place, int):
         return _split_anywhere(data, num_splits)
@@ -289,13 +290,13 @@ def _split_anywhere(x: Tensor, count: int) -> tuple[Tensor, ...]:
 
 
 @openvino("VariadicSplit", compiles=readable_constants(1, 2))
-@holds(split_lengths=PARTS)
+@with_roles(split_lengths=PARTS)
 def ov_variadic_split(data: Tensor, axis: Tensor, split_lengths: Tensor, *, context: Context) -> tuple[Tensor, ...]:
-    """OpenVINO VariadicSplit-1: parts of stated sizes; one may be -1 for the rest."""
+    """OpenVINO VariadicSplit-1: parts of stated sizes; one size may be -1 for the remaining elements."""
     expect_one(axis, 1, "axis")
     expect_rank(split_lengths, 2, 1, what="split_lengths")
     sizes = entries(split_lengths)
-    if sizes is None and split_lengths.shape is not None and _open(split_lengths.shape[0]):
+    if sizes is None and split_lengths.shape is not None and _depends_on_inputs(split_lengths.shape[0]):
         raise SPLIT_SUM.fault(
             f"input 2 (split_lengths) is {shape_text(split_lengths.shape)}: OpenVINO creates no output if the number "
             "of parts is dynamic",
@@ -303,7 +304,7 @@ def ov_variadic_split(data: Tensor, axis: Tensor, split_lengths: Tensor, *, cont
             input=2,
         )
     if sizes is not None and context.outputs > len(sizes):
-        _expect_count(len(sizes), context, "input 2 states")
+        _expect_count(len(sizes), context, "input 2")
     place = number(axis)
     if sizes is None or data.shape is None or not isinstance(place, int):
         return _split_anywhere(data, context.outputs)
@@ -311,7 +312,7 @@ def ov_variadic_split(data: Tensor, axis: Tensor, split_lengths: Tensor, *, cont
     return split_up(data, place, _with_rest(data.shape[place], sizes, place))
 
 
-def _open(dim: MaybeDim) -> bool:
+def _depends_on_inputs(dim: MaybeDim) -> bool:
     """Whether a size depends on the sizes of the model's inputs."""
     return isinstance(dim, Expr) and all(name[:1] != "_" for name in symbols(dim))
 
@@ -320,8 +321,8 @@ def _with_rest(dim: MaybeDim, sizes: Sequence[MaybeDim], axis: int) -> tuple[May
     rests = [position for position, entry in enumerate(sizes) if entry == -1]
     if len(rests) > 1:
         raise SPLIT_SUM.fault(
-            f"entries {rests[0]} and {rests[1]} of input 2 are both -1; only one part can be the rest",
-            help="write all sizes but one",
+            f"entries {rests[0]} and {rests[1]} of input 2 are both -1; only one entry may be -1",
+            help="write the sizes of all parts but one",
             input=2,
         )
     if not rests:
@@ -329,11 +330,11 @@ def _with_rest(dim: MaybeDim, sizes: Sequence[MaybeDim], axis: int) -> tuple[May
     others = [stated_size(entry, 2, f"entry {i} of input 2") for i, entry in enumerate(sizes) if i != rests[0]]
     known = total(others)
     rest = None if dim is None or known is None else dim - known
-    if not reaches(dim, known, f"the parts of axis {axis} do not exceed it"):
+    if not reaches(dim, known, f"the sizes of the parts do not exceed axis {axis}"):
         warn(
             SPLIT_SUM.fault(
                 f"without the -1, the sizes in input 2 add up to {known}, but axis {axis} of input 0 is only {dim}: "
-                "OpenVINO loads this, and replaces the -1 by 0",
+                "OpenVINO loads the layer, and replaces the -1 by 0",
                 help=f"use sizes that add up to {dim}",
                 input=2,
                 marks=((0, axis),),

@@ -1,4 +1,4 @@
-"""Operators that remove axes of size 1 and add them: Squeeze and Unsqueeze."""
+"""Operators that remove or insert axes of size 1: Squeeze, Unsqueeze and ExpandDims."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from irlint.model import Node
 from irlint.model.tensor import CONTENTS_LIMIT, Tensor, shape_text
 from irlint.ops import Context, onnx, openvino
 from irlint.ops.shared.axes import AXIS_OUT_OF_RANGE, AXIS_REPEATED, Ints, axes_of, result_axis
-from irlint.ops.shared.compiling import Layer, first_of, not_compiled, readable_constants, whole_sizes
+from irlint.ops.shared.compiling import Layer, first_of, known_shape, not_compiled, readable_constants
 from irlint.ops.shared.contents import rearranged
 from irlint.ops.shared.element_types import ARITHMETIC, expect_type
 from irlint.ops.shared.expectations import INPUT_RANK_REFUSED, expect_list_of_axes, expect_rank
-from irlint.ops.shared.shape_inputs import length, whole
+from irlint.ops.shared.shape_inputs import known_integers, length
 from irlint.schemas import MICROSOFT
 
 SQUEEZE_SIZE = Rule(
@@ -40,7 +40,8 @@ g (float[1,3,1] x) => (float[1,3] y) <int64[1] axes = {2}> { y = Squeeze (x, axe
 
 
 def squeezed(shape: Shape | None, axes: Sequence[int] | None) -> Shape | None:
-    """``shape`` without ``axes``, which must have size 1. If ``axes`` is None, without every axis of size 1.
+    """``shape`` without ``axes``, which must have size 1. If ``axes`` is None, ``shape`` without every axis of size 1;
+    then the result is None if a size may or may not be 1.
 
     Raises a ``SQUEEZE_SIZE`` fault.
     """
@@ -61,18 +62,16 @@ def _ones(shape: Shape) -> list[bool | None]:
 
 
 def _declared_rank(node: Node) -> int | None:
-    """The rank that the file declares for the output; None if it declares no shape or rank 0.
-
-    Rank 0 does not count, because a shape without sizes may also mean that none is declared.
-    """
+    """The rank that the file declares for the output; None if it declares no shape, or a shape without sizes, which may
+    also mean that the rank is unknown."""
     declared = node.outputs[0].declared if node.outputs and node.outputs[0] is not None else ()
     types = [each.type for each in declared]
     return next((each.rank for each in types if isinstance(each, Tensor) and each.shape), None)
 
 
 def _of_rank(shape: Shape, ones: Sequence[bool | None], rank: int | None) -> Shape | None:
-    """The shape without its axes of size 1, if ``rank`` axes remain. Its sizes are known if the remaining axes are all
-    that may be wider than 1, or only those that certainly are. None if ``rank`` axes cannot remain."""
+    """The shape without its axes of size 1, if ``rank`` axes remain; None if ``rank`` axes cannot remain. The sizes are
+    unknown unless ``rank`` is the number of axes that certainly have another size, or of all axes that may have one."""
     wide = len(shape) - ones.count(True)
     if rank is None or not ones.count(False) <= rank <= wide:
         return None
@@ -84,7 +83,7 @@ def _of_rank(shape: Shape, ones: Sequence[bool | None], rank: int | None) -> Sha
 def _not_one(shape: Shape, axis: int, severity: Severity | None = None) -> Fault:
     return SQUEEZE_SIZE.fault(
         f"axis {axis} of input 0 is {shape[axis]} and is squeezed, which needs a size of 1"
-        + ("; OpenVINO keeps it unchanged" if severity else ""),
+        + ("; OpenVINO keeps the axis" if severity else ""),
         help=f"remove axis {axis} from the axes, or select one of its elements first",
         input=0,
         marks=((0, axis),),
@@ -93,8 +92,8 @@ def _not_one(shape: Shape, axis: int, severity: Severity | None = None) -> Fault
 
 
 def _squeeze(x: Tensor, axes: Sequence[int] | None, context: Context | None = None) -> Tensor:
-    """``x`` without ``axes``. In ONNX an empty list removes no axis, but ONNX Runtime then removes all axes of size 1;
-    so the shape is unknown if there may be such an axis.
+    """``x`` without ``axes``. In ONNX, an empty list removes no axis, but ONNX Runtime then removes all axes of size 1;
+    so the shape is unknown if an axis may have size 1.
 
     If ``axes`` is None and a size may or may not be 1, the rank that the file declares (from ``context``) decides.
     """
@@ -107,15 +106,14 @@ def _squeeze(x: Tensor, axes: Sequence[int] | None, context: Context | None = No
 
 
 def _expect_from_front(axes: Sequence[int] | None) -> None:
-    """Adds a warning for axes that count from the end before opset 11."""
+    """Warns of axes that count from the end, which the specification allows only from opset 11 on."""
     negative = [axis for axis in axes or () if axis < 0]
     if not negative:
         return
     warn(
         AXIS_OUT_OF_RANGE.fault(
             f"axes is {list(axes or ())}: before opset 11, the specification allows no negative axis; ONNX Runtime "
-            "counts "
-            f"{negative[0]} from the end, and its shape inference ignores it",
+            f"counts {negative[0]} from the end, but its shape inference ignores this axis",
             help="count the axes from 0, or import opset 11 or later",
             attribute="axes",
             severity=Severity.WARNING,
@@ -142,7 +140,7 @@ def squeeze(data: Tensor, axes: Tensor | None = None, *, context: Context | None
     if axes is None:
         return _squeeze(data, None, context)
     expect_list_of_axes(axes)
-    listed = whole(axes)
+    listed = known_integers(axes)
     if listed is not None:
         return _squeeze(data, listed)
     count = length(axes)
@@ -152,19 +150,19 @@ def squeeze(data: Tensor, axes: Tensor | None = None, *, context: Context | None
 
 
 def _expect_numbers(axes: Tensor | None) -> None:
-    """Checks the axes input: OpenVINO reads any type except bool."""
+    """Refuses a constant list of bool as axes: OpenVINO reads constants of any other type."""
     if axes is not None and axes.dtype == "bool" and axes.value is not None:
         expect_type(axes, 1, ARITHMETIC)
 
 
 def _ov_squeeze(data: Tensor, axes: Tensor | None, *, skip: bool = False, one_removed: bool = False) -> Tensor:
-    """The result of a Squeeze. An axis with another size is kept, with a warning unless ``skip``. With ``one_removed``,
-    a list of one unknown axis removes exactly one axis."""
+    """The result of an OpenVINO Squeeze. An axis of another size than 1 is kept, with a warning unless ``skip``. With
+    ``one_removed``, a list of one unknown axis removes exactly one axis."""
     expect_rank(axes, 1, 0, 1, what="axes")
     _expect_numbers(axes)
     if axes is None or axes.value == ():
         return _squeeze(data, None)
-    listed = whole(axes)
+    listed = known_integers(axes)
     if data.shape is None:
         return Tensor(data.dtype)
     if not data.shape:
@@ -195,19 +193,20 @@ def _expect_axes_of_scalar(listed: Sequence[int]) -> None:
 
 
 def _squeezed_somewhere(data: Tensor, rank: int | None) -> Tensor:
-    """``data`` after axes that are not known are removed: unchanged if no axis can have size 1, else of rank
-    ``rank``."""
+    """``data`` after unknown axes are removed: unchanged if no axis can have size 1, otherwise a tensor of ``rank``
+    axes of unknown size."""
     if data.shape is None or all(same(dim, 1) is False for dim in data.shape):
         return data
     return Tensor(data.dtype, None if rank is None else (None,) * rank)
 
 
-def _named_axes(layer: Layer) -> Fault | None:
-    """The fault of a Squeeze without axes. It must be known at compilation which axes are removed."""
+def _without_axes(layer: Layer) -> Fault | None:
+    """The fault of a Squeeze without axes and with dynamic sizes: at compilation, the plugin must know which axes are
+    removed."""
     data, axes = layer.inputs[0], layer.inputs[1] if len(layer.inputs) > 1 else None
     if not isinstance(data, Tensor) or not (axes is None or (isinstance(axes, Tensor) and axes.value == ())):
         return None
-    if data.shape is None or whole_sizes(data) is not None:
+    if data.shape is None or known_shape(data) is not None:
         return None
     if axes is not None and all(dim is not None and same(dim, 1) is not None for dim in data.shape):
         return None
@@ -218,12 +217,12 @@ def _named_axes(layer: Layer) -> Fault | None:
     )
 
 
-_COMPILED = first_of(readable_constants(1), _named_axes)
+_COMPILED = first_of(readable_constants(1), _without_axes)
 
 
 @openvino("Squeeze", until=14, lists=(1,), compiles=_COMPILED)
 def ov_squeeze(data: Tensor, axes: Tensor | None = None) -> Tensor:
-    """OpenVINO Squeeze-1. The library keeps an axis that is not of size 1."""
+    """OpenVINO Squeeze-1. The library keeps an axis of another size than 1."""
     return _ov_squeeze(data, axes, one_removed=True)
 
 
@@ -237,7 +236,7 @@ def ov_squeeze_or_skip(data: Tensor, axes: Tensor | None = None, *, allow_axis_s
 
 
 def unsqueezed(shape: Shape, axes: Sequence[int]) -> Shape:
-    """``shape`` with an axis of size 1 at each of ``axes``, which count from 0 in the result."""
+    """``shape`` with an axis of size 1 inserted at each of ``axes``, which are axes of the result counted from 0."""
     result = list(shape)
     for axis in sorted(axes):
         result.insert(axis, 1)
@@ -280,7 +279,7 @@ def unsqueeze_by_attribute(data: Tensor, *, axes: Ints) -> Tensor:
 def unsqueeze(data: Tensor, axes: Tensor) -> Tensor:
     """ONNX Unsqueeze-13 and later."""
     expect_rank(axes, 1, 0, 1, what="axes")
-    listed = whole(axes)
+    listed = known_integers(axes)
     if listed is not None:
         return _unsqueeze(data, listed)
     count = length(axes)
@@ -291,8 +290,8 @@ def unsqueeze(data: Tensor, axes: Tensor) -> Tensor:
 
 @onnx("ExpandDims", domain=MICROSOFT)
 def expand_dims(X: Tensor, axis: Tensor) -> Tensor:
-    """com.microsoft ExpandDims: one axis, given by a scalar."""
-    named = whole(axis)
+    """com.microsoft ExpandDims: inserts one axis, which a scalar names."""
+    named = known_integers(axis)
     if named is not None:
         return _unsqueeze(X, named)
     return Tensor(X.dtype, None if X.shape is None else (None,) * (len(X.shape) + 1))
@@ -300,14 +299,14 @@ def expand_dims(X: Tensor, axis: Tensor) -> Tensor:
 
 @openvino("Unsqueeze", compiles=readable_constants(1))
 def ov_unsqueeze(data: Tensor, axes: Tensor) -> Tensor:
-    """OpenVINO Unsqueeze-1. If an axis is named twice, the library inserts it once."""
+    """OpenVINO Unsqueeze-1. If an axis is listed twice, the library inserts it once."""
     expect_rank(axes, 1, 0, 1, what="axes")
     _expect_numbers(axes)
     if axes.value == ():
         raise INPUT_RANK_REFUSED.fault(
             "input 1 (axes) is empty; the operation needs at least one axis", help="list an axis to insert", input=1
         )
-    listed = whole(axes)
+    listed = known_integers(axes)
     if listed is None:
         return Tensor(data.dtype)
     if data.shape is not None:

@@ -18,10 +18,10 @@ from irlint.ops.layout.slicing import (
     entry_count,
     from_start,
     picked,
-    place_of,
     range_positions,
     refuse_zero_steps,
     sliced,
+    start_and_step,
 )
 from irlint.ops.shared.axes import Ints
 from irlint.ops.shared.compiling import readable_constants
@@ -51,7 +51,7 @@ STRIDED_SLICE_MASK = Rule(
     "IRL350",
     "strided-slice-mask-wrong",
     Severity.ERROR,
-    "The masks of a StridedSlice contradict each other or do not fit the rank of the data.",
+    "The masks of a StridedSlice contradict each other or the rank of the data.",
     why=(
         "A mask is a list of 0 and 1 with one entry for each entry of `begin`. OpenVINO refuses the layer in three "
         "cases: masks that are not empty have different lengths; more than one entry is an ellipsis; or more entries "
@@ -65,7 +65,7 @@ STRIDED_SLICE_MASK = Rule(
 
 @record
 class Masks:
-    """The masks of a StridedSlice as sets of positions."""
+    """The masks of a StridedSlice, each as the set of the positions whose entry is 1."""
 
     begin: frozenset[int]
     end: frozenset[int]
@@ -75,9 +75,10 @@ class Masks:
 
 
 def _masks(written: Sequence[tuple[str, Ints]]) -> Masks:
-    """The masks as sets of positions.
+    """The masks, which are ``written`` as lists of 0 and 1.
 
-    Raises a ``STRIDED_SLICE_MASK`` fault if a mask has an entry other than 0 and 1, or if their lengths differ.
+    Raises a ``STRIDED_SLICE_MASK`` fault if a mask has another entry, or if the lengths of masks that are not empty
+    differ.
     """
     lengths = {name: len(mask) for position, (name, mask) in enumerate(written) if mask or not position}
     for name, mask in written:
@@ -97,8 +98,9 @@ def _masks(written: Sequence[tuple[str, Ints]]) -> Masks:
     return Masks(*(frozenset(i for i, entry in enumerate(mask) if entry) for _, mask in written))
 
 
-#: What each axis becomes: ("new", 0), ("shrink", axis), ("range", axis) or ("whole", axis), each with the index of its
-#: entry.
+#: The effects of a StridedSlice in the order of the output's axes: the kind, the axis of the data, and the position of
+#: the entry. The kinds are "new" (an inserted axis; the axis of the data is 0), "shrink" (a removed axis), "range" (a
+#: sliced axis) and "whole" (an axis that is kept).
 Plan = list[tuple[str, int, int]]
 
 
@@ -140,7 +142,7 @@ def strided_plan(rank: int, count: int, masks: Masks) -> Plan:
 
 
 def masked_range(begin: MaybeDim, end: MaybeDim, stride: MaybeDim, *, masks: Masks, position: int) -> Range:
-    """The range of one entry, without the bounds that the masks ignore."""
+    """The range of the entry at ``position``. A bound that a mask ignores becomes the end of the axis."""
     backwards = isinstance(stride, int) and stride < 0
     if position in masks.begin:
         begin = None if stride is None else FAR if backwards else 0
@@ -182,7 +184,7 @@ def strided_slice(
     steps = (1,) * count if stride is None else entries(stride, count)
     refuse_zero_steps([steps[position] for kind, _, position in plan if kind == "range"], 3)
     rows = list(zip(entries(begin, count), entries(end, count), steps))
-    ranges, removed = _cut(data.shape, plan, rows, masks=masks)
+    ranges, removed = _ranges_and_removed(data.shape, plan, rows, masks=masks)
     kept = bounded(sliced(Tensor(data.dtype, data.shape), ranges), data, context)
     assert kept.shape is not None
     rest = [(kind, axis) for kind, axis, _ in plan if kind != "shrink"]
@@ -190,23 +192,24 @@ def strided_slice(
     for position, (kind, axis) in enumerate(rest):
         if kind == "range":
             explain_size(position, shape[position], whole=data.shape[axis])
-    value = _strided_contents(data, ranges, removed)
+    value = _strided_values(data, ranges, removed)
     if data.extent is None:
         return Tensor(data.dtype, shape, value)
     from irlint.ops.shared import bounds
 
     places = [
-        (from_start(removed[axis], dim), 0) if axis in removed else place_of(dim, taken)
+        (from_start(removed[axis], dim), 0) if axis in removed else start_and_step(dim, taken)
         for axis, (dim, taken) in enumerate(zip(data.shape, ranges))
     ]
     kept_axes = [None if kind == "new" else axis for kind, axis in rest]
     return Tensor(data.dtype, shape, value, bounds.arranged(bounds.taken(data, places), kept_axes))
 
 
-def _cut(
+def _ranges_and_removed(
     shape: Shape, plan: Plan, rows: Sequence[tuple[MaybeDim, MaybeDim, MaybeDim]], *, masks: Masks
 ) -> tuple[list[Range | None], dict[int, MaybeDim]]:
-    """The range of each axis, and the index of each axis that is removed. Raises an ``INDEX_OUT_OF_RANGE`` fault."""
+    """The range of each axis (None for an axis that is kept or removed), and the selected index of each axis that is
+    removed. Raises an ``INDEX_OUT_OF_RANGE`` fault."""
     ranges: list[Range | None] = [None] * len(shape)
     removed: dict[int, MaybeDim] = {}
     for kind, axis, position in plan:
@@ -219,14 +222,14 @@ def _cut(
 
 
 def _expect_within(index: MaybeDim, dim: MaybeDim, axis: int) -> None:
-    """Raises an ``INDEX_OUT_OF_RANGE`` fault if the index is outside the axis: the library reads it, but the model does
-    not compile."""
+    """Raises an ``INDEX_OUT_OF_RANGE`` fault if the index is outside the axis: the library reads the model, but does
+    not compile it."""
     fault = out_of_range(Tensor("int64", (), (index,)), Room(dim, axis), index=1)
     if fault is not None:
         raise fault
 
 
-def _strided_contents(data: Tensor, ranges: Sequence[Range | None], removed: Mapping[int, MaybeDim]) -> Contents | None:
+def _strided_values(data: Tensor, ranges: Sequence[Range | None], removed: Mapping[int, MaybeDim]) -> Contents | None:
     if data.value is None or data.shape is None or not fits(data.shape):
         return None
     places: list[Sequence[int] | None] = []

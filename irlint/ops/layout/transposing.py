@@ -13,7 +13,7 @@ from irlint.ops.shared import contents as fold
 from irlint.ops.shared.axes import Ints, axes_of
 from irlint.ops.shared.element_types import expect_type
 from irlint.ops.shared.expectations import expect_rank
-from irlint.ops.shared.shape_inputs import length, whole
+from irlint.ops.shared.shape_inputs import known_integers, length
 
 PERM_LENGTH = Rule(
     "IRL333",
@@ -29,19 +29,19 @@ g (float[1,224,224,3] x) => (float[1,3,224,224] y) { y = Transpose <perm = [0, 3
 )
 
 
-def _named_once(rank: int) -> str:
+def _help_of_order(rank: int) -> str:
     if rank < 2:
         return "name axis 0 alone" if rank else "remove the order"
     return f"list each of the axes 0 to {rank - 1} once"
 
 
-def _called(input: int | None) -> str:
+def _name_of_order(input: int | None) -> str:
     return "perm" if input is None else f"the order (input {input})"
 
 
 def transposed(x: Tensor, perm: Sequence[int] | None, input: int | None = None) -> Tensor:
     """``x`` with its axes in the order ``perm``; None reverses them. ``input`` is the index of the input with the
-    order.
+    order, or None if it is the attribute ``perm``.
 
     Raises a ``PERM_LENGTH``, ``AXIS_OUT_OF_RANGE`` or ``AXIS_REPEATED`` fault.
     """
@@ -53,9 +53,9 @@ def transposed(x: Tensor, perm: Sequence[int] | None, input: int | None = None) 
     order = tuple(range(rank))[::-1] if perm is None else tuple(perm)
     if len(order) != rank:
         raise PERM_LENGTH.fault(
-            f"{_called(input)} has {counted(len(order), 'entry', 'entries')}, input 0 has "
+            f"{_name_of_order(input)} has {counted(len(order), 'entry', 'entries')}, input 0 has "
             f"{counted(rank, 'axis', 'axes')}",
-            help=f"give input 0 {counted(len(order), 'axis', 'axes')}, or {_named_once(rank)}",
+            help=f"give input 0 {counted(len(order), 'axis', 'axes')}, or {_help_of_order(rank)}",
             input=0 if input is None else input,
             attribute="perm" if input is None else None,
         )
@@ -82,7 +82,7 @@ def ov_transpose(arg: Tensor, input_order: Tensor) -> Tensor:
     """OpenVINO Transpose-1; an empty order reverses the axes."""
     expect_type(input_order, 1, INTEGERS)
     expect_rank(input_order, 1, 1, what="input_order")
-    listed = whole(input_order)
+    listed = known_integers(input_order)
     if listed is not None:
         return transposed(arg, listed or None, 1) if listed or arg.shape is not None else Tensor(arg.dtype)
     count: MaybeDim = length(input_order)
@@ -92,9 +92,9 @@ def ov_transpose(arg: Tensor, input_order: Tensor) -> Tensor:
         count = input_order.shape[0]
     if count != 0 and same(count, len(arg.shape)) is False:
         raise PERM_LENGTH.fault(
-            f"{_called(1)} has {counted(count, 'entry', 'entries')}, input 0 has "
+            f"{_name_of_order(1)} has {counted(count, 'entry', 'entries')}, input 0 has "
             f"{counted(len(arg.shape), 'axis', 'axes')}",
-            help=_named_once(len(arg.shape)),
+            help=_help_of_order(len(arg.shape)),
             input=1,
         )
     return Tensor(arg.dtype, (None,) * len(arg.shape))

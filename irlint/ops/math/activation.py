@@ -1,4 +1,4 @@
-"""Activations with parameters, Softmax and similar operators, Dropout, and the tests for NaN and infinity."""
+"""Activations with parameters, Clip, Dropout, Softmax, and the tests for NaN and infinity."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ def unchanged(x: Tensor) -> Tensor:
     return Tensor(x.dtype, x.shape)
 
 
-# --- with attributes --------------------------------------------------------------------------------------------------
+# --- activations ------------------------------------------------------------------------------------------------------
 
 
 @onnx("LeakyRelu", since=6)
 @openvino("Elu", absent={"alpha": 0.0}, spare_inputs=True)
 def leaky(x: Tensor, *, alpha: float = 0.01) -> Tensor:
-    """ONNX LeakyRelu-6; OpenVINO Elu-1, which takes any element type."""
+    """ONNX LeakyRelu-6; OpenVINO Elu-1, which accepts any element type."""
     return unchanged(x)
 
 
@@ -66,7 +66,7 @@ def with_alpha(x: Tensor, *, alpha: float = 1.0) -> Tensor:
 
 @onnx("SwiGLU", since=28)
 def swiglu(a: Tensor, b: Tensor, *, alpha: float = 1.0) -> Tensor:
-    """ONNX SwiGLU-28: gate and value of one shape, without broadcasting."""
+    """ONNX SwiGLU-28: both inputs have the same shape, without broadcasting."""
     return Tensor(a.dtype, merged((a.shape, b.shape), why="gate and value have the same shape"))
 
 
@@ -110,7 +110,7 @@ def hard_sigmoid_1(x: Tensor, *, alpha: float = 0.2, beta: float = 0.5, consumed
 
 @openvino("HardSigmoid", compiles=constants_at(1, 2), spare_inputs=True)
 def ov_hard_sigmoid(x: Tensor, alpha: Tensor, beta: Tensor) -> Tensor:
-    """OpenVINO HardSigmoid-1: scalar parameters of the input's element type."""
+    """OpenVINO HardSigmoid-1: the parameters are scalars of the input's element type."""
     expect_one(alpha, 1, "alpha", scalar=True)
     expect_one(beta, 2, "beta", scalar=True)
     return Tensor(common_type((x, alpha, beta)), x.shape)
@@ -118,7 +118,7 @@ def ov_hard_sigmoid(x: Tensor, alpha: Tensor, beta: Tensor) -> Tensor:
 
 @openvino("Swish", since=4)
 def ov_swish(x: Tensor, beta: Tensor | None = None) -> Tensor:
-    """OpenVINO Swish-4: a floating-point input and a scalar beta of its element type."""
+    """OpenVINO Swish-4: a floating-point input, and a scalar ``beta`` of the input's element type."""
     expect_type(x, 0, REAL)
     expect_one(beta, 1, "beta", scalar=True)
     return Tensor(common_type((x, beta)), x.shape)
@@ -180,13 +180,13 @@ def ov_is_inf(x: Tensor, *, detect_negative: bool = True, detect_positive: bool 
 
 @onnx("PRelu", since=7)
 def prelu(x: Tensor, slope: Tensor) -> Tensor:
-    """ONNX PRelu-7: the slope is stretched onto the input. ONNX Runtime also stretches the input onto the slope."""
+    """ONNX PRelu-7: the slope is broadcast to the input. ONNX Runtime also broadcasts the input to the slope."""
     return Tensor(x.dtype or slope.dtype, stretched(x.shape, slope.shape, 1, what="input 1 (slope)", strict=True))
 
 
 @onnx("PRelu", since=6)
 def prelu_per_channel(x: Tensor, slope: Tensor) -> Tensor:
-    """ONNX PRelu-6: the slope has one element, or one for each channel (axis 1)."""
+    """ONNX PRelu-6: the slope has one element, or one element for each channel (axis 1)."""
     _expect_slopes(x.shape, slope.shape)
     return Tensor(x.dtype or slope.dtype, x.shape)
 
@@ -203,8 +203,8 @@ def _expect_slopes(shape: Shape | None, slope: Shape | None) -> None:
     if stretches(count, channels, "the slope has one element for each channel"):
         return
     raise UNIDIRECTIONAL_MISMATCH.fault(
-        f"input 1 (slope) has {counted(count, 'element')}; before opset 7, it needs one, or {channels}, one for each "
-        "channel of input 0",
+        f"input 1 (slope) has {counted(count, 'element')}; before opset 7, it needs 1 element, or {channels}, one for "
+        "each channel of input 0",
         help=f"give input 1 the shape [{channels}]",
         input=1,
         marks=((0, 1),),
@@ -213,27 +213,27 @@ def _expect_slopes(shape: Shape | None, slope: Shape | None) -> None:
 
 @openvino("PRelu", spellings=("PReLU",), kept=True)
 def ov_prelu(x: Tensor, slope: Tensor) -> Tensor:
-    """OpenVINO PRelu-1: a slope for each channel, or one that is stretched. The library checks it only when it
-    compiles."""
-    if x.shape is None or slope.shape is None or _per_channel(x.shape, slope.shape):
+    """OpenVINO PRelu-1: the slope has one element for each channel, or is broadcast. The library checks the slope only
+    when it compiles the model."""
+    if x.shape is None or slope.shape is None or _is_per_channel(x.shape, slope.shape):
         return unchanged(x)
     clashes = [
-        (axis, own)
-        for axis, own in zip(range(len(x.shape) - 1, -1, -1), range(len(slope.shape) - 1, -1, -1))
-        if same(slope.shape[own], x.shape[axis]) is False and same(slope.shape[own], 1) is False
+        (axis, of_slope)
+        for axis, of_slope in zip(range(len(x.shape) - 1, -1, -1), range(len(slope.shape) - 1, -1, -1))
+        if same(slope.shape[of_slope], x.shape[axis]) is False and same(slope.shape[of_slope], 1) is False
     ]
     if clashes:
         raise UNIDIRECTIONAL_MISMATCH.fault(
-            f"input 1 (slope) is {shape_text(slope.shape)}, neither one number for each channel of input 0, "
-            f"{shape_text(x.shape)}, nor broadcast to it",
-            help="give input 1 one element, or one for each size of axis 1 of input 0",
+            f"input 1 (slope) is {shape_text(slope.shape)} and input 0 is {shape_text(x.shape)}: the slope has not one "
+            "number for each channel, and cannot be broadcast to input 0",
+            help="give input 1 one element, or one element for each channel (axis 1) of input 0",
             input=1,
-            marks=tuple(mark for axis, own in clashes for mark in ((0, axis), (1, own))),
+            marks=tuple(mark for axis, of_slope in clashes for mark in ((0, axis), (1, of_slope))),
         )
     return unchanged(x)
 
 
-def _per_channel(shape: Shape, slope: Shape) -> bool:
+def _is_per_channel(shape: Shape, slope: Shape) -> bool:
     return len(slope) == 1 and len(shape) > 1 and same(slope[0], shape[1]) is not False
 
 
@@ -241,7 +241,8 @@ def _per_channel(shape: Shape, slope: Shape) -> bool:
 
 
 def clipped(x: Tensor, low: Scalar, high: Scalar) -> Tensor:
-    """``x`` with every element clamped. An infinite limit is no limit; None is an unknown one."""
+    """``x`` with every element clamped to ``low`` and ``high``. An infinite limit is no limit, and None is an unknown
+    limit."""
 
     def within(entry: Scalar) -> Scalar:
         raised = entry if low == -math.inf else fold.greater(entry, low)
@@ -253,8 +254,7 @@ def clipped(x: Tensor, low: Scalar, high: Scalar) -> Tensor:
 
 @onnx("Clip", since=11)
 def clip(x: Tensor, min: Tensor | None = None, max: Tensor | None = None) -> Tensor:
-    """ONNX Clip-11: the limits are inputs of one element. If the lower limit is above the upper, the upper one
-    counts."""
+    """ONNX Clip-11: the limits are inputs of one element. If ``min`` is greater than ``max``, the result is ``max``."""
     expect_one(min, 1, "min")
     expect_one(max, 2, "max")
     low: Scalar = -math.inf if min is None else min.scalar
@@ -290,11 +290,11 @@ def clip_1(
 
 @openvino("Clamp", absent={"min": 0.0, "max": 0.0}, spare_inputs=True)
 def clamp(x: Tensor, *, min: float, max: float) -> Tensor:
-    """OpenVINO Clamp-1: any element type but bool."""
+    """OpenVINO Clamp-1: any numeric element type."""
     expect_type(x, 0, ARITHMETIC)
     _expect_range(min, max)
-    whole = all(math.isinf(limit) or limit.is_integer() for limit in (min, max))
-    return clipped(x, min, max) if whole else unchanged(x)
+    integral = all(math.isinf(limit) or limit.is_integer() for limit in (min, max))
+    return clipped(x, min, max) if integral else unchanged(x)
 
 
 # --- Dropout ----------------------------------------------------------------------------------------------------------
@@ -340,7 +340,8 @@ def dropout_1(
 
 
 def along_axis(x: Tensor, axis: int, scalar: bool = False, *, negative: bool = True) -> Tensor:
-    """``x``, after checking that it has the axis. With ``scalar``, a scalar counts as a list of one element."""
+    """The type and the shape of ``x``, after checking that it has the axis. With ``scalar``, a scalar counts as a list
+    of one element. Raises an ``AXIS_OUT_OF_RANGE`` fault, also for a negative axis unless ``negative``."""
     if x.shape is not None:
         axis_of(axis, max(len(x.shape), 1) if scalar else len(x.shape), "attribute `axis`", negative=negative)
     return unchanged(x)
@@ -360,11 +361,11 @@ def softmax_of_matrix(x: Tensor, *, axis: int = 1) -> Tensor:
 
 @openvino("Softmax", until=7, absent={"axis": 0}, documented={"axis": 1}, spellings=("SoftMax",), spare_inputs=True)
 def ov_softmax_1(x: Tensor, *, axis: int) -> Tensor:
-    """OpenVINO Softmax-1; the specification's default axis is 1, the library's 0."""
+    """OpenVINO Softmax-1. The default axis is 1 in the specification and 0 in the library."""
     return along_axis(x, axis, scalar=True, negative=False)
 
 
-def _without_truths(layer: Layer) -> Fault | None:
+def _without_booleans(layer: Layer) -> Fault | None:
     if layer.dtype(0) != "bool":
         return None
     return not_compiled(
@@ -376,7 +377,7 @@ def _without_truths(layer: Layer) -> Fault | None:
 
 
 @openvino("Softmax", since=8, spare_inputs=True)
-@openvino("LogSoftmax", since=5, compiles=_without_truths, spare_inputs=True)
+@openvino("LogSoftmax", since=5, compiles=_without_booleans, spare_inputs=True)
 def ov_softmax_8(x: Tensor, *, axis: int = 1) -> Tensor:
     """OpenVINO Softmax-8 and LogSoftmax-5."""
     return along_axis(x, axis, scalar=True)

@@ -1,4 +1,4 @@
-"""Operators that change the element type, and Identity."""
+"""Conversions of the element type (Cast, Convert and similar operators), and Identity."""
 
 from __future__ import annotations
 
@@ -28,11 +28,13 @@ from irlint.ops.shared.element_types import common_type, expect_type
 DType = str
 RoundMode = Literal["up", "down", "nearest"]
 
-#: The types to which ONNX Runtime casts in every opset. If the specification does not allow one yet, it is a warning.
-_GIVEN = frozenset(NUMBERED_TYPES[:22]) - {"complex64", "complex128"}
+#: The types to which ONNX Runtime casts in every opset, even if the schema of the opset does not allow a type.
+_IN_EVERY_OPSET = frozenset(NUMBERED_TYPES[:22]) - {"complex64", "complex128"}
 
 _EIGHT_BITS = frozenset({"float8_e4m3fn", "float8_e5m2"})
+#: The element types of the data of FakeConvert.
 _FAKED = frozenset({"bfloat16", "float16", "float32"})
+#: The element types that ConvertPromoteTypes accepts.
 _PROMOTED = frozenset({"bool", "uint1", "uint4", "uint8", "uint16", "uint32", "uint64"})
 _PROMOTED |= {"int4", "int8", "int16", "int32", "int64", "float64"} | _EIGHT_BITS | _FAKED
 
@@ -40,10 +42,10 @@ NOT_CONVERTIBLE = Rule(
     "IRL364",
     "element-type-not-convertible",
     Severity.ERROR,
-    "Elements cannot be converted from this type to the other one.",
+    "Elements cannot be converted from one type to the other.",
     why=(
         "BitCast keeps the bits of each element, so both types need the same number of bits. Only a few operators "
-        "convert between strings and numbers. Runtimes refuse a conversion that the operator lacks."
+        "convert between strings and numbers. Runtimes refuse a conversion that the operator does not support."
     ),
     fix="Use a type of the same width, or convert in two steps.",
     bad="""<ir_version: 13, opset_import: ["" : 26]>
@@ -73,14 +75,15 @@ y = Cast <to = 10> (c) }""",
     uncalled=False,
 )
 
-#: The largest finite numbers of floating-point types; types of 8 bits use `saturate` instead of infinity.
+#: The largest finite numbers of floating-point types. Types of 8 bits have no entry, because numbers out of their range
+#: become the largest number (`saturate`).
 _FINITE = {"float16": 65504.0, "bfloat16": 3.38953e38, "float32": 3.40282e38}
 
-#: The largest numbers that are rounded to finite ones.
+#: The largest numbers that floating-point types round to a finite number.
 _LARGEST = {"float16": 65519.999, "bfloat16": 3.3961e38, "float32": 3.4028235677973366e38}
 
 
-def _judge_range(x: Tensor, dtype: str | None) -> None:
+def _warn_of_lost_numbers(x: Tensor, dtype: str | None) -> None:
     """Warns of numbers of ``x`` that ``dtype`` cannot hold."""
     if x.dtype in INTEGERS and BITS[x.dtype] < 16 and dtype not in INTEGERS:
         return
@@ -92,15 +95,15 @@ def _judge_range(x: Tensor, dtype: str | None) -> None:
             (0, (1 << BITS[dtype]) - 1) if dtype in UNSIGNED else (-(1 << BITS[dtype] - 1), (1 << BITS[dtype] - 1) - 1)
         )
         lost = next((number for number in (span.most, span.least) if not low <= int(number) <= high), None)
-        becomes, holds = "another number", f"{low} to {high}"
+        becomes, span_text = "another number", f"{low} to {high}"
     else:
         limit = _LARGEST.get(dtype)
         lost = next((number for number in (span.most, span.least) if limit is not None and abs(number) > limit), None)
-        becomes, holds = "infinite", f"numbers up to {_FINITE.get(dtype, 0):.6g}"
+        becomes, span_text = "infinite", f"numbers up to {_FINITE.get(dtype, 0):.6g}"
     if lost is not None:
         warn(
             LOST_IN_CAST.fault(
-                f"input 0 holds {lost:.10g}, but the range of {dtype} is {holds}: it becomes {becomes}",
+                f"input 0 holds {lost:.10g}, but the range of {dtype} is {span_text}: the number becomes {becomes}",
                 help="convert to a wider type, or correct the constant",
                 input=0,
             )
@@ -108,7 +111,7 @@ def _judge_range(x: Tensor, dtype: str | None) -> None:
 
 
 def retyped(x: Tensor, dtype: str | None) -> Tensor:
-    """``x`` with every element converted to ``dtype``. Elements outside the range of the type become unknown."""
+    """``x`` with every element converted to ``dtype``. Elements outside of the range of the type become unknown."""
     if x.extent is not None:
         from irlint.ops.shared import bounds
         from irlint.ops.shared.quotients import cut_off
@@ -125,7 +128,7 @@ def retyped(x: Tensor, dtype: str | None) -> Tensor:
 @onnx("Identity")
 @openvino("Identity", since=16)
 def identity(x: Type) -> Type:
-    """The input itself: a tensor, a sequence or an optional value."""
+    """ONNX Identity, OpenVINO Identity-16: the input, a tensor, a sequence or an optional value."""
     return x
 
 
@@ -144,36 +147,36 @@ def cast_by_name(x: Tensor, *, to: str) -> Tensor:
             help="write a name of TensorProto.DataType, such as FLOAT or INT64",
             attribute="to",
         )
-    _judge_range(x, dtype)
+    _warn_of_lost_numbers(x, dtype)
     return retyped(x, dtype)
 
 
 @onnx("Cast", since=6)
 def cast(x: Tensor, *, to: int, saturate: int = 1, round_mode: RoundMode = "up", context: Context) -> Tensor:
     """ONNX Cast-6 and later."""
-    dtype = numbered_type(to, context, "to", given=_GIVEN)
+    dtype = numbered_type(to, context, "to", also=_IN_EVERY_OPSET)
     if saturate != 1 and not dtype.startswith("float8"):
         fault = ATTRIBUTE_OUT_OF_RANGE.fault(
-            f"attribute `saturate` is {saturate} and `to` is {dtype}: it has no meaning there in the specification, "
-            "but ONNX Runtime refuses it for types other than 8-bit floats",
+            f"attribute `saturate` is {saturate} and `to` is {dtype}: the specification ignores `saturate` for this "
+            "type, but ONNX Runtime accepts it only for 8-bit floats",
             help="remove `saturate`",
             attribute="saturate",
         )
         warn(fault.lowered(Severity.WARNING))
-    _judge_range(x, dtype)
+    _warn_of_lost_numbers(x, dtype)
     return retyped(x, dtype)
 
 
 @onnx("CastLike", since=15)
 def cast_like(x: Tensor, target_type: Tensor, *, saturate: int = 1, round_mode: str = "up") -> Tensor:
     """ONNX CastLike-15 and later."""
-    _judge_range(x, target_type.dtype)
+    _warn_of_lost_numbers(x, target_type.dtype)
     return retyped(x, target_type.dtype)
 
 
 @onnx("BitCast", since=26)
 def bit_cast(x: Tensor, *, to: int, context: Context) -> Tensor:
-    """ONNX BitCast-26: the same bits as another type of the same width."""
+    """ONNX BitCast-26: the same bits, read as another type of the same width."""
     dtype = numbered_type(to, context, "to")
     if x.dtype in BITS and dtype in BITS and BITS[x.dtype] != BITS[dtype]:
         raise NOT_CONVERTIBLE.fault(
@@ -186,9 +189,10 @@ def bit_cast(x: Tensor, *, to: int, context: Context) -> Tensor:
     return Tensor(dtype, x.shape, x.value if x.dtype == dtype else None)
 
 
-#: Types with few conversions in OpenVINO, in both directions.
+#: Element types that OpenVINO converts only to and from few other types.
 _SCALED = frozenset({"nf4", "float4_e2m1", "float8_e8m0"})
 _WIDE = frozenset({"bfloat16", "float16", "float32"})
+#: The element types to which OpenVINO converts nf4 and float4_e2m1.
 _FROM_FOUR_BITS = _WIDE | {"bool", "float64", "int4", "int8", "uint4", "uint8"}
 
 #: Types that OpenVINO's CPU plugin converts to bool only if a size is dynamic.
@@ -196,7 +200,7 @@ _NARROW = frozenset({"nf4", "float4_e2m1", "float8_e4m3fn", "float8_e5m2", "uint
 
 
 def _is_converted(dtype: str, into: str) -> bool:
-    """Whether OpenVINO can convert elements of one type to the other at all."""
+    """Whether OpenVINO converts elements of type ``dtype`` to type ``into``."""
     if "string" in (dtype, into):
         return False
     if dtype == into:
@@ -209,13 +213,14 @@ def _is_converted(dtype: str, into: str) -> bool:
 
 
 def _compiled_conversion(layer: Layer) -> Fault | None:
-    """The fault of a conversion that the CPU plugin cannot do. Constants are folded before it compiles."""
+    """The fault of a conversion that the CPU plugin does not support. OpenVINO folds constants before it compiles the
+    model."""
     dtype, into = layer.dtype(0), layer.attributes.get("destination_type") or layer.dtype(1)
     if dtype is None or into is None:
         return None
     only_constants = into in ("uint3", "uint6") or (dtype == "float64" and into in _SCALED and 0 in layer.direct)
-    no_truth = into == "bool" and dtype in _NARROW and layer.sizes(0) is not None
-    if not (only_constants or no_truth or not _is_converted(dtype, into)) or 0 not in layer.varying:
+    not_to_bool = into == "bool" and dtype in _NARROW and layer.sizes(0) is not None
+    if not (only_constants or not_to_bool or not _is_converted(dtype, into)) or 0 not in layer.varying:
         return None
     return not_compiled(
         f"input 0 is {dtype}, which the CPU plugin cannot convert to {into}",
@@ -248,13 +253,13 @@ def convert(x: Tensor, *, destination_type: DType | None) -> Tensor:
             input=0,
             attribute="destination_type",
         )
-    _judge_range(x, destination_type)
+    _warn_of_lost_numbers(x, destination_type)
     if x.dtype in INTEGERS and destination_type in _WRAPPING and x.value is not None:
         return Tensor(destination_type, x.shape, tuple(_wrapped(entry, destination_type) for entry in x.value))
     return retyped(x, destination_type)
 
 
-#: Integer types of 1, 2 or 4 bytes. A conversion keeps the lowest bytes.
+#: Integer types of 1, 2 or 4 bytes. A conversion of an integer keeps its lowest bytes.
 _WRAPPING = frozenset({"int8", "int16", "int32", "uint8", "uint16", "uint32"})
 
 
@@ -262,8 +267,8 @@ def _wrapped(entry: Scalar, dtype: str) -> Scalar:
     """The lowest bytes of ``entry``, read as ``dtype``."""
     if not isinstance(entry, int):
         return converted(entry, dtype)
-    kept = entry % (1 << BITS[dtype])
-    return kept if dtype in UNSIGNED or kept < 1 << BITS[dtype] - 1 else kept - (1 << BITS[dtype])
+    lowest = entry % (1 << BITS[dtype])
+    return lowest if dtype in UNSIGNED or lowest < 1 << BITS[dtype] - 1 else lowest - (1 << BITS[dtype])
 
 
 @openvino("ConvertLike", compiles=_compiled_conversion, spare_inputs=True)
@@ -274,7 +279,7 @@ def convert_like(data: Tensor, like: Tensor) -> Tensor:
 
 @openvino("FakeConvert", since=13, absent={"destination_type": "float8_e4m3fn"}, fills_in=True)
 def fake_convert(data: Tensor, scale: Tensor, shift: Tensor | None = None, *, destination_type: DType | None) -> Tensor:
-    """OpenVINO FakeConvert-13: rounded to an 8-bit float and back; ``scale`` and ``shift`` are stretched onto the
+    """OpenVINO FakeConvert-13: the data, rounded to an 8-bit float type. ``scale`` and ``shift`` are broadcast to the
     data."""
     if destination_type not in _EIGHT_BITS:
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
@@ -288,7 +293,7 @@ def fake_convert(data: Tensor, scale: Tensor, shift: Tensor | None = None, *, de
     if data.shape is not None and scale.shape is not None and len(scale.shape) > len(data.shape):
         raise UNIDIRECTIONAL_MISMATCH.fault(
             f"input 1 (scale) has {counted(len(scale.shape), 'axis', 'axes')} and input 0 has "
-            f"{len(data.shape)}: the data are not broadcast",
+            f"{len(data.shape)}: input 0 is not broadcast",
             help=f"remove the leading axes of input 1, so that it has at most {len(data.shape)}",
             input=1,
         )
@@ -305,15 +310,15 @@ def fake_convert(data: Tensor, scale: Tensor, shift: Tensor | None = None, *, de
 def promoted(a: str, b: str, *, unsafe: bool, target: str | None) -> str | None:
     """The element type to which OpenVINO promotes ``a`` and ``b``; None if it promotes them only with ``unsafe``.
 
-    With ``unsafe``, numbers may lose digits; ``target`` is then the type for uint64 with a signed type. Source:
-    OpenVINO ConvertPromoteTypes-14.
+    With ``unsafe``, numbers may lose digits, and uint64 with a signed type becomes ``target``. Source: OpenVINO
+    ConvertPromoteTypes-14.
     """
     if a == b or "bool" in (a, b):
         return b if a == "bool" else a
     narrow, wide = sorted((a, b), key=BITS.__getitem__)
     if (a in FLOATS) != (b in FLOATS):
-        number, whole = (a, b) if a in FLOATS else (b, a)
-        return number if unsafe or 2 * BITS[whole] <= BITS[number] else None
+        real, integer = (a, b) if a in FLOATS else (b, a)
+        return real if unsafe or 2 * BITS[integer] <= BITS[real] else None
     if a in FLOATS:
         return wide if BITS[narrow] < BITS[wide] else f"float{2 * BITS[wide]}" if unsafe else None
     if (a in SIGNED) == (b in SIGNED):
@@ -327,8 +332,8 @@ def promoted(a: str, b: str, *, unsafe: bool, target: str | None) -> str | None:
 
 
 def promoted_by_scalar(dtype: str, scalar: str, *, unsafe: bool, target: str | None) -> str | None:
-    """The element type for a tensor of ``dtype`` and a scalar, as in PyTorch: that of the tensor, if both are floats or
-    both integers.
+    """The element type for a tensor of type ``dtype`` and a scalar of type ``scalar``, as in PyTorch: ``dtype`` if both
+    are floats or both are integers, otherwise the result of ``promoted``.
 
     None if OpenVINO promotes them only with ``unsafe``. Source: OpenVINO ConvertPromoteTypes-14.
     """
@@ -351,7 +356,7 @@ def convert_promote_types(
     pytorch_scalar_promotion: bool = False,
     u64_integer_promotion_target: DType | None = "float32",
 ) -> tuple[Tensor, Tensor]:
-    """OpenVINO ConvertPromoteTypes-14: both inputs as one element type."""
+    """OpenVINO ConvertPromoteTypes-14: both inputs, converted to a common element type."""
     expect_type(input_0, 0, _PROMOTED)
     expect_type(input_1, 1, _PROMOTED)
     a, b = input_0.dtype, input_1.dtype
@@ -366,7 +371,7 @@ def convert_promote_types(
     if dtype is None and u64_integer_promotion_target is not None:
         raise NOT_CONVERTIBLE.fault(
             f"input 0 is {a} and input 1 is {b}, which OpenVINO promotes only with promote_unsafe",
-            help='convert one of them, or write promote_unsafe="true"',
+            help='convert one of the inputs, or write promote_unsafe="true"',
             input=1,
         )
     return retyped(input_0, dtype), retyped(input_1, dtype)

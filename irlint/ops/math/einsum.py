@@ -1,4 +1,4 @@
-"""Einsum and its equations."""
+"""Einsum of both formats, and its equations."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from irlint.findings.statements import agree, warn
 from irlint.findings.wording import counted
 from irlint.model.tensor import Tensor
 from irlint.ops import onnx, openvino
-from irlint.ops.shared.broadcast import broadcast, clash, joined
+from irlint.ops.shared.broadcast import broadcast, broadcast_dim, clash
 from irlint.ops.shared.compiling import Layer, not_compiled
 from irlint.ops.shared.element_types import ARITHMETIC, common_type, expect_type
 
@@ -19,10 +19,10 @@ EQUATION_INVALID = Rule(
     "IRL322",
     "einsum-equation-invalid",
     Severity.ERROR,
-    "An Einsum equation is invalid, or does not fit the inputs.",
+    "An Einsum equation is invalid, or contradicts the inputs.",
     why=(
-        "The equation needs one term for each input, separated by commas. A term has one letter for each axis, and "
-        "at most one ellipsis for the other axes. The output, after `->`, may use only letters of the terms."
+        "The equation needs one term for each input, separated by commas. A term has one letter for each axis; at most "
+        "one ellipsis covers the axes without a letter. The output, after `->`, may use only letters of the terms."
     ),
     fix="Correct the equation. The message names the term and its mistake.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
@@ -35,7 +35,7 @@ EINSUM_MISMATCH = Rule(
     "IRL323",
     "einsum-sizes-differ",
     Severity.ERROR,
-    "A letter of an Einsum equation stands for axes of different sizes.",
+    "Axes with the same letter of an Einsum equation have different sizes.",
     why="A letter is one index for all axes with that letter, so their sizes must be equal or 1.",
     fix="Use another letter, or make the sizes equal.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
@@ -46,11 +46,12 @@ g (float[2,3] x, float[3,5] w) => (float[2,5] y) { y = Einsum <equation = "ij,jk
 
 
 ELLIPSIS = "..."
+#: The letters and the ellipsis of a term, in order.
 Term = tuple[str, ...]
 
 
 def equation_terms(equation: str) -> tuple[tuple[Term, ...], Term | None]:
-    """The terms of an Einsum equation as tuples of letters and ellipses, and the term after ``->``, if there is one.
+    """The terms of an Einsum equation before ``->``, and the term after it (None without ``->``).
 
     Raises an ``EQUATION_INVALID`` fault.
     """
@@ -74,7 +75,9 @@ def _term(text: str, equation: str) -> Term:
     return (*before, *([ELLIPSIS] if dots else []), *after)
 
 
-def _expect_terms_fit(terms: Sequence[Term], output: Term, shapes: Sequence[Shape | None], *, equation: str) -> None:
+def _check_terms(terms: Sequence[Term], output: Term, shapes: Sequence[Shape | None], *, equation: str) -> None:
+    """Checks that each input has a term with a letter or ellipsis for its axes, and that the output uses only letters
+    of the terms. Raises an ``EQUATION_INVALID`` fault."""
     if len(terms) != len(shapes):
         raise EQUATION_INVALID.fault(
             f'the equation is "{equation}" with {counted(len(terms), "term")}, and there are '
@@ -90,7 +93,7 @@ def _expect_terms_fit(terms: Sequence[Term], output: Term, shapes: Sequence[Shap
             f'the equation is "{equation}": its term {index}, "{"".join(term)}", has {letters} letters, '
             f"and input {index} has {counted(len(shape), 'axis', 'axes')}",
             help=f"write {len(shape)} letters in term {index}"
-            + (', or write "..." for the rest' if len(shape) > letters else ""),
+            + (', or write "..." for the other axes' if len(shape) > letters else ""),
             input=index,
             attribute="equation",
         )
@@ -105,23 +108,24 @@ def _expect_terms_fit(terms: Sequence[Term], output: Term, shapes: Sequence[Shap
 
 
 def einsum_shape(equation: str, terms: Sequence[Term], output: Term, *, shapes: Sequence[Shape | None]) -> Shape | None:
-    """The shape of an Einsum's result. Sizes of the same letter are equal or 1.
+    """The shape of an Einsum's result; None if it has an ellipsis whose axes are unknown. Axes with the same letter
+    must have equal sizes or 1.
 
     Raises an ``EQUATION_INVALID`` or ``EINSUM_MISMATCH`` fault.
     """
-    _expect_terms_fit(terms, output, shapes, equation=equation)
+    _check_terms(terms, output, shapes, equation=equation)
     columns: dict[str, list[tuple[int, int, MaybeDim]]] = {}
-    covered: list[Shape | None] = []
+    ellipses: list[Shape | None] = []
     for index, (term, shape) in enumerate(zip(terms, shapes)):
         start = term.index(ELLIPSIS) if ELLIPSIS in term else len(term)
         width = 0 if shape is None else len(shape) - sum(label != ELLIPSIS for label in term)
-        covered.append(() if ELLIPSIS not in term else None if shape is None else shape[start : start + width])
+        ellipses.append(() if ELLIPSIS not in term else None if shape is None else shape[start : start + width])
         for position, label in enumerate(term):
             axis = position if position < start else position - 1 + width
             if label != ELLIPSIS:
                 columns.setdefault(label, []).append((index, axis, None if shape is None else shape[axis]))
-    sizes: dict[str, MaybeDim] = {letter: _one_size(letter, column) for letter, column in columns.items()}
-    middle = _covered(covered)
+    sizes: dict[str, MaybeDim] = {letter: _size_of_letter(letter, column) for letter, column in columns.items()}
+    middle = _axes_of_ellipsis(ellipses)
     if ELLIPSIS in output and middle is None:
         return None
     result: list[MaybeDim] = []
@@ -130,14 +134,16 @@ def einsum_shape(equation: str, terms: Sequence[Term], output: Term, *, shapes: 
     return tuple(result)
 
 
-def _one_size(letter: str, column: Sequence[tuple[int, int, MaybeDim]]) -> MaybeDim:
+def _size_of_letter(letter: str, column: Sequence[tuple[int, int, MaybeDim]]) -> MaybeDim:
+    """The size to which all axes with a letter are broadcast; ``column`` has their inputs, axes and sizes. Raises an
+    ``EINSUM_MISMATCH`` fault."""
     pair = clash([(position, dim) for position, (_, _, dim) in enumerate(column)])
     if pair is None:
-        return joined([(index, dim) for index, _, dim in column], f"the letter {letter}")
+        return broadcast_dim([(index, dim) for index, _, dim in column], f"the letter {letter}")
     (left, axis_a, a), (right, axis_b, b) = column[pair[0]], column[pair[2]]
     raise EINSUM_MISMATCH.fault(
-        f"the letter {letter} stands for axis {axis_a} of input {left}, which is {a}, and for axis {axis_b} of input "
-        f"{right}, which is {b}: the sizes must be equal, or one of them 1",
+        f"axis {axis_a} of input {left} and axis {axis_b} of input {right} share the letter {letter}, but their sizes "
+        f"are {a} and {b}: the sizes must be equal, or one of them must be 1",
         help=f"make both sizes equal, or use two letters instead of {letter}",
         input=right,
         marks=((left, axis_a), (right, axis_b)),
@@ -145,8 +151,8 @@ def _one_size(letter: str, column: Sequence[tuple[int, int, MaybeDim]]) -> Maybe
     )
 
 
-def _covered(shapes: Sequence[Shape | None]) -> Shape | None:
-    """The axes of all ellipses, broadcast together."""
+def _axes_of_ellipsis(shapes: Sequence[Shape | None]) -> Shape | None:
+    """The shape to which the axes of all ellipses are broadcast. Raises an ``EINSUM_MISMATCH`` fault."""
     try:
         return broadcast(shapes)
     except Fault as fault:
@@ -155,18 +161,19 @@ def _covered(shapes: Sequence[Shape | None]) -> Shape | None:
         ) from None
 
 
-def _implicit(terms: Sequence[Term], letters: list[str]) -> Term:
+def _implicit_output(terms: Sequence[Term], letters: list[str]) -> Term:
+    """The output of an equation without ``->``: the ellipsis, if a term has one, and the sorted ``letters``."""
     dots = (ELLIPSIS,) if any(ELLIPSIS in term for term in terms) else ()
     return (*dots, *sorted(letters))
 
 
 @onnx("Einsum", since=12, macs=("einsum",))
 def einsum(*xs: Tensor, equation: str) -> Tensor:
-    """ONNX Einsum-12: spaces are ignored; without ``->`` the result has the letters that occur once."""
+    """ONNX Einsum-12: spaces are ignored. Without ``->``, the result has the letters that occur exactly once."""
     terms, output = equation_terms(equation.replace(" ", ""))
     if output is None:
         letters = [label for term in terms for label in term if label != ELLIPSIS]
-        output = _implicit(terms, [letter for letter in dict.fromkeys(letters) if letters.count(letter) == 1])
+        output = _implicit_output(terms, [letter for letter in dict.fromkeys(letters) if letters.count(letter) == 1])
     repeated = [label for label in dict.fromkeys(output) if output.count(label) > 1]
     if repeated:
         raise EQUATION_INVALID.fault(
@@ -181,7 +188,8 @@ def einsum(*xs: Tensor, equation: str) -> Tensor:
 
 
 def _expect_one_width(equation: str, terms: Sequence[Term], output: Term, *, shapes: Sequence[Shape | None]) -> None:
-    """For ONNX: an ellipsis has the same number of axes everywhere, and remains in the result."""
+    """Checks that the ellipsis has the same number of axes in all inputs (ONNX). Raises an ``EQUATION_INVALID`` fault.
+    Warns of an ellipsis that the result does not have."""
     widths = [
         (index, len(shape) - len(term) + 1)
         for index, (term, shape) in enumerate(zip(terms, shapes))
@@ -190,9 +198,8 @@ def _expect_one_width(equation: str, terms: Sequence[Term], output: Term, *, sha
     odd = next(((index, width) for index, width in widths if width != widths[0][1]), None)
     if odd is not None:
         raise EQUATION_INVALID.fault(
-            f'the equation is "{equation}": the ellipsis stands for {counted(widths[0][1], "axis", "axes")} in input '
-            f"{widths[0][0]} and "
-            f"for {odd[1]} in input {odd[0]}; the number must be the same everywhere",
+            f'the equation is "{equation}": the ellipsis covers {counted(widths[0][1], "axis", "axes")} in input '
+            f"{widths[0][0]} and {odd[1]} in input {odd[0]}; the numbers must be equal",
             help=f"give input {min(odd, widths[0], key=itemgetter(1))[0]} axes of 1 for its ellipsis (Unsqueeze)",
             input=odd[0],
             attribute="equation",
@@ -200,10 +207,9 @@ def _expect_one_width(equation: str, terms: Sequence[Term], output: Term, *, sha
     if ELLIPSIS not in output and any(width for _, width in widths):
         warn(
             EQUATION_INVALID.fault(
-                f'the equation is "{equation}": the ellipsis stands for {counted(widths[0][1], "axis", "axes")} and is '
-                "not in the result; "
-                "ONNX Runtime and NumPy refuse to sum over them",
-                help='write "..." after -> as well, or letters instead of it',
+                f'the equation is "{equation}": the ellipsis covers {counted(widths[0][1], "axis", "axes")} and is not '
+                "in the result; ONNX Runtime and NumPy refuse to sum over an ellipsis",
+                help='write "..." after ->, or letters instead of "..."',
                 attribute="equation",
                 severity=Severity.WARNING,
             )
@@ -211,12 +217,12 @@ def _expect_one_width(equation: str, terms: Sequence[Term], output: Term, *, sha
 
 
 def _terms_and_result(equation: str) -> tuple[tuple[Term, ...], Term]:
-    """The terms of an equation and the result. Without ``->``, OpenVINO's result has the letters that only one term
-    has, as often as in this term."""
+    """The terms of an equation and the output (OpenVINO). Without ``->``, the output has the letters that only one term
+    has, as often as this term has them."""
     terms, output = equation_terms(equation)
     if output is None:
         letters = [label for term in terms for label in term if label != ELLIPSIS]
-        output = _implicit(terms, [letter for letter in letters if sum(letter in term for term in terms) == 1])
+        output = _implicit_output(terms, [letter for letter in letters if sum(letter in term for term in terms) == 1])
     return terms, output
 
 
@@ -238,21 +244,23 @@ def _letters_once(layer: Layer) -> Fault | None:
 
 @openvino("Einsum", since=7, absent={"equation": ""}, compiles=_letters_once, macs=("einsum",))
 def ov_einsum(*xs: Tensor, equation: str) -> Tensor:
-    """OpenVINO Einsum-7: no spaces. Without ``->``, the result has the letters that only one term has."""
+    """OpenVINO Einsum-7: the equation must have no spaces. Without ``->``, the result has the letters that only one
+    term has."""
     for index, x in enumerate(xs):
         expect_type(x, index, ARITHMETIC)
     dtype = common_type(xs)
     terms, output = _terms_and_result(equation)
     shapes = [x.shape for x in xs]
-    _expect_terms_fit(terms, output, shapes, equation=equation)
+    _check_terms(terms, output, shapes, equation=equation)
     for index, (term, shape) in enumerate(zip(terms, shapes)):
         if shape is not None:
-            _expect_squares(index, term, shape)
+            _expect_equal_sizes(index, term, shape)
     return Tensor(dtype, einsum_shape(equation, terms, output, shapes=shapes))
 
 
-def _expect_squares(index: int, term: Term, shape: Shape) -> None:
-    """For OpenVINO: axes of one input with the same letter are equal, without broadcasting."""
+def _expect_equal_sizes(index: int, term: Term, shape: Shape) -> None:
+    """Checks that axes of one input with the same letter have equal sizes, without broadcasting (OpenVINO). Raises an
+    ``EINSUM_MISMATCH`` fault."""
     first: dict[str, int] = {}
     for position, label in enumerate(term):
         after = ELLIPSIS in term[:position]
@@ -262,9 +270,8 @@ def _expect_squares(index: int, term: Term, shape: Shape) -> None:
         other = first.setdefault(label, axis)
         if not agree(shape[other], shape[axis], f"axes {other} and {axis} of input {index} share the letter {label}"):
             raise EINSUM_MISMATCH.fault(
-                f"the letter {label} stands for axis {other} of input {index}, which is {shape[other]}, and for its "
-                "axis "
-                f"{axis}, which is {shape[axis]}: the sizes must be equal",
+                f"axes {other} and {axis} of input {index} share the letter {label}, but their sizes are "
+                f"{shape[other]} and {shape[axis]}: the sizes must be equal",
                 help=f"use two letters instead of {label}",
                 input=index,
                 marks=((index, other), (index, axis)),

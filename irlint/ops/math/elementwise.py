@@ -1,4 +1,4 @@
-"""Operators that work element by element on more than one tensor: arithmetic, comparison, logic and selection."""
+"""Elementwise operators with several inputs: arithmetic, comparison, logic and selection."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from irlint.ops.shared import contents
 from irlint.ops.shared.attributes import ATTRIBUTE_OUT_OF_RANGE
 from irlint.ops.shared.auto_broadcast import Broadcasting, broadcast_by
 from irlint.ops.shared.broadcast import broadcast, merged, stretches
-from irlint.ops.shared.compiling import Layer, first_of, laid_as_numpy, not_compiled
+from irlint.ops.shared.compiling import Layer, aligned_as_numpy, first_of, not_compiled
 from irlint.ops.shared.contents import Fold, computed, extent
 from irlint.ops.shared.element_types import ARITHMETIC, BITWISE, LOGICAL, common_type, expect_type
 
@@ -73,12 +73,12 @@ g (float[2,3] x) => (float[2,3] y) <float d = {2.0}> { y = Div (x, d) }""",
 
 
 def _divisor(b: Tensor, dtype: str) -> str:
-    """The type and shape of a divisor in words: "float[2,3]", or "a scalar"."""
+    """The text of a divisor in a message: "a scalar", or its type and shape."""
     return "a scalar" if b.shape == () else f"{dtype}{shape_text(b.shape)}"
 
 
 def _warn_of_zero(a: Tensor, b: Tensor) -> None:
-    """Warns of floating-point numbers that are divided by a constant with a 0."""
+    """Warns if floating-point numbers are divided by a constant that contains 0."""
     dtype = b.dtype or a.dtype
     if dtype in FLOATS and (span := extent(b)) is not None and span.has_zero:
         single = b.value is not None and len(b.value) == 1
@@ -93,7 +93,7 @@ def _warn_of_zero(a: Tensor, b: Tensor) -> None:
 
 
 def _expect_no_zero(a: Tensor, b: Tensor) -> None:
-    """Checks that integers ``a`` can be divided by ``b``. Warns of other numbers that are divided by 0.
+    """Checks that integers ``a`` are not divided by a constant ``b`` that contains 0. Warns of floating-point numbers.
 
     Raises a ``DIVISION_BY_ZERO`` fault.
     """
@@ -106,8 +106,8 @@ def _expect_no_zero(a: Tensor, b: Tensor) -> None:
         return
     raise DIVISION_BY_ZERO.fault(
         f"input 1 is {_divisor(b, dtype)} and "
-        + ("is 0" if len(b.value) == 1 else f"has a 0 at index {zeros[0]}")
-        + ": integers cannot be divided by it",
+        + ("is 0" if len(b.value) == 1 else f"has a 0 at index {zeros[0]} of its elements")
+        + ": integers cannot be divided by 0",
         help="correct the divisor, or cast both inputs to a floating-point type",
         input=1,
     )
@@ -116,35 +116,34 @@ def _expect_no_zero(a: Tensor, b: Tensor) -> None:
 # --- OpenVINO ---------------------------------------------------------------------------------------------------------
 
 
-def _sized_remainder(layer: Layer) -> Fault | None:
-    """The fault of a remainder of floats with ``pdpd`` broadcasting, unless all sizes are known."""
+def _remainder_of_dynamic_sizes(layer: Layer) -> Fault | None:
+    """The fault of a remainder of floats with ``pdpd`` broadcasting and dynamic sizes."""
     if layer.attributes["broadcasting"].auto_broadcast != "pdpd" or layer.dtype(0) not in FLOATS:
         return None
     if layer.sizes(0) is not None and layer.sizes(1) is not None:
         return None
     return not_compiled(
-        'attribute `auto_broadcast` is "pdpd", with which the CPU plugin cannot compute a remainder of floats with '
+        'attribute `auto_broadcast` is "pdpd", for which the CPU plugin does not compute remainders of floats with '
         "dynamic sizes",
         help='write auto_broadcast="numpy", or all sizes of the inputs',
         attribute="auto_broadcast",
     )
 
 
-def _laid_floats(layer: Layer) -> Fault | None:
-    """The fault of ``laid_as_numpy`` for floats; None for other types, some of which the plugin computes in another
-    way."""
-    return laid_as_numpy(layer) if layer.dtype(0) in FLOATS else None
+def _floats_aligned_as_numpy(layer: Layer) -> Fault | None:
+    """The fault of ``aligned_as_numpy`` if input 0 holds floats."""
+    return aligned_as_numpy(layer) if layer.dtype(0) in FLOATS else None
 
 
 @openvino("Add", spelled=_AXIS, fold=contents.plus)
-@openvino("Subtract", spelled=_AXIS, fold=contents.minus, compiles=_laid_floats)
+@openvino("Subtract", spelled=_AXIS, fold=contents.minus, compiles=_floats_aligned_as_numpy)
 @openvino("Multiply", spelled=_AXIS, fold=contents.times)
 @openvino("Power", spelled=_AXIS, fold=contents.power)
 @openvino("Maximum", spelled=_AXIS, fold=contents.greater)
 @openvino("Minimum", spelled=_AXIS, fold=contents.lesser)
 @openvino("SquaredDifference", spelled=_AXIS, kept=True, fold=_squared_difference)
 def ov_arithmetic(a: Tensor, b: Tensor, *, broadcasting: Broadcasting, fold: Fold) -> Tensor:
-    """OpenVINO binary arithmetic: equal numeric element types, broadcast by ``auto_broadcast``."""
+    """OpenVINO arithmetic on two inputs of one numeric element type, broadcast by ``auto_broadcast``."""
     expect_type(a, 0, ARITHMETIC)
     expect_type(b, 1, ARITHMETIC)
     dtype = common_type((a, b))
@@ -152,44 +151,49 @@ def ov_arithmetic(a: Tensor, b: Tensor, *, broadcasting: Broadcasting, fold: Fol
     return computed(fold, (a, b), shape, dtype=dtype)
 
 
-@openvino("Mod", spelled=_AXIS, fold=contents.truncated_remainder, compiles=first_of(_sized_remainder, _laid_floats))
+@openvino(
+    "Mod",
+    spelled=_AXIS,
+    fold=contents.truncated_remainder,
+    compiles=first_of(_remainder_of_dynamic_sizes, _floats_aligned_as_numpy),
+)
 @openvino("FloorMod", spelled=_AXIS, fold=contents.floored_remainder)
 def ov_remainder(a: Tensor, b: Tensor, *, broadcasting: Broadcasting, fold: Fold) -> Tensor:
-    """OpenVINO Mod-1, whose result has the sign of the dividend, and FloorMod-1, whose result has that of the
+    """OpenVINO Mod-1, whose result has the sign of the dividend, and FloorMod-1, whose result has the sign of the
     divisor."""
     _warn_of_zero(a, b)
     return ov_arithmetic(a, b, broadcasting=broadcasting, fold=fold)
 
 
-@openvino("Divide", spelled=_AXIS, compiles=_laid_floats)
+@openvino("Divide", spelled=_AXIS, compiles=_floats_aligned_as_numpy)
 def ov_divide(a: Tensor, b: Tensor, *, broadcasting: Broadcasting, m_pythondiv: bool = True) -> Tensor:
-    """OpenVINO Divide-1; integers are rounded down with ``m_pythondiv``, towards zero without."""
+    """OpenVINO Divide-1. Quotients of integers are rounded down with ``m_pythondiv``, otherwise towards zero."""
     expect_type(a, 0, ARITHMETIC)
     expect_type(b, 1, ARITHMETIC)
     _warn_of_zero(a, b)
     dtype = common_type((a, b))
     shape = broadcast_by(broadcasting, (a.shape, b.shape))
-    whole = contents.floored_quotient if m_pythondiv else contents.truncated_quotient
-    quotient = contents.real_quotient if dtype in FLOATS else whole
+    of_integers = contents.floored_quotient if m_pythondiv else contents.truncated_quotient
+    quotient = contents.real_quotient if dtype in FLOATS else of_integers
     return computed(quotient, (a, b), shape, dtype=dtype)
 
 
-@openvino("Equal", spelled=_AXIS, fold=contents.equal, compiles=laid_as_numpy)
-@openvino("NotEqual", spelled=_AXIS, fold=contents.unequal, compiles=laid_as_numpy)
-@openvino("Greater", spelled=_AXIS, fold=_greater, compiles=laid_as_numpy)
-@openvino("GreaterEqual", spelled=_AXIS, fold=contents.not_less, compiles=laid_as_numpy)
-@openvino("Less", spelled=_AXIS, fold=contents.less, compiles=laid_as_numpy)
-@openvino("LessEqual", spelled=_AXIS, fold=_not_greater, compiles=laid_as_numpy)
+@openvino("Equal", spelled=_AXIS, fold=contents.equal, compiles=aligned_as_numpy)
+@openvino("NotEqual", spelled=_AXIS, fold=contents.unequal, compiles=aligned_as_numpy)
+@openvino("Greater", spelled=_AXIS, fold=_greater, compiles=aligned_as_numpy)
+@openvino("GreaterEqual", spelled=_AXIS, fold=contents.not_less, compiles=aligned_as_numpy)
+@openvino("Less", spelled=_AXIS, fold=contents.less, compiles=aligned_as_numpy)
+@openvino("LessEqual", spelled=_AXIS, fold=_not_greater, compiles=aligned_as_numpy)
 def ov_comparison(a: Tensor, b: Tensor, *, broadcasting: Broadcasting, fold: Fold) -> Tensor:
-    """OpenVINO comparisons: equal element types of any kind; the result is boolean."""
+    """OpenVINO comparisons of inputs of one element type; the result is boolean."""
     common_type((a, b))
     shape = broadcast_by(broadcasting, (a.shape, b.shape))
     return computed(fold, (a, b), shape, dtype="bool")
 
 
-@openvino("LogicalAnd", spelled=_AXIS, fold=contents.both, compiles=laid_as_numpy)
-@openvino("LogicalOr", spelled=_AXIS, fold=contents.either, compiles=laid_as_numpy)
-@openvino("LogicalXor", spelled=_AXIS, fold=operator.ne, compiles=laid_as_numpy)
+@openvino("LogicalAnd", spelled=_AXIS, fold=contents.both, compiles=aligned_as_numpy)
+@openvino("LogicalOr", spelled=_AXIS, fold=contents.either, compiles=aligned_as_numpy)
+@openvino("LogicalXor", spelled=_AXIS, fold=operator.ne, compiles=aligned_as_numpy)
 @openvino("Xor", until=1, spelled=_AXIS, fold=operator.ne)
 def ov_logical(a: Tensor, b: Tensor, *, broadcasting: Broadcasting, fold: Fold) -> Tensor:
     """OpenVINO logical operations on booleans."""
@@ -199,9 +203,9 @@ def ov_logical(a: Tensor, b: Tensor, *, broadcasting: Broadcasting, fold: Fold) 
     return computed(fold, (a, b), shape, dtype="bool")
 
 
-@openvino("BitwiseAnd", since=13, spelled=_AXIS, kept=True, fold=operator.and_, compiles=laid_as_numpy)
-@openvino("BitwiseOr", since=13, spelled=_AXIS, kept=True, fold=operator.or_, compiles=laid_as_numpy)
-@openvino("BitwiseXor", since=13, spelled=_AXIS, kept=True, fold=operator.xor, compiles=laid_as_numpy)
+@openvino("BitwiseAnd", since=13, spelled=_AXIS, kept=True, fold=operator.and_, compiles=aligned_as_numpy)
+@openvino("BitwiseOr", since=13, spelled=_AXIS, kept=True, fold=operator.or_, compiles=aligned_as_numpy)
+@openvino("BitwiseXor", since=13, spelled=_AXIS, kept=True, fold=operator.xor, compiles=aligned_as_numpy)
 def ov_bitwise(a: Tensor, b: Tensor, *, broadcasting: Broadcasting, fold: Fold) -> Tensor:
     """OpenVINO BitwiseAnd/Or/Xor-13 on integers or booleans."""
     expect_type(a, 0, BITWISE)
@@ -222,8 +226,8 @@ def ov_shift(a: Tensor, b: Tensor, *, broadcasting: Broadcasting) -> Tensor:
 
 @openvino("Select", spelled=_AXIS)
 def ov_select(cond: Tensor, then: Tensor, otherwise: Tensor, *, broadcasting: Broadcasting) -> Tensor:
-    """OpenVINO Select-1: ``else``, ``then`` and ``cond`` are broadcast together. In the library, ``cond`` may enlarge
-    them."""
+    """OpenVINO Select-1: all three inputs are broadcast with each other. In the specification, ``cond`` must not
+    enlarge the result, but the library allows this."""
     expect_type(cond, 0, LOGICAL)
     dtype = common_type((then, otherwise), first=1)
     if broadcasting.auto_broadcast == "numpy":
@@ -254,7 +258,7 @@ def _selected(cond: Tensor, then: Tensor, otherwise: Tensor, *, shape: Shape | N
 @onnx("BitwiseOr", since=18, fold=operator.or_)
 @onnx("BitwiseXor", since=18, fold=operator.xor)
 def arithmetic(a: Tensor, b: Tensor, *, fold: Fold) -> Tensor:
-    """ONNX binary arithmetic with multidirectional broadcasting; the result has the type of A."""
+    """ONNX arithmetic on two inputs of one type with multidirectional broadcasting."""
     result = computed(fold, (a, b), broadcast((a.shape, b.shape)), dtype=a.dtype or b.dtype)
     if result.value is None or None not in result.value or fold not in (contents.times, contents.real_quotient):
         return result
@@ -265,7 +269,7 @@ def arithmetic(a: Tensor, b: Tensor, *, fold: Fold) -> Tensor:
 
 @onnx("Div", since=7)
 def div(a: Tensor, b: Tensor) -> Tensor:
-    """ONNX Div-7: integers are rounded towards zero."""
+    """ONNX Div-7: quotients of integers are rounded towards zero."""
     _expect_no_zero(a, b)
     quotient = contents.real_quotient if (a.dtype or b.dtype) in FLOATS else contents.truncated_quotient
     return arithmetic(a, b, fold=quotient)
@@ -273,7 +277,7 @@ def div(a: Tensor, b: Tensor) -> Tensor:
 
 @onnx("Pow", since=7)
 def power(x: Tensor, y: Tensor) -> Tensor:
-    """ONNX Pow-7: the exponent may be of another type."""
+    """ONNX Pow-7: the result has the type of ``x``; the exponent may have another type."""
     return computed(contents.power, (x, y), broadcast((x.shape, y.shape)), dtype=x.dtype)
 
 
@@ -300,11 +304,11 @@ def bit_shift(x: Tensor, y: Tensor, *, direction: ShiftDirection) -> Tensor:
 
 @onnx("Mod", since=10)
 def mod(a: Tensor, b: Tensor, *, fmod: int = 0, context: Context) -> Tensor:
-    """ONNX Mod-10: the result has the sign of the divisor; with ``fmod``, that of the dividend. Floats need ``fmod`` up
-    to opset 27."""
+    """ONNX Mod-10: the result has the sign of the divisor or, with ``fmod``, of the dividend. Up to opset 27, floats
+    need ``fmod``."""
     if fmod not in (0, 1):
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
-            f"attribute `fmod` is {fmod}; it is 0 or 1",
+            f"attribute `fmod` is {fmod}; it must be 0 or 1",
             help="write fmod=1 for floating-point numbers",
             attribute="fmod",
         )
@@ -335,7 +339,8 @@ def variadic(*xs: Tensor, fold: Fold | None) -> Tensor:
 
 @onnx("Max", "Min", "Sum", "Mean", since=1)
 def variadic_of_one_shape(*xs: Tensor, consumed_inputs: object = None) -> Tensor:
-    """ONNX Max, Min, Sum and Mean before opset 8: all inputs of one shape; ``consumed_inputs`` is of version 1."""
+    """ONNX Max, Min, Sum and Mean before opset 8: all inputs have the same shape. Only opset 1 has
+    ``consumed_inputs``."""
     shape = merged([x.shape for x in xs], why="before opset 8 the operator does not broadcast")
     return Tensor(_first_type(xs), shape)
 
@@ -357,9 +362,9 @@ AXIS_MISMATCH = Rule(
     Severity.ERROR,
     "In an opset below 7, the second input must be a single element or match consecutive axes of the first input.",
     why=(
-        "Up to opset 6, an elementwise operator broadcasts only with `broadcast=1`, and only its second input. That "
-        "input is aligned with the axes of the first one from `axis` on, or with its last axes without `axis`. Its "
-        "sizes of 1 are not broadcast."
+        "Up to opset 6, an elementwise operator broadcasts only with `broadcast=1`, and only its second input. The "
+        "second input is aligned with the axes of the first input from `axis` on or, without `axis`, with the last "
+        "axes of the first input. A size of 1 is not broadcast, except if the second input has a single element."
     ),
     fix=(
         "Set `axis` to the axis of the first input that matches the first axis of the second input, or convert the "
@@ -373,9 +378,13 @@ g (float[2,3,4,5] x, float[3,4] b) => (float[2,3,4,5] y) { y = Add <broadcast = 
 
 
 def legacy_broadcast(a: Shape | None, b: Shape | None, enabled: int, *, axis: int | None) -> Shape | None:
-    """ONNX elementwise broadcasting of opset versions 1 to 6 (attributes ``broadcast`` and ``axis``)."""
+    """The shape of an elementwise operator of opsets 1 to 6, whose attribute ``broadcast`` is ``enabled``.
+
+    A size of 1 that would have to be broadcast is only a warning. Raises a ``SHAPES_DIFFER`` or ``AXIS_MISMATCH``
+    fault.
+    """
     if not enabled:
-        return merged((a, b), why="before opset 7, nothing is broadcast without the attribute broadcast=1")
+        return merged((a, b), why="before opset 7, inputs are broadcast only with the attribute broadcast=1")
     if a is None or b is None or all(same(dim, 1) for dim in b):
         return a
     start = len(a) - len(b) if axis is None else axis + len(a) if axis < 0 else axis
@@ -387,26 +396,27 @@ def legacy_broadcast(a: Shape | None, b: Shape | None, enabled: int, *, axis: in
             input=1,
         )
     clashes, ones = [], []
-    for own, dim in enumerate(b):
-        if not stretches(dim, a[start + own], "the second input is a part of the first"):
-            clashes.append((start + own, own))
-        elif same(dim, 1) and same(a[start + own], 1) is False:
-            ones.append((start + own, own))
+    for axis_b, dim in enumerate(b):
+        axis_a = start + axis_b
+        if not stretches(dim, a[axis_a], f"axis {axis_b} of input 1 is aligned with axis {axis_a} of input 0"):
+            clashes.append((axis_a, axis_b))
+        elif same(dim, 1) and same(a[axis_a], 1) is False:
+            ones.append((axis_a, axis_b))
     if clashes:
-        raise _part_fault(a, b, start, clashes=clashes)
+        raise _alignment_fault(a, b, start, clashes=clashes)
     if ones:
-        warn(_part_fault(a, b, start, clashes=ones).lowered(Severity.WARNING))
+        warn(_alignment_fault(a, b, start, clashes=ones).lowered(Severity.WARNING))
     return a
 
 
-def _part_fault(a: Shape, b: Shape, start: int, *, clashes: list[tuple[int, int]]) -> Fault:
-    wide, own = clashes[0]
+def _alignment_fault(a: Shape, b: Shape, start: int, *, clashes: list[tuple[int, int]]) -> Fault:
+    axis_a, axis_b = clashes[0]
     return AXIS_MISMATCH.fault(
         f"input 1 is {shape_text(b)} and is aligned with input 0, {shape_text(a)}, from axis {start} on: "
-        f"axis {wide} is {a[wide]} against {b[own]}",
+        f"axis {axis_a} is {a[axis_a]} against {b[axis_b]}",
         help="set `axis` to the axis of input 0 that matches the first axis of input 1",
         input=1,
-        marks=tuple(mark for wide, own in clashes for mark in ((0, wide), (1, own))),
+        marks=tuple(mark for axis_a, axis_b in clashes for mark in ((0, axis_a), (1, axis_b))),
         remark="differ",
     )
 

@@ -1,4 +1,4 @@
-"""Fourier transforms of whole signals."""
+"""Fourier transforms of complete signals."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from irlint.ops.shared.axes import AXIS_OUT_OF_RANGE, AXIS_REPEATED
 from irlint.ops.shared.compiling import Layer, constants_at, first_of, not_compiled
 from irlint.ops.shared.element_types import expect_type
 from irlint.ops.shared.expectations import expect_one, expect_rank
-from irlint.ops.shared.shape_inputs import entries, length, number, openvino_shape, whole
+from irlint.ops.shared.shape_inputs import entries, known_integers, length, number, openvino_shape
 
 COMPLEX_LAYOUT = Rule(
     "IRL511",
@@ -35,11 +35,11 @@ FRAME_MISMATCH = Rule(
     "IRL512",
     "frame-mismatch",
     Severity.ERROR,
-    "The frames of a short-time Fourier transform do not fit the signal, the window or the spectrum.",
+    "The length of a transform, its frames, its window or its spectrum contradict each other.",
     why=(
-        "A frame must fit into the signal, the step must be positive, and the window must be as long as the frame "
-        "(in OpenVINO, not longer). The spectrum of a frame has frame_size // 2 + 1 frequencies. Runtimes refuse "
-        "anything else."
+        "A transform needs at least one point, and a list of axes one length for each axis. A frame must not be "
+        "longer than the signal, the step must be positive, and the window must be as long as the frame (in OpenVINO, "
+        "not longer). The spectrum of a frame has frame_size // 2 + 1 frequencies. Runtimes refuse other sizes."
     ),
     fix="Correct the frame length, the step or the window. The message lists the sizes.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
@@ -59,7 +59,8 @@ def onesided_size(points: MaybeDim) -> MaybeDim:
 
 
 def real_size(frequencies: MaybeDim) -> MaybeDim:
-    """The number of samples for half a spectrum if no length is given: 2 * (frequencies - 1)."""
+    """The default number of samples of the real signal with half a spectrum of ``frequencies``: 2 * (frequencies -
+    1)."""
     return None if frequencies is None else 2 * (frequencies - 1)
 
 
@@ -75,7 +76,8 @@ def with_size(shape: Shape, axis: int, new: MaybeDim) -> Shape:
 def dft_by_attribute(
     input: Tensor, dft_length: Tensor | None = None, *, axis: int = 1, inverse: int = 0, onesided: int = 0
 ) -> Tensor:
-    """ONNX DFT-17: the last axis holds 1 (real) or 2 (complex) entries, ``axis`` is any other."""
+    """ONNX DFT-17: the last axis has 1 entry (real numbers) or 2 entries (complex numbers); ``axis`` is any other
+    axis."""
     return _transformed(input, dft_length, axis, inverse=inverse != 0, onesided=onesided != 0)
 
 
@@ -88,7 +90,7 @@ def dft(
     inverse: int = 0,
     onesided: int = 0,
 ) -> Tensor:
-    """ONNX DFT-20: ``axis`` is an input, by default the last axis of the signal."""
+    """ONNX DFT-20: ``axis`` is an input, by default -2."""
     expect_scalar(axis, 2, "axis")
     at = -2 if axis is None else number(axis)
     return _transformed(
@@ -97,8 +99,9 @@ def dft(
 
 
 def expect_scalar(x: Tensor | None, index: int, name: str, *, read: bool = True) -> None:
-    """Checks that an input is a scalar. ONNX Runtime accepts any shape of one element if the input is not a constant,
-    or is not ``read`` when the model is loaded."""
+    """Checks that an input is a scalar. Another shape of one element is only a warning if the input is not a constant,
+    or is not ``read`` when the model is loaded, because ONNX Runtime accepts it. Raises an ``INPUT_RANK_REFUSED``
+    fault."""
     known = (
         x is not None and x.value is not None and not any(each is None or isinstance(each, Expr) for each in x.value)
     )
@@ -111,7 +114,7 @@ def _transformed(x: Tensor, dft_length: Tensor | None, axis: int | None, *, inve
     points = None if dft_length is None else number(dft_length)
     if dft_length is not None and not reaches(points, 1, "a transform has at least one point"):
         raise FRAME_MISMATCH.fault(
-            f"input 1 (dft_length) is {points}; a transform has at least 1 point", help="give 1 or more", input=1
+            f"input 1 (dft_length) is {points}; a transform has at least 1 point", help="use 1 or more", input=1
         )
     if x.shape is None:
         return Tensor(x.dtype)
@@ -124,7 +127,7 @@ def _transformed(x: Tensor, dft_length: Tensor | None, axis: int | None, *, inve
         raise AXIS_OUT_OF_RANGE.fault(
             f"axis is {axis} and input 0 is {shape_text(x.shape)}, whose last axis contains the parts of complex "
             f"numbers: allowed: {-rank} to -2 and 0 to {rank - 2}",
-            help="use an axis before the last one",
+            help="use an axis before the last axis",
             input=0,
         )
     at = axis % rank
@@ -137,9 +140,11 @@ def _transformed(x: Tensor, dft_length: Tensor | None, axis: int | None, *, inve
 
 
 def check_layout(shape: Shape, inverse: bool, onesided: bool) -> None:
+    """Checks that the last axis of input 0 has the size for real or complex numbers that the transform needs. Raises a
+    ``COMPLEX_LAYOUT`` fault."""
     last, axis = shape[-1], len(shape) - 1
     if onesided:
-        wanted, kind = (2, "inverse one-sided DFT takes complex") if inverse else (1, "one-sided DFT takes real")
+        wanted, kind = (2, "inverse one-sided DFT needs complex") if inverse else (1, "one-sided DFT needs real")
         if agree(last, wanted, f"a {kind} numbers"):
             return
         raise layout_fault(shape, f"a {kind} numbers, so this axis must be {wanted}")
@@ -153,8 +158,8 @@ def check_layout(shape: Shape, inverse: bool, onesided: bool) -> None:
 def layout_fault(shape: Shape, expected: str, input: int = 0) -> Fault:
     axis = len(shape) - 1
     return COMPLEX_LAYOUT.fault(
-        f"axis {axis}, the last one of input {input}, is {shape[-1]}: {expected}",
-        help=f"give axis {axis} that size, with Unsqueeze or Reshape",
+        f"axis {axis}, the last axis of input {input}, is {shape[-1]}: {expected}",
+        help=f"give axis {axis} this size, with Unsqueeze or Reshape",
         input=input,
         marks=((input, axis),),
         remark="real and imaginary part",
@@ -166,7 +171,7 @@ def layout_fault(shape: Shape, expected: str, input: int = 0) -> Fault:
 
 @openvino("DFT", "IDFT", since=7, fills_in=True, lists=(1,))
 def ov_dft(data: Tensor, axes: Tensor, signal_size: Tensor | None = None) -> Tensor:
-    """OpenVINO DFT-7 and IDFT-7: complex numbers to complex numbers, on axes before the last one."""
+    """OpenVINO DFT-7 and IDFT-7: complex numbers from complex numbers. ``axes`` are axes before the last axis."""
     shape, at, sizes = _ov_fourier(data, axes, signal_size, complex_input=True)
     if shape is None:
         return Tensor(data.dtype)
@@ -180,16 +185,17 @@ def ov_dft(data: Tensor, axes: Tensor, signal_size: Tensor | None = None) -> Ten
 
 
 def _compiled_sizes(layer: Layer) -> Fault | None:
-    """The fault of a real transform whose sizes are all computed at compilation: none may be dynamic."""
+    """The fault of a real transform with known sizes of the data, if ``signal_size`` contains -1 or is computed at run
+    time."""
     data = layer.inputs[0]
-    given = layer.inputs[2] if len(layer.inputs) > 2 else None
-    if not isinstance(data, Tensor) or not isinstance(given, Tensor) or data.shape is None or given.shape is None:
+    lengths = layer.inputs[2] if len(layer.inputs) > 2 else None
+    if not isinstance(data, Tensor) or not isinstance(lengths, Tensor) or data.shape is None or lengths.shape is None:
         return None
-    if not all(isinstance(dim, int) for dim in (*data.shape, *given.shape)):
+    if not all(isinstance(dim, int) for dim in (*data.shape, *lengths.shape)):
         return None
-    if -1 in (given.value or ()):
+    if -1 in (lengths.value or ()):
         return not_compiled(
-            f"input 2 (signal_size) is {list(given.value or ())}: -1 means the size of the axis in the "
+            f"input 2 (signal_size) is {list(lengths.value or ())}: -1 means the size of the axis in the "
             "specification, but the CPU plugin uses it as a size if all sizes of input 0 are known, "
             f"{shape_text(data.shape)}",
             help="write the size of the axis instead of -1",
@@ -210,7 +216,7 @@ _COMPILED = first_of(constants_at(1), _compiled_sizes)
 
 @openvino("RDFT", since=9, compiles=_COMPILED)
 def ov_rdft(data: Tensor, axes: Tensor, signal_size: Tensor | None = None) -> Tensor:
-    """OpenVINO RDFT-9: real to complex numbers. The last of ``axes`` keeps size // 2 + 1 entries."""
+    """OpenVINO RDFT-9: complex numbers from real numbers. The last of ``axes`` keeps size // 2 + 1 entries."""
     shape, at, sizes = _ov_fourier(data, axes, signal_size, complex_input=False)
     if shape is None:
         return Tensor(data.dtype)
@@ -225,7 +231,7 @@ def ov_rdft(data: Tensor, axes: Tensor, signal_size: Tensor | None = None) -> Te
 
 @openvino("IRDFT", since=9, compiles=_COMPILED)
 def ov_irdft(data: Tensor, axes: Tensor, signal_size: Tensor | None = None) -> Tensor:
-    """OpenVINO IRDFT-9: half a spectrum to real numbers, on axes before the last one."""
+    """OpenVINO IRDFT-9: real numbers from half a spectrum. ``axes`` are axes before the last axis."""
     if axes.value == ():
         _check_count(0, None)
     shape, at, sizes = _ov_fourier(data, axes, signal_size, complex_input=True)
@@ -234,11 +240,11 @@ def ov_irdft(data: Tensor, axes: Tensor, signal_size: Tensor | None = None) -> T
     if at is None:
         return Tensor(data.dtype, (None,) * (len(shape) - 1))
     last = at[-1]
-    given: Shape = (-1,) * len(at) if signal_size is None else sizes or (None,) * len(at)
+    lengths: Shape = (-1,) * len(at) if signal_size is None else sizes or (None,) * len(at)
     result = shape[:-1]
-    for axis, new in zip(at, given):
-        own = shape[axis]
-        default = real_size(own) if axis == last and own != 0 else own
+    for axis, new in zip(at, lengths):
+        dim = shape[axis]
+        default = real_size(dim) if axis == last and dim != 0 else dim
         result = with_size(result, axis, default if new == -1 else new)
     return Tensor(data.dtype, result)
 
@@ -246,8 +252,9 @@ def ov_irdft(data: Tensor, axes: Tensor, signal_size: Tensor | None = None) -> T
 def _ov_fourier(
     data: Tensor, axes: Tensor, signal_size: Tensor | None, *, complex_input: bool
 ) -> tuple[Shape | None, tuple[int, ...] | None, Shape | None]:
-    """The shape, the axes counted from 0, and the sizes in ``signal_size``; each is None if it is unknown. A size of -1
-    keeps the axis."""
+    """The shape of the data, the axes counted from 0, and the sizes in ``signal_size``, of which -1 keeps the size of
+    the axis. Each is None if it is unknown. Raises a ``FRAME_MISMATCH``, ``COMPLEX_LAYOUT``, ``AXIS_OUT_OF_RANGE`` or
+    ``AXIS_REPEATED`` fault, or a fault of a rank or type."""
     expect_type(data, 0, OV_FOURIER)
     expect_type(axes, 1, COUNTS)
     expect_type(signal_size, 2, COUNTS)
@@ -258,9 +265,8 @@ def _ov_fourier(
     if signal_size is not None and not agree(length(signal_size), count, "one size for each axis"):
         raise FRAME_MISMATCH.fault(
             f"input 1 (axes) has {counted(count, 'entry', 'entries')} and input 2 (signal_size) has "
-            f"{length(signal_size)}: "
-            "expected one size for each axis",
-            help="give both the same number of entries",
+            f"{length(signal_size)}: expected one size for each axis",
+            help="give both inputs the same number of entries",
             input=2,
         )
     sizes = _stated_sizes(signal_size)
@@ -269,9 +275,9 @@ def _ov_fourier(
     if complex_input and not agree(data.shape[-1], 2, "the last axis contains complex numbers"):
         raise layout_fault(data.shape, "a complex number has two parts")
     rank = len(data.shape) - complex_input
-    listed = whole(axes)
+    listed = known_integers(axes)
     if listed is None:
-        _check_count(count, rank, " before the last one" if complex_input else "")
+        _check_count(count, rank, " before the last axis" if complex_input else "")
         if not complex_input:
             _check_count(count, None)
         return data.shape, None, sizes
@@ -281,7 +287,8 @@ def _ov_fourier(
 
 
 def _stated_sizes(signal_size: Tensor | None) -> Shape | None:
-    """The entries of ``signal_size``. -1 keeps the axis, and a smaller number is 0."""
+    """The entries of ``signal_size``: -1 keeps the size of the axis, and a smaller number is 0. None if the input is
+    omitted or its length is unknown."""
     listed = None if signal_size is None else entries(signal_size)
     if signal_size is None or listed is None:
         return None
@@ -290,6 +297,8 @@ def _stated_sizes(signal_size: Tensor | None) -> Shape | None:
 
 
 def _check_count(count: int | None, most: int | None, which: str = "") -> None:
+    """Checks the number of ``axes``: at most ``most``, or at least one if ``most`` is None. Raises an ``AXIS_REPEATED``
+    or ``FRAME_MISMATCH`` fault."""
     if count is not None and most is not None and count > most:
         raise AXIS_REPEATED.fault(
             f"input 1 (axes) has {counted(count, 'entry', 'entries')} and input 0 has "
@@ -306,19 +315,19 @@ def _check_count(count: int | None, most: int | None, which: str = "") -> None:
 
 
 def _ov_axes(listed: tuple[int, ...], rank: int, complex_input: bool) -> tuple[int, ...]:
+    """The axes counted from 0. Raises an ``AXIS_OUT_OF_RANGE`` or ``AXIS_REPEATED`` fault."""
     wrong = [axis for axis in listed if not -rank <= axis < rank]
     if wrong:
         but = ", the last of which contains the parts of complex numbers" if complex_input else ""
         raise AXIS_OUT_OF_RANGE.fault(
             f"input 1 (axes) contains axis {wrong[0]} and input 0 has "
-            f"{counted(rank + complex_input, 'axis', 'axes')}{but}; "
-            f"allowed: {-rank} to {rank - 1}",
+            f"{counted(rank + complex_input, 'axis', 'axes')}{but}; allowed: {-rank} to {rank - 1}",
             help=f"use axes in the range {-rank} to {rank - 1}",
             input=1,
         )
     at = tuple(axis % rank for axis in listed)
     if len(set(at)) < len(at):
-        twice = next(axis for place, axis in enumerate(at) if axis in at[:place])
+        twice = next(axis for position, axis in enumerate(at) if axis in at[:position])
         raise AXIS_REPEATED.fault(
             f"input 1 (axes) is {list(listed)}: axis {twice} appears twice", help="list each axis once", input=1
         )

@@ -1,4 +1,4 @@
-"""Matrix products: MatMul and Gemm with their fused forms, determinants and inverses."""
+"""Matrix products (MatMul, Gemm and their fused forms), determinants and inverses."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from irlint.lazy_typing import Literal
 from irlint.model.tensor import SparseTensor, Tensor, shape_text
 from irlint.ops import onnx, openvino
 from irlint.ops.shared.broadcast import broadcast, merged, stretched, stretches
-from irlint.ops.shared.compiling import never, with_elements
+from irlint.ops.shared.compiling import not_implemented, with_elements
 from irlint.ops.shared.element_types import REAL, common_type, expect_type
 from irlint.ops.signatures import group
 from irlint.records import record
@@ -47,7 +47,7 @@ OPERAND_SHAPE = Rule(
     "An operand or parameter of a matrix product has an invalid shape.",
     why=(
         "Gemm needs matrices with two axes, and MatMul accepts no scalars. Scales, zero points and biases need one "
-        "element in total, or one for each row or column. The size of packed weights follows from the attributes."
+        "element, or one element for each row or column. The size of packed weights follows from the attributes."
     ),
     fix="Reshape the operand as the message says. For more than two axes, use MatMul instead of Gemm.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
@@ -65,10 +65,11 @@ def multiplied(
     transpose_b: bool = False,
     inputs: tuple[int, int] = (0, 1),
 ) -> Shape | None:
-    """The shape of NumPy's ``matmul``: the last two axes are matrices, those before them are broadcast.
+    """The shape of NumPy's ``matmul``: the last two axes are matrices, and the axes before them are broadcast. None if
+    a rank is unknown.
 
-    A vector is a row on the left and a column on the right, its transposition is ignored, and its axis of 1 is removed
-    from the result. ``inputs`` are the input indices of ``a`` and ``b``.
+    A vector ``a`` is a matrix of one row, and a vector ``b`` a matrix of one column; the result does not have the axis
+    of size 1, and a vector is never transposed. ``inputs`` are the input indices of ``a`` and ``b``.
 
     Raises a ``MATMUL_MISMATCH``, ``OPERAND_SHAPE`` or ``BROADCAST_MISMATCH`` fault. Sources: ONNX MatMul; OpenVINO
     MatMul-1.
@@ -86,14 +87,15 @@ def multiplied(
     inner_b, column = (-1, -2) if transpose_b and len(b) > 1 else (-2, -1)
     if len(b) == 1:
         inner_b = -1
-    _same_inner(a, b, inner_a % len(a), inner_b=inner_b % len(b), inputs=inputs)
+    _expect_equal_inner(a, b, inner_a % len(a), inner_b=inner_b % len(b), inputs=inputs)
     batch = _batch(a, b, inputs)
     rows = (a[row],) if len(a) > 1 else ()
     columns = (b[column],) if len(b) > 1 else ()
     return batch + rows + columns
 
 
-def _same_inner(a: Shape, b: Shape, inner_a: int, *, inner_b: int, inputs: tuple[int, int]) -> None:
+def _expect_equal_inner(a: Shape, b: Shape, inner_a: int, *, inner_b: int, inputs: tuple[int, int]) -> None:
+    """Checks that the axes over which a product sums have equal sizes. Raises a ``MATMUL_MISMATCH`` fault."""
     left, right = inputs
     why = f"axis {inner_a} of input {left} and axis {inner_b} of input {right} are summed over together"
     if agree(a[inner_a], b[inner_b], why):
@@ -111,20 +113,20 @@ def _same_inner(a: Shape, b: Shape, inner_a: int, *, inner_b: int, inputs: tuple
 
 
 def _batch(a: Shape, b: Shape, inputs: tuple[int, int]) -> Shape:
-    """The axes before the matrices, broadcast together."""
+    """The shape to which the axes before the matrices are broadcast. Raises a ``BROADCAST_MISMATCH`` fault."""
     left, right = inputs
     shapes: list[Shape | None] = [()] * (max(inputs) + 1)
     shapes[left], shapes[right] = a[:-2], b[:-2]
     try:
         batch = broadcast(shapes)
     except Fault as fault:
-        raise fault.changed(message=f"of the axes before the matrices, {fault.message}") from None
+        raise fault.changed(message=f"in the axes before the matrices, {fault.message}") from None
     assert batch is not None
     return batch
 
 
 def expect_matrix(shape: Shape | None, index: int, what: str = "") -> None:
-    """Checks that an input has two axes. Raises an ``OPERAND_SHAPE`` fault."""
+    """Checks that input ``index`` (``what``) has two axes. Raises an ``OPERAND_SHAPE`` fault."""
     if shape is None or len(shape) == 2:
         return
     raise OPERAND_SHAPE.fault(
@@ -135,12 +137,13 @@ def expect_matrix(shape: Shape | None, index: int, what: str = "") -> None:
 
 
 def expect_length(shape: Shape | None, index: int, length: MaybeDim, *, what: str, scalar: bool = True) -> None:
-    """Checks that a vector has ``length`` elements, or with ``scalar`` one. Raises an ``OPERAND_SHAPE`` fault."""
+    """Checks that input ``index`` (``what``) is a list of ``length`` elements. With ``scalar``, one element is also
+    accepted. An input with several axes is not checked. Raises an ``OPERAND_SHAPE`` fault."""
     if shape is None or (scalar and product(shape) == 1) or len(shape) > 1:
         return
     if not shape:
         raise OPERAND_SHAPE.fault(
-            f"input {index} is a scalar; {what} has one axis of {counted(length, 'element')}",
+            f"input {index} is a scalar; {what} must have one axis of {counted(length, 'element')}",
             help=f"give input {index} the shape {shape_text((length,))}",
             input=index,
         )
@@ -148,7 +151,7 @@ def expect_length(shape: Shape | None, index: int, length: MaybeDim, *, what: st
     if not (stretches if scalar else agree)(shape[0], length, why):
         wanted = f"1 or {counted(length, 'element')}" if scalar else f"{counted(length, 'element')}"
         raise OPERAND_SHAPE.fault(
-            f"input {index} is {shape_text(shape)}; {what} has {wanted}",
+            f"input {index} is {shape_text(shape)}; {what} must have {wanted}",
             help=f"give input {index} the shape {shape_text((length,))}",
             input=index,
             marks=((index, 0),),
@@ -156,7 +159,7 @@ def expect_length(shape: Shape | None, index: int, length: MaybeDim, *, what: st
 
 
 def expect_squares(shape: Shape | None, index: int) -> None:
-    """Checks that the last two axes are those of square matrices. Raises an ``OPERAND_SHAPE`` fault."""
+    """Checks that the last two axes of input ``index`` are square matrices. Raises an ``OPERAND_SHAPE`` fault."""
     if shape is None:
         return
     rank = len(shape)
@@ -164,7 +167,7 @@ def expect_squares(shape: Shape | None, index: int) -> None:
         return
     raise OPERAND_SHAPE.fault(
         f"input {index} is {shape_text(shape)}; its last two axes must be equal (square matrices)",
-        help="make the last two axes equal" if rank >= 2 else "give the input two axes of one size",
+        help="make the last two axes equal" if rank >= 2 else "give the input two axes of equal size",
         input=index,
         marks=((index, rank - 2), (index, rank - 1)) if rank >= 2 else (),
         remark="have to be equal",
@@ -173,21 +176,21 @@ def expect_squares(shape: Shape | None, index: int) -> None:
 
 @onnx("Det", since=11)
 def det(x: Tensor) -> Tensor:
-    """ONNX Det-11: a number for each square matrix in the last two axes."""
+    """ONNX Det-11: the determinant of each square matrix in the last two axes."""
     expect_squares(x.shape, 0)
     return Tensor(x.dtype, None if x.shape is None else x.shape[:-2])
 
 
 @onnx("Inverse", domain=MICROSOFT)
 def inverse(x: Tensor) -> Tensor:
-    """com.microsoft Inverse-1: of each square matrix in the last two axes."""
+    """com.microsoft Inverse-1: the inverse of each square matrix in the last two axes."""
     expect_squares(x.shape, 0)
     return Tensor(x.dtype, x.shape)
 
 
 @openvino("Inverse", since=14)
 def ov_inverse(data: Tensor, *, adjoint: bool = False) -> Tensor:
-    """OpenVINO Inverse-14: of each square matrix in the last two axes."""
+    """OpenVINO Inverse-14: the inverse of each square matrix in the last two axes."""
     expect_type(data, 0, REAL)
     expect_squares(data.shape, 0)
     return Tensor(data.dtype, data.shape)
@@ -204,13 +207,14 @@ def matmul(a: Tensor, b: Tensor) -> Tensor:
 
 @openvino("MatMul", compiles=with_elements(0, 1, beside=(1,)), spare_inputs=True, macs=("matrix", "a"))
 def ov_matmul(a: Tensor, b: Tensor, *, transpose_a: bool = False, transpose_b: bool = False) -> Tensor:
-    """OpenVINO MatMul-1: any element type; transposition is ignored for vectors."""
+    """OpenVINO MatMul-1, of any element type."""
     return Tensor(common_type((a, b)), multiplied(a.shape, b.shape, transpose_a, transpose_b=transpose_b))
 
 
-@openvino("GroupedMatMul", since=17, until=17, fills_in=True, compiles=never, macs=("matrix", "mat_a"))
+@openvino("GroupedMatMul", since=17, until=17, fills_in=True, compiles=not_implemented, macs=("matrix", "mat_a"))
 def grouped_matmul(mat_a: Tensor, mat_b: Tensor, offsets: Tensor | None = None) -> Tensor:
-    """OpenVINO GroupedMatMul-17: [M, K] in groups of rows, or [G, M, K], times the transposed [G, N, K]."""
+    """OpenVINO GroupedMatMul-17: the product of ``mat_a``, [M, K] in groups of rows or [G, M, K], and the transposed
+    ``mat_b`` [G, N, K]."""
     dtype = common_type((mat_a, mat_b))
     a, b = mat_a.shape, mat_b.shape
     if offsets is not None:
@@ -220,21 +224,21 @@ def grouped_matmul(mat_a: Tensor, mat_b: Tensor, offsets: Tensor | None = None) 
     if len(b) != 3 or len(a) not in (2, 3):
         raise OPERAND_SHAPE.fault(
             f"input 0 is {shape_text(a)} and input 1 is {shape_text(b)}; they must have 2 and 3 axes, or 3 and 3",
-            help="give input 1 the axes [groups, columns, inner], input 0 [rows, inner] or [groups, rows, inner]",
+            help="give input 1 the axes [groups, columns, inner], and input 0 [rows, inner] or [groups, rows, inner]",
             input=1 if len(b) != 3 else 0,
         )
     if len(a) == 3:
-        groups = merged(((a[0],), (b[0],)), OPERAND_SHAPE, "both have one matrix for each group")
+        groups = merged(((a[0],), (b[0],)), OPERAND_SHAPE, "both inputs have one matrix for each group")
         product_shape = multiplied(a[1:], b[1:], False, transpose_b=True)
         return Tensor(dtype, None if groups is None or product_shape is None else (*groups, *product_shape))
     if offsets is None or (offsets.shape is not None and len(offsets.shape) != 1):
-        given = "is missing" if offsets is None else f"is {shape_text(offsets.shape)}"
+        found = "is missing" if offsets is None else f"is {shape_text(offsets.shape)}"
         raise OPERAND_SHAPE.fault(
-            f"input 2 {given}; if input 0 has 2 axes, input 2 must list the end of each group of rows",
-            help="connect a list of offsets, one for each group",
+            f"input 2 {found}; if input 0 has 2 axes, input 2 must list the end of each group of rows",
+            help="connect a list with one offset for each group",
             input=2,
         )
-    _same_inner(a, b, 1, inner_b=2, inputs=(0, 1))
+    _expect_equal_inner(a, b, 1, inner_b=2, inputs=(0, 1))
     return Tensor(dtype, (a[0], b[1]))
 
 
@@ -244,7 +248,7 @@ def grouped_matmul(mat_a: Tensor, mat_b: Tensor, offsets: Tensor | None = None) 
 def general_product(
     a: Tensor, b: Tensor, transpose_a: bool, *, transpose_b: bool, inputs: tuple[int, int] = (0, 1)
 ) -> tuple[MaybeDim, MaybeDim]:
-    """The two sizes of a product of two matrices; None if an input does not determine it.
+    """The number of rows and of columns of a product of two matrices; each is None if it is unknown.
 
     Raises an ``OPERAND_SHAPE`` or ``MATMUL_MISMATCH`` fault.
     """
@@ -260,7 +264,7 @@ def general_product(
 @group
 @record
 class OnnxProduct:
-    """Which operands of a product are transposed, and its factor."""
+    """The attributes of a product: which operands are transposed, and a factor."""
 
     alpha: float = 1.0
     transA: int = 0
@@ -295,7 +299,7 @@ def gemm(
     product: OnnxProduct,
     beta: float = 1.0,
 ) -> Tensor:
-    """ONNX Gemm-7 and later: C is stretched onto the product. From 11 on it is optional."""
+    """ONNX Gemm-7 and later: C is broadcast to the product, and optional from 11 on."""
     shape = product.of_matrices(a, b)
     if c is not None:
         stretched(shape, c.shape, 2, what="input 2 (C)", strict=True)
@@ -312,7 +316,7 @@ def gemm_with_broadcast(
     beta: float = 1.0,
     broadcast: int = 0,
 ) -> Tensor:
-    """ONNX Gemm-1 and 6: C has the shape of the product; with ``broadcast``, it is stretched onto it."""
+    """ONNX Gemm-1 and 6: C must have the shape of the product or, with ``broadcast``, is broadcast to it."""
     shape = product.of_matrices(a, b)
     if broadcast:
         return Tensor(a.dtype or b.dtype, stretched(shape, c.shape, 2, what="input 2 (C)", strict=True))
@@ -332,13 +336,14 @@ def fused_matmul(
     transBatchA: int = 0,
     transBatchB: int = 0,
 ) -> Tensor:
-    """ONNX Runtime's FusedMatMul: ``transBatchA`` moves the first axis of A after its batch axes."""
-    left = _batch_moved(a.shape) if transBatchA else a.shape
-    right = _batch_moved(b.shape) if transBatchB else b.shape
+    """com.microsoft FusedMatMul: ``transBatchA`` makes the first axis of A the last but one, and the axes between them
+    batch axes; ``transBatchB`` does the same for B."""
+    left = _with_first_axis_moved(a.shape) if transBatchA else a.shape
+    right = _with_first_axis_moved(b.shape) if transBatchB else b.shape
     return Tensor(a.dtype or b.dtype, product.of(left, right))
 
 
-def _batch_moved(shape: Shape | None) -> Shape | None:
+def _with_first_axis_moved(shape: Shape | None) -> Shape | None:
     return shape if shape is None or len(shape) < 3 else (*shape[1:-1], shape[0], shape[-1])
 
 
@@ -354,7 +359,7 @@ def fused_matmul_activation(
     transBatchA: int = 0,
     transBatchB: int = 0,
 ) -> Tensor:
-    """ONNX Runtime's FusedMatMul with an activation after it."""
+    """com.microsoft FusedMatMulActivation: FusedMatMul, then an activation."""
     return fused_matmul(a, b, product=product, transBatchA=transBatchA, transBatchB=transBatchB)
 
 
@@ -365,7 +370,7 @@ def transpose_matmul(
     *,
     product: OnnxProduct,
 ) -> Tensor:
-    """ONNX Runtime's TransposeMatMul, the predecessor of FusedMatMul."""
+    """com.microsoft TransposeMatMul, the former name of FusedMatMul."""
     return fused_matmul(a, b, product=product)
 
 
@@ -376,19 +381,19 @@ def sparse_to_dense_matmul(
     *,
     product: OnnxProduct,
 ) -> Tensor:
-    """ONNX Runtime's SparseToDenseMatMul: a sparse matrix times a dense one."""
+    """com.microsoft SparseToDenseMatMul: the product of a sparse and a dense matrix."""
     return Tensor(b.dtype, product.of(a.shape, b.shape))
 
 
 @onnx("GemmFastGelu", domain=MICROSOFT, macs=("matrix", "x"))
 def gemm_fast_gelu(x: Tensor, w: Tensor, bias: Tensor | None = None) -> Tensor:
-    """ONNX Runtime's GemmFastGelu: MatMul, then a bias, then a GELU."""
+    """com.microsoft GemmFastGelu: MatMul, then a bias, then a GELU."""
     return Tensor(x.dtype or w.dtype, biased(multiplied(x.shape, w.shape), bias, 2))
 
 
 def biased(shape: Shape | None, bias: Tensor | None, index: int) -> Shape | None:
-    """``shape``, after checking that input ``index`` has an element for each column. Raises an ``OPERAND_SHAPE``
-    fault."""
+    """``shape``, the shape of a product, after checking that the bias, input ``index``, has one element for each
+    column. Raises an ``OPERAND_SHAPE`` fault."""
     if bias is not None and shape:
         expect_length(bias.shape, index, shape[-1], what="the bias", scalar=False)
     return shape
@@ -412,5 +417,5 @@ def fused_gemm(
     activation: GemmActivation,
     beta: float = 1.0,
 ) -> Tensor:
-    """ONNX Runtime's Gemm with an activation after it."""
+    """com.microsoft FusedGemm: Gemm, then an activation."""
     return gemm(a, b, c, product=product)

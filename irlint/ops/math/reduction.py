@@ -1,4 +1,4 @@
-"""Operators that reduce axes to one element, and those that accumulate along an axis."""
+"""Reductions of axes, ArgMax and ArgMin, CumSum and CumProd."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from irlint.ops.shared.compiling import Layer, constants_at, first_of, not_compi
 from irlint.ops.shared.contents import Fold
 from irlint.ops.shared.element_types import ARITHMETIC, LOGICAL, expect_type
 from irlint.ops.shared.expectations import expect_list_of_axes, expect_one, expect_rank
-from irlint.ops.shared.shape_inputs import length, number, whole
+from irlint.ops.shared.shape_inputs import known_integers, length, number
 from irlint.schemas import MICROSOFT
 
 ARG_OF_NOTHING = Rule(
@@ -26,7 +26,7 @@ ARG_OF_NOTHING = Rule(
     "ArgMax or ArgMin reduces an empty axis.",
     why=(
         "An axis of size 0 has no largest or smallest element, so runtimes fail. If another axis is dynamic, irlint "
-        "only warns, because the node works if that size is 0 too."
+        "only warns, because the node works if the other axis also has size 0."
     ),
     fix="Correct the operator that made the axis empty, often a Slice or a Reshape with a 0.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
@@ -39,42 +39,42 @@ g (float[2,3] x) => (int64[2,1] y) { y = ArgMax <axis = 1> (x) }""",
 def reduced(
     shape: Shape | None, axes: tuple[int, ...] | None, keepdims: bool, *, count: int | None = None
 ) -> Shape | None:
-    """``shape`` with its ``axes`` reduced to 1 (with ``keepdims``) or removed.
+    """``shape`` with its ``axes`` removed or, with ``keepdims``, reduced to size 1. None if the rank is unknown.
 
-    If the axes are unknown (None), ``count`` is their number, with repeats, or None. Raises an ``AXIS_OUT_OF_RANGE``
+    If the axes are unknown (None), ``count`` is the length of their list, or None. Raises an ``AXIS_OUT_OF_RANGE``
     fault. Sources: ONNX Reduce*; OpenVINO Reduce*.
     """
     if shape is None:
         return None
     if axes is None:
-        return _reduced_somewhere(shape, keepdims, count)
-    gone = set(axes_of(axes, len(shape), repeats=True))
+        return _reduced_at_unknown_axes(shape, keepdims, count)
+    places = set(axes_of(axes, len(shape), repeats=True))
     if keepdims:
-        return tuple(1 if axis in gone else dim for axis, dim in enumerate(shape))
-    return tuple(dim for axis, dim in enumerate(shape) if axis not in gone)
+        return tuple(1 if axis in places else dim for axis, dim in enumerate(shape))
+    return tuple(dim for axis, dim in enumerate(shape) if axis not in places)
 
 
-def _reduced_somewhere(shape: Shape, keepdims: bool, count: int | None) -> Shape | None:
+def _reduced_at_unknown_axes(shape: Shape, keepdims: bool, count: int | None) -> Shape | None:
     if keepdims:
         return tuple(1 if same(dim, 1) else None for dim in shape)
     if count != 1 or not shape:
         return None
-    alike = all(same(dim, shape[0]) for dim in shape)
-    return (shape[0] if alike else None,) * (len(shape) - 1)
+    equal = all(same(dim, shape[0]) for dim in shape)
+    return (shape[0] if equal else None,) * (len(shape) - 1)
 
 
-def reduced_contents(
+def reduced_values(
     x: Tensor, axes: tuple[int, ...] | None, shape: Shape | None, *, combine: Fold | None, empty: Scalar = None
 ) -> Contents | None:
-    """The values of a reduction to ``shape``. ``combine`` joins two elements; ``empty`` is the result for no
-    elements."""
+    """The values of a reduction to ``shape``; None if they are unknown or too many. ``combine`` computes the result of
+    two elements, and ``empty`` is the result for no elements."""
     if x.value is None or axes is None or combine is None or x.shape is None or not contents.fits(shape):
         return None
-    gone = set(axes_of(axes, len(x.shape), repeats=True))
+    places = set(axes_of(axes, len(x.shape), repeats=True))
     groups: dict[tuple[int, ...], list[Scalar]] = {}
     for position, entry in zip(contents.positions(x.shape), x.value):
-        kept = tuple(index for axis, index in enumerate(position) if axis not in gone)
-        groups.setdefault(kept, []).append(entry)
+        remaining = tuple(index for axis, index in enumerate(position) if axis not in places)
+        groups.setdefault(remaining, []).append(entry)
     if not groups:
         count = len(contents.positions(shape or ()))
         return None if empty is None and count else (contents.cast(empty, x.dtype),) * count
@@ -98,50 +98,50 @@ def _both(a: Scalar, b: Scalar) -> Scalar:
     return bool(a) and bool(b)
 
 
-def _only(a: Scalar, b: Scalar) -> Scalar:
-    """The mean, if it is of one element; the mean of more is not computed."""
+def _no_mean(a: Scalar, b: Scalar) -> Scalar:
+    """None: the mean of two or more elements is not computed."""
     return None
 
 
-#: The function that joins two elements of a reduction, and its result for none.
-Joining = tuple[Fold, Scalar]
-SUM: Joining = (contents.plus, 0)
-PRODUCT: Joining = (contents.times, 1)
-LARGEST: Joining = (contents.greater, None)
-SMALLEST: Joining = (contents.lesser, None)
-MEAN: Joining = (_only, None)
+#: How a reduction computes values: the function of two elements, and the result for no elements.
+Combination = tuple[Fold, Scalar]
+SUM: Combination = (contents.plus, 0)
+PRODUCT: Combination = (contents.times, 1)
+LARGEST: Combination = (contents.greater, None)
+SMALLEST: Combination = (contents.lesser, None)
+MEAN: Combination = (_no_mean, None)
 
 
 def _reduction(
-    fold: Joining | None, x: Tensor, axes: tuple[int, ...] | None, *, keepdims: bool, count: int | None = None
+    fold: Combination | None, x: Tensor, axes: tuple[int, ...] | None, *, keepdims: bool, count: int | None = None
 ) -> Tensor:
     shape = reduced(x.shape, axes, keepdims, count=count)
     combine, empty = fold or (None, None)
-    return Tensor(x.dtype, shape, reduced_contents(x, axes, shape, combine=combine, empty=empty))
+    return Tensor(x.dtype, shape, reduced_values(x, axes, shape, combine=combine, empty=empty))
 
 
-def _every(x: Tensor) -> tuple[int, ...] | None:
+def _all_axes(x: Tensor) -> tuple[int, ...] | None:
     return None if x.shape is None else tuple(range(len(x.shape)))
 
 
-def _all_reduced(fold: Joining | None, x: Tensor, keepdims: bool) -> Tensor:
-    """The result of reducing all axes. Without ``keepdims`` it is a scalar, even if the rank is unknown."""
+def _all_reduced(fold: Combination | None, x: Tensor, keepdims: bool) -> Tensor:
+    """The reduction of all axes. Without ``keepdims``, the result is a scalar, even if the rank is unknown."""
     if x.shape is None and not keepdims:
         return Tensor(x.dtype, ())
-    return _reduction(fold, x, _every(x), keepdims=keepdims)
+    return _reduction(fold, x, _all_axes(x), keepdims=keepdims)
 
 
 # --- ONNX -------------------------------------------------------------------------------------------------------------
 
 
-def _scalar_taken(x: Tensor, axes: Ints, version: int, *, judged: int) -> bool:
-    """Whether a scalar is reduced along axes that it does not have, in a version before ``judged``. ONNX Runtime runs
-    such a node; the broken rule is added as a warning."""
-    if x.rank != 0 or version >= judged:
+def _is_accepted_scalar(x: Tensor, axes: Ints, version: int, *, checked_since: int) -> bool:
+    """Whether a scalar is reduced along ``axes`` before opset ``checked_since``. Warns of it: the specification forbids
+    the node, but ONNX Runtime runs it."""
+    if x.rank != 0 or version >= checked_since:
         return False
     fault = AXIS_OUT_OF_RANGE.fault(
         f"axes is {list(axes)} and input 0 has 0 axes: the specification does not allow this; ONNX Runtime accepts "
-        f"it before opset {judged}",
+        f"it before opset {checked_since}",
         help="give the input at least one axis",
         input=0,
         severity=Severity.WARNING,
@@ -157,11 +157,12 @@ def _scalar_taken(x: Tensor, axes: Ints, version: int, *, judged: int) -> bool:
 @onnx("ReduceSum", fold=SUM)
 @onnx("ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceSumSquare")
 def reduce_by_attribute(
-    x: Tensor, *, axes: Ints | None = None, keepdims: int = 1, fold: Joining | None, context: Context
+    x: Tensor, *, axes: Ints | None = None, keepdims: int = 1, fold: Combination | None, context: Context
 ) -> Tensor:
-    """ONNX reductions with the attribute ``axes`` (ReduceSum before 13, the others before 18). Without axes, all are
-    reduced."""
-    if not axes or _scalar_taken(x, axes, context.version, judged=12 if fold in (LARGEST, SMALLEST) else 11):
+    """ONNX reductions with the attribute ``axes`` (ReduceSum before 13, the others before 18). Without ``axes``, all
+    axes are reduced."""
+    checked_since = 12 if fold in (LARGEST, SMALLEST) else 11
+    if not axes or _is_accepted_scalar(x, axes, context.version, checked_since=checked_since):
         return _all_reduced(fold, x, keepdims == 1)
     return _reduction(fold, x, axes, keepdims=keepdims == 1)
 
@@ -178,11 +179,11 @@ def reduce_by_input(
     *,
     keepdims: int = 1,
     noop_with_empty_axes: int = 0,
-    fold: Joining | None,
+    fold: Combination | None,
 ) -> Tensor:
     """ONNX reductions with the input ``axes`` (ReduceSum from 13 on, the others from 18).
 
-    Without axes, all are reduced; with ``noop_with_empty_axes``, none.
+    Without ``axes``, all axes are reduced or, with ``noop_with_empty_axes``, no axis.
     """
     if axes is not None:
         expect_list_of_axes(axes)
@@ -191,7 +192,7 @@ def reduce_by_input(
         return x if noop_with_empty_axes else _all_reduced(fold, x, keepdims == 1)
     if count is None and keepdims != 1:
         return Tensor(x.dtype)
-    return _reduction(fold, x, whole(axes), keepdims=keepdims == 1, count=count)
+    return _reduction(fold, x, known_integers(axes), keepdims=keepdims == 1, count=count)
 
 
 @onnx("ArgMax", "ArgMin", since=12)
@@ -217,14 +218,14 @@ def arg_extreme(x: Tensor, *, axis: int = 0, keepdims: int = 1, select_last_inde
 @onnx("ArgMax", "ArgMin")
 def arg_extreme_1(x: Tensor, *, axis: int = 0, keepdims: int = 1, context: Context) -> Tensor:
     """ONNX ArgMax and ArgMin before opset 12."""
-    if _scalar_taken(x, (axis,), context.version, judged=11):
+    if _is_accepted_scalar(x, (axis,), context.version, checked_since=11):
         return Tensor("int64", ())
     return arg_extreme(x, axis=axis, keepdims=keepdims)
 
 
 @onnx("ReduceSumInteger", domain=MICROSOFT)
 def reduce_sum_integer(x: Tensor, *, axes: Ints, keepdims: int) -> Tensor:
-    """ONNX Runtime's ReduceSumInteger: uint32 for unsigned elements, int32 for signed ones."""
+    """com.microsoft ReduceSumInteger: uint32 for unsigned elements, int32 for signed elements."""
     dtype = None if x.dtype is None else "uint32" if x.dtype == "uint8" else "int32"
     return Tensor(dtype, reduced(x.shape, axes, keepdims == 1))
 
@@ -240,7 +241,7 @@ def _compiled_reduction(layer: Layer) -> Fault | None:
         return None
     return not_compiled(
         "input 1 (axes) is empty and keep_dims is false: by the specification, the result is input 0 with its "
-        f"{x.rank} axes, but the CPU plugin requires fewer",
+        f"{x.rank} axes, but the CPU plugin requires fewer axes",
         help="write keep_dims as true, or remove the layer, because it reduces nothing",
         input=1,
     )
@@ -252,8 +253,8 @@ def _compiled_reduction(layer: Layer) -> Fault | None:
 @openvino("ReduceMean", fold=MEAN, lists=(1,), compiles=_compiled_reduction, spare_inputs=True)
 @openvino("ReduceSum", fold=SUM, lists=(1,), compiles=_compiled_reduction, spare_inputs=True)
 @openvino("ReduceL1", "ReduceL2", since=4, lists=(1,), compiles=_compiled_reduction, spare_inputs=True)
-def ov_reduce(x: Tensor, axes: Tensor, *, keep_dims: bool = False, fold: Joining | None) -> Tensor:
-    """OpenVINO arithmetic reductions of any element type but bool."""
+def ov_reduce(x: Tensor, axes: Tensor, *, keep_dims: bool = False, fold: Combination | None) -> Tensor:
+    """OpenVINO arithmetic reductions of any numeric element type."""
     expect_type(x, 0, ARITHMETIC)
     return _ov_reduction(x, axes, keep_dims, fold=fold)
 
@@ -263,20 +264,19 @@ _COMPILED_LOGICAL = first_of(constants_at(1), _compiled_reduction)
 
 @openvino("ReduceLogicalAnd", fold=(_both, True), lists=(1,), compiles=_COMPILED_LOGICAL, spare_inputs=True)
 @openvino("ReduceLogicalOr", fold=(_either, False), lists=(1,), compiles=_COMPILED_LOGICAL, spare_inputs=True)
-def ov_reduce_logical(x: Tensor, axes: Tensor, *, keep_dims: bool = False, fold: Joining | None) -> Tensor:
+def ov_reduce_logical(x: Tensor, axes: Tensor, *, keep_dims: bool = False, fold: Combination | None) -> Tensor:
     """OpenVINO ReduceLogicalAnd-1 and ReduceLogicalOr-1."""
     expect_type(x, 0, LOGICAL)
     return _ov_reduction(x, axes, keep_dims, fold=fold)
 
 
-def _ov_reduction(x: Tensor, axes: Tensor, keep_dims: bool, *, fold: Joining | None) -> Tensor:
-    """The reduction along the axes in a scalar or a list of integers, which may repeat. An empty list reduces nothing.
-
-    A scalar tensor accepts the axis 0 if the axis is removed, but not if it is kept.
+def _ov_reduction(x: Tensor, axes: Tensor, keep_dims: bool, *, fold: Combination | None) -> Tensor:
+    """The reduction along ``axes``, a scalar or a list of integers, in which an axis may repeat. An empty list reduces
+    no axis. Without ``keep_dims``, a scalar ``x`` may be reduced along axis 0.
     """
     expect_type(axes, 1, INTEGERS)
     expect_rank(axes, 1, 0, 1, what="axes")
-    count, listed = length(axes), whole(axes)
+    count, listed = length(axes), known_integers(axes)
     scalar = x.rank == 0 and not keep_dims and listed is not None and set(listed) <= {0, -1}
     if count == 0 or scalar:
         return x
@@ -287,7 +287,8 @@ def _ov_reduction(x: Tensor, axes: Tensor, keep_dims: bool, *, fold: Joining | N
 
 
 def accumulated(x: Tensor, axis: int, exclusive: bool, *, reverse: bool, combine: Fold, first: int) -> Contents | None:
-    """The running values along ``axis`` (counted from 0): each element joined with those before it."""
+    """The values of a cumulative operation along ``axis`` (counted from 0): ``combine`` is applied to each element and
+    the result so far, which starts with ``first``. None if the values are unknown or too many."""
     if x.value is None or x.shape is None or not contents.fits(x.shape):
         return None
     result: dict[tuple[int, ...], Scalar] = {}
@@ -323,7 +324,7 @@ def _expect_flags(exclusive: int, reverse: int) -> None:
 
 @onnx("CumSum", since=11)
 def cum_sum(x: Tensor, axis: Tensor, *, exclusive: int = 0, reverse: int = 0) -> Tensor:
-    """ONNX CumSum-11: the axis is a scalar. ONNX Runtime also accepts a list of one element."""
+    """ONNX CumSum-11: the axis is a scalar, or a list of one element, which only ONNX Runtime accepts."""
     _expect_flags(exclusive, reverse)
     expect_one(axis, 1, "axis")
     return _accumulation(x, number(axis), bool(exclusive), reverse=bool(reverse), combine=contents.plus, first=0)
@@ -351,8 +352,8 @@ def _compiled_axis(layer: Layer) -> Fault | None:
 
 @openvino("CumSum", since=3, fills_in=True, kept=True, compiles=_compiled_axis, spare_inputs=True)
 def ov_cum_sum(x: Tensor, axis: Tensor, *, exclusive: bool = False, reverse: bool = False) -> Tensor:
-    """OpenVINO CumSum-3. The library refuses it without the axis, and checks the value of the axis only when it
-    runs."""
+    """OpenVINO CumSum-3. The library refuses a layer without an axis, and checks the value of the axis only when it
+    runs the model, so that faults of the axis are only warnings."""
     expect_type(axis, 1, ("int32", "int64"))
     try:
         expect_one(axis, 1, "axis")

@@ -1,4 +1,4 @@
-"""Operators that draw random numbers."""
+"""Operators that return random numbers."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ RANDOM_RANGE_EMPTY = Rule(
     "The range of random numbers is empty.",
     why=(
         "OpenVINO refuses a RandomUniform whose minval is not below its maxval. If `high` is below `low` in ONNX, "
-        "ONNX Runtime loads the model and ends the process when the node runs; it accepts equal bounds."
+        "ONNX Runtime loads the model, but ends the process when the node runs; it accepts equal bounds."
     ),
     fix="In an IR, make maxval greater than minval. In ONNX, make `high` greater than `low`.",
     bad=_DRAW.replace("SIZE", "7"),
@@ -123,7 +123,7 @@ def random_uniform_like(
 
 
 def _check_bounds(low: float, high: float) -> None:
-    """Raises a fault if no number lies between the bounds, for example if one is NaN."""
+    """Raises a ``RANDOM_RANGE_EMPTY`` fault if ``low`` is above ``high``, or if one of them is NaN."""
     if not low <= high:
         raise RANDOM_RANGE_EMPTY.fault(
             f"`low` is {low} and `high` is {high}: the range is empty",
@@ -154,7 +154,7 @@ def _random_like(input: Tensor, dtype: int | None, context: Context) -> Tensor:
 
 @onnx("Bernoulli", since=15)
 def bernoulli(input: Tensor, *, dtype: int | None = None, seed: float | None = None, context: Context) -> Tensor:
-    """ONNX Bernoulli: each element drawn with the input's probability."""
+    """ONNX Bernoulli: each element is 1 with the probability that the input states, otherwise 0."""
     return Tensor(input.dtype if dtype is None else numbered_type(dtype, context), input.shape)
 
 
@@ -162,7 +162,7 @@ def bernoulli(input: Tensor, *, dtype: int | None = None, seed: float | None = N
 def multinomial(
     input: Tensor, *, dtype: int = 6, sample_size: int = 1, seed: float | None = None, context: Context
 ) -> Tensor:
-    """ONNX Multinomial: ``sample_size`` draws for each row of [batch, classes]."""
+    """ONNX Multinomial: ``sample_size`` samples for each row of [batch, classes]."""
     expect_rank(input, 0, 2)
     batch = input.shape[0] if input.shape is not None else None
     if sample_size == 0:
@@ -177,14 +177,14 @@ def multinomial(
 
 
 def _compiled_uniform(layer: Layer) -> Fault | None:
-    """The fault of a constant shape with a dynamic size. The CPU plugin allocates the result at compilation."""
+    """The fault of a constant shape with a dynamic size, because the CPU plugin allocates the result at compilation."""
     shape = layer.inputs[0]
     listed = shape.ints if isinstance(shape, Tensor) and 0 in layer.fixed else None
-    open_sizes = [entry for entry in listed or () if entry == -1 or (isinstance(entry, int) and entry >= 2**63 - 1)]
-    if not open_sizes:
+    dynamic = [entry for entry in listed or () if entry == -1 or (isinstance(entry, int) and entry >= 2**63 - 1)]
+    if not dynamic:
         return None
     return not_compiled(
-        f"input 0 (shape) is the constant {list(listed or ())}, and {open_sizes[0]} is not a size of a tensor",
+        f"input 0 (shape) is the constant {list(listed or ())}, and {dynamic[0]} is not a size of a tensor",
         help="write the size",
         input=0,
         forbidden=True,
@@ -212,7 +212,7 @@ def ov_random_uniform(
     dtype = common_type((minval, maxval), first=1)
     if dtype is not None and dtype != output_type:
         raise ELEMENT_TYPES_DIFFER.fault(
-            f"inputs 1 and 2 are {dtype} and `output_type` is {output_type or 'dynamic'}: they must be equal",
+            f"inputs 1 and 2 are {dtype} and `output_type` is {output_type or 'dynamic'}: the types must be equal",
             help=f"write the element type {dtype} as output_type",
             attribute="output_type",
         )
@@ -242,7 +242,7 @@ def ov_multinomial(
     global_seed: int = 0,
     op_seed: int = 0,
 ) -> Tensor:
-    """OpenVINO Multinomial-13: ``num_samples`` draws for each row of [batch, classes]."""
+    """OpenVINO Multinomial-13: ``num_samples`` samples for each row of [batch, classes]."""
     expect_type(probs, 0, REAL)
     expect_rank(probs, 0, 2, what="probs")
     expect_type(num_samples, 1, INTEGERS)

@@ -1,4 +1,4 @@
-"""Fourier transforms of frames, window functions and the mel scale."""
+"""Short-time Fourier transforms, window functions and the mel scale."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from irlint.ops.shared.shape_inputs import SIZE_NEGATIVE, number, stated_size
 
 
 def frame_count(signal: MaybeDim, frame: MaybeDim, step: MaybeDim) -> MaybeDim:
-    """The number of frames of ``frame`` samples in a signal; a frame begins every ``step`` samples."""
+    """The number of frames of ``frame`` samples in a signal of ``signal`` samples, if a frame begins every ``step``
+    samples; None if it is unknown."""
     if signal is None or frame is None or step is None or not at_least(step, 1):
         return None
     return floordiv(signal - frame, step) + 1
@@ -33,7 +34,7 @@ def stft(
     *,
     onesided: int = 1,
 ) -> Tensor:
-    """ONNX STFT-17: [batch, frames, frequencies, 2] for a signal [batch, samples, 1 or 2]."""
+    """ONNX STFT-17: [batch, frames, frequencies, 2] from a signal [batch, samples, 1 or 2]."""
     expect_rank(signal, 0, 2, 3)
     expect_one(frame_step, 1, "frame_step", any_rank=True)
     expect_scalar(frame_length, 3, "frame_length")
@@ -42,7 +43,7 @@ def stft(
     if signal.shape is not None and len(signal.shape) == 3:
         check_layout(signal.shape, inverse=False, onesided=False)
     step, frame = number(frame_step), number(frame_length)
-    frame = _windowed(frame, window)
+    frame = _frame_length(frame, window)
     if window is None and frame_length is None:
         frame = samples
     _check_frame(samples, frame, step, input=3 if frame_length is not None else 2)
@@ -50,8 +51,9 @@ def stft(
     return Tensor(signal.dtype, (batch, frame_count(samples, frame, step), bins, 2))
 
 
-def _windowed(frame: MaybeDim, window: Tensor | None) -> MaybeDim:
-    """The length of a frame, which is that of its window."""
+def _frame_length(frame: MaybeDim, window: Tensor | None) -> MaybeDim:
+    """The length of a frame: ``frame`` or, if it is unknown, the length of the window. Raises a ``FRAME_MISMATCH``
+    fault if they differ."""
     points = window.shape[0] if window is not None and window.shape else None
     if agree(frame, points, "the window is as long as a frame"):
         return points if frame is None else frame
@@ -63,15 +65,17 @@ def _windowed(frame: MaybeDim, window: Tensor | None) -> MaybeDim:
 
 
 def _check_frame(samples: MaybeDim, frame: MaybeDim, step: MaybeDim, *, input: int) -> None:
-    if not reaches(step, 1, "the next frame begins after the last one"):
+    """Checks that step and frame are positive, and that a frame is not longer than the signal. Raises a
+    ``FRAME_MISMATCH`` fault."""
+    if not reaches(step, 1, "the frame step is at least 1"):
         raise FRAME_MISMATCH.fault(f"the frame step is {step}; it has to be at least 1", help="use a positive step")
     if not reaches(frame, 1, "a frame has at least one sample"):
         raise FRAME_MISMATCH.fault(
             f"a frame has {frame} samples; it needs at least 1", help="use a positive length", input=input
         )
-    if not reaches(samples, frame, "a frame must fit into the signal"):
+    if not reaches(samples, frame, "a frame is not longer than the signal"):
         raise FRAME_MISMATCH.fault(
-            f"a frame has {frame} samples and the signal has {samples}: a frame must fit into the signal",
+            f"a frame has {frame} samples and the signal has {samples}: a frame must not be longer than the signal",
             help=f"use frames of at most {samples} samples",
             input=input,
         )
@@ -83,12 +87,12 @@ def _check_frame(samples: MaybeDim, frame: MaybeDim, step: MaybeDim, *, input: i
 @onnx("HannWindow", "HammingWindow", "BlackmanWindow", since=17)
 def window_function(size: Tensor, *, output_datatype: int = 1, periodic: int = 1, context: Context) -> Tensor:
     """ONNX HannWindow, HammingWindow and BlackmanWindow-17: ``size`` samples."""
-    dtype = numbered_type(output_datatype, context, "output_datatype")
+    dtype = numbered_type(output_datatype, context, "output_datatype", all_bits=True)
     expect_scalar(size, 0, "size")
     points = number(size)
     if not reaches(points, 1, "a window has at least one sample"):
         raise FRAME_MISMATCH.fault(
-            f"input 0 (size) is {points}; a window has at least 1 sample", help="give 1 or more", input=0
+            f"input 0 (size) is {points}; a window has at least 1 sample", help="use 1 or more", input=0
         )
     return Tensor(dtype, (points,))
 
@@ -105,11 +109,11 @@ def mel_weight_matrix(
     context: Context,
 ) -> Tensor:
     """ONNX MelWeightMatrix-17: [dft_length // 2 + 1, num_mel_bins]."""
-    dtype = numbered_type(output_datatype, context, "output_datatype")
+    dtype = numbered_type(output_datatype, context, "output_datatype", all_bits=True)
     names = ("num_mel_bins", "dft_length", "sample_rate", "lower_edge_hertz", "upper_edge_hertz")
     inputs = (num_mel_bins, dft_length, sample_rate, lower_edge_hertz, upper_edge_hertz)
-    for index, (name, given) in enumerate(zip(names, inputs)):
-        expect_scalar(given, index, name, read=index < 2)
+    for index, (name, tensor) in enumerate(zip(names, inputs)):
+        expect_scalar(tensor, index, name, read=index < 2)
     bins = stated_size(number(num_mel_bins), 0, "num_mel_bins")
     return Tensor(dtype, (onesided_size(stated_size(number(dft_length), 1, "dft_length")), bins))
 
@@ -121,7 +125,8 @@ def mel_weight_matrix(
 def ov_stft(
     signal: Tensor, window: Tensor, frame_size: Tensor, frame_step: Tensor, *, transpose_frames: bool
 ) -> Tensor:
-    """OpenVINO STFT-15: [(batch,) frames, frequencies, 2], or frequencies first with ``transpose_frames``."""
+    """OpenVINO STFT-15: [frames, frequencies, 2] or, with ``transpose_frames``, [frequencies, frames, 2], after an
+    optional batch axis."""
     _check_frame_inputs(signal, window, frame_size, frame_step=frame_step, name="signal", ranks=(1, 2))
     frame, step = number(frame_size), number(frame_step)
     samples = signal.shape[-1] if signal.shape else None
@@ -145,7 +150,7 @@ def ov_istft(
     center: bool,
     normalized: bool,
 ) -> Tensor:
-    """OpenVINO ISTFT-16: [(batch,) samples] for [(batch,) frequencies, frames, 2]."""
+    """OpenVINO ISTFT-16: [samples] from [frequencies, frames, 2], both after an optional batch axis."""
     _check_frame_inputs(data, window, frame_size, frame_step=frame_step, name="data", ranks=(3, 4))
     expect_type(signal_length, 4, COUNTS)
     expect_one(signal_length, 4, "signal_length")
@@ -155,23 +160,24 @@ def ov_istft(
     if data.shape is None:
         return Tensor(data.dtype)
     _check_spectrum(data.shape, frame)
-    given = number(signal_length)
+    samples = number(signal_length)
     if signal_length is None:
-        given = _restored(data.shape[-2], frame, step, center=center)
-    elif given == -1:
-        given = None
-    elif at_least(given, 0) is False:
+        samples = _default_length(data.shape[-2], frame, step, center=center)
+    elif samples == -1:
+        samples = None
+    elif at_least(samples, 0) is False:
         fault = SIZE_NEGATIVE.fault(
-            f"input 4 (signal_length) is {given}, which OpenVINO uses as 0", help="give 0 or more, or -1", input=4
+            f"input 4 (signal_length) is {samples}, which OpenVINO reads as 0", help="use 0 or more, or -1", input=4
         )
         warn(fault.lowered(Severity.WARNING))
-        given = 0
-    return Tensor(data.dtype, (*data.shape[:-3], given))
+        samples = 0
+    return Tensor(data.dtype, (*data.shape[:-3], samples))
 
 
 def _check_frame_inputs(
     data: Tensor, window: Tensor, frame_size: Tensor, *, frame_step: Tensor, name: str, ranks: tuple[int, ...]
 ) -> None:
+    """Checks the types and the ranks of the inputs of OpenVINO's transforms. Raises a fault of a rank or a type."""
     expect_type(data, 0, REAL)
     expect_type(window, 1, REAL)
     common_type((data, window))
@@ -184,10 +190,11 @@ def _check_frame_inputs(
 
 
 def _check_window(window: Tensor, frame: MaybeDim) -> None:
-    """Checks the window. OpenVINO pads a short window with zeros on both sides."""
+    """Checks that the window is not empty and not longer than a frame; OpenVINO pads a shorter window with zeros on
+    both sides. Raises a ``FRAME_MISMATCH`` fault."""
     points = window.shape[0] if window.shape else None
-    fits = reaches(frame, points, "the window is not longer than a frame")
-    if fits and reaches(points, 1, "a window has at least one sample"):
+    not_longer = reaches(frame, points, "the window is not longer than a frame")
+    if not_longer and reaches(points, 1, "a window has at least one sample"):
         return
     raise FRAME_MISMATCH.fault(
         f"input 1 (window) has {points} samples and a frame has {frame}; allowed: 1 to {frame}",
@@ -198,11 +205,12 @@ def _check_window(window: Tensor, frame: MaybeDim) -> None:
 
 
 def _check_spectrum(shape: Shape, frame: MaybeDim) -> None:
+    """Checks the number of frequencies. Raises a ``FRAME_MISMATCH`` fault. Warns of a last axis that is not 2."""
     axis, bins = len(shape) - 3, onesided_size(frame)
     if not agree(shape[axis], bins, "a frame has frame_size // 2 + 1 frequencies"):
         raise FRAME_MISMATCH.fault(
             f"axis {axis} of input 0 is {shape[axis]}; frames of {frame} samples have {bins} frequencies",
-            help=f"make axis {axis} equal to {bins}, or correct frame_size",
+            help=f"give axis {axis} the size {bins}, or correct frame_size",
             input=0,
             marks=((0, axis),),
             remark="frequencies",
@@ -211,8 +219,8 @@ def _check_spectrum(shape: Shape, frame: MaybeDim) -> None:
         warn(layout_fault(shape, "a complex number has two parts").lowered(Severity.WARNING))
 
 
-def _restored(frames: MaybeDim, frame: MaybeDim, step: MaybeDim, *, center: bool) -> MaybeDim:
-    """The length of the signal from which the frames come, if ``signal_length`` is not given."""
+def _default_length(frames: MaybeDim, frame: MaybeDim, step: MaybeDim, *, center: bool) -> MaybeDim:
+    """The length of the signal without ``signal_length``; None if it is unknown."""
     before = largest(None if frames is None else frames - 1, 0)
     if before is None or step is None or frame is None:
         return None

@@ -1,4 +1,4 @@
-"""Operators that work element by element on one tensor."""
+"""Elementwise operators with one input."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ def _absolute(x: Any) -> Scalar:
     return x if isinstance(x, Expr) and contents.not_less(x, 0) else abs(x)
 
 
-def _whole(rounded: Callable[[Any], Dim]) -> Fold:
-    """A rounding function. It does not change integers."""
+def _rounding(rounded: Callable[[Any], Dim]) -> Fold:
+    """``rounded`` as a function that returns integers and symbolic sizes unchanged, and floats as floats."""
 
     def fold(x: Any) -> Scalar:
-        whole = x if isinstance(x, (int, Expr)) else rounded(x)
-        return whole if whole is x or isinstance(whole, Expr) else float(whole)
+        integer = x if isinstance(x, (int, Expr)) else rounded(x)
+        return integer if integer is x or isinstance(integer, Expr) else float(integer)
 
     return fold
 
 
 def _real(function: Callable[[Any], float]) -> Fold:
-    """A function of numbers. It is not computed for symbolic sizes."""
+    """``function`` as a function that returns None for symbolic sizes."""
     return lambda x: None if isinstance(x, Expr) else function(x)
 
 
-_floor, _ceiling, _round = _whole(math.floor), _whole(math.ceil), _whole(round)
+_floor, _ceiling, _round = _rounding(math.floor), _rounding(math.ceil), _rounding(round)
 _square_root, _exponential, _logarithm = _real(math.sqrt), _real(math.exp), _real(math.log)
 _reciprocal, _sign = _real(lambda x: 1.0 / x), _real(lambda x: (x > 0) - (x < 0))
 
@@ -69,7 +69,7 @@ def _positive_part(x: Scalar) -> Scalar:
 @onnx("BitwiseNot", since=18)
 @openvino("LogicalNot", fold=operator.not_, spare_inputs=True)
 def unary(x: Tensor, *, fold: Fold | None) -> Tensor:
-    """Element by element; the result has the input's type and shape."""
+    """Elementwise operators of ONNX, and OpenVINO LogicalNot: the result has the type and the shape of the input."""
     if fold is not None and x.extent is not None:
         from irlint.ops.shared.quotients import rounded
 
@@ -93,7 +93,7 @@ def unary(x: Tensor, *, fold: Fold | None) -> Tensor:
 @openvino("HSwish", since=4, kept=True, spare_inputs=True)
 @openvino("HSigmoid", since=5, spare_inputs=True)
 def ov_unary(x: Tensor, *, fold: Fold | None) -> Tensor:
-    """OpenVINO arithmetic on one tensor of numbers."""
+    """Elementwise operations of OpenVINO on numbers of any type."""
     expect_type(x, 0, ARITHMETIC)
     return unary(x, fold=fold)
 
@@ -103,7 +103,7 @@ def ov_unary(x: Tensor, *, fold: Fold | None) -> Tensor:
 @openvino("SoftSign", since=9, spare_inputs=True)
 @openvino("ErfInv", since=17, until=17, spare_inputs=True)
 def ov_float_unary(x: Tensor) -> Tensor:
-    """OpenVINO activations of floating-point numbers."""
+    """Elementwise operations of OpenVINO on floating-point numbers."""
     expect_type(x, 0, REAL)
     return Tensor(x.dtype, x.shape)
 

@@ -1,4 +1,4 @@
-"""The domain ai.onnx.ml, operators that prepare features and labels: scalers, encoders, maps."""
+"""Operators of the domain ai.onnx.ml that prepare features and labels: scalers, encoders, maps."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ FEATURES_MISMATCH = Rule(
     "IRL517",
     "feature-count-mismatch",
     Severity.ERROR,
-    "The input has another number of features than the node was trained with.",
+    "The number of features or rows of an input contradicts the attributes or another input.",
     why=(
         "Coefficients, support vectors, scales and tree nodes refer to features by their position on the last axis. "
         "Runtimes refuse an input with more features than the node has coefficients, and an input without a feature "
         "that a tree uses."
     ),
-    fix="Pass the features that the node was trained with, in the same order.",
+    fix="Pass the features with which the model was trained, in the same order.",
     bad="""<ir_version: 8, opset_import: ["" : 17, "ai.onnx.ml" : 3]>
 g (float[4,3] x) => (float[4,3] y) { y = ai.onnx.ml.Scaler <offset = [0.0, 0.0], scale = [1.0, 2.0]> (x) }""",
     good="""<ir_version: 8, opset_import: ["" : 17, "ai.onnx.ml" : 3]>
@@ -56,19 +56,20 @@ g (float[4,2] x) => (float[4,2] y) { y = ai.onnx.ml.Scaler <offset = [0.0, 0.0],
 
 
 def rows_and_features(shape: Shape | None) -> tuple[MaybeDim, MaybeDim]:
-    """A table [rows, features]; a list is one row."""
+    """The numbers of rows and of features of a table [rows, features]; a list is one row. None for both if the rank is
+    unknown."""
     if shape is None:
         return None, None
     return (1, shape[0]) if len(shape) == 1 else (shape[0], shape[1])
 
 
 def features_axis(x: Tensor) -> int:
-    """The axis of the features: the last one of a table or a list."""
+    """The axis of the features of a table or a list: the last axis."""
     return 0 if x.shape is not None and len(x.shape) == 1 else 1
 
 
 def label_type(strings: object) -> str:
-    """Labels are strings if string labels are given, else integers."""
+    """The element type of labels: string if there are string labels, else int64."""
     return "string" if strings else "int64"
 
 
@@ -77,7 +78,8 @@ def label_type(strings: object) -> str:
 
 @onnx("ArrayFeatureExtractor", since=1, domain=ML)
 def array_feature_extractor(x: Tensor, y: Tensor) -> Tensor:
-    """ai.onnx.ml ArrayFeatureExtractor-1: the entries of the last axis that Y lists. A list gives one row."""
+    """ai.onnx.ml ArrayFeatureExtractor-1: the entries of the last axis of X at the indices Y. If X is a list, the
+    result is one row."""
     expect_rank(x, 0, least=1)
     if x.shape is None:
         return Tensor(x.dtype)
@@ -87,7 +89,7 @@ def array_feature_extractor(x: Tensor, y: Tensor) -> Tensor:
             raise INDEX_OUT_OF_RANGE.fault(
                 f"input 1 holds the index {entry}, and axis {len(x.shape) - 1} of input 0 is {last}; "
                 f"allowed: 0 to {last - 1}",
-                help="use indices of at least 0; negative indices are not supported here",
+                help=f"use indices of 0 to {last - 1}; negative indices are not supported",
                 input=1,
                 marks=((0, len(x.shape) - 1),),
             )
@@ -103,14 +105,15 @@ def binarizer(x: Tensor, *, threshold: float = 0.0) -> Tensor:
 
 @onnx("FeatureVectorizer", since=1, domain=ML)
 def feature_vectorizer(*x: Tensor, inputdimensions: Ints) -> Tensor:
-    """ai.onnx.ml FeatureVectorizer-1: all features of a row side by side, cut or padded to ``inputdimensions``."""
+    """ai.onnx.ml FeatureVectorizer-1: all inputs side by side, each cropped or padded to its entry of
+    ``inputdimensions``."""
     expect_parallel({"inputdimensions": entry_count(inputdimensions), "X": len(x)})
     expect_range(inputdimensions, 0, "inputdimensions")
     rows: MaybeDim = None
     for index, each in enumerate(x):
         expect_rank(each, index, least=1)
         found = rows_and_features(each.shape)[0] if each.shape else None
-        if not agree(rows, found, "all inputs have one number of rows"):
+        if not agree(rows, found, "all inputs have the same number of rows"):
             raise FEATURES_MISMATCH.fault(
                 f"input 0 has {rows} rows and input {index} has {found}: expected the same number of rows",
                 help="give all inputs the same number of rows",
@@ -129,7 +132,7 @@ def imputer(
     replaced_value_float: float = 0.0,
     replaced_value_int64: int = 0,
 ) -> Tensor:
-    """ai.onnx.ml Imputer-1: a value for all features, or one for each."""
+    """ai.onnx.ml Imputer-1: replaces a value by one value, or by one value for each feature."""
     the_one_of(imputed_value_floats=imputed_value_floats, imputed_value_int64s=imputed_value_int64s)
     expect_rank(x, 0, least=1)
     return Tensor(x.dtype, x.shape)
@@ -137,14 +140,14 @@ def imputer(
 
 @onnx("Normalizer", since=1, domain=ML)
 def normalizer(x: Tensor, *, norm: Norm = "MAX") -> Tensor:
-    """ai.onnx.ml Normalizer-1: each row by its norm."""
+    """ai.onnx.ml Normalizer-1: divides each row by its norm."""
     expect_rank(x, 0, 1, 2)
     return Tensor("float32", x.shape)
 
 
 @onnx("Scaler", since=1, domain=ML)
 def scaler(x: Tensor, *, offset: Floats | None = None, scale: Floats | None = None) -> Tensor:
-    """ai.onnx.ml Scaler-1: offset and scale for all features, or one for each."""
+    """ai.onnx.ml Scaler-1: one offset and scale for all features, or one for each feature."""
     if scale is None and offset is None:
         the_one_of(scale=scale, offset=offset)
     expect_parallel({"scale": len(scale or ()), "offset": len(offset or ())})
@@ -154,8 +157,8 @@ def scaler(x: Tensor, *, offset: Floats | None = None, scale: Floats | None = No
         axis = features_axis(x)
         raise FEATURES_MISMATCH.fault(
             f"axis {axis} of input 0 is {features} and `scale` has {counted(count, 'entry', 'entries')}: expected "
-            f"1, or {features}",
-            help=f"give `scale` and `offset` {counted(features, 'entry', 'entries')}, or one",
+            f"1 or {features}",
+            help=f"give `scale` and `offset` {counted(features, 'entry', 'entries')}, or one entry",
             input=0,
             marks=((0, axis),),
         )
@@ -174,7 +177,7 @@ def category_mapper(
     default_int64: int = -1,
     default_string: str = "_Unused",
 ) -> Tensor:
-    """ai.onnx.ml CategoryMapper-1: texts to numbers, or numbers to texts."""
+    """ai.onnx.ml CategoryMapper-1: converts strings to integers, or integers to strings."""
     expect_parallel({"cats_int64s": len(cats_int64s or ()), "cats_strings": len(cats_strings or ())})
     if not cats_int64s:
         the_one_of(cats_int64s=cats_int64s, cats_strings=cats_strings)
@@ -186,7 +189,8 @@ def category_mapper(
 def label_encoder_of_classes(
     x: Tensor, *, classes_strings: Strings | None = None, default_int64: int = -1, default_string: str = "_Unused"
 ) -> Tensor:
-    """ai.onnx.ml LabelEncoder-1: texts to their places in ``classes_strings``, or places to texts."""
+    """ai.onnx.ml LabelEncoder-1: converts strings to their positions in ``classes_strings``, or positions to
+    strings."""
     the_one_of(classes_strings=classes_strings)
     dtype = None if x.dtype is None else "int64" if x.dtype == "string" else "string"
     return Tensor(dtype, x.shape)
@@ -195,7 +199,7 @@ def label_encoder_of_classes(
 @group
 @record
 class LabelLists:
-    """The keys and the values of a label encoder, each of one type, and the values for other keys."""
+    """The attributes of a label encoder: keys of one type, values of one type, and the defaults for other keys."""
 
     default_float: float = -0.0
     default_int64: int = -1
@@ -224,9 +228,9 @@ def label_encoder(
     *,
     lists: LabelLists,
 ) -> Tensor:
-    """ai.onnx.ml LabelEncoder-2: keys of one type to values of one type."""
+    """ai.onnx.ml LabelEncoder-2: converts keys of one type to values of one type."""
     keys, values = lists.keys(), lists.values()
-    return _encoded(x, keys, values, names=(_given(keys), _given(values)))
+    return _encoded(x, keys, values, names=(_only_present(keys), _only_present(values)))
 
 
 @onnx("LabelEncoder", since=4, domain=ML)
@@ -238,18 +242,18 @@ def label_encoder_of_tensors(
     keys_tensor: Tensor | None = None,
     values_tensor: Tensor | None = None,
 ) -> Tensor:
-    """ai.onnx.ml LabelEncoder-4: as 2; keys and values may also be tensors."""
+    """ai.onnx.ml LabelEncoder-4: like version 2; keys and values may also be tensors."""
     expect_lists(keys_tensor=keys_tensor, values_tensor=values_tensor)
     keys_or_tensor = {**lists.keys(), "keys_tensor": keys_tensor}
     values_or_tensor = {**lists.values(), "values_tensor": values_tensor}
-    _given(keys_or_tensor)
+    _only_present(keys_or_tensor)
     names = (the_one_of(**keys_or_tensor), the_one_of(**values_or_tensor))
     result = _encoded(x, keys_or_tensor, values_or_tensor, names=names)
     if default_tensor is not None and default_tensor.dtype and result.dtype and default_tensor.dtype != result.dtype:
         raise LISTS_INCONSISTENT.fault(
             f"attribute `default_tensor` is {default_tensor.dtype} and the values are {result.dtype}: "
-            "expected one element type",
-            help=f"give `default_tensor` as {result.dtype}",
+            "expected the same element type",
+            help=f"write `default_tensor` as {result.dtype}",
             attribute="default_tensor",
         )
     return result
@@ -260,15 +264,16 @@ _LIST_TYPES = {"floats": "float32", "int64s": "int64", "strings": "string"}
 Table = Mapping[str, Entries]
 
 
-def _given(lists: Table) -> str | None:
-    """The name of the only list that is given; for ONNX Runtime an empty one counts. Raises a ``LISTS_INCONSISTENT``
-    fault."""
+def _only_present(lists: Table) -> str:
+    """The name of the only list that is present; unlike in ``the_one_of``, an empty list counts as present. Raises a
+    ``LISTS_INCONSISTENT`` fault."""
     return the_one_of(**{name: entries is not None for name, entries in lists.items()})
 
 
-def _encoded(x: Tensor, keys: Table, values: Table, *, names: tuple[str | None, str | None]) -> Tensor:
+def _encoded(x: Tensor, keys: Table, values: Table, *, names: tuple[str, str]) -> Tensor:
+    """The encoded labels; ``names`` are the present lists of ``keys`` and ``values``. Raises a ``LISTS_INCONSISTENT``
+    or ``ELEMENT_TYPE_REFUSED`` fault."""
     key, value = names
-    assert key is not None and value is not None
     expect_parallel({key: entry_count(keys[key]), value: entry_count(values[value])})
     known = _entry_type(key, keys[key])
     if known is not None:
@@ -276,16 +281,16 @@ def _encoded(x: Tensor, keys: Table, values: Table, *, names: tuple[str | None, 
     return Tensor(_entry_type(value, values[value]), x.shape)
 
 
-def _entry_type(name: str, given: Entries) -> str | None:
-    return given.dtype if isinstance(given, Tensor) else _LIST_TYPES[name.partition("_")[2]]
+def _entry_type(name: str, entries: Entries) -> str | None:
+    return entries.dtype if isinstance(entries, Tensor) else _LIST_TYPES[name.partition("_")[2]]
 
 
 @onnx("OneHotEncoder", since=1, domain=ML)
 def one_hot_encoder(
     x: Tensor, *, cats_int64s: Ints | None = None, cats_strings: Strings | None = None, zeros: int = 1
 ) -> Tensor:
-    """ai.onnx.ml OneHotEncoder-1: a new last axis with a place for each category."""
-    _given({"cats_int64s": cats_int64s, "cats_strings": cats_strings})
+    """ai.onnx.ml OneHotEncoder-1: a new last axis with one entry for each category."""
+    _only_present({"cats_int64s": cats_int64s, "cats_strings": cats_strings})
     the_one_of(cats_int64s=cats_int64s, cats_strings=cats_strings)
     return Tensor("float32", None if x.shape is None else (*x.shape, len(cats_int64s or cats_strings or ())))
 
@@ -295,7 +300,8 @@ def one_hot_encoder(
 
 @onnx("CastMap", since=1, domain=ML)
 def cast_map(x: Type, *, cast_to: CastTo = "TO_FLOAT", map_form: MapForm = "DENSE", max_map: int = 1) -> Tensor:
-    """ai.onnx.ml CastMap-1: the values in the order of their keys; with ``SPARSE``, at the index of their key."""
+    """ai.onnx.ml CastMap-1: the values in the order of their keys or, with ``SPARSE``, at the index that their key
+    states."""
     if map_form == "SPARSE" and max_map < 1:
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
             f"attribute `max_map` is {max_map}; expected at least 1", help="use 1 or more", attribute="max_map"
@@ -305,6 +311,7 @@ def cast_map(x: Type, *, cast_to: CastTo = "TO_FLOAT", map_form: MapForm = "DENS
 
 
 def _warn_of_both(lists: Mapping[str, object]) -> None:
+    """Warns if both vocabularies are present and not empty."""
     try:
         the_one_of(**lists)
     except Fault as fault:
@@ -315,16 +322,16 @@ def _warn_of_both(lists: Mapping[str, object]) -> None:
 def dict_vectorizer(
     x: Type, *, int64_vocabulary: Ints | None = None, string_vocabulary: Strings | None = None
 ) -> Tensor:
-    """ai.onnx.ml DictVectorizer-1: the values of the keys in the vocabulary, in its order."""
+    """ai.onnx.ml DictVectorizer-1: the values in the order of their keys in the vocabulary."""
     lists = {"int64_vocabulary": int64_vocabulary, "string_vocabulary": string_vocabulary}
     key, value = (x.key, x.value) if isinstance(x, Map) else (None, None)
     named = f"{key}_vocabulary"
     if lists.get(named):
         _warn_of_both(lists)
-    elif named != f"{the_one_of(**lists)}" and named in lists:
+    elif named != the_one_of(**lists) and named in lists:
         raise LISTS_INCONSISTENT.fault(
             f"the keys of input 0 are {key}, but `{named}` is missing",
-            help=f"add the keys as `{named}`",
+            help=f"write the keys as `{named}`",
             attribute=the_one_of(**lists),
         )
     count = len(lists.get(named) or int64_vocabulary or string_vocabulary or ())
@@ -335,7 +342,7 @@ def dict_vectorizer(
 def zip_map(
     x: Tensor, *, classlabels_int64s: Ints | None = None, classlabels_strings: Strings | None = None
 ) -> SequenceType:
-    """ai.onnx.ml ZipMap-1: a map from label to number for each row."""
+    """ai.onnx.ml ZipMap-1: a map from labels to numbers for each row."""
     the_one_of(classlabels_int64s=classlabels_int64s, classlabels_strings=classlabels_strings)
     expect_rank(x, 0, 1, 2)
     rows, columns = rows_and_features(x.shape)
@@ -343,8 +350,8 @@ def zip_map(
     if not agree(columns, labels, "there is a label for each column"):
         axis = features_axis(x)
         raise FEATURES_MISMATCH.fault(
-            f"axis {axis} of input 0 is {columns} and there are {labels} labels: expected one for each",
-            help=f"give {columns} labels",
+            f"axis {axis} of input 0 is {columns} and there are {labels} labels: expected one label for each column",
+            help=f"write {counted(columns, 'label')}",
             input=0,
             marks=((0, axis),),
         )

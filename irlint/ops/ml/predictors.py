@@ -1,4 +1,4 @@
-"""The domain ai.onnx.ml, linear models and support vectors."""
+"""Linear models and support vector machines of the domain ai.onnx.ml."""
 
 from __future__ import annotations
 
@@ -23,27 +23,29 @@ Kernel = Literal["LINEAR", "POLY", "RBF", "SIGMOID"]
 
 
 def predicted(x: Tensor, columns: int | None, dtype: str | None = "float32") -> Tensor:
-    """A row of ``columns`` numbers for each row of the table ``x``."""
+    """A table with ``columns`` numbers for each row of the table ``x``."""
     return Tensor(dtype, (rows_and_features(x.shape)[0], columns))
 
 
 def expect_count(name: str, count: int) -> None:
-    """Checks that an attribute that counts is at least 1. Raises an ``ATTRIBUTE_OUT_OF_RANGE`` fault."""
+    """Checks that the attribute ``name``, a number of things, is at least 1. Raises an ``ATTRIBUTE_OUT_OF_RANGE``
+    fault."""
     if count < 1:
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
             f"attribute `{name}` is {count}; expected at least 1", help="use 1 or more", attribute=name
         )
 
 
-def _expect_features(x: Tensor, needed: int, each: str) -> None:
-    """Checks that the table has at most as many features as there are coefficients for."""
+def _expect_at_most(x: Tensor, needed: int) -> None:
+    """Checks that the table has at most ``needed`` features, the number that has coefficients. Raises a
+    ``FEATURES_MISMATCH`` fault."""
     features = rows_and_features(x.shape)[1]
-    if reaches(needed, features, f"there are {each} for every feature"):
+    if reaches(needed, features, "there are coefficients for every feature"):
         return
     axis = features_axis(x)
     raise FEATURES_MISMATCH.fault(
-        f"axis {axis} of input 0 is {features} features, and there are {each} for {needed}",
-        help=f"give the node {needed} features",
+        f"axis {axis} of input 0 has {features} features, but there are coefficients for {needed}",
+        help=f"give input 0 {counted(needed, 'feature')}",
         input=0,
         marks=((0, axis),),
     )
@@ -60,8 +62,8 @@ def linear_classifier(
     multi_class: int = 0,
     post_transform: PostTransform = "NONE",
 ) -> tuple[Tensor, Tensor]:
-    """ai.onnx.ml LinearClassifier-1: a label for each row, and a score for each class. A single class with two labels
-    has two scores."""
+    """ai.onnx.ml LinearClassifier-1: a label for each row, and a score for each class. One intercept with two labels
+    results in two scores."""
     expect_rank(x, 0, 1, 2)
     labels = len(classlabels_strings or classlabels_ints or ())
     if classlabels_ints and classlabels_strings:
@@ -72,13 +74,13 @@ def linear_classifier(
     if not classes or (classes == 1 and labels not in (0, 2)) or labels < classes > 1 or len(coefficients) % classes:
         raise LISTS_INCONSISTENT.fault(
             f"`intercepts` has {counted(classes, 'entry', 'entries')} for {labels} labels and {len(coefficients)} "
-            "coefficients: expected "
-            "a label for each intercept (two labels if there is one), and equally many coefficients",
+            "coefficients: expected one label for each intercept (two labels for one intercept), and the same number "
+            "of coefficients for each intercept",
             help="for each class, write one intercept, one label and a coefficient for every feature; for two classes, "
             "one intercept is enough",
             attribute="intercepts",
         )
-    _expect_features(x, len(coefficients) // classes, "coefficients")
+    _expect_at_most(x, len(coefficients) // classes)
     return label, Tensor("float32", (rows, 2 if classes == 1 and labels == 2 else classes))
 
 
@@ -91,11 +93,11 @@ def linear_regressor(
     post_transform: PostTransform = "NONE",
     targets: int = 1,
 ) -> Tensor:
-    """ai.onnx.ml LinearRegressor-1: a number for each target and row."""
+    """ai.onnx.ml LinearRegressor-1: a number for each target, for each row."""
     expect_rank(x, 0, 1, 2)
     expect_count("targets", targets)
     the_one_of(coefficients=coefficients)
-    _expect_features(x, len(coefficients or ()) // targets, "coefficients")
+    _expect_at_most(x, len(coefficients or ()) // targets)
     return predicted(x, targets)
 
 
@@ -144,12 +146,12 @@ def svm_classifier(
 def _check_vectors(
     x: Tensor, classes: int, vectors_per_class: Ints, *, coefficients: Floats, support_vectors: Floats
 ) -> None:
+    """Checks the support vectors of a classifier. Raises a ``LISTS_INCONSISTENT`` or ``FEATURES_MISMATCH`` fault."""
     vectors = sum(vectors_per_class)
     if len(vectors_per_class) != classes:
         raise LISTS_INCONSISTENT.fault(
             f"`vectors_per_class` has {counted(len(vectors_per_class), 'entry', 'entries')} and there are "
-            f"{counted(classes, 'class', 'classes')}: "
-            "expected equally many",
+            f"{counted(classes, 'class', 'classes')}: expected one entry for each class",
             help="give `vectors_per_class` an entry for each class label",
             attribute="vectors_per_class",
         )
@@ -159,14 +161,14 @@ def _check_vectors(
         (classes - 1) * vectors,
         what=f"{classes - 1} for each of {vectors} support vectors",
     )
-    _expect_whole_vectors(support_vectors, vectors)
+    _expect_equal_vectors(support_vectors, vectors)
     _expect_exactly(x, len(support_vectors) // vectors)
 
 
 def _expect_kernel_params(kernel_params: Floats) -> None:
     if len(kernel_params) not in (0, 3):
         raise LISTS_INCONSISTENT.fault(
-            f"`kernel_params` has {counted(len(kernel_params), 'entry', 'entries')}; expected none or three: "
+            f"`kernel_params` has {counted(len(kernel_params), 'entry', 'entries')}; expected 0 or 3 entries: "
             "gamma, coef0 and degree",
             help="write gamma, coef0 and degree",
             attribute="kernel_params",
@@ -174,6 +176,8 @@ def _expect_kernel_params(kernel_params: Floats) -> None:
 
 
 def _expect_entries(name: str, count: int, least: int, *, what: str) -> None:
+    """Checks that the list ``name`` has at least ``least`` entries, which ``what`` explains. Raises a
+    ``LISTS_INCONSISTENT`` fault."""
     if count < least:
         raise LISTS_INCONSISTENT.fault(
             f"`{name}` has {counted(count, 'entry', 'entries')}; expected at least {least}, {what}",
@@ -182,11 +186,11 @@ def _expect_entries(name: str, count: int, least: int, *, what: str) -> None:
         )
 
 
-def _expect_whole_vectors(support_vectors: Floats, vectors: int) -> None:
+def _expect_equal_vectors(support_vectors: Floats, vectors: int) -> None:
     if not support_vectors or len(support_vectors) % vectors:
         raise LISTS_INCONSISTENT.fault(
             f"`support_vectors` has {counted(len(support_vectors), 'number')} for {counted(vectors, 'vector')}: "
-            "expected equally many for each",
+            "expected the same number for each vector",
             help="give each support vector a number for every feature",
             attribute="support_vectors",
         )
@@ -211,7 +215,7 @@ def svm_regressor(
     _expect_entries("rho", len(rho), 1, what="the number added to the result")
     if n_supports > 0:
         _expect_entries("coefficients", len(coefficients), n_supports, what="one for each support vector")
-        _expect_whole_vectors(support_vectors or (), n_supports)
+        _expect_equal_vectors(support_vectors or (), n_supports)
         _expect_exactly(x, len(support_vectors or ()) // n_supports)
     else:
         _expect_exactly(x, len(coefficients), "there are coefficients for")
@@ -219,13 +223,14 @@ def svm_regressor(
 
 
 def _expect_exactly(x: Tensor, features: int, whose: str = "a support vector has") -> None:
+    """Checks that the table has exactly ``features`` features. Raises a ``FEATURES_MISMATCH`` fault."""
     found = rows_and_features(x.shape)[1]
     if agree(found, features, "each feature has its coefficient"):
         return
     axis = features_axis(x)
     raise FEATURES_MISMATCH.fault(
-        f"axis {axis} of input 0 is {found} features, and {whose} {features}: expected the same number",
-        help=f"give the node {features} features",
+        f"axis {axis} of input 0 has {found} features, and {whose} {features}: expected the same number",
+        help=f"give input 0 {counted(features, 'feature')}",
         input=0,
         marks=((0, axis),),
     )

@@ -1,4 +1,4 @@
-"""Operators on strings: comparison, joining, splitting, n-grams, and strings as bytes."""
+"""Operators on strings: matching, joining, splitting, normalization, n-grams, and strings as bytes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from irlint.ops.shared.axes import Floats, Ints
 from irlint.ops.shared.broadcast import broadcast, merged
 from irlint.ops.shared.element_types import common_type, expect_type
 from irlint.ops.shared.expectations import INPUT_RANK_REFUSED, expect_rank
-from irlint.ops.shared.shape_inputs import whole
+from irlint.ops.shared.shape_inputs import known_integers
 
 CaseChange = Literal["NONE", "LOWER", "UPPER"]
 Weighting = Literal["TF", "IDF", "TFIDF"]
@@ -53,8 +53,8 @@ STRING_BOUNDS = Rule(
     "The positions at which packed strings begin and end are invalid.",
     why=(
         "A packed tensor of strings stores the bytes of all strings, and where each string begins and ends. These "
-        "positions must be at least 0 and in order, and the last one must be the end of the bytes. OpenVINO refuses "
-        "any others when it loads the model."
+        "positions must be at least 0, in ascending order, and at most the number of bytes. OpenVINO refuses other "
+        "positions when it loads the model."
     ),
     fix="Correct the positions in the message, or the bytes.",
     bad=_PACK.replace("LAST", "9"),
@@ -73,7 +73,7 @@ def string_concat(x: Tensor, y: Tensor) -> Tensor:
 
 @onnx("RegexFullMatch", since=20)
 def regex_full_match(x: Tensor, *, pattern: str) -> Tensor:
-    """ONNX RegexFullMatch-20: whether each string matches."""
+    """ONNX RegexFullMatch-20: whether each string matches the pattern."""
     expect_regex(pattern, "pattern")
     return Tensor("bool", x.shape)
 
@@ -82,8 +82,8 @@ def regex_full_match(x: Tensor, *, pattern: str) -> Tensor:
 def string_split(
     x: Tensor, *, delimiter: str | None = None, maxsplit: int | None = None, context: Context
 ) -> tuple[Tensor, Tensor]:
-    """ONNX StringSplit-20: the pieces on a new last axis, which is as long as the most pieces of a string; and the
-    number of pieces of each string."""
+    """ONNX StringSplit-20: the pieces of each string on a new last axis, whose size is the maximum number of pieces of
+    a string, and the number of pieces of each string."""
     pieces = None if x.shape is None else (*x.shape, context.unknown("pieces"))
     return Tensor("string", pieces), Tensor("int64", x.shape)
 
@@ -101,12 +101,12 @@ def string_normalizer(
     locale: str | None = None,
     stopwords: Strings | None = None,
 ) -> Tensor:
-    """ONNX StringNormalizer-10: a list [C] or [1, C], without its stop words."""
+    """ONNX StringNormalizer-10: a list [C] or [1, C] without stop words."""
     if locale not in _LOCALES and (case_change_action != "NONE" or (stopwords and not is_case_sensitive)):
         warn(
             ATTRIBUTE_OUT_OF_RANGE.fault(
                 f'attribute `locale` is "{locale}": ONNX Runtime refuses the model on machines without this locale',
-                help='write locale="C", or install that locale wherever the model runs',
+                help='write locale="C", or install this locale on every machine that runs the model',
                 attribute="locale",
                 severity=Severity.WARNING,
             )
@@ -120,8 +120,8 @@ def string_normalizer(
             help="give the strings as a list",
             input=0,
         )
-    left: MaybeDim = None if stopwords else x.shape[-1]
-    return Tensor("string", (left,) if rank == 1 else (1, left))
+    remaining: MaybeDim = None if stopwords else x.shape[-1]
+    return Tensor("string", (remaining,) if rank == 1 else (1, remaining))
 
 
 @onnx("TfIdfVectorizer", since=9)
@@ -138,7 +138,7 @@ def tf_idf_vectorizer(
     pool_strings: Strings | None = None,
     weights: Floats | None = None,
 ) -> Tensor:
-    """ONNX TfIdfVectorizer-9: the weights of all n-grams for a list [C], or for each row of [N, C]."""
+    """ONNX TfIdfVectorizer-9: the weight of each n-gram in a list [C], or in each row of [N, C]."""
     expect_rank(x, 0, 1, 2)
     _check_grams(min_gram_length, max_gram_length, max_skip_count, counts=ngram_counts)
     pool = pool_strings or pool_int64s
@@ -157,6 +157,7 @@ def tf_idf_vectorizer(
 
 
 def _check_grams(least: int, most: int, skips: int, *, counts: Ints) -> None:
+    """Checks the lengths of n-grams and the number of skips. Raises an ``ATTRIBUTE_OUT_OF_RANGE`` fault."""
     wrong = None
     if least < 1:
         wrong = "min_gram_length", least, "at least 1"
@@ -175,7 +176,8 @@ def _check_grams(least: int, most: int, skips: int, *, counts: Ints) -> None:
 
 
 def _check_pool(counts: Ints, size: int) -> None:
-    """Checks ``counts``: the indices in a pool of ``size`` at which the 1-grams, the 2-grams and so on begin."""
+    """Checks ``counts``, the positions in a pool of ``size`` entries at which the 1-grams, the 2-grams and so on begin.
+    Raises a ``LISTS_INCONSISTENT`` fault."""
     for length, (begin, end) in enumerate(zip(counts, (*counts[1:], size)), 1):
         if not 0 <= begin <= end <= size:
             raise LISTS_INCONSISTENT.fault(
@@ -198,35 +200,38 @@ def _check_pool(counts: Ints, size: int) -> None:
 
 @openvino("StringTensorPack", since=15)
 def string_tensor_pack(begins: Tensor, ends: Tensor, symbols: Tensor) -> Tensor:
-    """OpenVINO StringTensorPack-15: strings from their begins and ends in the bytes ``symbols``."""
-    for index, places in enumerate((begins, ends)):
-        expect_type(places, index, ("int32", "int64"))
+    """OpenVINO StringTensorPack-15: strings from the bytes ``symbols`` and the positions at which each string begins
+    and ends."""
+    for index, positions in enumerate((begins, ends)):
+        expect_type(positions, index, ("int32", "int64"))
     common_type((begins, ends))
     expect_type(symbols, 2, ("uint8",))
     expect_rank(symbols, 2, 1)
-    shape = merged((begins.shape, ends.shape), why="each string begins and ends")
+    shape = merged((begins.shape, ends.shape), why="each string needs a begin and an end")
     size = symbols.shape[0] if symbols.shape else None
-    for index, (name, listed) in enumerate((("begins", whole(begins)), ("ends", whole(ends)))):
+    for index, (name, listed) in enumerate((("begins", known_integers(begins)), ("ends", known_integers(ends)))):
         if listed is not None:
-            _check_places(listed, index, name, size=size)
+            _check_positions(listed, index, name, size=size)
     return Tensor("string", shape)
 
 
-def _check_places(places: tuple[int, ...], index: int, name: str, *, size: MaybeDim) -> None:
+def _check_positions(positions: tuple[int, ...], index: int, name: str, *, size: MaybeDim) -> None:
+    """Checks that positions are ascending, at least 0 and at most ``size``. Raises a ``STRING_BOUNDS`` fault."""
     wrong = ""
-    if min(places, default=0) < 0:
-        wrong = f"contains {min(places)}; expected at least 0"
-    elif any(a > b for a, b in pairwise(places)):
+    if min(positions, default=0) < 0:
+        wrong = f"contains {min(positions)}; expected at least 0"
+    elif any(a > b for a, b in pairwise(positions)):
         wrong = "is not in ascending order"
-    elif places and isinstance(size, int) and max(places) > size:
-        wrong = f"contains {max(places)}, but input 2 (symbols) has {counted(size, 'byte')}"
+    elif positions and isinstance(size, int) and max(positions) > size:
+        wrong = f"contains {max(positions)}, but input 2 (symbols) has {counted(size, 'byte')}"
     if wrong:
         raise STRING_BOUNDS.fault(f"input {index} ({name}) {wrong}", help="correct the positions", input=index)
 
 
 @openvino("StringTensorUnpack", since=15)
 def string_tensor_unpack(data: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """OpenVINO StringTensorUnpack-15: the begin and the end of each string, and the bytes of all."""
+    """OpenVINO StringTensorUnpack-15: the position at which each string begins and ends, and the bytes of all
+    strings."""
     expect_type(data, 0, ("string",))
     return (
         Tensor("int32", data.shape),

@@ -1,4 +1,4 @@
-"""Fast NumPy checks of very long lists of a tree ensemble. If a list is unsound, ``tree_lists`` finds the reason."""
+"""Fast NumPy checks of the very long lists of a tree ensemble. If a check fails, ``tree_lists`` finds the reason."""
 
 from __future__ import annotations
 
@@ -9,28 +9,32 @@ from irlint.model.lists import LongList
 
 
 def are_long(*lists: object) -> bool:
-    """Whether there are lists, all of them very long."""
+    """Whether all ``lists`` are very long; False if there are no lists."""
     return bool(lists) and all(isinstance(each, LongList) for each in lists)
 
 
 def texts_of(entries: Sequence[str]) -> Sequence[str]:
-    """The texts of a list, each once."""
+    """The distinct texts of a list."""
     return entries.texts if isinstance(entries, LongList) else tuple(dict.fromkeys(entries))
 
 
-def asks(modes: Any) -> Any:
-    """For each node, whether it is a branch."""
+def is_branch(modes: Any) -> Any:
+    """Whether each node is a branch, as an array."""
     leaf = modes.texts.index("LEAF") if "LEAF" in modes.texts else len(modes.texts)
     return modes.numbers != leaf
 
 
 def ends(numbers: Any) -> tuple[int, int] | None:
-    """The least and the largest of some integers; None if there are none."""
+    """The least and the largest of some integers; None if there are no integers."""
     return (int(numbers.min()), int(numbers.max())) if len(numbers) else None
 
 
 class Places:
-    """The nodes of all trees. Each node gets one number, computed from the id of its tree and its own id."""
+    """The nodes of all trees. The number of a node is computed from the id of its tree and its own id.
+
+    ``known`` are the numbers in ascending order, and ``order`` their positions in the lists (None if the lists are in
+    ascending order).
+    """
 
     def __init__(self, trees: Any, ids: Any) -> None:
         import numpy
@@ -56,10 +60,11 @@ class Places:
 
     @property
     def twice(self) -> bool:
-        """Whether a tree has a node twice."""
+        """Whether a tree has two nodes with the same id."""
         return self.order is not None and bool((self.known[1:] == self.known[:-1]).any())
 
     def of(self, trees: Any, ids: Any) -> Any:
+        """The numbers of nodes."""
         numbers = trees.astype(self.kind)
         numbers -= self.first_tree
         numbers *= self.span
@@ -68,7 +73,7 @@ class Places:
         return numbers
 
     def at(self, trees: Any, ids: Any) -> Any:
-        """The positions of these nodes in the lists; None if one of them is missing."""
+        """The positions of nodes in the lists; None if a node is missing."""
         import numpy
 
         if len(ids) and not (self.first_id <= int(ids.min()) and int(ids.max()) < self.first_id + self.span):
@@ -84,8 +89,8 @@ class Places:
 
 
 def branches_are_sound(trees: Any, ids: Any, *, modes: Any, sides: Sequence[Any]) -> bool:
-    """Whether each branch leads to nodes of its tree that are no roots and have no other parent. It follows that no
-    path from a root comes to the same node twice."""
+    """Whether each branch leads to nodes of its tree that are no roots and have no other parent. Then no path from a
+    root reaches a node twice."""
     import numpy
 
     trees, ids = trees.numbers, ids.numbers
@@ -94,7 +99,7 @@ def branches_are_sound(trees: Any, ids: Any, *, modes: Any, sides: Sequence[Any]
     places = Places(trees, ids)
     if places.twice:
         return False
-    branches = numpy.flatnonzero(asks(modes))
+    branches = numpy.flatnonzero(is_branch(modes))
     reached = numpy.zeros(len(ids), numpy.bool_)
     count = 0
     for side in sides:
@@ -126,8 +131,8 @@ def _roots(trees: Any) -> Any:
     return starts[first]
 
 
-def are_there(trees: Any, ids: Any, *, wanted_trees: Any, wanted_ids: Any) -> bool:
-    """Whether all nodes that are wanted are in the lists."""
+def contains_all(trees: Any, ids: Any, *, wanted_trees: Any, wanted_ids: Any) -> bool:
+    """Whether the lists contain all nodes that ``wanted_trees`` and ``wanted_ids`` name."""
     low, high = ends(trees.numbers) or (0, -1)
     least, most = ends(wanted_trees.numbers) or (low, low)
     if not (low <= least <= most <= high and _are_countable(trees.numbers, ids.numbers)):

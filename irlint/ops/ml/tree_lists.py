@@ -18,7 +18,7 @@ from irlint.records import record
 
 Lists = Mapping[str, Entries]
 
-#: A tree and one of its nodes, by their ids.
+#: A node: the id of its tree, and its own id.
 Place = tuple[int, int]
 
 TREE_MALFORMED = Rule(
@@ -27,8 +27,8 @@ TREE_MALFORMED = Rule(
     Severity.ERROR,
     "A tree ensemble refers to a node, mode, class or target that does not exist.",
     why=(
-        "The nodes of all trees are stored in lists. A branch refers to its successors, and a leaf to the class or "
-        "target for which it votes. ONNX Runtime refuses the model if one of these does not exist."
+        "The nodes of all trees are stored in lists. A branch refers to its child nodes, and a leaf to the class or "
+        "target for which it votes. ONNX Runtime refuses the model if such a node, class or target does not exist."
     ),
     fix="Export the ensemble again. The message names the broken entry.",
     bad="""<ir_version: 8, opset_import: ["" : 17, "ai.onnx.ml" : 3]>
@@ -52,7 +52,7 @@ NODE_MODES = frozenset(
 @group
 @record
 class TreeNodes:
-    """The lists of ai.onnx.ml's first tree ensembles; each has one entry for each node."""
+    """The attributes for the nodes of ai.onnx.ml's first tree ensembles; each list has one entry for each node."""
 
     nodes_falsenodeids: Ints | None = None
     nodes_featureids: Ints | None = None
@@ -65,33 +65,39 @@ class TreeNodes:
     nodes_values: Floats | None = None
 
 
-def check_features(x: Tensor, features: Ints, asks: Sequence[bool]) -> None:
-    """Checks that the table has every feature that a branch uses."""
-    asked: Sequence[int] = [feature for feature, branches in zip(features, asks) if branches]
-    check_feature_range(x, min(asked, default=0), max(asked, default=-1))
+def check_features(x: Tensor, features: Ints, is_branch: Sequence[bool]) -> None:
+    """Checks that the table has every feature that a branch uses. Raises a ``TREE_MALFORMED`` or ``FEATURES_MISMATCH``
+    fault."""
+    used: Sequence[int] = [feature for feature, branch in zip(features, is_branch) if branch]
+    check_feature_range(x, min(used, default=0), max(used, default=-1))
 
 
 def check_feature_range(x: Tensor, least: int, most: int) -> None:
-    """Checks that the table has every feature from ``least`` to ``most``, which branches use."""
+    """Checks that the table has the features ``least`` and ``most``, the first and the last that a branch uses. Raises
+    a ``TREE_MALFORMED`` or ``FEATURES_MISMATCH`` fault."""
     if least < 0:
         raise TREE_MALFORMED.fault(
             f"attribute `nodes_featureids` contains {least} for a branch; features are counted from 0",
-            help="write the compared feature for each branch",
+            help="write a feature of 0 or more for each branch",
             attribute="nodes_featureids",
         )
     found = x.shape[1] if x.shape is not None and len(x.shape) == 2 else None
     if not reaches(found, most + 1, "every feature that a branch uses exists"):
         raise FEATURES_MISMATCH.fault(
-            f"axis 1 of input 0 is {found} features, but a branch uses feature {most}, the {most + 1}th",
-            help=f"give the node at least {most + 1} features",
+            f"axis 1 of input 0 has {found} features, but a branch uses feature {most}, counted from 0",
+            help=f"give input 0 at least {counted(most + 1, 'feature')}",
             input=0,
             marks=((0, 1),),
         )
 
 
 def check_votes(name: str, ids: Ints, count: int, *, things: str) -> None:
-    if isinstance(ids, LongList) and 0 <= min(spread := tree_arrays.ends(ids.numbers) or (0, 0)) <= spread[1] < count:
-        return
+    """Checks that leaves vote for existing classes or targets (``things``), of which there are ``count``. Raises a
+    ``TREE_MALFORMED`` fault."""
+    if isinstance(ids, LongList):
+        least, most = tree_arrays.ends(ids.numbers) or (0, 0)
+        if 0 <= least <= most < count:
+            return
     wrong = next((entry for entry in ids if not 0 <= entry < count), None)
     if wrong is not None:
         raise TREE_MALFORMED.fault(
@@ -102,21 +108,23 @@ def check_votes(name: str, ids: Ints, count: int, *, things: str) -> None:
 
 
 def list_or_tensor(name: str, numbers: Floats | None, tensor: Tensor | None) -> Entries:
-    """The numbers of the attribute ``name``, or of the tensor attribute for the same list. Raises a
-    ``LISTS_INCONSISTENT`` fault if both are given."""
+    """The attribute ``name``, a list, or the attribute that replaces it by a tensor. Raises a ``LISTS_INCONSISTENT``
+    fault if both are present."""
     if numbers is not None and tensor is not None:
         raise LISTS_INCONSISTENT.fault(
             f"the attributes `{name}` and `{name}_as_tensor` are both present, and ONNX Runtime uses only one of them",
-            help="keep the one with the right numbers, and remove the other",
+            help="keep the attribute with the right numbers, and remove the other attribute",
             attribute=f"{name}_as_tensor",
         )
     return numbers or tensor
 
 
 def check_nodes(x: Tensor, nodes: TreeNodes, *, values: Tensor | None = None, hitrates: Tensor | None = None) -> None:
-    """Checks that the nodes of ai.onnx.ml's first tree ensembles form trees over the features of ``x``.
+    """Checks the lists of the nodes of ai.onnx.ml's first tree ensembles: equal lengths, known modes, existing child
+    nodes without cycles, and existing features of ``x``.
 
-    ``values`` and ``hitrates`` replace the lists of these names if they are tensors. Raises a fault.
+    ``values`` and ``hitrates`` are the tensors that replace lists. Raises a ``LISTS_INCONSISTENT``, ``TREE_MALFORMED``
+    or ``FEATURES_MISMATCH`` fault.
     """
     ids, trees, modes = nodes.nodes_nodeids or (), nodes.nodes_treeids or (), nodes.nodes_modes or ()
     expect_parallel(
@@ -145,14 +153,14 @@ def check_nodes(x: Tensor, nodes: TreeNodes, *, values: Tensor | None = None, hi
     _check_branches(nodes)
     features = nodes.nodes_featureids or ()
     if tree_arrays.are_long(modes, features):
-        asked = features.numbers[tree_arrays.asks(modes)]  # type: ignore[attr-defined]
-        check_feature_range(x, *(tree_arrays.ends(asked) or (0, -1)))
+        used = features.numbers[tree_arrays.is_branch(modes)]  # type: ignore[attr-defined]
+        check_feature_range(x, *(tree_arrays.ends(used) or (0, -1)))
     else:
         check_features(x, features, [mode != "LEAF" for mode in modes])
 
 
 def _check_side_lists(count: int, **lists: Entries) -> None:
-    """Warns of lists of unequal lengths; runtimes read them as far as they go."""
+    """Warns of optional lists with another number of entries than there are nodes, which runtimes accept."""
     for name, entries in lists.items():
         found = entry_count(entries)
         if found and found != count:
@@ -168,7 +176,8 @@ def _check_side_lists(count: int, **lists: Entries) -> None:
 
 
 def _check_branches(nodes: TreeNodes) -> None:
-    """Checks that each branch leads to existing nodes of its tree, without cycles. Raises a fault."""
+    """Checks that each branch leads to existing nodes of its tree, and that no tree has a cycle. Raises a
+    ``TREE_MALFORMED`` fault."""
     sides = nodes.nodes_truenodeids, nodes.nodes_falsenodeids
     trees, ids, modes = nodes.nodes_treeids, nodes.nodes_nodeids, nodes.nodes_modes
     long = tree_arrays.are_long(trees, ids, modes, *sides)
@@ -180,7 +189,7 @@ def _check_branches(nodes: TreeNodes) -> None:
         raise _malformed(
             f"tree {twice[0]} has node {twice[1]} twice", "nodes_nodeids", "give each node of a tree its own id"
         )
-    leads: dict[Place, tuple[Place, ...]] = dict.fromkeys(places, ())
+    children: dict[Place, tuple[Place, ...]] = dict.fromkeys(places, ())
     for name, targets in (
         ("nodes_truenodeids", nodes.nodes_truenodeids or ()),
         ("nodes_falsenodeids", nodes.nodes_falsenodeids or ()),
@@ -189,7 +198,7 @@ def _check_branches(nodes: TreeNodes) -> None:
             if mode == "LEAF":
                 continue
             message = f"node {node} of tree {tree} leads to node {target} (`{name}`)"
-            if (tree, target) not in leads:
+            if (tree, target) not in children:
                 raise _malformed(
                     f"{message}, which the tree does not have", name, f"write nodes of the same tree in `{name}`"
                 )
@@ -201,13 +210,13 @@ def _check_branches(nodes: TreeNodes) -> None:
                 )
             if target == node:
                 raise _malformed(f"{message}, itself", name, "connect each branch to a later node")
-            leads[tree, node] += ((tree, target),)
+            children[tree, node] += ((tree, target),)
     roots = {tree: (tree, node) for tree, node in reversed(places)}
     for tree, root in roots.items():
-        circle = _circle(root, leads)
-        if circle is not None:
+        node_on_cycle = _node_on_cycle(root, children)
+        if node_on_cycle is not None:
             raise _malformed(
-                f"node {circle[1]} of tree {tree} can be reached from itself: the tree has a cycle",
+                f"node {node_on_cycle[1]} of tree {tree} can be reached from itself: the tree has a cycle",
                 "nodes_truenodeids",
                 "remove the branch that leads back",
             )
@@ -226,40 +235,42 @@ def _first_twice(places: Sequence[Place]) -> Place | None:
     return None
 
 
-def _circle(root: Place, leads: Mapping[Place, Sequence[Place]]) -> Place | None:
-    """A node that leads back to itself, among those that can be reached from ``root``."""
-    open_, done = {root}, set[Place]()
-    stack = [(root, iter(leads[root]))]
+def _node_on_cycle(root: Place, children: Mapping[Place, Sequence[Place]]) -> Place | None:
+    """A node on a cycle that can be reached from ``root``; None if there is no cycle."""
+    on_path, done = {root}, set[Place]()
+    stack = [(root, iter(children[root]))]
     while stack:
-        place, rest = stack[-1]
-        follower = next(rest, None)
-        if follower is None:
+        place, remaining = stack[-1]
+        child = next(remaining, None)
+        if child is None:
             stack.pop()
-            open_.discard(place)
+            on_path.discard(place)
             done.add(place)
-        elif follower in open_:
-            return follower
-        elif follower not in done:
-            open_.add(follower)
-            stack.append((follower, iter(leads[follower])))
+        elif child in on_path:
+            return child
+        elif child not in done:
+            on_path.add(child)
+            stack.append((child, iter(children[child])))
     return None
 
 
 def check_leaves(nodes: TreeNodes, votes: Lists, kind: str) -> None:
-    """Checks that all votes are for existing nodes, each with a weight."""
+    """Checks the lists of votes for ``kind`` (class or target): equal lengths, and votes of existing nodes only. Raises
+    a ``LISTS_INCONSISTENT`` or ``TREE_MALFORMED`` fault."""
     counts = {
         name: entry_count(entries) if isinstance(entries, Tensor) else len(entries or ())
         for name, entries in votes.items()
     }
     expect_parallel(counts)
     trees, ids = votes[f"{kind}_treeids"], votes[f"{kind}_nodeids"]
-    every = nodes.nodes_treeids, nodes.nodes_nodeids
-    if tree_arrays.are_long(*every, trees, ids) and tree_arrays.are_there(*every, wanted_trees=trees, wanted_ids=ids):
+    of_nodes = nodes.nodes_treeids, nodes.nodes_nodeids
+    long = tree_arrays.are_long(*of_nodes, trees, ids)
+    if long and tree_arrays.contains_all(*of_nodes, wanted_trees=trees, wanted_ids=ids):
         return
-    there = set(zip(nodes.nodes_treeids or (), nodes.nodes_nodeids or ()))
+    existing = set(zip(nodes.nodes_treeids or (), nodes.nodes_nodeids or ()))
     assert not isinstance(trees, Tensor) and not isinstance(ids, Tensor)
     for tree, node in zip(trees or (), ids or ()):
-        if (tree, node) not in there:
+        if (tree, node) not in existing:
             raise _malformed(
                 f"`{kind}_treeids` and `{kind}_nodeids` name node {node} of tree {tree}, which does not exist",
                 f"{kind}_nodeids",
@@ -268,51 +279,54 @@ def check_leaves(nodes: TreeNodes, votes: Lists, kind: str) -> None:
 
 
 def check_base_values(values: Entries, count: int, *, thing: str, things: str, fewest: int) -> None:
-    """Checks that there are no base values, or one for each class or target. With fewer than ``fewest`` classes or
-    targets, there may also be one or two. Raises a ``LISTS_INCONSISTENT`` fault."""
+    """Checks that there are no base values, or one base value for each class or target. With fewer than ``fewest``
+    classes or targets, there may also be one or two base values. Raises a ``LISTS_INCONSISTENT`` fault."""
     found = entry_count(values) or 0
     if found in (0, count) or (count < fewest and found <= 2):
         return
     raise LISTS_INCONSISTENT.fault(
         f"`base_values` has {counted(found, 'entry', 'entries')} and there {are(count)} "
-        f"{counted(count, thing, things)}: expected one for each, or none",
-        help=f"give `base_values` {counted(count, 'entry', 'entries')}, or remove it",
+        f"{counted(count, thing, things)}: expected one entry for each {thing}, or no entry",
+        help=f"give `base_values` {counted(count, 'entry', 'entries')}, or remove `base_values`",
         attribute="base_values",
     )
 
 
 def check_number_type(x: Tensor, name: str, tensor: Tensor) -> None:
+    """Checks that the attribute ``name`` has the element type of input 0. Raises a ``LISTS_INCONSISTENT`` fault."""
     if x.dtype is not None and tensor.dtype is not None and x.dtype != tensor.dtype:
         raise LISTS_INCONSISTENT.fault(
             f"input 0 is {x.dtype} {shape_text(x.shape)} and attribute `{name}` is {tensor.dtype}: "
-            "expected one element type",
-            help=f"give `{name}` as {x.dtype}, or cast input 0",
+            "expected the same element type",
+            help=f"write `{name}` as {x.dtype}, or cast input 0",
             attribute=name,
         )
 
 
-def check_places(name: str, places: Ints, leaves: Sequence[int], *, counts: tuple[int, int]) -> None:
-    """Checks that each place is that of a branch, or of a leaf if ``leaves`` states so."""
-    for place, leaf in zip(places, leaves):
-        if not 0 <= place < counts[bool(leaf)]:
+def check_indices(name: str, indices: Ints, leaves: Sequence[int], *, counts: tuple[int, int]) -> None:
+    """Checks that each index in the attribute ``name`` is that of an existing branch or, if the entry of ``leaves`` is
+    true, of an existing leaf. ``counts`` are the numbers of branches and leaves. Raises a ``TREE_MALFORMED`` fault."""
+    for index, leaf in zip(indices, leaves):
+        if not 0 <= index < counts[bool(leaf)]:
             kind = "leaf" if leaf else "branch"
             raise TREE_MALFORMED.fault(
-                f"attribute `{name}` leads to {kind} {place}, and there are {counts[bool(leaf)]}",
+                f"attribute `{name}` leads to {kind} {index}, but the number of {kind}s is {counts[bool(leaf)]}",
                 help=f"write an existing {kind} in `{name}`",
                 attribute=name,
             )
 
 
-def check_walks(roots: Ints, *sides: tuple[Ints, Ints]) -> None:
-    """Checks that each branch is reached at most once from each of the ``roots``.
+def check_reached_once(roots: Ints, *sides: tuple[Ints, Ints]) -> None:
+    """Checks that each branch can be reached from each of the ``roots`` on at most one path.
 
-    Each of the ``sides`` lists the targets of the branches, and states which of them are leaves. Raises a fault.
+    Each of the ``sides`` has the target of every branch, and whether the target is a leaf. Raises a ``TREE_MALFORMED``
+    fault.
     """
     for root in roots:
         seen: set[int] = set()
-        open_ = [root]
-        while open_:
-            branch = open_.pop()
+        waiting = [root]
+        while waiting:
+            branch = waiting.pop()
             if branch in seen:
                 raise _malformed(
                     f"branch {branch} is reached twice from root {root}: in a tree, each branch has only one parent",
@@ -320,4 +334,4 @@ def check_walks(roots: Ints, *sides: tuple[Ints, Ints]) -> None:
                     "give each branch a single parent",
                 )
             seen.add(branch)
-            open_ += [places[branch] for places, leaves in sides if not leaves[branch]]
+            waiting += [targets[branch] for targets, leaves in sides if not leaves[branch]]

@@ -1,4 +1,4 @@
-"""The domain ai.onnx.ml, ensembles of trees."""
+"""Ensembles of trees of the domain ai.onnx.ml."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from irlint.ops.ml.tree_lists import (
     TreeNodes,
     check_base_values,
     check_features,
+    check_indices,
     check_leaves,
     check_nodes,
     check_number_type,
-    check_places,
+    check_reached_once,
     check_votes,
-    check_walks,
     list_or_tensor,
 )
 from irlint.ops.shared.attributes import ATTRIBUTE_OUT_OF_RANGE, entry_count, expect_lists, expect_parallel, the_one_of
@@ -32,7 +32,7 @@ Aggregate = Literal["AVERAGE", "SUM", "MIN", "MAX"]
 @group
 @record
 class TreeClasses:
-    """The votes of leaves for classes, and the labels of the classes."""
+    """The attributes for the votes of leaves for classes, and for the labels of the classes."""
 
     class_ids: Ints | None = None
     class_nodeids: Ints | None = None
@@ -54,7 +54,7 @@ class TreeClasses:
 @group
 @record
 class TreeTargets:
-    """The votes of leaves for targets, and how the votes of all trees are combined."""
+    """The attributes for the votes of leaves for targets, and for the combination of the votes of all trees."""
 
     n_targets: int
     aggregate_function: Aggregate = "SUM"
@@ -76,7 +76,7 @@ class TreeTargets:
 @group
 @record
 class TreeTensors:
-    """The numbers of trees and their results as tensors."""
+    """The attributes that replace lists of numbers by tensors."""
 
     base_values_as_tensor: Tensor | None = None
     nodes_hitrates_as_tensor: Tensor | None = None
@@ -110,7 +110,8 @@ def tree_ensemble_classifier(
     nodes: TreeNodes,
     post_transform: PostTransform = "NONE",
 ) -> tuple[Tensor, Tensor]:
-    """ai.onnx.ml TreeEnsembleClassifier-3: as 1, with numbers as tensors, too. The input is a table."""
+    """ai.onnx.ml TreeEnsembleClassifier-3: like version 1; numbers may also be tensors, and the input must be a
+    table."""
     expect_rank(x, 0, 2)
     check_nodes(x, nodes, values=tensors.nodes_values_as_tensor, hitrates=tensors.nodes_hitrates_as_tensor)
     weights = list_or_tensor("class_weights", classes.class_weights, class_weights_as_tensor)
@@ -138,7 +139,7 @@ def tree_ensemble_regressor_of_lists(
     nodes: TreeNodes,
     post_transform: PostTransform = "NONE",
 ) -> Tensor:
-    """ai.onnx.ml TreeEnsembleRegressor-1: a number for each target and row."""
+    """ai.onnx.ml TreeEnsembleRegressor-1: a number for each target, for each row."""
     expect_rank(x, 0, 1, 2)
     check_nodes(x, nodes)
     check_leaves(nodes, targets.lists(targets.target_weights), "target")
@@ -156,7 +157,8 @@ def tree_ensemble_regressor(
     post_transform: PostTransform = "NONE",
     target_weights_as_tensor: Tensor | None = None,
 ) -> Tensor:
-    """ai.onnx.ml TreeEnsembleRegressor-3: as 1, with numbers as tensors, too. The input is a table."""
+    """ai.onnx.ml TreeEnsembleRegressor-3: like version 1; numbers may also be tensors, and the input must be a
+    table."""
     expect_rank(x, 0, 2)
     check_nodes(x, nodes, values=tensors.nodes_values_as_tensor, hitrates=tensors.nodes_hitrates_as_tensor)
     weights = list_or_tensor("target_weights", targets.target_weights, target_weights_as_tensor)
@@ -175,7 +177,7 @@ def _regressed(x: Tensor, targets: TreeTargets, base_values: Entries) -> Tensor:
 @group
 @record
 class Branches:
-    """The lists of the branches of ai.onnx.ml's TreeEnsemble-5."""
+    """The attributes for the branches of ai.onnx.ml TreeEnsemble-5, which have one entry for each branch."""
 
     nodes_falseleafs: Ints
     nodes_falsenodeids: Ints
@@ -210,8 +212,7 @@ def tree_ensemble(
     post_transform: int = 0,
     tree_roots: Ints,
 ) -> Tensor:
-    """ai.onnx.ml TreeEnsemble-5: branches and leaves have their own lists. The result is a number for each target and
-    row."""
+    """ai.onnx.ml TreeEnsemble-5: a number for each target, for each row. Branches and leaves have separate lists."""
     expect_rank(x, 0, 2)
     modes, features = branches.nodes_modes, branches.nodes_featureids
     trues = branches.nodes_truenodeids, branches.nodes_trueleafs
@@ -225,23 +226,23 @@ def tree_ensemble(
     branches.check_lengths()
     if modes.dtype not in (None, "uint8"):
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
-            f"attribute `nodes_modes` is {modes.dtype}; expected uint8, a number for each mode",
+            f"attribute `nodes_modes` is {modes.dtype}; expected uint8",
             help="write the modes as uint8",
             attribute="nodes_modes",
         )
     expect_parallel({"leaf_targetids": len(leaf_targetids), "leaf_weights": entry_count(leaf_weights)})
     for name, tensor in (("nodes_splits", branches.nodes_splits), ("leaf_weights", leaf_weights)):
         check_number_type(x, name, tensor)
-    for name, given, most in (("aggregate_function", aggregate_function, 3), ("post_transform", post_transform, 4)):
-        if not 0 <= given <= most:
+    for name, value, most in (("aggregate_function", aggregate_function, 3), ("post_transform", post_transform, 4)):
+        if not 0 <= value <= most:
             raise ATTRIBUTE_OUT_OF_RANGE.fault(
-                f"attribute `{name}` is {given}; allowed: 0 to {most}", help=f"use 0 to {most}", attribute=name
+                f"attribute `{name}` is {value}; allowed: 0 to {most}", help=f"use 0 to {most}", attribute=name
             )
     counts = (len(features), len(leaf_targetids))
-    check_places("tree_roots", tree_roots, (False,) * len(tree_roots), counts=counts)
-    check_places("nodes_truenodeids", *trues, counts=counts)
-    check_places("nodes_falsenodeids", *falses, counts=counts)
-    check_walks(tree_roots, trues, falses)
+    check_indices("tree_roots", tree_roots, (False,) * len(tree_roots), counts=counts)
+    check_indices("nodes_truenodeids", *trues, counts=counts)
+    check_indices("nodes_falsenodeids", *falses, counts=counts)
+    check_reached_once(tree_roots, trues, falses)
     check_features(x, features, [True] * len(features))
     expect_count("n_targets", n_targets)
     check_votes("leaf_targetids", leaf_targetids, n_targets, things="targets")

@@ -1,4 +1,4 @@
-"""Attention of ONNX, and what all forms of attention share: heads, masks and caches."""
+"""Attention of ONNX, and the rules and checks that all forms of attention share: heads, inputs and masks."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ INPUTS_MISMATCH = Rule(
     "IRL381",
     "attention-inputs-mismatch",
     Severity.ERROR,
-    "The query, key and value of an attention do not fit together.",
+    "The sizes of the query, key and value of an attention contradict each other.",
     why=(
         "The query is multiplied with the key, so both need the same head size. Key and value need the same length. "
         "All three need the same batch. Otherwise, runtimes refuse the node."
@@ -77,12 +77,12 @@ CACHE_MISMATCH = Rule(
     "IRL383",
     "attention-cache-mismatch",
     Severity.ERROR,
-    "The past keys and values of an attention do not fit its inputs, or only one of them is connected.",
+    "The shapes of an attention's past keys and values contradict its inputs, or only one of the two is connected.",
     why=(
-        "Past and present have the shape [batch, heads, length, head size], with the heads of the key and the value. "
-        "Runtimes refuse a node with only one of them."
+        "Past keys and past values have the shape [batch, heads, length, head size], with the numbers of heads and the "
+        "head sizes of key and value. Runtimes refuse a node with only past keys or only past values."
     ),
-    fix="Connect both, with the batch, the number of heads and the head size of key and value.",
+    fix="Connect both inputs, with the batch, the number of heads and the head size of key and value.",
     bad="""<ir_version: 11, opset_import: ["" : 23]>
 g (float[2,3,4,8] q, float[2,3,6,8] k, float[2,3,6,8] v, float[2,5,7,8] pk, float[2,5,7,8] pv) => (float[2,3,4,8] y, \
 float[2,3,13,8] nk, float[2,3,13,8] nv) {
@@ -117,15 +117,16 @@ s, p) }""",
 def per_head(
     hidden: MaybeDim, heads: int, what: str, *, index: int, attribute: str = "num_heads", advice: str = ""
 ) -> MaybeDim:
-    """The head size in a hidden size. Raises a ``HEADS_MISMATCH`` fault if the heads cannot divide it; ``advice`` is
-    its help, if it is not about this hidden size alone."""
+    """The head size: the size ``hidden`` (``what``) of input ``index``, divided by the number of heads. ``advice``
+    replaces the help of the fault. Raises a ``HEADS_MISMATCH`` fault if the size is no multiple of the number, or an
+    ``ATTRIBUTE_OUT_OF_RANGE`` fault if the number is below 1."""
     if heads < 1:
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
             f"`{attribute}` is {heads}; expected at least 1", help="write the number of heads", attribute=attribute
         )
     if hidden is None:
         return None
-    if not divides(heads, hidden, f"{heads} heads divide {what}"):
+    if not divides(heads, hidden, f"{what} is divided into {heads} heads"):
         raise HEADS_MISMATCH.fault(
             f"{what} (input {index}) is {hidden}, and `{attribute}` is {heads}: {hidden} is not a multiple of {heads}",
             help=advice or _heads_that_divide(hidden, heads, attribute),
@@ -144,7 +145,7 @@ def _heads_that_divide(hidden: MaybeDim, heads: int, attribute: str) -> str:
 
 
 def require_heads(heads: int | None, attribute: str) -> int:
-    """The number of heads, which an input of three axes needs."""
+    """The number of heads, which an input of three axes needs. Raises a ``HEADS_MISMATCH`` fault if it is missing."""
     if heads is None:
         raise HEADS_MISMATCH.fault(
             f"`{attribute}` is missing: inputs with three axes require the number of heads",
@@ -153,8 +154,9 @@ def require_heads(heads: int | None, attribute: str) -> int:
     return heads
 
 
-def joined_shapes(shapes: Sequence[Shape | None], rule: Rule, text: str, *, index: int) -> Shape | None:
-    """The shapes broadcast together. Raises a fault of ``rule`` instead of a broadcast's."""
+def broadcast_under(rule: Rule, shapes: Sequence[Shape | None], text: str, *, index: int) -> Shape | None:
+    """The result of ``broadcast``. Raises a fault of ``rule`` instead of ``BROADCAST_MISMATCH``, whose message begins
+    with ``text``."""
     try:
         return broadcast(shapes)
     except Fault as fault:
@@ -162,7 +164,8 @@ def joined_shapes(shapes: Sequence[Shape | None], rule: Rule, text: str, *, inde
 
 
 def equal(a: MaybeDim, b: MaybeDim, rule: Rule, *, text: str, index: int, why: str) -> MaybeDim:
-    """The common size. Raises a fault of ``rule`` if the two cannot be equal."""
+    """The more informative of two sizes that must be equal. Raises a fault of ``rule`` with the message ``text`` if
+    they cannot be equal."""
     if agree(a, b, why):
         return narrower(a, b)
     raise rule.fault(text, help=rule.advice, input=index)
@@ -192,13 +195,14 @@ def attention(
     softmax_precision: int | None = None,
     context: Context,
 ) -> tuple[Tensor, ...]:
-    """ONNX Attention-23 on three axes (heads side by side) or four. ``nonpad_kv_seqlen`` came with opset 24."""
+    """ONNX Attention-23, on four axes or on three (the heads are side by side on the last). ``nonpad_kv_seqlen`` came
+    with opset 24."""
     if (past_key is None) != (past_value is None):
-        given, missing = (4, "past_value") if past_value is None else (5, "past_key")
+        present, missing = (4, "past_value") if past_value is None else (5, "past_key")
         raise CACHE_MISMATCH.fault(
-            f"input {given} is given without {missing}; expected both or neither",
+            f"input {present} is connected, but {missing} is not; expected both inputs or neither",
             help=CACHE_MISMATCH.advice,
-            input=given,
+            input=present,
         )
     _check_mode(qk_matmul_output_mode, context.outputs)
     if scale is not None and not scale > 0:
@@ -209,11 +213,11 @@ def attention(
         )
     _warn_of_values(q, v)
     flat = _is_flat((q, k, v))
-    advice = _fitting_heads((q, k, v), q_num_heads, kv_num_heads) if flat else ""
+    advice = _valid_heads((q, k, v), q_num_heads, kv_num_heads) if flat else ""
     query = _with_heads(q, 0, "q", heads=q_num_heads, flat=flat, advice=advice)
     key = _with_heads(k, 1, "kv", heads=kv_num_heads, flat=flat, advice=advice)
     value = _with_heads(v, 2, "kv", heads=kv_num_heads, flat=flat, advice=advice)
-    batch = _fitting(query, key, value)
+    batch = _common_batch(query, key, value)
     past = _past(key, value, past_key, past_value=past_value)
     length = total((past, key[2])) if past_key is not None else key[2]
     check(nonpad_kv_seqlen, Expected(6, "nonpad_kv_seqlen", (("batch_size", batch),), INPUTS_MISMATCH))
@@ -231,7 +235,7 @@ def attention(
 
 
 def _warn_of_values(q: Tensor, v: Tensor) -> None:
-    """Adds a fault if the values have another element type than the queries."""
+    """Warns if the values have another element type than the queries."""
     if q.dtype is None or v.dtype is None or q.dtype == v.dtype:
         return
     fault = ELEMENT_TYPES_DIFFER.fault(
@@ -244,7 +248,8 @@ def _warn_of_values(q: Tensor, v: Tensor) -> None:
 
 
 def _check_mode(mode: int, outputs: int) -> None:
-    """Checks ``qk_matmul_output_mode``. Runtimes check it only if there is a fourth output."""
+    """Checks ``qk_matmul_output_mode``. Raises an ``ATTRIBUTE_OUT_OF_RANGE`` fault, which is only a warning for -1 or
+    without a fourth output, because runtimes then do not check the mode."""
     if 0 <= mode <= 3:
         return
     fault = ATTRIBUTE_OUT_OF_RANGE.fault(
@@ -256,7 +261,7 @@ def _check_mode(mode: int, outputs: int) -> None:
 
 
 def _is_flat(tensors: Sequence[Tensor]) -> bool | None:
-    """Whether the inputs have three axes instead of four; None if it is unknown. Raises an ``INPUTS_MISMATCH``
+    """Whether the inputs have three axes instead of four; None if all ranks are unknown. Raises an ``INPUTS_MISMATCH``
     fault."""
     ranks = [(index, len(x.shape)) for index, x in enumerate(tensors) if x.shape is not None]
     for index, rank in ranks:
@@ -265,14 +270,15 @@ def _is_flat(tensors: Sequence[Tensor]) -> bool | None:
         first = ranks[0]
         other = f", and input {first[0]} has {first[1]}" if rank in (3, 4) else ""
         raise INPUTS_MISMATCH.fault(
-            f"input {index} has {counted(rank, 'axis', 'axes')}{other}; expected 3 in all of query, key and value, "
-            "or 4 in all",
+            f"input {index} has {counted(rank, 'axis', 'axes')}{other}; query, key and value must all have 3 axes, or "
+            "all have 4",
             help=INPUTS_MISMATCH.advice,
             input=index,
         )
     return ranks[0][1] == 3 if ranks else None
 
 
+#: The sizes of a query, key or value: batch, heads, length, head size.
 Axes = tuple[MaybeDim, MaybeDim, MaybeDim, MaybeDim]
 
 
@@ -280,9 +286,10 @@ Axes = tuple[MaybeDim, MaybeDim, MaybeDim, MaybeDim]
 _LARGEST_HEAD = 4096
 
 
-def _fitting_heads(inputs: Sequence[Tensor], queries: int | None, keys: int | None) -> str:
-    """The help that names numbers of heads which fit query, key and value of three axes; empty if there is none, if a
-    hidden size is dynamic, or if the numbers fit. It keeps one of the numbers if it can."""
+def _valid_heads(inputs: Sequence[Tensor], queries: int | None, keys: int | None) -> str:
+    """The help that names valid numbers of heads for query, key and value of three axes, and keeps one of the numbers
+    if possible. "" if there are no valid numbers, if a hidden size or number is unknown, or if the numbers are
+    valid."""
     query, key, value = (size(x, 2, 3) for x in inputs)
     if queries is None or keys is None or not isinstance(query, int) or not isinstance(key, int) or not key:
         return ""
@@ -292,14 +299,14 @@ def _fitting_heads(inputs: Sequence[Tensor], queries: int | None, keys: int | No
     pairs = [(query // head, key // head) for head in shared if value % (key // head) == 0]
     if not query or (queries, keys) in pairs:
         return ""
-    kept = [pair for pair in pairs if queries == pair[0] or keys == pair[1]]
+    with_one_change = [pair for pair in pairs if queries == pair[0] or keys == pair[1]]
     fewer = [pair for pair in pairs if pair[0] < queries][:1]
     more = [pair for pair in pairs if pair[0] > queries][-1:]
-    return _heads_text(kept or fewer + more, queries, keys)
+    return _heads_text(with_one_change or fewer + more, queries, keys)
 
 
 def _heads_text(pairs: Sequence[tuple[int, int]], queries: int, keys: int) -> str:
-    """The help that suggests one of ``pairs``, the numbers of heads of the query and of the key; empty without one."""
+    """The help that suggests one of ``pairs``, numbers of query heads and key heads; "" if there are no pairs."""
     if not pairs:
         return ""
     if all(one == other and one != queries and other != keys for one, other in pairs):
@@ -313,7 +320,8 @@ def _heads_text(pairs: Sequence[tuple[int, int]], queries: int, keys: int) -> st
 
 
 def _with_heads(x: Tensor, index: int, prefix: str, *, heads: int | None, flat: bool | None, advice: str) -> Axes:
-    """A query, key or value as [batch, heads, length, head size]."""
+    """The sizes of a query, key or value, from three axes (``flat``) or four. Raises a ``HEADS_MISMATCH`` or
+    ``ATTRIBUTE_OUT_OF_RANGE`` fault."""
     if flat is None:
         return None, heads, None, None
     if flat:
@@ -342,8 +350,9 @@ def _with_heads(x: Tensor, index: int, prefix: str, *, heads: int | None, flat: 
     return batch, found, length, head
 
 
-def _fitting(query: Axes, key: Axes, value: Axes) -> MaybeDim:
-    """The batch of query, key and value, after checking that they fit together."""
+def _common_batch(query: Axes, key: Axes, value: Axes) -> MaybeDim:
+    """The batch size of query, key and value, after checking all sizes that must be equal. Raises an
+    ``INPUTS_MISMATCH`` or ``HEADS_MISMATCH`` fault."""
     batch = query[0]
     for index, other in ((1, key), (2, value)):
         text = f"the batch is {batch} in input 0 and {other[0]} in input {index}; expected one batch"
@@ -366,29 +375,27 @@ def _fitting(query: Axes, key: Axes, value: Axes) -> MaybeDim:
 
 
 def check_groups(queries: MaybeDim, keys: MaybeDim) -> None:
-    """Checks that the number of key heads divides that of the query. Raises a ``HEADS_MISMATCH`` fault."""
+    """Checks that the number of key heads divides the number of query heads. Raises a ``HEADS_MISMATCH`` fault."""
     if queries is None or keys is None or same(queries, keys):
         return
-    if (
-        isinstance(keys, int)
-        and keys > 0
-        and divides(keys, queries, f"{keys} heads of the key serve {queries} of the query")
-    ):
+    if isinstance(keys, int) and keys > 0 and divides(keys, queries, f"{queries} query heads share {keys} key heads"):
         return
     if not isinstance(keys, int):
         require(
-            Relation("==", queries, keys), Relation("==", queries % keys, 0), why="the key's heads divide the query's"
+            Relation("==", queries, keys),
+            Relation("==", queries % keys, 0),
+            why="the number of key heads divides the number of query heads",
         )
         return
     raise HEADS_MISMATCH.fault(
-        f"the query has {queries} heads and the key {keys}: {queries} is not a multiple of {keys}",
+        f"the query has {queries} heads and the key has {keys}: {queries} is not a multiple of {keys}",
         help="for grouped queries, use a number of key heads that divides the number of query heads",
         input=1,
     )
 
 
 def _past(key: Axes, value: Axes, past_key: Tensor | None, *, past_value: Tensor | None) -> MaybeDim:
-    """The length of the past, after checking that both caches fit."""
+    """The length of the past, after checking the shapes of both caches. Raises a ``CACHE_MISMATCH`` fault."""
     length = narrower(size(past_key, 2, 4), size(past_value, 2, 4))
     for index, name, past, axes in ((4, "past_key", past_key, key), (5, "past_value", past_value, value)):
         wanted = (
@@ -402,7 +409,8 @@ def _past(key: Axes, value: Axes, past_key: Tensor | None, *, past_value: Tensor
 
 
 def _check_onnx_mask(mask: Tensor | None, scores: Axes, padded: bool) -> None:
-    """Checks that the mask fits the scores. A ``padded`` mask may have a shorter last axis."""
+    """Checks that the mask can be broadcast to the scores. With ``padded``, the last axis of the mask may be shorter.
+    Raises a ``MASK_MISMATCH`` fault."""
     if mask is None or mask.shape is None:
         return
     text = f"input 3 (attn_mask) is {shape_text(mask.shape)} and the scores are {shape_text(scores)}"
@@ -412,16 +420,17 @@ def _check_onnx_mask(mask: Tensor | None, scores: Axes, padded: bool) -> None:
     for axis in range(len(mask.shape)):
         place = axis + 4 - len(mask.shape)
         dim, score = mask.shape[axis], scores[place]
-        why = f"axis {axis} of the mask covers axis {place} of the scores"
+        why = f"axis {axis} of the mask is broadcast to axis {place} of the scores"
         if same(dim, 1) or dim is None or score is None:
             continue
-        fits = reaches(score, dim, why) if padded and place == 3 else _one_or(dim, score, why)
-        if not fits:
+        possible = reaches(score, dim, why) if padded and place == 3 else _is_one_or(dim, score, why)
+        if not possible:
             clashes.append(axis)
     if clashes:
         axis = clashes[0]
         score = scores[axis + 4 - len(mask.shape)]
-        expected = "1" if score == 1 else f"1 or {score}"
+        shorter = padded and axis == len(mask.shape) - 1
+        expected = f"at most {score}" if shorter else "1" if score == 1 else f"1 or {score}"
         raise MASK_MISMATCH.fault(
             f"{text}: axis {axis} of the mask is {mask.shape[axis]}, expected {expected}",
             help=MASK_MISMATCH.advice,
@@ -430,7 +439,8 @@ def _check_onnx_mask(mask: Tensor | None, scores: Axes, padded: bool) -> None:
         )
 
 
-def _one_or(dim: Dim, score: Dim, why: str) -> bool:
+def _is_one_or(dim: Dim, score: Dim, why: str) -> bool:
+    """Whether a size can be 1 or ``score``. If this is unproven, it becomes a requirement."""
     equal_sizes, one = same(dim, score), same(dim, 1)
     if equal_sizes is False and one is False:
         return False

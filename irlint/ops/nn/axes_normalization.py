@@ -1,4 +1,4 @@
-"""Normalizations along given axes or across channels, without weights: LRN, MVN, GRN, L1 and L2 norms."""
+"""Normalizations without weights: LRN, MVN, GRN, LpNormalization and NormalizeL2."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from irlint.ops.shared.axes import Ints, axes_of, axis_of
 from irlint.ops.shared.compiling import UNREADABLE, Layer, constants_at, first_of, not_compiled, readable_constants
 from irlint.ops.shared.element_types import expect_type
 from irlint.ops.shared.expectations import expect_rank
-from irlint.ops.shared.shape_inputs import length, whole
+from irlint.ops.shared.shape_inputs import known_integers, length
 
 MvnEpsMode = Literal["INSIDE_SQRT", "OUTSIDE_SQRT"]
 EpsMode = Literal["add", "max"]
@@ -24,7 +24,7 @@ EpsMode = Literal["add", "max"]
 
 @onnx("LpNormalization")
 def lp_normalization(x: Tensor, *, axis: int = -1, p: int = 2) -> Tensor:
-    """ONNX LpNormalization: the norm of order 1 or 2."""
+    """ONNX LpNormalization: division by the norm of order ``p``, 1 or 2."""
     if p not in (1, 2):
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
             f"attribute `p` is {p}; it has to be 1 or 2", help="use 1 or 2", attribute="p"
@@ -36,13 +36,14 @@ def lp_normalization(x: Tensor, *, axis: int = -1, p: int = 2) -> Tensor:
 
 @onnx("MeanVarianceNormalization", until=8, early=True)
 def normalized_before_opset_9(x: Tensor, *, across_channels: int = 0, normalize_variance: int = 1) -> Tensor:
-    """MeanVarianceNormalization of ONNX Runtime in opsets before the standard has it."""
+    """ONNX Runtime's MeanVarianceNormalization for opsets 1 to 8, in which the standard does not have the operator."""
     return Tensor(x.dtype, x.shape)
 
 
 @onnx("MeanVarianceNormalization", since=9)
 def mean_variance_normalization(x: Tensor, *, axes: Ints = (0, 2, 3)) -> Tensor:
-    """ONNX MeanVarianceNormalization-9. ONNX Runtime does not check whether axes are in range."""
+    """ONNX MeanVarianceNormalization-9. An axis out of range is only a warning, because ONNX Runtime does not check
+    it."""
     _warn_of_axes(x.shape, axes)
     return Tensor(x.dtype, x.shape)
 
@@ -58,10 +59,13 @@ def _warn_of_axes(shape: Shape | None, axes: tuple[int, ...]) -> None:
 
 @onnx("LRN")
 def lrn(x: Tensor, *, alpha: float = 0.0001, beta: float = 0.75, bias: float = 1.0, size: int) -> Tensor:
-    """ONNX LRN over ``size`` channels. ONNX Runtime accepts only odd sizes."""
+    """ONNX LRN over ``size`` channels. An even size is only a warning: the specification allows it, but ONNX Runtime
+    does not."""
     if size < 1 or size % 2 == 0:
         fault = ATTRIBUTE_OUT_OF_RANGE.fault(
-            f"attribute `size` is {size}; it has to be at least 1" + ("" if size < 1 else ", and odd for ONNX Runtime"),
+            f"attribute `size` is {size}; it has to be at least 1"
+            if size < 1
+            else f"attribute `size` is {size}; ONNX Runtime requires an odd number",
             help="use an odd number of channels",
             attribute="size",
         )
@@ -80,10 +84,10 @@ def lrn(x: Tensor, *, alpha: float = 0.0001, beta: float = 0.75, bias: float = 1
 
 
 def _compiled_lrn(layer: Layer) -> Fault | None:
-    """The fault of an LRN over axes that the plugin does not support. It supports the channels, and all spatial axes
-    together, of data with 2 to 5 axes."""
+    """The fault of an LRN over axes that the plugin does not support. The plugin supports data with 2 to 5 axes, and as
+    ``axes`` the channels, or a list with all spatial axes and no negative axis."""
     data, axes = layer.inputs[0], layer.inputs[1]
-    listed = whole(axes) if isinstance(axes, Tensor) else None
+    listed = known_integers(axes) if isinstance(axes, Tensor) else None
     if not isinstance(data, Tensor) or data.shape is None:
         return None
     rank = len(data.shape)
@@ -96,7 +100,8 @@ def _compiled_lrn(layer: Layer) -> Fault | None:
     if listed is None or listed == (1,) or (listed and {*range(2, rank)} <= {*listed} <= {*range(rank)}):
         return None
     return not_compiled(
-        f"input 1 (axes) is {list(listed)}; the CPU plugin supports [1], or all axes from 2 on, none negative",
+        f"input 1 (axes) is {list(listed)}; the CPU plugin supports [1], or lists with all axes from 2 on (counted "
+        "from 0)",
         help="write [1] for the channels, or every axis from 2 on",
         input=1,
     )
@@ -109,7 +114,7 @@ def _compiled_size(layer: Layer) -> Fault | None:
         return None
     return not_compiled(
         f"attribute `size` is {size}",
-        help="write an odd number of neighbours, such as 5",
+        help="write an odd number of neighbors, such as 5",
         attribute="size",
         forbidden=True,
     )
@@ -122,11 +127,12 @@ def _compiled_size(layer: Layer) -> Fault | None:
     spare_inputs=True,
 )
 def ov_lrn(data: Tensor, axes: Tensor, *, alpha: float, beta: float, bias: float, size: int) -> Tensor:
-    """OpenVINO LRN-1: axes as a list of integers, no longer than the rank. The library reads unknown axes as 1."""
+    """OpenVINO LRN-1: ``axes`` is a list of at most as many integers as the data has axes. The library reads axes that
+    are not constants as [1]."""
     expect_type(axes, 1, INTEGERS, read=False)
     expect_rank(axes, 1, 1, what="axes")
-    _expect_few(data, axes)
-    listed = whole(axes)
+    _expect_at_most_rank(data, axes)
+    listed = known_integers(axes)
     if listed is None:
         listed = (1,)
     if data.shape is not None:
@@ -135,21 +141,22 @@ def ov_lrn(data: Tensor, axes: Tensor, *, alpha: float, beta: float, bias: float
     return Tensor(data.dtype, data.shape)
 
 
-def _expect_few(data: Tensor, axes: Tensor) -> None:
+def _expect_at_most_rank(data: Tensor, axes: Tensor) -> None:
+    """Checks that a list of axes is not longer than the rank. Raises an ``INPUT_RANK_REFUSED`` fault."""
     count = length(axes)
     if data.shape is not None and count is not None and count > len(data.shape):
         expect_rank(data, 0, least=count, what=f"normalized along {counted(count, 'axis', 'axes')}")
 
 
 def _typed_axes(starts: tuple[int, ...]) -> Callable[[Layer], Fault | None]:
-    """Returns the question whether the plugin refuses a layer because it replaces it by reductions, which need integer
-    axes. A layer whose axes are all axes from one of ``starts`` to the last is not replaced."""
+    """The check for axes that are no integers. The plugin replaces the layer by reductions, which need integers, unless
+    the axes are all axes from one of ``starts`` to the last axis."""
 
     def refused(layer: Layer) -> Fault | None:
         data, axes = layer.inputs[:2]
         if not isinstance(axes, Tensor) or axes.dtype is None or axes.dtype in INTEGERS:
             return readable_constants(1)(layer)
-        listed = None if axes.dtype in UNREADABLE else whole(axes)
+        listed = None if axes.dtype in UNREADABLE else known_integers(axes)
         rank = data.rank if isinstance(data, Tensor) else None
         if listed is not None and (rank is None or _is_tail(listed, rank, starts)):
             return None
@@ -164,7 +171,7 @@ def _typed_axes(starts: tuple[int, ...]) -> Callable[[Layer], Fault | None]:
 
 
 def _is_tail(axes: tuple[int, ...], rank: int, starts: tuple[int, ...]) -> bool:
-    """Whether ``axes`` are all axes from one of ``starts`` to the last."""
+    """Whether ``axes`` are all axes from one of ``starts`` to the last axis."""
     return sorted({axis % rank for axis in axes}) in [list(range(start, rank)) for start in starts if start < rank]
 
 
@@ -177,9 +184,9 @@ def _compiled_l2(layer: Layer) -> Fault | None:
 
 @openvino("NormalizeL2", absent={"eps": 0.0, "eps_mode": "add"}, lists=(1,), compiles=_compiled_l2)
 def normalize_l2(data: Tensor, axes: Tensor, *, eps: float, eps_mode: EpsMode) -> Tensor:
-    """OpenVINO NormalizeL2-1: axes as a scalar or a list."""
+    """OpenVINO NormalizeL2-1: ``axes`` is a scalar or a list."""
     expect_rank(axes, 1, 0, 1, what="axes")
-    listed = whole(axes)
+    listed = known_integers(axes)
     if data.shape is not None and listed is not None:
         axes_of(listed, len(data.shape), repeats=True)
     return Tensor(data.dtype, data.shape)
@@ -194,23 +201,24 @@ def ov_mvn_2(
     normalize_variance: bool,
     reduction_axes: Ints | None = None,
 ) -> Tensor:
-    """OpenVINO MVN of opset2. The library checks nothing."""
+    """OpenVINO MVN of opset2. An axis out of range is only a warning, because the library does not check it."""
     if reduction_axes:
         _warn_of_axes(data.shape, reduction_axes)
     return Tensor(data.dtype, data.shape)
 
 
 def _compiled_axes(layer: Layer) -> Fault | None:
+    """The fault of axes that are out of range, and that 32 bits can hold."""
     data, axes = layer.inputs[0], layer.inputs[1]
     if not isinstance(data, Tensor) or not isinstance(axes, Tensor) or data.shape is None:
         return None
-    rank, listed = len(data.shape), whole(axes)
+    rank, listed = len(data.shape), known_integers(axes)
     outside = [axis for axis in listed or () if not -rank <= axis < rank and abs(axis) < 2**31]
     if not outside:
         return None
     return not_compiled(
-        f"input 1 (axes) lists {outside[0]}, and input 0 has the axes {-rank} to {rank - 1}",
-        help="list axes of input 0",
+        f"input 1 (axes) lists {outside[0]}; allowed: {-rank} to {rank - 1}",
+        help=f"list axes in the range {-rank} to {rank - 1}",
         input=1,
         forbidden=True,
     )
@@ -224,10 +232,11 @@ def _compiled_axes(layer: Layer) -> Fault | None:
     compiles=first_of(_compiled_axes, _typed_axes((1, 2))),
 )
 def ov_mvn_6(data: Tensor, axes: Tensor, *, eps: float, eps_mode: MvnEpsMode, normalize_variance: bool) -> Tensor:
-    """OpenVINO MVN-6: axes as a list no longer than the rank. The plugin checks their range when it compiles."""
+    """OpenVINO MVN-6: ``axes`` is a list of at most as many axes as the data has. The plugin checks the range of the
+    axes when it compiles the layer."""
     expect_rank(axes, 1, 1, what="axes")
-    _expect_few(data, axes)
-    _warn_of_axes(data.shape, whole(axes) or ())
+    _expect_at_most_rank(data, axes)
+    _warn_of_axes(data.shape, known_integers(axes) or ())
     return Tensor(data.dtype, data.shape)
 
 

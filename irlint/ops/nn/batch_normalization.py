@@ -1,4 +1,4 @@
-"""BatchNormalization, with its training mode, and OpenVINO's BatchNormInference."""
+"""BatchNormalization in inference and training mode, and OpenVINO's BatchNormInference."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ TRAINING_OUTPUTS = Rule(
     "IRL326",
     "training-outputs-mismatch",
     Severity.ERROR,
-    "The number of outputs does not match the training mode.",
+    "The number of outputs contradicts the training mode.",
     why=(
         "With `training_mode`, BatchNormalization also returns the running mean and variance; without it, only Y. "
         "ONNX Runtime refuses any other number of outputs."
@@ -57,7 +57,7 @@ g (float[1,2,3] x, float[2] s, float[2] b, float[2] m) => (float[1,2,3] y) <floa
 )
 
 
-def _judge_variance(var: Tensor, epsilon: float) -> None:
+def _warn_of_variance(var: Tensor, epsilon: float) -> None:
     span = extent(var)
     if span is None or not (span.nans or (span.least is not None and span.least + max(epsilon, 0) < 0)):
         return
@@ -74,24 +74,25 @@ def _judge_variance(var: Tensor, epsilon: float) -> None:
 def _batch_normalized(
     x: Tensor, scale: Tensor, b: Tensor, *, mean: Tensor, var: Tensor, epsilon: float, spatial: bool = True
 ) -> tuple[Tensor, Shape | None]:
-    """Y and the shape of its statistics. Without ``spatial``, each element of an example has its own parameter."""
+    """Y and the shape of the statistics. Without ``spatial``, each element of an example has its own parameters. Raises
+    a ``CHANNEL_PARAMETERS``, ``SHAPES_DIFFER`` or ``INPUT_RANK_REFUSED`` fault."""
     expect_rank(x, 0, least=1, what="X")
-    _judge_variance(var, epsilon)
+    _warn_of_variance(var, epsilon)
     names = ("scale", "B", "mean", "var")
     parameters = [(position, name, p.shape) for position, (name, p) in enumerate(zip(names, (scale, b, mean, var)), 1)]
     if not spatial:
-        merged((None, *(shape for _, _, shape in parameters)), why="the parameters are of one shape")
+        merged((None, *(shape for _, _, shape in parameters)), why="all parameters must have the same shape")
         return Tensor(x.dtype, x.shape), scale.shape
     channels = channelled(x.shape, parameters, channels_of(x.shape))
     return Tensor(x.dtype, with_channels(x.shape, channels)), (channels,)
 
 
-def _expect_case(outputs: int) -> None:
-    """Checks the outputs of a node before opset 14: only Y, or Y and all four statistics. Raises a ``TRAINING_OUTPUTS``
-    fault."""
+def _check_output_count(outputs: int) -> None:
+    """Checks that a node before opset 14 has one output, Y, or also the four statistics of training. Raises a
+    ``TRAINING_OUTPUTS`` fault."""
     if outputs not in (1, 5):
         raise TRAINING_OUTPUTS.fault(
-            f"the node has {counted(outputs, 'output')}; before opset 14 it has 1, or 5 for training",
+            f"the node has {counted(outputs, 'output')}; before opset 14, it must have 1, or 5 for training",
             help="remove the outputs from index 1 on",
         )
 
@@ -109,12 +110,13 @@ def batch_normalization(
     training_mode: int = 0,
     context: Context,
 ) -> tuple[Tensor, ...]:
-    """ONNX BatchNormalization-14: three outputs in training mode, else one."""
+    """ONNX BatchNormalization-14: three outputs in training mode, else one output."""
     y, statistics = _batch_normalized(x, scale, b, mean=input_mean, var=input_var, epsilon=epsilon)
     wanted = 3 if training_mode else 1
     if context.outputs != wanted:
         raise TRAINING_OUTPUTS.fault(
-            f"the node has {counted(context.outputs, 'output')}; with training_mode={training_mode} it has {wanted}",
+            f"the node has {counted(context.outputs, 'output')}; with training_mode={training_mode} it must have "
+            f"{wanted}",
             help="remove the outputs from index 1 on"
             if wanted == 1
             else "add all three outputs, or remove training_mode",
@@ -135,8 +137,8 @@ def batch_normalization_9(
     momentum: float = 0.9,
     context: Context,
 ) -> tuple[Tensor, ...]:
-    """ONNX BatchNormalization-9; in training, Y and four statistics."""
-    _expect_case(context.outputs)
+    """ONNX BatchNormalization-9: Y, and four statistics in training."""
+    _check_output_count(context.outputs)
     y, statistics = _batch_normalized(x, scale, b, mean=mean, var=var, epsilon=epsilon)
     return (y, *[Tensor(x.dtype, statistics)] * 4)
 
@@ -154,8 +156,8 @@ def batch_normalization_7(
     spatial: int = 1,
     context: Context,
 ) -> tuple[Tensor, ...]:
-    """ONNX BatchNormalization-7. Without ``spatial``, each element of an example has its own parameter."""
-    _expect_case(context.outputs)
+    """ONNX BatchNormalization-7. Without ``spatial``, each element of an example has its own parameters."""
+    _check_output_count(context.outputs)
     y, statistics = _batch_normalized(x, scale, b, mean=mean, var=var, epsilon=epsilon, spatial=bool(spatial))
     return (y, *[Tensor(x.dtype, statistics)] * 4)
 
@@ -200,6 +202,8 @@ def batch_normalization_1(
 def _ov_batch_normalized(
     data: Tensor, index: int, parameters: Sequence[tuple[int, str, Tensor]], *, epsilon: float
 ) -> Tensor:
+    """The result for data at input ``index``. ``parameters`` have an input index, a name and a tensor; the variance is
+    the last."""
     for position, _, tensor in ((index, "data", data), *parameters):
         expect_type(tensor, position, REAL)
     by_position = sorted(
@@ -207,8 +211,8 @@ def _ov_batch_normalized(
     )
     dtype = common_type([tensor for _, tensor in by_position])
     expect_epsilon(epsilon)
-    _judge_variance(parameters[-1][2], epsilon)
-    expect_rank(data, index, least=2, what="data, behind gamma and beta" if index else "data")
+    _warn_of_variance(parameters[-1][2], epsilon)
+    expect_rank(data, index, least=2, what="data, after gamma and beta" if index else "data")
     shapes = [(position, name, tensor.shape) for position, name, tensor in parameters]
     channels = channelled(data.shape, shapes, None if data.shape is None else data.shape[1], index=index)
     if same(channels, 0):

@@ -1,4 +1,4 @@
-"""Plain, grouped and causal convolutions in both formats."""
+"""Convolutions in both formats, except transposed and deformable convolutions."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from irlint.ops.shared.filters import (
     convolved,
     expect_bias,
     expect_channels,
-    grouped_channels,
+    group_count,
     ov_convolved,
 )
 from irlint.ops.shared.operands import expect_axes, expect_shape
@@ -58,7 +58,7 @@ def conv(
 
 FusedActivation = Literal["Relu", "Tanh", "Sigmoid", "LeakyRelu", "Clip", "HardSigmoid", "HardSwish"]
 
-#: The number of parameters of each activation that has some.
+#: The number of parameters of activations that have parameters.
 _PARAMS = {"LeakyRelu": 1, "Clip": 2, "HardSigmoid": 2}
 
 
@@ -76,7 +76,7 @@ class Activated:
         if wanted is None or found == wanted:
             return
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
-            f"attribute `activation_params` has {counted(found, 'entry', 'entries')}; {self.activation} takes {wanted}",
+            f"attribute `activation_params` has {counted(found, 'entry', 'entries')}; {self.activation} needs {wanted}",
             help=f"write {counted(wanted, 'number')}",
             attribute="activation_params",
         )
@@ -96,7 +96,8 @@ def fused_conv(
     kernel_shape: Ints | None = None,
     context: Context,
 ) -> Tensor:
-    """com.microsoft FusedConv and NhwcFusedConv: Z, of the output's shape, is added before the activation."""
+    """com.microsoft FusedConv and NhwcFusedConv: Z, which has the shape of the output, is added before the
+    activation."""
     activated.check()
     first = 1 if context.op == "NhwcFusedConv" else 2
     expect_bias(B, dim_of(W.shape, 0), 2)
@@ -151,7 +152,8 @@ def causal_conv_with_state(
     *,
     activation: CausalActivation = "none",
 ) -> tuple[Tensor, Tensor]:
-    """ONNX CausalConvWithState-27: depthwise over the last axis; the state holds the last k - 1 positions."""
+    """ONNX CausalConvWithState-27: a depthwise convolution along the last axis. The state has the last k - 1
+    positions."""
     x, w = input.shape, weight.shape
     expect_axes(x, 3, 0, axes="batch, channels and length")
     expect_axes(w, 3, 1, axes="channels, 1 and the kernel")
@@ -167,8 +169,8 @@ def causal_conv_with_state(
 # --- OpenVINO ---------------------------------------------------------------------------------------------------------
 
 
-#: The faults of computed filters with dynamic sizes, and of negative strides, dilations and begin pads. The plugin
-#: checks the numbers if sizes are known, and accepts a negative pad at the end.
+#: The checks for computed filters with dynamic sizes, and for negative strides, dilations and begin pads. The plugin
+#: compares the numbers only if sizes are known, and accepts a negative end pad.
 COMPILED = first_of(
     known_filters,
     without_negatives("strides", known_from=0),
@@ -195,10 +197,11 @@ def ov_convolution(
     """OpenVINO Convolution-1: filters [C_out, C_in, k1, …]."""
     expect_type(data, 0, ARITHMETIC)
     dtype = common_type((data, filters))
-    return Tensor(dtype, _plain(data, filters, window, dilations=dilations))
+    return Tensor(dtype, _ungrouped(data, filters, window, dilations=dilations))
 
 
-def _plain(data: Tensor, filters: Tensor, window: OpenvinoWindow, *, dilations: Ints) -> Shape | None:
+def _ungrouped(data: Tensor, filters: Tensor, window: OpenvinoWindow, *, dilations: Ints) -> Shape | None:
+    """The shape of an OpenVINO convolution without groups; None if the number of spatial axes is unknown."""
     x, w = data.shape, filters.shape
     sizes = ov_convolved(x, w, window, dilations=dilations)
     expect_channels(x, w, dim_of(w, 1))
@@ -206,7 +209,7 @@ def _plain(data: Tensor, filters: Tensor, window: OpenvinoWindow, *, dilations: 
 
 
 def _binary_filters(layer: Layer) -> Fault | None:
-    """The fault of constant filters that are not uint1: the CPU plugin cannot pack bits itself."""
+    """The fault of constant filters of another type than uint1: the CPU plugin does not pack bits."""
     if 1 not in layer.fixed:
         return None
     return types_at(1, allowed=("uint1",), becomes="for constant filters, the CPU plugin supports")(layer)
@@ -231,7 +234,7 @@ def ov_binary_convolution(
     """OpenVINO BinaryConvolution-1: two spatial axes; the result has the type of the data."""
     expect_type(data, 0, ARITHMETIC)
     expect_axes(data.shape, 4, 0, axes="batch, channels, height and width")
-    return Tensor(data.dtype, _plain(data, filters, window, dilations=dilations))
+    return Tensor(data.dtype, _ungrouped(data, filters, window, dilations=dilations))
 
 
 @openvino(
@@ -255,5 +258,5 @@ def ov_group_convolution(
     dtype = common_type((data, filters))
     x, w = data.shape, filters.shape
     sizes = ov_convolved(x, w, window, dilations=dilations, extra=1)
-    groups = grouped_channels(x, w, 2)
+    groups = group_count(x, w, 2)
     return Tensor(dtype, None if sizes is None else arranged(dim_of(x, 0), product((groups, dim_of(w, 1))), sizes))

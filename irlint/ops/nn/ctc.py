@@ -1,14 +1,12 @@
-"""The CTC operations of OpenVINO: labels, and losses, from the scores of every step of a sequence."""
+"""The CTC operations of OpenVINO, which compute labels or losses from the scores of every step of a sequence."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-from irlint.findings.faults import Fault, Rule, Severity
+from irlint.findings.faults import Rule, Severity
 from irlint.model.tensor import INTEGERS, Tensor
 from irlint.ops import openvino
-from irlint.ops.shared.compiling import Layer, first_of, given_type, not_compiled
-from irlint.ops.shared.element_types import INDEX_TYPES, REAL, expect_type, one_of
+from irlint.ops.shared.compiling import first_of, output_type_at, types_at
+from irlint.ops.shared.element_types import INDEX_TYPES, REAL, expect_type
 from irlint.ops.shared.expectations import Expected, check
 from irlint.ops.shared.sizes import narrower, size
 
@@ -34,10 +32,10 @@ CTC_MISMATCH = Rule(
     "IRL379",
     "ctc-shape-mismatch",
     Severity.ERROR,
-    "The inputs of a CTC operation do not fit together.",
+    "The sizes of the inputs of a CTC operation contradict each other.",
     why=(
-        "The batch size N and the number of steps T must be equal in the scores, the labels and the lengths. "
-        "Otherwise, OpenVINO refuses the model."
+        "All inputs must have the same batch size N. The mask of CTCGreedyDecoder and the labels of CTCLoss must have "
+        "as many steps T as the scores. Otherwise, OpenVINO refuses the model."
     ),
     fix="Check the order of the axes: [T, N, C] in CTCGreedyDecoder, [N, T, C] in CTCGreedyDecoderSeqLen and CTCLoss.",
     bad=_CTC_GOOD.replace(
@@ -47,33 +45,16 @@ CTC_MISMATCH = Rule(
 )
 
 
-#: The types that the CPU plugin decodes; it reads float64 as float32.
+#: Element types of scores that the CPU plugin decodes; it reads float64 as float32.
 _DECODED = frozenset({"float32", "float16", "bfloat16", "float64"})
-_NO_LENGTHS = frozenset({"float64", "uint3", "uint6", "string"})
+
+#: Element types that the CPU plugin does not support for the outputs of CTCGreedyDecoderSeqLen.
+_NO_OUTPUTS = frozenset({"float64", "uint3", "uint6", "string"})
 
 
-def _typed(*allowed: frozenset[str]) -> Callable[[Layer], Fault | None]:
-    """The fault of the element types of the first inputs of a layer; each must be one of ``allowed``."""
-
-    def refused(layer: Layer) -> Fault | None:
-        for index, types in enumerate(allowed):
-            dtype = layer.dtype(index)
-            if dtype is not None and dtype not in types:
-                names = ", ".join(sorted(types))
-                return not_compiled(
-                    f"input {index} is {dtype}, but the CPU plugin supports {names}",
-                    help=f"convert input {index} to {one_of(types, dtype)}",
-                    input=index,
-                    forbidden=True,
-                )
-        return None
-
-    return refused
-
-
-@openvino("CTCGreedyDecoder", compiles=_typed(_DECODED, _DECODED), spare_inputs=True)
+@openvino("CTCGreedyDecoder", compiles=types_at(0, 1, allowed=_DECODED), spare_inputs=True)
 def ctc_greedy_decoder(data: Tensor, sequence_mask: Tensor, *, ctc_merge_repeated: bool = True) -> Tensor:
-    """OpenVINO CTCGreedyDecoder-1: [T, N, C] and [T, N] give [N, T, 1, 1]."""
+    """OpenVINO CTCGreedyDecoder-1: labels [N, T, 1, 1] from scores [T, N, C] and a mask [T, N]."""
     steps = narrower(size(data, 0, 3), size(sequence_mask, 0, 2))
     batch = narrower(size(data, 1, 3), size(sequence_mask, 1, 2))
     check(data, Expected(0, "data", (("T", steps), ("N", batch), ("C", None)), CTC_MISMATCH))
@@ -86,9 +67,10 @@ def ctc_greedy_decoder(data: Tensor, sequence_mask: Tensor, *, ctc_merge_repeate
     since=6,
     fills_in=True,
     compiles=first_of(
-        _typed(_DECODED, INDEX_TYPES),
-        given_type("classes_index_type", _NO_LENGTHS, dynamic=False),
-        given_type("sequence_length_type", _NO_LENGTHS, dynamic=False),
+        types_at(0, allowed=_DECODED),
+        types_at(1, allowed=INDEX_TYPES),
+        output_type_at("classes_index_type", _NO_OUTPUTS, dynamic=False),
+        output_type_at("sequence_length_type", _NO_OUTPUTS, dynamic=False),
     ),
 )
 def ctc_greedy_decoder_seq_len(
@@ -100,7 +82,7 @@ def ctc_greedy_decoder_seq_len(
     classes_index_type: DType = "int32",
     sequence_length_type: DType = "int32",
 ) -> tuple[Tensor, Tensor]:
-    """OpenVINO CTCGreedyDecoderSeqLen-6: [N, T, C] and [N] give [N, T] and [N]."""
+    """OpenVINO CTCGreedyDecoderSeqLen-6: labels [N, T] and their numbers [N] from scores [N, T, C] and lengths [N]."""
     batch = narrower(size(data, 0, 3), size(sequence_length, 0, 1))
     check(data, Expected(0, "data", (("N", batch), ("T", None), ("C", None)), CTC_MISMATCH))
     check(sequence_length, Expected(1, "sequence_length", (("N", batch),), CTC_MISMATCH))

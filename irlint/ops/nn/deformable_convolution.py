@@ -36,7 +36,8 @@ def deform_conv(
     pads: Ints | None = None,
     strides: Ints | None = None,
 ) -> Tensor:
-    """ONNX DeformConv-19: for each element of each window, an offset along each axis and a weight in ``mask``."""
+    """ONNX DeformConv-19: ``offset`` has one number for each axis of each element of each window, and ``mask`` has one
+    weight for each element."""
     window = OnnxWindow(strides=strides, dilations=dilations, pads=pads)
     shape = convolved(X.shape, W.shape, window, group=group, kernel_shape=kernel_shape, lenient=True)
     expect_bias(B, dim_of(W.shape, 0), 3)
@@ -49,9 +50,9 @@ def deform_conv(
             2,
             "offset",
             wanted=(shape[0], product((elements, len(sizes))), *sizes),
-            why="a vector for each element",
+            why="one number for each axis of each element",
         )
-        expect_shape(mask, 4, "mask", wanted=(shape[0], elements, *sizes), why="a weight for each element")
+        expect_shape(mask, 4, "mask", wanted=(shape[0], elements, *sizes), why="one weight for each element")
     return Tensor(X.dtype, shape)
 
 
@@ -100,7 +101,7 @@ def ov_deformable_convolution_8(
     deformable_group: int,
     bilinear_interpolation_pad: bool = False,
 ) -> Tensor:
-    """OpenVINO DeformableConvolution-8, with a weight for each element of each window."""
+    """OpenVINO DeformableConvolution-8: ``mask`` has a weight for each element of each window."""
     expect_type(mask, 3, ARITHMETIC)
     tensors = (data, offsets, filters, mask)
     return _ov_deformed(tensors, window, dilations=dilations, group=group, deformable_group=deformable_group)
@@ -134,8 +135,12 @@ def _ov_deformed(
     elements = None if w is None else product((*w[2:], deformable_group))
     batch = dim_of(x, 0)
     expect_shape(
-        offsets, 1, "offsets", wanted=(batch, product((elements, 2)), *sizes), why="two for each element of the kernel"
+        offsets,
+        1,
+        "offsets",
+        wanted=(batch, product((elements, 2)), *sizes),
+        why="two numbers for each element of the kernel",
     )
     sizes = tuple(narrower(size, dim_of(offsets.shape, axis)) for axis, size in enumerate(sizes, 2))
-    expect_shape(mask, 3, "mask", wanted=(batch, elements, *sizes), why="one for each element of the kernel")
+    expect_shape(mask, 3, "mask", wanted=(batch, elements, *sizes), why="one weight for each element of the kernel")
     return Tensor(dtype, arranged(narrower(batch, dim_of(offsets.shape, 0)), dim_of(w, 0), sizes))

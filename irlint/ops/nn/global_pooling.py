@@ -1,4 +1,4 @@
-"""Pooling over whole images and to given sizes, in both formats."""
+"""Pooling over complete images (ONNX) and to stated sizes (OpenVINO)."""
 
 from __future__ import annotations
 
@@ -16,13 +16,15 @@ from irlint.ops.shared.windows import arranged, channel_axis
 from irlint.schemas import MICROSOFT, NCHWC, NHWC
 
 
-def _pooled_whole(x: Shape | None, first: int = 2) -> Shape | None:
-    """The shape with size 1 on every spatial axis, from ``first`` on. ONNX Runtime refuses an input without one."""
+def _globally_pooled(x: Shape | None, first: int = 2) -> Shape | None:
+    """The shape with size 1 on every spatial axis; ``first`` is the first of these axes. An input without a spatial
+    axis is only a warning: the specification allows it, but ONNX Runtime refuses it. Raises a ``RANK_MISMATCH`` or
+    ``WINDOW_EXCEEDS_INPUT`` fault."""
     if x is None:
         return None
     if len(x) < 3:
         fault = RANK_MISMATCH.fault(
-            f"input 0 has {counted(len(x), 'axis', 'axes')}: expected at least 3, batch, channels and spatial ones",
+            f"input 0 has {counted(len(x), 'axis', 'axes')}; expected at least 3: batch, channels and spatial axes",
             help="give input 0 a spatial axis (Unsqueeze)",
             input=0,
             severity=Severity.WARNING if len(x) == 2 else None,
@@ -38,25 +40,25 @@ def _pooled_whole(x: Shape | None, first: int = 2) -> Shape | None:
 @onnx("GlobalAveragePool", "GlobalMaxPool", domain=NCHWC)
 def global_pool(X: Tensor) -> Tensor:
     """ONNX GlobalAveragePool and GlobalMaxPool of every version."""
-    return Tensor(X.dtype, _pooled_whole(X.shape))
+    return Tensor(X.dtype, _globally_pooled(X.shape))
 
 
 @onnx("GlobalLpPool", since=1)
 def global_lp_pool_1(X: Tensor, *, p: float = 2.0) -> Tensor:
     """ONNX GlobalLpPool-1."""
-    return Tensor(X.dtype, _pooled_whole(X.shape))
+    return Tensor(X.dtype, _globally_pooled(X.shape))
 
 
 @onnx("GlobalLpPool", since=2)
 def global_lp_pool_2(X: Tensor, *, p: int = 2) -> Tensor:
     """ONNX GlobalLpPool-2 and later."""
-    return Tensor(X.dtype, _pooled_whole(X.shape))
+    return Tensor(X.dtype, _globally_pooled(X.shape))
 
 
 @onnx("GlobalAveragePool", "GlobalMaxPool", "GlobalLpPool", domain=NHWC)
 def nhwc_global_pool(X: Tensor, *, p: int = 2) -> Tensor:
     """com.ms.internal.nhwc GlobalAveragePool, GlobalMaxPool and GlobalLpPool."""
-    return Tensor(X.dtype, _pooled_whole(X.shape, first=1))
+    return Tensor(X.dtype, _globally_pooled(X.shape, first=1))
 
 
 @onnx("QLinearGlobalAveragePool", domain=MICROSOFT)
@@ -71,11 +73,12 @@ def qlinear_global_average_pool(
 ) -> Tensor:
     """com.microsoft QLinearGlobalAveragePool."""
     expect_scales(x_scale, x_zero_point, y_scale, y_zero_point)
-    return Tensor(X.dtype, _pooled_whole(X.shape, first=1 if channels_last else 2))
+    return Tensor(X.dtype, _globally_pooled(X.shape, first=1 if channels_last else 2))
 
 
 def _adaptive(data: Tensor, output_shape: Tensor) -> Shape | None:
-    """The shape of an OpenVINO adaptive pooling: ``output_shape`` holds the spatial sizes, -1 an unknown one."""
+    """The shape of an OpenVINO adaptive pooling: ``output_shape`` has the spatial sizes, of which -1 is unknown. Raises
+    a ``RANK_MISMATCH`` or ``OPERAND_MISMATCH`` fault."""
     x = data.shape
     expect_spatial_rank(x, highest=5)
     if x is None:

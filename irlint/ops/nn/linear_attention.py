@@ -1,4 +1,5 @@
-"""Linear attention: heads side by side, and a state in place of keys and values."""
+"""Linear attention, which keeps a state of fixed size instead of past keys and values. The heads are side by side on
+the last axis."""
 
 from __future__ import annotations
 
@@ -36,7 +37,8 @@ def linear_attention(
     scale: float = 0.0,
     update_rule: UpdateRule = "gated_delta",
 ) -> tuple[Tensor, Tensor]:
-    """LinearAttention-27: the state is [batch, kv heads, d_k, d_v]; the update rule decides which gates are needed."""
+    """ONNX LinearAttention-27: the state is [batch, kv heads, d_k, d_v]. The update rule decides which of the gates
+    ``decay`` and ``beta`` are needed; any other gate is refused."""
     sequence = _sequence(query, key, value)
     check_groups(q_num_heads, kv_num_heads)
     queries, values = _heads(query, value, (q_num_heads, kv_num_heads))
@@ -47,7 +49,7 @@ def linear_attention(
     for index, name, gate, rules in ((4, "decay", decay, _DECAYING), (5, "beta", beta, _CORRECTING)):
         if gate is not None and update_rule not in rules:
             raise INPUTS_MISMATCH.fault(
-                f"input {index} ({name}) is given, and `update_rule` is {update_rule!r}, which does not use it",
+                f"input {index} ({name}) is connected, but `update_rule` is {update_rule!r}, which does not use {name}",
                 help=f"remove {name}, or write {' or '.join(map(repr, rules))}",
                 input=index,
             )
@@ -72,9 +74,9 @@ def ms_linear_attention(
     state_window: int = 0,
     update_rule: UpdateRule = "gated_delta",
 ) -> tuple[Tensor, Tensor]:
-    """com.microsoft LinearAttention: the value may have more heads than the query, and the key fewer.
+    """com.microsoft LinearAttention: the value may have more heads than the query, and the key may have fewer.
 
-    With ``state_window`` the state has a further axis of this size in front.
+    With ``state_window``, the state has a leading axis of this size.
     """
     sequence = _sequence(query, key, value)
     if q_num_heads < kv_num_heads and q_num_heads > 0 and kv_num_heads % q_num_heads:
@@ -99,7 +101,7 @@ def ms_linear_attention(
 
 
 def _sequence(query: Tensor, key: Tensor, value: Tensor) -> tuple[MaybeDim, MaybeDim]:
-    """The number of sequences and their length, which query, key and value share."""
+    """The batch size and the length, which query, key and value share. Raises an ``INPUTS_MISMATCH`` fault."""
     inputs = ((0, "query", query), (1, "key", key), (2, "value", value))
     batch = narrower(*(size(x, 0, 3) for _, _, x in inputs))
     length = narrower(*(size(x, 1, 3) for _, _, x in inputs))
@@ -110,29 +112,31 @@ def _sequence(query: Tensor, key: Tensor, value: Tensor) -> tuple[MaybeDim, Mayb
 
 
 def _heads(query: Tensor, value: Tensor, heads: tuple[int, int]) -> tuple[MaybeDim, MaybeDim]:
-    """The head sizes of the query and of the value, by the numbers of their heads."""
+    """The head sizes of the query and of the value; ``heads`` are the numbers of their heads. Raises a
+    ``HEADS_MISMATCH`` or ``ATTRIBUTE_OUT_OF_RANGE`` fault."""
     queries = per_head(size(query, 2, 3), heads[0], "the hidden size of the query", index=0, attribute="q_num_heads")
     values = per_head(size(value, 2, 3), heads[1], "the hidden size of the value", index=2, attribute="kv_num_heads")
     return queries, values
 
 
 def _check_key_heads(hidden: MaybeDim, head: MaybeDim, kv_num_heads: int) -> None:
-    """Checks that the key has heads of the same size as the query, and that their number divides ``kv_num_heads``."""
+    """Checks that the key consists of heads of size ``head``, the head size of the query, and that the number of these
+    heads divides ``kv_num_heads``. Raises a ``HEADS_MISMATCH`` fault."""
     if not isinstance(head, int) or not isinstance(hidden, int) or not head:
         return
     heads, rest = divmod(hidden, head)
     if rest or not heads or kv_num_heads % heads:
         raise HEADS_MISMATCH.fault(
-            f"the hidden size of the key (input 1) is {hidden}, and the head size of the query {head}: that makes "
-            + (f"{hidden}/{head}" if rest else str(heads))
-            + f" heads, which do not divide the {kv_num_heads} of `kv_num_heads`",
+            f"the hidden size of the key (input 1) is {hidden}, and the head size of the query is {head}: the number "
+            f"of key heads would be {f'{hidden}/{head}' if rest else heads}, which does not divide `kv_num_heads`, "
+            f"{kv_num_heads}",
             help="give the key the head size of the query, and a number of heads that divides kv_num_heads",
             input=1,
         )
 
 
 def _check_needed(decay: Tensor | None, beta: Tensor | None, update_rule: UpdateRule) -> None:
-    """Checks that the gates are given that the update rule reads."""
+    """Checks that all gates that the update rule needs are connected. Raises an ``INPUTS_MISMATCH`` fault."""
     for name, gate, rules in (("decay", decay, _DECAYING), ("beta", beta, _CORRECTING)):
         if gate is None and update_rule in rules:
             raise INPUTS_MISMATCH.fault(
@@ -149,14 +153,15 @@ def _check_gates(
     kv_num_heads: int,
     head: MaybeDim,
 ) -> None:
-    """Checks that ``decay`` has one number for each head or each of its rows, and ``beta`` one for each head or for
-    all."""
+    """Checks the shapes of the gates: ``decay`` has one number for each head, or for each row of each head; ``beta``
+    has one number for each head, or one for all heads. Raises an ``INPUTS_MISMATCH`` fault."""
     axes = (("batch_size", sequence[0]), ("length", sequence[1]))
     rows = product((kv_num_heads, head))
     for index, name, gate, other in ((4, "decay", decay, rows), (5, "beta", beta, 1)):
         check(gate, Expected(index, name, (*axes, ("heads", None)), INPUTS_MISMATCH))
         found = size(gate, 2, 3)
-        if found is None or other is None or _either(found, (kv_num_heads, other), f"{name} is for each head"):
+        why = f"axis 2 of {name} is {kv_num_heads} or {other}"
+        if found is None or other is None or _is_one_of(found, (kv_num_heads, other), why):
             continue
         raise INPUTS_MISMATCH.fault(
             f"axis 2 of input {index} ({name}) is {found}; expected {kv_num_heads}, the heads of the value, or {other}",
@@ -167,8 +172,8 @@ def _check_gates(
         )
 
 
-def _either(found: Dim, sizes: tuple[Dim, ...], why: str) -> bool:
-    """Whether a dim can be one of several. If none is proven, this becomes a requirement."""
+def _is_one_of(found: Dim, sizes: tuple[Dim, ...], why: str) -> bool:
+    """Whether a size can be one of ``sizes``. If this is unproven, it becomes a requirement."""
     answers = {same(found, each) for each in sizes}
     if answers == {False}:
         return False
@@ -178,8 +183,8 @@ def _either(found: Dim, sizes: tuple[Dim, ...], why: str) -> bool:
 
 
 def _present(query: Tensor, past_state: Tensor | None, dims: tuple[MaybeDim, ...]) -> Tensor:
-    """The state, after checking that the past one has its shape. Without a past state, its type is that of the
-    query."""
+    """The new state of shape ``dims``, after checking that the past state has the same shape. Its element type is that
+    of the past state or, if this is omitted, of the query. Raises a ``CACHE_MISMATCH`` fault."""
     names = ("state_window", "batch_size", "kv_num_heads", "d_k", "d_v")[-len(dims) :]
     check(past_state, Expected(3, "past_state", tuple(zip(names, dims)), CACHE_MISMATCH))
     return Tensor(past_state.dtype if past_state is not None else query.dtype, dims)

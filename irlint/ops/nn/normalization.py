@@ -1,4 +1,4 @@
-"""Normalizations with a scale and a bias: instance, group and layer normalization."""
+"""Instance, group, layer and RMS normalization, and checks of parameters for each channel."""
 
 from __future__ import annotations
 
@@ -52,47 +52,49 @@ b) }""",
 def channelled(
     shape: Shape | None, parameters: Sequence[tuple[int, str, Shape | None]], channels: MaybeDim, *, index: int = 0
 ) -> MaybeDim:
-    """The number of channels, after checking that every parameter is a list with one element for each channel.
+    """The most informative number of channels, after checking that every parameter is a list with one element for each
+    channel.
 
     ``parameters`` are (input index, name, shape). ``channels`` is the number of channels of input ``index``, which has
     shape ``shape``. Raises a ``CHANNEL_PARAMETERS`` or ``INPUT_RANK_REFUSED`` fault.
     """
     source = f"input {index}, {shape_text(shape)}, has"
-    for position, name, own in parameters:
-        if own is None:
+    for position, name, listed in parameters:
+        if listed is None:
             continue
-        expect_rank(Tensor(None, own), position, 1, what=name)
-        if not agree(own[0], channels, f"input {position} ({name}) has one element for each channel"):
+        expect_rank(Tensor(None, listed), position, 1, what=name)
+        if not agree(listed[0], channels, f"input {position} ({name}) has one element for each channel"):
             raise CHANNEL_PARAMETERS.fault(
-                f"input {position} ({name}) is {shape_text(own)}; {source} {channels} channels",
-                help=f"give input {position} the shape {shape_text((channels,))}, or let input {index} have {own[0]} "
+                f"input {position} ({name}) is {shape_text(listed)}; {source} {channels} channels",
+                help=f"give input {position} the shape {shape_text((channels,))}, or give input {index} {listed[0]} "
                 "channels",
                 input=position,
                 marks=((index, 1), (position, 0)) if shape is not None and len(shape) > 1 else ((position, 0),),
                 aligned="left",
                 remark="are not the same number of channels",
             )
-        if narrower(channels, own[0]) != channels:
-            channels, source = own[0], f"input {position} ({name}) is for"
+        if narrower(channels, listed[0]) != channels:
+            channels, source = listed[0], f"input {position} ({name}) is for"
     return channels
 
 
 def with_channels(shape: Shape | None, channels: MaybeDim, axis: int = 1) -> Shape | None:
-    """``shape`` with this number of channels, if it has the axis."""
+    """``shape`` with this number of channels; unchanged if it has no such axis or is unknown."""
     if shape is None or len(shape) <= axis:
         return shape
     return (*shape[:axis], channels, *shape[axis + 1 :])
 
 
 def channels_of(shape: Shape | None) -> MaybeDim:
-    """The channels of an input: its axis 1; 1 for a list."""
+    """The number of channels of an input: the size of axis 1, or 1 for a list. None for a scalar or an unknown rank."""
     if not shape:
         return None
     return shape[1] if len(shape) > 1 else 1
 
 
 def expect_groups(groups: int, channels: MaybeDim, attribute: str, *, axis: int = 1) -> None:
-    """Checks that ``groups``, at least 1, divide the channels on an axis of input 0.
+    """Checks that ``groups``, the value of ``attribute``, is at least 1 and divides ``channels``, the size of ``axis``
+    of input 0.
 
     Raises an ``ATTRIBUTE_OUT_OF_RANGE`` or ``GROUPS_MISMATCH`` fault.
     """
@@ -162,15 +164,14 @@ def group_normalization(
     if stash_type not in STASH_TYPES:
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
             f"attribute `stash_type` is {stash_type}; the mean is computed in a floating-point type: 1 (float), 10 "
-            "(float16), "
-            "11 (double) or 16 (bfloat16)",
+            "(float16), 11 (double) or 16 (bfloat16)",
             help="remove `stash_type`; it defaults to float",
             attribute="stash_type",
         )
     expect_rank(x, 0, least=2, what="X")
     channels = channels_of(x.shape)
     parameters = [
-        (index, name, None if _is_for_all(each, channels, index=index, name=name) else _listed(each, index, name))
+        (index, name, None if _is_for_all(each, channels, index=index, name=name) else _as_list(each, index, name))
         for index, name, each in ((1, "scale", scale), (2, "bias", bias))
     ]
     channels = channelled(x.shape, parameters, channels)
@@ -179,14 +180,14 @@ def group_normalization(
 
 
 def _is_for_all(parameter: Tensor, channels: MaybeDim, *, index: int, name: str) -> bool:
-    """Whether a parameter is a scalar, or a list of one element for several channels. ONNX Runtime uses the element for
-    all channels, so this is a warning."""
+    """Whether a parameter is a scalar, or a list of one element for several channels. Warns of it: ONNX Runtime uses
+    the element for all channels."""
     shape = parameter.shape
     if shape is None or len(shape) > 1 or (shape and (same(shape[0], 1) is not True or same(channels, 1) is not False)):
         return False
     fault = CHANNEL_PARAMETERS.fault(
         f"input {index} ({name}) is {shape_text(shape)}: the specification requires an element for each channel, but "
-        "ONNX Runtime uses the single one for all of them",
+        "ONNX Runtime uses the single element for all channels",
         help=f"give input {index} the shape {shape_text((channels,))}",
         input=index,
         severity=Severity.WARNING,
@@ -195,8 +196,8 @@ def _is_for_all(parameter: Tensor, channels: MaybeDim, *, index: int, name: str)
     return True
 
 
-def _listed(parameter: Tensor, index: int, name: str) -> Shape | None:
-    """The shape of a parameter as a list. ONNX Runtime accepts further axes, which is a warning."""
+def _as_list(parameter: Tensor, index: int, name: str) -> Shape | None:
+    """The shape of a parameter as a list. Warns of several axes, which ONNX Runtime accepts."""
     shape = parameter.shape
     if shape is None or len(shape) <= 1:
         return shape
@@ -214,19 +215,20 @@ def group_normalization_18(x: Tensor, scale: Tensor, bias: Tensor, *, epsilon: f
     channels = channels_of(x.shape)
     expect_groups(num_groups, channels, "num_groups")
     for index, name, parameter in ((1, "scale", scale), (2, "bias", bias)):
-        shape = _listed(parameter, index, name)
+        shape = _as_list(parameter, index, name)
         if shape:
             _expect_of_groups(index, name, shape, groups=num_groups, channels=channels)
     return Tensor(x.dtype, x.shape)
 
 
 def _expect_of_groups(index: int, name: str, shape: Shape, *, groups: int, channels: MaybeDim) -> None:
-    """Checks for one element for each group. One for each channel fits opset 21, and some runtimes before it."""
+    """Checks that a parameter has one element for each group. Raises a ``CHANNEL_PARAMETERS`` fault, which is only a
+    warning for one element for each channel: the rule of opset 21, which some runtimes apply before."""
     if agree(shape[0], groups, f"input {index} ({name}) has one element for each group"):
         return
     fault = CHANNEL_PARAMETERS.fault(
-        f"input {index} ({name}) is {shape_text(shape)}; before opset 21 it has "
-        f"one element for each of {groups} groups",
+        f"input {index} ({name}) is {shape_text(shape)}; before opset 21, it must have one element for each of "
+        f"{groups} groups",
         help=f"give input {index} the shape [{groups}], or import opset 21",
         input=index,
         marks=((index, 0),),
@@ -241,7 +243,7 @@ def _compiled_types(layer: Layer) -> Fault | None:
     if None in types or len(set(types)) == 1:
         return None
     return not_compiled(
-        f"the data are {types[0]}, scale {types[1]} and bias {types[2]}; their element types must be equal",
+        f"the data is {types[0]}, the scale {types[1]} and the bias {types[2]}; their element types must be equal",
         help=f"convert scale and bias to {types[0]}",
         input=1 if types[1] != types[0] else 2,
         forbidden=True,
@@ -249,8 +251,7 @@ def _compiled_types(layer: Layer) -> Fault | None:
 
 
 def _compiled_matrix(layer: Layer) -> Fault | None:
-    """The fault of a matrix [N, C] with a dynamic size. With fewer than 3 axes, the plugin supports only known
-    sizes."""
+    """The fault of data [N, C] if a size of an input is dynamic: for two axes, the plugin supports only known sizes."""
     data = layer.inputs[0]
     if not isinstance(data, Tensor) or data.rank != 2:
         return None
@@ -258,8 +259,8 @@ def _compiled_matrix(layer: Layer) -> Fault | None:
     if index is None:
         return None
     return not_compiled(
-        f"input 0 is {shape_text(data.shape)}, but the CPU plugin supports a matrix only if all sizes are known; a "
-        f"size of input {index} is dynamic",
+        f"input 0 is {shape_text(data.shape)}, but the CPU plugin supports two axes only if all sizes are known, and "
+        f"a size of input {index} is dynamic",
         help="write the sizes, or give the data an axis of size 1 after the channels",
         input=index,
     )
@@ -270,7 +271,7 @@ _COMPILED_GROUPS = first_of(without_strings, _compiled_types, _compiled_matrix)
 
 @openvino("GroupNormalization", since=12, absent={"num_groups": 0, "epsilon": 0.0}, compiles=_COMPILED_GROUPS)
 def ov_group_normalization(data: Tensor, scale: Tensor, bias: Tensor, *, num_groups: int, epsilon: float) -> Tensor:
-    """OpenVINO GroupNormalization-12. The types of scale and bias are not checked."""
+    """OpenVINO GroupNormalization-12. The library compares the element types only when it compiles the layer."""
     expect_rank(data, 0, least=2, what="data")
     channels = channels_of(data.shape)
     channelled(data.shape, ((1, "scale", scale.shape), (2, "bias", bias.shape)), channels)
@@ -309,10 +310,10 @@ def layer_normalization(
     stash_type: int = 1,
     context: Context,
 ) -> tuple[Tensor, ...]:
-    """ONNX LayerNormalization-17: scale and bias are stretched onto X.
+    """ONNX LayerNormalization-17: scale and bias are broadcast to ``x``.
 
-    ONNX Runtime accepts it from opset 1 on, and writes it into optimized models. Before opset 17, the result has the
-    type of the scale.
+    ONNX Runtime accepts the operator from opset 1 on, and writes it into optimized models. Before opset 17, the result
+    has the type of the scale.
     """
     statistics = statistics_shape(x.shape, axis)
     stretched(x.shape, scale.shape, 1, what="input 1 (Scale)")

@@ -1,4 +1,4 @@
-"""Pooling over windows, in both formats."""
+"""MaxPool, AveragePool, LpPool and MaxRoiPool of ONNX, MaxPool and AvgPool of OpenVINO."""
 
 from __future__ import annotations
 
@@ -43,10 +43,10 @@ _EMPTY: dict[str, object] = {"strides": (), "pads_begin": (), "pads_end": (), "k
 def pooled(
     x: Shape | None, kernel_shape: Ints | None, window: OnnxWindow, *, ceil_mode: int, first: int = 2
 ) -> Shape | None:
-    """The shape of an ONNX pooling.
+    """The shape of an ONNX pooling; None if the number of spatial axes is unknown. ``first`` is the first spatial axis.
 
-    With ``ceil_mode``, a window that would begin in the padding at the end is dropped: in ONNX since opset 22, in ONNX
-    Runtime in every opset.
+    With ``ceil_mode``, a window that would begin in the end padding is dropped: in ONNX since opset 22, in ONNX Runtime
+    in every opset. Raises the faults of the functions that it calls.
     """
     expect_spatial_rank(x)
     expect_one_padding(window, Severity.WARNING)
@@ -76,7 +76,7 @@ def _filled(x: Shape, first: int) -> Shape | None:
 def expect_elements(x: Shape, first: int = 2, batch: bool = False) -> None:
     """Raises a ``WINDOW_EXCEEDS_INPUT`` fault if input 0 has no channels, or an empty spatial axis.
 
-    With ``batch``, the batch must not be empty either; without it, an input with an empty batch is always accepted.
+    With ``batch``, an empty batch is also a fault. Without ``batch``, an input whose batch may be empty is accepted.
     """
     if not batch and not at_least(x[0], 1):
         return
@@ -98,11 +98,11 @@ def max_pool(
 ) -> tuple[Tensor, Tensor]:
     """ONNX MaxPool; ``ceil_mode`` and ``dilations`` came with opset 10.
 
-    The second output, from 8 on, has the index of each maximum, in the order given by ``storage_order``.
+    The second output, from 8 on, has the index of each maximum in the order ``storage_order``.
     """
     if storage_order not in (0, 1):
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
-            f"attribute `storage_order` is {storage_order}; it is 0 (row major) or 1 (column major)",
+            f"attribute `storage_order` is {storage_order}; it must be 0 (row major) or 1 (column major)",
             help="write 0 or 1",
             attribute="storage_order",
         )
@@ -129,15 +129,15 @@ def lp_pool(
 
 @onnx("MaxRoiPool", since=1)
 def max_roi_pool(X: Tensor, rois: Tensor, *, pooled_shape: Ints, spatial_scale: float = 1.0) -> Tensor:
-    """ONNX MaxRoiPool of every version: regions [n, 5], each with its batch index."""
+    """ONNX MaxRoiPool of every version: ``rois`` [n, 5] has a batch index and four coordinates for each region."""
     expect_axes(X.shape, 4, 0, axes="batch, channels, height and width")
-    expect_axes(rois.shape, 2, 1, axes="regions, and 5 numbers for each")
+    expect_axes(rois.shape, 2, 1, axes="regions, and the 5 numbers of a region")
     per_axis(pooled_shape, 2, "pooled_shape")
     expect_range(pooled_shape, 1, "pooled_shape")
     if not spatial_scale > 0:
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
             f"attribute `spatial_scale` is {spatial_scale:g}; it has to be above 0",
-            help="write the quotient of the feature map's and the image's size",
+            help="write the size of the feature map divided by the size of the image",
             attribute="spatial_scale",
         )
     regions = None if rois.shape is None else rois.shape[0]
@@ -157,32 +157,31 @@ def _ov_pooled(
     dilations: Ints = (),
     exclude_pad: bool = False,
 ) -> Shape:
-    """The shape of an OpenVINO pooling. The kernel decides the number of spatial axes."""
+    """The shape of an OpenVINO pooling. The number of spatial axes is the length of ``kernel``. Raises a
+    ``RANK_MISMATCH``, ``ATTRIBUTE_OUT_OF_RANGE`` or ``WINDOW_EXCEEDS_INPUT`` fault."""
     x, count = data.shape, len(kernel)
     begin, end = window.pads_begin, window.pads_end
     for name, values in (("pads_begin", begin), ("pads_end", end), ("dilations", dilations)):
-        _as_kernel(values or None, count, name)
-    _as_kernel(window.strides, count, "strides")
+        _expect_length_of_kernel(values or None, count, name)
+    _expect_length_of_kernel(window.strides, count, "strides")
     expect_spatial_rank(x, highest=5)
     if x is not None:
         per_axis(kernel, len(x) - 2, "kernel")
     expect_range(kernel, 1, "kernel")
     if window.auto_pad == "explicit":
-        _expect_added(begin, end, exclude_pad)
+        _expect_valid_pads(begin, end, exclude_pad)
     placed = openvino_window(window, count, kernel, dilations=dilations, rounding=rounding)
     if exclude_pad and placed is not None and x is not None:
-        _expect_data_in_windows(placed)
+        _expect_no_window_in_padding(placed)
     if x is None:
         return (None,) * (count + 2)
     expect_elements(x, batch=True)
     return arranged(x[0], x[1], window_sizes(x, placed, count))
 
 
-def _expect_added(pads_begin: Ints, pads_end: Ints, exclude_pad: bool) -> None:
-    """Raises an ``ATTRIBUTE_OUT_OF_RANGE`` fault if the library refuses a padded size.
-
-    It refuses pads that add up to -1, which it reads as dynamic; with ``exclude_pad``, also any negative pad, which it
-    reads as larger than the window.
+def _expect_valid_pads(pads_begin: Ints, pads_end: Ints, exclude_pad: bool) -> None:
+    """Raises an ``ATTRIBUTE_OUT_OF_RANGE`` fault if the library refuses the pads of an axis: a sum of -1, which the
+    library reads as dynamic, or, with ``exclude_pad``, a negative pad, which it reads as larger than the window.
     """
     for position, (begin, end) in enumerate(zip(pads_begin, pads_end)):
         if begin + end == -1 or (exclude_pad and min(begin, end) < 0):
@@ -193,7 +192,7 @@ def _expect_added(pads_begin: Ints, pads_end: Ints, exclude_pad: bool) -> None:
             )
 
 
-def _as_kernel(values: Ints | None, count: int, name: str) -> None:
+def _expect_length_of_kernel(values: Ints | None, count: int, name: str) -> None:
     """Raises a ``RANK_MISMATCH`` fault if an attribute has another number of entries than the kernel."""
     if values is None or len(values) == count:
         return
@@ -204,7 +203,7 @@ def _as_kernel(values: Ints | None, count: int, name: str) -> None:
     )
 
 
-def _expect_data_in_windows(window: Window) -> None:
+def _expect_no_window_in_padding(window: Window) -> None:
     """Raises a ``WINDOW_EXCEEDS_INPUT`` fault if a window of an average with ``exclude_pad`` lies completely in the
     padding."""
     for position, kernel in enumerate(window.kernel):
@@ -224,13 +223,12 @@ def _expect_data_in_windows(window: Window) -> None:
 
 
 def _compiled_indices(layer: Layer) -> Fault | None:
-    """The fault of used indices if the plugin computes none for the element type. It computes them for types that
-    oneDNN lacks, but not for types of few bits."""
+    """The fault of used indices if the plugin does not compute indices for the element type."""
     dtype = layer.dtype(0)
     if dtype not in _NO_INDICES or 1 not in layer.used:
         return None
     return not_compiled(
-        f"input 0 is {dtype}, and the CPU plugin returns no indices of its maxima",
+        f"input 0 is {dtype}, for which the CPU plugin computes no indices of the maxima",
         help="convert input 0 to float32, or do not use the indices",
         input=0,
     )
@@ -241,7 +239,7 @@ _COMPILED = without_negatives("strides", "pads_begin")
 
 
 def _compiled_maxima(layer: Layer) -> Fault | None:
-    """The fault of a MaxPool with unused indices, which the plugin replaces by the one of opset 1."""
+    """The fault of a MaxPool with unused indices, which the plugin replaces by MaxPool of opset1."""
     return None if 1 in layer.used else _COMPILED(layer)
 
 
@@ -271,7 +269,7 @@ def ov_max_pool_8(
     index_element_type: DType | None = "int64",
     axis: int = 0,
 ) -> tuple[Tensor, Tensor]:
-    """OpenVINO MaxPool-8, with the indices of the maxima counted from ``axis`` on."""
+    """OpenVINO MaxPool-8: the second output has the indices of the maxima, which count elements from ``axis`` on."""
     shape = _ov_pooled(data, kernel, window, rounding=rounding_type, dilations=dilations)
     return _indexed(data, shape, index_element_type, axis=axis)
 
@@ -287,7 +285,7 @@ def ov_max_pool_14(
     index_element_type: DType | None = "int64",
     axis: int = 0,
 ) -> tuple[Tensor, Tensor]:
-    """OpenVINO MaxPool-14, with PyTorch's rounding as a further option."""
+    """OpenVINO MaxPool-14, which adds PyTorch's rounding."""
     shape = _ov_pooled(data, kernel, window, rounding=rounding_type, dilations=dilations)
     return _indexed(data, shape, index_element_type, axis=axis)
 
@@ -309,12 +307,13 @@ def refused_index_type(index_type: DType | None) -> Fault:
     )
 
 
-def _dilated(layer: Layer) -> Fault | None:
+def _missing_dilations(layer: Layer) -> Fault | None:
+    """The fault of an AvgPool without ``dilations``."""
     if layer.attributes["dilations"]:
         return None
     ones = ",".join("1" for _ in layer.attributes.get("kernel") or (1, 1))
     return not_compiled(
-        "`dilations` is missing: it defaults to 1 in the specification, but the CPU plugin of OpenVINO 2026.4 crashes",
+        "`dilations` is missing: the specification has a default, but the CPU plugin of OpenVINO 2026.4 crashes",
         help=f'write dilations="{ones}"',
         attribute="dilations",
     )
@@ -359,7 +358,7 @@ def ov_avg_pool_14(
     exclude_pad: bool,
     rounding_type: Rounding = "floor",
 ) -> Tensor:
-    """OpenVINO AvgPool-14, with PyTorch's rounding as a further option."""
+    """OpenVINO AvgPool-14, which adds PyTorch's rounding."""
     shape = _ov_pooled(data, kernel, window, rounding=rounding_type, exclude_pad=exclude_pad)
     return Tensor(data.dtype, shape)
 
@@ -369,7 +368,7 @@ def ov_avg_pool_14(
     since=16,
     absent={**_EMPTY, "exclude_pad": True},
     spelled={"exclude_pad": "exclude-pad"},
-    compiles=first_of(_AVERAGED, _dilated),
+    compiles=first_of(_AVERAGED, _missing_dilations),
 )
 def ov_avg_pool_16(
     data: Tensor,
@@ -380,6 +379,6 @@ def ov_avg_pool_16(
     exclude_pad: bool,
     rounding_type: Rounding = "floor",
 ) -> Tensor:
-    """OpenVINO AvgPool-16, with dilations."""
+    """OpenVINO AvgPool-16, which adds dilations."""
     shape = _ov_pooled(data, kernel, window, rounding=rounding_type, dilations=dilations, exclude_pad=exclude_pad)
     return Tensor(data.dtype, shape)

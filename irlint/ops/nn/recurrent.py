@@ -1,4 +1,4 @@
-"""Recurrent networks, cell by cell and over sequences."""
+"""LSTM, GRU and RNN of ONNX, and OpenVINO's recurrent cells and sequences."""
 
 from __future__ import annotations
 
@@ -108,8 +108,8 @@ def rnn(
     layout: int = 0,
     output_sequence: int = 0,
 ) -> tuple[Tensor, ...]:
-    """ONNX RNN; ``output_sequence`` up to opset 6, ``layout`` from 14 on. Two activations are accepted for one
-    direction."""
+    """ONNX RNN; ``output_sequence`` up to opset 6, ``layout`` from 14 on. For one direction, a second activation is
+    ignored."""
     sizes = shared_sizes(RNN, x, r, h=initial_h, cell=cell, layout=layout)
     check_weights(RNN, sizes, w=w, r=r, b=b)
     check_states(sizes, sequence_lens, initial_h)
@@ -135,7 +135,8 @@ def dynamic_quantize_lstm(
     cell: OnnxCell,
     input_forget: int = 0,
 ) -> tuple[Tensor, ...]:
-    """com.microsoft DynamicQuantizeLSTM: W is [num_directions, input_size, 4*hidden_size], and R likewise."""
+    """com.microsoft DynamicQuantizeLSTM: W is [num_directions, input_size, 4*hidden_size], and R is [num_directions,
+    hidden_size, 4*hidden_size]."""
     sizes = shared_sizes(LSTM, x, None, h=initial_h, cell=cell)
     check_weights(LSTM, sizes, w=w, r=r, b=b, transposed=True)
     check_peepholes(p, sizes)
@@ -157,8 +158,8 @@ def attn_lstm(
     cell: OnnxCell,
     input_forget: int = 0,
 ) -> tuple[Tensor, ...]:
-    """com.microsoft AttnLSTM. The input is joined with the attention before W, so the input size is not checked against
-    W."""
+    """com.microsoft AttnLSTM. The weights are not checked: W is multiplied with the concatenation of the input and the
+    attention."""
     sizes = shared_sizes(LSTM, x, r, h=initial_h, cell=cell)
     check_states(sizes, sequence_lens, initial_h, c=initial_c)
     return outputs(x.dtype, sizes, 3)
@@ -171,6 +172,8 @@ without_rule("GRUUnit", help="use GRU instead")
 
 
 def _cell(layer: Layer, cell: OpenvinoCell) -> tuple[Tensor, ...]:
+    """The outputs of a cell: its states. Raises the faults of ``Layer.checked``, or an ``ACTIVATIONS_MISMATCH``
+    fault."""
     dtype = layer.dtype()
     batch, _, hidden = layer.checked(cell.hidden_size)
     names, wanted = cell.names(layer.kind.activations), len(layer.kind.activations)
@@ -181,10 +184,10 @@ def _cell(layer: Layer, cell: OpenvinoCell) -> tuple[Tensor, ...]:
     return (Tensor(dtype, (batch, hidden)),) * len(layer.states)
 
 
-def _as_one_kernel(kind: Kind, weights: int) -> Callable[[CompiledLayer], Fault | None]:
-    """The fault of a layer with W as input ``weights``. The CPU plugin computes it in one kernel if the weights are
-    constants, nothing is clipped and the activations are the usual ones. It then uses `hidden_size` for all sizes, and
-    accepts no empty tensor."""
+def _in_one_kernel(kind: Kind, weights: int) -> Callable[[CompiledLayer], Fault | None]:
+    """The check of layers that the CPU plugin computes in one kernel: W (input ``weights``) and R are constants, `clip`
+    is 0, and the activations are the defaults of ``kind`` (or relu in an RNN). The kernel uses `hidden_size` for all
+    sizes, and accepts no empty data."""
 
     def refused(layer: CompiledLayer) -> Fault | None:
         cell, r = layer.attributes["cell"], layer.inputs[weights + 1]
@@ -210,7 +213,7 @@ _NO_HIDDEN_SIZE = {"hidden_size": 0}
 
 
 @openvino(
-    "LSTMCell", since=4, absent=_NO_HIDDEN_SIZE, fills_in=True, compiles=_as_one_kernel(LSTM, 3), macs=("recurrent",)
+    "LSTMCell", since=4, absent=_NO_HIDDEN_SIZE, fills_in=True, compiles=_in_one_kernel(LSTM, 3), macs=("recurrent",)
 )
 def ov_lstm_cell(
     x: Tensor,
@@ -249,7 +252,7 @@ def ov_lstm_cell_with_peepholes(
     if p is None and same(hidden, cell.hidden_size) is False:
         raise WEIGHTS_MISMATCH.fault(
             f"`hidden_size` is {cell.hidden_size} and the states have {hidden}: OpenVINO adds an input 6 (P) of "
-            "3*hidden_size zeros, and then refuses it",
+            "3*hidden_size zeros, and then refuses this input",
             help=f'write hidden_size="{hidden}"',
             attribute="hidden_size",
         )
@@ -262,7 +265,7 @@ def ov_lstm_cell_with_peepholes(
     absent=_NO_HIDDEN_SIZE,
     fills_in=True,
     labels={"experimental": 6, "extension": 6},
-    compiles=_as_one_kernel(GRU, 2),
+    compiles=_in_one_kernel(GRU, 2),
     macs=("recurrent",),
 )
 def ov_gru_cell(
@@ -275,7 +278,7 @@ def ov_gru_cell(
     cell: OpenvinoCell,
     linear_before_reset: bool = False,
 ) -> tuple[Tensor, ...]:
-    """OpenVINO GRUCell-3; B has a fourth block with ``linear_before_reset``."""
+    """OpenVINO GRUCell-3; with ``linear_before_reset``, B has four blocks."""
     layer = Layer(GRU, x, (initial_hidden_state,), w, r, b, bias_gates=4 if linear_before_reset else 3)
     return _cell(layer, cell)
 
@@ -287,7 +290,7 @@ def ov_gru_cell(
     missing=(2,),
     fills_in=True,
     labels={"experimental": 6, "extension": 6},
-    compiles=_as_one_kernel(RNN, 2),
+    compiles=_in_one_kernel(RNN, 2),
     macs=("recurrent",),
 )
 def ov_rnn_cell(
@@ -304,6 +307,7 @@ def ov_rnn_cell(
 
 
 def _sequence(layer: Layer, cell: OpenvinoCell) -> tuple[Tensor, ...]:
+    """The outputs of a sequence: all steps, and the final states. Raises the faults of ``Layer.checked``."""
     dtype = layer.dtype()
     batch, steps, hidden = layer.checked(cell.hidden_size)
     _check_compiled(cell.names(), layer.kind)
@@ -312,15 +316,17 @@ def _sequence(layer: Layer, cell: OpenvinoCell) -> tuple[Tensor, ...]:
 
 
 def _check_compiled(names: list[str], kind: Kind) -> None:
-    """Checks the activations as OpenVINO does only when it compiles the layer. Adds an ``ACTIVATIONS_MISMATCH``
-    fault."""
+    """Warns of activations that OpenVINO reads but refuses to compile."""
     wanted = len(kind.activations)
     unknown = [name for name in names[:wanted] if name.lower() not in OV_ACTIVATIONS]
     if len(names) < wanted:
         written = f"has {counted(len(names), 'entry', 'entries')}" if names else "is missing or empty"
-        message = f"`activations` {written}; OpenVINO reads the layer and refuses to compile it without {wanted}"
+        message = (
+            f"`activations` {written}; OpenVINO reads the layer, but refuses to compile it without "
+            f"{counted(wanted, 'activation')}"
+        )
     elif unknown:
-        message = f'`activations` has "{unknown[0]}", with which OpenVINO reads the layer and refuses to compile it'
+        message = f'`activations` has "{unknown[0]}"; OpenVINO reads the layer, but refuses to compile it'
     else:
         return
     warn(
@@ -332,14 +338,14 @@ def _check_compiled(names: list[str], kind: Kind) -> None:
     )
 
 
-def _count(direction: str) -> int:
+def _direction_count(direction: str) -> int:
     return 2 if direction == "bidirectional" else 1
 
 
 _SEQUENCE_ABSENT = {"hidden_size": 0, "direction": "forward"}
 
 
-@openvino("LSTMSequence", since=5, absent=_SEQUENCE_ABSENT, compiles=_as_one_kernel(LSTM, 4), macs=("recurrent",))
+@openvino("LSTMSequence", since=5, absent=_SEQUENCE_ABSENT, compiles=_in_one_kernel(LSTM, 4), macs=("recurrent",))
 def ov_lstm_sequence(
     x: Tensor,
     initial_hidden_state: Tensor,
@@ -354,11 +360,11 @@ def ov_lstm_sequence(
 ) -> tuple[Tensor, ...]:
     """OpenVINO LSTMSequence-5."""
     states = (initial_hidden_state, initial_cell_state)
-    layer = Layer(LSTM, x, states, w, r, b, sequence_lengths, _count(direction))
+    layer = Layer(LSTM, x, states, w, r, b, sequence_lengths, _direction_count(direction))
     return _sequence(layer, cell)
 
 
-@openvino("GRUSequence", since=5, absent=_SEQUENCE_ABSENT, compiles=_as_one_kernel(GRU, 3), macs=("recurrent",))
+@openvino("GRUSequence", since=5, absent=_SEQUENCE_ABSENT, compiles=_in_one_kernel(GRU, 3), macs=("recurrent",))
 def ov_gru_sequence(
     x: Tensor,
     initial_hidden_state: Tensor,
@@ -371,9 +377,9 @@ def ov_gru_sequence(
     direction: Direction,
     linear_before_reset: bool = False,
 ) -> tuple[Tensor, ...]:
-    """OpenVINO GRUSequence-5; B has a fourth block with ``linear_before_reset``."""
+    """OpenVINO GRUSequence-5; with ``linear_before_reset``, B has four blocks."""
     bias_gates = 4 if linear_before_reset else 3
-    layer = Layer(GRU, x, (initial_hidden_state,), w, r, b, sequence_lengths, _count(direction), bias_gates)
+    layer = Layer(GRU, x, (initial_hidden_state,), w, r, b, sequence_lengths, _direction_count(direction), bias_gates)
     return _sequence(layer, cell)
 
 
@@ -381,7 +387,7 @@ def ov_gru_sequence(
     "RNNSequence",
     since=5,
     absent=_SEQUENCE_ABSENT,
-    compiles=_as_one_kernel(RNN, 3),
+    compiles=_in_one_kernel(RNN, 3),
     spare_inputs=True,
     macs=("recurrent",),
 )
@@ -397,7 +403,7 @@ def ov_rnn_sequence(
     direction: Direction,
 ) -> tuple[Tensor, ...]:
     """OpenVINO RNNSequence-5."""
-    layer = Layer(RNN, x, (h,), w, r, b, sequence_lengths, _count(direction))
+    layer = Layer(RNN, x, (h,), w, r, b, sequence_lengths, _direction_count(direction))
     return _sequence(layer, cell)
 
 
@@ -405,5 +411,5 @@ without_rule(
     "AUGRUCell",
     "AUGRUSequence",
     domain=OPENVINO,
-    help="write its operations instead: OpenVINO creates this one internally and does not read it from a file",
+    help="write other operations instead: OpenVINO creates this operation internally and does not read it from a file",
 )

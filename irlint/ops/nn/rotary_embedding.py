@@ -1,4 +1,4 @@
-"""Rotary embeddings of ONNX."""
+"""RotaryEmbedding of ONNX, and checks of rotary tables that ONNX Runtime's operators share."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ def rotary_embedding(
     num_heads: int | None = None,
     rotary_embedding_dim: int = 0,
 ) -> Tensor:
-    """ONNX RotaryEmbedding-23: the shape of X. The tables have half the width of the rotated part."""
+    """ONNX RotaryEmbedding-23: the result has the shape of ``x``. The last axis of the tables has half the size of the
+    rotated part of a head."""
     if num_heads is not None and num_heads < 0:
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
             f"attribute `num_heads` is {num_heads}; it has to be at least 0",
@@ -44,52 +45,56 @@ def rotary_embedding(
                 severity=Severity.WARNING,
             )
         )
-    lead = (("positions", dim_of(cos_cache.shape, 0)),) if position_ids is not None else lengths
+    outer = (("positions", dim_of(cos_cache.shape, 0)),) if position_ids is not None else lengths
     for index, name, cache in ((1, "cos_cache", cos_cache), (2, "sin_cache", sin_cache)):
-        check(cache, Expected(index, name, (*lead, ("half of what is rotated", half)), FUSED_MISMATCH))
+        check(cache, Expected(index, name, (*outer, ("half of the rotated size", half)), FUSED_MISMATCH))
     check(position_ids, Expected(3, "position_ids", lengths, FUSED_MISMATCH))
     if position_ids is not None:
-        judge_cache(x, dim_of(cos_cache.shape, 0), position_ids, index=3, cache=1)
+        check_rows(x, dim_of(cos_cache.shape, 0), position_ids, index=3, cache=1)
     return Tensor(x.dtype, x.shape)
 
 
-def judge_cache(x: Tensor, rows: MaybeDim, positions: Tensor, *, index: int, cache: int) -> None:
-    """Checks that the table at input ``cache`` has at least as many rows as a sequence is long. If ``positions`` has
-    two axes, it needs a row for each known position."""
-    expect_rows(rows, dim_of(x.shape, -2), "the places of a sequence", cache=cache)
+def check_rows(x: Tensor, rows: MaybeDim, positions: Tensor, *, index: int, cache: int) -> None:
+    """Checks that the table at input ``cache`` has at least as many rows as a sequence of ``x`` has positions and, if
+    ``positions`` (input ``index``) has two axes, a row for each known position. Raises an ``INDEX_OUT_OF_RANGE``
+    fault."""
+    expect_rows(rows, dim_of(x.shape, -2), "the positions of a sequence", cache=cache)
     if positions.rank == 2:
-        judge_positions(positions, index, rows, table=cache)
+        check_positions(positions, index, rows, table=cache)
 
 
 def expect_rows(rows: MaybeDim, count: MaybeDim, what: str, *, cache: int) -> None:
-    """Checks that a table has at least ``count`` rows. Raises an ``INDEX_OUT_OF_RANGE`` fault."""
-    if reaches(rows, count, f"{what} are rows of input {cache}"):
+    """Checks that the table at input ``cache`` has at least ``count`` rows, for ``what``. Raises an
+    ``INDEX_OUT_OF_RANGE`` fault."""
+    if reaches(rows, count, f"input {cache} has a row for each of {what}"):
         return
     raise INDEX_OUT_OF_RANGE.fault(
         f"input {cache} has {rows} rows, but {what} need {count}",
-        help=f"feed sequences of at most {rows}, or add rows to the table",
+        help=f"use sequences of at most {rows} positions, or add rows to the table",
         input=cache,
         marks=((cache, 0),),
     )
 
 
-def judge_positions(positions: Tensor, index: int, rows: MaybeDim, *, table: int) -> None:
-    """Checks that known positions are rows of a table. Raises an ``INDEX_OUT_OF_RANGE`` fault."""
+def check_positions(positions: Tensor, index: int, rows: MaybeDim, *, table: int) -> None:
+    """Checks that known positions (input ``index``) are below ``rows``, the number of rows of input ``table``. Raises
+    an ``INDEX_OUT_OF_RANGE`` fault."""
     fault = out_of_range(positions, Room(rows, 0, data=table, negative=False), index=index)
     if fault is not None:
         raise fault
 
 
 def _rotated_head(x: Tensor, num_heads: int | None) -> MaybeDim:
-    """The head size of an input of three or four axes."""
+    """The head size of an input of three or four axes. Raises an ``INPUTS_MISMATCH`` or ``HEADS_MISMATCH`` fault."""
     if x.shape is None:
         return None
     if len(x.shape) == 4:
         return x.shape[3]
     if len(x.shape) != 3:
         raise INPUTS_MISMATCH.fault(
-            f"input 0 is {shape_text(x.shape)}; expected 3 axes [batch, length, hidden size] or 4",
-            help="reshape it to [batch, heads, length, head size]",
+            f"input 0 is {shape_text(x.shape)}; expected [batch, length, hidden size] or [batch, heads, length, head "
+            "size]",
+            help="reshape input 0 to [batch, heads, length, head size]",
             input=0,
         )
     return per_head(x.shape[2], require_heads(num_heads, "num_heads"), "the hidden size", index=0)

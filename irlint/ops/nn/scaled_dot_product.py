@@ -1,4 +1,4 @@
-"""Attention of OpenVINO."""
+"""ScaledDotProductAttention of OpenVINO."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from irlint.dims import MaybeDim, Shape
 from irlint.findings.statements import agree
 from irlint.model.tensor import Tensor, shape_text
 from irlint.ops import openvino
-from irlint.ops.nn.attention import INPUTS_MISMATCH, MASK_MISMATCH, equal, joined_shapes
+from irlint.ops.nn.attention import INPUTS_MISMATCH, MASK_MISMATCH, broadcast_under, equal
 from irlint.ops.shared.element_types import ELEMENT_TYPE_REFUSED, REAL, common_type, expect_type
 from irlint.ops.shared.expectations import Expected, check
 from irlint.ops.shared.sizes import narrower
@@ -25,9 +25,10 @@ def scaled_dot_product_attention(
     *,
     causal: bool,
 ) -> Tensor:
-    """OpenVINO ScaledDotProductAttention-13: [N..., L, E] with [N..., S, E] and [N..., S, Ev] gives [N..., L, Ev].
+    """OpenVINO ScaledDotProductAttention-13: query [N..., L, E], key [N..., S, E] and value [N..., S, Ev] result in
+    [N..., L, Ev].
 
-    The leading axes N of all inputs are broadcast together. With ``causal`` the mask is ignored.
+    The leading axes N of all inputs are broadcast with each other. With ``causal``, the mask is ignored.
     """
     for index, tensor in enumerate((query, key, value)):
         expect_type(tensor, index, REAL)
@@ -35,15 +36,15 @@ def scaled_dot_product_attention(
     for index, extra in ((3, None if causal else attention_mask), (4, scale), (5, sink)):
         _check_extra_type(dtype, extra, index, booleans=index == 3)
     _check_ranks((query, key, value))
-    lead, length, keys = _shared_axes(query, key, value)
+    outer, length, keys = _shared_axes(query, key, value)
     if not causal:
-        lead, length = _under_mask(lead, length, keys, mask=attention_mask)
+        outer, length = _with_mask(outer, length, keys, mask=attention_mask)
     if scale is not None and scale.shape:
         check(scale, Expected(4, "scale", (("1", 1),), INPUTS_MISMATCH))
     _check_sink(sink, query.shape)
-    if query.shape is None or lead is None:
+    if query.shape is None or outer is None:
         return Tensor(dtype)
-    return Tensor(dtype, (*lead, length, value.shape[-1] if value.shape else None))
+    return Tensor(dtype, (*outer, length, value.shape[-1] if value.shape else None))
 
 
 def _check_extra_type(dtype: str | None, tensor: Tensor | None, index: int, *, booleans: bool) -> None:
@@ -64,16 +65,17 @@ def _check_ranks(tensors: Sequence[Tensor]) -> None:
         if tensor.shape is not None and len(tensor.shape) < 3:
             raise INPUTS_MISMATCH.fault(
                 f"input {index} is {shape_text(tensor.shape)}; expected at least 3 axes",
-                help="reshape it to [batch, heads, length, head size]",
+                help=f"reshape input {index} to [batch, heads, length, head size]",
                 input=index,
             )
 
 
 def _shared_axes(query: Tensor, key: Tensor, value: Tensor) -> tuple[Shape | None, MaybeDim, MaybeDim]:
-    """The leading axes of all three, and the lengths of query and key."""
+    """The leading axes of the result, the length of the query and the length of the key. Raises an ``INPUTS_MISMATCH``
+    fault."""
     shapes = [x.shape for x in (query, key, value) if x.shape is not None]
-    text = "the leading axes of query, key and value cannot be broadcast together"
-    lead = joined_shapes([shape[:-2] for shape in shapes], INPUTS_MISMATCH, text, index=1)
+    text = "the leading axes of query, key and value cannot be broadcast with each other"
+    outer = broadcast_under(INPUTS_MISMATCH, [shape[:-2] for shape in shapes], text, index=1)
     q, k, v = query.shape, key.shape, value.shape
     if q and k:
         text = f"the head size is {q[-1]} in input 0 (query) and {k[-1]} in input 1 (key); expected one size"
@@ -82,32 +84,33 @@ def _shared_axes(query: Tensor, key: Tensor, value: Tensor) -> tuple[Shape | Non
     if k and v:
         text = f"the length is {k[-2]} in input 1 (key) and {v[-2]} in input 2 (value); expected one length"
         equal(k[-2], v[-2], INPUTS_MISMATCH, text=text, index=2, why="key and value have one length")
-    return lead, q[-2] if q else None, keys
+    return outer, q[-2] if q else None, keys
 
 
-def _under_mask(
-    lead: Shape | None, length: MaybeDim, keys: MaybeDim, *, mask: Tensor | None
+def _with_mask(
+    outer: Shape | None, length: MaybeDim, keys: MaybeDim, *, mask: Tensor | None
 ) -> tuple[Shape | None, MaybeDim]:
-    """The leading axes and the query length after the mask was broadcast onto the scores [N..., L, S]."""
-    if mask is None or not mask.shape or lead is None:
-        return lead, length
+    """The leading axes and the query length after the scores [N..., L, S] and the mask are broadcast with each other.
+    Raises a ``MASK_MISMATCH`` fault."""
+    if mask is None or not mask.shape or outer is None:
+        return outer, length
     if len(mask.shape) == 1:
         raise MASK_MISMATCH.fault(
-            f"input 3 (attention_mask) is {shape_text(mask.shape)}; expected at least 2 axes, or none",
+            f"input 3 (attention_mask) is {shape_text(mask.shape)}; expected at least 2 axes, or a scalar",
             help=MASK_MISMATCH.advice,
             input=3,
         )
-    scores = (*lead, length, keys)
+    scores = (*outer, length, keys)
     text = f"input 3 (attention_mask) is {shape_text(mask.shape)} and the scores are {shape_text(scores)}"
-    spread = joined_shapes((scores, mask.shape), MASK_MISMATCH, text, index=3)
-    assert spread is not None
-    return spread[:-2], spread[-2]
+    masked = broadcast_under(MASK_MISMATCH, (scores, mask.shape), text, index=3)
+    assert masked is not None
+    return masked[:-2], masked[-2]
 
 
 def _check_sink(sink: Tensor | None, query: Shape | None) -> None:
     if sink is None or sink.shape is None or query is None:
         return
-    text = f"input 5 (sink) is {shape_text(sink.shape)}; expected the axes of the query, with 1 as the last one"
+    text = f"input 5 (sink) is {shape_text(sink.shape)}; expected the rank of the query, and a last axis of 1"
     if len(sink.shape) != len(query) or not agree(sink.shape[-1], 1, "the last axis of the sink is 1"):
         raise INPUTS_MISMATCH.fault(text, help="give the sink the axes [batch or 1, heads, length or 1, 1]", input=5)
-    joined_shapes((sink.shape[:-1], query[:-1]), INPUTS_MISMATCH, text, index=5)
+    broadcast_under(INPUTS_MISMATCH, (sink.shape[:-1], query[:-1]), text, index=5)

@@ -1,4 +1,4 @@
-"""Operators of training graphs: losses, gradients and optimizer steps."""
+"""Losses, gradients and optimizer steps of ONNX's training graphs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ TARGET_MISMATCH = Rule(
     "IRL515",
     "loss-target-mismatch",
     Severity.ERROR,
-    "The targets of a loss do not fit its scores.",
+    "The shape of a loss's targets or weights contradicts the shape of the scores.",
     why=(
         "Scores have the shape [N, C, d1, …], with one number for each of the C classes. Targets contain class "
         "indices and have no class axis: [N, d1, …]. Weights have one element per class. Runtimes refuse other "
@@ -41,8 +41,9 @@ GROUPS_UNEVEN = Rule(
     Severity.ERROR,
     "The inputs of a training operator do not form complete groups.",
     why=(
-        "After the rate and the count, an optimizer needs all optimized tensors, then one gradient for each, then "
-        "one tensor of each state for each; it returns the updated tensors and states. Gradient needs one input for "
+        "After the rate and the count, an optimizer needs all optimized tensors, then one gradient for each tensor, "
+        "then one state of each kind for each tensor; it returns the updated tensors and states. Gradient needs one "
+        "input for "
         "each name in `xs` and `zs`, and returns one output for each name in `xs`."
     ),
     fix="For each optimized tensor, connect one tensor of each kind, in the order of the kinds.",
@@ -55,9 +56,10 @@ g (float r, int64 t, float[2] x, float[2] dx, float[2] h) => (float[2] y, float[
 
 
 def loss_shape(scores: Shape | None, target: Shape | None, weight: Shape | None) -> Shape | None:
-    """The shape of the losses: the scores [N, C, d1, …] without C. Raises ``TARGET_MISMATCH``."""
+    """The shape of the losses: the scores [N, C, d1, …] without C. Wrong weights are only a warning. Raises a
+    ``TARGET_MISMATCH`` fault."""
     if scores is not None and weight and not agree(scores[1], weight[0], "one weight for each class"):
-        expected = f"expected [{scores[1]}], one for each class; ONNX Runtime checks only the classes that occur"
+        expected = f"expected [{scores[1]}], one weight for each class; ONNX Runtime reads only the weights it needs"
         warn(
             _loss_fault(scores, weight, ((0, 1), (2, 0)), name="weight", expected=expected, input=2).lowered(
                 Severity.WARNING
@@ -65,16 +67,16 @@ def loss_shape(scores: Shape | None, target: Shape | None, weight: Shape | None)
         )
     if scores is None or target is None:
         return target if scores is None else (scores[0], *scores[2:])
-    places = (scores[0], *scores[2:])
-    if len(places) != len(target):
-        expected = f"expected {counted(len(places), 'axis', 'axes')}, {shape_text(places)}"
+    wanted = (scores[0], *scores[2:])
+    if len(wanted) != len(target):
+        expected = f"expected {counted(len(wanted), 'axis', 'axes')}, {shape_text(wanted)}"
         raise _loss_fault(scores, target, (), name="target", expected=expected, input=1)
     result: list[MaybeDim] = []
-    for axis, (a, b) in enumerate(zip(places, target)):
-        own = axis + (axis > 0)
-        if not agree(a, b, f"axis {own} of the scores is axis {axis} of the targets"):
-            expected = f"axis {axis} is {b}, expected axis {own} of input 0, {a}"
-            raise _loss_fault(scores, target, ((0, own), (1, axis)), name="target", expected=expected, input=1)
+    for axis, (a, b) in enumerate(zip(wanted, target)):
+        of_scores = axis + (axis > 0)
+        if not agree(a, b, f"axis {of_scores} of the scores is axis {axis} of the targets"):
+            expected = f"axis {axis} is {b}, expected {a}, the size of axis {of_scores} of input 0"
+            raise _loss_fault(scores, target, ((0, of_scores), (1, axis)), name="target", expected=expected, input=1)
         result.append(b if a is None or (isinstance(b, int) and not isinstance(a, int)) else a)
     return tuple(result)
 
@@ -84,7 +86,7 @@ def _loss_fault(
 ) -> Fault:
     return TARGET_MISMATCH.fault(
         f"input 0 is {shape_text(scores)} and input {input} ({name}) is {shape_text(other)}: {expected}",
-        help=f"give input {input} that shape",
+        help=f"give input {input} the expected shape",
         input=input,
         marks=marks,
         aligned="left",
@@ -117,7 +119,8 @@ def softmax_cross_entropy_loss(
     ignore_index: int | None = None,
     reduction: Reduction = "mean",
 ) -> tuple[Tensor, Tensor]:
-    """ONNX SoftmaxCrossEntropyLoss-12: the loss, and the logarithms of the probabilities."""
+    """ONNX SoftmaxCrossEntropyLoss-12: the loss as in NegativeLogLikelihoodLoss, and the logarithms of the
+    probabilities."""
     loss = negative_log_likelihood_loss(scores, labels, weights, ignore_index=ignore_index, reduction=reduction)
     return loss, Tensor(scores.dtype, scores.shape)
 
@@ -126,28 +129,28 @@ def softmax_cross_entropy_loss(
 
 
 def stepped(inputs: tuple[Tensor, ...], states: int, context: Context) -> tuple[Tensor, ...]:
-    """The outputs of an optimizer: the types of the tensors and their states.
+    """The outputs of an optimizer: the tensors, then their states.
 
-    ``inputs`` are the tensors, their gradients, and ``states`` further groups of the same length. Raises
-    ``GROUPS_UNEVEN``.
+    ``inputs`` are the tensors, their gradients, and ``states`` groups of states. All groups have the same length.
+    Raises a ``GROUPS_UNEVEN`` fault.
     """
     groups = states + 2
     count, rest = divmod(len(inputs), groups)
     if rest:
         raise GROUPS_UNEVEN.fault(
-            f"{counted(len(inputs), 'input')} follow rate and count; the operator needs {groups} for each optimized "
-            "tensor",
+            f"{counted(len(inputs), 'input')} follow the rate and the count; the operator needs {groups} inputs for "
+            "each optimized tensor",
             help="connect the same number of tensors, gradients and states",
             input=2,
         )
     if context.outputs > count * (states + 1):
         raise GROUPS_UNEVEN.fault(
-            f"{counted(context.outputs, 'output')}; the operator returns {states + 1} for each of "
+            f"the node has {counted(context.outputs, 'output')}; the operator returns {states + 1} for each of "
             f"{counted(count, 'tensor')}",
             help=f"use at most {counted(count * (states + 1), 'output')}",
         )
-    kept = (*inputs[:count], *inputs[2 * count :])
-    return tuple(Tensor(x.dtype, x.shape) for x in kept)
+    without_gradients = (*inputs[:count], *inputs[2 * count :])
+    return tuple(Tensor(x.dtype, x.shape) for x in without_gradients)
 
 
 @onnx("Adagrad", since=1, domain="ai.onnx.preview.training")
@@ -201,9 +204,8 @@ def gradient(*inputs: Tensor, xs: Strings, y: str, zs: Strings | None = None, co
     names = len(xs) + len(zs or ())
     if len(inputs) != names or context.outputs > len(xs):
         raise GROUPS_UNEVEN.fault(
-            f"{counted(len(inputs), 'input')} and {context.outputs} outputs; `xs` names {len(xs)} tensors and `zs` "
-            f"{names - len(xs)}: "
-            f"expected {counted(names, 'input')} and at most {len(xs)} outputs",
-            help="connect an input for each name in `xs` and `zs`, and an output for each in `xs`",
+            f"the node has {counted(len(inputs), 'input')} and {context.outputs} outputs; `xs` names {len(xs)} tensors "
+            f"and `zs` {names - len(xs)}: expected {counted(names, 'input')} and at most {len(xs)} outputs",
+            help="connect an input for each name in `xs` and `zs`, and an output for each name in `xs`",
         )
     return tuple(Tensor(x.dtype, x.shape) for x in inputs[: len(xs)])

@@ -16,7 +16,7 @@ from irlint.ops.shared.filters import (
     expect_bias,
     expect_channels,
     expect_groups,
-    grouped_channels,
+    group_count,
     kernel_of,
     ov_kernel,
     ov_spatial_count,
@@ -46,10 +46,10 @@ OUTPUT_SHAPE_UNREACHABLE = Rule(
     Severity.WARNING,
     "A transposed convolution requests a larger output than all runtimes support.",
     why=(
-        "With n elements, a window of k and a stride of s, the windows cover s * (n - 1) + k elements. Up to s - 1 "
-        "more are possible, because a convolution with that stride ignores them. ONNX Runtime refuses a larger "
-        'output ("inconsistent with input spatial dimensions"), even where the specification allows it: for an '
-        "`output_padding` below the dilation."
+        "With n elements, a window of k and a stride of s, the windows cover s * (n - 1) + k elements. The output may "
+        "have up to s - 1 elements more, because a convolution with this stride ignores them. ONNX Runtime refuses a "
+        'larger output ("inconsistent with input spatial dimensions"), although the specification also allows an '
+        "`output_padding` from the stride up to the dilation - 1."
     ),
     fix="Request a smaller output (`output_shape`, `output_padding`), and add the missing elements with a Pad node.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
@@ -128,7 +128,8 @@ def _transposed(
     output_shape: Ints | None,
     first: int = 2,
 ) -> Shape | None:
-    """The shape of an ONNX transposed convolution."""
+    """The shape of an ONNX transposed convolution; None if the number of spatial axes is unknown. ``first`` is the
+    first spatial axis. Raises the faults of the functions that it calls."""
     count = spatial_count(x, w, (kernel_shape, window.strides, window.dilations, output_shape))
     expect_one_padding(window)
     if count is None:
@@ -146,11 +147,11 @@ def _transposed(
     return arranged(dim_of(x, 0), channels, sizes, first=first)
 
 
-def _output_padding(given: Ints | None, window: Window, shaped: bool) -> Ints:
+def _output_padding(given: Ints | None, window: Window, has_output_shape: bool) -> Ints:
     """``output_padding``, after checking that each entry is less than the stride or the dilation.
 
-    Raises an ``ATTRIBUTE_OUT_OF_RANGE`` fault. For an entry between the two, adds an ``OUTPUT_SHAPE_UNREACHABLE``
-    fault.
+    Raises an ``ATTRIBUTE_OUT_OF_RANGE`` fault. Warns of an entry that is less than the dilation but not less than the
+    stride, unless the node ``has_output_shape``.
     """
     added = per_axis(given, len(window.strides), "output_padding", default=0)
     expect_range(added, 0, "output_padding")
@@ -158,19 +159,18 @@ def _output_padding(given: Ints | None, window: Window, shaped: bool) -> Ints:
         stride, dilation = window.strides[position], window.dilations[position]
         if extra >= max(stride, dilation):
             raise ATTRIBUTE_OUT_OF_RANGE.fault(
-                f"entry {position} of `output_padding` is {extra}, the stride {stride} and the dilation {dilation}: "
-                "it must be less than one of them",
+                f"entry {position} of `output_padding` is {extra}, the stride is {stride} and the dilation is "
+                f"{dilation}: the entry must be less than the stride or the dilation",
                 help=f"write at most {max(stride, dilation) - 1}",
                 attribute="output_padding",
             )
-        if extra >= stride and not shaped:
+        if extra >= stride and not has_output_shape:
             warn(
                 OUTPUT_SHAPE_UNREACHABLE.fault(
-                    f"entry {position} of `output_padding` is {extra}, the stride {stride} and the dilation "
-                    f"{dilation}: "
-                    '"must be less than the corresponding stride/dilation dimension" by the specification, '
-                    "but less than the stride in ONNX Runtime",
-                    help=f"write at most {stride - 1}, and add the rest with a Pad node",
+                    f"entry {position} of `output_padding` is {extra}, the stride is {stride} and the dilation is "
+                    f'{dilation}: by the specification, the entry "must be less than the corresponding '
+                    'stride/dilation dimension", but ONNX Runtime requires less than the stride',
+                    help=f"write at most {stride - 1}, and add the missing elements with a Pad node",
                     attribute="output_padding",
                 )
             )
@@ -178,6 +178,7 @@ def _output_padding(given: Ints | None, window: Window, shaped: bool) -> Ints:
 
 
 def _expect_reachable(x: Shape | None, window: Window, sizes: Ints) -> None:
+    """Warns of entries of ``output_shape`` that are larger than the windows can cover."""
     if x is None:
         return
     for position, (size, wanted) in enumerate(zip(spatial(x, window.first), sizes)):
@@ -189,16 +190,15 @@ def _expect_reachable(x: Shape | None, window: Window, sizes: Ints) -> None:
             warn(
                 OUTPUT_SHAPE_UNREACHABLE.fault(
                     f"`output_shape` is {list(sizes)}: {wanted} on axis {window.first + position}, where input 0 is "
-                    f"{size}, "
-                    f"the stride {stride} and the window spans {span}, so the windows cover at most {full}",
-                    help=f"write at most {full}, and add the rest with a Pad node",
+                    f"{size}, the stride is {stride} and the window spans {span}: at most {full} is possible",
+                    help=f"write at most {full}, and add the missing elements with a Pad node",
                     attribute="output_shape",
                 )
             )
 
 
 def _known_target(layer: Layer) -> Fault | None:
-    """The fault of an output shape that is computed at run time: the plugin then needs a dynamic size in the data."""
+    """The fault of an output shape that is computed at run time, if all sizes of the data are known."""
     if layer.sizes(0) is None or 2 not in layer.varying:
         return None
     return not_compiled(
@@ -237,9 +237,10 @@ def ov_convolution_backprop_data(
     output_padding: Ints = (),
     context: Context,
 ) -> Tensor:
-    """OpenVINO (Group)ConvolutionBackpropData-1: filters [C_in, C_out, k1, …], or [G, C_in / G, C_out / G, k1, …].
+    """OpenVINO ConvolutionBackpropData-1 with filters [C_in, C_out, k1, …], and GroupConvolutionBackpropData-1 with
+    filters [G, C_in / G, C_out / G, k1, …].
 
-    Without ``output_shape``, SAME means no padding.
+    Without ``output_shape``, nothing is padded with SAME.
     """
     extra = 1 if context.op == "GroupConvolutionBackpropData" else 0
     expect_type(data, 0, ARITHMETIC)
@@ -256,26 +257,26 @@ def ov_convolution_backprop_data(
     placed = openvino_window(window, count, kernel, dilations=dilations)
     added = per_axis(output_padding or None, count, "output_padding", default=0)
     if extra:
-        channels = product((grouped_channels(x, w, 1), dim_of(w, 2)))
+        channels = product((group_count(x, w, 1), dim_of(w, 2)))
     else:
         expect_channels(x, w, dim_of(w, 0))
         channels = dim_of(w, 1)
     if output_shape is not None:
-        sizes = _given_sizes(output_shape, count)
+        sizes = _stated_sizes(output_shape, count)
     else:
         sizes = transposed_sizes(x, placed if sound else None, count, output_padding=added, lenient=True)
     return Tensor(dtype, arranged(dim_of(x, 0), channels, sizes))
 
 
 def _as_list(output_shape: Tensor | None) -> Ints:
-    """A list with as many entries as ``output_shape``, if their number is known."""
+    """A list with as many entries as ``output_shape``; an empty list if their number is unknown."""
     if output_shape is None or not output_shape.shape or not isinstance(output_shape.shape[0], int):
         return ()
     return (1,) * output_shape.shape[0]
 
 
-def _given_sizes(output_shape: Tensor, count: int) -> Shape:
-    """The spatial sizes that the input ``output_shape`` holds. Raises an ``OPERAND_MISMATCH`` fault."""
+def _stated_sizes(output_shape: Tensor, count: int) -> Shape:
+    """The spatial sizes that the input ``output_shape`` states. Raises an ``OPERAND_MISMATCH`` fault."""
     expect_shape(output_shape, 2, "output_shape", wanted=(count,), why="an entry for each spatial axis")
     sizes = output_shape.ints
     if sizes is None:

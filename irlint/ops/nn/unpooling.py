@@ -1,4 +1,4 @@
-"""ONNX operators that put windows back into images: MaxUnpool and Col2Im."""
+"""MaxUnpool and Col2Im of ONNX, which rebuild images from the elements of windows."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def max_unpool(
     pads: Ints | None = None,
     strides: Ints | None = None,
 ) -> Tensor:
-    """ONNX MaxUnpool-9 and later; ``output_shape`` lists all axes."""
+    """ONNX MaxUnpool-9 and later; ``output_shape`` has the sizes of all axes."""
     x = X.shape
     expect_spatial_rank(x)
     if x is not None:
@@ -41,29 +41,30 @@ def max_unpool(
     kernel = per_axis(kernel_shape, count, "kernel_shape")
     window = onnx_window(OnnxWindow(strides=strides, pads=pads), count, kernel)
     expect_pads_below_kernel(window)
-    given = None if output_shape is None else output_shape.ints
+    sizes = None if output_shape is None else output_shape.ints
     if output_shape is not None:
         expect_shape(output_shape, 2, "output_shape", wanted=(count + 2,), why="an entry for each axis of input 0")
     if output_shape is None or x is None:
         return Tensor(
             X.dtype, None if x is None else (*x[:2], *transposed_sizes(x, window, count, output_padding=(0,) * count))
         )
-    if given is None:
+    if sizes is None:
         return Tensor(X.dtype, (*x[:2], *[None] * count))
-    _expect_unpooled(x, given, window)
-    return Tensor(X.dtype, given)
+    _check_output_shape(x, sizes, window)
+    return Tensor(X.dtype, sizes)
 
 
-def _expect_unpooled(x: Shape, given: Shape, window: Window) -> None:
-    """Checks that ``given`` has the batch and the channels of ``x``, and is large enough for all windows."""
+def _check_output_shape(x: Shape, sizes: Shape, window: Window) -> None:
+    """Checks that ``sizes``, the output shape, has the batch and the channels of ``x``, and is large enough for all
+    windows. Raises an ``OPERAND_MISMATCH`` fault."""
     least = transposed_sizes(x, window, len(x) - 2, output_padding=(0,) * (len(x) - 2))
-    for axis, dim in enumerate(given):
+    for axis, dim in enumerate(sizes):
         why = f"axis {axis} of the output is entry {axis} of input 2"
         wanted = x[axis] if axis < 2 else least[axis - 2]
         if agree(dim, wanted, why) if axis < 2 else reaches(dim, wanted, why):
             continue
         raise OPERAND_MISMATCH.fault(
-            f"input 2 (output_shape) is {shape_text(given)}: entry {axis} is {dim}, expected "
+            f"input 2 (output_shape) is {shape_text(sizes)}: entry {axis} is {dim}, expected "
             f"{'' if axis < 2 else 'at least '}{wanted}",
             help=f"write {wanted} for entry {axis}",
             input=2,
@@ -83,7 +84,7 @@ def col2im(
     """ONNX Col2Im-18: [N, C * product(block_shape), blocks] to [N, C, *image_shape]."""
     x = input.shape
     expect_axes(x, 3, 0, axes="batch, channels times the elements of a block, and blocks")
-    count = _listed(image_shape, block_shape, strides, dilations)
+    count = _spatial_axes(image_shape, block_shape, strides, dilations)
     if count is None:
         return Tensor(input.dtype)
     expect_shape(image_shape, 1, "image_shape", wanted=(count,), why="an entry for each spatial axis")
@@ -100,14 +101,16 @@ def col2im(
     return Tensor(input.dtype, (x[0], _image_channels(x, product(block)), *image))
 
 
-def _listed(image_shape: Tensor, block_shape: Tensor, *lists: Ints | None) -> int | None:
-    """The number of spatial axes, from the first list (one entry for each axis) of known length."""
+def _spatial_axes(image_shape: Tensor, block_shape: Tensor, *lists: Ints | None) -> int | None:
+    """The number of spatial axes: the first known length of a list with one entry for each axis. None if no length is
+    known."""
     lengths = [x.shape[0] for x in (image_shape, block_shape) if x.shape is not None and len(x.shape) == 1]
     known = [length for length in lengths if isinstance(length, int)] + [len(values) for values in lists if values]
     return known[0] if known else None
 
 
 def _blocks(image: Shape, window: Window) -> MaybeDim:
+    """The number of blocks in an image; None if a size is unknown. Raises a ``WINDOW_EXCEEDS_INPUT`` fault."""
     counts: list[MaybeDim] = []
     for position, size in enumerate(image):
         span, begin, end = window.span(position), window.begin[position], window.end[position]
@@ -125,7 +128,7 @@ def _blocks(image: Shape, window: Window) -> MaybeDim:
 
 
 def _expect_blocks(x: Shape, blocks: MaybeDim) -> None:
-    if agree(x[2], blocks, "axis 2 of input 0 are the blocks of the image"):
+    if agree(x[2], blocks, "axis 2 of input 0 has one entry for each block of the image"):
         return
     raise OPERAND_MISMATCH.fault(
         f"input 0 is {shape_text(x)} with {x[2]} blocks on axis 2, and the image has {blocks}",
@@ -138,10 +141,11 @@ def _expect_blocks(x: Shape, blocks: MaybeDim) -> None:
 
 
 def _image_channels(x: Shape, elements: MaybeDim) -> MaybeDim:
+    """The number of channels of the image; None if it is unknown. Raises an ``OPERAND_MISMATCH`` fault."""
     if x[1] is None or elements is None:
         return None
     if isinstance(elements, int) and not divides(
-        elements, x[1], f"axis 1 of input 0 are blocks of {counted(elements, 'element')}"
+        elements, x[1], f"axis 1 of input 0 is divided into blocks of {counted(elements, 'element')}"
     ):
         raise OPERAND_MISMATCH.fault(
             f"input 0 is {shape_text(x)}: axis 1 is {x[1]}, not a multiple of the {counted(elements, 'element')} of a "

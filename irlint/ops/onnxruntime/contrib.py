@@ -1,4 +1,4 @@
-"""Other operators of ONNX Runtime: text generation, gradients, hashes, and channels in blocks."""
+"""Other operators of ONNX Runtime: text generation, gradients, hashes, windows, and channels in blocks."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Generation:
 
 
 def _prompt(input_ids: Tensor) -> tuple[MaybeDim, MaybeDim]:
-    """Batch and length of the prompt."""
+    """The batch size and the length of the prompt."""
     expect_rank(input_ids, 0, least=2)
     return (None, None) if input_ids.shape is None else (input_ids.shape[0], input_ids.shape[1])
 
@@ -76,10 +76,11 @@ def beam_search(
     generation: Generation,
     early_stopping: int = 0,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """com.microsoft BeamSearch-1: sequences [batch, returned, max_length], their scores, the scores of every step."""
+    """com.microsoft BeamSearch-1: sequences [batch, num_return_sequences, max_length], the score of each sequence, and
+    the scores of every step."""
     names = ("max_length", "min_length", "num_beams", "num_return_sequences")
-    for index, (name, given) in enumerate(zip(names, (max_length, min_length, num_beams, num_return_sequences)), 1):
-        expect_one(given, index, name)
+    for index, (name, tensor) in enumerate(zip(names, (max_length, min_length, num_beams, num_return_sequences)), 1):
+        expect_one(tensor, index, name)
     batch, _ = _prompt(input_ids)
     returned = number(num_return_sequences)
     steps = (None, batch, number(num_beams), generation.vocabulary)
@@ -125,7 +126,7 @@ def sampling(
 
 @onnx("NGramRepeatBlock", domain=MICROSOFT)
 def ngram_repeat_block(input_ids: Tensor, scores: Tensor, *, ngram_size: int) -> Tensor:
-    """com.microsoft NGramRepeatBlock-1: the scores."""
+    """com.microsoft NGramRepeatBlock-1: the scores, in which tokens that would repeat an n-gram are blocked."""
     expect_attribute(ngram_size, 1, "ngram_size")
     return Tensor(scores.dtype, scores.shape)
 
@@ -140,7 +141,7 @@ def tokenizer(
     separators: Strings | None = None,
     tokenexp: str | None = None,
 ) -> Tensor:
-    """com.microsoft Tokenizer-1: the tokens of each string on a new last axis. An empty input gets no such axis."""
+    """com.microsoft Tokenizer-1: the tokens of each string on a new last axis; without this axis for an empty input."""
     expect_rank(x, 0, 1, 2)
     expect_attribute(mincharnum, 1, "mincharnum")
     if separators is None and tokenexp is None:
@@ -150,7 +151,7 @@ def tokenizer(
     if separators == ():
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
             "attribute `separators` is an empty list; ONNX Runtime needs at least one expression",
-            help='write separators, or one empty string ([""]) for one token per character',
+            help='write an expression, or an empty string ([""]) for one token per character',
             attribute="separators",
         )
     for separator in separators or ():
@@ -158,7 +159,7 @@ def tokenizer(
     if separators == ("",) and mincharnum > 1:
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
             f"attribute `mincharnum` is {mincharnum} and the only separator is empty: every token is one character",
-            help="write 1, or separators",
+            help="write 1, or separators that are not empty",
             attribute="mincharnum",
         )
     if x.shape is None:
@@ -183,24 +184,25 @@ def flex_attention(
     softmax_precision: int | None = None,
     context: Context,
 ) -> Tensor:
-    """ai.onnx.preview FlexAttention-1: four axes everywhere; the bodies change scores and probabilities in place."""
+    """ai.onnx.preview FlexAttention-1: all inputs have four axes. ``score_mod`` changes the scores, and ``prob_mod``
+    the probabilities; both keep the shape."""
     batch, heads, length, head = (size(q, axis, 4) for axis in range(4))
-    shared, whole = size(k, 1, 4), size(k, 2, 4)
-    lengths = (("kv_num_heads", shared), ("kv_sequence_length", whole))
+    key_heads, key_length = size(k, 1, 4), size(k, 2, 4)
+    lengths = (("kv_num_heads", key_heads), ("kv_sequence_length", key_length))
     query = (("batch_size", batch), ("q_num_heads", heads), ("q_sequence_length", length), ("head_size", head))
     check(q, Expected(0, "Q", query, INPUTS_MISMATCH))
     check(k, Expected(1, "K", (("batch_size", batch), *lengths, ("the head_size of Q", head)), INPUTS_MISMATCH))
     check(v, Expected(2, "V", (("batch_size", batch), *lengths, ("v_head_size", size(v, 3, 4))), INPUTS_MISMATCH))
-    if isinstance(shared, int) and shared > 0 and not divides(shared, heads, "a key's head serves a group of heads"):
+    if isinstance(key_heads, int) and key_heads > 0 and not divides(key_heads, heads, "query heads share key heads"):
         raise HEADS_MISMATCH.fault(
-            f"the query has {heads} heads and the key {shared}: {heads} is not a multiple of {shared}",
+            f"the query has {heads} heads and the key has {key_heads}: {heads} is not a multiple of {key_heads}",
             help="use a number of key heads that divides the number of query heads",
             input=1,
         )
     dtype = "float64" if q.dtype == "float64" else "float32"
     if softmax_precision is not None:
         dtype = numbered_type(softmax_precision, context, "softmax_precision")
-    scores = Tensor(dtype, (batch, heads, length, whole))
+    scores = Tensor(dtype, (batch, heads, length, key_length))
     for name, body in (("score_mod", score_mod), ("prob_mod", prob_mod)):
         if body is not None:
             _check_modifier(name, body, scores, context=context)
@@ -217,7 +219,7 @@ def _check_modifier(name: str, body: Graph, scores: Tensor, *, context: Context)
     if known is None or (len(known) == 4 and all(agree(a, b, why) for a, b in zip(known, scores.shape))):
         return
     raise BODY_TYPES.fault(
-        f"`{name}` gives {shape_text(known)} for the scores {shape_text(scores.shape)}: it must keep their shape",
+        f"`{name}` returns {shape_text(known)} for the scores {shape_text(scores.shape)}: it must keep the shape",
         help=f"change only the values in `{name}`, not the shape",
         attribute=name,
     )
@@ -229,14 +231,14 @@ def _check_modifier(name: str, body: Graph, scores: Tensor, *, context: Context)
 @onnx("SoftmaxGrad", "LogSoftmaxGrad", "SoftmaxGrad_13", "LogSoftmaxGrad_13", domain=MICROSOFT)
 @onnx("SoftmaxGrad")
 def softmax_grad(dy: Tensor, y: Tensor, *, axis: int = 1, description: str = "") -> Tensor:
-    """com.microsoft SoftmaxGrad-1: the shape of the forward output."""
+    """com.microsoft SoftmaxGrad-1 and similar: the result has the shape of ``y``, the output of the operator."""
     return Tensor(dy.dtype, dy.shape if y.shape is None else y.shape)
 
 
 @onnx("GeluGrad", "FastGeluGrad", "QuickGeluGrad", "ReluGrad", "SigmoidGrad", "TanhGrad", domain=MICROSOFT)
 @onnx("GeluGrad")
 def activation_grad(dy: Tensor, x: Tensor, *, alpha: float = 1.702, description: str = "") -> Tensor:
-    """com.microsoft GeluGrad-1 and similar: the shape of the forward input."""
+    """com.microsoft GeluGrad-1 and similar: the result has the shape of ``x``, the input of the operator."""
     return Tensor(dy.dtype, dy.shape if x.shape is None else x.shape)
 
 
@@ -251,13 +253,13 @@ def layer_normalization_grad(
     epsilon: float = 1e-5,
     stash_type: int = 1,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """com.microsoft LayerNormalizationGrad-1: gradients of X, in its shape, and of scale and bias, in that of the
-    normalized axes."""
+    """com.microsoft LayerNormalizationGrad-1: the gradient of X, with the shape of X, and the gradients of scale and
+    bias, with the shape of the normalized axes."""
     dx = Tensor(dy.dtype, dy.shape if x.shape is None else x.shape)
     if dx.shape is None:
         return dx, Tensor(dy.dtype), Tensor(dy.dtype)
-    own = Tensor(dy.dtype, dx.shape[axis_of(axis, len(dx.shape), input=1) :])
-    return dx, own, own
+    of_parameter = Tensor(dy.dtype, dx.shape[axis_of(axis, len(dx.shape), input=1) :])
+    return dx, of_parameter, of_parameter
 
 
 @onnx("SoftmaxCrossEntropyLossGrad", domain=MICROSOFT)
@@ -271,8 +273,8 @@ def softmax_cross_entropy_loss_grad(
     ignore_index: int | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """com.microsoft SoftmaxCrossEntropyLossGrad-1: the shape of log_prob. The gradient of the loss is an optional first
-    input."""
+    """com.microsoft SoftmaxCrossEntropyLossGrad-1: the result has the shape of ``log_prob``. If the gradient of the
+    loss is omitted, ``log_prob`` is input 0."""
     if label is None:
         return Tensor(dy.dtype, dy.shape)
     return Tensor(log_prob.dtype, log_prob.shape)
@@ -280,16 +282,16 @@ def softmax_cross_entropy_loss_grad(
 
 @onnx("SGD")
 def sgd(w: Tensor, dw: Tensor, *, description: str = "", lr: float = 0.01) -> Tensor:
-    """The weights after a step of stochastic gradient descent, as exporters of training graphs write it."""
+    """SGD, which exporters of training graphs write: the weights after a step of stochastic gradient descent."""
     return Tensor(w.dtype, w.shape)
 
 
-# --- the rest of com.microsoft ----------------------------------------------------------------------------------------
+# --- other operators of com.microsoft ---------------------------------------------------------------------------------
 
 
 @onnx("ComplexMul", "ComplexMulConj", domain=MICROSOFT)
 def complex_multiplication(a: Tensor, b: Tensor) -> Tensor:
-    """com.microsoft ComplexMul-1. The shape is unknown if the shapes of the inputs differ."""
+    """com.microsoft ComplexMul-1 and ComplexMulConj-1. The shape is unknown if the shapes of the inputs differ."""
     return Tensor(a.dtype, a.shape if a.shape == b.shape else None)
 
 
@@ -330,7 +332,8 @@ def torch_embedding(
 
 @onnx("UnfoldTensor", domain=MICROSOFT)
 def unfold_tensor(input: Tensor, *, dim: int = -1, size: int, step: int = 1) -> Tensor:
-    """com.microsoft UnfoldTensor-1: windows of ``size``, one every ``step``, on a new last axis."""
+    """com.microsoft UnfoldTensor-1: the windows of ``size`` elements of axis ``dim``, one every ``step`` elements, on a
+    new last axis."""
     if size < 1 or step < 1:
         name, value = ("size", size) if size < 1 else ("step", step)
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
@@ -339,14 +342,14 @@ def unfold_tensor(input: Tensor, *, dim: int = -1, size: int, step: int = 1) -> 
     if input.shape is None:
         return Tensor(input.dtype)
     at = axis_of(dim, len(input.shape), "dim")
-    whole_size = input.shape[at]
-    if not reaches(whole_size, size, f"a window of {size} lies inside axis {at}"):
+    length = input.shape[at]
+    if not reaches(length, size, f"axis {at} has a window of {size} elements"):
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
-            f"attribute `size` is {size} and axis {at} of input 0 is {whole_size}: a window must fit into the axis",
-            help=f"use at most {whole_size}",
+            f"attribute `size` is {size} and axis {at} of input 0 is {length}: a window must not exceed the axis",
+            help=f"use at most {length}",
             attribute="size",
         )
-    windows = None if whole_size is None else floordiv(whole_size - size, step) + 1
+    windows = None if length is None else floordiv(length - size, step) + 1
     return Tensor(input.dtype, (*input.shape[:at], windows, *input.shape[at + 1 :], size))
 
 
@@ -392,13 +395,14 @@ without_rule("ATen", help="export the model again without the fallback to ATen: 
 # --- channels in blocks -----------------------------------------------------------------------------------------------
 
 
-#: The numbers of channels in a block of MLAS: the number of floats in common vector registers.
+#: The possible numbers of channels in a block; the number depends on the processor.
 _BLOCKS = (8, 16)
 
 
 @onnx("ReorderInput", domain=NCHWC)
 def reorder_input(X: Tensor, *, channels_last: int = 0) -> Tensor:
-    """com.microsoft.nchwc ReorderInput: the channels are rounded up to the block size of the machine."""
+    """com.microsoft.nchwc ReorderInput: the number of channels is rounded up to a multiple of the block size; None if
+    the result depends on the processor."""
     x = X.shape
     if x is None or len(x) < 2:
         return Tensor(X.dtype)
@@ -410,7 +414,7 @@ def reorder_input(X: Tensor, *, channels_last: int = 0) -> Tensor:
 
 @onnx("ReorderOutput", domain=NCHWC)
 def reorder_output(X: Tensor, *, channels: int = 0, channels_last: int = 0) -> Tensor:
-    """com.microsoft.nchwc ReorderOutput: the first ``channels`` channels of the blocks."""
+    """com.microsoft.nchwc ReorderOutput: the first ``channels`` channels, without blocks."""
     expect_range((channels,), 1, "channels")
     if X.shape is None or len(X.shape) < 2:
         return Tensor(X.dtype)
@@ -430,7 +434,7 @@ def nchwc_upsample(
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
             f"attribute `coordinate_transformation_mode` is {coordinate_transformation_mode}; in mode nearest, it "
             "must be asymmetric",
-            help="remove it",
+            help="remove `coordinate_transformation_mode`",
             attribute="coordinate_transformation_mode",
         )
     if any(scales[at : at + 1] not in ((), (1,)) for at in (0, 1)):

@@ -1,4 +1,4 @@
-"""Fused and quantized activations of ONNX Runtime, and early experimental ones that it still runs."""
+"""Fused activations and Dropout of ONNX Runtime, and early experimental operators of ONNX that it still runs."""
 
 from __future__ import annotations
 
@@ -17,61 +17,61 @@ from irlint.schemas import MICROSOFT
 
 @onnx("Gelu", domain=MICROSOFT)
 def fused_gelu(x: Tensor) -> Tensor:
-    """ONNX Runtime's Gelu."""
+    """com.microsoft Gelu."""
     return unchanged(x)
 
 
 @onnx("QuickGelu", domain=MICROSOFT)
 def quick_gelu(x: Tensor, *, alpha: float = 1.702) -> Tensor:
-    """ONNX Runtime's QuickGelu."""
+    """com.microsoft QuickGelu."""
     return unchanged(x)
 
 
 @onnx("ScaledSiLU", domain=MICROSOFT)
 def scaled_silu(x: Tensor, scale: Tensor | None = None, *, alpha: float = 1.0) -> Tensor:
-    """ONNX Runtime's ScaledSiLU."""
+    """com.microsoft ScaledSiLU."""
     return unchanged(x)
 
 
 @onnx("IsAllFinite", domain=MICROSOFT)
 def is_all_finite(*xs: Tensor, isinf_only: int = 0, isnan_only: int = 0) -> Tensor:
-    """ONNX Runtime's IsAllFinite: one boolean for all inputs together."""
+    """com.microsoft IsAllFinite: one boolean for all inputs."""
     return Tensor("bool", ())
 
 
-def _last(x: Tensor) -> MaybeDim:
+def _last_dim(x: Tensor) -> MaybeDim:
     return x.shape[-1] if x.shape else None
 
 
 @onnx("BiasGelu", domain=MICROSOFT)
 def bias_gelu(a: Tensor, b: Tensor) -> Tensor:
-    """ONNX Runtime's BiasGelu: a bias for the last axis, then a GELU."""
+    """com.microsoft BiasGelu: a bias for the last axis, then a GELU."""
     expect_rank(b, 1, 0, 1, what="B")
-    expect_length(b.shape, 1, _last(a), what="the bias", scalar=False)
+    expect_length(b.shape, 1, _last_dim(a), what="the bias", scalar=False)
     return Tensor(a.dtype or b.dtype, a.shape)
 
 
 @onnx("FastGelu", domain=MICROSOFT)
 def fast_gelu(x: Tensor, bias: Tensor | None = None) -> Tensor:
-    """ONNX Runtime's FastGelu, with a bias for the last axis."""
+    """com.microsoft FastGelu: an optional bias for the last axis, then a GELU."""
     if bias is not None:
         expect_rank(bias, 1, 0, 1, what="bias")
-        expect_length(bias.shape, 1, _last(x), what="the bias", scalar=False)
+        expect_length(bias.shape, 1, _last_dim(x), what="the bias", scalar=False)
     return unchanged(x)
 
 
 @onnx("BiasAdd", domain=MICROSOFT)
 def bias_add(x: Tensor, bias: Tensor, skip: Tensor) -> Tensor:
-    """ONNX Runtime's BiasAdd: a bias for the last axis and a tensor of the same shape."""
-    expect_length(bias.shape, 1, _last(x), what="the bias", scalar=False)
-    return Tensor(x.dtype, merged((x.shape, None, skip.shape), why="BiasAdd adds tensors of one shape"))
+    """com.microsoft BiasAdd: the sum of ``x``, a bias for the last axis, and ``skip``, which has the shape of ``x``."""
+    expect_length(bias.shape, 1, _last_dim(x), what="the bias", scalar=False)
+    return Tensor(x.dtype, merged((x.shape, None, skip.shape), why="both inputs must have the same shape"))
 
 
 @onnx("BiasSplitGelu", domain=MICROSOFT)
 def bias_split_gelu(x: Tensor, bias: Tensor) -> Tensor:
-    """ONNX Runtime's BiasSplitGelu: half of the last axis gates the other half."""
+    """com.microsoft BiasSplitGelu: one half of the last axis is multiplied with the GELU of the other half."""
     expect_rank(x, 0, 3, what="X")
-    expect_length(bias.shape, 1, _last(x), what="the bias", scalar=False)
+    expect_length(bias.shape, 1, _last_dim(x), what="the bias", scalar=False)
     if not x.shape:
         return Tensor(x.dtype)
     last = x.shape[-1]
@@ -79,7 +79,7 @@ def bias_split_gelu(x: Tensor, bias: Tensor) -> Tensor:
         raise OPERAND_SHAPE.fault(
             f"axis {len(x.shape) - 1} of input 0, {shape_text(x.shape)}, is {last}; it is split into two halves, so "
             "it must be even",
-            help="make it even",
+            help=f"give axis {len(x.shape) - 1} an even size",
             input=0,
             marks=((0, len(x.shape) - 1),),
         )
@@ -96,7 +96,7 @@ def bias_dropout(
     *,
     seed: int | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """ONNX Runtime's BiasDropout: a bias, Dropout, and the addition of a residual."""
+    """com.microsoft BiasDropout: a bias, Dropout, and the addition of a residual."""
     shape = stretched(data.shape, bias.shape, 1, what="input 1 (bias)")
     return Tensor(data.dtype, shape), Tensor("bool", shape)
 
@@ -110,7 +110,7 @@ def _bits(shape: Shape | None) -> Shape:
 def bitmask_dropout(
     data: Tensor, ratio: Tensor | None = None, training_mode: Tensor | None = None, *, seed: int | None = None
 ) -> tuple[Tensor, Tensor]:
-    """ONNX Runtime's BitmaskDropout: the mask holds 32 elements in each number."""
+    """com.microsoft BitmaskDropout: each number of the mask has the bits of 32 elements."""
     return unchanged(data), Tensor("uint32", _bits(data.shape))
 
 
@@ -124,14 +124,14 @@ def bitmask_bias_dropout(
     *,
     seed: int | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """ONNX Runtime's BiasDropout with a mask of bits."""
+    """com.microsoft BitmaskBiasDropout: like BiasDropout; each number of the mask has the bits of 32 elements."""
     shape = stretched(data.shape, bias.shape, 1, what="input 1 (bias)")
     return Tensor(data.dtype, shape), Tensor("uint32", _bits(shape))
 
 
 @onnx("BiasSoftmax", domain=MICROSOFT)
 def bias_softmax(data: Tensor, bias: Tensor, *, axis: int = 1, is_inner_broadcast: int) -> Tensor:
-    """ONNX Runtime's BiasSoftmax."""
+    """com.microsoft BiasSoftmax."""
     return along_axis(data, axis)
 
 
@@ -139,37 +139,37 @@ def bias_softmax(data: Tensor, bias: Tensor, *, axis: int = 1, is_inner_broadcas
 def qordered_gelu(
     x: Tensor, scale_x: Tensor, scale_y: Tensor, *, order_X: int | None = None, order_Y: int | None = None
 ) -> Tensor:
-    """ONNX Runtime's QOrderedGelu."""
+    """com.microsoft QOrderedGelu."""
     return unchanged(x)
 
 
 @onnx("Affine", until=9)
 def affine(x: Tensor, *, alpha: float = 1.0, beta: float = 0.0) -> Tensor:
-    """Affine, dropped before ONNX was stable, which ONNX Runtime still runs."""
+    """ONNX Affine, an early experimental operator."""
     return unchanged(x)
 
 
 @onnx("ParametricSoftplus", "ScaledTanh", until=9)
 def with_alpha_and_beta(x: Tensor, *, alpha: float, beta: float) -> Tensor:
-    """Activations that ONNX dropped before it was stable. ONNX Runtime requires both attributes."""
+    """ONNX ParametricSoftplus and ScaledTanh, early experimental operators. ONNX Runtime requires both attributes."""
     return unchanged(x)
 
 
 @onnx("Scale", until=9)
 def scaled(x: Tensor, *, scale: float = 1.0) -> Tensor:
-    """Scale, dropped before ONNX was stable."""
+    """ONNX Scale, an early experimental operator."""
     return unchanged(x)
 
 
 @onnx("ImageScaler", until=9)
 def image_scaler(x: Tensor, *, bias: tuple[float, ...] = (), scale: float = 1.0) -> Tensor:
-    """ImageScaler, dropped before ONNX was stable: an image [N, C, H, W], a bias for each channel."""
+    """ONNX ImageScaler, an early experimental operator: ``bias`` has one entry for each channel of [N, C, H, W]."""
     expect_rank(x, 0, 4)
     channels = None if x.shape is None else x.shape[1]
     if not agree(channels, len(bias), "there is a bias for each channel"):
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
             f"attribute `bias` has {counted(len(bias), 'entry', 'entries')} and axis 1 of input 0 is {channels}: "
-            "expected one for each",
+            "expected one entry for each channel",
             help=f"give `bias` {counted(channels, 'entry', 'entries')}",
             attribute="bias",
         )

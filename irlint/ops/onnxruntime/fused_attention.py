@@ -1,4 +1,4 @@
-"""Attentions of ONNX Runtime that include the projection of their input (domain com.microsoft)."""
+"""Attentions of ONNX Runtime that also project their input to query, key and value (domain com.microsoft)."""
 
 from __future__ import annotations
 
@@ -32,24 +32,26 @@ class MaskedHeads:
     scale: float | None = None
 
 
-def _sizes_of_three(bias: MaybeDim, qkv_hidden_sizes: Ints | None, num_heads: int) -> tuple[MaybeDim, MaybeDim]:
-    """The hidden sizes of query and value for a projection to ``bias`` columns."""
+def _hidden_sizes(columns: MaybeDim, qkv_hidden_sizes: Ints | None, num_heads: int) -> tuple[MaybeDim, MaybeDim]:
+    """The hidden sizes of query and value for a projection to ``columns`` columns. Raises a ``HEADS_MISMATCH``,
+    ``FUSED_MISMATCH`` or ``ATTRIBUTE_OUT_OF_RANGE`` fault."""
     if not qkv_hidden_sizes:
-        hidden = None if bias is None else floordiv(bias, 3)
+        hidden = None if columns is None else floordiv(columns, 3)
         per_head(hidden, num_heads, "a third of the columns of the weights", index=1)
         return hidden, hidden
     if len(qkv_hidden_sizes) != 3 or qkv_hidden_sizes[0] != qkv_hidden_sizes[1]:
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
-            f"`qkv_hidden_sizes` is {list(qkv_hidden_sizes)}; expected three sizes, the first two of them equal",
+            f"`qkv_hidden_sizes` is {list(qkv_hidden_sizes)}; expected three sizes, of which the first two are equal",
             help="write the hidden sizes of query, key and value",
             attribute="qkv_hidden_sizes",
         )
     for hidden in qkv_hidden_sizes:
         per_head(hidden, num_heads, "a hidden size in `qkv_hidden_sizes`", index=1)
-    whole = sum(qkv_hidden_sizes)
-    if not agree(bias, whole, "the hidden sizes cover the columns of the weights"):
+    wanted = sum(qkv_hidden_sizes)
+    if not agree(columns, wanted, "the number of columns of the weights is the sum of the hidden sizes"):
         raise FUSED_MISMATCH.fault(
-            f"the weights have {bias} columns and `qkv_hidden_sizes` is {list(qkv_hidden_sizes)}, whose sum is {whole}",
+            f"the weights have {columns} columns and `qkv_hidden_sizes` is {list(qkv_hidden_sizes)}, whose sum is "
+            f"{wanted}",
             help="use three sizes whose sum is the number of columns of the weights",
             input=1,
         )
@@ -59,18 +61,23 @@ def _sizes_of_three(bias: MaybeDim, qkv_hidden_sizes: Ints | None, num_heads: in
 def _projected(
     x: Tensor, weights: Tensor, bias: Tensor | None, *, sizes: Ints | None, num_heads: int, rank: int = 3
 ) -> tuple[MaybeDim, MaybeDim]:
-    """The hidden sizes of query and value, after checking that input, weights and bias fit."""
+    """The hidden sizes of query and value, after checking the shapes of input, weights and bias. The input has ``rank``
+    axes. Raises an ``INPUTS_MISMATCH`` fault, or one of ``_hidden_sizes``."""
     axes = BATCH_OF_SEQUENCES if rank == 3 else (("token_count", None), HIDDEN)
     check(x, Expected(0, "input", axes, INPUTS_MISMATCH))
     columns = narrower(size(weights, 1, 2), size(bias, 0, 1))
     rows = ("input hidden size", size(x, rank - 1, rank))
     check(weights, Expected(1, "weights", (rows, ("3*hidden_size", columns)), FUSED_MISMATCH))
     check(bias, Expected(2, "bias", (("columns of the weights", columns),), FUSED_MISMATCH))
-    return _sizes_of_three(columns, sizes, num_heads)
+    return _hidden_sizes(columns, sizes, num_heads)
 
 
 def _present(x: Tensor, past: Tensor | None, index: int, *, num_heads: int, hidden: MaybeDim, shared: int) -> Shape:
-    """The keys and values that an attention returns: [2, batch, heads, total length, head size]."""
+    """The shape of the keys and values that an attention returns: [2, batch, heads, total length, head size].
+
+    ``past`` is input ``index``. If past and present are ``shared``, the length is that of the past. Raises a
+    ``CACHE_MISMATCH`` or ``HEADS_MISMATCH`` fault.
+    """
     batch, length = size(x, 0, 3), size(x, 1, 3)
     head = per_head(hidden, num_heads, "the hidden size", index=0)
     if past is None:
@@ -104,7 +111,7 @@ def ms_attention(
     rotary_embedding_dim: int = 0,
     unidirectional: int = 0,
 ) -> tuple[Tensor, Tensor]:
-    """com.microsoft Attention: the projection of the input to query, key and value, and their attention."""
+    """com.microsoft Attention: projects the input to query, key and value, and computes their attention."""
     hidden, value_hidden = _projected(input, weights, bias, sizes=qkv_hidden_sizes, num_heads=heads.num_heads)
     present = _present(input, past, 4, num_heads=heads.num_heads, hidden=hidden, shared=past_present_share_buffer)
     if past is None or not past_present_share_buffer:
@@ -122,10 +129,11 @@ def expect_mask(
     twice: bool = False,
     others: tuple[MaybeDim, ...] = (),
 ) -> None:
-    """Checks that a mask of one to three axes has a shape that ONNX Runtime reads.
+    """Checks that a mask of one to three axes, input ``index`` (``name``), has a shape that ONNX Runtime accepts.
 
-    ``sizes`` are batch, length and total length; ``others`` are further lengths of the keys. With ``twice``, the mask
-    may hold two numbers for each sequence, or a single column, which is ignored. Raises a ``MASK_MISMATCH`` fault.
+    ``sizes`` are the batch size, the length and the total length; ``others`` are other lengths that the keys may have.
+    With ``twice``, the mask may also have two numbers for each sequence, or a single column, which is ignored. Raises a
+    ``MASK_MISMATCH`` fault.
     """
     if mask is None or mask.shape is None or not 1 <= len(mask.shape) <= 3:
         return
@@ -135,30 +143,30 @@ def expect_mask(
     if twice:
         allowed += [(product((2, batch)),), (1, 1), (batch, 1)]
     shapes = [shape for shape in allowed if len(shape) == len(mask.shape)]
-    if any(all(same(own, dim) is not False for own, dim in zip(mask.shape, shape)) for shape in shapes):
+    if any(all(same(found, dim) is not False for found, dim in zip(mask.shape, shape)) for shape in shapes):
         _require_one(mask.shape, shapes, f"{name} has one of the shapes {' or '.join(map(shape_text, shapes))}")
         return
     raise MASK_MISMATCH.fault(
         f"input {index} ({name}) is {shape_text(mask.shape)}; allowed: {' or '.join(map(shape_text, shapes))}: the "
-        "batch "
-        f"is {batch}, the queries are {length} long and the keys {total_length}",
+        f"batch size is {batch}, the length of the queries {length}, and the length of the keys {total_length}",
         help=f"give {name} one of these shapes",
         input=index,
     )
 
 
-def _require_one(own: Shape, shapes: Sequence[Shape], why: str) -> None:
-    """Requires that a shape is one of several."""
-    stated: list[set[tuple[int, Dim]]] = []
+def _require_one(found: Shape, shapes: Sequence[Shape], why: str) -> None:
+    """Requires that a shape is one of ``shapes``: for each choice of one axis of each shape, one of the chosen sizes is
+    equal. A choice that another choice implies, or that has an unknown size, is omitted."""
+    needed: list[set[tuple[int, Dim]]] = []
     for choice in choices(*(tuple(enumerate(shape)) for shape in shapes)):
-        equal = {(axis, dim) for axis, dim in choice if dim is not None and same(own[axis], dim) is not False}
-        if any(dim is None or own[axis] is None for axis, dim in choice):
+        equal = {(axis, dim) for axis, dim in choice if dim is not None and same(found[axis], dim) is not False}
+        if any(dim is None or found[axis] is None for axis, dim in choice):
             continue
-        if not any(same(own[axis], dim) for axis, dim in equal) and not any(known <= equal for known in stated):
-            stated = [known for known in stated if not equal <= known] + [equal]
-    for each in stated:
+        if not any(same(found[axis], dim) for axis, dim in equal) and not any(other <= equal for other in needed):
+            needed = [other for other in needed if not equal <= other] + [equal]
+    for each in needed:
         ordered = sorted(each, key=lambda pair: (isinstance(pair[1], int), pair[0], str(pair[1])))
-        relations = [Relation("==", mine, dim) for axis, dim in ordered if (mine := own[axis]) is not None]
+        relations = [Relation("==", size, dim) for axis, dim in ordered if (size := found[axis]) is not None]
         require(*relations, why=why)
 
 
@@ -174,7 +182,7 @@ def decoder_masked_self_attention(
     do_rotary: int = 0,
     past_present_share_buffer: int = 0,
 ) -> tuple[Tensor, Tensor]:
-    """com.microsoft DecoderMaskedSelfAttention: one step of a decoder."""
+    """com.microsoft DecoderMaskedSelfAttention: Attention for one step of a decoder."""
     hidden, value_hidden = _projected(input, weights, bias, sizes=None, num_heads=heads.num_heads)
     present = _present(input, past, 4, num_heads=heads.num_heads, hidden=hidden, shared=1)
     y = (size(input, 0, 3), size(input, 1, 3), value_hidden)
@@ -215,7 +223,7 @@ def packed_attention(
     qkv_hidden_sizes: Ints | None = None,
     scale: float | None = None,
 ) -> Tensor:
-    """com.microsoft PackedAttention: Attention on [token_count, hidden_size] with all sequences joined."""
+    """com.microsoft PackedAttention: Attention on [token_count, hidden_size], the tokens of all sequences."""
     _, value_hidden = _projected(input, weights, bias, sizes=qkv_hidden_sizes, num_heads=num_heads, rank=2)
     return Tensor(input.dtype, (size(input, 0, 2), value_hidden))
 
@@ -244,7 +252,7 @@ def q_ordered_attention(
     qkv_hidden_sizes: Ints | None = None,
     unidirectional: int = 0,
 ) -> Tensor:
-    """com.microsoft QOrderedAttention: quantized, with separate weights for query, key and value."""
+    """com.microsoft QOrderedAttention: quantized Attention with separate weights for query, key and value."""
     check(input, Expected(0, "input", BATCH_OF_SEQUENCES, INPUTS_MISMATCH))
     hidden = qkv_hidden_sizes[2] if qkv_hidden_sizes and len(qkv_hidden_sizes) == 3 else size(v_bias, 0, 1)
     per_head(hidden, num_heads, "the hidden size of the value", index=7)
@@ -262,7 +270,7 @@ def q_ordered_longformer_attention(
     order_weight: int,
     window: int,
 ) -> Tensor:
-    """com.microsoft QOrderedLongformerAttention: the shape of the input."""
+    """com.microsoft QOrderedLongformerAttention: the result has the shape of the input."""
     check(input, Expected(0, "input", BATCH_OF_SEQUENCES, INPUTS_MISMATCH))
     per_head(size(input, 2, 3), num_heads, "the hidden size", index=0)
     return Tensor(input.dtype, input.shape)
@@ -275,7 +283,7 @@ def longformer_attention(
     num_heads: int,
     window: int,
 ) -> Tensor:
-    """com.microsoft LongformerAttention: the shape of the input."""
+    """com.microsoft LongformerAttention: the result has the shape of the input."""
     check(input, Expected(0, "input", BATCH_OF_SEQUENCES, INPUTS_MISMATCH))
     per_head(size(input, 2, 3), num_heads, "the hidden size", index=0)
     return Tensor(input.dtype, input.shape)

@@ -1,4 +1,4 @@
-"""The fused normalizations of ONNX Runtime (domain com.microsoft)."""
+"""Fused normalizations of ONNX Runtime (domain com.microsoft)."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from irlint.schemas import MICROSOFT
 
 
 def _with_skip(shape: Shape | None, skip: Shape | None) -> Shape | None:
-    """``shape``, after checking that the skip input has the same last two sizes. ONNX Runtime does not compare the
-    batch."""
+    """``shape``, after checking that the last two sizes of the skip input are equal. Other differences are only a
+    warning, because ONNX Runtime does not compare the batch. Raises an ``UNIDIRECTIONAL_MISMATCH`` fault."""
     if shape is None or skip is None:
         return shape
     pairs = list(zip(reversed(shape), reversed(skip)))[:2]
-    if all(same(dim, own) is not False for dim, own in pairs):
+    if all(same(a, b) is not False for a, b in pairs):
         try:
             return stretched(shape, skip, 1, what="input 1 (skip)")
         except Fault as fault:
@@ -42,8 +42,8 @@ def _with_skip(shape: Shape | None, skip: Shape | None) -> Shape | None:
         input=1,
         marks=tuple(
             mark
-            for back, (dim, own) in enumerate(pairs, 1)
-            if same(dim, own) is False
+            for back, (a, b) in enumerate(pairs, 1)
+            if same(a, b) is False
             for mark in ((0, len(shape) - back), (1, len(skip) - back))
         ),
     )
@@ -52,7 +52,9 @@ def _with_skip(shape: Shape | None, skip: Shape | None) -> Shape | None:
 def _skipped(
     x: Tensor, skip: Tensor, parameters: Sequence[tuple[int, str, Tensor | None]]
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """The outputs of a layer normalization of a sum; the parameters are lists for the last axis."""
+    """The outputs of a layer normalization of the sum of ``x`` and ``skip``. ``parameters`` have an input index, a name
+    and a tensor, which must be a list with one element for each index of the last axis. Raises an
+    ``INPUT_RANK_REFUSED``, ``CHANNEL_PARAMETERS`` or ``UNIDIRECTIONAL_MISMATCH`` fault."""
     expect_rank(x, 0, 2, 3, what="input")
     shape = _with_skip(x.shape, skip.shape)
     hidden = x.shape[-1] if x.shape else None
@@ -60,7 +62,7 @@ def _skipped(
         expect_rank(parameter, index, 1, what=name)
         if parameter is None or not parameter.shape:
             continue
-        if not agree(parameter.shape[0], hidden, f"input {index} ({name}) has one element for each of the last axis"):
+        if not agree(parameter.shape[0], hidden, f"input {index} ({name}) is as long as the last axis of input 0"):
             raise CHANNEL_PARAMETERS.fault(
                 f"input {index} ({name}) is {shape_text(parameter.shape)}; the last axis of input 0, "
                 f"{shape_text(x.shape)}, is {hidden}",
@@ -83,7 +85,7 @@ def skip_layer_normalization(
     *,
     epsilon: float = 1e-12,
 ) -> tuple[Tensor, ...]:
-    """ONNX Runtime's SkipLayerNormalization: the fourth output is the sum that was normalized."""
+    """com.microsoft SkipLayerNormalization: the fourth output is the sum before the normalization."""
     expect_epsilon(epsilon)
     return _skipped(x, skip, ((2, "gamma", gamma), (3, "beta", beta), (4, "bias", bias)))
 
@@ -92,7 +94,7 @@ def skip_layer_normalization(
 def skip_simplified_layer_normalization(
     x: Tensor, skip: Tensor, gamma: Tensor, bias: Tensor | None = None, *, epsilon: float = 1e-12
 ) -> tuple[Tensor, ...]:
-    """ONNX Runtime's SkipSimplifiedLayerNormalization."""
+    """com.microsoft SkipSimplifiedLayerNormalization."""
     expect_epsilon(epsilon)
     return _skipped(x, skip, ((2, "gamma", gamma), (3, "bias", bias)))
 
@@ -100,6 +102,8 @@ def skip_simplified_layer_normalization(
 def _grouped(
     x: Tensor, parameters: Sequence[tuple[int, str, Shape | None]], groups: int, *, channels_last: int
 ) -> Tensor:
+    """The result of a group normalization. Raises an ``INPUT_RANK_REFUSED`` fault, or one of ``channelled`` or
+    ``expect_groups``."""
     expect_rank(x, 0, 4, what="X")
     axis = 3 if channels_last else 1
     channels = channelled(x.shape, parameters, None if x.shape is None else x.shape[axis])
@@ -118,7 +122,7 @@ def group_norm(
     epsilon: float = 1e-5,
     groups: int,
 ) -> Tensor:
-    """ONNX Runtime's GroupNorm on four axes."""
+    """com.microsoft GroupNorm on four axes."""
     return _grouped(x, ((1, "gamma", gamma.shape), (2, "beta", beta.shape)), groups, channels_last=channels_last)
 
 
@@ -135,7 +139,7 @@ def skip_group_norm(
     epsilon: float = 1e-5,
     groups: int,
 ) -> tuple[Tensor, Tensor]:
-    """ONNX Runtime's SkipGroupNorm: the second output is the sum that was normalized."""
+    """com.microsoft SkipGroupNorm: the second output is the sum before the normalization."""
     y = _grouped(x, ((1, "gamma", gamma.shape), (2, "beta", beta.shape)), groups, channels_last=channels_last)
     return y, y
 
@@ -153,7 +157,7 @@ def qordered_layer_normalization(
     order_X: int = 1,
     order_Y: int = 1,
 ) -> Tensor:
-    """ONNX Runtime's QOrderedLayerNormalization."""
+    """com.microsoft QOrderedLayerNormalization."""
     statistics_shape(x.shape, axis)
     return Tensor(x.dtype, x.shape)
 
@@ -170,7 +174,7 @@ def gated_rms_norm(
     activation: GateActivation = "silu",
     epsilon: float = 1e-5,
 ) -> Tensor:
-    """ONNX Runtime's GatedRMSNorm."""
+    """com.microsoft GatedRMSNorm."""
     return Tensor(x.dtype, x.shape)
 
 
@@ -178,6 +182,6 @@ def gated_rms_norm(
 def branchwise_rms_norm(
     x: Tensor, scale: Tensor | None = None, *, epsilon: float = 1e-5, num_branches: int = 0
 ) -> Tensor:
-    """ONNX Runtime's BranchwiseRMSNorm."""
+    """com.microsoft BranchwiseRMSNorm."""
     expect_attribute(num_branches, 0, "num_branches")
     return Tensor(x.dtype, x.shape)

@@ -1,4 +1,4 @@
-"""Attentions of ONNX Runtime whose heads share keys and values (domain com.microsoft)."""
+"""Attentions of ONNX Runtime in which several query heads share a key head (domain com.microsoft)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ CacheQuantization = Literal["NONE", "PER_TENSOR", "PER_CHANNEL"]
 @group
 @record
 class GroupedHeads:
-    """The heads of queries, keys and values, and the options of their scores."""
+    """The attributes for the numbers of heads, rotation and scale."""
 
     kv_num_heads: int
     num_heads: int
@@ -35,7 +35,7 @@ class GroupedHeads:
 @group
 @record
 class CacheOptions:
-    """The options: how far a token looks back, the limit of scores, and the quantization of the caches."""
+    """The attributes for the window of a token, the limit of scores, and the quantization of the caches."""
 
     k_quant_type: CacheQuantization = "NONE"
     local_window_size: int = -1
@@ -52,20 +52,22 @@ def _grouped(
     heads: GroupedHeads,
     one_length: bool = False,
 ) -> tuple[Shape | None, MaybeDim]:
-    """The shape of the output and the head size, after checking that query, key and value fit.
+    """The shape of the output and the head size, after checking the shapes of query, key and value; both are None if
+    the shape of the query is unknown.
 
-    With ``one_length``, the key must be as long as the query.
+    With ``one_length``, the key must be as long as the query. Raises a ``HEADS_MISMATCH`` or ``INPUTS_MISMATCH`` fault.
     """
     num_heads, kv_num_heads = heads.num_heads, heads.kv_num_heads
     if num_heads < 1 or kv_num_heads < 1 or num_heads % kv_num_heads:
         raise HEADS_MISMATCH.fault(
-            f"`num_heads` is {num_heads} and `kv_num_heads` is {kv_num_heads}: the second must divide the first",
+            f"`num_heads` is {num_heads} and `kv_num_heads` is {kv_num_heads}: `kv_num_heads` must divide `num_heads`",
             help="check the numbers of heads",
             attribute="kv_num_heads",
         )
     if (key is None) != (value is None):
         raise INPUTS_MISMATCH.fault(
-            "connect both key and value, or neither if they are packed into the query",
+            f"input {2 if key is None else 1} is connected, but input {1 if key is None else 2} is not: key and value "
+            "must both be connected, or both be packed into the query",
             help="connect both inputs",
             input=1 if key is None else 2,
         )
@@ -90,22 +92,23 @@ def _grouped(
 def _cache_length(
     past_key: Tensor | None, past_value: Tensor | None, batch: MaybeDim, *, kv_num_heads: int, head: MaybeDim
 ) -> MaybeDim:
-    """The length of the caches at inputs 3 and 4. A quantized cache may pack its heads."""
+    """The length of the caches, inputs 3 and 4, after checking their shapes. The head size of a quantized cache is not
+    checked, because its numbers may be packed. Raises a ``CACHE_MISMATCH`` fault."""
     length = narrower(size(past_key, 2, 4), size(past_value, 2, 4))
     for index, name, past in ((3, "past_key", past_key), (4, "past_value", past_value)):
-        plain = past is not None and past.dtype in ("float32", "float16", "bfloat16")
+        unquantized = past is not None and past.dtype in ("float32", "float16", "bfloat16")
         axes = (("batch_size", batch), ("kv_num_heads", kv_num_heads), ("cache length", length))
-        check(past, Expected(index, name, (*axes, ("head_size", head if plain else None)), CACHE_MISMATCH))
+        check(past, Expected(index, name, (*axes, ("head_size", head if unquantized else None)), CACHE_MISMATCH))
     return length
 
 
 def _expect_head(head: MaybeDim, *, rotated: bool) -> None:
-    """Raises a ``HEADS_MISMATCH`` fault of a head size that ``group_query_attention_helper.h`` of ONNX Runtime refuses
-    when the node runs."""
+    """Checks that the head size is a multiple of 8 or, if it is ``rotated``, of 16; ONNX Runtime refuses other sizes
+    when the node runs (``group_query_attention_helper.h``). Raises a ``HEADS_MISMATCH`` fault."""
     for step, why in ((8, "GroupQueryAttention"), *(((16, "its rotary embedding"),) if rotated else ())):
         if isinstance(head, int) and head % step:
             raise HEADS_MISMATCH.fault(
-                f"the head size is {head}; {why} of ONNX Runtime takes multiples of {step} only",
+                f"the head size is {head}; {why} of ONNX Runtime accepts only multiples of {step}",
                 help=f"pad the head size to {head + -head % step}, or use Attention of ONNX",
             )
 
@@ -140,13 +143,14 @@ def group_query_attention(
     sliding_window_cache: int = 0,
     smooth_softmax: int = -1,
 ) -> tuple[Tensor, ...]:
-    """com.microsoft GroupQueryAttention. Caches that are shorter grow to the total length."""
+    """com.microsoft GroupQueryAttention. Caches that are shorter than the total length grow to it."""
     expect_attribute(causal, 0, "causal", most=1)
     alone = past_key is None and past_value is None
     y, head = _grouped(query, key, value, heads=heads, one_length=alone)
     if (past_key is None) != (past_value is None):
         raise CACHE_MISMATCH.fault(
-            "past_key and past_value have to be given both or neither",
+            f"input {4 if past_key is None else 3} is connected, but input {3 if past_key is None else 4} is not: "
+            "past_key and past_value must both be connected, or neither",
             help=CACHE_MISMATCH.advice,
             input=3 if past_key is None else 4,
         )
@@ -154,17 +158,17 @@ def group_query_attention(
     batch = y[0] if y else None
     check(query_seqlens, Expected(16, "query_seqlens", (("batch_size", batch),), INPUTS_MISMATCH))
     past = _cache_length(past_key, past_value, batch, kv_num_heads=heads.kv_num_heads, head=head)
-    whole = number(total_sequence_length)
+    total_length = number(total_sequence_length)
     if cos_cache is not None:
-        expect_rows(size(cos_cache, 0, 2), whole, "all places of the past and the new tokens", cache=7)
+        expect_rows(size(cos_cache, 0, 2), total_length, "the positions of the past and the new tokens", cache=7)
     if past_key is None:
-        present = narrower(whole, size(key, 1, 3) if key is not None else size(query, 1, 3))
+        present = narrower(total_length, size(key, 1, 3) if key is not None else size(query, 1, 3))
     else:
-        present = None if whole is None or past is None else largest(past, whole)
+        present = None if total_length is None or past is None else largest(past, total_length)
     packed = size(past_key, 3, 4) if past_key is not None else head
     cache = (batch, heads.kv_num_heads, present, packed)
     dtype = past_key.dtype if past_key is not None else query.dtype
-    scores = (batch, heads.num_heads, y[1] if y else None, whole)
+    scores = (batch, heads.num_heads, y[1] if y else None, total_length)
     return (
         Tensor(query.dtype, y),
         Tensor(dtype, cache),
@@ -209,7 +213,7 @@ def paged_attention(
     v_cache_dtype: str = "",
     v_head_size: int = 0,
 ) -> tuple[Tensor, ...]:
-    """com.microsoft PagedAttention: [token_count, hidden_size]; the caches keep their shapes."""
+    """com.microsoft PagedAttention: [token_count, hidden_size]. The caches keep their shapes."""
     check(query, Expected(0, "query", (("token_count", None), HIDDEN), INPUTS_MISMATCH))
     hidden = size(query, 1, 2)
     if key is None and hidden is not None:

@@ -1,4 +1,4 @@
-"""Attentions of ONNX Runtime with separate query, key and value (domain com.microsoft)."""
+"""Attentions of ONNX Runtime with query, key and value as inputs (domain com.microsoft)."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ def multi_head_attention(
     heads: MaskedHeads,
     unidirectional: int = 0,
 ) -> tuple[Tensor, ...]:
-    """com.microsoft MultiHeadAttention. Query, key and value may be packed into the query, or key and value into the
-    key."""
+    """com.microsoft MultiHeadAttention. Input ``query`` may have all three, and input ``key`` may have key and
+    value."""
     shared = past_sequence_length is not None
     outputs = _multi_head(
         query,
@@ -67,7 +67,8 @@ def decoder_masked_multi_head_attention(
     output_qk: int = 0,
     past_present_share_buffer: int = 0,
 ) -> tuple[Tensor, ...]:
-    """com.microsoft DecoderMaskedMultiHeadAttention. Without a key, the query holds all three side by side."""
+    """com.microsoft DecoderMaskedMultiHeadAttention. Without a key, the last axis of the query has query, key and value
+    side by side."""
     packed = 3 if key is None and query.rank == 3 else 1
     shared = bool(past_present_share_buffer)
     return _multi_head(
@@ -95,7 +96,10 @@ def _multi_head(
     packed: int,
     shared: bool,
 ) -> tuple[Tensor, ...]:
-    """Output, present key, present value and scores. A query of three axes has ``packed`` blocks side by side."""
+    """The output, the present key, the present value and the scores. The last axis of a query of three axes has
+    ``packed`` blocks. ``past_key`` is input ``past_index``, and ``past_value`` the next input. If past and present are
+    ``shared``, the length is that of the past. Raises a ``HEADS_MISMATCH``, ``INPUTS_MISMATCH`` or ``CACHE_MISMATCH``
+    fault."""
     batch, length, hidden = _query_axes(query, num_heads, packed)
     head = per_head(hidden, num_heads, "the hidden size of the query", index=0)
     keys = _key_length(key, batch, length, hidden=hidden, num_heads=num_heads, head=head)
@@ -105,20 +109,23 @@ def _multi_head(
         axes = (("batch_size", batch), ("num_heads", num_heads), ("past_sequence_length", past), ("head_size", None))
         check(tensor, Expected(index, name, axes, CACHE_MISMATCH))
         past = narrower(past, size(tensor, 2, 4))
-    whole = past if shared and past_key is not None else total((past, keys)) if past_key is not None else keys
+    present = keys
+    if past_key is not None:
+        present = past if shared else total((past, keys))
     value_head = per_head(value_hidden, num_heads, "the hidden size of the value", index=2)
     y = None if query.shape is None else (batch, length, value_hidden)
-    scores = whole if not shared else None
+    scores = present if not shared else None
     return (
         Tensor(query.dtype, y),
-        Tensor(query.dtype, (batch, num_heads, whole, head)),
-        Tensor(query.dtype, (batch, num_heads, whole, value_head)),
+        Tensor(query.dtype, (batch, num_heads, present, head)),
+        Tensor(query.dtype, (batch, num_heads, present, value_head)),
         Tensor(query.dtype, (batch, num_heads, length, scores)),
     )
 
 
 def _query_axes(query: Tensor, num_heads: int, packed: int) -> tuple[MaybeDim, MaybeDim, MaybeDim]:
-    """Batch, length and hidden size of a query. It has five axes if key and value are packed into it."""
+    """The batch size, the length and the hidden size of a query. A query with packed key and value may have five axes.
+    Raises an ``INPUTS_MISMATCH`` fault."""
     if query.shape is None:
         return None, None, None
     if len(query.shape) == 5:
@@ -139,7 +146,8 @@ def _query_axes(query: Tensor, num_heads: int, packed: int) -> tuple[MaybeDim, M
 def _key_length(
     key: Tensor | None, batch: MaybeDim, length: MaybeDim, *, hidden: MaybeDim, num_heads: int, head: MaybeDim
 ) -> MaybeDim:
-    """The length of the key: [batch, length, hidden], [batch, heads, length, head] or packed with the value."""
+    """The length of a key [batch, length, hidden], [batch, heads, length, head] or, with the value, [batch, length,
+    heads, 2, head]. Raises an ``INPUTS_MISMATCH`` fault."""
     if key is None:
         return length
     if key.shape is None:
@@ -159,6 +167,7 @@ def _key_length(
 
 
 def _value_hidden(value: Tensor | None, batch: MaybeDim, keys: MaybeDim, *, hidden: MaybeDim) -> MaybeDim:
+    """The hidden size of a value; ``hidden`` if there is no value. Raises an ``INPUTS_MISMATCH`` fault."""
     if value is None:
         return hidden
     if value.shape is None:
@@ -187,7 +196,8 @@ def packed_multi_head_attention(
     *others: Tensor,
     heads: MaskedHeads,
 ) -> Tensor:
-    """com.microsoft PackedMultiHeadAttention: [token_count, hidden_size], or [token_count, num_heads, 3, head_size]."""
+    """com.microsoft PackedMultiHeadAttention, for a query [token_count, hidden_size] or [token_count, num_heads, 3,
+    head_size], which has query, key and value."""
     tokens = query.shape[0] if query.shape else None
     if query.rank == 4:
         axes = (("token_count", None), ("num_heads", heads.num_heads), ("3", 3), ("head_size", None))
@@ -206,8 +216,8 @@ def decoder_attention(
     mask_filter_value: float = -10000.0,
     num_heads: int,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """com.microsoft DecoderAttention: query and key are [sequence, batch, hidden]. The flags decide whether the caches
-    grow."""
+    """com.microsoft DecoderAttention: query and key are [sequence, batch, hidden]. The length of the caches is unknown,
+    because it depends on boolean inputs."""
     axes = (("sequence_length", None), ("batch_size", None), HIDDEN)
     check(query, Expected(0, "query", axes, INPUTS_MISMATCH))
     head = per_head(size(query, 2, 3), num_heads, "the hidden size", index=0)

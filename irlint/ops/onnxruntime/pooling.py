@@ -1,4 +1,4 @@
-"""Pooling that only ONNX Runtime has: other layouts, masks and quantized averages."""
+"""Poolings of ONNX Runtime: other layouts, masks and quantized averages."""
 
 from __future__ import annotations
 
@@ -31,7 +31,8 @@ def ms_pool(
     activation_params: Floats | None = None,
     context: Context,
 ) -> tuple[Tensor, Tensor]:
-    """ONNX Runtime's poolings with the channels last, or in blocks on axis 1 (com.microsoft.nchwc)."""
+    """Poolings of com.ms.internal.nhwc and com.microsoft (channels last), and of com.microsoft.nchwc (channels in
+    blocks on axis 1)."""
     first = 2 if context.domain == NCHWC else 1
     shape = pooled(X.shape, kernel_shape, window, ceil_mode=ceil_mode, first=first)
     return Tensor(X.dtype, shape), Tensor("int64", shape)
@@ -48,9 +49,9 @@ def max_pool_with_mask(
     storage_order: int = 0,
     strides: Ints | None = None,
 ) -> Tensor:
-    """ONNX Runtime's MaxpoolWithMask: the mask has the rank of X, and the same spatial sizes."""
+    """com.microsoft MaxpoolWithMask: the mask has the rank and the spatial sizes of X."""
     if X.shape is not None and M.shape is not None:
-        expect_axes(M.shape, len(X.shape), 1, axes="those of input 0")
+        expect_axes(M.shape, len(X.shape), 1, axes="as many as input 0 has")
         expect_shape(M, 1, "M", wanted=(*M.shape[:2], *X.shape[2:]), why="the mask has the spatial sizes of input 0")
     window = OnnxWindow(auto_pad=auto_pad, pads=pads, strides=strides)
     return Tensor(X.dtype, pooled(X.shape, kernel_shape, window, ceil_mode=0))
@@ -74,7 +75,7 @@ def qlinear_average_pool(
     strides: Ints | None = None,
     context: Context,
 ) -> Tensor:
-    """com.microsoft QLinearAveragePool."""
+    """com.microsoft and com.ms.internal.nhwc QLinearAveragePool."""
     from irlint.ops.quantized.parameters import expect_zero_points
 
     parameters = (

@@ -1,4 +1,4 @@
-"""Other parts of ONNX Runtime's transformers: embeddings, experts, positions, padding."""
+"""Other operators of ONNX Runtime for transformers: embeddings, mixtures of experts, positions, padding."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from irlint.model.tensor import Tensor
 from irlint.ops import onnx
 from irlint.ops.nn.attention import FUSED_MISMATCH, HEADS_MISMATCH, INPUTS_MISMATCH, per_head
 from irlint.ops.nn.normalization import expect_epsilon
-from irlint.ops.nn.rotary_embedding import expect_rows, judge_cache, judge_positions
+from irlint.ops.nn.rotary_embedding import check_positions, check_rows, expect_rows
 from irlint.ops.onnxruntime.fused_attention import BATCH_OF_SEQUENCES, HIDDEN
 from irlint.ops.shared.attributes import ATTRIBUTE_OUT_OF_RANGE, expect_attribute
 from irlint.ops.shared.expectations import Expected, check
@@ -34,7 +34,8 @@ def ms_rotary_embedding(
     rotary_embedding_dim: int = 0,
     scale: float = 1.0,
 ) -> Tensor:
-    """com.microsoft RotaryEmbedding: the shape of the input. Both tables have half the width of the rotated part."""
+    """com.microsoft RotaryEmbedding: the result has the shape of the input. Axis 1 of the tables has half the size of
+    the rotated part of a head."""
     expect_attribute(num_heads, 0, "num_heads")
     expect_attribute(rotary_embedding_dim, 0, "rotary_embedding_dim")
     if input.rank not in (None, 3, 4):
@@ -46,13 +47,13 @@ def ms_rotary_embedding(
             attribute="rotary_embedding_dim",
         )
     half = _rotated_half(input, cos_cache, num_heads, rotary_embedding_dim=rotary_embedding_dim)
-    axes = (("max_sequence_length", size(cos_cache, 0, 2)), ("half of what is rotated", half))
+    axes = (("max_sequence_length", size(cos_cache, 0, 2)), ("half of the rotated size", half))
     check(cos_cache, Expected(2, "cos_cache", axes, FUSED_MISMATCH))
     check(sin_cache, Expected(3, "sin_cache", axes, FUSED_MISMATCH))
     rows = size(cos_cache, 0, 2)
     if not is_packed_batching:
-        _check_positions(input, position_ids)
-        judge_cache(input, rows, position_ids, index=1, cache=2)
+        _check_shape_of_positions(input, position_ids)
+        check_rows(input, rows, position_ids, index=1, cache=2)
     length, first = size(input, -2, input.rank or 0), number(position_ids)
     if position_ids.rank in (0, 1) and first is not None:
         expect_rows(rows, total((first, length)), f"the positions from {first} on", cache=2)
@@ -60,32 +61,34 @@ def ms_rotary_embedding(
 
 
 def _rotated_half(input: Tensor, cos_cache: Tensor, num_heads: int, *, rotary_embedding_dim: int) -> MaybeDim:
-    """The width of the tables: half a head, or half of ``rotary_embedding_dim``."""
-    wide = size(cos_cache, 1, 2)
+    """The size of axis 1 of the tables: half a head, or half of ``rotary_embedding_dim``; the actual size if neither is
+    known. Raises a ``HEADS_MISMATCH`` or ``FUSED_MISMATCH`` fault."""
+    width = size(cos_cache, 1, 2)
     if input.shape is None or (input.rank == 4 and rotary_embedding_dim):
-        return wide
+        return width
     if input.rank == 4:
-        return floordiv(input.shape[3], 2) if input.shape[3] is not None else wide
+        return floordiv(input.shape[3], 2) if input.shape[3] is not None else width
     hidden = input.shape[2]
     if num_heads > 0:
         head = per_head(hidden, num_heads, "the hidden size", index=0)
         if rotary_embedding_dim:
             return rotary_embedding_dim // 2
-        return wide if head is None else floordiv(head, 2)
-    if isinstance(wide, int) and wide > 0 and not divides(2 * wide, hidden, "the heads divide the hidden size"):
+        return width if head is None else floordiv(head, 2)
+    if isinstance(width, int) and width > 0 and not divides(2 * width, hidden, "the head size divides the hidden size"):
         raise FUSED_MISMATCH.fault(
-            f"axis 1 of input 2 (cos_cache) is {wide}, half of a head of {2 * wide}; "
-            f"the hidden size of input 0 is {hidden}, which is not a multiple of it",
-            help="give the tables half of the head size as axis 1",
+            f"axis 1 of input 2 (cos_cache) is {width}, so the head size is {2 * width}; the hidden size of input 0 is "
+            f"{hidden}, which is not a multiple of {2 * width}",
+            help="give axis 1 of the tables half of the head size",
             input=2,
             marks=((2, 1),),
             aligned="left",
         )
-    return wide
+    return width
 
 
-def _check_positions(input: Tensor, position_ids: Tensor) -> None:
-    """Checks that there is one position (the start of all sequences), or one for each place of each sequence."""
+def _check_shape_of_positions(input: Tensor, position_ids: Tensor) -> None:
+    """Checks that ``position_ids`` has one position (of the first token of all sequences), or the position of each
+    token of each sequence. Raises a ``FUSED_MISMATCH`` fault."""
     if position_ids.rank is None or input.shape is None:
         return
     if position_ids.rank < 2:
@@ -97,7 +100,7 @@ def _check_positions(input: Tensor, position_ids: Tensor) -> None:
 
 @onnx("GemmaRotaryEmbedding", domain=MICROSOFT)
 def gemma_rotary_embedding(emb: Tensor, q: Tensor, q_rot: Tensor, k: Tensor, k_rot: Tensor) -> tuple[Tensor, Tensor]:
-    """com.microsoft GemmaRotaryEmbedding: the shapes of query and key."""
+    """com.microsoft GemmaRotaryEmbedding: the results have the shapes of query and key."""
     return Tensor(q.dtype, q.shape), Tensor(k.dtype, k.shape)
 
 
@@ -119,7 +122,8 @@ def embed_layer_normalization(
     epsilon: float = 1e-12,
     mask_index_type: int = 1,
 ) -> tuple[Tensor, ...]:
-    """com.microsoft EmbedLayerNormalization: [batch, sequence] gives [batch, sequence, hidden] and a mask index."""
+    """com.microsoft EmbedLayerNormalization: [batch, sequence, hidden] from ids [batch, sequence], a mask index, and
+    the sum before the normalization."""
     expect_epsilon(epsilon)
     tables = ((2, "word_embedding", word_embedding), (3, "position_embedding", position_embedding))
     dtype = word_embedding.dtype if word_embedding is not None else None
@@ -135,7 +139,7 @@ def embed_layer_normalization(
     for index, ids, table in ((0, input_ids, 2), (1, segment_ids, 4), (8, position_ids, 3)):
         rows = size((word_embedding, position_embedding, segment_embedding)[table - 2], 0, 2)
         if ids is not None:
-            judge_positions(ids, index, rows, table=table)
+            check_positions(ids, index, rows, table=table)
         elif index == 8:
             expect_rows(rows, length, "the positions of a sequence", cache=table)
     return found
@@ -153,7 +157,8 @@ def q_embed_layer_normalization(
     *others: Tensor,
     epsilon: float = 1e-12,
 ) -> tuple[Tensor, ...]:
-    """com.microsoft QEmbedLayerNormalization: EmbedLayerNormalization with quantized tables."""
+    """com.microsoft QEmbedLayerNormalization: EmbedLayerNormalization with quantized tables, without the last
+    output."""
     tables = (
         (2, "word_embedding_quant", word_embedding_quant),
         (3, "position_embedding_quant", position_embedding_quant),
@@ -171,7 +176,8 @@ def _embedded(
     gamma: Tensor | None,
     beta: Tensor | None,
 ) -> tuple[Tensor, ...]:
-    """Embedding, mask index and the sum before normalization."""
+    """The embedding, the mask index, and the sum before the normalization. Raises an ``INPUTS_MISMATCH`` or
+    ``FUSED_MISMATCH`` fault."""
     batch, length = size(ids, 0, 2), size(ids, 1, 2)
     both = (("batch_size", batch), ("sequence_length", length))
     check(ids, Expected(0, "input_ids", both, INPUTS_MISMATCH))
@@ -191,7 +197,7 @@ ExpertActivation = Literal["relu", "gelu", "silu", "swiglu", "identity"]
 @group
 @record
 class Mixture:
-    """The attributes of the router, and of the layers of an expert."""
+    """The attributes of the router and of the experts."""
 
     activation_alpha: float = 1.0
     activation_beta: float = 0.0
@@ -207,7 +213,7 @@ class Mixture:
 @group
 @record
 class QuantizedExperts:
-    """How the weights of experts are quantized."""
+    """The attributes for the quantization of the experts' weights."""
 
     accuracy_level: int = 0
     block_size: int = 0
@@ -227,9 +233,9 @@ def mixture_of_experts(
     *others: Tensor,
     mixture: Mixture,
 ) -> Tensor:
-    """com.microsoft MoE: the shape of the input."""
-    _check_clipping(mixture.swiglu_limit_after_activation)
-    _check_chosen(router_probs, mixture.k)
+    """com.microsoft MoE: the result has the shape of the input."""
+    _warn_of_late_limit(mixture.swiglu_limit_after_activation)
+    _check_expert_count(router_probs, mixture.k)
     _check_router(input, router_probs)
     return Tensor(input.dtype, input.shape)
 
@@ -243,20 +249,21 @@ def quantized_mixture_of_experts(
     mixture: Mixture,
     quantized: QuantizedExperts,
 ) -> Tensor:
-    """com.microsoft QMoE: the shape of the input."""
-    _check_clipping(mixture.swiglu_limit_after_activation)
+    """com.microsoft QMoE: the result has the shape of the input."""
+    _warn_of_late_limit(mixture.swiglu_limit_after_activation)
     _check_router(input, router_probs)
     return Tensor(input.dtype, input.shape)
 
 
-def _check_clipping(swiglu_limit_after_activation: int) -> None:
-    """Warns that CUDA kernels do not support an activation. CPU kernels refuse the node when the model is loaded."""
+def _warn_of_late_limit(swiglu_limit_after_activation: int) -> None:
+    """Warns of a limit after the activation, which only CUDA supports; on the CPU, ONNX Runtime refuses the node when
+    it loads the model."""
     if swiglu_limit_after_activation == 0:
         return
     warn(
         ATTRIBUTE_OUT_OF_RANGE.fault(
-            f"attribute `swiglu_limit_after_activation` is {swiglu_limit_after_activation}; by its specification, 1 "
-            "needs CUDA, and ONNX Runtime refuses it on the CPU",
+            f"attribute `swiglu_limit_after_activation` is {swiglu_limit_after_activation}; by the specification, 1 "
+            "needs CUDA, and on the CPU, ONNX Runtime refuses every value but 0",
             help="write 0 to run the model on the CPU",
             attribute="swiglu_limit_after_activation",
             severity=Severity.WARNING,
@@ -264,20 +271,21 @@ def _check_clipping(swiglu_limit_after_activation: int) -> None:
     )
 
 
-def _check_chosen(router_probs: Tensor, k: int) -> None:
-    """Checks that ``k`` experts can be chosen. Raises an ``ATTRIBUTE_OUT_OF_RANGE`` fault."""
+def _check_expert_count(router_probs: Tensor, k: int) -> None:
+    """Checks that there are at least ``k`` experts. Raises an ``ATTRIBUTE_OUT_OF_RANGE`` fault."""
     expect_attribute(k, 1, "k")
     experts = size(router_probs, 1, 2)
-    if not reaches(experts, k, "k experts exist"):
+    if not reaches(experts, k, "there are at least k experts"):
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
-            f"attribute `k` is {k}, and there are {experts} experts: axis 1 of input 1 is {experts}",
+            f"attribute `k` is {k}, but axis 1 of input 1, the number of experts, is {experts}",
             help=f"choose at most {experts} experts",
             attribute="k",
         )
 
 
 def _check_router(input: Tensor, router_probs: Tensor) -> None:
-    """Checks that the router has a row for each token of [tokens, hidden] or [batch, sequence, hidden]."""
+    """Checks that the router has a row for each token of an input [tokens, hidden] or [batch, sequence, hidden]. Raises
+    an ``INPUTS_MISMATCH`` fault."""
     rows = product(input.shape[:-1]) if input.shape else None
     check(router_probs, Expected(1, "router_probs", (("tokens", rows), ("experts", None)), INPUTS_MISMATCH))
 
@@ -286,7 +294,7 @@ def _check_router(input: Tensor, router_probs: Tensor) -> None:
 def relative_position_bias(
     bias_table: Tensor, query_length: Tensor, key_length: Tensor, *, is_bidirectional: int = 0, max_distance: int
 ) -> Tensor:
-    """com.microsoft RelativePositionBias: a table [buckets, heads] gives [1, heads, query length, key length]."""
+    """com.microsoft RelativePositionBias: [1, heads, query length, key length] from a table [buckets, heads]."""
     check(bias_table, Expected(0, "bias_table", (("buckets", None), ("num_heads", None)), FUSED_MISMATCH))
     shape = (1, size(bias_table, 1, 2), number(query_length), number(key_length))
     return Tensor(bias_table.dtype, shape)
@@ -315,7 +323,8 @@ def gated_relative_position_bias(
 
 @onnx("RemovePadding", domain=MICROSOFT)
 def remove_padding(input: Tensor, sequence_token_count: Tensor) -> tuple[Tensor, ...]:
-    """com.microsoft RemovePadding: [batch, sequence, hidden] gives [tokens, hidden], and the place of each token."""
+    """com.microsoft RemovePadding: [tokens, hidden] from [batch, sequence, hidden], the position of each token, the
+    offset of each sequence, and the maximum length of a sequence."""
     check(input, Expected(0, "input", BATCH_OF_SEQUENCES, INPUTS_MISMATCH))
     batch, length = size(input, 0, 3), size(input, 1, 3)
     return (
@@ -328,7 +337,7 @@ def remove_padding(input: Tensor, sequence_token_count: Tensor) -> tuple[Tensor,
 
 @onnx("RestorePadding", domain=MICROSOFT)
 def restore_padding(input: Tensor, token_offset: Tensor) -> Tensor:
-    """com.microsoft RestorePadding: [tokens, hidden] gives [batch, sequence, hidden]."""
+    """com.microsoft RestorePadding: [batch, sequence, hidden] from [tokens, hidden]."""
     check(input, Expected(0, "input", (("tokens", None), HIDDEN), INPUTS_MISMATCH))
     axes = (("batch_size", None), ("sequence_length", None))
     check(token_offset, Expected(1, "token_offset", axes, INPUTS_MISMATCH))

@@ -1,4 +1,4 @@
-"""FakeQuantize of OpenVINO, which rounds numbers to a few levels, and the cases that the CPU plugin refuses to
+"""FakeQuantize of OpenVINO, which rounds numbers to a few levels, and the layers that the CPU plugin refuses to
 compile."""
 
 from __future__ import annotations
@@ -11,16 +11,16 @@ from irlint.ops.shared.attributes import ATTRIBUTE_OUT_OF_RANGE
 from irlint.ops.shared.auto_broadcast import Broadcasting, broadcast_by
 from irlint.ops.shared.compiling import Layer, first_of, not_compiled
 
-#: Element types for which the CPU plugin never decomposes the layer, even if all sizes are known.
-_WHOLE = frozenset({"int16", "uint16", "int32", "uint32", "int64", "uint64"})
+#: Element types of data for which the CPU plugin never decomposes the layer, even if all sizes are known.
+_NEVER_DECOMPOSED = frozenset({"int16", "uint16", "int32", "uint32", "int64", "uint64"})
 
 
 def _enough_levels(layer: Layer) -> Fault | None:
-    """The fault of 0 or 1 ``levels`` in a layer that the CPU plugin does not decompose. Such a layer has constant
-    limits, and dynamic sizes or integers."""
+    """The fault of 0 or 1 ``levels`` in a layer that the CPU plugin does not decompose: a layer with constant limits
+    whose data have dynamic sizes or are integers."""
     levels = layer.attributes["levels"]
-    is_taken_apart = layer.sizes(0) is not None and layer.dtype(0) not in _WHOLE
-    if levels not in (0, 1) or is_taken_apart or not {1, 2, 3, 4} <= layer.fixed:
+    decomposed = layer.sizes(0) is not None and layer.dtype(0) not in _NEVER_DECOMPOSED
+    if levels not in (0, 1) or decomposed or not {1, 2, 3, 4} <= layer.fixed:
         return None
     return not_compiled(
         f"attribute `levels` is {levels}, but the CPU plugin requires at least 2",
@@ -30,20 +30,21 @@ def _enough_levels(layer: Layer) -> Fault | None:
     )
 
 
-#: Element types without a precision in the plugin's quantization, and the numbers of levels that need one.
+#: Element types of data for which the plugin's quantization has no precision, and the numbers of levels for which it
+#: needs a precision.
 _WITHOUT_PRECISION = frozenset({"int16", "uint16", "int32", "uint32", "uint64", "float64"})
-_PRECISE = frozenset({15, 16, 255, 256})
+_WITH_PRECISION = frozenset({15, 16, 255, 256})
 
 
 def _fused_type(layer: Layer) -> Fault | None:
-    """The fault of a model input that is quantized with constant limits, if the plugin has no precision for its element
-    type. The plugin keeps the layer for other numbers of levels, and (except for int32) for other ranks."""
+    """The fault of a model input that is quantized with constant limits, if the plugin has no precision for the element
+    type. For other numbers of levels, and (except for int32) for ranks outside of 2 to 5, no precision is needed."""
     dtype, levels = layer.dtype(0), layer.attributes["levels"]
-    if dtype not in _WITHOUT_PRECISION or levels not in _PRECISE or not {1, 2, 3, 4} <= layer.fixed:
+    if dtype not in _WITHOUT_PRECISION or levels not in _WITH_PRECISION or not {1, 2, 3, 4} <= layer.fixed:
         return None
     data = layer.inputs[0]
-    has_rank = dtype == "int32" or (isinstance(data, Tensor) and data.rank in (2, 3, 4, 5))
-    if not has_rank or 0 not in layer.direct:
+    of_refused_rank = dtype == "int32" or (isinstance(data, Tensor) and data.rank in (2, 3, 4, 5))
+    if not of_refused_rank or 0 not in layer.direct:
         return None
     return not_compiled(
         f"input 0 is {dtype} and the limits are constants; the CPU plugin cannot quantize {dtype} in {levels} levels",
@@ -53,21 +54,21 @@ def _fused_type(layer: Layer) -> Fault | None:
 
 
 def _along_axis_2(layer: Layer) -> Fault | None:
-    """The fault of a model input that is quantized along axis 2. The CPU plugin supports this only after a product."""
+    """The fault of a model input that is quantized along axis 2. The CPU plugin supports this axis only for the result
+    of a product."""
     data, limits = layer.inputs[0], [layer.sizes(index) for index in range(1, 5)]
     if not isinstance(data, Tensor) or data.rank not in (3, 4, 5) or None in limits:
         return None
     axes = {
         data.rank - len(each) + at for each in limits if each is not None for at, dim in enumerate(each) if dim != 1
     }
-    alone = layer.attributes["levels"] == 2 or layer.sizes(0) is None or layer.dtype(0) in _WHOLE
-    if axes != {2} or not alone or not {1, 2, 3, 4} <= layer.fixed or 0 not in layer.direct:
+    undecomposed = layer.attributes["levels"] == 2 or layer.sizes(0) is None or layer.dtype(0) in _NEVER_DECOMPOSED
+    if axes != {2} or not undecomposed or not {1, 2, 3, 4} <= layer.fixed or 0 not in layer.direct:
         return None
     return not_compiled(
-        f"the limits have sizes on axis 2 of input 0, which is {shape_text(data.shape)}; the CPU plugin does not "
-        "quantize an input of the model "
-        "along that axis" + ("" if layer.sizes(0) else " if sizes are dynamic"),
-        help="use limits of one element, or of axis 1",
+        f"the limits differ along axis 2 of input 0, which is {shape_text(data.shape)}; the CPU plugin does not "
+        "quantize an input of the model along this axis" + ("" if layer.sizes(0) else " if sizes are dynamic"),
+        help="use limits of one element, or limits along axis 1",
         input=1,
     )
 
@@ -83,16 +84,16 @@ _TOLERANCE = 2**-20
 
 
 def _stripped(layer: Layer) -> Fault | None:
-    """The fault of a layer that the CPU plugin removes. The limits then exceed float16, or no layer remains between an
-    input and an output of the model."""
+    """The fault of a layer that the CPU plugin removes, if it fails to remove it: for constant limits of float16, and
+    if no layer remains between an input and an output of the model."""
     types = {layer.dtype(index) for index in range(1, 5)}
     if layer.attributes["levels"] != _STRIPPED or not types <= _STRIPPED_TYPES:
         return None
     if not (_are_equal(layer, 1, 3) and _are_equal(layer, 2, 4)):
         return None
     text = (
-        f"attribute `levels` is {_STRIPPED} and the limits of input and output are equal; the CPU plugin removes "
-        "such a layer"
+        f"attribute `levels` is {_STRIPPED} and the limits of input and output are equal; the CPU plugin tries to "
+        "remove this layer"
     )
     help = f"remove the layer, or write another number of levels, such as {_STRIPPED - 1}"
     if types == {"float16"} and {1, 2, 3, 4} <= layer.fixed:
@@ -101,12 +102,12 @@ def _stripped(layer: Layer) -> Fault | None:
         return None
     between = "an input" if 0 in layer.direct else "an output"
     return not_compiled(
-        f"{text}, which it cannot between {between} and an output of the model", help=help, attribute="levels"
+        f"{text}, but no layer would remain between {between} and an output of the model", help=help, attribute="levels"
     )
 
 
 def _are_equal(layer: Layer, one: int, other: int) -> bool:
-    """Whether two limits are known and equal, broadcast together."""
+    """Whether two limits are known, and equal after one is broadcast to the other."""
     left, right = (layer.inputs[index] for index in (one, other))
     if not isinstance(left, Tensor) or not isinstance(right, Tensor) or left.value is None or right.value is None:
         return False
@@ -137,7 +138,7 @@ def fake_quantize(
     broadcasting: Broadcasting,
     context: Context,
 ) -> Tensor:
-    """OpenVINO FakeQuantize-1: the limits are broadcast with ``x``, whose shape the result has."""
+    """OpenVINO FakeQuantize-1: the limits are broadcast with ``x``. The result has the shape of ``x``."""
     if levels < 2 and "levels" in context.node.attributes:
         warn(_levels_fault(levels))
     limits = (input_low.shape, input_high.shape, output_low.shape, output_high.shape)

@@ -14,6 +14,7 @@ from irlint.ops.shared.broadcast import stretches
 from irlint.ops.shared.contents import extent
 from irlint.ops.shared.sizes import dim_of
 
+#: A scale or zero point: the index and the name of the input, and the tensor (None if it is omitted).
 Parameter = tuple[int, str, Tensor | None]
 
 SCALE_UNUSABLE = Rule(
@@ -22,8 +23,8 @@ SCALE_UNUSABLE = Rule(
     Severity.WARNING,
     "A quantization scale is 0, negative, infinite or NaN, or too small or large for float32.",
     why="Quantization divides values by the scale, and dequantization multiplies by it. A scale of 0 erases the values, "
-    "a negative one flips their signs, and infinity or NaN spreads to every result. Values divided by a scale below the "
-    "normal numbers of float32 are infinite, and so are products with a scale above 2.67e36. Runtimes compute this "
+    "a negative scale flips their signs, and infinity or NaN spreads to every result. Values divided by a scale below "
+    "the normal numbers of float32 are infinite, and so are products with a scale above 2.67e36. Runtimes compute this "
     "silently.",
     fix="Export the model again with representative calibration data. A scale is above 0.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
@@ -50,7 +51,8 @@ g (uint8[4] a, float s, uint8 z, uint8[4] b) => (uint8[4] y) { y = com.microsoft
 
 
 def expect_zero_points(context: Context, *parameters: Parameter) -> None:
-    """Checks that no zero point is omitted before the last input. Raises a ``ZERO_POINT_LEFT_OUT`` fault."""
+    """Checks that no zero point before the last input of the node is omitted. Raises a ``ZERO_POINT_LEFT_OUT``
+    fault."""
     for index, name, tensor in parameters:
         if tensor is None and index < len(context.node.inputs):
             raise ZERO_POINT_LEFT_OUT.fault(
@@ -60,20 +62,21 @@ def expect_zero_points(context: Context, *parameters: Parameter) -> None:
             )
 
 
-def _judge_values(index: int, name: str, tensor: Tensor | None) -> None:
+def _warn_if_scale(index: int, name: str, tensor: Tensor | None) -> None:
     if name.endswith("scale"):
-        judge_scale_values(tensor, index, name)
+        warn_of_scale(tensor, index, name)
 
 
 def is_single(shape: Shape | None) -> bool:
-    """Whether a shape can be that of a scalar or of a list of one element."""
+    """Whether a tensor of this shape can be a scalar or a list of one element."""
     return not shape or (len(shape) == 1 and same(shape[0], 1) is not False)
 
 
 def expect_one_number(*parameters: Parameter) -> None:
-    """Checks that scales and zero points are scalars or lists of one element. Raises an ``OPERAND_SHAPE`` fault."""
+    """Checks that scales and zero points are scalars or lists of one element. Raises an ``OPERAND_SHAPE`` fault. Warns
+    of unusable scales."""
     for index, name, tensor in parameters:
-        _judge_values(index, name, tensor)
+        _warn_if_scale(index, name, tensor)
         if tensor is not None and not is_single(tensor.shape):
             raise OPERAND_SHAPE.fault(
                 f"input {index} ({name}) is {shape_text(tensor.shape)}; the operator requires a scalar or a list of one element",
@@ -83,7 +86,8 @@ def expect_one_number(*parameters: Parameter) -> None:
 
 
 def warn_of_many(*parameters: Parameter) -> None:
-    """Warns of scales and zero points with several numbers. ONNX Runtime uses the first one."""
+    """Warns of scales and zero points with several numbers, of which ONNX Runtime uses the first. Warns of unusable
+    scales."""
     for parameter in parameters:
         try:
             expect_one_number(parameter)
@@ -92,45 +96,45 @@ def warn_of_many(*parameters: Parameter) -> None:
 
 
 def expect_by_row(matrix: Tensor, *parameters: Parameter) -> None:
-    """Checks that a parameter of a left operand has one number, or one for each row.
+    """Checks that parameters of ``matrix``, a left operand, have one number, or one number for each row.
 
-    The specification allows one for each row, but ONNX Runtime fails: this is a warning. Raises an ``OPERAND_SHAPE``
-    fault.
+    One number for each row is only a warning: the specification allows it, but ONNX Runtime fails. Raises an
+    ``OPERAND_SHAPE`` fault. Warns of unusable scales.
     """
     for index, name, tensor in parameters:
-        _judge_values(index, name, tensor)
+        _warn_if_scale(index, name, tensor)
         if tensor is None or is_single(tensor.shape):
             continue
         rows = dim_of(matrix.shape, -2) if matrix.shape is None or len(matrix.shape) > 1 else 1
         wanted = None if matrix.shape is None else ((rows,), (*matrix.shape[:-1], 1))
-        fits = wanted is None or any(_fits(tensor.shape, shape) for shape in wanted)
+        by_row = wanted is None or any(_can_be(tensor.shape, shape) for shape in wanted)
         fault = OPERAND_SHAPE.fault(
             f"input {index} ({name}) is {shape_text(tensor.shape)}; "
             + (
-                'one for each row: the specification allows "per row quantization", but ONNX Runtime accepts only '
-                "a single number"
-                if fits
-                else f"expected a scalar, or one for each of {rows} rows"
+                'the specification allows "per row quantization", but ONNX Runtime accepts only a single number'
+                if by_row
+                else f"expected a scalar, or one number for each of {rows} rows"
             ),
-            help="use one scale for the complete tensor",
+            help=f"use one number for the complete tensor as input {index}",
             input=index,
-            severity=Severity.WARNING if fits else None,
+            severity=Severity.WARNING if by_row else None,
         )
-        if not fits:
+        if not by_row:
             raise fault
         warn(fault)
 
 
 def expect_by_column(matrix: Tensor, *parameters: Parameter) -> None:
-    """Checks that a parameter of a right operand has one number, or a list with one for each column of a matrix. For
-    stacked matrices it may be [..., 1, columns]. Raises an ``OPERAND_SHAPE`` fault."""
+    """Checks that parameters of ``matrix``, a right operand, have one number, or one number for each column: [columns]
+    for one matrix, or [..., 1, columns], which is also possible for stacked matrices. Raises an ``OPERAND_SHAPE``
+    fault. Warns of unusable scales."""
     for index, name, tensor in parameters:
-        _judge_values(index, name, tensor)
+        _warn_if_scale(index, name, tensor)
         if tensor is None or not tensor.shape or matrix.shape is None:
             continue
         if is_single(tensor.shape):
             if len(matrix.shape) == 2:
-                stretches(tensor.shape[0], matrix.shape[-1], f"{name} is one number, or one for each column")
+                stretches(tensor.shape[0], matrix.shape[-1], f"{name} is one number, or one number for each column")
             continue
         if len(matrix.shape) < 2:
             expect_one_number((index, name, tensor))
@@ -142,9 +146,8 @@ def expect_by_column(matrix: Tensor, *parameters: Parameter) -> None:
             wanted = stacked
         if not _agrees(tensor.shape, wanted, f"input {index} has a number for each column"):
             raise OPERAND_SHAPE.fault(
-                f"input {index} ({name}) is {shape_text(tensor.shape)}; expected a scalar, or one for each of "
-                f"{columns} "
-                f"columns: {shape_text((columns,) if len(matrix.shape) == 2 else stacked)}",
+                f"input {index} ({name}) is {shape_text(tensor.shape)}; expected a scalar, or one number for each of "
+                f"{columns} columns: {shape_text((columns,) if len(matrix.shape) == 2 else stacked)}",
                 help=f"give input {index} the shape {shape_text((columns,) if len(matrix.shape) == 2 else stacked)}",
                 input=index,
             )
@@ -152,12 +155,12 @@ def expect_by_column(matrix: Tensor, *parameters: Parameter) -> None:
 
 def expect_one_shape(first: Parameter, second: Parameter) -> None:
     """Checks that a scale and its zero point have one shape. Raises an ``OPERAND_SHAPE`` fault."""
-    (index, name, scale), (other, called, zero) = first, second
+    (index, name, scale), (other, other_name, zero) = first, second
     if scale is None or zero is None or scale.shape is None or zero.shape is None:
         return
     if not _agrees(zero.shape, scale.shape, f"inputs {index} and {other} have one shape"):
         raise OPERAND_SHAPE.fault(
-            f"input {index} ({name}) is {shape_text(scale.shape)} and input {other} ({called}) is "
+            f"input {index} ({name}) is {shape_text(scale.shape)} and input {other} ({other_name}) is "
             f"{shape_text(zero.shape)}: expected equal shapes",
             help=f"give input {other} the shape {shape_text(scale.shape)}",
             input=other,
@@ -167,7 +170,7 @@ def expect_one_shape(first: Parameter, second: Parameter) -> None:
 def expect_one_of(parameter: Parameter, *shapes: Sequence[MaybeDim], what: str) -> None:
     """Checks that a parameter has one of the ``shapes``. Raises an ``OPERAND_SHAPE`` fault."""
     index, name, tensor = parameter
-    if tensor is None or tensor.shape is None or any(_fits(tensor.shape, tuple(shape)) for shape in shapes):
+    if tensor is None or tensor.shape is None or any(_can_be(tensor.shape, tuple(shape)) for shape in shapes):
         return
     wanted = " or ".join(dict.fromkeys(shape_text(tuple(shape)) for shape in shapes))
     raise OPERAND_SHAPE.fault(
@@ -177,7 +180,7 @@ def expect_one_of(parameter: Parameter, *shapes: Sequence[MaybeDim], what: str) 
     )
 
 
-def _fits(shape: Shape | None, wanted: Shape) -> bool:
+def _can_be(shape: Shape | None, wanted: Shape) -> bool:
     return shape is None or (len(shape) == len(wanted) and all(same(a, b) is not False for a, b in zip(shape, wanted)))
 
 
@@ -198,8 +201,9 @@ def _out_of_range(span: Extent, *, divides: bool) -> str:
     return ""
 
 
-def judge_scale_values(tensor: Tensor | None, index: int, name: str, *, divides: bool = False) -> None:
-    """Warns of a scale that is not above 0, or that leaves nothing of the numbers that it multiplies or ``divides``."""
+def warn_of_scale(tensor: Tensor | None, index: int, name: str, *, divides: bool = False) -> None:
+    """Warns of a scale that is not a finite number above 0, or that turns all numbers that it multiplies (or
+    ``divides``) into 0 or infinity."""
     span = extent(tensor)
     if span is None:
         return

@@ -1,4 +1,4 @@
-"""Operators that quantize floating-point numbers to a few levels, and back."""
+"""QuantizeLinear, DequantizeLinear and DynamicQuantizeLinear."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from irlint.findings.statements import Relation, agree, require, warn
 from irlint.findings.wording import counted
 from irlint.model.tensor import Tensor, shape_text
 from irlint.ops import Context, onnx
-from irlint.ops.quantized.parameters import judge_scale_values
+from irlint.ops.quantized.parameters import warn_of_scale
 from irlint.ops.shared.attributes import ATTRIBUTE_OUT_OF_RANGE, numbered_type
 from irlint.ops.shared.axes import axis_of
 from irlint.ops.shared.broadcast import merged
 from irlint.ops.shared.contents import extent
 from irlint.ops.shared.element_types import ELEMENT_TYPES_DIFFER
-from irlint.ops.signatures import UNLIKELY, holds
+from irlint.ops.signatures import UNLIKELY, with_roles
 from irlint.schemas import MICROSOFT
 
 SCALE_MISMATCH = Rule(
@@ -24,8 +24,8 @@ SCALE_MISMATCH = Rule(
     "The shape of a quantization scale is neither per tensor, nor per axis, nor per block.",
     why=(
         "A scale has one of three forms: a single number for the tensor; a list with one entry for each index of "
-        "`axis`; or, with `block_size` B, a tensor like the input, whose size on `axis` is divided by B and rounded "
-        "up. ONNX Runtime fails at the node for any other shape."
+        "`axis`; or, with `block_size` B, a tensor with the rank and the sizes of the input, except that the size of "
+        "`axis` is divided by B and rounded up. ONNX Runtime fails at the node for any other shape."
     ),
     fix=(
         "Correct `axis` or the shape of the scale. The default of `axis` is 1, even for weights whose channels are "
@@ -57,8 +57,8 @@ ZERO_POINT_NOT_ZERO = Rule(
     Severity.WARNING,
     "A zero point of int32 or of a small floating-point type is not 0.",
     why=(
-        "By the specification, dequantization of these types has no zero point: it must be 0. Some runtimes subtract "
-        "another value, and some do not."
+        "By the specification, the zero point must be 0 or omitted if these types are dequantized. Some runtimes "
+        "subtract another zero point, and some ignore it."
     ),
     fix="Use 0, or remove the zero point.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
@@ -72,23 +72,24 @@ g (int32[2,3] x, float s) => (float[2,3] y) <int32 z = {0}> { y = DequantizeLine
 # --- scales and zero points -------------------------------------------------------------------------------------------
 
 
-def judge_scale(x: Shape | None, scale: Shape | None, zero: Shape | None, *, axis: int, block_size: int = 0) -> None:
-    """Checks that the scale (input 1) and the zero point (input 2) fit ``x`` per tensor, per axis or per block.
+def check_scale(x: Shape | None, scale: Shape | None, zero: Shape | None, *, axis: int, block_size: int = 0) -> None:
+    """Checks that the shapes of the scale (input 1) and the zero point (input 2) are per tensor, per axis or per block
+    of ``x``, and equal.
 
     Raises a ``SCALE_MISMATCH``, a ``ZERO_POINT_MISMATCH`` or an ``AXIS_OUT_OF_RANGE`` fault.
     """
     if scale is None:
         return
     if _is_single(scale):
-        _judge_single_zero(scale, zero)
+        _check_single_zero(scale, zero)
         if block_size and (x is None or len(x) != len(scale)):
             warn(_blocks_of_one(scale, block_size))
         return
     if x is not None:
         if block_size:
-            _judge_blocks(x, scale, axis_of(axis, len(x)), block_size=block_size)
+            _check_blocks(x, scale, axis_of(axis, len(x)), block_size=block_size)
         else:
-            _judge_per_axis(x, scale, axis)
+            _check_per_axis(x, scale, axis)
     may_be_single = len(scale) == 1 and same(scale[0], 1) is not False
     if zero is not None and not (may_be_single and _is_single(zero)):
         merged((None, scale, zero), ZERO_POINT_MISMATCH, "the zero point has the shape of the scale")
@@ -97,8 +98,7 @@ def judge_scale(x: Shape | None, scale: Shape | None, zero: Shape | None, *, axi
 def _blocks_of_one(scale: Shape, block_size: int) -> Fault:
     return SCALE_MISMATCH.fault(
         f"attribute `block_size` is {block_size} and input 1 is {shape_text(scale)}, a single scale: the specification "
-        "uses the "
-        'attribute "only for blocked quantization", and ONNX Runtime fails at it',
+        'uses the attribute "only for blocked quantization", and ONNX Runtime fails',
         help="remove `block_size`, or write a scale for each block",
         input=1,
         severity=Severity.WARNING,
@@ -106,10 +106,11 @@ def _blocks_of_one(scale: Shape, block_size: int) -> Fault:
 
 
 def _is_single(scale: Shape) -> bool:
+    """Whether a scale certainly is a scalar or a list of one element."""
     return not scale or (len(scale) == 1 and same(scale[0], 1) is True)
 
 
-def _judge_single_zero(scale: Shape, zero: Shape | None) -> None:
+def _check_single_zero(scale: Shape, zero: Shape | None) -> None:
     if zero is None or not zero or (len(zero) == 1 and agree(zero[0], 1, "the scale is a single number")):
         return
     raise ZERO_POINT_MISMATCH.fault(
@@ -119,7 +120,7 @@ def _judge_single_zero(scale: Shape, zero: Shape | None) -> None:
     )
 
 
-def _judge_per_axis(x: Shape, scale: Shape, axis: int) -> None:
+def _check_per_axis(x: Shape, scale: Shape, axis: int) -> None:
     count = scale[0] if len(scale) == 1 else None
     if len(scale) == 1 and same(count, 1) is None:
         _allow_either(x, count, axis)
@@ -132,12 +133,13 @@ def _judge_per_axis(x: Shape, scale: Shape, axis: int) -> None:
         "or a list with one entry for each index of that axis",
         help=_scale_help(x, scale, place),
         input=1,
-        marks=((0, place), *((1, own) for own in range(len(scale)))),
+        marks=((0, place), *((1, each) for each in range(len(scale)))),
     )
 
 
 def _allow_either(x: Shape, count: MaybeDim, axis: int) -> None:
-    """Requires that a list of unknown length has one entry, or one for each index of the axis."""
+    """Requires that a list of ``count`` entries, an unknown number, has one entry, or one entry for each index of the
+    axis."""
     if count is None or not -len(x) <= axis < len(x):
         return
     dim = x[axis]
@@ -154,14 +156,13 @@ def _scale_help(x: Shape, scale: Shape, axis: int) -> str:
         fitting = [other for other, dim in enumerate(x) if other != axis and same(dim, scale[0])]
         if fitting:
             return (
-                f"give the scale, and the zero point, {counted(x[axis], 'entry', 'entries')}, or set `axis` to "
-                f"{fitting[0]}, "
-                f"whose size is {scale[0]}"
+                f"give the scale and the zero point {counted(x[axis], 'entry', 'entries')}, or set `axis` to "
+                f"{fitting[0]}, whose size is {scale[0]}"
             )
-    return f"give the scale, and the zero point, {counted(x[axis], 'entry', 'entries')}, or one"
+    return f"give the scale and the zero point {counted(x[axis], 'entry', 'entries')}, or one entry"
 
 
-def _judge_blocks(x: Shape, scale: Shape, axis: int, *, block_size: int) -> None:
+def _check_blocks(x: Shape, scale: Shape, axis: int, *, block_size: int) -> None:
     if len(scale) != len(x):
         raise SCALE_MISMATCH.fault(
             f"input 1 has {counted(len(scale), 'axis', 'axes')} and input 0 has {len(x)}: with "
@@ -171,7 +172,7 @@ def _judge_blocks(x: Shape, scale: Shape, axis: int, *, block_size: int) -> None
         )
     for other, (dim, count) in enumerate(zip(x, scale)):
         wanted = dim if other != axis or dim is None else ceildiv(dim, block_size)
-        if not agree(wanted, count, f"axis {other} of the scale covers that of the input in blocks"):
+        if not agree(wanted, count, f"axis {other} of the scale has one entry for each block"):
             blocks = f" in blocks of {block_size}" if other == axis else ""
             raise SCALE_MISMATCH.fault(
                 f"axis {other} is {dim} in input 0 and {count} in input 1; {dim}{blocks} needs {wanted} scales",
@@ -198,8 +199,8 @@ def _quantized(
     x: Tensor, scale: Tensor, zero: Tensor | None, *, axis: int, block_size: int = 0, dtype: str | None = None
 ) -> Tensor:
     _expect_block_size(block_size)
-    judge_scale_values(scale, 1, "scale", divides=True)
-    judge_scale(x.shape, scale.shape, None if zero is None else zero.shape, axis=axis, block_size=block_size)
+    warn_of_scale(scale, 1, "scale", divides=True)
+    check_scale(x.shape, scale.shape, None if zero is None else zero.shape, axis=axis, block_size=block_size)
     if zero is None:
         return Tensor(dtype or "uint8", x.shape)
     if dtype is not None and zero.dtype is not None and dtype != zero.dtype:
@@ -220,14 +221,14 @@ def quantize_10(x: Tensor, y_scale: Tensor, y_zero_point: Tensor | None = None) 
 
 @onnx("QuantizeLinear", since=13)
 @onnx("QuantizeLinear", domain=MICROSOFT)
-@holds(axis=UNLIKELY)
+@with_roles(axis=UNLIKELY)
 def quantize_13(x: Tensor, y_scale: Tensor, y_zero_point: Tensor | None = None, *, axis: int = 1) -> Tensor:
     """ONNX QuantizeLinear-13."""
     return _quantized(x, y_scale, y_zero_point, axis=axis)
 
 
 @onnx("QuantizeLinear", since=19)
-@holds(axis=UNLIKELY)
+@with_roles(axis=UNLIKELY)
 def quantize_19(
     x: Tensor, y_scale: Tensor, y_zero_point: Tensor | None = None, *, axis: int = 1, saturate: int = 1
 ) -> Tensor:
@@ -236,7 +237,7 @@ def quantize_19(
 
 
 @onnx("QuantizeLinear", since=21)
-@holds(axis=UNLIKELY)
+@with_roles(axis=UNLIKELY)
 def quantize_21(
     x: Tensor,
     y_scale: Tensor,
@@ -254,7 +255,7 @@ def quantize_21(
 
 
 @onnx("QuantizeLinear", since=23)
-@holds(axis=UNLIKELY)
+@with_roles(axis=UNLIKELY)
 def quantize_23(
     x: Tensor,
     y_scale: Tensor,
@@ -289,14 +290,14 @@ def _scale_of_another_type(dtype: str, scale: str) -> Fault:
 
 def _dequantized(x: Tensor, scale: Tensor, zero: Tensor | None, *, axis: int, block_size: int = 0) -> Tensor:
     _expect_block_size(block_size)
-    judge_scale_values(scale, 1, "scale")
-    judge_scale(x.shape, scale.shape, None if zero is None else zero.shape, axis=axis, block_size=block_size)
+    warn_of_scale(scale, 1, "scale")
+    check_scale(x.shape, scale.shape, None if zero is None else zero.shape, axis=axis, block_size=block_size)
     _warn_of_zero_point(zero)
     return Tensor(scale.dtype, x.shape)
 
 
 def _warn_of_zero_point(zero: Tensor | None) -> None:
-    """Warns of a zero point of int32 or a small float that is not 0."""
+    """Warns of a zero point of int32 or of a floating-point type that is not 0."""
     span = extent(zero)
     if zero is None or span is None or not (zero.dtype == "int32" or (zero.dtype or "").startswith("float")):
         return
@@ -319,14 +320,14 @@ def dequantize_10(x: Tensor, x_scale: Tensor, x_zero_point: Tensor | None = None
 
 @onnx("DequantizeLinear", since=13)
 @onnx("DequantizeLinear", domain=MICROSOFT)
-@holds(axis=UNLIKELY)
+@with_roles(axis=UNLIKELY)
 def dequantize_13(x: Tensor, x_scale: Tensor, x_zero_point: Tensor | None = None, *, axis: int = 1) -> Tensor:
     """ONNX DequantizeLinear-13."""
     return _dequantized(x, x_scale, x_zero_point, axis=axis)
 
 
 @onnx("DequantizeLinear", since=21)
-@holds(axis=UNLIKELY)
+@with_roles(axis=UNLIKELY)
 def dequantize_21(
     x: Tensor, x_scale: Tensor, x_zero_point: Tensor | None = None, *, axis: int = 1, block_size: int = 0
 ) -> Tensor:
@@ -335,7 +336,7 @@ def dequantize_21(
 
 
 @onnx("DequantizeLinear", since=23)
-@holds(axis=UNLIKELY)
+@with_roles(axis=UNLIKELY)
 def dequantize_23(
     x: Tensor,
     x_scale: Tensor,
@@ -346,7 +347,7 @@ def dequantize_23(
     output_dtype: int = 0,
     context: Context,
 ) -> Tensor:
-    """ONNX DequantizeLinear-23; the result may have another type than the scale."""
+    """ONNX DequantizeLinear-23: ``output_dtype`` may differ from the type of the scale."""
     result = _dequantized(x, x_scale, x_zero_point, axis=axis, block_size=block_size)
     return Tensor(numbered_type(output_dtype, context, "output_dtype"), x.shape) if output_dtype else result
 

@@ -1,4 +1,4 @@
-"""ONNX Runtime's arithmetic on quantized and on packed tensors."""
+"""ONNX Runtime's operators on quantized tensors and on packed tensors, except convolutions and matrix products."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from irlint.ops.quantized.parameters import (
     expect_one_number,
     expect_one_of,
     expect_zero_points,
-    judge_scale_values,
     warn_of_many,
+    warn_of_scale,
 )
 from irlint.ops.shared.attributes import ATTRIBUTE_OUT_OF_RANGE, numbered_type
 from irlint.ops.shared.axes import Ints, axis_of
@@ -53,7 +53,7 @@ g (float s, uint8 z, uint8[2] a, uint8[2] b) => (uint8[4] y)
 def _expect_single(parameters: Sequence[tuple[int, str, Tensor | None]], *, scalar: bool = False) -> None:
     for index, what, tensor in parameters:
         if what.endswith("scale"):
-            judge_scale_values(tensor, index, what)
+            warn_of_scale(tensor, index, what)
         expect_one(tensor, index, what, scalar=scalar)
 
 
@@ -70,7 +70,7 @@ def qlinear_arithmetic(
     *,
     context: Context,
 ) -> Tensor:
-    """ONNX Runtime's QLinearAdd and QLinearMul: A and B are broadcast together."""
+    """com.microsoft QLinearAdd and QLinearMul: A and B are broadcast with each other."""
     expect_zero_points(
         context, (2, "A_zero_point", A_zero_point), (5, "B_zero_point", B_zero_point), (7, "C_zero_point", C_zero_point)
     )
@@ -89,7 +89,7 @@ def qlinear_arithmetic(
 
 
 def _broadcast_at(shapes: Sequence[tuple[int, Shape | None]]) -> Shape | None:
-    """The shapes broadcast together; each comes with the index of its input."""
+    """The shape to which ``shapes``, with the indices of their inputs, are broadcast; None if a rank is unknown."""
     if any(shape is None for _, shape in shapes):
         return None
     spaced: list[Shape | None] = [()] * (shapes[-1][0] + 1)
@@ -110,7 +110,7 @@ def qlinear_where(
     z_scale: Tensor,
     z_zero_point: Tensor,
 ) -> Tensor:
-    """ONNX Runtime's QLinearWhere."""
+    """com.microsoft QLinearWhere."""
     warn_of_many((2, "x_scale", x_scale), (3, "x_zero_point", x_zero_point), (5, "y_scale", y_scale))
     warn_of_many((6, "y_zero_point", y_zero_point), (7, "z_scale", z_scale), (8, "z_zero_point", z_zero_point))
     return Tensor(X.dtype or Y.dtype, _broadcast_at(((0, condition.shape), (1, X.shape), (4, Y.shape))))
@@ -125,7 +125,7 @@ def mul_integer(
     *,
     context: Context,
 ) -> Tensor:
-    """ONNX Runtime's MulInteger: int32 products of integers, after subtracting their zero points."""
+    """com.microsoft MulInteger: int32 products of integers, after their zero points are subtracted."""
     expect_zero_points(context, (1, "A_zero_point", A_zero_point), (3, "B_zero_point", B_zero_point))
     _expect_single(((1, "A_zero_point", A_zero_point), (3, "B_zero_point", B_zero_point)))
     return Tensor("int32", _broadcast_at(((0, A.shape), (2, B.shape))))
@@ -133,11 +133,11 @@ def mul_integer(
 
 @onnx("QLinearConcat", domain=MICROSOFT)
 def qlinear_concat(Y_scale: Tensor, Y_zero_point: Tensor, *inputs: Tensor, axis: int) -> Tensor:
-    """ONNX Runtime's QLinearConcat of triples: tensor, scale, zero point."""
+    """com.microsoft QLinearConcat of triples: tensor, scale, zero point."""
     if len(inputs) % 3 or not inputs:
         raise INPUTS_NOT_TRIPLES.fault(
-            f"{counted(len(inputs), 'input')} follow the result's scale and zero point; they must be groups of "
-            "tensor, scale and zero point",
+            f"{counted(len(inputs), 'input')} follow the scale and zero point of the result; the number must be a "
+            "multiple of 3: a tensor, its scale and its zero point",
             help="list each input as tensor, scale, zero point",
         )
     _check_triples(Y_zero_point, inputs)
@@ -146,14 +146,15 @@ def qlinear_concat(Y_scale: Tensor, Y_zero_point: Tensor, *inputs: Tensor, axis:
     shape = concatenated([None, None, *spaced], axis)
     if shape is not None:
         place = axis_of(axis, len(shape))
-        along = total(None if each is None else each[place] for each in spaced[::3])
-        shape = (*shape[:place], along, *shape[place + 1 :])
+        size = total(None if each is None else each[place] for each in spaced[::3])
+        shape = (*shape[:place], size, *shape[place + 1 :])
     return Tensor(Y_zero_point.dtype or common_type(inputs[::3], first=2), shape)
 
 
 def _check_triples(Y_zero_point: Tensor, inputs: Sequence[Tensor]) -> None:
-    """Checks that each triple has the result's element type, a float32 scale, and single numbers. Raises a fault; if
-    several numbers are not constant, it only warns."""
+    """Checks that each triple consists of a tensor of the result's element type, a float32 scale, and a zero point of
+    the result's element type. Raises a fault for a constant scale or zero point with several numbers; if it is
+    computed, this is only a warning."""
     for position, tensor in enumerate(inputs):
         index = position + 2
         if position % 3 == 1:
@@ -161,8 +162,8 @@ def _check_triples(Y_zero_point: Tensor, inputs: Sequence[Tensor]) -> None:
         elif Y_zero_point.dtype is not None:
             expect_type(tensor, index, (Y_zero_point.dtype,))
         if position % 3:
-            judge = expect_one_number if tensor.value is not None else warn_of_many
-            judge((index, "scale" if position % 3 == 1 else "zero point", tensor))
+            check = expect_one_number if tensor.value is not None else warn_of_many
+            check((index, "scale" if position % 3 == 1 else "zero point", tensor))
 
 
 @onnx("QLinearReduceMean", domain=MICROSOFT)
@@ -176,7 +177,7 @@ def qlinear_reduce_mean(
     axes: Ints,
     keepdims: int,
 ) -> Tensor:
-    """ONNX Runtime's QLinearReduceMean."""
+    """com.microsoft QLinearReduceMean."""
     return Tensor(data.dtype, reduced(data.shape, axes, bool(keepdims)))
 
 
@@ -192,7 +193,7 @@ def gather_block_quantized(
     block_size: int = 128,
     bits: int = 4,
 ) -> Tensor:
-    """ONNX Runtime's GatherBlockQuantized: a Gather of entries that are stored in few bits, several to a byte."""
+    """com.microsoft GatherBlockQuantized: a Gather from quantized data, whose bytes may hold several elements each."""
     per_entry = _elements_per_entry(data, bits)
     if block_size < 16 or block_size & (block_size - 1):
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
@@ -204,31 +205,31 @@ def gather_block_quantized(
         return Tensor(scales.dtype)
     expect_rank(data, 0, least=2, what="data")
     last = None if data.shape[-1] is None or per_entry is None else data.shape[-1] * per_entry
-    stored = Tensor(data.dtype, (*data.shape[:-1], last))
-    along, blocked = axis_of(gather_axis, len(data.shape)), axis_of(quantize_axis, len(data.shape))
-    if data.dtype == "uint8" and (along != 0 or (along == blocked and per_entry != 1)):
+    unpacked = Tensor(data.dtype, (*data.shape[:-1], last))
+    gathered, blocked = axis_of(gather_axis, len(data.shape)), axis_of(quantize_axis, len(data.shape))
+    if data.dtype == "uint8" and (gathered != 0 or (gathered == blocked and per_entry != 1)):
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
             f"attribute `gather_axis` is {gather_axis} and `quantize_axis` is {quantize_axis}: for uint8, "
-            "gather_axis must be 0, and for packed bytes quantize_axis another axis",
+            "gather_axis must be 0, and if a byte has several elements, quantize_axis must be another axis",
             help="gather on axis 0 and quantize on the last axis",
             attribute="gather_axis",
         )
-    assert stored.shape is not None
+    assert unpacked.shape is not None
     wanted = tuple(
-        dim if axis != blocked or dim is None else ceildiv(dim, block_size) for axis, dim in enumerate(stored.shape)
+        dim if axis != blocked or dim is None else ceildiv(dim, block_size) for axis, dim in enumerate(unpacked.shape)
     )
-    expect_one_of((2, "scales", scales), wanted, what=f"one for each block of {block_size} on axis {blocked}")
+    expect_one_of((2, "scales", scales), wanted, what=f"one scale for each block of {block_size} on axis {blocked}")
     if zero_points is not None:
-        own = (*wanted[:-1], None if per_entry is None or wanted[-1] is None else ceildiv(wanted[-1], per_entry))
-        expect_one_of((3, "zero_points", zero_points), own, what="one for each scale, packed as the data")
+        packed = (*wanted[:-1], None if per_entry is None or wanted[-1] is None else ceildiv(wanted[-1], per_entry))
+        expect_one_of((3, "zero_points", zero_points), packed, what="one number for each scale, packed as the data")
     return Tensor(
-        scales.dtype, gather(stored, Tensor(indices.dtype, indices.shape, indices.value), axis=gather_axis).shape
+        scales.dtype, gather(unpacked, Tensor(indices.dtype, indices.shape, indices.value), axis=gather_axis).shape
     )
 
 
 def _elements_per_entry(data: Tensor, bits: int) -> int | None:
-    """The number of elements in an entry of the data; None if it is unknown. Raises an ``ATTRIBUTE_OUT_OF_RANGE`` fault
-    for bytes of other ``bits``."""
+    """The number of elements in an entry of the data: 8 / ``bits`` for uint8, 1 for any other type, None for an unknown
+    type. Raises an ``ATTRIBUTE_OUT_OF_RANGE`` fault if ``bits`` does not divide a byte."""
     if data.dtype is None or data.dtype != "uint8":
         return None if data.dtype is None else 1
     if bits not in (2, 4, 8):
@@ -242,7 +243,7 @@ def _elements_per_entry(data: Tensor, bits: int) -> int | None:
 
 @onnx("QuantizeBFP", domain=MICROSOFT)
 def quantize_bfp(x: Tensor, *, bfp_type: int, block_dim: int = -1) -> tuple[Tensor, Tensor, Tensor]:
-    """ONNX Runtime's QuantizeBFP: the packed bytes, and the shape and strides of x."""
+    """com.microsoft QuantizeBFP: the packed bytes, and the shape and the strides of x."""
     listed = Tensor("int64", (x.rank,))
     return Tensor("uint8", (None,)), Tensor("int64", (x.rank,), x.shape), listed
 
@@ -251,7 +252,7 @@ def quantize_bfp(x: Tensor, *, bfp_type: int, block_dim: int = -1) -> tuple[Tens
 def dequantize_bfp(
     x: Tensor, shape: Tensor, strides: Tensor, *, bfp_type: int, block_dim: int = -1, dtype: int = 1, context: Context
 ) -> Tensor:
-    """ONNX Runtime's DequantizeBFP: the tensor that QuantizeBFP packed; input 1 is its shape."""
+    """com.microsoft DequantizeBFP: the tensor that QuantizeBFP packed. Input 1 is the shape of the tensor."""
     result = stated_shape(shape, 1)
     count = length(strides)
     if result is None and count is not None and count <= CONTENTS_LIMIT:
@@ -259,18 +260,19 @@ def dequantize_bfp(
     return Tensor(numbered_type(dtype, context), result)
 
 
-# --- operators computed by a table of 256 results ---------------------------------------------------------------------
+# --- activations ------------------------------------------------------------------------------------------------------
 
 
 def _expect_single_numbers(*parameters: Tensor | None) -> None:
-    """Checks that the scales and zero points, from input 1 on, are single numbers."""
-    judge_scale_values(parameters[0], 1, "X_scale")
-    judge_scale_values(parameters[2], 3, "Y_scale")
+    """Checks that ``parameters``, the scales and zero points from input 1 on, are single numbers. Raises an
+    ``INPUT_RANK_REFUSED`` fault. Warns of unusable scales."""
+    warn_of_scale(parameters[0], 1, "X_scale")
+    warn_of_scale(parameters[2], 3, "Y_scale")
     for index, name in enumerate(("X_scale", "X_zero_point", "Y_scale", "Y_zero_point"), 1):
         expect_one(parameters[index - 1], index, name)
 
 
-def _warn_of_missing(context: Context) -> None:
+def _warn_of_four_inputs(context: Context) -> None:
     if len(context.node.inputs) == 4:
         warn(
             ZERO_POINT_LEFT_OUT.fault(
@@ -293,8 +295,8 @@ def qlinear_sigmoid(
     *,
     context: Context,
 ) -> Tensor:
-    """ONNX Runtime's QLinearSigmoid."""
-    _warn_of_missing(context)
+    """com.microsoft QLinearSigmoid."""
+    _warn_of_four_inputs(context)
     _expect_single_numbers(x_scale, x_zero_point, y_scale, y_zero_point)
     return unchanged(x)
 
@@ -310,8 +312,8 @@ def qlinear_leaky_relu(
     alpha: float = 0.01,
     context: Context,
 ) -> Tensor:
-    """ONNX Runtime's QLinearLeakyRelu."""
-    _warn_of_missing(context)
+    """com.microsoft QLinearLeakyRelu."""
+    _warn_of_four_inputs(context)
     _expect_single_numbers(x_scale, x_zero_point, y_scale, y_zero_point)
     return unchanged(x)
 
@@ -327,8 +329,8 @@ def qlinear_softmax(
     axis: int = -1,
     opset: int,
 ) -> Tensor:
-    """ONNX Runtime's QLinearSoftmax. It refuses several numbers only in a constant ``x_scale``; of the other parameters
-    it uses the first number."""
+    """com.microsoft QLinearSoftmax. Several numbers are an error only in a constant ``x_scale``; ONNX Runtime uses the
+    first number of any other parameter."""
     try:
         _expect_single_numbers(x_scale, x_zero_point, y_scale, y_zero_point)
     except Fault as fault:

@@ -7,7 +7,7 @@ from irlint.findings.faults import Severity
 from irlint.findings.statements import warn
 from irlint.model.tensor import Tensor, shape_text
 from irlint.ops import Context, onnx
-from irlint.ops.quantized.parameters import judge_scale_values
+from irlint.ops.quantized.parameters import warn_of_scale
 from irlint.ops.shared.axes import Ints
 from irlint.ops.shared.filters import convolved, expect_bias
 from irlint.ops.shared.operands import OPERAND_MISMATCH, expect_single
@@ -33,7 +33,7 @@ def conv_integer(
     if w_zero_point is not None and w_zero_point.shape and same(w_zero_point.shape[0], 1) is False:
         warn(
             OPERAND_MISMATCH.fault(
-                f"input 3 (w_zero_point) is {shape_text(w_zero_point.shape)}, one for each output channel: the "
+                f"input 3 (w_zero_point) is {shape_text(w_zero_point.shape)}, one number for each output channel: the "
                 'specification allows "a scalar or a 1-D tensor", but ONNX Runtime requires a single element',
                 help="use one zero point for all output channels",
                 input=3,
@@ -44,7 +44,8 @@ def conv_integer(
 
 
 def _expect_per_channel(tensor: Tensor | None, index: int, name: str, *, channels: MaybeDim) -> None:
-    """Raises an ``OPERAND_MISMATCH`` fault if input ``index`` has neither one element nor one for each channel."""
+    """Raises an ``OPERAND_MISMATCH`` fault if input ``index`` (``name``) has neither one element nor one element for
+    each channel."""
     if tensor is None or tensor.shape is None or not tensor.shape:
         return
     size = tensor.shape[0]
@@ -53,7 +54,7 @@ def _expect_per_channel(tensor: Tensor | None, index: int, name: str, *, channel
     wanted = "?" if channels is None else channels
     raise OPERAND_MISMATCH.fault(
         f"input {index} ({name}) is {shape_text(tensor.shape)}; expected a scalar, or a list of "
-        + ("1 element" if wanted == 1 else f"1 element or of {wanted}, one for each output channel"),
+        + ("1 element" if wanted == 1 else f"1 element or of {wanted} elements, one for each output channel"),
         help=f"give input {index} the shape [] or [{wanted}]",
         input=index,
     )
@@ -75,7 +76,7 @@ def qlinear_conv(
     group: int = 1,
     kernel_shape: Ints | None = None,
 ) -> Tensor:
-    """ONNX QLinearConv-10: the weights have one scale, or one for each output channel."""
+    """ONNX QLinearConv-10: the weights have one scale, or one scale for each output channel."""
     _expect_quantization(
         x_scale,
         x_zero_point,
@@ -109,7 +110,8 @@ def ms_qlinear_conv(
     channels_last: int = 0,
     context: Context,
 ) -> Tensor:
-    """com.microsoft QLinearConv, with the channels as the last axis by ``channels_last`` or by the domain."""
+    """com.microsoft and com.ms.internal.nhwc QLinearConv. The channels are the last axis if ``channels_last`` is set,
+    and always in the second domain."""
     _expect_quantization(
         x_scale,
         x_zero_point,
@@ -138,7 +140,7 @@ def _expect_quantization(
 ) -> None:
     channels = dim_of(w.shape, 0)
     for index, name, scale in ((1, "x_scale", x_scale), (4, "w_scale", w_scale), (6, "y_scale", y_scale)):
-        judge_scale_values(scale, index, name)
+        warn_of_scale(scale, index, name)
     expect_single(x_scale, 1, "x_scale")
     expect_single(x_zero_point, 2, "x_zero_point")
     expect_single(y_scale, 6, "y_scale")

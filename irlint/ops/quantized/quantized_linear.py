@@ -1,4 +1,4 @@
-"""Matrix products of quantized and of packed weights."""
+"""Matrix products of quantized matrices and of packed weights."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from irlint.ops.shared.attributes import ATTRIBUTE_OUT_OF_RANGE, expect_attribut
 from irlint.ops.shared.broadcast import stretched
 from irlint.ops.shared.expectations import expect_rank
 from irlint.ops.shared.sizes import dim_of
-from irlint.ops.signatures import UNLIKELY, holds
+from irlint.ops.signatures import UNLIKELY, with_roles
 from irlint.schemas import MICROSOFT
 
 
@@ -28,7 +28,7 @@ from irlint.schemas import MICROSOFT
 def matmul_integer(
     a: Tensor, b: Tensor, a_zero_point: Tensor | None = None, b_zero_point: Tensor | None = None
 ) -> Tensor:
-    """ONNX MatMulInteger-10. A zero point is one number, or one for each row of A or column of B."""
+    """ONNX MatMulInteger-10. A zero point is one number, or one number for each row of A or column of B."""
     shape = multiplied(a.shape, b.shape)
     expect_by_row(a, (2, "a_zero_point", a_zero_point))
     expect_by_column(b, (3, "b_zero_point", b_zero_point))
@@ -46,7 +46,7 @@ def qlinear_matmul(
     y_scale: Tensor,
     y_zero_point: Tensor,
 ) -> Tensor:
-    """ONNX QLinearMatMul-10 and 21; the result has the type of its zero point."""
+    """ONNX QLinearMatMul-10 and 21; the result has the type of ``y_zero_point``."""
     shape = multiplied(a.shape, b.shape, inputs=(0, 3))
     expect_by_row(a, (1, "a_scale", a_scale), (2, "a_zero_point", a_zero_point))
     expect_by_column(b, (4, "b_scale", b_scale), (5, "b_zero_point", b_zero_point))
@@ -68,7 +68,7 @@ def gemm_float8(
     beta: float = 0.0,
     dtype: int = 1,
 ) -> Tensor:
-    """ONNX Runtime's GemmFloat8; ``dtype`` is the number of the result's element type."""
+    """com.microsoft GemmFloat8; ``dtype`` is the number of the result's element type."""
     if not 1 <= dtype <= len(NUMBERED_TYPES):
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
             f"attribute `dtype` is {dtype}, which is not an element type",
@@ -92,12 +92,13 @@ def qgemm(
     *,
     product: OnnxProduct,
 ) -> Tensor:
-    """ONNX Runtime's quantized Gemm: float32 if no scale of the result is given."""
+    """com.microsoft QGemm: the result has the type of ``y_zero_point``, or is float32 if ``y_scale`` or
+    ``y_zero_point`` is omitted."""
     shape = product.of_matrices(a, b, inputs=(0, 3))
     expect_one_number((1, "a_scale", a_scale), (2, "a_zero_point", a_zero_point))
     columns = None if b.shape is None or len(b.shape) != 2 else b.shape[0 if product.transB else 1]
     for parameter in ((4, "b_scale", b_scale), (5, "b_zero_point", b_zero_point)):
-        expect_one_of(parameter, (), (1,), (columns,), what="one for all of B or each of its columns")
+        expect_one_of(parameter, (), (1,), (columns,), what="one number for B, or one number for each column of B")
     expect_one_shape((4, "b_scale", b_scale), (5, "b_zero_point", b_zero_point))
     expect_one_number((7, "y_scale", y_scale), (8, "y_zero_point", y_zero_point))
     if c is not None:
@@ -107,7 +108,7 @@ def qgemm(
 
 @onnx("MatMulInteger16", domain=MICROSOFT, macs=("matrix", "a"))
 def matmul_integer16(a: Tensor, b: Tensor) -> Tensor:
-    """ONNX Runtime's MatMulInteger16: uint32 for two unsigned inputs, else int32."""
+    """com.microsoft MatMulInteger16: uint32 for two unsigned inputs, else int32."""
     unsigned = a.dtype == "uint16" and b.dtype == "uint16"
     known = a.dtype is not None and b.dtype is not None
     return Tensor(("uint32" if unsigned else "int32") if known else None, multiplied(a.shape, b.shape))
@@ -123,10 +124,10 @@ def matmul_integer_to_float(
     b_zero_point: Tensor | None = None,
     bias: Tensor | None = None,
 ) -> Tensor:
-    """ONNX Runtime's MatMulIntegerToFloat: the result has the type of the scales."""
+    """com.microsoft MatMulIntegerToFloat: the result has the type of the scales."""
     shape = multiplied(a.shape, b.shape)
     if a_scale.shape is not None and len(a_scale.shape) == 1 and same(a_scale.shape[0], 1) is False:
-        expect_one_of((2, "a_scale", a_scale), (dim_of(a.shape, -1),), what="one for each column of A")
+        expect_one_of((2, "a_scale", a_scale), (dim_of(a.shape, -1),), what="one scale for each column of A")
         warn(_per_column_of_a(a_scale))
     else:
         expect_one_number((2, "a_scale", _flat(a_scale)))
@@ -137,7 +138,7 @@ def matmul_integer_to_float(
 
 
 def _flat(scale: Tensor) -> Tensor:
-    """A scale for broadcasting: a scalar if it has one element, with any number of axes."""
+    """A scale, as a scalar if it has one element on any number of axes."""
     single = scale.shape is not None and all(same(dim, 1) is True for dim in scale.shape)
     return Tensor(scale.dtype, ()) if single else scale
 
@@ -161,7 +162,7 @@ def _per_column_of_a(a_scale: Tensor) -> Fault:
 def dynamic_quantize_matmul(
     a: Tensor, b: Tensor, b_scale: Tensor, b_zero_point: Tensor | None = None, bias: Tensor | None = None
 ) -> Tensor:
-    """ONNX Runtime's DynamicQuantizeMatMul."""
+    """com.microsoft DynamicQuantizeMatMul."""
     shape = multiplied(a.shape, b.shape)
     expect_by_column(b, (2, "b_scale", _flat(b_scale)), (3, "b_zero_point", b_zero_point))
     _expect_bias(bias, 4, shape)
@@ -169,14 +170,15 @@ def dynamic_quantize_matmul(
 
 
 def by_packed_weights(a: Shape | None, inner: MaybeDim, columns: MaybeDim, *, what: str) -> Shape | None:
-    """The shape of the product with packed weights, whose sizes are attributes. Raises a ``MATMUL_MISMATCH`` fault."""
+    """The shape of the product of ``a`` and packed weights [inner, columns]; ``what`` is the source of ``inner``.
+    Raises a ``MATMUL_MISMATCH`` or ``OPERAND_SHAPE`` fault."""
     if a is None:
         return None
     if not a:
         raise OPERAND_SHAPE.fault(
             "input 0 is a scalar; the product sums over its last axis", help="give input 0 an axis", input=0
         )
-    if not agree(a[-1], inner, f"axis {len(a) - 1} of input 0 is the inner size of the weights"):
+    if not agree(a[-1], inner, f"axis {len(a) - 1} of input 0 has the number of rows of the weights"):
         raise MATMUL_MISMATCH.fault(
             f"axis {len(a) - 1} of input 0 is {a[-1]}, but {what} is {inner}",
             help=f"give the last axis of input 0 the size {inner}",
@@ -190,19 +192,20 @@ def _expect_count(x: Tensor, index: int, count: Dim, *, what: str) -> None:
     if x.shape is not None and same(product(x.shape), count) is False:
         raise OPERAND_SHAPE.fault(
             f"input {index} is {shape_text(x.shape)} with {counted(product(x.shape), 'element')}; {what} has {count}",
-            help="check the attributes against the weights that were packed",
+            help="use the attributes with which the weights were packed",
             input=index,
         )
 
 
 def _expect_room(x: Tensor, index: int, count: int, *, what: str) -> None:
-    """Raises an ``OPERAND_SHAPE`` fault if there are too few elements, and warns if there are too many."""
+    """Raises an ``OPERAND_SHAPE`` fault if input ``index`` has fewer than ``count`` elements; a larger number is only a
+    warning."""
     found = product(x.shape) if x.shape is not None else None
     if same(found, count) is not False:
         return
     fault = OPERAND_SHAPE.fault(
         f"input {index} is {shape_text(x.shape)} with {counted(found, 'element')}; {what} has {count}",
-        help="check the attributes against the weights that were packed",
+        help="use the attributes with which the weights were packed",
         input=index,
     )
     if at_least(found, count) is False:
@@ -211,7 +214,7 @@ def _expect_room(x: Tensor, index: int, count: int, *, what: str) -> None:
 
 
 @onnx("MatMulNBits", domain=MICROSOFT, macs=("matrix", "a"))
-@holds(weight_prepacked=UNLIKELY)
+@with_roles(weight_prepacked=UNLIKELY)
 def matmul_nbits(
     a: Tensor,
     b: Tensor,
@@ -227,8 +230,8 @@ def matmul_nbits(
     block_size: int,
     weight_prepacked: int = 0,
 ) -> Tensor:
-    """ONNX Runtime's MatMulNBits: [..., K] times weights of N columns. Each weight has ``bits`` bits; they are packed
-    in blocks."""
+    """com.microsoft MatMulNBits: [..., K] times weights of N columns, which have ``bits`` bits each and are packed in
+    blocks."""
     if block_size < 16 or block_size & (block_size - 1):
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
             f"attribute `block_size` is {block_size}; it has to be a power of 2 of at least 16",
@@ -242,11 +245,14 @@ def matmul_nbits(
         expect_one_of((1, "B", b), (N, blocks, block_size * bits // 8), what=f"a packed [{N}, {K}] of {bits} bits")
         _expect_count(scales, 2, N * blocks, what=f"one scale for each of {blocks} blocks in {N} columns")
         expect_one_of(
-            (2, "scales", scales), (N * blocks,), (N, blocks), what=f"one for each of {blocks} blocks in {N} columns"
+            (2, "scales", scales),
+            (N * blocks,),
+            (N, blocks),
+            what=f"one scale for each of {blocks} blocks in {N} columns",
         )
         _check_zero_points(zero_points, N, blocks, bits=bits)
         expect_one_of((4, "g_idx", g_idx), (K,), (blocks * block_size,), what="the group of each row of the weights")
-    expect_one_of((5, "bias", bias), (N,), what="one for each column")
+    expect_one_of((5, "bias", bias), (N,), what="one number for each column")
     return Tensor(a.dtype or scales.dtype, shape)
 
 
@@ -254,7 +260,8 @@ def _check_zero_points(zero_points: Tensor | None, columns: int, blocks: int, *,
     if zero_points is None or zero_points.dtype is None:
         return
     packed = -(-blocks * bits // 8) if zero_points.dtype == "uint8" else blocks
-    what = f"one for each of {blocks} blocks in {columns} columns" + (f", packed to {bits} bits" if bits < 8 else "")
+    what = f"one number for each of {blocks} blocks in {columns} columns"
+    what += f", packed to {bits} bits" if bits < 8 else ""
     expect_one_of((3, "zero_points", zero_points), (columns * packed,), (columns, packed), what=what)
 
 
@@ -271,7 +278,7 @@ def matmul_bnb4(
     training_mode: int = 0,
     transB: int = 1,
 ) -> Tensor:
-    """ONNX Runtime's MatMulBnb4: weights of 4 bits, [N, K], flattened and packed in pairs."""
+    """com.microsoft MatMulBnb4: weights of 4 bits, [N, K], flattened and packed in pairs."""
     inner, columns = (K, N) if transB else (N, K)
     expect_attribute(quant_type, 0, "quant_type", most=1)
     expect_attribute(K, 1, "K")
@@ -289,14 +296,14 @@ def matmul_bnb4(
 
 @onnx("MatMulFpQ4", domain=MICROSOFT, macs=("matrix", "a"))
 def matmul_fpq4(a: Tensor, b: Tensor, b_shape: Tensor, *, blk_quant_type: int = 1) -> Tensor:
-    """ONNX Runtime's MatMulFpQ4: ``B_shape`` holds [K, N]."""
+    """com.microsoft MatMulFpQ4: ``b_shape`` is [K, N], the shape of the unpacked B."""
     expect_rank(b, 1, 1, what="B")
     expect_rank(b_shape, 2, 1, what="B_shape")
     sizes = (None, None) if b_shape.ints is None else b_shape.ints
     if len(sizes) != 2:
         raise OPERAND_SHAPE.fault(
             f"input 2 (B_shape) has {counted(len(sizes), 'element')}; it must contain the two sizes of B",
-            help="give it the values [K, N]",
+            help="give input 2 the values [K, N]",
             input=2,
         )
     inner, columns = sizes

@@ -1,5 +1,5 @@
-"""The functions that the rules of operators share, by purpose: ``expect_*`` raise a fault, ``stated_*`` read
-a tensor of sizes, and the others calculate. Sizes may be symbols or None, and ranks may be unknown.
+"""The functions that the rules of operators share, by purpose: ``expect_*`` and ``check_*`` raise a fault, ``stated_*``
+read a tensor of sizes, and the others compute. Sizes may be symbols or None, and ranks may be unknown.
 
 Ranks, shapes and types of inputs:
 ``expectations.expect_rank``: an input has one of the allowed ranks.
@@ -16,17 +16,17 @@ Ranks, shapes and types of inputs:
 Axes and attributes:
 ``axes.axis_of``: an axis counted from 0.
 ``axes.axes_of``: several axes counted from 0.
-``attributes.expect_attribute``: a number lies between two others.
+``attributes.expect_attribute``: a number lies within a range.
 ``attributes.expect_range``: no entry of a list is below a number.
-``attributes.expect_parallel``: lists have one length.
+``attributes.expect_parallel``: lists have the same length.
 ``attributes.entry_count``: how many entries a list or a tensor has.
-``attributes.the_one_of``: the only given attribute of several.
+``attributes.the_one_of``: the only attribute of several that is present.
 ``attributes.numbered_type``: the element type of a number in TensorProto.DataType.
 
 Broadcasting and sizes:
 ``broadcast.broadcast``: NumPy's rule, ONNX's multidirectional broadcasting.
 ``broadcast.stretched``: ONNX's unidirectional broadcasting.
-``broadcast.merged``: one shape for all inputs, OpenVINO's ``none``.
+``broadcast.merged``: the shape of inputs that must have equal shapes, OpenVINO's ``none``.
 ``broadcast.stretches``: whether a size is equal to another or 1.
 ``auto_broadcast.broadcast_by``: the rule that OpenVINO's ``auto_broadcast`` names.
 ``sizes.dim_of``: the size of an axis of a shape.
@@ -36,8 +36,8 @@ Broadcasting and sizes:
 
 Values that give shapes:
 ``shape_inputs.length``: how many entries a list has.
-``shape_inputs.entries``: its numbers, None for unknown ones.
-``shape_inputs.whole``: its numbers, if all are known.
+``shape_inputs.entries``: the numbers of a list, None for unknown numbers.
+``shape_inputs.known_integers``: the numbers of a list, if all are known.
 ``shape_inputs.number``: the only number of a tensor.
 ``shape_inputs.stated_size``: a number as a size.
 ``shape_inputs.stated_shape``: a list as a shape, in ONNX.
@@ -47,7 +47,7 @@ Values that give shapes:
 ``contents.strides``: the elements between neighbors on each axis.
 ``contents.positions``: every index of a shape.
 ``contents.extent``: the least and the largest number of a tensor.
-``contents.rounded``: a number as an element type holds it.
+``contents.rounded``: a number rounded to an element type.
 
 Windows and filters:
 ``windows.onnx_window``: the window of ONNX's attributes.
@@ -60,19 +60,19 @@ Windows and filters:
 
 Bodies:
 ``bodies.check_arity``: a body has the expected number of inputs and outputs.
-``bodies.check_input_types``: the inputs of a body are of the types that it is given.
-``bodies.check_input_shapes``: the inputs of a body may have the shapes that it is given.
+``bodies.check_input_types``: the inputs of a body have the types of the received values.
+``bodies.check_input_shapes``: the inputs of a body can have the shapes of the received values.
 ``bodies.stacked``: the results of all iterations on a new axis.
-``carrying.joined``: the joined type of a value that is one of two.
+``carrying.joined``: the type of a value that is one of two.
 
-What OpenVINO reads and does not compile (IRL525):
-``compiling.first_of``: the first fault that several questions find.
+Layers that OpenVINO reads but does not compile (IRL525):
+``compiling.first_of``: the first fault that several checks find.
 ``compiling.not_compiled``: the fault itself.
 ``compiling.constants_at``: inputs have to be constants.
-``compiling.readable_constants``: inputs are read if they are constants.
+``compiling.readable_constants``: OpenVINO can read the values of constant inputs.
 ``compiling.types_at``: the compiler supports the element types of inputs.
-``compiling.given_type``: an attribute names an element type that is refused.
-``compiling.whole_sizes``: a shape, if every size is known.
+``compiling.output_type_at``: the compiler supports the element type that an attribute names.
+``compiling.known_shape``: a shape, if every size is known.
 ``compiling.without_strings``: no input holds strings.
 ``compiling.without_negatives``: no number of a window is negative.
 """

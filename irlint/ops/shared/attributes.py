@@ -1,4 +1,4 @@
-"""Checks of attributes: numbers within a range, lists that fit together, element types by number."""
+"""Checks of attributes: numbers within a range, lists of equal length, element types by number."""
 
 from __future__ import annotations
 
@@ -57,9 +57,9 @@ g (int64[4] x) => (int64[4] y)
 def expect_attribute(
     value: float, least: float, name: str, *, most: float | None = None, severity: Severity | None = None
 ) -> None:
-    """Checks that an attribute lies between ``least`` and ``most``.
+    """Checks that an attribute lies between ``least`` and ``most``, both included.
 
-    Raises an ``ATTRIBUTE_OUT_OF_RANGE`` fault; with ``severity``, adds it instead.
+    Raises an ``ATTRIBUTE_OUT_OF_RANGE`` fault. With ``severity``, the fault is stated at that severity, not raised.
     """
     if value >= least and (most is None or value <= most):
         return
@@ -75,7 +75,7 @@ def expect_attribute(
 
 
 def out_of_range(values: Sequence[MaybeDim], lowest: int, name: str) -> Fault | None:
-    """The fault of the first entry below ``lowest``."""
+    """The fault of the first entry that is certainly below ``lowest``; None if there is no such entry."""
     for position, value in enumerate(values):
         if value < lowest if isinstance(value, int) else at_least(value, lowest) is False:
             return ATTRIBUTE_OUT_OF_RANGE.fault(
@@ -87,7 +87,11 @@ def out_of_range(values: Sequence[MaybeDim], lowest: int, name: str) -> Fault | 
 
 
 def expect_range(values: Sequence[MaybeDim], lowest: int, name: str, *, severity: Severity | None = None) -> bool:
-    """Whether no entry is below ``lowest``. Raises a fault if one is; with ``severity``, adds it instead."""
+    """Checks that no entry is below ``lowest``, and returns True if none certainly is.
+
+    Raises an ``ATTRIBUTE_OUT_OF_RANGE`` fault. With ``severity``, the fault is stated at that severity, and the result
+    is False.
+    """
     fault = out_of_range(values, lowest, name)
     if fault is None:
         return True
@@ -140,12 +144,14 @@ _NEVER_RE2 = (
     (r"\(\?<?[=!]", "looks ahead or back"),
     (r"\\[1-9]", "refers back to a group"),
     (r"[*+?]\+", "repeats a repetition"),
-    (r"\(\?(?!P?<\w|[imsU]*(-[imsU]+)?[:)]|\^)", "opens a group in another way"),
+    (r"\(\?(?!P?<\w|[imsU]*(-[imsU]+)?[:)]|\^)", "opens a group with an unknown `(?`"),
 )
 
 
 def expect_regex(pattern: str, name: str, *, least: int = 0) -> None:
-    """Checks that RE2 can read a regular expression of at least ``least`` characters, as far as irlint knows.
+    """Checks that a regular expression has at least ``least`` characters and that RE2 can read it.
+
+    Syntax that Python's regular expressions lack or read differently is not checked.
 
     Raises an ``ATTRIBUTE_OUT_OF_RANGE`` fault.
     """
@@ -154,7 +160,7 @@ def expect_regex(pattern: str, name: str, *, least: int = 0) -> None:
     wrong = f"is empty; expected at least {least}" if len(pattern) < least else ""
     if "[" not in pattern:
         plain = re.sub(r"\\[^1-9]", "", pattern)
-        wrong = next((f"{does}, which RE2 cannot" for text, does in _NEVER_RE2 if re.search(text, plain)), wrong)
+        wrong = next((f"{does}, which RE2 refuses" for text, does in _NEVER_RE2 if re.search(text, plain)), wrong)
     named = re.findall(r"\[:\^?([^]:]*):\]", pattern)
     wrong = next(
         (f"has the class [:{name}:], which RE2 does not know" for name in named if name not in _RE2_CLASSES), wrong
@@ -166,17 +172,24 @@ def expect_regex(pattern: str, name: str, *, least: int = 0) -> None:
             wrong = f"is not a regular expression: {error}"
     if wrong:
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
-            f'attribute `{name}`, "{pattern}", {wrong}', help="write it in RE2 syntax", attribute=name
+            f'attribute `{name}`, "{pattern}", {wrong}', help="write the expression in RE2 syntax", attribute=name
         )
 
 
 def numbered_type(
-    number: int, context: Context, attribute: str = "dtype", *, output: int = 0, given: frozenset[str] = frozenset()
+    number: int,
+    context: Context,
+    attribute: str = "dtype",
+    *,
+    output: int = 0,
+    also: frozenset[str] = frozenset(),
+    all_bits: bool = False,
 ) -> str:
     """The element type for a number of TensorProto.DataType in an ONNX attribute.
 
-    Raises an ``ATTRIBUTE_OUT_OF_RANGE`` fault for an invalid number, or if output ``output`` cannot have the type at
-    this version. Types that the runtime has always ``given`` are a warning instead.
+    Raises an ``ATTRIBUTE_OUT_OF_RANGE`` fault if the number is invalid, or if the schema of this version does not list
+    the type for output ``output``; types in ``also`` are accepted anyway. A number whose lower 32 bits are valid is
+    only a warning, unless ONNX Runtime reads ``all_bits`` of the attribute.
     """
     if not 1 <= number <= len(NUMBERED_TYPES):
         fault = ATTRIBUTE_OUT_OF_RANGE.fault(
@@ -185,13 +198,11 @@ def numbered_type(
             help="use a number of TensorProto.DataType",
             attribute=attribute,
         )
-        number &= 0xFFFF_FFFF
-        if attribute == "output_datatype" or not 1 <= number <= len(NUMBERED_TYPES):
+        if all_bits or not 1 <= number & 0xFFFF_FFFF <= len(NUMBERED_TYPES):
             raise fault
-        # ONNX Runtime reads 32 bits of the number; for signal operators, all 64.
         warn(fault.lowered(Severity.WARNING))
-    dtype = NUMBERED_TYPES[number - 1]
-    schema = official(context.op, context.version, context.domain) if dtype not in given else None
+    dtype = NUMBERED_TYPES[(number & 0xFFFF_FFFF) - 1]
+    schema = official(context.op, context.version, context.domain) if dtype not in also else None
     if schema is not None and output < len(schema.outputs) and dtype not in schema.outputs[output].types:
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
             f"attribute `{attribute}` is {number} ({dtype}), which the operator cannot return in opset "
@@ -206,7 +217,8 @@ def numbered_type(
 
 
 def entry_count(given: Sequence[object] | Tensor | None) -> int | None:
-    """The number of entries of a list or tensor in an attribute; None if it is omitted or unknown."""
+    """The number of entries of a list or tensor in an attribute; None if the attribute is omitted, or the number is
+    unknown."""
     if not isinstance(given, Tensor):
         return None if given is None else len(given)
     size = given.shape[0] if given.shape else None
@@ -225,9 +237,10 @@ def expect_lists(**tensors: Tensor | None) -> None:
 
 
 def expect_parallel(lengths: Lengths, *, optional: Lengths | None = None) -> None:
-    """Checks that lists have the same length. Those in ``optional`` may be omitted (None) or empty.
+    """Checks that lists have the same length; the arguments map the names of attributes to their lengths.
 
-    None is also an unknown length. Raises a ``LISTS_INCONSISTENT`` fault.
+    Lists of length None (omitted or unknown) are not checked, nor empty lists in ``optional``. Raises a
+    ``LISTS_INCONSISTENT`` fault.
     """
     known = {name: count for name, count in lengths.items() if count is not None}
     known |= {name: count for name, count in (optional or {}).items() if count}
@@ -244,18 +257,18 @@ def expect_parallel(lengths: Lengths, *, optional: Lengths | None = None) -> Non
             )
 
 
-def the_one_of(**lists: object) -> str | None:
-    """The name of the one attribute that is given and not empty.
+def the_one_of(**lists: object) -> str:
+    """The name of the only attribute that is present and not empty.
 
-    Raises a ``LISTS_INCONSISTENT`` fault if there is none, or more than one.
+    Raises a ``LISTS_INCONSISTENT`` fault if no attribute, or more than one, is present and not empty.
     """
-    given = [name for name, value in lists.items() if value]
-    if len(given) == 1:
-        return given[0]
+    present = [name for name, value in lists.items() if value]
+    if len(present) == 1:
+        return present[0]
     names = ", ".join(f"`{name}`" for name in lists)
-    found = "none is present" if not given else f"{' and '.join(f'`{name}`' for name in given)} are present"
+    found = "none is present" if not present else f"{' and '.join(f'`{name}`' for name in present)} are present"
     raise LISTS_INCONSISTENT.fault(
         f"{found}; expected exactly one of {names}",
-        help=f"add one of {names}" if not given else "remove all but one",
-        attribute=given[-1] if given else None,
+        help=f"add one of {names}" if not present else "remove all but one",
+        attribute=present[-1] if present else None,
     )

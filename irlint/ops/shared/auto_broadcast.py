@@ -1,5 +1,5 @@
-"""The ``auto_broadcast`` of OpenVINO operations: one shape from several, by the rule that the attribute names. ``pdpd``
-is PaddlePaddle's rule."""
+"""The ``auto_broadcast`` of OpenVINO operations: the shape of several inputs by the rule that the attribute names.
+``pdpd`` is PaddlePaddle's rule."""
 
 from __future__ import annotations
 
@@ -83,8 +83,8 @@ PDPD_READING = Rule(
 @group
 @record
 class Broadcasting:
-    """The broadcasting attributes of an OpenVINO operation. The library reads ``auto_broadcast_axis``, the
-    specification ``axis``."""
+    """The broadcasting attributes of an OpenVINO operation. The library reads ``auto_broadcast_axis``; the
+    specification names this attribute ``axis``."""
 
     auto_broadcast: AutoBroadcast = "numpy"
     auto_broadcast_axis: int | None = None
@@ -92,7 +92,8 @@ class Broadcasting:
 
 
 def broadcast_by(broadcasting: Broadcasting, shapes: Sequence[Shape | None]) -> Shape | None:
-    """The shape of several inputs under ``auto_broadcast``; with ``pdpd`` each is stretched onto the first."""
+    """The shape of several inputs under ``auto_broadcast``; with ``pdpd``, the other inputs are broadcast to the
+    first."""
     if broadcasting.auto_broadcast == "numpy":
         return broadcast(shapes)
     if broadcasting.auto_broadcast != "pdpd":
@@ -104,7 +105,8 @@ def broadcast_by(broadcasting: Broadcasting, shapes: Sequence[Shape | None]) -> 
 
 
 def _of_one_shape(shapes: Sequence[Shape | None], why: str) -> Shape | None:
-    """``merged``; if the shapes could be broadcast, the fault mentions it."""
+    """The result of ``merged``. If its fault concerns known shapes that NumPy's rule can broadcast, the help suggests
+    that rule."""
     try:
         return merged(shapes, why=why)
     except Fault as fault:
@@ -115,16 +117,16 @@ def _of_one_shape(shapes: Sequence[Shape | None], why: str) -> Shape | None:
         except Fault:
             raise fault from None
         raise fault.changed(
-            help='write auto_broadcast="numpy", with which the shapes fit, or make the shapes equal'
+            help='write auto_broadcast="numpy", which broadcasts these shapes, or make the shapes equal'
         ) from None
 
 
-def along(a: Shape | None, b: Shape | None, axis: int, *, ignore_trailing: bool) -> Shape | None:
-    """The shape of ``a`` after laying ``b`` along its axes from ``axis`` on (OpenVINO ``pdpd``). None if a rank is
+def aligned_from(a: Shape | None, b: Shape | None, axis: int, *, ignore_trailing: bool) -> Shape | None:
+    """The shape of ``a`` after ``b`` is broadcast to its axes from ``axis`` on (OpenVINO ``pdpd``). None if a rank is
     unknown.
 
     ``axis`` -1 means rank(a) - rank(b). With ``ignore_trailing``, 1s at the end of ``b`` may reach past the last axis
-    of ``a``, as the specification allows. The library does not, and it also refuses to lay a 1 on a 0.
+    of ``a``, as the specification allows. The library refuses these 1s, and also refuses to broadcast a 1 to a 0.
 
     Raises a ``PDPD_MISMATCH`` fault. Source: OpenVINO "Broadcast Rules For Elementwise Operations", PaddlePaddle.
     """
@@ -150,8 +152,8 @@ def along(a: Shape | None, b: Shape | None, axis: int, *, ignore_trailing: bool)
     for position, dim in enumerate(small):
         wide = start + position
         why = f"axis {wide} of input 0 is aligned with axis {position} of input 1"
-        result[wide], fits = _under(a[wide], dim, not ignore_trailing, why=why)
-        if not fits:
+        result[wide], possible = _broadcast_onto(a[wide], dim, not ignore_trailing, why=why)
+        if not possible:
             clashes.append((wide, position))
     if clashes:
         from irlint.ops.shared.facts import clash_text
@@ -160,7 +162,7 @@ def along(a: Shape | None, b: Shape | None, axis: int, *, ignore_trailing: bool)
         raise PDPD_MISMATCH.fault(
             clash_text((a, b), [((0, wide), (1, own)) for wide, own in clashes])
             + f"; input 1 is aligned with input 0 from axis {start} on",
-            help=f"only input 1 is broadcast, and only from 1: give its axis {own} the size 1"
+            help=f"only input 1 is broadcast, and only where its size is 1: give its axis {own} the size 1"
             f"{'' if a[wide] == 1 else f' or {a[wide]}'}, or choose another axis",
             input=1,
             marks=tuple(mark for wide, own in clashes for mark in ((0, wide), (1, own))),
@@ -169,9 +171,9 @@ def along(a: Shape | None, b: Shape | None, axis: int, *, ignore_trailing: bool)
     return tuple(result)
 
 
-def _under(onto: MaybeDim, dim: MaybeDim, library: bool, *, why: str) -> tuple[MaybeDim, bool]:
-    """The result of laying the size ``dim`` on the size ``onto``, and whether it is possible. The library refuses a 1
-    on a 0."""
+def _broadcast_onto(onto: MaybeDim, dim: MaybeDim, library: bool, *, why: str) -> tuple[MaybeDim, bool]:
+    """The size that results if size ``dim`` of input 1 is broadcast to size ``onto`` of input 0, and whether this is
+    possible. The ``library`` refuses to broadcast a 1 to a 0."""
     if same(onto, 1) and dim is not None and same(dim, 1) is not True:
         return _enlarged(dim)
     if dim == 0 and onto is not None and same(onto, 1) is None:
@@ -183,8 +185,8 @@ def _under(onto: MaybeDim, dim: MaybeDim, library: bool, *, why: str) -> tuple[M
 
 
 def _enlarged(dim: Dim) -> tuple[MaybeDim, bool]:
-    """The library's result of laying ``dim`` on a 1, and whether it is possible: 0 for 0, unknown for a size that may
-    be 1; a larger size is refused."""
+    """The library's result of broadcasting ``dim`` to a 1, and whether this is possible: 0 becomes 0, the result of a
+    size that may be 1 is unknown, and a larger size is impossible."""
     if dim == 0:
         return 0, True
     lower = bounds(dim)[0]
@@ -192,7 +194,8 @@ def _enlarged(dim: Dim) -> tuple[MaybeDim, bool]:
 
 
 def _emptied(onto: Dim, why: str) -> tuple[MaybeDim, bool]:
-    """The result of laying a 0 on a size that may be 1, and True. The result is always 0."""
+    """The result of broadcasting a 0 to the size ``onto``, and True. The result is 0; ``onto`` is required to be 1 or
+    0."""
     relations = [Relation("==", onto, 1)]
     if same(onto, 0) is None:
         relations.append(Relation("==", onto, 0))
@@ -201,16 +204,17 @@ def _emptied(onto: Dim, why: str) -> tuple[MaybeDim, bool]:
 
 
 def pdpd(a: Shape | None, b: Shape | None, *, library_axis: int | None, specified_axis: int | None) -> Shape | None:
-    """pdpd broadcasting under both readings of its attributes.
+    """The shape by pdpd broadcasting, as the library and as the specification read the attributes.
 
     ``library_axis`` is the attribute ``auto_broadcast.auto_broadcast_axis``, ``specified_axis`` the attribute ``axis``;
-    None if absent. Adds a ``PDPD_READING`` fault if the readings differ in verdict or result, and raises if both fail.
+    None if absent. States a ``PDPD_READING`` fault if the results differ, if only one reading is possible, or if the
+    library does not read the only axis of the file. Raises a ``PDPD_MISMATCH`` fault if both readings are impossible.
     """
     written = library_axis if library_axis is not None else specified_axis
     readings: list[Shape | Fault | None] = []
     for axis, ignore in ((library_axis or 0, False), (-1 if written is None else written, True)):
         try:
-            readings.append(along(a, b, axis, ignore_trailing=ignore))
+            readings.append(aligned_from(a, b, axis, ignore_trailing=ignore))
         except Fault as fault:
             readings.append(fault)
     library, specification = readings

@@ -1,4 +1,4 @@
-"""Lists and single axes: negative ones are counted from 0, and those out of range are faults."""
+"""Axes and lists of axes: negative axes are counted from 0, and axes out of range are faults."""
 
 from __future__ import annotations
 
@@ -42,8 +42,10 @@ g (float[2,3,4] x) => (float[2,4,3] y) { y = Transpose <perm = [0, 2, 1]> (x) }"
 
 
 def axis_of(axis: int, rank: int, what: str = "axis", *, input: int = 0, negative: bool = True) -> int:
-    """``axis`` counted from 0. Raises an ``AXIS_OUT_OF_RANGE`` fault; ``input`` is the index of the tensor with the
-    axis."""
+    """``axis`` of input ``input``, which has ``rank`` axes, counted from 0. ``what`` names the axis in the message.
+
+    Raises an ``AXIS_OUT_OF_RANGE`` fault, also for a negative axis unless ``negative``.
+    """
     lowest = -rank if negative else 0
     if lowest <= axis < rank:
         return axis + rank if axis < 0 else axis
@@ -62,7 +64,10 @@ def _in_range(lowest: int, rank: int) -> str:
 def axes_of(
     axes: Sequence[int], rank: int, what: str = "axes", *, input: int = 0, negative: bool = True, repeats: bool = False
 ) -> tuple[int, ...]:
-    """``axes`` counted from 0, in their order. Raises AXIS_OUT_OF_RANGE, or AXIS_REPEATED unless ``repeats``."""
+    """``axes`` of input ``input``, counted from 0, in their order; the other arguments are those of ``axis_of``.
+
+    Raises an ``AXIS_OUT_OF_RANGE`` fault or, unless ``repeats``, an ``AXIS_REPEATED`` fault.
+    """
     result = tuple(axis_of(axis, rank, what, input=input, negative=negative) for axis in axes)
     if repeats or len(set(result)) == len(result):
         return result
@@ -75,7 +80,8 @@ def axes_of(
 
 
 def result_axis(axis: int, rank: int, *, negative: bool = True) -> int:
-    """``axis`` of a result of ``rank`` axes, counted from 0. Raises an ``AXIS_OUT_OF_RANGE`` fault."""
+    """``axis`` of a result of ``rank`` axes, counted from 0. Raises an ``AXIS_OUT_OF_RANGE`` fault, also for a negative
+    axis unless ``negative``."""
     lowest = -rank if negative else 0
     if lowest <= axis < rank:
         return axis % rank

@@ -1,4 +1,4 @@
-"""Functions for operators with bodies: the inputs of a body, its declarations, and the results of all iterations."""
+"""Checks of bodies: the number and the types of their inputs and outputs, and the results of all iterations."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from irlint.model.tensor import UNKNOWN, Tensor, Type, disagree, shape_text, typ
 from irlint.ops import Context
 from irlint.ops.shared.type_variables import kind_text, types_text
 
-#: A loop's body is inferred at most this many times, to find what changes between iterations.
+#: A loop's body is inferred at most this many times, to find the types that change between iterations.
 ROUNDS = 3
 
-#: A loop without inner bodies is followed iteration by iteration if this takes at most this many nodes.
+#: A loop without inner bodies is inferred iteration by iteration if this takes at most this many nodes in total.
 FOLLOWED = 512
 
 #: In a loop with deeper nesting than this, carried values are unknown, and the body is inferred once.
@@ -140,7 +140,7 @@ g (float[3,2] xs, float[2] s) => (float[2] t) {
 
 
 def nesting(body: Graph) -> int:
-    """The depth of nested bodies in ``body``, counting itself."""
+    """The depth of nested bodies; 1 for a ``body`` without inner bodies."""
     deepest, waiting = 1, [(body, 1)]
     while waiting:
         graph, depth = waiting.pop()
@@ -155,7 +155,8 @@ def graph_inputs(body: Graph) -> tuple[Value, ...]:
 
 
 def arity_fault(body: Graph, name: str, kind: str, *, expected: int, why: str) -> Fault | None:
-    """The fault of a body with another number of inputs or outputs (``kind``) than ``expected``; None if it fits."""
+    """The fault of a body with another number of inputs or outputs (``kind``) than ``expected``; None if the number is
+    right. Inputs with an initializer may be counted or not."""
     found = len(graph_inputs(body)) if kind == "input" else len(body.outputs)
     if found == expected or (kind == "input" and len(body.inputs) == expected):
         return None
@@ -170,13 +171,13 @@ def arity_fault(body: Graph, name: str, kind: str, *, expected: int, why: str) -
         f"`{name}` has {counted(found, kind)}; expected {counted(expected, kind) if expected else 'none'}: {why}",
         help=(f"give `{name}` {counted(expected, kind)}" if expected else f"remove the {kind}s of `{name}`") + uses,
         attribute=name,
-        notes=_taken(body, name) if kind == "input" else (),
+        notes=_list_of_inputs(body, name) if kind == "input" else (),
         loses=lost,
     )
 
 
-def _taken(body: Graph, name: str) -> tuple[str, ...]:
-    """A sentence that lists the inputs of a body."""
+def _list_of_inputs(body: Graph, name: str) -> tuple[str, ...]:
+    """A note that lists the inputs of a body; none if there are no inputs."""
     names = [f"`{each.name}`" for each in graph_inputs(body)]
     more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN + 1 else ""
     return (f"`{name}` takes {', '.join(names[:SHOWN]) + more if more else listed(names)}",) if names else ()
@@ -202,8 +203,8 @@ def single(known: Type | None, what: str, dtypes: Sequence[str], *, input: int |
 
 
 def swapped(position: int, initial: Sequence[Type | None], after: Sequence[Type | None], *, body: Graph) -> str:
-    """The help to swap an output of a body with the only other one after whose exchange all carried values have their
-    ``initial`` types; "" if there is none."""
+    """The help to swap output ``position`` of a body with another output, so that all carried values have their
+    ``initial`` types; "" unless exactly one other output allows this."""
     found = []
     for other in range(len(initial)):
         types = list(after[: len(initial)])
@@ -218,7 +219,7 @@ def swapped(position: int, initial: Sequence[Type | None], after: Sequence[Type 
 
 
 def check_same_types(thens: Sequence[Type | None], elses: Sequence[Type | None], first: str, *, second: str) -> None:
-    """Checks that two branches give the same types. Raises a ``BODY_TYPES`` fault."""
+    """Checks that the branches ``first`` and ``second`` give the same types. Raises a ``BODY_TYPES`` fault."""
     for position, (a, b) in enumerate(zip(thens, elses)):
         if not disagree(a, b):
             continue
@@ -264,8 +265,8 @@ def check_input_shapes(body: Graph, name: str, given: Sequence[Type | None]) -> 
         if not isinstance(declared, Tensor) or not isinstance(known, Tensor) or None in (declared.shape, known.shape):
             continue
         assert declared.shape is not None and known.shape is not None
-        alike = len(declared.shape) == len(known.shape)
-        if alike and all(same(a, b) is not False for a, b in zip(declared.shape, known.shape)):
+        same_rank = len(declared.shape) == len(known.shape)
+        if same_rank and all(same(a, b) is not False for a, b in zip(declared.shape, known.shape)):
             continue
         raise BODY_TYPES.fault(
             f"input {position} of `{name}` ({value.name}) is declared as {shape_text(declared.shape)}, and the node "
@@ -277,7 +278,7 @@ def check_input_shapes(body: Graph, name: str, given: Sequence[Type | None]) -> 
 
 
 def as_declared(body: Graph, given: Sequence[Type | None]) -> tuple[Type | None, ...]:
-    """The inputs of a Loop's body: the declared shapes, and unknown ones for undeclared.
+    """The inputs of a Loop's body with their declared shapes; undeclared ranks and sizes are unknown.
 
     ONNX Runtime takes the element type of a carried value from the input of the Loop, and its shape from the body.
     """
@@ -294,7 +295,7 @@ def _stated_sizes(declared: Type | None) -> Shape | None:
 
 
 def states_sizes(body: Graph, given: Sequence[Type | None]) -> bool:
-    """Whether the inputs of a body declare other ranks or sizes than the values that it receives."""
+    """Whether the inputs of a body declare a rank or a size that the received values are not known to have."""
     pairs = ((_stated_sizes(value.type), known) for value, known in zip(body.inputs, given))
     return any(
         sizes is not None and isinstance(known, Tensor) and not _contains(known.shape, sizes) for sizes, known in pairs
@@ -302,7 +303,7 @@ def states_sizes(body: Graph, given: Sequence[Type | None]) -> bool:
 
 
 def _contains(shape: Shape | None, sizes: Shape) -> bool:
-    """Whether a shape has all ``sizes`` that are known."""
+    """Whether a shape certainly has the rank of ``sizes``, and all sizes in it that are not None."""
     if shape is None or len(shape) != len(sizes):
         return False
     return all(size is None or size == dim for size, dim in zip(sizes, shape))
@@ -311,21 +312,21 @@ def _contains(shape: Shape | None, sizes: Shape) -> bool:
 def check_carried_shapes(
     body: Graph, initial: Sequence[Type | None], after: Sequence[Type | None], *, again: bool
 ) -> None:
-    """Warns of a declared input shape that never occurs: not at first, or (``again``) not for the value that the body
-    returns."""
+    """Warns if a carried value cannot have the declared shape of its input: at first or, with ``again``, when the body
+    passes it back."""
     for position, (value, before, result) in enumerate(zip(body.inputs[1:], initial, after), 1):
         first = _never(value.type, before)
         fits = isinstance(before, Tensor) and _contains(before.shape, _stated_sizes(value.type) or ())
         if not first and not (again and fits and _never(value.type, result)):
             continue
         assert isinstance(value.type, Tensor)
-        came = before if first else result
-        assert isinstance(came, Tensor)
+        actual = before if first else result
+        assert isinstance(actual, Tensor)
         source = "the node passes" if first else f"output {position - 1} of the body, which is passed back to it, is"
         fault = BODY_TYPES.fault(
             f"input {position} of `body` ({value.name}) is declared as {shape_text(value.type.shape)}, and {source} "
-            f"{shape_text(came.shape)}",
-            help=f"declare it as {shape_text(came.shape)}" if first else "declare its changing sizes as dynamic",
+            f"{shape_text(actual.shape)}",
+            help=f"declare it as {shape_text(actual.shape)}" if first else "declare its changing sizes as dynamic",
             attribute="body",
             severity=Severity.WARNING,
         )
@@ -350,7 +351,8 @@ def truth(known: Type | None) -> bool | None:
 
 
 def check_all_tensors(outputs: Sequence[Type | None], first: int) -> None:
-    """Checks that the outputs of a body from ``first`` on can be stacked. Raises a ``BODY_TYPES`` fault."""
+    """Checks that ``outputs``, those of a body from index ``first`` on, are tensors, so that a node can stack them.
+    Raises a ``BODY_TYPES`` fault."""
     for position, known in enumerate(outputs, first):
         if known is not None and not isinstance(known, Tensor):
             raise BODY_TYPES.fault(
@@ -362,7 +364,8 @@ def check_all_tensors(outputs: Sequence[Type | None], first: int) -> None:
 
 
 def stacked(known: Type | None, trips: MaybeDim, axis: int) -> Type | None:
-    """The slices of all iterations, joined on a new axis."""
+    """The slices of all iterations, stacked along a new ``axis`` of size ``trips``; unknown unless ``known``, the type
+    of a slice, is a tensor."""
     if not isinstance(known, Tensor):
         return UNKNOWN
     if known.shape is None:

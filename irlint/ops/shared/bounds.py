@@ -1,8 +1,8 @@
-"""Descriptions of integer tensors that are too large to store: a ramp, or only the least and the largest entry.
+"""Descriptions of integer tensors that are too large to store.
 
-Values from a range of dynamic size are known exactly (``Ramp``: a start, and a step along each axis), or by their least
-and largest entry (``Ends``). If the tensor is not empty, both certainly occur. Merely possible values are not
-described.
+A ``Ramp`` (a start, and a step along each axis) describes every entry exactly, for example the values of a Range of
+dynamic size. ``Ends`` are the least and the largest entry; both certainly occur in a tensor that is not empty.
+``Columns`` describe each position of the last axis.
 """
 
 from __future__ import annotations
@@ -40,25 +40,25 @@ Described = Ramp | Ends | None
 #: Types that hold every number that is computed from sizes.
 EXACT = frozenset({"int32", "int64", "float32", "float64"})
 
-#: The integer types among them.
-WHOLE = frozenset({"int32", "int64"})
+#: The integer types of ``EXACT``.
+EXACT_INTEGERS = frozenset({"int32", "int64"})
 
 #: The symbol for any entry of a tensor. It is not an identifier, so no model has it.
 ENTRY = "an entry"
 
-#: A longer last axis is not examined position by position.
+#: ``Columns`` describe at most this many positions of the last axis.
 MOST_COLUMNS = 8
 
-# --- what is known of a tensor ----------------------------------------------------------------------------------------
+# --- what is known about a tensor -------------------------------------------------------------------------------------
 
 
 def is_described(x: Tensor) -> bool:
-    """Whether anything is known of the values, stored or not."""
+    """Whether values are stored, or described by a ramp or by ends."""
     return x.value is not None or isinstance(x.extent, (Ramp, Ends))
 
 
 def ramp_of(x: Tensor) -> Ramp | None:
-    """The values as a ramp; None if nothing shows that they are one."""
+    """The values as a ramp; None if they are unknown, or if they are stored and do not form a ramp along one axis."""
     if isinstance(x.extent, Ramp):
         return x.extent
     numbers = x.ints
@@ -78,13 +78,13 @@ def ramp_of(x: Tensor) -> Ramp | None:
 
 
 def one_number(x: Tensor) -> MaybeDim:
-    """The number that every entry is; None if it is unknown or the entries differ."""
+    """The number that all entries share; None if it is unknown or the entries differ."""
     ramp = ramp_of(x)
     return ramp.first if ramp is not None and not any(ramp.steps) else None
 
 
 def ends_of(x: Tensor) -> Ends | None:
-    """The least and the largest entry; None if one is unknown."""
+    """The least and the largest entry; None if one of the two is unknown."""
     if isinstance(x.extent, Ends):
         return x.extent
     if isinstance(x.extent, Columns):
@@ -127,11 +127,11 @@ def _simple(function: Callable[..., Found], *arguments: object) -> Found | None:
         return None
 
 
-# --- where they come from ---------------------------------------------------------------------------------------------
+# --- sources of descriptions ------------------------------------------------------------------------------------------
 
 
 def ranged(start: Scalar, step: Scalar, dtype: str | None) -> Described:
-    """A ramp along one axis that begins with ``start``."""
+    """A ramp along one axis that begins with ``start``; None if ``start`` or ``step`` is not a known integer."""
     first, each = (Tensor(dtype, (), (entry,)).ints for entry in (start, step))
     if dtype not in EXACT or first is None or each is None or first[0] is None or each[0] is None:
         return None
@@ -139,9 +139,9 @@ def ranged(start: Scalar, step: Scalar, dtype: str | None) -> Described:
 
 
 def repeated(entry: Scalar, rank: int, dtype: str | None) -> Described:
-    """A ramp with the same integer everywhere."""
+    """A ramp of ``rank`` axes with the same integer everywhere; None if ``entry`` is not a known integer."""
     numbers = Tensor(dtype, (), (entry,)).ints
-    if dtype not in WHOLE or numbers is None or numbers[0] is None:
+    if dtype not in EXACT_INTEGERS or numbers is None or numbers[0] is None:
         return None
     return Ramp(numbers[0], (0,) * rank)
 
@@ -159,8 +159,8 @@ def summed(x: Tensor, axis: int, exclusive: bool, *, reverse: bool) -> Described
     return Ramp(first - number if exclusive else first, steps)
 
 
-def everywhere(shape: Shape | None, dtype: str | None) -> Tensor:
-    """The positions of all elements, in order: [rank, count]."""
+def all_positions(shape: Shape | None, dtype: str | None) -> Tensor:
+    """The positions of all elements, in row-major order, as a tensor of the shape [rank, number of elements]."""
     assert shape is not None
     listed = (len(shape), product(shape))
     return Tensor(dtype, listed, None, Ramp(0, (0, 1)) if len(shape) == 1 and dtype in EXACT else None)
@@ -203,12 +203,12 @@ def _added(a: Ramp, b: Ramp, fold: Callable[..., Any]) -> Ramp:
 
 
 def _applied(fold: Callable[..., Scalar], tensors: Sequence[Tensor], shape: Shape) -> Described:
-    """The result if all tensors but one hold a single number: ``fold`` is applied to a symbol for an entry of this
-    one."""
-    open_ = [index for index, x in enumerate(tensors) if one_number(x) is None]
-    if len(open_) > 1:
+    """The result if the entries of at most one tensor differ: ``fold`` is applied to a symbol for an entry of this
+    tensor."""
+    varying = [index for index, x in enumerate(tensors) if one_number(x) is None]
+    if len(varying) > 1:
         return None
-    index = open_[0] if open_ else 0
+    index = varying[0] if varying else 0
     ends = ends_of(tensors[index])
     if ends is None:
         return None
@@ -232,7 +232,7 @@ def _applied(fold: Callable[..., Scalar], tensors: Sequence[Tensor], shape: Shap
 
 
 def _as_held(x: Tensor) -> Scalar:
-    """The single number of a tensor in its own type, because floats are divided in another way than integers."""
+    """The number that all entries share, as a float in a tensor of floats, because division depends on the type."""
     number = one_number(x)
     if x.dtype not in FLOATS:
         return number
@@ -240,36 +240,37 @@ def _as_held(x: Tensor) -> Scalar:
 
 
 def _factor(found: Dim, entry: Dim) -> MaybeDim:
-    """The change of ``found`` for one step of the entry; None if it is not constant."""
+    """The change of ``found`` if the symbol ``entry`` grows by 1; None if the change is not constant."""
     factor = substituted(found, {ENTRY: entry + 1}) - found
     return None if ENTRY in symbols(factor) else factor
 
 
 def _direction(a: Dim) -> int | None:
-    """1 if ``a`` does not fall when the entry rises, -1 if it does not rise, 0 if it stays; None if it is unknown."""
+    """How ``a`` changes when the entry rises: 1 if it never falls, -1 if it never rises, 0 if it is constant; None if
+    this is unknown."""
     found = set()
     for monomial, factor in terms_of(a).items():
-        ways = [_direction_of(atom) for atom in monomial]
-        moving = [way for way in ways if way != 0]
+        directions = [_direction_of(atom) for atom in monomial]
+        moving = [direction for direction in directions if direction != 0]
         alone = len(monomial) == 1 or all(atom.low is not None and atom.low >= 0 for atom in monomial)
         if None in moving or (moving and not alone):
             return None
-        found |= {way if factor > 0 else -way for way in moving if way is not None}
+        found |= {direction if factor > 0 else -direction for direction in moving if direction is not None}
     return None if len(found) > 1 else found.pop() if found else 0
 
 
 def _direction_of(atom: Atom) -> int | None:
     if not atom.parts:
         return 1 if atom.name == ENTRY else 0
-    ways = {_direction(part) for part in (atom.parts[:1] if atom.kind == "//" else atom.parts)} - {0}
+    directions = {_direction(part) for part in (atom.parts[:1] if atom.kind == "//" else atom.parts)} - {0}
     if atom.kind == "//" and (_direction(atom.parts[1]) != 0 or not at_least(atom.parts[0], 0)):
         return None
-    return None if len(ways) > 1 else ways.pop() if ways else 0
+    return None if len(directions) > 1 else directions.pop() if directions else 0
 
 
 def chosen(condition: Tensor, a: Tensor, b: Tensor, *, shape: Shape | None) -> Described:
-    """``a`` if the condition holds everywhere, and ``b`` if it holds nowhere. Otherwise ``a`` if both are the same
-    ramp, or else None."""
+    """``a`` if the condition holds everywhere, ``b`` if it holds nowhere, and ``a`` if both are the same ramp. None in
+    any other case."""
     entries = set(condition.value or ())
     if len(entries) == 1 and isinstance(next(iter(entries)), bool):
         return spread(a if entries.pop() else b, shape) if a.dtype in EXACT else None
@@ -278,7 +279,7 @@ def chosen(condition: Tensor, a: Tensor, b: Tensor, *, shape: Shape | None) -> D
 
 
 def converted(x: Tensor, dtype: str | None) -> Described | Columns:
-    """The values in another type; None if it may not hold them all."""
+    """The values converted to ``dtype``; None if this type may not hold all of them."""
     if isinstance(x.extent, Columns):
         return x.extent if dtype in EXACT else None
     if not isinstance(x.extent, (Ramp, Ends)):
@@ -291,7 +292,7 @@ def converted(x: Tensor, dtype: str | None) -> Described | Columns:
     return x.extent if None not in (contents.cast(ends.least, dtype), contents.cast(ends.most, dtype)) else None
 
 
-# --- moved about ------------------------------------------------------------------------------------------------------
+# --- data movement ----------------------------------------------------------------------------------------------------
 
 
 def rearranged(x: Tensor, shape: Shape | None) -> Described | Columns:
@@ -322,7 +323,7 @@ def permuted(x: Tensor, order: Sequence[int]) -> Described:
 
 
 def arranged(known: Described, axes: Sequence[int | None]) -> Described:
-    """A ramp with the given axes of another one, in this order; None is a new axis."""
+    """A ramp with ``axes`` of another ramp, in this order; None in ``axes`` is a new axis. Other descriptions stay."""
     if not isinstance(known, Ramp):
         return known
     return Ramp(known.first, tuple(0 if axis is None else known.steps[axis] for axis in axes))
@@ -331,12 +332,12 @@ def arranged(known: Described, axes: Sequence[int | None]) -> Described:
 def tiled(x: Tensor, repeats: Sequence[MaybeDim]) -> Described:
     """The values repeated along each axis."""
     ramp = ramp_of(x)
-    kept = ramp is not None and all(step == 0 or times == 1 for step, times in zip(ramp.steps, repeats))
-    return ramp if kept else ends_of(x)
+    unchanged = ramp is not None and all(step == 0 or times == 1 for step, times in zip(ramp.steps, repeats))
+    return ramp if unchanged else ends_of(x)
 
 
 def taken(x: Tensor, places: Sequence[tuple[MaybeDim, MaybeDim]]) -> Described:
-    """A part of the values: for each axis, the first position and the distance to the next one."""
+    """A slice of the values: ``places`` has the first position and the step of the slice on each axis."""
     ramp = ramp_of(x)
     return None if ramp is None else _simple(_taken, ramp, places)
 
@@ -355,7 +356,7 @@ def _taken(ramp: Ramp, places: Sequence[tuple[MaybeDim, MaybeDim]]) -> Described
 
 
 def gathered(data: Tensor, indices: Tensor, axis: int) -> Described:
-    """The values that Gather takes along ``axis``."""
+    """The values that Gather selects along ``axis``."""
     ramp, places = ramp_of(data), ramp_of(indices)
     if ramp is None or data.shape is None or indices.shape is None:
         return None
@@ -371,9 +372,9 @@ def gathered(data: Tensor, indices: Tensor, axis: int) -> Described:
     return _simple(lambda: Ramp(ramp.first + step * start, (*before, *(step * each for each in places.steps), *after)))
 
 
-def joined(tensors: Sequence[Tensor], axis: int) -> Described | Columns:
-    """The values of tensors joined along ``axis``."""
-    found = _joined(tensors, axis)
+def concatenated(tensors: Sequence[Tensor], axis: int) -> Described | Columns:
+    """The values of tensors concatenated along ``axis``."""
+    found = _concatenated(tensors, axis)
     if isinstance(found, Ramp) or any(x.shape is None or axis != len(x.shape) - 1 for x in tensors):
         return found
     sizes = [x.shape[-1] for x in tensors if x.shape is not None]
@@ -384,7 +385,7 @@ def joined(tensors: Sequence[Tensor], axis: int) -> Described | Columns:
     return Columns(known, found) if any(each is not None for each in known) else found
 
 
-def _joined(tensors: Sequence[Tensor], axis: int) -> Described:
+def _concatenated(tensors: Sequence[Tensor], axis: int) -> Described:
     first, *others = map(ramp_of, tensors)
     if first is not None and not any(first.steps) and all(ramp == first for ramp in others):
         return first
@@ -401,7 +402,8 @@ def _joined(tensors: Sequence[Tensor], axis: int) -> Described:
 
 
 def _adds_nothing_if_empty(x: Tensor, axis: int, others: Sequence[Ends]) -> bool:
-    """Whether the ends of a ramp, computed as if it had no entries along ``axis``, lie within those of another part."""
+    """Whether the ends that are computed for a ramp without entries along ``axis`` lie within the ends of another
+    part."""
     ramp = ramp_of(x)
     if ramp is None or any(step != 0 for place, step in enumerate(ramp.steps) if place != axis):
         return False

@@ -20,7 +20,7 @@ BROADCAST_MISMATCH = Rule(
     why=(
         "Shapes are aligned at their last axes. On each axis, the sizes must be equal, or one of them must be 1. "
         'Otherwise, no runtime can compute the node: ONNX Runtime fails with "Incompatible dimensions", and OpenVINO '
-        'with "Argument shapes are inconsistent.". Neither message names the sizes.'
+        'with "Argument shapes are inconsistent.".'
     ),
     fix=(
         "Make the sizes equal, or insert axes of size 1 (Unsqueeze, Reshape) to align the shapes. For example, a "
@@ -74,8 +74,9 @@ g (float[2,3] x, float[2,3] b) => (float[2,3] y) { y = Max (x, b) }""",
 )
 
 
-def _room_for(small: Shape, large: Shape) -> str:
-    """The shape with which ``small`` would fit along other axes of ``large``, as text; "" if there is none."""
+def _padded_to_match(small: Shape, large: Shape) -> str:
+    """The text of the shape that has 1s after ``small``, so that it can be broadcast to ``large``; "" if no number of
+    1s allows this."""
     if not 0 < len(small) < len(large):
         return ""
     for start in range(len(large) - len(small)):
@@ -88,9 +89,9 @@ def _room_for(small: Shape, large: Shape) -> str:
 def _mismatch_help(shapes: Sequence[Shape | None], first: int, second: int, *, axes: Sequence[int]) -> str:
     for small, large in ((second, first), (first, second)):
         a, b = shapes[small], shapes[large]
-        room = _room_for(a, b) if a is not None and b is not None else ""
-        if room:
-            return f"reshape input {small} from {shape_text(a)} to {room}, which aligns it with the axis of its size"
+        wanted = _padded_to_match(a, b) if a is not None and b is not None else ""
+        if wanted:
+            return f"reshape input {small} from {shape_text(a)} to {wanted}, which aligns equal sizes"
     named = f"axis {axes[0]}" if len(axes) == 1 else f"axes {listed([str(axis) for axis in axes])}"
     return f"make {named} equal in both inputs, or 1 in one of them"
 
@@ -98,8 +99,8 @@ def _mismatch_help(shapes: Sequence[Shape | None], first: int, second: int, *, a
 def broadcast(shapes: Sequence[Shape | None], first: int = 0) -> Shape | None:
     """The shape that NumPy's rule gives for ``shapes`` (ONNX multidirectional, OpenVINO ``numpy``).
 
-    Shapes are aligned at their last axis, and missing axes are 1; the sizes on one axis are equal or 1. An unknown dim
-    is None. The result is None if a rank is unknown. ``first`` is the input index of the first shape.
+    Shapes are aligned at their last axis, and missing axes are 1; the sizes of aligned axes are equal or 1. An unknown
+    dim is None. The result is None if a rank is unknown. ``first`` is the input index of the first shape.
 
     Raises a ``BROADCAST_MISMATCH`` fault that names every clashing axis. Sources: ONNX "Broadcasting in ONNX",
     multidirectional; OpenVINO "Broadcast Rules For Elementwise Operations".
@@ -114,7 +115,7 @@ def broadcast(shapes: Sequence[Shape | None], first: int = 0) -> Shape | None:
         column = [(index, shape[axis - rank]) for index, shape in known if len(shape) >= rank - axis]
         found = clash(column)
         if found is None:
-            result.append(joined(column, f"axis {axis}"))
+            result.append(broadcast_dim(column, f"axis {axis}"))
             continue
         clashes.append((axis, *found))
         result.append(None)
@@ -149,8 +150,8 @@ def _mismatch(
 
 
 def clash(column: Sequence[tuple[int, MaybeDim]]) -> tuple[int, Dim, int, Dim] | None:
-    """The first two sizes of one axis that differ, although neither can be 1; None if there are none. ``column`` has
-    (index, size) pairs."""
+    """The first two sizes of one axis that certainly differ while neither can be 1; None if there are no such sizes.
+    ``column`` has (index, size) pairs, and so has the result."""
     wide = [(index, dim) for index, dim in column if dim is not None and dim != 1]
     if len(wide) < 2:
         return None
@@ -162,9 +163,9 @@ def clash(column: Sequence[tuple[int, MaybeDim]]) -> tuple[int, Dim, int, Dim] |
     return None
 
 
-def joined(column: Sequence[tuple[int, MaybeDim]], where: str) -> MaybeDim:
-    """The size of one axis whose entries do not clash. Unproven equalities become requirements; ``where`` names the
-    axis in them."""
+def broadcast_dim(column: Sequence[tuple[int, MaybeDim]], where: str) -> MaybeDim:
+    """The size to which the sizes of one axis are broadcast, if they do not ``clash``. Unproven equalities become
+    requirements, in which ``where`` names the axis."""
     entries: list[MaybeDim] = []
     for _, dim in column:
         if dim != 1 and dim not in entries:
@@ -181,7 +182,7 @@ def joined(column: Sequence[tuple[int, MaybeDim]], where: str) -> MaybeDim:
         require(
             Relation("==", other, sure),
             Relation("==", other, 1),
-            why=f"{where} joins {sure} with {other}",
+            why=f"{where} broadcasts {other} to {sure}",
         )
     if sure is not None:
         return sure
@@ -190,7 +191,7 @@ def joined(column: Sequence[tuple[int, MaybeDim]], where: str) -> MaybeDim:
             Relation("==", a, b),
             Relation("==", a, 1),
             Relation("==", b, 1),
-            why=f"{where} joins {a} with {b}",
+            why=f"{where} broadcasts {a} with {b}",
         )
     if any(name.startswith("_") for dim in entries if dim is not None for name in symbols(dim)):
         return None
@@ -200,49 +201,51 @@ def joined(column: Sequence[tuple[int, MaybeDim]], where: str) -> MaybeDim:
 def stretched(
     target: Shape | None, shape: Shape | None, index: int, *, onto: int = 0, what: str = "", strict: bool = False
 ) -> Shape | None:
-    """``target``, after checking that ``shape`` is stretched onto it (ONNX unidirectional, B to A).
+    """``target``, after checking that ``shape`` can be broadcast to it (ONNX unidirectional, B to A).
 
-    ``index`` and ``onto`` are the input indices of the two. Surplus axes of size 1 in front are a warning, unless
-    ``strict``. Raises an ``UNIDIRECTIONAL_MISMATCH`` fault. Source: ONNX "Broadcasting in ONNX", unidirectional.
+    ``index`` is the input index of ``shape``, ``onto`` that of ``target``. Surplus leading axes that may have size 1
+    are only a warning, unless ``strict``. Raises an ``UNIDIRECTIONAL_MISMATCH`` fault. Source: ONNX "Broadcasting in
+    ONNX", unidirectional.
     """
     if target is None or shape is None:
         return target
     what = what or f"input {index}"
-    if len(shape) > len(target):
-        ones = all(same(dim, 1) is not False for dim in shape[: len(shape) - len(target)])
-        severity = Severity.WARNING if ones and not strict else None
-        fault = UNIDIRECTIONAL_MISMATCH.fault(
-            f"{what} has {counted(len(shape), 'axis', 'axes')}, and the shape to which it is broadcast has "
-            f"{len(target)}: {shape_text(shape)} to {shape_text(target)}",
-            help=f"remove the leading axes of {what}, so that it has at most {len(target)}",
-            input=index,
-            severity=severity,
-        )
-        if severity is None:
-            raise fault
-        warn(fault)
-        return target
+    surplus = max(len(shape) - len(target), 0)
+    if surplus and (strict or any(same(dim, 1) is False for dim in shape[:surplus])):
+        raise _surplus_axes(target, shape, index, what=what)
     offset = len(target) - len(shape)
     clashes = []
-    for axis, dim in enumerate(shape):
+    for axis, dim in enumerate(shape[surplus:], surplus):
         if not stretches(dim, target[offset + axis], f"axis {axis} of {what} is broadcast to axis {offset + axis}"):
             clashes.append((offset + axis, axis))
     if clashes:
-        axis, own = clashes[0]
-        allowed = "1" if target[axis] == 1 else f"1 or {target[axis]}"
-        onto_whole = f": {shape_text(shape)} onto {shape_text(target)}" if len(clashes) > 1 else ""
+        wide, axis = clashes[0]
+        allowed = "1" if target[wide] == 1 else f"1 or {target[wide]}"
+        both_shapes = f": {shape_text(shape)} onto {shape_text(target)}" if len(clashes) > 1 else ""
         raise UNIDIRECTIONAL_MISMATCH.fault(
-            f"axis {own} of {what} is {shape[own]}; to be broadcast to axis {axis}, it must be {allowed}{onto_whole}",
-            help=f"give axis {own} of {what} the size {allowed}",
+            f"axis {axis} of {what} is {shape[axis]}; to be broadcast to axis {wide}, it must be {allowed}"
+            f"{both_shapes}",
+            help=f"give axis {axis} of {what} the size {allowed}",
             input=index,
-            marks=tuple(mark for wide, own in clashes for mark in ((onto, wide), (index, own))),
-            remark=f"differ, and only 1 in input {index} is broadcast",
+            marks=tuple(mark for wide, axis in clashes for mark in ((onto, wide), (index, axis))),
+            remark=f"differ, and input {index} is broadcast only where it is 1",
         )
+    if surplus:
+        warn(_surplus_axes(target, shape, index, what=what).lowered(Severity.WARNING))
     return target
 
 
+def _surplus_axes(target: Shape, shape: Shape, index: int, *, what: str) -> Fault:
+    return UNIDIRECTIONAL_MISMATCH.fault(
+        f"{what} has {counted(len(shape), 'axis', 'axes')}, and the shape to which it is broadcast has "
+        f"{len(target)}: {shape_text(shape)} to {shape_text(target)}",
+        help=f"remove the leading axes of {what}, so that it has at most {len(target)}",
+        input=index,
+    )
+
+
 def stretches(dim: MaybeDim, onto: MaybeDim, why: str) -> bool:
-    """Whether a size can be 1 or equal to ``onto``. If it is unproven, it becomes a requirement."""
+    """Whether a size can be 1 or equal to ``onto``. If this is possible but not proven, it becomes a requirement."""
     if dim == 1 or dim is None or onto is None:
         return True
     equal, one = same(dim, onto), same(dim, 1)
@@ -261,7 +264,7 @@ def merged(
 ) -> Shape | None:
     """The common shape of ``shapes``, which must be equal (OpenVINO ``none``; ONNX before broadcasting).
 
-    Raises a ``SHAPES_DIFFER`` fault (or one of ``rule``) if two ranks or two sizes differ.
+    Raises a fault of ``rule`` if two ranks or two sizes differ; ``why`` is the reason in its message.
     """
     known = [(index, shape) for index, shape in enumerate(shapes) if shape is not None]
     if not known:

@@ -13,10 +13,10 @@ from irlint.ops.shared.bodies import FOLLOWED, ROUNDS, nesting, truth
 
 
 def joined(a: Type | None, b: Type | None) -> Type | None:
-    """The joined type of a value that is ``a`` or ``b``: differing sizes and values are None."""
+    """The type of a value that is ``a`` or ``b``: facts that differ are unknown."""
     if isinstance(a, Tensor) and isinstance(b, Tensor):
         dtype = a.dtype if a.dtype == b.dtype else None
-        return Tensor(dtype, joined_shape(a.shape, b.shape), _joined_contents(a.value, b.value))
+        return Tensor(dtype, joined_shape(a.shape, b.shape), _joined_values(a.value, b.value))
     if isinstance(a, SequenceType) and isinstance(b, SequenceType):
         length = a.length if same(a.length, b.length) else None
         return SequenceType(_joined_element(a, b), length)
@@ -26,7 +26,8 @@ def joined(a: Type | None, b: Type | None) -> Type | None:
 
 
 def joined_shape(a: Shape | None, b: Shape | None) -> Shape | None:
-    """The shape of a value that has the shape ``a`` or ``b``; None if the ranks differ."""
+    """The shape of a value that has the shape ``a`` or ``b``; None if the ranks differ or are unknown. Sizes that may
+    differ are None."""
     if a is None or b is None or len(a) != len(b):
         return None
     return tuple(left if same(left, right) else None for left, right in zip(a, b))
@@ -39,14 +40,14 @@ def _joined_element(a: SequenceType, b: SequenceType) -> Type | None:
     return joined(a.element, b.element) if a.element is not None and b.element is not None else None
 
 
-def _joined_contents(a: Contents | None, b: Contents | None) -> Contents | None:
+def _joined_values(a: Contents | None, b: Contents | None) -> Contents | None:
     if a is None or b is None or len(a) != len(b):
         return None
-    value = tuple(left if _alike(left, right) else None for left, right in zip(a, b))
+    value = tuple(left if _is_same(left, right) else None for left, right in zip(a, b))
     return value if any(entry is not None for entry in value) else None
 
 
-def _alike(a: Scalar, b: Scalar) -> bool:
+def _is_same(a: Scalar, b: Scalar) -> bool:
     if isinstance(a, Expr) or isinstance(b, Expr):
         return not (isinstance(a, float) or isinstance(b, float)) and same(a, b) is True
     return a == b
@@ -62,17 +63,20 @@ def carried(
 ) -> tuple[Type | None, ...]:
     """The types of the carried values at the start of every iteration, including the first.
 
-    ``step`` infers a body's outputs. A size that changes becomes unknown. If any value still changes after ``ROUNDS``
-    runs, or without ``search``, only the element types of tensors and sequences are known.
+    ``step`` infers a body's outputs. A size that changes becomes a symbol of the node, by ``key`` and axis. If any type
+    still changes after ``ROUNDS`` runs, or without ``search``, only the element types of tensors and sequences are
+    known.
     """
     current = tuple(initial)
     for _ in range(ROUNDS if search else 0):
         after = step(current)
-        widened = tuple(_named(joined(a, b), context, (key, index)) for index, (a, b) in enumerate(zip(current, after)))
+        widened = tuple(
+            _with_symbols(joined(a, b), context, (key, index)) for index, (a, b) in enumerate(zip(current, after))
+        )
         if widened == current:
             return current
         current = widened
-    return tuple(_featureless(known) for known in initial)
+    return tuple(_only_types(known) for known in initial)
 
 
 def unrolled(
@@ -82,8 +86,9 @@ def unrolled(
     values, and the scan outputs of each iteration.
 
     ``initial`` is the condition and the carried values at first; ``count`` is the trip count, or None for no limit.
-    Returns None if the end of the loop is unknown, if it takes more than ``FOLLOWED`` nodes, or if a size depends on
-    data of one iteration, because its symbol means another size in the next one.
+    Returns None if the body has inner bodies, if the end of the loop is unknown, if all iterations have more than
+    ``FOLLOWED`` nodes, or if a size depends on data of one iteration, because its symbol means another size in the next
+    iteration.
     """
     most = FOLLOWED // max(1, len(body.nodes))
     if nesting(body) > 1 or isinstance(count, Expr) or (count is not None and count > most):
@@ -91,10 +96,10 @@ def unrolled(
     state = tuple(initial)
     added: list[tuple[Type | None, ...]] = []
     for trip in range(most + 1):
-        goes_on = truth(state[0]) if trip != count else False
-        if goes_on is None:
+        runs = truth(state[0]) if trip != count else False
+        if runs is None:
             return None
-        if not goes_on:
+        if not runs:
             return trip, state, added
         outputs = context.run(body, (number.changed(value=(trip,)), *state), "tried")
         added.append(outputs[len(state) :])
@@ -104,14 +109,14 @@ def unrolled(
     return None
 
 
-def _named(known: Type | None, context: Context, key: object) -> Type | None:
+def _with_symbols(known: Type | None, context: Context, key: object) -> Type | None:
     if not isinstance(known, Tensor) or known.shape is None:
         return known
     shape = tuple(context.unknown((key, axis)) if dim is None else dim for axis, dim in enumerate(known.shape))
     return known.changed(shape=shape)
 
 
-def _featureless(known: Type | None) -> Type | None:
+def _only_types(known: Type | None) -> Type | None:
     if isinstance(known, Tensor):
         return Tensor(known.dtype)
     if isinstance(known, SequenceType):
@@ -121,8 +126,8 @@ def _featureless(known: Type | None) -> Type | None:
 
 
 def passing(inputs: Iterable[Type | None], initial: Iterable[Type | None]) -> frozenset[str]:
-    """The symbols that are valid for one iteration only: those of tensors in ``inputs`` of a body, but not in
-    ``initial``."""
+    """The symbols that are valid for one iteration only: symbols in the tensors of ``inputs``, the inputs of a body,
+    that are not in ``initial``."""
     return _names(inputs) - _names(initial)
 
 

@@ -1,5 +1,5 @@
-"""Layers that OpenVINO reads, but its CPU plugin refuses to compile: the rule, and questions that operations share. A
-question gets a ``Layer`` and returns a fault or None."""
+"""Layers that OpenVINO reads, but its CPU plugin refuses to compile: the rule, and checks that operations share. A
+check gets a ``Layer`` and returns a fault or None."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ NOT_COMPILED = Rule(
 NEVER_HELD = frozenset({"uint1", "uint3", "uint6"})
 
 
-#: The name of a fact about inputs or outputs of a layer: that of a property of ``Layer``.
+#: A fact about inputs or outputs of a layer: the name of a property of ``Layer``.
 Fact = str
 
 #: The facts about outputs; the others are about inputs.
@@ -55,8 +55,8 @@ OF_OUTPUTS = frozenset({"used", "outward"})
 @record
 class Layer:
     """A layer to compile: the types of its inputs and outputs, its attributes by name, and their groups by the
-    parameters of the rule. ``indices`` gives the inputs or outputs for which a fact holds; it is computed only if a
-    question needs it."""
+    parameters of the rule. ``indices`` returns the inputs or outputs for which a fact holds; facts are computed only if
+    a check needs them."""
 
     inputs: tuple[Type | None, ...]
     outputs: tuple[Type | None, ...]
@@ -110,10 +110,10 @@ class Layer:
 
     def sizes(self, index: int) -> tuple[int, ...] | None:
         """The shape of an input; None if it is not fully known."""
-        return whole_sizes(self.inputs[index] if index < len(self.inputs) else None)
+        return known_shape(self.inputs[index] if index < len(self.inputs) else None)
 
 
-def whole_sizes(known: Type | None) -> tuple[int, ...] | None:
+def known_shape(known: Type | None) -> tuple[int, ...] | None:
     """The shape of a tensor; None if it is not fully known."""
     if not isinstance(known, Tensor) or known.shape is None:
         return None
@@ -135,8 +135,8 @@ def not_compiled(
     )
 
 
-def never(layer: Layer) -> Fault | None:
-    """The fault of an operation that the CPU plugin lacks; other plugins may have it."""
+def not_implemented(layer: Layer) -> Fault | None:
+    """The fault of an operation that the CPU plugin does not implement; other plugins may implement it."""
     return not_compiled(
         "the CPU plugin does not implement the operation",
         help="replace it by other operations, or use another device",
@@ -144,7 +144,8 @@ def never(layer: Layer) -> Fault | None:
 
 
 def without_strings(layer: Layer) -> Fault | None:
-    """The fault of strings in an operation that the CPU plugin has only for numbers."""
+    """The fault of strings in an operation that the CPU plugin implements only for numbers. There is none if no input
+    is computed at run time."""
     for index in range(len(layer.inputs)):
         if layer.dtype(index) == "string" and layer.varying:
             return not_compiled(
@@ -156,9 +157,9 @@ def without_strings(layer: Layer) -> Fault | None:
     return None
 
 
-def laid_as_numpy(layer: Layer) -> Fault | None:
-    """The fault of ``pdpd`` broadcasting with shapes that NumPy's rule does not join: the CPU plugin aligns them at
-    their last axes anyway."""
+def aligned_as_numpy(layer: Layer) -> Fault | None:
+    """The fault of ``pdpd`` broadcasting with shapes that NumPy's rule cannot broadcast: the CPU plugin aligns all
+    shapes at their last axes."""
     first, second = layer.sizes(0), layer.sizes(1)
     if layer.attributes["broadcasting"].auto_broadcast != "pdpd" or first is None or second is None:
         return None
@@ -174,7 +175,7 @@ def laid_as_numpy(layer: Layer) -> Fault | None:
 
 
 def constants_at(*indices: int) -> Callable[[Layer], Fault | None]:
-    """The fault of inputs ``indices`` that are not constants."""
+    """The check for inputs ``indices`` that are computed at run time."""
 
     def refused(layer: Layer) -> Fault | None:
         for index in indices:
@@ -194,7 +195,7 @@ UNREADABLE = frozenset({"bool", "nf4", "float4_e2m1", "float8_e4m3fn", "float8_e
 
 
 def readable_constants(*indices: int, unreadable: Collection[str] = UNREADABLE) -> Callable[[Layer], Fault | None]:
-    """The fault of constant inputs ``indices`` with a type whose values OpenVINO does not read."""
+    """The check for constant inputs ``indices`` with a type whose values OpenVINO does not read."""
 
     def refused(layer: Layer) -> Fault | None:
         for index in indices:
@@ -213,8 +214,7 @@ def readable_constants(*indices: int, unreadable: Collection[str] = UNREADABLE) 
 def types_at(
     *indices: int, allowed: Collection[str], becomes: str = "the CPU plugin supports"
 ) -> Callable[[Layer], Fault | None]:
-    """The fault of inputs ``indices`` whose type the reader accepts but the compiler does not: it must be one of
-    ``allowed``."""
+    """The check for inputs ``indices`` whose type is not one of ``allowed``, the types that the compiler accepts."""
 
     def refused(layer: Layer) -> Fault | None:
         for index in indices:
@@ -232,7 +232,8 @@ def types_at(
 
 
 def with_elements(*indices: int, beside: Collection[int] = ()) -> Callable[[Layer], Fault | None]:
-    """The fault of inputs ``indices`` with a size of 0. There is none if all of ``beside`` are constants."""
+    """The check for inputs ``indices`` with a size of 0. There is no fault if all inputs in ``beside`` are
+    constants."""
 
     def refused(layer: Layer) -> Fault | None:
         for index in indices:
@@ -264,7 +265,7 @@ def known_sizes(layer: Layer) -> Fault | None:
 
 
 def known_filters(layer: Layer) -> Fault | None:
-    """The fault of a convolution with computed filters and dynamic sizes."""
+    """The fault of a convolution whose filters have dynamic sizes and are computed at run time."""
     filters = layer.inputs[1]
     if not isinstance(filters, Tensor) or filters.shape is None or all(isinstance(dim, int) for dim in filters.shape):
         return None
@@ -278,8 +279,8 @@ def known_filters(layer: Layer) -> Fault | None:
 
 
 def without_negatives(*names: str, known_from: int | None = None) -> Callable[[Layer], Fault | None]:
-    """The fault of negative numbers in the lists ``names`` of a window. With ``known_from``, it applies only if the
-    sizes of the data are known from this axis on."""
+    """The check for negative numbers in the lists ``names`` of a window. With ``known_from``, there is a fault only if
+    the sizes of the data are known from this axis on."""
 
     def refused(layer: Layer) -> Fault | None:
         data = layer.inputs[0]
@@ -304,7 +305,7 @@ def without_negatives(*names: str, known_from: int | None = None) -> Callable[[L
 
 
 def without_negatives_at_known_axes(*names: str) -> Callable[[Layer], Fault | None]:
-    """The fault of negative numbers in the lists ``names`` of a convolution's window, for axes with known sizes."""
+    """The check for negative numbers in the lists ``names`` of a convolution's window, for axes with known sizes."""
 
     def refused(layer: Layer) -> Fault | None:
         data = layer.inputs[0]
@@ -326,26 +327,26 @@ def without_negatives_at_known_axes(*names: str) -> Callable[[Layer], Fault | No
     return refused
 
 
-def first_of(*questions: Callable[[Layer], Fault | None]) -> Callable[[Layer], Fault | None]:
-    """The first fault that one of several questions finds."""
+def first_of(*checks: Callable[[Layer], Fault | None]) -> Callable[[Layer], Fault | None]:
+    """The check that returns the first fault of several checks."""
 
     def refused(layer: Layer) -> Fault | None:
-        return next((fault for question in questions if (fault := question(layer)) is not None), None)
+        return next((fault for check in checks if (fault := check(layer)) is not None), None)
 
     return refused
 
 
-def given_type(
+def output_type_at(
     attribute: str, refused: Collection[str], *, dynamic: bool = True, computed: bool = False
 ) -> Callable[[Layer], Fault | None]:
-    """The fault of an ``attribute`` that names a ``refused`` element type or, with ``dynamic``, the dynamic type. With
-    ``computed``, the dynamic type is a fault only if all inputs are constants, because the library then folds the
-    layer."""
+    """The check for an ``attribute`` that names a ``refused`` element type or, with ``dynamic``, the dynamic type
+    (None). With ``computed``, the dynamic type is a fault only if all inputs are constants, because the library then
+    folds the layer."""
 
     def fault(layer: Layer) -> Fault | None:
         dtype = layer.attributes[attribute]
-        taken = dtype not in refused if dtype is not None else not dynamic
-        if taken or (dtype is None and computed and len(layer.fixed) < len(layer.inputs)):
+        accepted = dtype not in refused if dtype is not None else not dynamic
+        if accepted or (dtype is None and computed and len(layer.fixed) < len(layer.inputs)):
             return None
         return not_compiled(
             f"attribute `{attribute}` is {dtype or 'dynamic'}, which the CPU plugin does not support as an output",

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 Fold = Callable[..., Scalar]
 
-#: The floating-point types that are calculated here, with their letters in the ``struct`` module.
+#: The floating-point types whose values this module computes, with their letters in the ``struct`` module.
 _CODES: dict[str | None, str] = {"float16": "e", "float32": "f", "float64": "d"}
 
 
@@ -26,7 +26,7 @@ def fits(shape: Shape | None) -> bool:
 
 
 def strides(shape: Sequence[int]) -> tuple[int, ...]:
-    """The number of elements between neighbors on each axis, in row-major order."""
+    """The strides of a shape in row-major order: on each axis, the distance between neighbors, in elements."""
     result = [1] * len(shape)
     for axis in range(len(shape) - 2, -1, -1):
         result[axis] = result[axis + 1] * shape[axis + 1]
@@ -45,9 +45,9 @@ def spread(value: Contents, shape: Shape, onto: Shape) -> Contents:
         return value
     if len(value) == 1:
         return value * math.prod(static(onto))
-    own = strides(static(shape))
+    widths = strides(static(shape))
     offset = len(onto) - len(shape)
-    steps = [0] * offset + [0 if dim == 1 else own[axis] for axis, dim in enumerate(shape)]
+    steps = [0] * offset + [0 if dim == 1 else widths[axis] for axis, dim in enumerate(shape)]
     return tuple(value[index] for index in _offsets(onto, steps))
 
 
@@ -61,17 +61,17 @@ def _offsets(shape: Shape, steps: Sequence[int]) -> list[int]:
 
 def permuted(value: Contents, shape: Shape, perm: Sequence[int]) -> Contents:
     """The values of a static tensor with its axes in the order ``perm``."""
-    own = strides(shape)  # type: ignore[arg-type]
-    return tuple(value[index] for index in _offsets([shape[axis] for axis in perm], [own[axis] for axis in perm]))  # type: ignore[arg-type]
+    widths = strides(shape)  # type: ignore[arg-type]
+    return tuple(value[index] for index in _offsets([shape[axis] for axis in perm], [widths[axis] for axis in perm]))  # type: ignore[arg-type]
 
 
 def positions(shape: Shape) -> list[tuple[int, ...]]:
-    """Every index of a static shape, in row-major order."""
+    """Every position of a static shape, as its indices on all axes, in row-major order."""
     return list(product(*(range(size) for size in shape)))  # type: ignore[arg-type]
 
 
 def rearranged(x: Tensor, shape: Shape | None) -> Tensor:
-    """``x`` under another shape, its elements in the same order."""
+    """``x`` with another shape and the same order of elements."""
     if x.value is None and x.extent is None:
         return Tensor(x.dtype, shape)
     if x.value is None or not fits(shape) or _count(shape or ()) != len(x.value):
@@ -84,9 +84,10 @@ def rearranged(x: Tensor, shape: Shape | None) -> Tensor:
 def folded(
     fold: Fold, tensors: Sequence[Tensor], shape: Shape | None, *, dtype: str | None, partial: bool = False
 ) -> Contents | None:
-    """The values of an elementwise operator's output; None if those of an input are unknown or too many.
+    """The values of an elementwise operator's output; None if the values of an input are unknown, or if the output is
+    too large to store.
 
-    With ``partial``, ``fold`` is also called for unknown entries (None), because it may know the result anyway.
+    With ``partial``, ``fold`` is also called for unknown entries (None), because they may not affect its result.
     """
     if not fits(shape) or any(x.shape is None or (x.value is None and not partial) for x in tensors):
         return None
@@ -100,7 +101,8 @@ def folded(
 
 
 def computed(fold: Fold | None, tensors: tuple[Tensor, ...], shape: Shape | None, *, dtype: str | None) -> Tensor:
-    """The result of an elementwise operator; ``fold`` computes an entry of its values."""
+    """The result of an elementwise operator, with stored or described values. ``fold`` computes an entry; if it is
+    None, the values are unknown."""
     if fold is None:
         return Tensor(dtype, shape)
     partial = fold in (both, either)
@@ -118,7 +120,8 @@ def _count(shape: Shape) -> int:
 
 
 def entry_of(fold: Fold, row: Sequence[Scalar | Ratio], dtype: str | None, *, partial: bool = False) -> Scalar:
-    """The result of ``fold`` in ``dtype``; None if it is unknown."""
+    """The result of ``fold`` for one entry of each input, cast to ``dtype``; None if it is unknown. Unless ``partial``,
+    an unknown entry makes it unknown."""
     if None in row and not partial:
         return None
     try:
@@ -150,22 +153,21 @@ def either(a: Scalar, b: Scalar) -> Scalar:
 
 
 def cast(entry: Scalar, dtype: str | None) -> Scalar:
-    """One element cast to ``dtype``: integer types drop the fraction, floating-point types round. None if it is outside
-    the range of the type, or if the type is not calculated here."""
+    """One element cast to ``dtype``: integer types drop the fraction, floating-point types round. None if the element
+    is unknown or outside the range of the type, or if this module cannot compute the type."""
     if entry is None or isinstance(entry, Expr):
         return entry if dtype in INTEGERS or (dtype is not None and "float" in dtype) else None
     if dtype == "bool":
         return bool(entry)
     if dtype in INTEGERS:
-        return _wrapped(entry, dtype)
+        return _as_integer(entry, dtype)
     if dtype is not None and dtype in _CODES:
         return rounded(float(entry), dtype)
     return None
 
 
 def all_cast(entries: Contents, dtype: str | None) -> Contents:
-    """Each element as from ``cast``; if all are numbers in the range of a floating-point type, they are cast at
-    once."""
+    """The result of ``cast`` for each element. Numbers in the range of a floating-point type are cast in one call."""
     import struct
 
     form = f"{len(entries)}{_CODES.get(dtype, '')}"
@@ -175,17 +177,17 @@ def all_cast(entries: Contents, dtype: str | None) -> Contents:
         return tuple([cast(entry, dtype) for entry in entries])
 
 
-def _wrapped(entry: int | float, dtype: str) -> Scalar:
+def _as_integer(entry: int | float, dtype: str) -> Scalar:
     if isinstance(entry, float) and not math.isfinite(entry):
         return None
-    whole = int(entry)
+    integer = int(entry)
     bits = BITS[dtype]
     low, high = (0, 1 << bits) if dtype in UNSIGNED else (-(1 << bits - 1), 1 << bits - 1)
-    return whole if low <= whole < high else None
+    return integer if low <= integer < high else None
 
 
 def rounded(number: float, dtype: str) -> float | None:
-    """A number as the floating-point type holds it; None if it is too large."""
+    """A number rounded to a floating-point type; None if it is too large."""
     import struct
 
     try:
@@ -207,14 +209,14 @@ def times(a: Scalar, b: Scalar) -> Scalar:
 
 
 def _arithmetic(fold: Callable[..., Scalar], a: Scalar, b: Scalar) -> Scalar:
-    """``fold`` for numbers; sizes are only combined with integers."""
+    """The result of ``fold``; None for a symbolic size and a number that is not an integer."""
     if isinstance(a, Expr) or isinstance(b, Expr):
-        whole_a, whole_b = _whole(a), _whole(b)
-        return None if whole_a is None or whole_b is None else fold(whole_a, whole_b)
+        dim_a, dim_b = _as_dim(a), _as_dim(b)
+        return None if dim_a is None or dim_b is None else fold(dim_a, dim_b)
     return fold(a, b)
 
 
-def _whole(entry: Scalar) -> MaybeDim:
+def _as_dim(entry: Scalar) -> MaybeDim:
     if isinstance(entry, float):
         return int(entry) if entry.is_integer() else None
     return entry
@@ -267,7 +269,7 @@ def truncated_remainder(a: Scalar, b: Scalar) -> Scalar:
 
 def power(a: Scalar, b: Scalar) -> Scalar:
     if isinstance(a, Expr):
-        exponent = _whole(b)
+        exponent = _as_dim(b)
         if not isinstance(exponent, int) or not 0 <= exponent <= 4:
             return None
         result: Dim = 1
@@ -290,14 +292,13 @@ def greater(*entries: Scalar) -> Scalar:
 def _extreme(plain: Callable[..., Scalar], symbolic: Callable[..., MaybeDim], entries: Sequence[Scalar]) -> Scalar:
     if not any(isinstance(entry, Expr) for entry in entries):
         return plain(entries)
-    whole = [_whole(entry) for entry in entries]
-    return None if None in whole else symbolic(*whole)
+    dims = [_as_dim(entry) for entry in entries]
+    return None if None in dims else symbolic(*dims)
 
 
 def equal(a: Scalar, b: Scalar) -> Scalar:
     if isinstance(a, Expr) or isinstance(b, Expr):
-        whole_a, whole_b = _whole(a), _whole(b)
-        return same(whole_a, whole_b)
+        return same(_as_dim(a), _as_dim(b))
     return a == b
 
 
@@ -311,7 +312,7 @@ def not_less(a: Scalar, b: Scalar) -> Scalar:
     if isinstance(a, Expr) or isinstance(b, Expr):
         from irlint.dims.proofs import fed
 
-        return at_least(guarded(fed, _whole(a)), guarded(fed, _whole(b)))
+        return at_least(guarded(fed, _as_dim(a)), guarded(fed, _as_dim(b)))
     return a >= b  # type: ignore[operator]
 
 
@@ -329,7 +330,7 @@ def are_finite(entries: Sequence[object]) -> bool:
 
 
 def extent(tensor: Tensor | None) -> Extent | None:
-    """The least and the largest number of a tensor, as far as its values are known; None if none is."""
+    """The least and the largest known number of a tensor; None if no number is known."""
     if tensor is None:
         return None
     if tensor.value is None:
@@ -339,7 +340,7 @@ def extent(tensor: Tensor | None) -> Extent | None:
 
 
 def spanned(numbers: list[int | float]) -> Extent:
-    """The least and the largest of some numbers."""
+    """The least and the largest finite number, whether 0 occurs, and how many numbers are NaN and infinite."""
     finite = numbers if math.isfinite(sum(numbers)) else [entry for entry in numbers if math.isfinite(entry)]
     nans = sum(entry != entry for entry in numbers) if len(finite) < len(numbers) else 0
     return Extent(

@@ -44,7 +44,7 @@ g (float[2,3] x, float[3] b) => (float[2,3] y) { y = Add (x, b) }""",
 
 ARITHMETIC = INTEGERS | FLOATS
 
-#: OpenVINO's real types: all floating-point types except nf4, whose numbers are indices of a table.
+#: OpenVINO's real types: all floating-point types except nf4, whose stored numbers are indices of a table.
 REAL = FLOATS - {"nf4"}
 LOGICAL = frozenset({"bool"})
 BITWISE = INTEGERS | LOGICAL
@@ -77,28 +77,29 @@ def common_type(tensors: Sequence[Tensor | None], first: int = 0) -> str | None:
 
 
 def to_one_type(one: tuple[int, str], other: tuple[int, str]) -> str:
-    """The help for two inputs of different types: convert the later one, but keep real numbers real."""
+    """The help for two inputs of different types, as (index, type): it first suggests to convert the later input, or
+    the input of integers if only one holds floating-point numbers."""
     if other[1] in FLOATS and one[1] not in FLOATS:
         one, other = other, one
     return f"input {other[0]} to {one[1]}, or input {one[0]} to {other[1]}"
 
 
-#: Integer types that OpenVINO stores, but does not read if they decide a shape.
+#: Integer types that OpenVINO stores, but whose values it does not read to infer a shape.
 UNREAD = frozenset({"uint1", "uint2", "uint3", "uint6"})
 
 
 def one_of(allowed: Collection[str], dtype: str | None = None) -> str:
-    """The type to convert to, from the ``allowed`` ones: the usual type of the same kind as ``dtype`` comes first."""
+    """The help's text for one of the ``allowed`` types: a usual type of the same kind as ``dtype`` if there is one."""
     order = ("float32", "float16", "int64", "int32") if dtype in FLOATS else ("int64", "int32", "float32", "float16")
     best = next((each for each in order if each in allowed), min(allowed, default="another type"))
     return best if len(allowed) < 2 else f"{best}, or to another of these types"
 
 
 def expect_type(tensor: Tensor | None, index: int, allowed: Collection[str], *, read: bool = True) -> None:
-    """Checks that input ``index`` has one of the ``allowed`` element types, if its type is known. ``read`` means that
-    the values of a constant matter when the model is read.
+    """Checks that input ``index`` has one of the ``allowed`` element types, if its type is known.
 
-    Raises an ``ELEMENT_TYPE_REFUSED`` fault.
+    If int64 is allowed, the types of ``UNREAD`` are refused at all inputs but the first; uint2 only with known values
+    that OpenVINO needs to ``read``. Raises an ``ELEMENT_TYPE_REFUSED`` fault.
     """
     if tensor is None or tensor.dtype is None:
         return
@@ -116,7 +117,7 @@ def expect_type(tensor: Tensor | None, index: int, allowed: Collection[str], *, 
 
 
 def kinds(allowed: Collection[str]) -> str:
-    """Element types as text: their names, or the names of their kinds if they are many."""
+    """Element types as text: their names, or the names of their kinds if there are more than six."""
     if len(allowed) <= 6:
         return ", ".join(sorted(allowed))
     kinds = []

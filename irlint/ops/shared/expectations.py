@@ -1,4 +1,4 @@
-"""Expectations of an operator: the number of axes of an input, and their sizes."""
+"""Checks of the number of axes of an input, and of their sizes."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ g (float[1,8,2,3] x) => (float[1,2,4,6] y) { y = DepthToSpace <blocksize = 2> (x
 def expect_rank(tensor: Tensor | None, index: int, *allowed: int, least: int | None = None, what: str = "") -> None:
     """Checks that input ``index`` has one of the ``allowed`` numbers of axes, or at least ``least``.
 
-    An unknown rank passes. Raises an ``INPUT_RANK_REFUSED`` fault.
+    An unknown rank is accepted. ``what`` is the name of the input. Raises an ``INPUT_RANK_REFUSED`` fault.
     """
     if tensor is None or tensor.shape is None:
         return
@@ -51,10 +51,10 @@ def expect_rank(tensor: Tensor | None, index: int, *allowed: int, least: int | N
 
 
 def expect_one(tensor: Tensor | None, index: int, what: str, *, scalar: bool = False, any_rank: bool = False) -> None:
-    """Checks that input ``index`` is a scalar or, unless ``scalar``, a list of one element.
+    """Checks that input ``index`` (``what``) is a scalar or, unless ``scalar``, a list of one element.
 
-    Raises an ``INPUT_RANK_REFUSED`` fault. With ``any_rank``, the runtime also accepts one element with more axes; then
-    the fault is only a warning.
+    Raises an ``INPUT_RANK_REFUSED`` fault. With ``any_rank``, the runtime also accepts a tensor of one element with
+    more axes, for which the fault is only a warning.
     """
     if tensor is None or tensor.shape is None:
         return
@@ -72,7 +72,8 @@ def expect_one(tensor: Tensor | None, index: int, what: str, *, scalar: bool = F
 
 
 def expect_list_of_axes(axes: Tensor) -> None:
-    """Checks an input that lists axes. ONNX Runtime accepts only a list; the specification also allows a scalar."""
+    """Checks that input 1, which lists axes, has rank 1. Raises an ``INPUT_RANK_REFUSED`` fault, which is only a
+    warning for a scalar: the specification allows it, but ONNX Runtime does not."""
     try:
         expect_rank(axes, 1, 1, what="axes")
     except Fault as fault:
@@ -83,7 +84,7 @@ def expect_list_of_axes(axes: Tensor) -> None:
 
 @record
 class Expected:
-    """An expectation for an input: its index and name, and for each axis the text and the expected size."""
+    """The expected axes of an input: the text and the size of each axis. ``rule`` is the rule of the fault."""
 
     index: int
     name: str
@@ -92,7 +93,7 @@ class Expected:
 
 
 def check(x: Tensor | None, expected: Expected) -> None:
-    """Checks that an input can have the expected axes. Raises a fault of the expectation's rule."""
+    """Checks that an input can have the expected axes. Raises a fault of ``expected.rule``."""
     if x is None or x.shape is None:
         return
     words = ", ".join(what for what, _ in expected.axes)

@@ -1,4 +1,5 @@
-"""Texts of shape faults. They state the clashing sizes and axes first, and complete shapes only if more axes matter."""
+"""Texts of shape faults. They state the clashing sizes and axes first, and complete shapes only if several axes
+clash or the ranks differ."""
 
 from __future__ import annotations
 
@@ -15,26 +16,27 @@ Shapes = Sequence[Shape | None] | Mapping[int, Shape | None]
 
 
 def clash_text(shapes: Shapes, pairs: Sequence[tuple[Axis, Axis]], *, aligned: bool = False) -> str:
-    """``axis 3 is 56 in input 0 and 55 in input 1`` for a pair of clashing axes; ``shapes`` are those of the inputs.
+    """``axis 3 is 56 in input 0 and 55 in input 1`` for a pair of clashing axes; ``shapes`` are the shapes of the
+    inputs.
 
-    The shapes of the first pair follow if several axes clash, or if they are ``aligned`` at their last axes and differ
-    in rank.
+    The two shapes of the first pair follow if several axes clash, or if the shapes are ``aligned`` at their last axes
+    and differ in rank.
     """
     (left, a), (right, b) = pairs[0]
     one, other = shapes[left], shapes[right]
     assert one is not None and other is not None
-    whole = f": input {left} is {shape_text(one)} and input {right} is {shape_text(other)}"
+    both_shapes = f": input {left} is {shape_text(one)} and input {right} is {shape_text(other)}"
     if aligned and len(one) != len(other):
         base = max(len(one), len(other)) - len(one)
-        return "; ".join(_alike(shapes, pair, pair[0][1] + base) for pair in pairs) + whole
+        return "; ".join(_pair_text(shapes, pair, pair[0][1] + base) for pair in pairs) + both_shapes
     if len(pairs) > 1:
-        return "; ".join(_alike(shapes, pair, pair[0][1]) for pair in pairs) + whole
+        return "; ".join(_pair_text(shapes, pair, pair[0][1]) for pair in pairs) + both_shapes
     if a == b:
         return f"axis {a} is {size_text(one[a])} in input {left} and {size_text(other[b])} in input {right}"
     return f"{size_text(one[a])} (axis {a} of input {left}) against {size_text(other[b])} (axis {b} of input {right})"
 
 
-def _alike(shapes: Shapes, pair: tuple[Axis, Axis], axis: int) -> str:
+def _pair_text(shapes: Shapes, pair: tuple[Axis, Axis], axis: int) -> str:
     (left, a), (right, b) = pair
     return f"axis {axis} is {size_text(_size(shapes, left, a))} against {size_text(_size(shapes, right, b))}"
 

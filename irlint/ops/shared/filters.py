@@ -1,4 +1,4 @@
-"""Checks of a convolution's filters (channels, groups, bias, kernel), and the resulting shape."""
+"""Checks of a convolution's filters (channels, groups, bias, kernel), and the shape of its output."""
 
 from __future__ import annotations
 
@@ -102,7 +102,8 @@ g (float[1,3,8,8] x, float[16,3,3,3] w) => (float[1,16,6,6] y) { y = Conv <kerne
 def expect_channels(
     x: Shape | None, w: Shape | None, wanted: MaybeDim, *, first: int = 2, weights: int = 1, text: str = ""
 ) -> None:
-    """Checks that input 0 has the ``wanted`` channels of the weights, which are input ``weights``.
+    """Checks that input 0 has ``wanted`` channels, the number that input ``weights`` requires. ``first`` is the first
+    spatial axis, and ``text`` follows the number in the message.
 
     Raises a ``CHANNELS_MISMATCH`` fault.
     """
@@ -126,7 +127,8 @@ def expect_channels(
 
 
 def expect_groups(group: int, dim: MaybeDim, what: str, *, index: int, axis: int, name: str = "group") -> None:
-    """Checks that ``group`` is at least 1 and divides ``dim``; ``what`` names this size of input ``index``.
+    """Checks that ``group`` is at least 1 and divides ``dim``, the size of ``axis`` of input ``index``. ``what`` names
+    this size, and ``name`` the attribute or size that is ``group``.
 
     Raises a ``GROUPS_MISMATCH`` fault.
     """
@@ -161,16 +163,20 @@ def expect_bias(bias: Tensor | None, channels: MaybeDim, index: int) -> None:
 
 
 def kernel_of(w: Shape | None, count: int, kernel_shape: Ints | None, *, weights: int = 1) -> Shape:
-    """The spatial sizes of ONNX weights. Raises a ``KERNEL_SHAPE_MISMATCH`` fault if ``kernel_shape`` differs."""
-    own: Shape = (None,) * count if w is None else w[2:]
+    """The spatial sizes of ONNX weights; None for ``count`` unknown sizes. ``kernel_shape`` takes precedence.
+
+    Raises a ``KERNEL_SHAPE_MISMATCH`` fault if it certainly differs from the weights, and a ``RANK_MISMATCH`` fault for
+    another number of entries.
+    """
+    from_weights: Shape = (None,) * count if w is None else w[2:]
     if kernel_shape is None:
-        return own
+        return from_weights
     kernel_shape = per_axis(kernel_shape, count, "kernel_shape")
-    for position, (written, dim) in enumerate(zip(kernel_shape, own)):
+    for position, (written, dim) in enumerate(zip(kernel_shape, from_weights)):
         if not agree(dim, written, f"axis {position + 2} of input {weights} is the kernel_shape"):
             raise KERNEL_SHAPE_MISMATCH.fault(
                 f"axis {position + 2} of input {weights} is {dim}, but entry {position} of `kernel_shape` is {written}",
-                help=f"remove `kernel_shape`, or write {shape_text(own)}",
+                help=f"remove `kernel_shape`, or write {shape_text(from_weights)}",
                 input=weights,
                 marks=((weights, position + 2),),
                 remark=f"`kernel_shape` is {written}",
@@ -179,8 +185,8 @@ def kernel_of(w: Shape | None, count: int, kernel_shape: Ints | None, *, weights
 
 
 def spatial_count(x: Shape | None, w: Shape | None, lists: Sequence[Ints | None], *, weights: int = 1) -> int | None:
-    """The number of spatial axes, from the ranks of input and weights; otherwise from the attributes with one entry for
-    each axis.
+    """The number of spatial axes, from the rank of the input or the weights. If both ranks are unknown, it is the
+    length of the first list in ``lists`` that is not empty; None if there is no such list.
 
     Raises a ``RANK_MISMATCH`` fault.
     """
@@ -211,9 +217,11 @@ def convolved(
     blocked: bool = False,
     lenient: bool = False,
 ) -> Shape | None:
-    """The shape of an ONNX convolution; W is [M, C / group, k1, …] in every layout.
+    """The output shape of an ONNX convolution; W is [M, C / group, k1, …] in every layout. None if the number of
+    spatial axes is unknown.
 
-    With ``blocked``, the channels are in blocks and not checked.
+    ``first`` is the first spatial axis of the input. With ``blocked``, channels and groups are not checked.
+    ``lenient`` is the argument of ``window_sizes``. Raises the faults of the functions that it calls.
     """
     count = spatial_count(x, w, (kernel_shape, window.strides, window.dilations), weights=weights)
     expect_one_padding(window)
@@ -233,7 +241,8 @@ def convolved(
 def ov_spatial_count(
     x: Shape | None, w: Shape | None, lists: Sequence[Ints], *, weights: int = 1, extra: int = 0
 ) -> int | None:
-    """The number of spatial axes. Filters have ``extra`` axes more than the data. Raises a ``RANK_MISMATCH`` fault."""
+    """The number of spatial axes of an OpenVINO convolution, determined as in ``spatial_count``. Filters have ``extra``
+    axes more than the data. Raises a ``RANK_MISMATCH`` fault."""
     expect_spatial_rank(x, highest=5)
     if x is not None:
         axes = f"{extra} more than input 0 has" if extra else "as many as input 0 has"
@@ -246,7 +255,8 @@ def ov_spatial_count(
 
 
 def ov_kernel(w: Shape | None, count: int) -> tuple[Shape, bool]:
-    """The spatial sizes of filters, and whether they are valid. The library silently accepts a kernel of 0."""
+    """The spatial sizes of filters, and whether all are at least 1. A size of 0 is a warning, because the library
+    silently accepts it."""
     kernel: Shape = (None,) * count if w is None else w[len(w) - count :]
     return kernel, expect_range(kernel, 1, "filters", severity=Severity.WARNING)
 
@@ -254,7 +264,7 @@ def ov_kernel(w: Shape | None, count: int) -> tuple[Shape, bool]:
 def ov_convolved(
     x: Shape | None, w: Shape | None, window: OpenvinoWindow, *, dilations: Ints, weights: int = 1, extra: int = 0
 ) -> Shape | None:
-    """The spatial sizes of an OpenVINO convolution; None if their number is unknown."""
+    """The spatial sizes of the output of an OpenVINO convolution; None if the number of spatial axes is unknown."""
     lists = (window.strides, dilations, window.pads_begin, window.pads_end)
     count = ov_spatial_count(x, w, lists, weights=weights, extra=extra)
     if count is None:
@@ -264,16 +274,16 @@ def ov_convolved(
     return window_sizes(x, placed if sound else None, count)
 
 
-def grouped_channels(x: Shape | None, w: Shape | None, own: int) -> MaybeDim:
-    """The number of groups of filters [G, …]; axis ``own`` has the input channels of one group.
+def group_count(x: Shape | None, w: Shape | None, axis: int) -> MaybeDim:
+    """The number of groups of filters [G, …] whose ``axis`` has the input channels of one group.
 
     Raises a ``CHANNELS_MISMATCH`` or ``GROUPS_MISMATCH`` fault.
     """
     if x is None or w is None:
         return dim_of(w, 0)
-    wanted = product((w[0], w[own]))
-    expect_channels(x, w, wanted, text=f" ({w[own]} for each of {w[0]} groups)")
-    part = w[own]
+    wanted = product((w[0], w[axis]))
+    expect_channels(x, w, wanted, text=f" ({w[axis]} for each of {w[0]} groups)")
+    part = w[axis]
     if isinstance(w[0], int) or x[1] is None or part is None:
         return w[0]
     if isinstance(part, int) and part:

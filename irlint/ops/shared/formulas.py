@@ -1,4 +1,4 @@
-"""The arithmetic of a size as a formula with numbers, for the explanation in a report."""
+"""The arithmetic of sizes as formulas with numbers, for the explanations in a report."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from irlint.ops.shared.windows import Window
 
-#: A sum of more terms is shortened to its first and last ones.
+#: In a longer sum, only the first four and the last two terms are shown.
 TERMS = 8
 
 
 def windowed(window: Window, position: int, *, size: MaybeDim, dim: MaybeDim) -> None:
-    """Explains an axis after a window: ``floor((224 + 3 + 3 - 7) / 4) + 1``, and the kernel, the stride and the
-    padding."""
+    """Explains the size of an axis after a sliding window: ``floor((224 + 3 + 3 - 7) / 4) + 1``, with the kernel, the
+    stride and the padding as details."""
     span = window.span(position)
     if size is None or dim is None or not isinstance(span, int):
         return
@@ -54,8 +54,8 @@ def _windowed(window: Window, position: int, *, size: Dim, dim: Dim, span: int) 
 
 
 def transposed(window: Window, position: int, *, size: Dim, dim: Dim, added: int) -> None:
-    """Explains an axis after a transposed convolution: ``(7 - 1) * 2 + 3 - 1 - 1``, and the kernel, the stride and the
-    padding."""
+    """Explains the size of an axis after a transposed convolution: ``(7 - 1) * 2 + 3 - 1 - 1``, with the kernel, the
+    stride and the padding as details."""
     span, stride = window.span(position), window.strides[position]
     if not isinstance(span, int):
         return
@@ -75,8 +75,8 @@ def _window_text(window: Window, position: int) -> str:
     )
 
 
-def joined(shapes: Sequence[Shape | None], dim: MaybeDim, axis: int) -> None:
-    """Explains a joined axis: ``3 + 5``, the sum of the sizes."""
+def concatenated(shapes: Sequence[Shape | None], dim: MaybeDim, axis: int) -> None:
+    """Explains the size of a concatenated axis: ``3 + 5``."""
     if any(shape is None for shape in shapes):
         return
     sizes = [_term(shape[axis]) for shape in shapes if shape is not None]
@@ -86,35 +86,34 @@ def joined(shapes: Sequence[Shape | None], dim: MaybeDim, axis: int) -> None:
 
 
 def padded(data: Shape, shape: Shape, *, begin: Sequence[MaybeDim], end: Sequence[MaybeDim]) -> None:
-    """Explains padded axes: ``8 + 1 + 1``, each size plus its padding."""
+    """Explains the sizes of padded axes: ``8 + 1 + 1``. Axes with unknown or negative padding are not explained."""
     for axis, (size, dim, before, after) in enumerate(zip(data, shape, begin, end)):
         if size is not None and isinstance(before, int) and isinstance(after, int) and min(before, after) >= 0:
             explain_size(axis, dim, f"{size} + {before} + {after}", f"pads {before}+{after} on axis {axis}")
 
 
 def reshaped(data: Shape | None, target: Sequence[MaybeDim], shape: Sequence[MaybeDim]) -> None:
-    """Explains reshaped axes: the entry of the target from which each size comes. If no entry is known, there are no
-    explanations."""
+    """Explains the sizes after a reshape by the entries of ``target``. If no entry is known, it explains nothing."""
     if all(entry is None for entry in target):
         return
     written = shape_text(tuple(target))
     source = "" if data is None else f"data {shape_text(data)}"
     for axis, (entry, dim) in enumerate(zip(target, shape)):
         if entry == -1:
-            explain_size(axis, dim, "what is left for -1", f"shape {written}" + f", {source}" * bool(source))
+            explain_size(axis, dim, "the size inferred for -1", f"shape {written}" + f", {source}" * bool(source))
         else:
             explain_size(axis, dim, f"entry {axis} of the shape {written}", source)
 
 
 def flattened(shape: Shape, axis: int) -> None:
-    """Explains both axes of a flattened tensor: ``64 * 7 * 7``."""
+    """Explains the sizes of both axes of a flattened tensor: ``64 * 7 * 7``."""
     for side, dims in enumerate((shape[:axis], shape[axis:])):
         sizes = [_factor(dim) for dim in dims]
         explain_size(side, None, " * ".join(sizes) or "1", f"axis {axis}, input {shape_text(shape)}")
 
 
 def listed(axes: Iterable[int], dims: Sequence[MaybeDim], entries: Sequence[MaybeDim], *, what: str) -> None:
-    """Explains axes by the known entries of a list of sizes from which they come."""
+    """Explains the sizes ``dims`` of ``axes`` by the known ``entries`` of a list of sizes, which ``what`` names."""
     for position, (axis, dim) in enumerate(zip(axes, dims)):
         if entries[position] is not None:
             explain_size(axis, dim, f"entry {position} of {what} {shape_text(tuple(entries))}")
@@ -123,7 +122,7 @@ def listed(axes: Iterable[int], dims: Sequence[MaybeDim], entries: Sequence[Mayb
 def scaled(
     axes: Iterable[int], sizes: Sequence[MaybeDim], *, factors: Sequence[object], dims: Sequence[MaybeDim]
 ) -> None:
-    """Explains scaled axes: ``56 * 2``, each size times its scale, rounded down."""
+    """Explains the sizes ``dims`` of scaled ``axes``: ``56 * 2``, the input size times the factor, rounded down."""
     for axis, size, factor, dim in zip(axes, sizes, factors, dims):
         if size is None or dim is None or not isinstance(factor, (int, float)):
             continue

@@ -24,7 +24,7 @@ WEIGHTS_MISMATCH = Rule(
     "IRL375",
     "recurrent-weights-mismatch",
     Severity.ERROR,
-    "The shape of a recurrent operator's weight does not fit the other sizes.",
+    "The shape of a recurrent operator's weight contradicts the other sizes.",
     why=(
         "W, R, B and P have a block of `hidden_size` rows for each gate: 4 in LSTM, 3 in GRU, 1 in RNN. W is "
         "multiplied with the input, and R with the hidden state. Runtimes refuse any other shape, most of them only "
@@ -46,7 +46,7 @@ STATE_MISMATCH = Rule(
     "IRL376",
     "recurrent-state-mismatch",
     Severity.ERROR,
-    "The input, the initial states and the sequence lengths of a recurrent operator do not fit together.",
+    "The input, the initial states and the sequence lengths of a recurrent operator have contradicting sizes.",
     why=(
         "The batch size, the number of directions and the hidden size must be equal in all of them. Otherwise, "
         "runtimes refuse the node, most of them only when it runs."
@@ -128,8 +128,8 @@ OV_ONLY_READ = frozenset(["hardsigmoid"])
 
 @record
 class Kind:
-    """A kind of recurrent network: its name, the number of its gates, and OpenVINO's default activations for a
-    direction. ``any_clip`` means that ONNX Runtime accepts a clipping threshold of 0 or less."""
+    """A kind of recurrent network: its name, the number of its gates, and OpenVINO's default activations for one
+    direction. ``any_clip`` means that ONNX Runtime accepts a clipping threshold that is not positive."""
 
     name: str
     gates: int
@@ -138,12 +138,12 @@ class Kind:
 
 
 def check_activations(given: Sequence[str], kind: Kind, *, directions: int, known: frozenset[str]) -> None:
-    """Checks that every direction has its activations, and that all are known. Raises an ``ACTIVATIONS_MISMATCH``
-    fault."""
+    """Checks that ``given`` has the activations of every direction, all of them ``known``. Raises an
+    ``ACTIVATIONS_MISMATCH`` fault."""
     wanted = len(kind.activations) * directions
     if len(given) != wanted:
         raise ACTIVATIONS_MISMATCH.fault(
-            f"`activations` has {counted(len(given), 'entry', 'entries')}; {kind.name} takes {wanted} with "
+            f"`activations` has {counted(len(given), 'entry', 'entries')}; {kind.name} needs {wanted} with "
             f"{_directions_text(directions)}",
             help=f"write {wanted} activations",
             attribute="activations",
@@ -184,7 +184,7 @@ class OnnxCell:
 
 @record
 class Sizes:
-    """The sizes that the inputs of a recurrent operator share."""
+    """The sizes that the inputs of a recurrent operator share. ``layout`` 1 puts the batch before the sequence."""
 
     sequence: MaybeDim
     batch: MaybeDim
@@ -202,9 +202,10 @@ class Sizes:
 def shared_sizes(
     kind: Kind, x: Tensor, r: Tensor | None, *, h: Tensor | None, cell: OnnxCell, layout: int = 0
 ) -> Sizes:
-    """The sizes that the inputs and attributes of an ONNX operator agree on.
+    """The sizes of an ONNX operator, from its inputs and attributes.
 
-    Raises an ``ATTRIBUTE_OUT_OF_RANGE`` or ``STATE_MISMATCH`` fault; may add a ``HIDDEN_SIZE`` fault.
+    Raises an ``ATTRIBUTE_OUT_OF_RANGE`` or ``STATE_MISMATCH`` fault. Warns of a missing ``hidden_size`` and of
+    ``layout`` 1.
     """
     hidden_size = cell.hidden_size
     if hidden_size is None:
@@ -223,8 +224,8 @@ def shared_sizes(
     hidden = narrower(hidden_size, size(r, 2, 3), size(h, 2, 3))
     batch_axis = 0 if layout else 1
     batch = narrower(size(x, batch_axis, 3), size(h, batch_axis, 3))
-    lead = (("seq_length", None), ("batch_size", batch))
-    check(x, Expected(0, "X", (*(reversed(lead) if layout else lead), ("input_size", None)), STATE_MISMATCH))
+    outer = (("seq_length", None), ("batch_size", batch))
+    check(x, Expected(0, "X", (*(reversed(outer) if layout else outer), ("input_size", None)), STATE_MISMATCH))
     if layout not in (0, 1):
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
             f"`layout` is {layout}; allowed: 0 (sequence first) and 1 (batch first)",
@@ -245,7 +246,8 @@ def shared_sizes(
 def check_weights(
     kind: Kind, sizes: Sizes, *, w: Tensor | None, r: Tensor | None, b: Tensor | None, transposed: bool = False
 ) -> None:
-    """Checks W, R and B of an ONNX operator. With ``transposed``, W and R have the gates on the last axis."""
+    """Checks W, R and B of an ONNX operator. With ``transposed``, W and R have the gates on the last axis. Raises a
+    ``WEIGHTS_MISMATCH`` fault."""
     gates = kind.gates
     directions = ("num_directions", sizes.directions)
     rows = (f"{gates}*hidden_size" if gates > 1 else "hidden_size", product((gates, sizes.hidden)))
@@ -260,7 +262,7 @@ def check_weights(
         raise WEIGHTS_MISMATCH.fault(
             f"axis 1 of input 3 (B) is {both // 2}, which is {gates}*hidden_size; expected {2 * gates}*hidden_size, "
             f"which is {both}: the biases Wb and then Rb",
-            help="join the missing biases on axis 1: zeros if each gate has only one bias",
+            help="concatenate the missing biases on axis 1: zeros if each gate has only one bias",
             input=3,
             marks=((3, 1),),
             aligned="left",
@@ -283,7 +285,7 @@ def check_states(sizes: Sizes, lengths: Tensor | None, h: Tensor | None, *, c: T
     wrong = [entry for entry in known if at_least(entry, 0) is False or at_least(sizes.sequence, entry) is False]
     if wrong:
         raise STATE_MISMATCH.fault(
-            f"input 4 (sequence_lens) has the entry {wrong[0]} and the sequence is {sizes.sequence} long; "
+            f"input 4 (sequence_lens) has the entry {wrong[0]}, and the sequence has length {sizes.sequence}; "
             f"allowed: 0 to {sizes.sequence}",
             help="use lengths within the sequence",
             input=4,
@@ -308,7 +310,7 @@ def check_options(kind: Kind, sizes: Sizes, cell: OnnxCell) -> None:
 
 
 def outputs(dtype: str | None, sizes: Sizes, count: int) -> tuple[Tensor, ...]:
-    """Y, which has all steps of the sequence, and the final states."""
+    """Y, which has all steps of the sequence, and ``count`` - 1 final states."""
     state = tuple(dim for _, dim in sizes.state())
     if sizes.layout:
         y: Shape = (sizes.batch, sizes.sequence, sizes.directions, sizes.hidden)
@@ -323,8 +325,7 @@ def outputs(dtype: str | None, sizes: Sizes, count: int) -> tuple[Tensor, ...]:
 @group
 @record
 class OpenvinoCell:
-    """The common attributes of OpenVINO's recurrent operations. Without ``activations``, a cell has the defaults of its
-    kind."""
+    """The common attributes of OpenVINO's recurrent operations."""
 
     hidden_size: int
     activations: str | None = None
@@ -333,14 +334,15 @@ class OpenvinoCell:
     clip: float = 0.0
 
     def names(self, default: tuple[str, ...] = ()) -> list[str]:
-        """The names in ``activations`` without empty ones; the ``default`` if the attribute is missing."""
+        """The names in ``activations`` except empty names; the ``default`` if the attribute is missing."""
         if self.activations is None:
             return list(default)
         return [name for part in self.activations.split(",") if (name := part.strip(" \t\n\v\f\r"))]
 
 
 def check_ov_hidden(hidden_size: int | None, found: MaybeDim) -> MaybeDim:
-    """The hidden size. OpenVINO uses the one of the inputs (``found``); if that is unknown, the attribute states it."""
+    """The hidden size: ``found``, the size in the inputs, or the attribute ``hidden_size`` if ``found`` is not known.
+    States a ``HIDDEN_SIZE`` fault if they differ."""
     if not isinstance(found, int) and hidden_size and hidden_size > 0:
         agree(found, hidden_size, "the hidden size of the inputs is that of the attribute")
         return hidden_size
@@ -358,7 +360,7 @@ def check_ov_hidden(hidden_size: int | None, found: MaybeDim) -> MaybeDim:
 @record
 class Layer:
     """The inputs of an OpenVINO cell or, with ``directions``, of a sequence. ``bias_gates`` is the number of gates in
-    the bias, if it differs from that of the kind."""
+    the bias; None if it is the number of gates of the kind."""
 
     kind: Kind
     x: Tensor
@@ -371,10 +373,10 @@ class Layer:
     bias_gates: int | None = None
 
     def checked(self, hidden_size: int | None) -> tuple[MaybeDim, MaybeDim, MaybeDim]:
-        """The batch size, the sequence length (None for a cell) and the hidden size, after checking that all inputs
-        fit."""
+        """The batch size, the sequence length (None for a cell) and the hidden size, after checking the shapes of all
+        inputs. Raises a ``STATE_MISMATCH`` or ``WEIGHTS_MISMATCH`` fault."""
         rank = 2 if self.directions is None else 3
-        lead = () if self.directions is None else (("num_directions", self.directions),)
+        per_direction = () if self.directions is None else (("num_directions", self.directions),)
         gates = self.kind.gates
         rows_of = [size(x, rank - 2, rank) for x in (self.w, self.r)]
         by_rows = [count // gates for count in rows_of if isinstance(count, int) and count % gates == 0]
@@ -385,7 +387,7 @@ class Layer:
         names = ("initial_hidden_state", "initial_cell_state")
         check(self.x, Expected(0, "X", (("batch_size", batch), *steps, ("input_size", None)), STATE_MISMATCH))
         for index, state in enumerate(self.states):
-            axes = (("batch_size", batch), *lead, ("hidden_size", found))
+            axes = (("batch_size", batch), *per_direction, ("hidden_size", found))
             check(state, Expected(1 + index, names[index], axes, STATE_MISMATCH))
         first = 1 + len(self.states)
         if self.lengths is not None:
@@ -393,21 +395,22 @@ class Layer:
             first += 1
         bias = self.bias_gates or gates
         rows = (_rows_text(gates), product((gates, found)))
-        check(
-            self.w, Expected(first, "W", (*lead, rows, ("input_size", size(self.x, rank - 1, rank))), WEIGHTS_MISMATCH)
-        )
-        check(self.r, Expected(first + 1, "R", (*lead, rows, ("hidden_size", found)), WEIGHTS_MISMATCH))
-        check(self.b, Expected(first + 2, "B", (*lead, (_rows_text(bias), product((bias, found)))), WEIGHTS_MISMATCH))
+        of_w = (*per_direction, rows, ("input_size", size(self.x, rank - 1, rank)))
+        of_r = (*per_direction, rows, ("hidden_size", found))
+        of_b = (*per_direction, (_rows_text(bias), product((bias, found))))
+        check(self.w, Expected(first, "W", of_w, WEIGHTS_MISMATCH))
+        check(self.r, Expected(first + 1, "R", of_r, WEIGHTS_MISMATCH))
+        check(self.b, Expected(first + 2, "B", of_b, WEIGHTS_MISMATCH))
         return batch, size(self.x, 1, 3), hidden
 
     def dtype(self) -> str | None:
-        """The element type of all inputs except the lengths."""
+        """The common element type of all inputs except the lengths. Raises an ``ELEMENT_TYPE_REFUSED`` or
+        ``ELEMENT_TYPES_DIFFER`` fault."""
         for index, tensor in enumerate((self.x, *self.states)):
             expect_type(tensor, index, ARITHMETIC)
         if self.lengths is None:
             return common_type((self.x, *self.states, self.w, self.r, self.b))
-        gap = (None,)
-        return common_type((self.x, *self.states, *gap, self.w, self.r, self.b))
+        return common_type((self.x, *self.states, None, self.w, self.r, self.b))
 
 
 def _rows_text(gates: int) -> str:

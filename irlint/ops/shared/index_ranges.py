@@ -27,15 +27,16 @@ g (float[4,3] x) => (float[1,3] y) <int64[1] indices = {4}> { y = Gather (x, ind
 g (float[4,3] x) => (float[1,3] y) <int64[1] indices = {3}> { y = Gather (x, indices) }""",
 )
 
-#: At most this many symbolic indices are examined.
-MOST_OPEN = 4
+#: At most this many symbolic indices of a tensor are examined.
+MOST_SYMBOLIC = 4
 
 
 @record
 class Room:
-    """An indexed axis: it is in input ``data`` and has size ``dim``.
+    """An indexed axis: axis ``axis`` of input ``data``, of size ``dim``.
 
-    ``negative``: indices may count from the end. ``demanded``: a runtime fails at an index outside.
+    ``negative``: indices may count from the end. ``demanded``: runtimes fail at an index outside of the axis, so an
+    unproven index becomes a requirement.
     """
 
     dim: MaybeDim
@@ -46,12 +47,12 @@ class Room:
 
 
 def outermost(x: Tensor) -> tuple[tuple[Dim, ...], tuple[Dim, ...]]:
-    """Numbers that certainly occur in a tensor, unless it is empty: those that may be the least, and those that may be
-    the largest."""
+    """Two groups of numbers that certainly occur in a tensor that is not empty: candidates for its least number, and
+    candidates for its largest."""
     if x.value is not None:
         numbers = sorted({entry for entry in x.value if isinstance(entry, int)})
-        open_ = list(dict.fromkeys(entry for entry in x.value if isinstance(entry, Expr)))[:MOST_OPEN]
-        return (*numbers[:1], *open_), (*numbers[-1:], *open_)
+        symbolic = list(dict.fromkeys(entry for entry in x.value if isinstance(entry, Expr)))[:MOST_SYMBOLIC]
+        return (*numbers[:1], *symbolic), (*numbers[-1:], *symbolic)
     if x.extent is None:
         return (), ()
     from irlint.ops.shared.bounds import ends_of
@@ -61,8 +62,8 @@ def outermost(x: Tensor) -> tuple[tuple[Dim, ...], tuple[Dim, ...]]:
 
 
 def out_of_range(indices: Tensor, room: Room, *, index: int) -> Fault | None:
-    """The fault of an index that certainly lies outside an axis; None otherwise. If it is unproven, it becomes a
-    requirement.
+    """The fault of an index that certainly lies outside an axis; None otherwise. An index that may lie outside becomes
+    a requirement, if ``room.demanded``.
 
     ``index`` is the input with the indices.
     """
@@ -87,14 +88,14 @@ def out_of_range(indices: Tensor, room: Room, *, index: int) -> Fault | None:
 
 
 def _ends_behind(room: Room, entry: Dim, count: MaybeDim) -> bool:
-    """Whether the axis can be long enough for the position ``entry``. If it is unproven, this becomes a requirement."""
+    """Whether the axis can be long enough for the index ``entry``. If this is unproven, it becomes a requirement."""
     if at_least(-1, entry):
         return True
     return reaches_if_any(count, room.dim, entry + 1, _why(room, entry), demanded=room.demanded)
 
 
 def _starts_before(room: Room, entry: Dim, count: MaybeDim) -> bool:
-    """Whether the position ``entry`` can be at or after the start of the axis. If it is unproven, this becomes a
+    """Whether the index ``entry`` can lie at or after the start of the axis. If this is unproven, it becomes a
     requirement."""
     if at_least(entry, 0):
         return True

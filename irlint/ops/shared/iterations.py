@@ -1,5 +1,5 @@
-"""Checks of the ports that a TensorIterator or a Loop cuts into slices, and of the ports with which a Loop decides how
-often it runs."""
+"""Checks of the ports that a TensorIterator or a Loop cuts into slices or concatenates from slices, and of a Loop's
+iteration number, trip count and condition."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SLICES_UNEVEN = Rule(
     "IRL153",
     "slices-uneven",
     Severity.ERROR,
-    "The slices of a port map do not fit their axis or the body.",
+    "The slices of a port map do not divide their axis, or differ from the values in the body.",
     why=(
         "Each iteration uses `stride` elements of the axis between `start` and `end`. OpenVINO refuses the layer if "
         "the slices exceed the axis, do not end with it, differ in size from the body's parameter or result, or "
@@ -42,8 +42,8 @@ Sizes = tuple[int, ...]
 
 @record
 class Cut:
-    """A port that is cut into slices, or joined from them: its entry, the value outside the layer, and the value in its
-    body."""
+    """A port that is cut into slices, or concatenated from slices: its entry, the value outside the layer, and the
+    value in the body."""
 
     entry: PortMapEntry
     whole: Type | None
@@ -53,11 +53,11 @@ class Cut:
 def check_cuts(
     cuts: Sequence[Cut], every: Sequence[Type | None], counts: Sequence[tuple[PortMapEntry, int]] | None = None
 ) -> Sequence[tuple[PortMapEntry, int]]:
-    """Checks that the slices of each port fit the body. With ``counts``, checks also that all ports have the same
-    number of slices; returns ``counts`` and the numbers of these ports.
+    """Checks the slices of each port, and returns ``counts``, the numbers of slices of other ports.
 
-    OpenVINO does this only if the shapes of ``every`` input and output are known and the values have elements; if a
-    shape is unknown, this returns (). Raises a ``SLICES_UNEVEN`` fault.
+    With ``counts``, it appends the numbers of these ports, and checks that all are equal. OpenVINO checks slices only
+    if the shapes of ``every`` input and output are known and the values have elements; if a shape is unknown, the
+    result is (). Raises a ``SLICES_UNEVEN`` or ``PORT_MAP_BROKEN`` fault.
     """
     if any(not isinstance(each, Tensor) or sizes(each.shape) is None for each in every):
         return ()
@@ -89,9 +89,9 @@ def sizes(shape: Shape | None) -> Sizes | None:
 def check_stride(entry: PortMapEntry) -> None:
     """Checks that the stride of slices is not 0. Raises a ``PORT_MAP_BROKEN`` fault."""
     if _step(entry) == 0:
-        least = "" if entry.stride == 0 else f"{entry.stride}, in 32 bits "
+        written = "0" if entry.stride == 0 else f"{entry.stride}, which OpenVINO reads as 0 (32 bits),"
         raise PORT_MAP_BROKEN.fault(
-            f"`stride` is {least}0 for {_text(entry)}: OpenVINO divides by zero",
+            f"`stride` is {written} for {_text(entry)}: OpenVINO divides by zero",
             help="write the size of one slice",
         )
 
@@ -102,7 +102,7 @@ def check_slice(whole: Sizes, part: Sizes, entry: PortMapEntry, *, axis: int) ->
     if whole[axis] == 0:
         fault = SLICES_UNEVEN.fault(
             f"{_text(entry)} is {shape_text(whole)}: the body never runs, and OpenVINO may fail because there are no "
-            "slices to join",
+            "slices to concatenate",
             help="make the layer run at least once, or remove it",
         )
         warn(fault.lowered(Severity.WARNING))
@@ -110,9 +110,8 @@ def check_slice(whole: Sizes, part: Sizes, entry: PortMapEntry, *, axis: int) ->
     expected = (*whole[:axis], step, *whole[axis + 1 :])
     if part != expected:
         raise SLICES_UNEVEN.fault(
-            f"{_text(entry)} is {shape_text(whole)} and the body's value {shape_text(part)}; a slice of stride "
-            f"{entry.stride} "
-            f"along axis {axis} is {shape_text(expected)}",
+            f"{_text(entry)} is {shape_text(whole)} and the body's value is {shape_text(part)}; a slice of stride "
+            f"{entry.stride} along axis {axis} is {shape_text(expected)}",
             help=f'write stride="{part[axis]}"'
             if len(part) == len(whole)
             else "give the body's value the same number of axes",
@@ -120,7 +119,7 @@ def check_slice(whole: Sizes, part: Sizes, entry: PortMapEntry, *, axis: int) ->
 
 
 def _step(entry: PortMapEntry) -> int:
-    """The number of elements in a slice. The plugin reads stride, start and end as numbers of 32 bits."""
+    """The number of elements in a slice. The plugin reads ``stride``, ``start`` and ``end`` as 32-bit integers."""
     return abs(_of_32_bits(entry.stride))
 
 
@@ -131,15 +130,16 @@ def _of_32_bits(number: int) -> int:
 def slices(whole: Sizes, entry: PortMapEntry, axis: int) -> int:
     """The number of slices of a port. Raises a ``SLICES_UNEVEN`` fault."""
     size, step = whole[axis], _step(entry)
-    places = map(_of_32_bits, (entry.start, entry.end))
-    start, end = (place + (size + 1) * (place < 0) for place in places)
+    # Negative positions count from the end: -1 is the position after the last element.
+    positions = map(_of_32_bits, (entry.start, entry.end))
+    start, end = (position + (size + 1) * (position < 0) for position in positions)
     low, high = (end, start) if _of_32_bits(entry.stride) < 0 else (start, end)
     if not 0 <= low < high <= size or high - low < step:
         raise SLICES_UNEVEN.fault(
             f"axis {axis} of {_text(entry)} has size {size}; start={entry.start}, end={entry.end} and "
             f"stride={entry.stride} select no slice of it",
-            help="write positions within the axis (-1 is its end), and a stride that leads from start to end and is "
-            "not longer than the distance between them",
+            help="write a start and an end within the axis (-1 is its end), and a stride from start to end, at most as "
+            "long as their distance",
         )
     if (high - low) % step:
         raise SLICES_UNEVEN.fault(
@@ -170,29 +170,31 @@ def _text(entry: PortMapEntry) -> str:
 def check_iteration_number(
     entries: Entries, back_edges: Sequence[BackEdge], ties: Ties, *, parameters: Mapping[int, Tensor]
 ) -> None:
-    """Checks the Parameters that receive the iteration number; ``parameters`` are their declared types."""
+    """Checks the Parameters that receive the iteration number; ``parameters`` are the declared types of Parameters by
+    position. Raises a ``PORT_MAP_BROKEN`` or ``CONTROL_INPUT`` fault."""
     for entry in entries:
         if entry.kind != "input" or entry.purpose != "current_iteration":
             continue
         place = ties.parameter(entry)
         if entry.external_port_id is not None and entry.external_port_id >= 0:
             raise PORT_MAP_BROKEN.fault(
-                f"the number of the iteration has external_port_id={entry.external_port_id}, but comes from no input",
+                f"the iteration number has external_port_id={entry.external_port_id}, but comes from no input",
                 help='write external_port_id="-1"',
             )
         if entry.axis is not None or any(edge.to_layer == entry.internal_layer_id for edge in back_edges):
-            what = "is cut along an axis" if entry.axis is not None else "is what a back edge leads to"
+            other = "slices" if entry.axis is not None else "the value of a back edge"
             raise PORT_MAP_BROKEN.fault(
-                f"Parameter {entry.internal_layer_id} of the body gets the number of the iteration, and {what}",
-                help="give the body one Parameter for each of the two",
+                f"Parameter {entry.internal_layer_id} of the body receives the iteration number, and also {other}",
+                help="give the body a Parameter for the iteration number alone",
             )
         known = parameters.get(place)
         if known is not None:
-            _check_one(known, f"Parameter {entry.internal_layer_id} of the body, the number of the iteration,", COUNTS)
+            _check_one(known, f"Parameter {entry.internal_layer_id} of the body, the iteration number,", COUNTS)
 
 
 def check_trip_count(trip_count: Tensor, entries: Entries) -> None:
-    """Checks the trip count of a Loop that joins slices: it must not be negative, except -1 for no limit."""
+    """Checks the trip count of a Loop that concatenates slices: it must not be negative, except -1 for no limit. Raises
+    a ``CONTROL_INPUT`` fault."""
     count = trip_count.scalar
     if (
         isinstance(count, int)
@@ -200,7 +202,7 @@ def check_trip_count(trip_count: Tensor, entries: Entries) -> None:
         and any(each.axis is not None and each.kind == "output" for each in entries)
     ):
         raise CONTROL_INPUT.fault(
-            f"the trip count is {count}, but an output is joined from the results of the iterations",
+            f"the trip count is {count}, but an output is concatenated from the results of the iterations",
             help="write the number of iterations, or -1 to run while the condition is true",
             input=0,
         )
@@ -209,12 +211,12 @@ def check_trip_count(trip_count: Tensor, entries: Entries) -> None:
 def check_condition(known: Type | None) -> None:
     """Checks that a body's condition is one boolean. Raises a ``CONTROL_INPUT`` fault."""
     if isinstance(known, Tensor):
-        _check_one(known, "the condition that the body gives", TRUTHS, open_ended=True)
+        _check_one(known, "the condition that the body returns", TRUTHS, only_known=True)
 
 
-def _check_one(known: Tensor, what: str, kinds: Sequence[str], *, open_ended: bool = False) -> None:
-    """Checks that a tensor is a scalar or a list of one element. With ``open_ended``, another size is refused only if
-    the value of the tensor is known."""
+def _check_one(known: Tensor, what: str, kinds: Sequence[str], *, only_known: bool = False) -> None:
+    """Checks that a tensor is a scalar or a list of one element, of one of the types ``kinds``. With ``only_known``, a
+    list of another length is refused only if its values are known. Raises a ``CONTROL_INPUT`` fault."""
     fault = single(Tensor(known.dtype), what, list(kinds)) if known.dtype is not None else None
     if fault is not None:
         raise fault
@@ -222,9 +224,9 @@ def _check_one(known: Tensor, what: str, kinds: Sequence[str], *, open_ended: bo
     if shape is None or shape == ():
         return
     size = product(shape)
-    wrong = same(size, 1) is False and (known.value is not None or not open_ended) if open_ended else size != 1
+    wrong = known.value is not None and same(size, 1) is False if only_known else size != 1
     if len(shape) > 1 or wrong:
         raise CONTROL_INPUT.fault(
             f"{what} is {type_text(known)}, expected a scalar or one element on one axis",
-            help="reshape it to a scalar",
+            help="reshape the value to a scalar",
         )

@@ -67,14 +67,14 @@ def expect_spatial_rank(shape: Shape | None, highest: int | None = None) -> None
         return
     allowed = "at least 3" if highest is None else f"3 to {highest}"
     raise RANK_MISMATCH.fault(
-        f"input 0 has {counted(len(shape), 'axis', 'axes')}; expected {allowed}, batch, channels and spatial ones",
-        help="give input 0 its batch and channel axes (Unsqueeze), before one to three spatial ones",
+        f"input 0 has {counted(len(shape), 'axis', 'axes')}; expected {allowed}: batch, channels and spatial axes",
+        help="give input 0 a batch axis, a channel axis and one to three spatial axes",
         input=0,
     )
 
 
 def expect_shape(tensor: Tensor | None, index: int, name: str, *, wanted: Shape, why: str = "") -> None:
-    """Checks that input ``index`` has the shape ``wanted``, where both are known.
+    """Checks that input ``index`` (``name``) can have the shape ``wanted``; ``why`` is the reason in the message.
 
     Raises an ``OPERAND_MISMATCH`` fault.
     """
@@ -95,12 +95,13 @@ def expect_shape(tensor: Tensor | None, index: int, name: str, *, wanted: Shape,
         help=f"give input {index} the shape {shape_text(wanted)}",
         input=index,
         marks=tuple((index, i) for i in axes),
-        remark="does not fit",
+        remark=f"expected {shape_text(wanted)}",
     )
 
 
 def expect_single(tensor: Tensor | None, index: int, name: str) -> None:
-    """Raises an ``OPERAND_MISMATCH`` fault if input ``index`` is neither a scalar nor a list of one element."""
+    """Raises an ``OPERAND_MISMATCH`` fault if input ``index`` (``name``) is neither a scalar nor a list of one
+    element."""
     if tensor is None or tensor.shape is None or not tensor.shape:
         return
     if len(tensor.shape) == 1 and same(tensor.shape[0], 1) is not False:

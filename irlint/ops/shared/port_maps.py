@@ -1,5 +1,5 @@
-"""Connects the ports of an IR layer with the Parameters and Results of its bodies. A port map has one entry for each
-connection."""
+"""Port maps, which connect the inputs and outputs of an IR layer with the Parameters and Results of its bodies. Each
+entry is one connection."""
 
 from __future__ import annotations
 
@@ -20,8 +20,6 @@ from irlint.records import record
 
 Entries = Sequence[PortMapEntry]
 
-#: So many entries that use the same Parameter are named.
-PAIR = 2
 
 #: A document with a correct port map.
 GOOD = """<?xml version="1.0"?>
@@ -62,28 +60,29 @@ PORT_MAP_BROKEN = Rule(
 
 @record
 class Ties:
-    """The positions of the Parameters and Results of a body among its inputs and outputs, by their ids."""
+    """The positions of a body's Parameters among its inputs, and of its Results among its outputs, by the ids of the
+    layers. ``name`` is the name of the body."""
 
     name: str
     parameters: dict[str, int]
     results: dict[str, int]
 
     def parameter(self, entry: PortMapEntry, entries: Entries = ()) -> int:
-        """The position of the Parameter that ``entry`` names, one of ``entries``. Raises a ``PORT_MAP_BROKEN``
+        """The position of the Parameter that ``entry``, one of ``entries``, names. Raises a ``PORT_MAP_BROKEN``
         fault."""
         return self._found(self.parameters, entry, entries, kind="Parameter")
 
     def result(self, entry: PortMapEntry, entries: Entries = ()) -> int:
-        """The position of the Result that ``entry`` names, one of ``entries``. Raises a ``PORT_MAP_BROKEN`` fault."""
+        """The position of the Result that ``entry``, one of ``entries``, names. Raises a ``PORT_MAP_BROKEN`` fault."""
         return self._found(self.results, entry, entries, kind="Result")
 
     def _found(self, known: dict[str, int], entry: PortMapEntry, entries: Entries, *, kind: str) -> int:
         id = entry.internal_layer_id
         if id in known:
             return known[id]
-        taken = {each.internal_layer_id for each in entries if each.kind == entry.kind}
-        free = known.keys() - taken if entries else ()
-        return _position(known, id, kind, name=self.name, free=free, place=entry.place)
+        used = {each.internal_layer_id for each in entries if each.kind == entry.kind}
+        unused = known.keys() - used if entries else ()
+        return _position(known, id, kind, name=self.name, unused=unused, place=entry.place)
 
 
 def _position(
@@ -92,10 +91,11 @@ def _position(
     kind: str,
     *,
     name: str,
-    free: Collection[str] = (),
+    unused: Collection[str] = (),
     place: Place | None = None,
 ) -> int:
-    """The position of the layer that an entry at ``place`` names. ``free`` are the ids that no entry names."""
+    """The position of the layer ``id`` in ``known``. ``unused`` are the ids that no entry names. Raises a
+    ``PORT_MAP_BROKEN`` fault at ``place``."""
     if id in known:
         return known[id]
     layers = f"has no {kind}"
@@ -105,15 +105,15 @@ def _position(
         )
     raise PORT_MAP_BROKEN.fault(
         f"the port map of `{name}` refers to layer {id}, which is not a {kind} of the body: the body {layers}",
-        help=f'write internal_layer_id="{next(iter(free))}": that is the only unused {kind} of the body'
-        if len(free) == 1
+        help=f'write internal_layer_id="{next(iter(unused))}", the only unused {kind} of the body'
+        if len(unused) == 1
         else f'write the id of a {kind} of the body as "internal_layer_id"',
         place=place,
     )
 
 
 def tied(body: Graph, name: str) -> Ties:
-    """The ties of a body: the connections to the layer that contains it."""
+    """The positions of the Parameters and Results of a body called ``name``."""
     places = {value: position for position, value in enumerate(body.inputs)}
     parameters = {
         str(node.id): places[node.outputs[0]]
@@ -128,13 +128,13 @@ def tied(body: Graph, name: str) -> Ties:
 
 
 def read_values(body: Graph) -> set[Value | None]:
-    """The values that a body reads to compute a Result. OpenVINO drops Parameters that are not among them."""
+    """The values that a body reads to compute its Results. OpenVINO drops Parameters whose values are not read."""
     return {value for node in live(body, ("Result",)) for value in node.inputs}
 
 
 def ordered(entries: Entries, kind: str) -> tuple[PortMapEntry, ...]:
-    """The entries of inputs or outputs by their external ids; the first one of each id. Internal ones (-1) are
-    omitted."""
+    """The entries of inputs or outputs (``kind``) in the order of their external ids: the first entry of each id.
+    Entries without an external port (-1) are omitted."""
     found: dict[int, PortMapEntry] = {}
     for entry in entries:
         if entry.kind == kind and entry.external_port_id is not None and entry.external_port_id >= 0:
@@ -142,7 +142,7 @@ def ordered(entries: Entries, kind: str) -> tuple[PortMapEntry, ...]:
     return tuple(found[id] for id in sorted(found))
 
 
-def given(entry: PortMapEntry, inputs: Sequence[Tensor | None]) -> tuple[int, Tensor]:
+def input_of(entry: PortMapEntry, inputs: Sequence[Tensor | None]) -> tuple[int, Tensor]:
     """The index and the value of the input that ``entry`` names. The value is unknown if the input is not connected.
 
     Raises a ``PORT_MAP_BROKEN`` fault.
@@ -152,7 +152,7 @@ def given(entry: PortMapEntry, inputs: Sequence[Tensor | None]) -> tuple[int, Te
         return index, inputs[index] or UNKNOWN
     raise PORT_MAP_BROKEN.fault(
         f'the port map has an input with external_port_id="{index}"; the layer has {counted(len(inputs), "input")}',
-        help=f"write an id of 0 to {len(inputs) - 1}: the inputs are counted from 0",
+        help=f"write an id of 0 to {len(inputs) - 1}" if inputs else "remove the entry",
         place=entry.place,
     )
 
@@ -170,17 +170,18 @@ def check_inputs_mapped(entries: Entries, first: int, count: int) -> None:
 
 
 def check_parameters_tied(body: Graph, entries: Entries, ties: Ties, *, used: Collection[Value | None]) -> None:
-    """Warns of a Parameter that the body reads but no input is tied to. OpenVINO then runs the body with undefined
-    values. If two inputs are tied to one Parameter, the warning is at the second of their entries."""
-    taken = {entry.internal_layer_id for entry in entries if entry.kind == "input"}
+    """Warns of Parameters with a value in ``used`` to which the port map connects no input. OpenVINO then runs the body
+    with undefined values. If several inputs are connected to one Parameter, the warning is at the last of their
+    entries."""
+    connected = {entry.internal_layer_id for entry in entries if entry.kind == "input"}
     outer = [entry.internal_layer_id for entry in ordered(entries, "input")]
     doubled = [entry for entry in ordered(entries, "input") if outer.count(entry.internal_layer_id) > 1]
     help = "correct an entry that uses another Parameter twice"
-    if len(doubled) == PAIR and len({each.internal_layer_id for each in doubled}) == 1:
+    if len(doubled) == 2 and len({each.internal_layer_id for each in doubled}) == 1:
         ports = " and ".join(f'external_port_id="{each.external_port_id}"' for each in doubled)
         help = f"write this id in one of the entries with {ports}: both use Parameter {doubled[0].internal_layer_id}"
     for id, position in ties.parameters.items():
-        if id not in taken and body.inputs[position] in used:
+        if id not in connected and body.inputs[position] in used:
             fault = PORT_MAP_BROKEN.fault(
                 f"the port map of `{ties.name}` connects no input to Parameter {id}, which the body uses: its value "
                 "is undefined",
@@ -190,15 +191,16 @@ def check_parameters_tied(body: Graph, entries: Entries, ties: Ties, *, used: Co
             warn(fault.lowered(Severity.WARNING))
 
 
-def check_kept_once(body: Graph, entries: Entries, ties: Ties, *, merged: Mapping[int, int]) -> None:
-    """States an error if two inputs of a Loop are tied to one Parameter that a Result returns as it is and no back edge
-    changes. OpenVINO removes such a Parameter when it compiles the Loop, and fails at the second entry."""
+def check_unchanged_once(body: Graph, entries: Entries, ties: Ties, *, merged: Mapping[int, int]) -> None:
+    """States a ``PORT_MAP_BROKEN`` fault if two inputs of a Loop are connected to one Parameter that a Result returns
+    unchanged and no back edge changes. OpenVINO removes this Parameter when it compiles the Loop, and fails at the
+    second entry. ``merged`` is the result of ``merged_inputs``."""
     places = [(ties.parameter(entry, entries), entry) for entry in ordered(entries, "input")]
     seen: dict[int, PortMapEntry] = {}
     for place, entry in places:
         value, first = body.inputs[place], seen.setdefault(place, entry)
-        is_kept = place not in merged or body.outputs[merged[place]] is value
-        if first is not entry and value in body.outputs and is_kept:
+        unchanged = place not in merged or body.outputs[merged[place]] is value
+        if first is not entry and value in body.outputs and unchanged:
             warn(
                 PORT_MAP_BROKEN.fault(
                     f"the port map of `{ties.name}` ties inputs {first.external_port_id} and {entry.external_port_id} "
@@ -223,39 +225,43 @@ def check_outputs_mapped(entries: Entries, count: int, name: str) -> tuple[PortM
 
 
 def check_each_once(places: Sequence[int], name: str) -> None:
-    """Checks that each Result of a branch gives only one output. Raises a ``PORT_MAP_BROKEN`` fault."""
+    """Checks that each Result of a branch is connected to only one output; ``places`` are the positions of the Results.
+    Raises a ``PORT_MAP_BROKEN`` fault."""
     twice = next((place for at, place in enumerate(places) if place in places[:at]), None)
     if twice is not None:
         raise PORT_MAP_BROKEN.fault(
-            f"the port map of `{name}` connects two outputs to Result {twice}, but OpenVINO uses each Result for one "
-            "output",
+            f"the port map of `{name}` connects two outputs to the Result at position {twice}, but OpenVINO uses each "
+            "Result for one output",
             help="give each output its own Result",
         )
 
 
 def merged_inputs(entries: Entries, back_edges: Sequence[BackEdge], ties: Ties) -> dict[int, int]:
-    """For each back edge, the positions of the Parameter and of the Result whose value it receives in the next
-    iteration.
+    """The positions of the Parameters that back edges lead to, with the positions of the Results from which they come.
 
+    Only the first back edge of a Parameter counts, and only if an input without slices is connected to the Parameter.
     Raises a ``PORT_MAP_BROKEN`` fault if a back edge comes from a layer that is not a Result.
     """
     merged: dict[int, int] = {}
-    whole = {entry.internal_layer_id for entry in entries if entry.kind == "input" and entry.axis is None}
+    unsliced = {entry.internal_layer_id for entry in entries if entry.kind == "input" and entry.axis is None}
     for edge in back_edges:
-        if edge.to_layer not in whole or edge.to_layer not in ties.parameters:
+        if edge.to_layer not in unsliced or edge.to_layer not in ties.parameters:
             continue
         target = ties.parameters[edge.to_layer]
         merged.setdefault(target, _position(ties.results, edge.from_layer, "Result", name=ties.name, place=edge.place))
     return merged
 
 
-#: The number that OpenVINO uses for an unknown number.
-_ANY_NUMBER = 2**63 - 1
+#: The number with which OpenVINO states that a number is unknown.
+_UNKNOWN_NUMBER = 2**63 - 1
 
 
 def iterations(size: MaybeDim, entry: PortMapEntry) -> MaybeDim:
-    """The number of slices of an axis of ``size``: (|end - start| + 1) // part_size. A negative end or start counts
-    from the end."""
+    """The number of slices of an axis of ``size``: (|end - start| + 1) // part_size, or 0 for a negative ``part_size``.
+    A negative start or end counts from the end. None if the number is unknown.
+
+    Raises a ``PORT_MAP_BROKEN`` fault if ``part_size`` is 0 and the size is known.
+    """
     if entry.part_size == 0 and not isinstance(size, int):
         return None
     if entry.part_size == 0:
@@ -272,7 +278,7 @@ def iterations(size: MaybeDim, entry: PortMapEntry) -> MaybeDim:
     distance = end - start
     if isinstance(distance, int):
         count = (abs(distance) + 1) // entry.part_size
-        return count if count < _ANY_NUMBER else None
+        return count if count < _UNKNOWN_NUMBER else None
     if entry.start >= 0 and entry.end < 0:
         return floordiv(distance + 1, entry.part_size)
     return floordiv(1 - distance, entry.part_size) if entry.start < 0 <= entry.end else None
@@ -283,7 +289,8 @@ def _from_front(place: int, size: MaybeDim) -> MaybeDim:
 
 
 def sliced(x: Tensor, entry: PortMapEntry, index: int, *, counted: bool = True) -> tuple[Tensor, MaybeDim]:
-    """The slice of an input in one iteration, and the number of slices if they are ``counted``."""
+    """The slice of input ``index`` in one iteration, and the number of slices; None as the number unless ``counted``,
+    or if it is unknown. Raises an ``AXIS_OUT_OF_RANGE`` or ``PORT_MAP_BROKEN`` fault."""
     if x.shape is None:
         return Tensor(x.dtype), None
     axis = axis_of(entry.axis or 0, len(x.shape), "the axis of a port map", input=index)
@@ -292,7 +299,8 @@ def sliced(x: Tensor, entry: PortMapEntry, index: int, *, counted: bool = True) 
 
 
 def concatenated(x: Tensor, entry: PortMapEntry, size: MaybeDim) -> Tensor:
-    """The joined values of all iterations; ``size`` is the size along the axis of the port map."""
+    """The concatenated slices ``x`` of all iterations; ``size`` is the resulting size of the axis of ``entry``. Raises
+    an ``AXIS_OUT_OF_RANGE`` fault."""
     if x.shape is None:
         return Tensor(x.dtype)
     shape: Shape = x.shape or (1,)
@@ -301,10 +309,11 @@ def concatenated(x: Tensor, entry: PortMapEntry, size: MaybeDim) -> Tensor:
 
 
 def same_iterations(counts: Sequence[tuple[int, MaybeDim]]) -> MaybeDim:
-    """The common number of iterations of all sliced inputs. OpenVINO uses the last one that it knows."""
+    """The number of iterations, from the numbers of slices of the sliced inputs, as (index, number). It is the last
+    known number, as in OpenVINO; a different earlier number is a warning."""
     result: MaybeDim = None
     for index, count in counts:
-        if not agree(result, count, f"input {index} has as many slices as those before it"):
+        if not agree(result, count, f"input {index} has as many slices as earlier inputs"):
             warn(_uneven(index, count, result))
         if count is not None and (isinstance(count, int) or not isinstance(result, int)):
             result = count
@@ -321,10 +330,11 @@ def _uneven(index: int, count: MaybeDim, other: MaybeDim) -> Fault:
 
 
 def check_as_stated(body: Graph, arguments: Sequence[Type | None], context: Context) -> None:
-    """Infers a body with the declared types of its Parameters, to find its faults. The library does the same when it
-    reads the body.
+    """Infers a body with the declared types of its Parameters, as the library does when it reads the body, to find
+    faults.
 
-    Nothing is done if these types include the actual inputs, because the run itself finds the same faults.
+    It does nothing if the actual inputs, ``arguments``, have these types, because their run finds the same faults, or
+    if bodies are nested too deeply.
     """
     if nesting(body) > DEEPEST_SEARCH:
         return
@@ -332,15 +342,15 @@ def check_as_stated(body: Graph, arguments: Sequence[Type | None], context: Cont
     for node in body.nodes:
         known = given.get(node.outputs[0]) if node.op == "Parameter" and node.outputs and node.outputs[0] else None
         if isinstance(known, Tensor) and not (
-            _is_stated_type(node, known) and _covers(_stated_shape(node), known.shape)
+            _stated_type(node) in (None, known.dtype) and _covers(_stated_shape(node), known.shape)
         ):
             context.run(body, [None] * len(body.inputs))
             return
 
 
 def of_stated_types(body: Graph, arguments: Sequence[Type | None]) -> list[Type | None]:
-    """The inputs of a TensorIterator's body in the element types that its Parameters declare, as the library reads
-    them."""
+    """The inputs of a TensorIterator's body with the element types that its Parameters declare, which the library uses.
+    A different actual element type is a warning."""
     places = {value: position for position, value in enumerate(body.inputs)}
     result = list(arguments)
     for node in body.nodes:
@@ -371,10 +381,6 @@ def stated_parameters(body: Graph) -> dict[int, Tensor]:
     }
 
 
-def _is_stated_type(node: Node, known: Tensor) -> bool:
-    return _stated_type(node) in (None, known.dtype)
-
-
 def _stated_type(node: Node) -> str | None:
     attribute = node.attributes.get("element_type")
     try:
@@ -391,10 +397,10 @@ def _stated_shape(node: Node) -> Shape | None:
         return None
 
 
-def _covers(stated: Shape | None, own: Shape | None) -> bool:
-    if stated is None or own is None or len(own) != len(stated):
+def _covers(stated: Shape | None, actual: Shape | None) -> bool:
+    if stated is None or actual is None or len(actual) != len(stated):
         return stated is None
-    return all(dim is None or (_holds(dim, known) if known is not None else False) for dim, known in zip(stated, own))
+    return all(dim is None or (known is not None and _holds(dim, known)) for dim, known in zip(stated, actual))
 
 
 def _holds(stated: Dim, dim: Dim) -> bool:

@@ -1,4 +1,4 @@
-"""The number of prior boxes that OpenVINO has in each cell of a feature map."""
+"""The number of prior boxes that OpenVINO computes for each cell of a feature map."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ Floats = tuple[float, ...]
 
 
 def aspect_ratios(ratios: Floats, flip: bool) -> int:
-    """The number of different aspect ratios, including 1, and with ``flip`` the inverse of each."""
+    """The number of different aspect ratios, including 1 and, with ``flip``, the inverse of each ratio."""
     found = {1.0}
     for ratio in ratios:
         found.add(round(ratio, 6))
@@ -15,19 +15,20 @@ def aspect_ratios(ratios: Floats, flip: bool) -> int:
     return len(found)
 
 
-def _whole(density: float) -> int:
-    """The density as an integer of 32 bits; 0 if it is too large or not a number."""
+def _as_integer(density: float) -> int:
+    """The density as a 32-bit integer; 0 if it is too large or not a number."""
     return int(density) if abs(density) < 2**31 else 0
 
 
 def priors_of_cell(
     ratios: int, least: int, most: int, *, scale_all_sizes: bool, fixed: int, density: Floats, fixed_ratios: int
 ) -> int:
-    """The number of prior boxes in a cell, for ``ratios`` aspect ratios and ``least``, ``most`` and ``fixed`` sizes.
+    """The number of prior boxes in a cell. The integers are numbers of entries: ``ratios`` aspect ratios, ``least``
+    minimum sizes, ``most`` maximum sizes, ``fixed`` fixed sizes and ``fixed_ratios`` fixed ratios.
 
     Source: OpenVINO PriorBox-1 and -8, as the library counts.
     """
     count = ratios * least + most if scale_all_sizes else ratios + least - 1
     if fixed:
         count = ratios * fixed
-    return count + sum((fixed_ratios or ratios) * (_whole(each) ** 2 - 1) for each in density)
+    return count + sum((fixed_ratios or ratios) * (_as_integer(each) ** 2 - 1) for each in density)

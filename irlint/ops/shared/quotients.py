@@ -22,21 +22,21 @@ from irlint.model.descriptions import Ratio, Ratios
 from irlint.model.tensor import INTEGERS, Scalar, Tensor
 from irlint.ops.shared import contents
 
-#: The types whose quotients are tracked. float32 counts to 2**24, float64 to 2**53; no type of 16 bits counts to every
-#: size.
+#: The types whose quotients are tracked. float32 holds every integer up to 2**24, float64 up to 2**53; 16-bit types are
+#: too small for sizes.
 EXACT = frozenset({"float32", "float64"})
 
-#: Sizes are multiplied by at most this number, so that sizes below 2**20 stay exact.
+#: Sizes are multiplied by at most this number, so that products of sizes below 2**20 stay exact.
 MOST_TIMES = 16
 
 LARGEST_DIVISOR = 1 << 24
 
 
 def truncated(a: Dim, b: Dim) -> MaybeDim:
-    """a / b rounded towards zero, exact for sizes of inputs, which are at least 1.
+    """a / b rounded towards zero, given that sizes of inputs are at least 1.
 
-    None if b may be 0 or its sign is unknown. Also None if the sign of a is unknown and a is not a simple sum, because
-    proofs with two cases for each of many quotients are slow.
+    None if b may be 0 or its sign is unknown, or if the result is too complex. Also None if the sign of a is unknown
+    and a contains quotients or extremes, because proofs with two cases for each of them are slow.
     """
     return guarded(_truncated, a, b)
 
@@ -57,7 +57,8 @@ def _truncated(a: Dim, b: Dim) -> MaybeDim:
 
 
 def with_ratios(result: Tensor, a: Tensor, b: Tensor, *, ratio: Callable[[Scalar, Scalar], Scalar | Ratio]) -> Tensor:
-    """The quotient or the product of two tensors; ``ratio`` computes the entries that are not plain numbers."""
+    """``result``, the quotient or product of two tensors, with the entries that ``ratio`` computes in place of unknown
+    entries."""
     if result.dtype not in EXACT or result.value is None or result.shape is None:
         return result
     pairs = zip(
@@ -73,7 +74,7 @@ def with_ratios(result: Tensor, a: Tensor, b: Tensor, *, ratio: Callable[[Scalar
 
 
 def quotient_ratio(a: Scalar, b: Scalar) -> Scalar | Ratio:
-    """A size divided by a number; None for anything else."""
+    """A symbolic size divided by a float; None for any other arguments, or if the float is not exact enough."""
     if not isinstance(a, Expr) or not isinstance(b, float) or not isfinite(b) or b == 0:
         return None
     divisor, times = b.as_integer_ratio()
@@ -81,7 +82,8 @@ def quotient_ratio(a: Scalar, b: Scalar) -> Scalar | Ratio:
 
 
 def product_ratio(a: Scalar, b: Scalar) -> Scalar | Ratio:
-    """A size multiplied by a fraction; None for anything else."""
+    """A symbolic size multiplied by a float, in any order; None for any other arguments, or if the float is not exact
+    enough."""
     if isinstance(b, Expr):
         a, b = b, a
     if not isinstance(a, Expr) or not isinstance(b, float) or not isfinite(b):
@@ -101,7 +103,7 @@ def _ratio(a: Dim, times: int, divisor: int) -> Dim | Ratio | None:
 
 
 def rounded(x: Tensor, fold: contents.Fold) -> Tensor | None:
-    """A tensor of tracked quotients, rounded by ``fold``; None for any other."""
+    """A tensor of tracked quotients, rounded by ``fold``; None for any other tensor."""
     if not isinstance(x.extent, Ratios):
         return None
     return Tensor(x.dtype, x.shape, tuple(contents.entry_of(fold, (entry,), x.dtype) for entry in x.extent.entries))

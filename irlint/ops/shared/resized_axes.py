@@ -1,4 +1,4 @@
-"""The axes that ONNX Runtime can resize in each mode."""
+"""The axes that ONNX Runtime can resize in each mode of Resize and Upsample."""
 
 from __future__ import annotations
 
@@ -52,7 +52,8 @@ def by_scales(scales: Sequence[Scalar]) -> list[Change]:
 
 
 def by_sizes(dims: Sequence[MaybeDim], targets: Sequence[MaybeDim], *, together: bool) -> list[Change]:
-    """The effect of sizes on their axes; with ``together``, all axes have the same scale."""
+    """The effect of the sizes ``targets`` on axes of sizes ``dims``. With ``together``, all axes have the same scale,
+    so an axis that is known to change decides the effect on all."""
     found = [_by_size(dim, target) for dim, target in zip(dims, targets)]
     changed = next((each for each in found if each), None)
     return [changed] * len(found) if together and changed else found
@@ -68,8 +69,8 @@ def _by_size(dim: MaybeDim, target: MaybeDim) -> Change:
 def warn_of_mode(
     x: Tensor, mode: str, changes: Sequence[Change], *, axes: Sequence[int] | None = None, antialias: bool = False
 ) -> None:
-    """Adds a fault of axes or an element type that ONNX Runtime does not resize in ``mode``; ``axes`` None means
-    all."""
+    """States a ``RESIZE_MODE_UNSUPPORTED`` fault if ONNX Runtime does not resize the axes or the element type in
+    ``mode``. ``changes`` are the effects on ``axes``, or on all axes if ``axes`` is None."""
     ranks = _RESIZED.get(mode)
     if ranks is None or x.shape is None:
         return
@@ -111,8 +112,8 @@ def _groups(mode: str, rank: int, by_axis: Mapping[int, Change], *, antialias: b
 
 
 def require_kept(x: Tensor, mode: str, targets: Mapping[int, MaybeDim], *, antialias: bool = False) -> None:
-    """Requires that axes keep their sizes if ONNX Runtime resizes no group with them in ``mode``; ``targets`` are sizes
-    by axis."""
+    """Requires that the axes outside of one group that ONNX Runtime can resize in ``mode`` keep their sizes.
+    ``targets`` are the new sizes by axis."""
     if x.shape is None or len(x.shape) not in _RESIZED.get(mode, ()):
         return
     rank = len(x.shape)

@@ -23,7 +23,7 @@ g () => (float[2,3] y) <int64[2] shape = {2, 3}> { y = ConstantOfShape (shape) }
 
 
 def length(tensor: Tensor) -> int | None:
-    """The number of entries of a list; None if it is unknown. A scalar has one."""
+    """The number of entries of a list (axis 0 of a tensor), 1 for a scalar; None if it is unknown."""
     if tensor.value is not None:
         return len(tensor.value)
     if tensor.shape is None:
@@ -34,7 +34,8 @@ def length(tensor: Tensor) -> int | None:
 
 
 def entries(tensor: Tensor) -> tuple[MaybeDim, ...] | None:
-    """The integers in a list; None for unknown ones. None if their number is unknown or too large."""
+    """The integers in a list, with None for an unknown integer. The result is None if the number of entries is unknown
+    or too large."""
     known = tensor.ints
     if known is not None:
         return known
@@ -42,8 +43,8 @@ def entries(tensor: Tensor) -> tuple[MaybeDim, ...] | None:
     return None if count is None or count > CONTENTS_LIMIT else (None,) * count
 
 
-def whole(tensor: Tensor | None) -> tuple[int, ...] | None:
-    """The integers in a list; None if one of them is not a known number."""
+def known_integers(tensor: Tensor | None) -> tuple[int, ...] | None:
+    """The integers in a list; None if an entry is unknown or symbolic."""
     known = tensor.ints if tensor is not None else None
     if known is None or not all(isinstance(entry, int) for entry in known):
         return None
@@ -57,7 +58,8 @@ def number(tensor: Tensor | None) -> MaybeDim:
 
 
 def stated_size(entry: MaybeDim, index: int | None, what: str) -> MaybeDim:
-    """``entry`` as a size, after checking that it is not negative. Raises a ``SIZE_NEGATIVE`` fault."""
+    """``entry``, after checking that it can be a size. ``what`` names it; ``index`` is the input with the entry, or
+    None. Raises a ``SIZE_NEGATIVE`` fault if the entry is certainly negative."""
     if reaches(entry, 0, f"{what} is a size"):
         return entry
     place = "" if index is None or f"input {index}" in what else f" in input {index}"
@@ -67,7 +69,8 @@ def stated_size(entry: MaybeDim, index: int | None, what: str) -> MaybeDim:
 
 
 def stated_shape(tensor: Tensor, index: int) -> Shape | None:
-    """The shape that input ``index`` lists (ONNX); None for an unknown entry.
+    """The shape that input ``index`` lists (ONNX), with None for an unknown entry. The result is None if the rank is
+    unknown.
 
     Raises an ``INPUT_RANK_REFUSED`` or a ``SIZE_NEGATIVE`` fault.
     """
@@ -79,7 +82,8 @@ def stated_shape(tensor: Tensor, index: int) -> Shape | None:
 
 
 def openvino_shape(tensor: Tensor, index: int) -> Shape | None:
-    """The shape that input ``index`` lists (OpenVINO): -1 is an unknown size, and a smaller number is 0."""
+    """The shape that a tensor lists (OpenVINO): -1 is an unknown size, and a smaller number is read as 0. None if the
+    rank is unknown."""
     listed = entries(tensor)
     return None if listed is None else tuple(_openvino_size(entry) for entry in listed)
 

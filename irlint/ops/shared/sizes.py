@@ -12,12 +12,13 @@ def dim_of(shape: Shape | None, axis: int) -> MaybeDim:
 
 
 def size(x: Tensor | None, axis: int, rank: int) -> MaybeDim:
-    """The size of an axis of a tensor, if it has this rank; else None."""
+    """The size of an axis of a tensor; None if the tensor does not have this rank, or if the size is unknown."""
     return x.shape[axis] if x is not None and x.shape is not None and len(x.shape) == rank else None
 
 
 def narrower(*sizes: MaybeDim) -> MaybeDim:
-    """The most informative of several equal sizes; the first one of equally informative ones."""
+    """The most informative of several equal sizes: an integer, or else the size with the closest bounds. The first if
+    several are equally informative."""
     result: MaybeDim = None
     for size in sizes:
         if result is None or (size is not None and not isinstance(result, int) and _is_narrower(size, result)):
@@ -33,8 +34,8 @@ def _is_narrower(a: Dim, b: Dim) -> bool:
 
 
 def whole_quotient(count: Dim, divisor: Dim) -> Dim:
-    """The quotient of two sizes, one of which divides the other. It is 1 if the dividend is at most the divisor and not
-    0.
+    """The quotient ``count`` // ``divisor`` of two sizes, one of which divides the other. It is 1 if ``count`` is at
+    least 1 and at most ``divisor``.
 
     Raises ZeroDivisionError and TooComplex.
     """

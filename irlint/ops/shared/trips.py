@@ -1,4 +1,4 @@
-"""Loops whose condition compares a growing number with the size that is also the trip count."""
+"""Loops whose trip count is a dynamic size, and whose condition compares a growing number with this size."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ def lasts_for(
 ) -> bool:
     """Whether the condition of an ONNX Loop holds after each iteration except the last of ``count``.
 
-    The body is inferred for an iteration with any number of iterations after it. A value that grows by a constant in
-    the first iteration, and also in this one, has grown by it in all iterations before. ``state`` are the types at the
-    start of every iteration.
+    The body is inferred for iteration ``count - 2 - k``, where the symbol k is at least 0: every iteration but the
+    last. A value that grows by the same constant in the first iteration and in this iteration grows by it in every
+    iteration. ``state`` are the types at the start of every iteration.
     """
     if not isinstance(count, Expr) or nesting(body) > DEEPEST_SEARCH:
         return False
     first = context.run(body, (number.changed(value=(0,)), *initial), "tried")
-    place = count - 2 - symbol(FOLLOWING, by_data=True)
+    iteration = count - 2 - symbol(FOLLOWING, by_data=True)
     steps = [_step(before, after) for before, after in zip(initial, first)]
-    values = [None if step is None else step[0] + step[1] * place for step in steps]
+    values = [None if step is None else step[0] + step[1] * iteration for step in steps]
     given = [
         known if value is None or not isinstance(known, Tensor) else known.changed(value=(value,))
         for known, value in zip(state, values)
     ]
-    later = context.run(body, (number.changed(value=(place,)), *given), "tried")
+    later = context.run(body, (number.changed(value=(iteration,)), *given), "tried")
     grown = all(
         step is None or value is None or (isinstance(after, Tensor) and same(_lone(after), value + step[1]))
         for step, value, after in zip(steps, values, later)
@@ -48,11 +48,11 @@ def lasts_for(
 
 
 def _step(before: Type | None, after: Type | None) -> tuple[int, int] | None:
-    """The initial number of a carried value, and its change in one iteration."""
+    """The initial number of a carried value, and its change in one iteration; None if one of the two is unknown."""
     first, second = (_lone(known) if isinstance(known, Tensor) else None for known in (before, after))
     return (first, second - first) if isinstance(first, int) and isinstance(second, int) else None
 
 
 def _lone(known: Tensor) -> MaybeDim:
-    """The integer or size in a tensor."""
+    """The integer or size in a tensor of one element; None for any other tensor."""
     return None if isinstance(known.scalar, (bool, float)) else known.scalar

@@ -1,4 +1,4 @@
-"""The element types that schemas allow, and the types of their type variables at a node."""
+"""Checks of the types of a node against its schema, and the types of the schema's type variables."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SMALL_FLOATS = FLOATS - {"float32", "float64"}
 
 
 def type_key(known: Type | None) -> str | None:
-    """The name of a type in schemas: ``float32``, ``seq(int64)``; None if it is not fully known."""
+    """The name of a type in schemas: ``float32``, ``seq(int64)``; None if an element type in it is unknown."""
     if isinstance(known, Tensor):
         return known.dtype
     if isinstance(known, SparseTensor):
@@ -32,15 +32,15 @@ def type_key(known: Type | None) -> str | None:
 
 
 def kind_text(known: Type | None) -> str:
-    """The text of a type, for a message that compares it with a type of another kind: ``a tensor of float32``,
-    ``seq(int64)``, ``seq(?)``."""
+    """The text of a type in a message that compares types of different kinds: ``a tensor of float32``, ``seq(int64)``,
+    ``seq(?)``."""
     if isinstance(known, Tensor):
         return f"a tensor of {known.dtype}" if known.dtype else "a tensor"
     return type_key(known) or type_text(known)
 
 
 def types_text(one: Type | None, other: Type | None) -> tuple[str, str]:
-    """The texts of two types, for a message that compares them."""
+    """The texts of two types in a message that compares them: only the element types if both are tensors."""
     if isinstance(one, Tensor) and isinstance(other, Tensor):
         return one.dtype or "?", other.dtype or "?"
     return kind_text(one), kind_text(other)
@@ -55,21 +55,22 @@ def _formal_at(formals: Sequence[Formal], index: int) -> Formal | None:
 def type_variables(schema: OfficialSchema, inputs: Sequence[Type | None]) -> dict[str, str]:
     """The type of each type variable of ``schema``, from the types of the inputs.
 
-    Raises an ``ELEMENT_TYPE_REFUSED`` or ``ELEMENT_TYPES_DIFFER`` fault.
+    Raises an ``ELEMENT_TYPE_REFUSED`` or ``ELEMENT_TYPES_DIFFER`` fault. A type that depends on the release of ONNX
+    Runtime is only a warning.
     """
     variables: dict[str, str] = {}
     first: dict[str, int] = {}
     for index, known in enumerate(inputs):
         formal = _formal_at(schema.inputs, index)
         key = known.dtype if isinstance(known, Tensor) else type_key(known)
-        if formal is not None and key is None and _is_of_no_kind(known, formal):
+        if formal is not None and key is None and _is_of_refused_kind(known, formal):
             raise _refused(schema, formal, index, key=type_text(known))
         if formal is None or key is None:
             continue
         refused = None
         if key not in formal.types:
-            beside = _beside(schema, inputs, formal)
-            refused = _refused(schema, formal, index, key=key, beside=beside)
+            required = _type_of_equal_input(schema, inputs, formal)
+            refused = _refused(schema, formal, index, key=key, required=required)
         if refused is not None and refused.severity is Severity.ERROR:
             raise refused
         if refused is not None:
@@ -88,8 +89,8 @@ def type_variables(schema: OfficialSchema, inputs: Sequence[Type | None]) -> dic
     return variables
 
 
-def _beside(schema: OfficialSchema, inputs: Sequence[Type | None], formal: Formal) -> str:
-    """The type of another input that must be equal, if the operator accepts it; else ""."""
+def _type_of_equal_input(schema: OfficialSchema, inputs: Sequence[Type | None], formal: Formal) -> str:
+    """The text of an accepted type of an input with the same type variable as ``formal``; "" if no input has one."""
     for index, known in enumerate(inputs):
         other, key = _formal_at(schema.inputs, index), type_key(known)
         if other is not None and other.homogeneous and other.variable == formal.variable and key in formal.types:
@@ -97,22 +98,23 @@ def _beside(schema: OfficialSchema, inputs: Sequence[Type | None], formal: Forma
     return ""
 
 
-def _is_of_no_kind(known: Type | None, formal: Formal) -> bool:
-    """Whether an input is of a kind (sequence, map, …) that the operator never accepts, whatever the element type."""
+def _is_of_refused_kind(known: Type | None, formal: Formal) -> bool:
+    """Whether an input is of a kind (sequence, map, …) that the operator never accepts, for any element type."""
     if known is None or isinstance(known, Tensor):
         return False
     kind = type_text(known).partition("(")[0].replace("sparse", "sparse_tensor") + "("
     return not any(name.startswith(kind) for name in formal.types)
 
 
-def _refused(schema: OfficialSchema, formal: Formal, index: int, *, key: str, beside: str = "") -> Fault:
-    """The fault of an input whose type the schema does not list. Releases of ONNX Runtime differ in the small
-    floating-point types that they accept."""
+def _refused(schema: OfficialSchema, formal: Formal, index: int, *, key: str, required: str = "") -> Fault:
+    """The fault of an input whose type ``key`` the schema does not list; ``required`` is the type that the help
+    suggests. It is a warning for small floating-point types of ONNX Runtime's operators, because its releases differ
+    in them."""
     runtime = schema.domain in RUNTIME_DOMAINS
     varies = schema.domain == MICROSOFT and "(" not in formal.variable and len(formal.types) > 1
     where = "in ONNX Runtime" if runtime else f"since opset {schema.since}"
-    other = "a release" if runtime else _opset_that_takes(schema, index, key)
-    target = beside or _best(formal.types, key)
+    other = "a release" if runtime else _opset_that_accepts(schema, index, key)
+    target = required or _best(formal.types, key)
     another = f", or use {other} whose operator supports {key}" * bool(other)
     return ELEMENT_TYPE_REFUSED.fault(
         f"input {index} ({formal.name}) is {key}; the operator takes {_types_text(formal.types)} {where}",
@@ -123,13 +125,13 @@ def _refused(schema: OfficialSchema, formal: Formal, index: int, *, key: str, be
 
 
 def _best(types: Collection[str], key: str) -> str:
-    """The help for a tensor of a wrong type: the types to which it can be cast."""
+    """The types to which a tensor of type ``key`` can be cast, as the help names them."""
     names = {name for name in types if "(" not in name}
     return one_of(names, key) if names else "one of these types"
 
 
 def _quantized(schema: OfficialSchema, formal: Formal, index: int, *, key: str) -> str:
-    """The help for a real-valued bias that must be quantized; "" for any other input."""
+    """The help for a floating-point bias that must be quantized; "" for any other input."""
     scales = [each.name for each in schema.inputs if each.name.endswith("_scale")]
     if len(scales) < 2 or key not in FLOATS or formal.types != {"int32"}:
         return ""
@@ -138,26 +140,26 @@ def _quantized(schema: OfficialSchema, formal: Formal, index: int, *, key: str) 
     )
 
 
-def _opset_that_takes(schema: OfficialSchema, index: int, key: str) -> str:
-    """``opset 21,``: the next version of an operator that accepts a type as this input, otherwise the last earlier one;
-    "" if there is none."""
+def _opset_that_accepts(schema: OfficialSchema, index: int, key: str) -> str:
+    """``opset 21,``: the first later opset in which the operator accepts type ``key`` as this input, or else the last
+    earlier opset; "" if no opset does."""
     versions = official_versions(schema.name, schema.domain)
-    taking = []
+    accepting = []
     for since in versions:
         other = official(schema.name, since, schema.domain)
         formal = _formal_at(other.inputs, index) if other is not None else None
         if formal is not None and key in formal.types:
-            taking.append(since)
-    later = next((since for since in taking if since > schema.since), None)
+            accepting.append(since)
+    later = next((since for since in accepting if since > schema.since), None)
     if later is not None:
         return f"opset {later},"
-    until = next((since for since in versions if taking and since > taking[-1]), None)
+    until = next((since for since in versions if accepting and since > accepting[-1]), None)
     return f"opset {until - 1}," if until is not None else ""
 
 
 def check_output_types(schema: OfficialSchema, outputs: Sequence[Type | None]) -> None:
-    """Checks that the operator can give outputs of these types. The types of most outputs follow from the inputs. Those
-    of some, such as the outputs of If, come from a body. A tensor of another element type is a warning. Raises an
+    """Checks that the schema allows the types of the outputs. The types of a few outputs, such as the outputs of If, do
+    not follow from the inputs but come from a body. A tensor of another element type is only a warning. Raises an
     ``ELEMENT_TYPE_REFUSED`` fault."""
     for index, known in enumerate(outputs):
         formal = _formal_at(schema.outputs, index)
@@ -180,7 +182,8 @@ def _types_text(types: frozenset[str]) -> str:
 
 
 def output_type(schema: OfficialSchema, index: int, variables: Mapping[str, str]) -> str | None:
-    """The type of output ``index`` if the schema alone decides it; else None."""
+    """The type of output ``index`` according to the schema and the types of its type variables; None if they do not
+    determine it."""
     formal = _formal_at(schema.outputs, index)
     if formal is None or not formal.homogeneous:
         return None

@@ -1,4 +1,4 @@
-"""Sliding windows: checks of their attributes, and the sizes that convolution and pooling give."""
+"""Sliding windows: checks of their attributes, and the output sizes of convolution and pooling."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from irlint.lazy_typing import Literal
 from irlint.ops.shared.attributes import expect_range
 from irlint.ops.shared.axes import Ints
 from irlint.ops.shared.operands import RANK_MISMATCH
-from irlint.ops.signatures import TOGETHER, UNLIKELY, group, holds
+from irlint.ops.signatures import TOGETHER, UNLIKELY, group, with_roles
 from irlint.records import record, replaced
 
 #: ONNX Runtime reads the empty text as NOTSET.
@@ -25,7 +25,7 @@ WINDOW_EXCEEDS_INPUT = Rule(
     "IRL316",
     "window-exceeds-input",
     Severity.ERROR,
-    "The window does not fit into the padded input even once.",
+    "The window is larger than the padded input.",
     why=(
         "The output would have no element, or a negative number of elements, on that axis. OpenVINO refuses the "
         "model when it loads it. ONNX Runtime refuses a convolution at the node. Its poolings return an empty "
@@ -92,8 +92,8 @@ def window_count(size: Dim, span: Dim, stride: int, *, begin: int, end: int, rou
     """The number of windows of ``span`` elements on an axis of ``size`` with the padding ``begin`` and ``end``.
 
     ``ceil`` also counts a last window that reaches past the end. ``ceil_torch`` does the same, but drops the last
-    window if it begins in the padding at the end or past it. Sources: ONNX MaxPool-22, AveragePool-22; OpenVINO
-    MaxPool-14, AvgPool-14.
+    window if it begins in the end padding or past it. Sources: ONNX MaxPool-22, AveragePool-22; OpenVINO MaxPool-14,
+    AvgPool-14.
     """
     room = size + (begin + end) - span
     if rounding == "floor":
@@ -111,7 +111,7 @@ def same_count(size: Dim, span: MaybeDim, stride: int, *, rounding: Rounding = "
     """The number of windows with SAME padding: ceil(size / stride).
 
     With ``ceil``, there may be one window more if the window is shorter than the stride, because then nothing is
-    padded. None if the window is unknown and this matters.
+    padded; the result is None if this depends on an unknown ``span``.
     """
     count = ceiling_of(size, stride)
     if rounding != "ceil" or (span is not None and at_least(span, stride)):
@@ -120,7 +120,7 @@ def same_count(size: Dim, span: MaybeDim, stride: int, *, rounding: Rounding = "
 
 
 def floor_of(a: Dim, divisor: int) -> MaybeDim:
-    """The floor of a / divisor. For a maximum it is applied to the parts, so that nested quotients are simplified."""
+    """The floor of a / divisor. The parts of a maximum are divided, so that nested quotients are simplified."""
     first, *others = (floordiv(part, divisor) for part in parts_of_largest(a))
     return largest(first, *others) if others else first
 
@@ -131,7 +131,7 @@ def ceiling_of(a: Dim, divisor: int) -> MaybeDim:
 
 
 def parts_of_largest(a: Dim) -> tuple[Dim, ...]:
-    """The sizes whose maximum is ``a``, if one of them has an upper bound; else only ``a``."""
+    """The sizes whose maximum is ``a``; only ``a`` if it is no maximum, or if no part has an upper bound."""
     found = lone_atom(a, "max")
     if found is None or all(bounds(part)[1] is None for part in found[0].parts):
         return (a,)
@@ -164,13 +164,13 @@ def arranged(batch: MaybeDim, channels: MaybeDim, sizes: Sequence[MaybeDim], *, 
 # --- attributes -------------------------------------------------------------------------------------------------------
 
 
-@holds(dilations=UNLIKELY)
+@with_roles(dilations=UNLIKELY)
 @group
 @record
 class OnnxWindow:
     """The attributes of an ONNX window that mean the same in convolution and pooling.
 
-    ``kernel_shape`` is not included: it is the window of a pooling, but only repeats the weights' sizes in a
+    ``kernel_shape`` is not a field: it defines the window of a pooling, but only repeats the sizes of the weights of a
     convolution.
     """
 
@@ -180,7 +180,7 @@ class OnnxWindow:
     strides: Ints | None = None
 
 
-@holds(dilations=UNLIKELY, pads_begin=TOGETHER, pads_end=TOGETHER)
+@with_roles(dilations=UNLIKELY, pads_begin=TOGETHER, pads_end=TOGETHER)
 @group
 @record
 class OpenvinoWindow:
@@ -195,8 +195,8 @@ class OpenvinoWindow:
 
 @record
 class Window:
-    """A window with one entry for each spatial axis. With ``same``, the padding follows from the input, as ``auto_pad``
-    says."""
+    """A window with one entry for each spatial axis; ``first`` is the first of these axes. With ``same``, the padding
+    follows from the size of the input, and ``begin`` and ``end`` are 0."""
 
     kernel: Shape
     strides: Ints
@@ -220,7 +220,8 @@ class Window:
 
 
 def per_axis(given: Ints | None, count: int, name: str, *, default: int = 1, times: int = 1) -> Ints:
-    """An attribute with ``times`` entries for each of ``count`` spatial axes. Raises a ``RANK_MISMATCH`` fault."""
+    """An attribute with ``times`` entries for each of ``count`` spatial axes; ``default`` for each entry if ``given``
+    is None. Raises a ``RANK_MISMATCH`` fault."""
     if given is None:
         return (default,) * (count * times)
     if len(given) == count * times:
@@ -235,9 +236,9 @@ def per_axis(given: Ints | None, count: int, name: str, *, default: int = 1, tim
 
 
 def onnx_window(given: OnnxWindow, count: int, kernel: Shape, *, ceil: bool = False, first: int = 2) -> Window:
-    """The window that ONNX attributes describe. Raises faults of their lengths and ranges.
+    """The window that ONNX attributes describe. Raises a ``RANK_MISMATCH`` or ``ATTRIBUTE_OUT_OF_RANGE`` fault.
 
-    If ``pads`` and ``auto_pad`` are both given, ``auto_pad`` counts; ``expect_one_padding`` reports this.
+    If ``pads`` and ``auto_pad`` are both present, ``auto_pad`` counts; ``expect_one_padding`` reports this.
     """
     strides = per_axis(given.strides, count, "strides", default=1)
     dilations = per_axis(given.dilations, count, "dilations", default=1)
@@ -255,8 +256,8 @@ def onnx_window(given: OnnxWindow, count: int, kernel: Shape, *, ceil: bool = Fa
 
 
 def expect_one_padding(given: OnnxWindow, severity: Severity | None = None) -> None:
-    """Raises an ``AUTO_PAD_CONFLICT`` fault if ``auto_pad`` and ``pads`` are both given; with ``severity``, adds it
-    instead."""
+    """Raises an ``AUTO_PAD_CONFLICT`` fault if ``auto_pad`` and ``pads`` are both present. With ``severity``, the fault
+    is stated at that severity instead, except for VALID with pads of 0."""
     auto_pad, pads = given.auto_pad, given.pads
     if auto_pad in ("NOTSET", "") or pads is None:
         return
@@ -274,7 +275,7 @@ def expect_one_padding(given: OnnxWindow, severity: Severity | None = None) -> N
 
 
 def expect_no_dilated_same(window: Window) -> None:
-    """Adds a ``PADDING_NOT_PORTABLE`` fault for SAME padding with a dilated window (ONNX)."""
+    """States a ``PADDING_NOT_PORTABLE`` fault for SAME padding with a dilated window (ONNX)."""
     for position, dilation in enumerate(window.dilations):
         if window.same and dilation > 1 and same(window.kernel[position], 1) is False:
             warn(
@@ -289,14 +290,14 @@ def expect_no_dilated_same(window: Window) -> None:
 
 
 def expect_pads_below_kernel(window: Window) -> None:
-    """Adds a ``PADDING_NOT_PORTABLE`` fault if pads are not smaller than the kernel (ONNX pooling)."""
+    """States a ``PADDING_NOT_PORTABLE`` fault if pads are not smaller than the kernel (ONNX pooling)."""
     for position, kernel in enumerate(window.kernel):
         pads = (window.begin[position], window.end[position])
         if isinstance(kernel, int) and max(pads) >= kernel:
             warn(
                 PADDING_NOT_PORTABLE.fault(
                     f"axis {window.first + position} is padded by {pads[0]} and {pads[1]}, and the kernel is {kernel}: "
-                    'the specification allows it, ONNX Runtime refuses it ("Pad should be smaller than kernel.")',
+                    'the specification allows this, but ONNX Runtime refuses it ("Pad should be smaller than kernel.")',
                     help=f"pad by at most {kernel - 1}, or insert a Pad node",
                     attribute="pads",
                 )
@@ -309,8 +310,8 @@ def openvino_window(
 ) -> Window | None:
     """The window that OpenVINO attributes describe; an empty list is the default for each axis.
 
-    None if the library silently accepts numbers that the specification forbids. Raises faults of the lengths of lists,
-    and of zeros in ``strides`` and ``dilations``.
+    Negative numbers are only a warning, because the library silently accepts them; then the result is None. Raises a
+    ``RANK_MISMATCH`` fault, and an ``ATTRIBUTE_OUT_OF_RANGE`` fault for zeros in ``strides`` and ``dilations``.
     """
     strides = per_axis(given.strides or None, count, "strides", default=1)
     dilations = per_axis(dilations or None, count, "dilations", default=1)
@@ -336,12 +337,12 @@ def openvino_window(
 def window_sizes(
     shape: Shape | None, window: Window | None, count: int, *, lenient: bool = False, filled: bool = False
 ) -> Shape:
-    """The spatial sizes after a convolution or pooling of a tensor of ``shape``, which is input 0. A size is None if
-    it, the shape or the window is unknown.
+    """The ``count`` spatial sizes after a convolution or pooling of input 0, which has ``shape``. A size is None if
+    the input size, the shape or the window is unknown.
 
-    Raises a ``WINDOW_EXCEEDS_INPUT`` fault if the input is smaller than the window, and adds requirements for the sizes
-    for which this is unknown. With ``lenient``, the fault is only a warning if less than two strides are missing, and
-    omitted if less than one is missing and counts are rounded up. ``filled``: the spatial sizes are at least 1.
+    Raises a ``WINDOW_EXCEEDS_INPUT`` fault if the padded input is smaller than the window; if this is unknown, it
+    becomes a requirement. With ``lenient``, the fault is only a warning if less than two strides are missing, and
+    omitted if less than one stride is missing and counts are rounded up. ``filled``: the spatial sizes are at least 1.
     """
     if shape is None or window is None:
         return (None,) * count
@@ -403,11 +404,10 @@ def _exceeding(size: Dim, span: Dim, window: Window, *, position: int) -> Fault:
 def transposed_sizes(
     shape: Shape | None, window: Window | None, count: int, *, output_padding: Sequence[int], lenient: bool = False
 ) -> Shape:
-    """The spatial sizes after a transposed convolution of a tensor of ``shape``, which is input 0.
+    """The ``count`` spatial sizes after a transposed convolution of input 0, which has ``shape``.
 
     SAME padding gives size * stride, or the size without padding if that is smaller. Raises a ``WINDOW_EXCEEDS_INPUT``
-    fault if the padding leaves nothing. With ``lenient``, the fault is only a warning if the padding removes exactly
-    everything: the output is empty.
+    fault if a size is below 1. With ``lenient``, the fault is only a warning for a size of exactly 0.
     """
     if shape is None or window is None:
         return (None,) * count
@@ -426,7 +426,7 @@ def transposed_sizes(
         if window.same:
             result.append(smallest(size * stride, full))
             continue
-        if not reaches(full, 1, f"the padding on axis {window.first + position} leaves something"):
+        if not reaches(full, 1, f"axis {window.first + position} has an element after the padding is removed"):
             fault = _nothing_left(size, full, pads, axis=window.first + position)
             if not lenient or at_least(full, 0) is False:
                 raise fault

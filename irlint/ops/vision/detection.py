@@ -1,4 +1,4 @@
-"""Operators that choose among candidate boxes: non-maximum suppression in all its forms."""
+"""Non-maximum suppression in both formats, which selects boxes from candidates."""
 
 from __future__ import annotations
 
@@ -42,10 +42,10 @@ BOXES_MISMATCH = Rule(
     "IRL385",
     "boxes-scores-mismatch",
     Severity.ERROR,
-    "Boxes and scores disagree on the number of images or boxes.",
+    "The shapes of boxes and scores have different numbers of images, classes, boxes or coordinates.",
     why=(
         "Non-maximum suppression needs boxes of the shape [images, boxes, 4] (5 for rotated boxes) and scores of the "
-        "shape [images, classes, boxes], which is one score per box and class. Runtimes refuse anything else. Most "
+        "shape [images, classes, boxes], which is one score per box and class. Runtimes refuse other shapes. Most "
         "detectors compute scores as [images, boxes, classes], which must be transposed."
     ),
     fix="Transpose the scores to [images, classes, boxes], and give each box 4 coordinates.",
@@ -66,7 +66,7 @@ _SHORT_FLOATS = frozenset({"float32", "float16", "bfloat16"})
 
 @record
 class Candidates:
-    """The numbers of images, classes and boxes."""
+    """The numbers of images, classes and boxes of a non-maximum suppression."""
 
     images: MaybeDim
     classes: MaybeDim
@@ -74,7 +74,8 @@ class Candidates:
 
 
 def candidates(boxes: Tensor, scores: Tensor, coordinates: int = 4) -> Candidates:
-    """The common numbers of boxes [images, boxes, coordinates] and scores [images, classes, boxes].
+    """The numbers of images, classes and boxes, from boxes [images, boxes, coordinates] and scores [images, classes,
+    boxes].
 
     Raises a ``BOXES_MISMATCH`` fault.
     """
@@ -92,8 +93,8 @@ def candidates(boxes: Tensor, scores: Tensor, coordinates: int = 4) -> Candidate
 
 
 def per_region_candidates(boxes: Tensor, scores: Tensor, counts: Tensor) -> Candidates:
-    """The common numbers of boxes [classes, boxes, 4] and scores [classes, boxes] of all images, and ``counts``
-    [images].
+    """The numbers of images, classes and boxes, from boxes [classes, boxes, 4] and scores [classes, boxes] of all
+    images, and from ``counts`` [images], the number of boxes of each image.
 
     Raises a ``BOXES_MISMATCH`` fault. Source: OpenVINO MulticlassNms-9 with three inputs.
     """
@@ -108,14 +109,15 @@ def per_region_candidates(boxes: Tensor, scores: Tensor, counts: Tensor) -> Cand
 
 
 def selected(most: MaybeDim, context: Context) -> MaybeDim:
-    """The number of chosen boxes, at most ``most``: one unknown size for all outputs of the node; 0 if there can be
-    none."""
+    """The number of selected boxes: a symbol of the node, the same for all outputs, that is at most ``most``; 0 if
+    ``most`` is 0."""
     upper = None if most is None else bounds(most)[1]
     return 0 if upper == 0 else context.unknown("selected", upper)
 
 
 def _per_class(found: Candidates, most: MaybeDim) -> MaybeDim:
-    """The most boxes that can be chosen with ``most`` for each class of each image; unknown if it is negative."""
+    """The maximum number of selected boxes if at most ``most`` boxes of each class of each image are selected; None if
+    ``most`` is negative."""
     if isinstance(most, int) and most < 0:
         return None
     return product((found.images, found.classes, smallest(found.boxes, most)))
@@ -124,7 +126,7 @@ def _per_class(found: Candidates, most: MaybeDim) -> MaybeDim:
 # --- NonMaxSuppression ------------------------------------------------------------------------------------------------
 
 
-#: The inputs from index 2 on of a non-maximum suppression.
+#: The names of the inputs of a NonMaxSuppression from index 2 on.
 LIMITS = ("max_output_boxes_per_class", "iou_threshold", "score_threshold")
 
 
@@ -139,11 +141,11 @@ def non_max_suppression(
     center_point_box: int = 0,
     context: Context,
 ) -> Tensor:
-    """ONNX NonMaxSuppression of every version: [selected, 3]. If a limit is not a scalar, ONNX Runtime reads one
-    element."""
+    """ONNX NonMaxSuppression of every version: [selected, 3]. A limit with several elements is only a warning, because
+    ONNX Runtime reads one element."""
     if center_point_box not in (0, 1):
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
-            f"attribute `center_point_box` is {center_point_box}; it is 0 (corners) or 1 (centers)",
+            f"attribute `center_point_box` is {center_point_box}; it must be 0 (corners) or 1 (centers)",
             help="use 0 or 1",
             attribute="center_point_box",
         )
@@ -161,16 +163,17 @@ def non_max_suppression(
 
 def _expect_overlap(iou_threshold: Tensor | None) -> None:
     """Checks that a known threshold is between 0 and 1. Raises an ``OVERLAP_OUT_OF_RANGE`` fault."""
-    share = None if iou_threshold is None else iou_threshold.scalar
-    if isinstance(share, (int, float)) and not 0 <= share <= 1:
+    threshold = None if iou_threshold is None else iou_threshold.scalar
+    if isinstance(threshold, (int, float)) and not 0 <= threshold <= 1:
         raise OVERLAP_OUT_OF_RANGE.fault(
-            f"input 3 (iou_threshold) is {share:g}; the overlap of two boxes is between 0 and 1",
+            f"input 3 (iou_threshold) is {threshold:g}; the overlap of two boxes is between 0 and 1",
             help="use a number from 0 to 1",
             input=3,
         )
 
 
-def _scalars(*tensors: Tensor | None) -> None:
+def _expect_scalars(*tensors: Tensor | None) -> None:
+    """Checks that the inputs from index 2 on are scalars. Raises an ``INPUT_RANK_REFUSED`` fault."""
     for index, (tensor, name) in enumerate(zip(tensors, LIMITS), 2):
         expect_rank(tensor, index, 0, what=name)
 
@@ -183,15 +186,15 @@ def _most(stated: Tensor | None) -> MaybeDim:
     return int(known) if isinstance(known, (int, float)) else known
 
 
-def _known_numbers(count: int) -> Callable[[Layer], Fault | None]:
-    """The fault of boxes whose last axis is dynamic. The CPU plugin requires it to be ``count``."""
+def _known_coordinates(count: int) -> Callable[[Layer], Fault | None]:
+    """The check for boxes whose last axis is dynamic. The CPU plugin requires that its size is known as ``count``."""
 
     def refused(layer: Layer) -> Fault | None:
         boxes = layer.inputs[0]
         if not isinstance(boxes, Tensor) or not boxes.shape or isinstance(boxes.shape[-1], int):
             return None
         return not_compiled(
-            f"the last axis of input 0 (boxes) is {boxes.shape[-1]}, but the CPU plugin requires {count} to be known",
+            f"the last axis of input 0 (boxes) is {boxes.shape[-1]}, but the CPU plugin requires a known {count}",
             help=f"write {count} for the last axis of the boxes",
             input=0,
         )
@@ -201,12 +204,12 @@ def _known_numbers(count: int) -> Callable[[Layer], Fault | None]:
 
 _COMPILED = first_of(
     readable_constants(2),
-    _known_numbers(4),
+    _known_coordinates(4),
     types_at(
         3,
         4,
         allowed=frozenset({"float16", "bfloat16", "float32"}),
-        becomes="the operation of opset9 that it becomes takes",
+        becomes="OpenVINO replaces the layer by NonMaxSuppression of opset9, which accepts",
     ),
 )
 
@@ -222,8 +225,9 @@ def ov_nms_1(
     box_encoding: BoxEncoding = "corner",
     sort_result_descending: bool = True,
 ) -> Tensor:
-    """OpenVINO NonMaxSuppression-1: [min(boxes, most * classes), 3]; the number of images is ignored."""
-    _scalars(max_output_boxes_per_class, iou_threshold, score_threshold)
+    """OpenVINO NonMaxSuppression-1: [min(boxes, max_output_boxes_per_class * classes), 3]. The number of images is
+    ignored."""
+    _expect_scalars(max_output_boxes_per_class, iou_threshold, score_threshold)
     found, most = candidates(boxes, scores), _most(max_output_boxes_per_class)
     negative = isinstance(most, int) and most < 0
     return Tensor("int64", (None if negative else smallest(found.boxes, product((most, found.classes))), 3))
@@ -241,7 +245,7 @@ def ov_nms_3(
     sort_result_descending: bool = True,
     output_type: IndexType = "i64",
 ) -> Tensor:
-    """OpenVINO NonMaxSuppression-3: version 1 with a type for the indices."""
+    """OpenVINO NonMaxSuppression-3: like version 1; ``output_type`` is the type of the indices."""
     indices = ov_nms_1(boxes, scores, max_output_boxes_per_class, iou_threshold, score_threshold)
     return Tensor(INDEX_NAMES[output_type], indices.shape)
 
@@ -258,13 +262,13 @@ def ov_nms_4(
     sort_result_descending: bool = True,
     output_type: IndexType = "i64",
 ) -> Tensor:
-    """OpenVINO NonMaxSuppression-4: [images * classes * min(boxes, most), 3]."""
-    _scalars(max_output_boxes_per_class, iou_threshold, score_threshold)
+    """OpenVINO NonMaxSuppression-4: [images * classes * min(boxes, max_output_boxes_per_class), 3]."""
+    _expect_scalars(max_output_boxes_per_class, iou_threshold, score_threshold)
     found = candidates(boxes, scores)
     return Tensor(INDEX_NAMES[output_type], (_per_class(found, _most(max_output_boxes_per_class)), 3))
 
 
-@openvino("NonMaxSuppression", since=5, fills_in=True, compiles=first_of(readable_constants(2), _known_numbers(4)))
+@openvino("NonMaxSuppression", since=5, fills_in=True, compiles=first_of(readable_constants(2), _known_coordinates(4)))
 def ov_nms_5(
     boxes: Tensor,
     scores: Tensor,
@@ -278,8 +282,8 @@ def ov_nms_5(
     output_type: IndexType = "i64",
     context: Context,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """OpenVINO NonMaxSuppression-5 and -9: indices and scores of the chosen boxes, both [selected, 3], and their
-    number."""
+    """OpenVINO NonMaxSuppression-5 and -9: the indices and the scores of the selected boxes, both [selected, 3], and
+    the number of selected boxes."""
     thresholds = ((3, "iou_threshold", iou_threshold), (4, "score_threshold", score_threshold))
     floats = ((0, "", boxes), (1, "", scores), *thresholds, (5, "soft_nms_sigma", soft_nms_sigma))
     for index, name, tensor in floats:
@@ -288,10 +292,10 @@ def ov_nms_5(
             expect_one(tensor, index, name)
     expect_one(max_output_boxes_per_class, 2, "max_output_boxes_per_class")
     most = _most(max_output_boxes_per_class) if max_output_boxes_per_class is not None else None
-    return _chosen(candidates(boxes, scores), most, output_type, context=context)
+    return _selection(candidates(boxes, scores), most, output_type, context=context)
 
 
-@openvino("NMSRotated", since=13, compiles=_known_numbers(5))
+@openvino("NMSRotated", since=13, compiles=_known_coordinates(5))
 def ov_nms_rotated(
     boxes: Tensor,
     scores: Tensor,
@@ -304,17 +308,17 @@ def ov_nms_rotated(
     clockwise: bool = True,
     context: Context,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """OpenVINO NMSRotated-13: boxes of 5 numbers, the last one an angle."""
+    """OpenVINO NMSRotated-13: like NonMaxSuppression-9, with boxes of 5 numbers, of which the last is an angle."""
     for index, tensor in ((0, boxes), (1, scores), (3, iou_threshold), (4, score_threshold)):
         expect_type(tensor, index, REAL)
     expect_type(max_output_boxes_per_class, 2, INTEGERS)
     expect_one(max_output_boxes_per_class, 2, "max_output_boxes_per_class")
     expect_one(iou_threshold, 3, "iou_threshold")
     expect_one(score_threshold, 4, "score_threshold")
-    return _chosen(candidates(boxes, scores, 5), _most(max_output_boxes_per_class), output_type, context=context)
+    return _selection(candidates(boxes, scores, 5), _most(max_output_boxes_per_class), output_type, context=context)
 
 
-def _chosen(
+def _selection(
     found: Candidates, most: MaybeDim, output_type: IndexType, *, context: Context
 ) -> tuple[Tensor, Tensor, Tensor]:
     shape = (selected(_per_class(found, most), context), 3)
@@ -328,7 +332,7 @@ def _chosen(
 @group
 @record
 class KeptBoxes:
-    """The attributes that decide which boxes an operation over several classes keeps, and in which order."""
+    """The common attributes of MulticlassNms and MatrixNms: which boxes they select, and in which order."""
 
     sort_result_type: SortResult = "none"
     sort_result_across_batch: bool = False
@@ -340,23 +344,24 @@ class KeptBoxes:
     normalized: bool = True
 
     def most(self, found: Candidates) -> MaybeDim:
-        """The most boxes in the result: ``nms_top_k`` for each class and ``keep_top_k`` for each image; -1 is no
-        limit."""
+        """The maximum number of boxes in the result: at most ``nms_top_k`` for each class and ``keep_top_k`` for each
+        image. A negative number is no limit."""
         of_class = found.boxes if self.nms_top_k < 0 else smallest(found.boxes, self.nms_top_k)
         of_image = product((found.classes, of_class))
         return product((found.images, of_image if self.keep_top_k < 0 else smallest(of_image, self.keep_top_k)))
 
 
-def _chosen_of_all(
+def _selection_of_all_classes(
     boxes: Tensor, scores: Tensor, found: Candidates, *, kept: KeptBoxes, context: Context
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Class, score and corners of the kept boxes, their indices, and their number in each image."""
+    """The class, score and corners of each selected box, the index of each selected box, and the number of selected
+    boxes of each image."""
     dtype = common_type((boxes, scores))
     count, index_type = selected(kept.most(found), context), INDEX_NAMES[kept.output_type]
     return Tensor(dtype, (count, 6)), Tensor(index_type, (count, 1)), Tensor(index_type, (found.images,))
 
 
-def _expect_limits(boxes: Tensor, scores: Tensor, kept: KeptBoxes) -> None:
+def _check_limits(boxes: Tensor, scores: Tensor, kept: KeptBoxes) -> None:
     expect_type(boxes, 0, _SHORT_FLOATS)
     expect_type(scores, 1, _SHORT_FLOATS)
     expect_attribute(kept.nms_top_k, -1, "nms_top_k")
@@ -364,7 +369,7 @@ def _expect_limits(boxes: Tensor, scores: Tensor, kept: KeptBoxes) -> None:
     expect_attribute(kept.background_class, -1, "background_class")
 
 
-@openvino("MulticlassNms", since=8, until=8, compiles=_known_numbers(4))
+@openvino("MulticlassNms", since=8, until=8, compiles=_known_coordinates(4))
 def ov_multiclass_nms_8(
     boxes: Tensor,
     scores: Tensor,
@@ -375,12 +380,12 @@ def ov_multiclass_nms_8(
     context: Context,
 ) -> tuple[Tensor, Tensor, Tensor]:
     """OpenVINO MulticlassNms-8: all classes of an image share their boxes."""
-    _expect_limits(boxes, scores, kept)
+    _check_limits(boxes, scores, kept)
     expect_attribute(nms_eta, 0, "nms_eta", most=1)
-    return _chosen_of_all(boxes, scores, candidates(boxes, scores), kept=kept, context=context)
+    return _selection_of_all_classes(boxes, scores, candidates(boxes, scores), kept=kept, context=context)
 
 
-@openvino("MulticlassNms", since=9, compiles=_known_numbers(4))
+@openvino("MulticlassNms", since=9, compiles=_known_coordinates(4))
 def ov_multiclass_nms_9(
     boxes: Tensor,
     scores: Tensor,
@@ -391,15 +396,15 @@ def ov_multiclass_nms_9(
     nms_eta: float = 1.0,
     context: Context,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """OpenVINO MulticlassNms-9: version 8, or with ``roisnum`` the boxes of all images in one list for each class."""
-    _expect_limits(boxes, scores, kept)
+    """OpenVINO MulticlassNms-9: like version 8; with ``roisnum``, each class has a list of the boxes of all images."""
+    _check_limits(boxes, scores, kept)
     expect_attribute(nms_eta, 0, "nms_eta", most=1)
     expect_type(roisnum, 2, {"int32", "int64"})
     found = candidates(boxes, scores) if roisnum is None else per_region_candidates(boxes, scores, roisnum)
-    return _chosen_of_all(boxes, scores, found, kept=kept, context=context)
+    return _selection_of_all_classes(boxes, scores, found, kept=kept, context=context)
 
 
-@openvino("MatrixNms", since=8, compiles=_known_numbers(4))
+@openvino("MatrixNms", since=8, compiles=_known_coordinates(4))
 def ov_matrix_nms(
     boxes: Tensor,
     scores: Tensor,
@@ -411,8 +416,8 @@ def ov_matrix_nms(
     context: Context,
 ) -> tuple[Tensor, Tensor, Tensor]:
     """OpenVINO MatrixNms-8."""
-    _expect_limits(boxes, scores, kept)
-    return _chosen_of_all(boxes, scores, candidates(boxes, scores), kept=kept, context=context)
+    _check_limits(boxes, scores, kept)
+    return _selection_of_all_classes(boxes, scores, candidates(boxes, scores), kept=kept, context=context)
 
 
 without_rule(

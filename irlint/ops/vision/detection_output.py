@@ -1,4 +1,4 @@
-"""DetectionOutput, which decodes the predictions for prior boxes."""
+"""DetectionOutput of OpenVINO, which decodes the predictions for prior boxes."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from irlint.records import record
 CODE_TYPES = ("caffe.PriorBoxParameter.CORNER", "caffe.PriorBoxParameter.CENTER_SIZE")
 
 
-def _priors(logits: Tensor, priors: Tensor, of_location: int | None, *, of_prior: int) -> MaybeDim:
-    """The number of prior boxes, from ``of_prior`` numbers for each prior, otherwise from ``of_location`` offsets for
-    each.
+def _prior_count(logits: Tensor, priors: Tensor, offsets_each: int | None, *, numbers_each: int) -> MaybeDim:
+    """The number of prior boxes: the size of axis 2 of ``priors`` divided by ``numbers_each``, or the size of axis 1 of
+    ``logits`` divided by ``offsets_each``, whichever is more informative.
 
     Raises a ``PRIORS_MISMATCH`` fault if a size is not a multiple.
     """
     counts: list[MaybeDim] = []
-    for index, tensor, axis, each in ((2, priors, 2, of_prior), (0, logits, 1, of_location)):
+    for index, tensor, axis, each in ((2, priors, 2, numbers_each), (0, logits, 1, offsets_each)):
         found = size(tensor, axis, axis + 1)
         if found is None or each is None:
             continue
         if divisible(found, each) is False:
             raise PRIORS_MISMATCH.fault(
-                f"axis {axis} of input {index} is {found}; expected a multiple of {each}, the values for a prior box",
+                f"axis {axis} of input {index} is {found}; expected a multiple of {each}, the numbers of a prior box",
                 help="connect the predictions of the prior boxes, or correct the attributes",
                 input=index,
                 marks=((index, axis),),
@@ -42,7 +42,8 @@ def _priors(logits: Tensor, priors: Tensor, of_location: int | None, *, of_prior
 
 
 def _classes(predictions: Tensor, priors: MaybeDim) -> MaybeDim:
-    """The number of classes by the predictions [images, priors * classes]. Raises a ``PRIORS_MISMATCH`` fault."""
+    """The number of classes, from the predictions [images, priors * classes]; None if it is unknown. Raises a
+    ``PRIORS_MISMATCH`` fault."""
     found = size(predictions, 1, 2)
     if found is None or priors is None:
         return None
@@ -58,10 +59,10 @@ def _classes(predictions: Tensor, priors: MaybeDim) -> MaybeDim:
     return quotient(found, priors)
 
 
-def _whole_part(index: int, tensor: Tensor, each: int, *, what: str) -> int | None:
-    """The size of axis 1 of input ``index``, divided by ``each``; None if it is unknown.
+def _divided_size(index: int, tensor: Tensor, each: int, *, what: str) -> int | None:
+    """The size of axis 1 of input ``index``, divided by ``each``, which ``what`` explains; None if it is unknown.
 
-    Raises a ``PRIORS_MISMATCH`` fault if it is not a multiple.
+    Raises a ``PRIORS_MISMATCH`` fault if the size is not a multiple.
     """
     found = size(tensor, 1, 2)
     if not isinstance(found, int) or not each:
@@ -80,7 +81,7 @@ def _whole_part(index: int, tensor: Tensor, each: int, *, what: str) -> int | No
 @group
 @record
 class Detection:
-    """The attributes that say how boxes are encoded, and which are kept."""
+    """The attributes for the encoding of boxes and for the selection of boxes."""
 
     keep_top_k: Ints
     nms_threshold: float
@@ -102,7 +103,8 @@ class Detection:
 def _detections(
     tensors: tuple[Tensor, Tensor, Tensor, Tensor | None, Tensor | None], classes: MaybeDim, detection: Detection
 ) -> Tensor:
-    """[1, 1, detections, 7], after checking that the five inputs are for the same number of boxes.
+    """The result [1, 1, detections, 7], after checking that the five inputs have the same numbers of images, boxes and
+    classes. ``classes`` is the attribute ``num_classes``, or None.
 
     Raises an ``ATTRIBUTE_OUT_OF_RANGE`` or a ``PRIORS_MISMATCH`` fault.
     """
@@ -121,20 +123,21 @@ def _detections(
     for index, tensor, rank in ((0, logits, 2), (1, predictions, 2), (2, priors, 3)):
         expect_rank(tensor, index, rank)
     images = narrower(size(logits, 0, 2), size(predictions, 0, 2))
+    # The number of boxes that are predicted for a prior box.
     sets = 1 if detection.share_location else classes
-    of_prior = 4 if detection.normalized else 5
-    count = _priors(logits, priors, 4 * sets if isinstance(sets, int) else None, of_prior=of_prior)
+    numbers_each = 4 if detection.normalized else 5
+    count = _prior_count(logits, priors, 4 * sets if isinstance(sets, int) else None, numbers_each=numbers_each)
     if classes is None:
         classes = _classes(predictions, count)
         sets = 1 if detection.share_location else classes
     if not isinstance(count, int) and isinstance(classes, int) and classes > 0:
-        count = narrower(_whole_part(1, predictions, classes, what="one score for each class"), count)
+        count = narrower(_divided_size(1, predictions, classes, what="one score for each class"), count)
     elif isinstance(count, int) and sets is None:
-        classes = sets = _whole_part(0, logits, 4 * count, what="4 for each prior box")
+        classes = sets = _divided_size(0, logits, 4 * count, what="4 offsets for each prior box")
     batch: Axes = (("the number of images", images),)
     offsets = product((count, sets, 4))
     first = size(priors, 0, 3)
-    own = images if first is None or same(first, 1) is False else None
+    prior_images = images if first is None or same(first, 1) is False else None
     rows = 1 if detection.variance_encoded_in_target else 2
     each = "prior box" if detection.share_location else "prior box and class"
     axes: Axes = (*batch, (f"4 for each {each}", offsets))
@@ -151,12 +154,12 @@ def _detections(
                 marks=((1, 1),),
                 aligned="left",
             )
-    scores: Axes = (*batch, ("the number of prior boxes times that of classes", product((count, classes))))
+    scores: Axes = (*batch, ("the number of prior boxes times the number of classes", product((count, classes))))
     check(predictions, Expected(1, "class_preds", scores, PRIORS_MISMATCH))
     row: Axes = (
-        ("1 or the number of images", own),
+        ("1 or the number of images", prior_images),
         ("the number of rows", rows),
-        (f"{of_prior} for each prior box", product((count, of_prior))),
+        (f"{numbers_each} for each prior box", product((count, numbers_each))),
     )
     check(priors, Expected(2, "proposals", row, PRIORS_MISMATCH))
     pairs: Axes = (*batch, ("2 for each prior box", product((count, 2))))
@@ -168,8 +171,8 @@ def _detections(
 
 
 def _detection_count(images: MaybeDim, classes: MaybeDim, priors: MaybeDim, *, kept: Ints, top: int) -> MaybeDim:
-    """The number of rows of the detections: from the limits for each image, otherwise for each class, otherwise all
-    boxes of every class."""
+    """The number of detections of all images: ``kept``, the limit for an image, or else ``top``, the limit for a class
+    of an image, or else all boxes of every class."""
     if kept and kept[0] > 0:
         return product((images, kept[0]))
     return product((images, top if top > 0 and kept[:1] == (-1,) else priors, classes))
@@ -179,27 +182,27 @@ _DETECTION_ABSENT = {"nms_threshold": 0.0}
 
 
 def _expect_code_type(code_type: str) -> None:
-    """Checks ``code_type``. Unlike in other attributes, upper and lower case matter to the library."""
+    """Checks ``code_type``, which the library compares with case. Raises an ``ATTRIBUTE_OUT_OF_RANGE`` fault."""
     if code_type not in CODE_TYPES:
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
             f'attribute `code_type` is "{code_type}"; OpenVINO accepts "{CODE_TYPES[0]}" and "{CODE_TYPES[1]}"',
-            help="write one of these",
+            help="write one of these texts",
             attribute="code_type",
         )
 
 
 def _expect_pair(first: Tensor | None, second: Tensor | None) -> None:
-    """Checks that the second auxiliary input is given if the first one is. Raises a ``PRIORS_MISMATCH`` fault."""
+    """Checks that the second auxiliary input is connected if the first is. Raises a ``PRIORS_MISMATCH`` fault."""
     if first is None or second is not None:
         return
     raise PRIORS_MISMATCH.fault(
-        "input 3 (aux_class_preds) is present without input 4 (aux_box_preds); the operation needs 3 inputs or 5",
+        "input 3 (aux_class_preds) is connected, but input 4 (aux_box_preds) is not; the operation needs 3 or 5 inputs",
         help="connect input 4, or remove input 3",
         input=4,
     )
 
 
-#: Attributes of Caffe that the Model Optimizer left on the operation.
+#: Attributes of Caffe that the Model Optimizer writes although the operation does not have them.
 _CAFFE_DETECTION = (
     *("eta", "height", "height_scale", "interp_mode", "label_map_file", "name_size_file", "num_test_image"),
     *("output_directory", "output_format", "output_name_prefix", "pad_value", "prob", "save_file", "visualize"),
@@ -226,7 +229,7 @@ def ov_detection_output_1(
     resize_mode: str = "",
     pad_mode: str = "",
 ) -> Tensor:
-    """OpenVINO DetectionOutput-1, with the attributes that the Model Optimizer left on it."""
+    """OpenVINO DetectionOutput-1. The Model Optimizer also writes ``resize_mode`` and ``pad_mode``."""
     expect_attribute(num_classes, 1, "num_classes")
     tensors = (box_logits, class_preds, proposals, aux_class_preds, aux_box_preds)
     return _detections(tensors, num_classes, detection)

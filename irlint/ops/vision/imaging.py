@@ -1,4 +1,4 @@
-"""Operators on images: sampling along a grid, cropping, decoding, and conversion between color formats."""
+"""Operators on images: sampling at a grid, cropping, decoding, and conversion between color formats."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from irlint.lazy_typing import Literal
 from irlint.model.tensor import Tensor, shape_text
 from irlint.ops import onnx, openvino
 from irlint.ops.shared.axes import Ints, axes_of
-from irlint.ops.shared.compiling import never
+from irlint.ops.shared.compiling import not_implemented
 from irlint.ops.shared.element_types import REAL, common_type, expect_type
 from irlint.ops.shared.expectations import expect_rank
 from irlint.ops.shared.shape_inputs import stated_shape
@@ -24,10 +24,10 @@ GRID_MISMATCH = Rule(
     "IRL368",
     "sampling-grid-mismatch",
     Severity.ERROR,
-    "A grid, its transformation or its boxes do not fit the sampled image.",
+    "The shape of a sampling grid, of its transformation or of boxes contradicts the shape of the image.",
     why=(
         "For images with d spatial axes, a grid has the same number of axes as the images, the same batch size, and "
-        "d coordinates on its last axis. AffineGrid's theta has the shape [N, d, d+1]. Runtimes refuse anything else."
+        "d coordinates on its last axis. AffineGrid's theta has the shape [N, d, d+1]. Runtimes refuse other shapes."
     ),
     fix="Give the grid the shape [N, H_out, W_out, 2], or [N, D_out, H_out, W_out, 3] for volumes.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
@@ -72,7 +72,8 @@ PaddingMode = Literal["zeros", "border", "reflection"]
 
 
 def grid_sampled(x: Shape | None, grid: Shape | None) -> Shape | None:
-    """[N, C, *grid[1:-1]]: an image [N, C, ...] sampled at a grid [N, ..., d] of d spatial axes.
+    """The shape of an image [N, C, ...] with d spatial axes, sampled at a grid [N, ..., d]: [N, C, *grid[1:-1]]. None
+    if both ranks are unknown.
 
     Raises a ``GRID_MISMATCH`` fault. Source: ONNX GridSample, OpenVINO GridSample-9.
     """
@@ -91,7 +92,7 @@ def grid_sampled(x: Shape | None, grid: Shape | None) -> Shape | None:
             "coordinates",
             (1, rank - 1),
         )
-    if not agree(image[0], points[0], "image and grid are of one batch"):
+    if not agree(image[0], points[0], "image and grid have the same batch size"):
         raise _grid_fault(
             f"axis 0 is {image[0]} in input 0 and {points[0]} in input 1: the batches differ", (0, 0), (1, 0)
         )
@@ -119,7 +120,7 @@ def grid_sample_16(
     mode: GridMode16 = "bilinear",
     padding_mode: PaddingMode = "zeros",
 ) -> Tensor:
-    """ONNX GridSample-16, and ONNX Runtime's own."""
+    """ONNX GridSample-16, com.microsoft GridSample."""
     return Tensor(X.dtype, grid_sampled(X.shape, grid.shape))
 
 
@@ -155,7 +156,7 @@ def ov_grid_sample(
 
 @onnx("AffineGrid", since=20)
 def affine_grid(theta: Tensor, size: Tensor, *, align_corners: int = 0) -> Tensor:
-    """ONNX AffineGrid-20: [N, d, d+1] and the size [N, C, ...] of d spatial axes give a grid [N, ..., d]."""
+    """ONNX AffineGrid-20: a grid [N, ..., d], from theta [N, d, d+1] and a size [N, C, ...] with d spatial axes."""
     expect_rank(theta, 0, 3)
     target = stated_shape(size, 1)
     if target is not None and len(target) not in (4, 5):
@@ -168,10 +169,10 @@ def affine_grid(theta: Tensor, size: Tensor, *, align_corners: int = 0) -> Tenso
         return Tensor(theta.dtype)
     spatial = len(target) - 2
     for axis, wanted in enumerate((target[0], spatial, spatial + 1)):
-        if theta.shape is not None and not agree(theta.shape[axis], wanted, f"axis {axis} of theta fits the size"):
+        if theta.shape is not None and not agree(theta.shape[axis], wanted, f"axis {axis} of theta is {wanted}"):
             raise GRID_MISMATCH.fault(
-                f"input 0 is {shape_text(theta.shape)} and the size is {shape_text(target)}: axis {axis} of theta is "
-                f"{theta.shape[axis]} against {wanted}",
+                f"input 0 (theta) is {shape_text(theta.shape)} and the size is {shape_text(target)}: axis {axis} of "
+                f"theta is {theta.shape[axis]}; expected {wanted}",
                 help=f"give theta the shape [{shape_text(target[:1])[1:-1]}, {spatial}, {spatial + 1}]",
                 input=0,
                 marks=((0, axis),),
@@ -184,7 +185,7 @@ def affine_grid(theta: Tensor, size: Tensor, *, align_corners: int = 0) -> Tenso
 
 @onnx("CenterCropPad", since=18)
 def center_crop_pad(input_data: Tensor, shape: Tensor, *, axes: Ints | None = None) -> Tensor:
-    """ONNX CenterCropPad-18: the stated sizes on ``axes``, or on all of them."""
+    """ONNX CenterCropPad-18: ``axes``, by default all axes, get the sizes in ``shape``."""
     target = stated_shape(shape, 1)
     if input_data.shape is None:
         return Tensor(input_data.dtype, target if axes is None else None)
@@ -208,7 +209,7 @@ PixelFormat = Literal["RGB", "BGR", "Grayscale"]
 
 @onnx("ImageDecoder", since=20)
 def image_decoder(encoded_stream: Tensor, *, pixel_format: PixelFormat = "RGB") -> Tensor:
-    """ONNX ImageDecoder-20: bytes to [H, W, C]."""
+    """ONNX ImageDecoder-20: an image [H, W, C] from its encoded bytes."""
     expect_rank(encoded_stream, 0, 1)
     return Tensor("uint8", (None, None, 1 if pixel_format == "Grayscale" else 3))
 
@@ -226,7 +227,7 @@ def crop_and_resize(
     mode: CropMode = "bilinear",
     extrapolation_value: float = 0.0,
 ) -> Tensor:
-    """ONNX Runtime's CropAndResize: boxes [R, 4] of images [N, C, H, W], each resized to ``crop_size``."""
+    """com.microsoft CropAndResize: [R, C, *crop_size], the regions ``rois`` [R, 4] of images [N, C, H, W]."""
     for index, (tensor, rank) in enumerate(((X, 4), (rois, 2), (batch_indices, 1), (crop_size, 1))):
         expect_rank(tensor, index, rank)
     boxes = rois.shape or (None, None)
@@ -265,7 +266,8 @@ def _planes_fault(message: str, index: int, *axes: int) -> Fault:
 
 
 def _plane(tensor: Tensor, index: int, channels: int) -> Shape:
-    """The [N, H, W, C] of a plane, after checking its channels."""
+    """The shape [N, H, W, C] of a plane, after checking its rank and its number of channels. Raises an
+    ``INPUT_RANK_REFUSED`` or ``IMAGE_PLANES_MISMATCH`` fault."""
     expect_rank(tensor, index, 4)
     shape: Shape = tensor.shape if tensor.shape is not None else (None,) * 4
     if not agree(shape[3], channels, f"input {index} has {channels} channels"):
@@ -274,20 +276,22 @@ def _plane(tensor: Tensor, index: int, channels: int) -> Shape:
 
 
 def _even(dim: MaybeDim, axis: int, index: int, *, divisor: int = 2) -> MaybeDim:
-    """``dim`` divided by ``divisor``, after checking that it is divisible."""
+    """``dim``, the size of ``axis`` of input ``index``, divided by ``divisor``. Raises an ``IMAGE_PLANES_MISMATCH``
+    fault if it is not divisible."""
     if dim is None:
         return None
     if not divides(divisor, dim, f"axis {axis} of input {index} is a multiple of {divisor}"):
         what = "even" if divisor == 2 else f"a multiple of {divisor}"
         raise _planes_fault(f"axis {axis} is {dim} in input {index}; it has to be {what}", index, axis)
-    whole = quotient(dim, divisor)
-    return floordiv(dim, divisor) if whole is None else whole
+    exact = quotient(dim, divisor)
+    return floordiv(dim, divisor) if exact is None else exact
 
 
 def image_of_planes(luma: Shape, chroma: Sequence[tuple[int, Shape]]) -> Shape:
-    """[N, H, W, 3] from a plane Y at full resolution and other planes at half; a single plane contains all of them.
+    """The shape [N, H, W, 3] of an image from ``luma``, the plane Y at full resolution, and ``chroma``, the other
+    planes at half resolution with the indices of their inputs. Without ``chroma``, ``luma`` has all planes.
 
-    ``chroma`` has each plane with the index of its input. Raises an ``IMAGE_PLANES_MISMATCH`` fault.
+    Raises an ``IMAGE_PLANES_MISMATCH`` fault.
     """
     batch, height, width, _ = luma
     if not chroma:
@@ -296,10 +300,12 @@ def image_of_planes(luma: Shape, chroma: Sequence[tuple[int, Shape]]) -> Shape:
         return (batch, None if rows is None else rows * 2, width, 3)
     for index, plane in chroma:
         wanted = (plane[0], *(None if dim is None else dim * 2 for dim in plane[1:3]))
-        for axis, (whole, dim) in enumerate(zip((batch, height, width), wanted)):
-            if not agree(whole, dim, f"axis {axis} of input {index} is that of the image at its resolution"):
+        for axis, (size, dim) in enumerate(zip((batch, height, width), wanted)):
+            why = f"axis {axis} of input {index} is {'equal to' if not axis else 'half of'} axis {axis} of input 0"
+            if not agree(size, dim, why):
                 raise _planes_fault(
-                    f"axis {axis} is {whole} in input 0 and {plane[axis]} in input {index}, which stands for {dim}",
+                    f"axis {axis} is {size} in input 0 and {plane[axis]} in input {index}; {plane[axis]} is the size "
+                    f"for {dim} in input 0",
                     index,
                     axis,
                 )
@@ -322,16 +328,16 @@ def nv12_to_rgb(image: Tensor, uv: Tensor | None = None) -> Tensor:
 def i420_to_rgb(image: Tensor, u: Tensor | None = None, v: Tensor | None = None) -> Tensor:
     """OpenVINO I420toRGB and I420toBGR-8: one plane, or Y, U and V."""
     if u is not None and v is None:
-        raise _planes_fault("there are 2 inputs; I420 needs one plane, or the three planes Y, U and V", 1)
+        raise _planes_fault("the layer has 2 inputs; I420 needs one plane, or the three planes Y, U and V", 1)
     dtype = common_type((image, u, v))
     expect_type(image, 0, PIXELS)
     chroma = [(index, _plane(plane, index, 1)) for index, plane in ((1, u), (2, v)) if plane is not None]
     return Tensor(dtype, image_of_planes(_plane(image, 0, 1), chroma))
 
 
-@openvino("RGBtoNV12", "BGRtoNV12", since=17, until=17, compiles=never)
+@openvino("RGBtoNV12", "BGRtoNV12", since=17, until=17, compiles=not_implemented)
 def rgb_to_nv12(data: Tensor, *, single_plane: bool = True) -> tuple[Tensor, ...]:
-    """OpenVINO RGBtoNV12 and BGRtoNV12-17: [N, H, W, 3] to one plane, or to Y and UV."""
+    """OpenVINO RGBtoNV12 and BGRtoNV12-17: one plane, or Y and UV, from an image [N, H, W, 3]."""
     expect_type(data, 0, ("uint8", "bfloat16", "float16", "float32", "float64"))
     batch, height, width, _ = _plane(data, 0, 3)
     rows, columns = _even(height, 1, 0), _even(width, 2, 0)

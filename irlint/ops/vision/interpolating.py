@@ -1,4 +1,4 @@
-"""Interpolate of OpenVINO."""
+"""Interpolate of OpenVINO, which resizes axes."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from irlint.lazy_typing import Literal
 from irlint.model.tensor import INTEGERS, Scalar, Tensor, shape_text
 from irlint.ops import openvino
 from irlint.ops.shared.axes import AXIS_OUT_OF_RANGE, AXIS_REPEATED, Ints
-from irlint.ops.shared.compiling import Layer, first_of, not_compiled, types_at, whole_sizes
+from irlint.ops.shared.compiling import Layer, first_of, known_shape, not_compiled, types_at
 from irlint.ops.shared.element_types import expect_type
 from irlint.ops.shared.expectations import expect_rank
 from irlint.ops.shared.shape_inputs import length
-from irlint.ops.signatures import FACTORS, holds
+from irlint.ops.signatures import FACTORS, with_roles
 from irlint.ops.vision.resampling import RESIZE_COUNT_MISMATCH, openvino_scaled, replaced, resized, scale_fault
 
 SIZE_TYPES = frozenset({"int32", "int64", "uint32", "uint64"})
@@ -32,8 +32,7 @@ InterpolateNearest = Literal["round_prefer_floor", "round_prefer_ceil", "floor",
 
 
 def _compiled_sizes(layer: Layer) -> Fault | None:
-    """The fault of target sizes of Interpolate-0 that are neither one for all axes nor one for each. The plugin divides
-    them by the sizes of the axes."""
+    """The fault of target sizes of Interpolate-0 that are neither one size for all axes nor one size for each axis."""
     sizes, axes = layer.inputs[1], len(set(layer.attributes["axes"]))
     count = length(sizes) if isinstance(sizes, Tensor) else None
     if count is None or 1 in (count, axes) or count == axes:
@@ -69,7 +68,7 @@ def _compiled_mode(layer: Layer) -> Fault | None:
         types_at(
             1,
             allowed=frozenset({"int32", "int64", "uint32", "uint64"}),
-            becomes="the operation of opset4 that it becomes takes",
+            becomes="OpenVINO replaces the layer by Interpolate of opset4, which accepts",
         ),
         _compiled_sizes,
         _compiled_mode,
@@ -86,8 +85,8 @@ def interpolate_0(
     pads_begin: Ints = (),
     pads_end: Ints = (),
 ) -> Tensor:
-    """OpenVINO Interpolate-0: the sizes are for the axes in ascending order, regardless of the order in the
-    attribute."""
+    """OpenVINO Interpolate-0: the target sizes belong to the axes in ascending order, regardless of the order in
+    ``axes``."""
     expect_type(target_spatial_shape, 1, INTEGERS)
     if data.shape is None:
         return Tensor(data.dtype)
@@ -111,7 +110,8 @@ def _not_negative(size: MaybeDim) -> MaybeDim:
 
 
 def _openvino_axes(axes: Sequence[int], rank: int, index: int | None) -> Sequence[int]:
-    """``axes`` as given. The library accepts no negative axis, but repeated ones."""
+    """``axes``, after checking that they are in range and not negative. A repeated axis is only a warning. Raises an
+    ``AXIS_OUT_OF_RANGE`` fault."""
     for axis in axes:
         if not 0 <= axis < rank:
             raise AXIS_OUT_OF_RANGE.fault(
@@ -122,7 +122,7 @@ def _openvino_axes(axes: Sequence[int], rank: int, index: int | None) -> Sequenc
     if len(set(axes)) < len(axes):
         warn(
             AXIS_REPEATED.fault(
-                f"axes is {list(axes)}: an axis appears twice, and OpenVINO uses the last size, or all scales",
+                f"axes is {list(axes)}: an axis appears twice; OpenVINO uses the last of its sizes, or all its scales",
                 help="list each axis once",
                 input=index,
                 severity=Severity.WARNING,
@@ -139,7 +139,7 @@ def _openvino_axes(axes: Sequence[int], rank: int, index: int | None) -> Sequenc
     fills_in=True,
     strict=("pads_begin", "pads_end"),
 )
-@holds(scales=FACTORS)
+@with_roles(scales=FACTORS)
 def interpolate_4(
     data: Tensor,
     sizes: Tensor,
@@ -164,9 +164,8 @@ def interpolate_4(
 
 
 def _compiled_pillow(layer: Layer) -> Fault | None:
-    """The fault of Pillow's modes. For [N, C, H, W] the plugin supports all axes except the first; it checks this if
-    all sizes are known."""
-    before, after = layer.sizes(0), whole_sizes(layer.outputs[0])
+    """The fault of Pillow's modes if they resize axis 0 of [N, C, H, W] and all sizes are known."""
+    before, after = layer.sizes(0), known_shape(layer.outputs[0])
     mode = layer.attributes["mode"]
     if not mode.endswith("_pillow") or before is None or after is None or len(before) != 4 or not layer.varying:
         return None
@@ -174,8 +173,8 @@ def _compiled_pillow(layer: Layer) -> Fault | None:
     if padded == after[0]:
         return None
     return not_compiled(
-        f'axis 0 is {padded} and becomes {after[0]} with mode="{mode}", but the CPU plugin supports only spatial axes',
-        help="list height and width in the axes, or choose another mode",
+        f'axis 0 is {padded} and becomes {after[0]}, but with mode="{mode}", the CPU plugin does not resize axis 0',
+        help="remove axis 0 from the axes, or choose another mode",
         attribute="mode",
     )
 
@@ -188,7 +187,7 @@ def _compiled_pillow(layer: Layer) -> Fault | None:
     strict=("pads_begin", "pads_end"),
     compiles=_compiled_pillow,
 )
-@holds(scales_or_sizes=FACTORS)
+@with_roles(scales_or_sizes=FACTORS)
 def interpolate_11(
     image: Tensor,
     scales_or_sizes: Tensor,
@@ -241,16 +240,16 @@ def _interpolated(
         if target.dtype in SCALE_TYPES:
             dims[place] = resized(dims[place], entry, openvino_scaled)
         else:
-            dims[place] = _not_negative(_whole(entry))
+            dims[place] = _not_negative(_as_dim(entry))
     if wants_arithmetic() and target.dtype not in SCALE_TYPES:
         from irlint.ops.shared import formulas
 
-        stated = [_whole(entry) for entry in entries]
+        stated = [_as_dim(entry) for entry in entries]
         formulas.listed(places, stated, stated, what="the sizes")
     return Tensor(data.dtype, tuple(dims))
 
 
-def _whole(entry: Scalar) -> MaybeDim:
+def _as_dim(entry: Scalar) -> MaybeDim:
     return entry if isinstance(entry, (int, Expr)) else None
 
 
@@ -259,7 +258,8 @@ def _padded(dim: MaybeDim, begin: Dim, end: Dim) -> MaybeDim:
 
 
 def _openvino_entries(target: Tensor, count: int, index: int) -> tuple[Scalar, ...]:
-    """At least ``count`` numbers; the library ignores further ones."""
+    """The entries of a list of sizes or scales, at least ``count``. More entries are only a warning, because the
+    library ignores them. Raises a ``RESIZE_COUNT_MISMATCH`` fault."""
     if target.value is None:
         return (None,) * count
     if len(target.value) < count:
@@ -273,7 +273,7 @@ def _openvino_entries(target: Tensor, count: int, index: int) -> tuple[Scalar, .
         warn(
             RESIZE_COUNT_MISMATCH.fault(
                 f"input {index} has {counted(len(target.value), 'entry', 'entries')} for "
-                f"{counted(count, 'axis', 'axes')}, and OpenVINO ignores the rest",
+                f"{counted(count, 'axis', 'axes')}; OpenVINO ignores the other entries",
                 help=f"give input {index} {counted(count, 'entry', 'entries')}",
                 input=index,
                 severity=Severity.WARNING,

@@ -1,4 +1,4 @@
-"""Operators that generate prior boxes."""
+"""PriorBox and PriorBoxClustered of OpenVINO, and a document for the pages of rules."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ _PARAMETER = """<layer id="{0}" name="in{0}" type="Parameter" version="opset1"><
 
 
 def layer_document(layer: str, inputs: tuple[tuple[str, str], ...], output: str) -> str:
-    """The text of an IR with one layer named x: ``inputs`` are (element type, shape) pairs, ``output`` is the declared
-    shape."""
+    """The text of an IR with one layer named x, whose element begins with the text ``layer``. ``inputs`` are (element
+    type, shape) pairs, and ``output`` is the declared shape."""
 
     def dims(shape: str) -> str:
         return "".join(f"<dim>{dim}</dim>" for dim in shape.split(","))
@@ -61,9 +61,9 @@ PRIORS_MISMATCH = Rule(
     "Prior boxes, their attributes and their predictions have different numbers of boxes.",
     why=(
         "DetectionOutput needs 4 offsets and one score per class for each prior box, in these shapes: offsets [N, "
-        "priors * 4], scores [N, priors * classes], and priors [1 or N, 2, priors * 4]. The priors have one row with "
-        "variance_encoded_in_target, and 5 numbers per box if they are not normalized. PriorBoxClustered needs one "
-        "height for each width. OpenVINO refuses anything else."
+        "priors * 4], scores [N, priors * classes], and priors [1 or N, 2, priors * 4]. With "
+        "variance_encoded_in_target, the priors have one row; if they are not normalized, each box has 5 numbers. "
+        "PriorBoxClustered needs one height for each width. OpenVINO refuses other shapes."
     ),
     fix="Compute predictions and priors from the same feature maps, and correct the attributes.",
     bad=layer_document(_DETECTION, (("f32", "1,40"), ("f32", "1,30"), ("f32", "1,2,44")), "1,1,10,7"),
@@ -73,15 +73,15 @@ PRIORS_MISMATCH = Rule(
 Axes = tuple[tuple[str, MaybeDim], ...]
 
 
-def advised(tensor: Tensor, expected: Expected) -> None:
-    """Checks that an input can have the expected axes. OpenVINO does not check this, so a fault is only a warning."""
+def warn_of_axes(tensor: Tensor, expected: Expected) -> None:
+    """Warns if an input cannot have the expected axes, which OpenVINO does not check."""
     try:
         check(tensor, expected)
     except Fault as fault:
         warn(fault.lowered(Severity.WARNING))
 
 
-def _lacking(widths: int, heights: int) -> str:
+def _help_of_lengths(widths: int, heights: int) -> str:
     """The help if the lists of widths and heights have different lengths."""
     fewer, more = ("width", "height") if widths < heights else ("height", "width")
     count = abs(widths - heights)
@@ -89,7 +89,8 @@ def _lacking(widths: int, heights: int) -> str:
 
 
 def _prior_boxes(output_size: Tensor, image_size: Tensor, of_cell: int) -> Tensor:
-    """[2, 4 * height * width * of_cell]; ``output_size`` lists height and width of the feature map."""
+    """The result [2, 4 * height * width * of_cell]. ``output_size`` lists the height and the width of the feature map,
+    and ``of_cell`` is the number of boxes in a cell."""
     for index, (tensor, name) in enumerate(((output_size, "output_size"), (image_size, "image_size"))):
         expect_type(tensor, index, INTEGERS)
         expect_rank(tensor, index, 1, what=name)
@@ -98,7 +99,7 @@ def _prior_boxes(output_size: Tensor, image_size: Tensor, of_cell: int) -> Tenso
         if index == 0 and tensor.value is not None:
             check(tensor, sizes)
         else:
-            advised(tensor, sizes)
+            warn_of_axes(tensor, sizes)
     listed: Shape | None = openvino_shape(output_size, 0)
     if listed is None or len(listed) != 2:
         return Tensor("float32", (2, None))
@@ -106,13 +107,13 @@ def _prior_boxes(output_size: Tensor, image_size: Tensor, of_cell: int) -> Tenso
 
 
 def _check_fixed_sizes(boxes: PriorBoxes) -> None:
-    """Warns of fixed sizes for which OpenVINO makes no boxes, or more boxes than the output can hold."""
+    """Warns of fixed sizes for which OpenVINO computes no boxes, or more boxes than the output can hold."""
     fixed_size, density = boxes.fixed_size, boxes.density
     if fixed_size and len(density) < len(fixed_size):
         warn(
             PRIORS_MISMATCH.fault(
                 f"`fixed_size` has {counted(len(fixed_size), 'entry', 'entries')} and `density` has {len(density)}; "
-                "OpenVINO does not check it, and the other boxes are uninitialized",
+                "OpenVINO does not check this, and the boxes of the other sizes are uninitialized",
                 help="write `density` with an entry for each `fixed_size`",
                 attribute="density" if density else "fixed_size",
                 severity=Severity.WARNING,
@@ -121,8 +122,8 @@ def _check_fixed_sizes(boxes: PriorBoxes) -> None:
     elif fixed_size and boxes.min_size:
         warn(
             PRIORS_MISMATCH.fault(
-                "with `fixed_size` the output has no room for the boxes of `min_size`; OpenVINO does not check it, "
-                "and writes past the end",
+                "with `fixed_size`, the output has no room for the boxes of `min_size`; OpenVINO does not check this, "
+                "and writes past the end of the output",
                 help="remove `min_size`, or `fixed_size` and `density`",
                 attribute="min_size",
                 severity=Severity.WARNING,
@@ -134,13 +135,13 @@ _NO_OFFSET = {"offset": 0.0}
 
 
 def _compiled_sizes(layer: Layer) -> Fault | None:
-    """The fault of the two constants if their types differ; both are read as one type."""
+    """The fault of constant inputs of different types: the plugin reads both as the type of input 0."""
     first, second = layer.dtype(0), layer.dtype(1)
     if first == second or not {0, 1} <= layer.fixed or {first, second} <= {None, "int64", "uint64"}:
         return None
     return not_compiled(
-        f"input 0 is a constant of {first} and input 1 one of {second}, but the CPU plugin reads both with the type "
-        "of input 0",
+        f"input 0 is a constant of {first} and input 1 is a constant of {second}, but the CPU plugin reads both as "
+        f"{first}",
         help="convert both constants to int64",
         input=1,
     )
@@ -152,7 +153,7 @@ def _compiled_variance(layer: Layer) -> Fault | None:
         return None
     return not_compiled(
         f"`variance` has {counted(count, 'entry', 'entries')}; it needs 1 or 4",
-        help="write one number for all coordinates, or one for each of the four",
+        help="write one number for all coordinates, or one number for each of the 4 coordinates",
         attribute="variance",
         forbidden=True,
     )
@@ -194,24 +195,25 @@ class PriorBoxes:
 
 
 def _compiled_count(layer: Layer) -> Fault | None:
-    """The fault of prior boxes that are computed at compilation: OpenVINO writes past the end of the buffer."""
+    """The fault of prior boxes that OpenVINO computes at compilation, if it reads or writes past the end of a list."""
     if not all(isinstance(each, Tensor) and each.value is not None for each in layer.inputs[:2]):
         return None
     boxes: PriorBoxes = layer.attributes["boxes"]
     ratios, fixed = boxes.ratios(), boxes.fixed_size
     if fixed and not boxes.density and (boxes.fixed_ratio or ratios > 1):
         return not_compiled(
-            "there are `fixed_size` and ratios without `density`, but OpenVINO reads an entry of `density` for each "
-            "size",
+            "`fixed_size` and ratios are present without `density`, but OpenVINO reads an entry of `density` for each "
+            "fixed size",
             help="write `density` with an entry for each `fixed_size`",
             attribute="fixed_size",
             forbidden=True,
         )
-    room, made = boxes.of_cell(), len(boxes.min_size) * (ratios if boxes.scale_all_sizes else 1)
-    if fixed or room >= made:
+    room, written = boxes.of_cell(), len(boxes.min_size) * (ratios if boxes.scale_all_sizes else 1)
+    if fixed or room >= written:
         return None
     return not_compiled(
-        f"`density` leaves room for {room} boxes in each cell, and `min_size` makes {made}",
+        f"with `density`, the output has room for {room} boxes in each cell, but OpenVINO writes {written} for "
+        "`min_size`",
         help="remove `density`, which belongs to `fixed_size`",
         attribute="density",
         forbidden=True,
@@ -228,7 +230,7 @@ def ov_prior_box_1(
     *,
     boxes: PriorBoxes,
 ) -> Tensor:
-    """OpenVINO PriorBox-1: boxes and variances, [2, 4 * priors]."""
+    """OpenVINO PriorBox-1: the boxes and their variances, [2, 4 * priors]."""
     _check_fixed_sizes(boxes)
     return _prior_boxes(output_size, image_size, boxes.of_cell())
 
@@ -241,7 +243,7 @@ def ov_prior_box_8(
     boxes: PriorBoxes,
     min_max_aspect_ratios_order: bool = True,
 ) -> Tensor:
-    """OpenVINO PriorBox-8: version 1 with an order of the boxes."""
+    """OpenVINO PriorBox-8: like version 1; ``min_max_aspect_ratios_order`` is the order of the boxes."""
     _check_fixed_sizes(boxes)
     return _prior_boxes(output_size, image_size, boxes.of_cell())
 
@@ -266,12 +268,12 @@ def ov_prior_box_clustered(
     offset: float,
     variance: Floats = (),
 ) -> Tensor:
-    """OpenVINO PriorBoxClustered-1: one box of each width and height in every cell."""
+    """OpenVINO PriorBoxClustered-1: every cell has one box for each pair of a width and a height."""
     if len(width) != len(height):
         raise PRIORS_MISMATCH.fault(
             f"attribute `width` has {counted(len(width), 'entry', 'entries')} and `height` has {len(height)}: each "
-            "box needs one of both",
-            help=_lacking(len(width), len(height)),
+            "box needs a width and a height",
+            help=_help_of_lengths(len(width), len(height)),
             attribute="height",
         )
     return _prior_boxes(output_size, image_size, len(width))

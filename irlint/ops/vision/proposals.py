@@ -1,4 +1,4 @@
-"""Operators that propose regions of an image, and the rest of the Detectron operators."""
+"""Region proposals of OpenVINO: Proposal, GenerateProposals and Detectron's operators."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from irlint.ops.shared.expectations import Expected, check
 from irlint.ops.shared.sizes import narrower, size
 from irlint.ops.signatures import group
 from irlint.ops.vision.detection import selected
-from irlint.ops.vision.priors import Axes, advised, layer_document
+from irlint.ops.vision.priors import Axes, layer_document, warn_of_axes
 from irlint.records import record
 
 _PROPOSAL = (
@@ -26,11 +26,11 @@ PROPOSALS_MISMATCH = Rule(
     "IRL389",
     "proposal-inputs-mismatch",
     Severity.ERROR,
-    "The inputs of a region proposal do not fit together.",
+    "The sizes of the inputs of a region proposal contradict each other.",
     why=(
         "Scores, box deltas and anchors of a region proposal describe the same grid: they need the same number of "
         "images, height, width and number of anchors, and 4 deltas per anchor. OpenVINO refuses most other inputs. "
-        "It does not check some of them and computes a wrong result; for these, irlint warns."
+        "irlint warns of sizes that OpenVINO does not check, because it then computes a wrong result."
     ),
     fix=(
         "Connect scores, deltas and anchors of the same feature map, and correct the attributes with the number of "
@@ -57,14 +57,14 @@ _PROPOSAL_ABSENT = {
 
 
 def _limit(count: int) -> MaybeDim:
-    """A number of boxes. OpenVINO reads -1 as an unknown size, and a smaller number as 0."""
+    """An attribute as a number of boxes: OpenVINO reads -1 as an unknown size, and a smaller number as 0."""
     return None if count == -1 else max(count, 0)
 
 
 @group
 @record
 class Anchors:
-    """The attributes of the anchors at each place, and of the boxes that are kept."""
+    """The attributes for the anchors of each cell and for the selection of boxes."""
 
     base_size: int
     pre_nms_topn: int
@@ -83,7 +83,8 @@ class Anchors:
 
 
 def _proposed(class_probs: Tensor, bbox_deltas: Tensor, image_shape: Tensor, *, anchors: Anchors) -> MaybeDim:
-    """The number of regions of all images. Raises a ``PROPOSALS_MISMATCH`` or an ``INPUT_RANK_REFUSED`` fault."""
+    """The number of regions of all images. Raises a ``PROPOSALS_MISMATCH``, ``ELEMENT_TYPE_REFUSED`` or
+    ``ATTRIBUTE_OUT_OF_RANGE`` fault."""
     for index, tensor in enumerate((class_probs, bbox_deltas, image_shape)):
         expect_type(tensor, index, REAL)
     images = narrower(size(class_probs, 0, 4), size(bbox_deltas, 0, 4))
@@ -91,20 +92,20 @@ def _proposed(class_probs: Tensor, bbox_deltas: Tensor, image_shape: Tensor, *, 
     batch = ("the number of images", images)
     height, width = (narrower(size(class_probs, axis, 4), size(bbox_deltas, axis, 4)) for axis in (2, 3))
     grid: Axes = (("the height", height), ("the width", width))
-    free: Axes = (("the height", None), ("the width", None))
-    check(class_probs, Expected(0, "class_probs", (batch, ("2 for each anchor", None), *free), PROPOSALS_MISMATCH))
+    any_grid: Axes = (("the height", None), ("the width", None))
+    check(class_probs, Expected(0, "class_probs", (batch, ("2 for each anchor", None), *any_grid), PROPOSALS_MISMATCH))
     deltas = product((probabilities, 2))
-    axes: Axes = (batch, ("4 for each anchor", deltas), *free)
+    axes: Axes = (batch, ("4 for each anchor", deltas), *any_grid)
     check(bbox_deltas, Expected(1, "bbox_deltas", axes, PROPOSALS_MISMATCH))
-    advised(bbox_deltas, Expected(1, "bbox_deltas", (batch, axes[1], *grid), PROPOSALS_MISMATCH))
+    warn_of_axes(bbox_deltas, Expected(1, "bbox_deltas", (batch, axes[1], *grid), PROPOSALS_MISMATCH))
     count, post_nms_topn = len(anchors.ratio) * len(anchors.scale), anchors.post_nms_topn
     if count:
-        counted: Axes = (batch, ("2 for each of the anchors that `ratio` and `scale` give", 2 * count), *free)
-        advised(class_probs, Expected(0, "class_probs", counted, PROPOSALS_MISMATCH))
+        counted: Axes = (batch, ("2 for each pair of a `ratio` and a `scale`", 2 * count), *any_grid)
+        warn_of_axes(class_probs, Expected(0, "class_probs", counted, PROPOSALS_MISMATCH))
     _expect_image_shape(image_shape)
     if post_nms_topn < 0:
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
-            f"attribute `post_nms_topn` is {post_nms_topn}; OpenVINO reads the layer and refuses to compile it",
+            f"attribute `post_nms_topn` is {post_nms_topn}; OpenVINO reads the layer, but refuses to compile it",
             help="write the maximum number of regions of an image",
             attribute="post_nms_topn",
         )
@@ -150,7 +151,7 @@ def ov_proposal_4(
     *,
     anchors: Anchors,
 ) -> tuple[Tensor, Tensor]:
-    """OpenVINO Proposal-4: the regions and their probabilities."""
+    """OpenVINO Proposal-4: the regions [images * post_nms_topn, 5] and their probabilities."""
     count = _proposed(class_probs, bbox_deltas, image_shape, anchors=anchors)
     return Tensor(class_probs.dtype, (count, 5)), Tensor(class_probs.dtype, (count,))
 
@@ -176,7 +177,8 @@ def ov_generate_proposals(
     roi_num_type: IndexType = "i64",
     context: Context,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """OpenVINO GenerateProposals-9: regions of all images, their scores, and their number in each image."""
+    """OpenVINO GenerateProposals-9: the regions of all images, their scores, and the number of regions of each
+    image."""
     expect_attribute(pre_nms_count, 1, "pre_nms_count")
     expect_attribute(post_nms_count, 1, "post_nms_count")
     if nms_eta != 1:
@@ -186,16 +188,16 @@ def ov_generate_proposals(
     images = narrower(size(im_info, 0, 2), size(deltas, 0, 4), size(scores, 0, 4))
     height = narrower(size(anchors, 0, 4), size(deltas, 2, 4), size(scores, 2, 4))
     width = narrower(size(anchors, 1, 4), size(deltas, 3, 4), size(scores, 3, 4))
-    each = narrower(size(anchors, 2, 4), size(scores, 1, 4))
+    anchors_each = narrower(size(anchors, 2, 4), size(scores, 1, 4))
     batch: Axes = (("the number of images", images),)
     grid: Axes = (("the height", height), ("the width", width))
-    of_cell: Axes = (("the number of anchors", each),)
+    of_cell: Axes = (("the number of anchors", anchors_each),)
     info = size(im_info, 1, 2)
     numbers: Axes = (("3 or 4 numbers", 3 if same(info, 4) is False else None),)
     check(im_info, Expected(0, "im_info", (*batch, *numbers), PROPOSALS_MISMATCH))
     axes = (*grid, *of_cell, ("the number of coordinates", 4))
     check(anchors, Expected(1, "anchors", axes, PROPOSALS_MISMATCH))
-    axes = (*batch, ("4 for each anchor", product((each, 4))), *grid)
+    axes = (*batch, ("4 for each anchor", product((anchors_each, 4))), *grid)
     check(deltas, Expected(2, "boxesdeltas", axes, PROPOSALS_MISMATCH))
     check(scores, Expected(3, "scores", (*batch, *of_cell, *grid), PROPOSALS_MISMATCH))
     count = selected(product((images, post_nms_count)), context)
@@ -206,7 +208,9 @@ def ov_generate_proposals(
 # --- Detectron --------------------------------------------------------------------------------------------------------
 
 
-def _of_one_float_type(*tensors: Tensor) -> str | None:
+def _common_float_type(*tensors: Tensor) -> str | None:
+    """The element type of all inputs, which must be real. Raises an ``ELEMENT_TYPE_REFUSED`` or
+    ``ELEMENT_TYPES_DIFFER`` fault."""
     for index, tensor in enumerate(tensors):
         expect_type(tensor, index, REAL)
     return common_type(tensors)
@@ -241,8 +245,9 @@ def ov_detectron_detection_output(
     max_delta_log_wh: float,
     deltas_weights: Floats,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """OpenVINO ExperimentalDetectronDetectionOutput-6: boxes, classes and scores of ``max_detections_per_image``."""
-    dtype = _of_one_float_type(rois, deltas, scores, im_info)
+    """OpenVINO ExperimentalDetectronDetectionOutput-6: the boxes, classes and scores of ``max_detections_per_image``
+    detections."""
+    dtype = _common_float_type(rois, deltas, scores, im_info)
     count = narrower(size(rois, 0, 2), size(deltas, 0, 2), size(scores, 0, 2))
     regions: Axes = (("the number of regions", count),)
     axes: Axes = (*regions, ("the number of coordinates", 4))
@@ -274,8 +279,8 @@ def ov_detectron_proposals(
     post_nms_count: int,
 ) -> tuple[Tensor, Tensor]:
     """OpenVINO ExperimentalDetectronGenerateProposalsSingleImage-6: ``post_nms_count`` regions and their scores."""
-    dtype = _of_one_float_type(im_info, anchors, deltas, scores)
-    each = size(scores, 0, 3)
+    dtype = _common_float_type(im_info, anchors, deltas, scores)
+    anchors_each = size(scores, 0, 3)
     height, width = (narrower(size(deltas, axis, 3), size(scores, axis, 3)) for axis in (1, 2))
     grid: Axes = (("the height", height), ("the width", width))
     check(im_info, Expected(0, "im_info", (("height, width and scale", 3),), PROPOSALS_MISMATCH))
@@ -283,9 +288,10 @@ def ov_detectron_proposals(
     check(anchors, Expected(1, "anchors", (("the number of anchors", None), coordinates), PROPOSALS_MISMATCH))
     check(deltas, Expected(2, "deltas", (("4 for each anchor", None), *grid), PROPOSALS_MISMATCH))
     check(scores, Expected(3, "scores", (("the number of anchors", None), *grid), PROPOSALS_MISMATCH))
-    counted = ("one anchor in each cell for each score", product((each, height, width)))
-    advised(anchors, Expected(1, "anchors", (counted, coordinates), PROPOSALS_MISMATCH))
-    advised(deltas, Expected(2, "deltas", (("4 for each anchor", product((each, 4))), *grid), PROPOSALS_MISMATCH))
+    counted = ("one anchor for each score in each cell", product((anchors_each, height, width)))
+    warn_of_axes(anchors, Expected(1, "anchors", (counted, coordinates), PROPOSALS_MISMATCH))
+    of_anchors = ("4 for each anchor", product((anchors_each, 4)))
+    warn_of_axes(deltas, Expected(2, "deltas", (of_anchors, *grid), PROPOSALS_MISMATCH))
     kept = _limit(post_nms_count)
     return Tensor(dtype, (kept, 4)), Tensor(dtype, (kept,))
 
@@ -308,9 +314,9 @@ def ov_detectron_prior_grid(
     stride_x: float = 0.0,
     stride_y: float = 0.0,
 ) -> Tensor:
-    """OpenVINO ExperimentalDetectronPriorGridGenerator-6: the priors of each cell, [height, width, priors, 4] or
-    flattened."""
-    dtype = _of_one_float_type(priors, feature_map, im_data)
+    """OpenVINO ExperimentalDetectronPriorGridGenerator-6: the priors of each cell, [height, width, priors, 4]. With
+    ``flatten``, [height * width * priors, 4]."""
+    dtype = _common_float_type(priors, feature_map, im_data)
     count = size(priors, 0, 2)
     axes: Axes = (("the number of priors", count), ("the number of coordinates", 4))
     check(priors, Expected(0, "priors", axes, PROPOSALS_MISMATCH))
@@ -327,7 +333,7 @@ def ov_detectron_prior_grid(
 @openvino("ExperimentalDetectronTopKROIs", since=6, labels={"experimental": 6, "extension": 6})
 def ov_detectron_top_rois(rois: Tensor, rois_probs: Tensor, *, max_rois: int = 0) -> Tensor:
     """OpenVINO ExperimentalDetectronTopKROIs-6: ``max_rois`` regions."""
-    dtype = _of_one_float_type(rois, rois_probs)
+    dtype = _common_float_type(rois, rois_probs)
     regions: Axes = (("the number of regions", narrower(size(rois, 0, 2), size(rois_probs, 0, 1))),)
     axes = (*regions, ("the number of coordinates", 4))
     check(rois, Expected(0, "input_rois", axes, PROPOSALS_MISMATCH))

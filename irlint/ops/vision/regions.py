@@ -1,4 +1,4 @@
-"""Operators that cut regions of interest out of feature maps, and RegionYolo."""
+"""Operators that pool regions of interest of feature maps, and RegionYolo."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ REGIONS_MISMATCH = Rule(
     Severity.ERROR,
     "Regions of interest do not have the shape that the operator requires.",
     why=(
-        "Regions have the shape [regions, 4] (corners) with a separate list of image indices in RoiAlign; [regions, "
+        "In RoiAlign, regions have the shape [regions, 4] (corners), with a separate list of image indices; [regions, "
         "5] with the image index first in ROIPooling and PSROIPooling; and [regions, 5] with the angle last in "
-        "ROIAlignRotated. Runtimes refuse anything else."
+        "ROIAlignRotated. Runtimes refuse other shapes."
     ),
     fix="Give the regions the shape in the message, and one image index for each region.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
@@ -57,7 +57,7 @@ CHANNELS_MISMATCH = Rule(
     "IRL387",
     "region-channels-mismatch",
     Severity.ERROR,
-    "The number of channels of a feature map does not fit the attributes.",
+    "The number of channels of a feature map contradicts the attributes.",
     why=(
         "PSROIPooling needs output_dim * group_size * group_size channels (output_dim * spatial_bins_x * "
         "spatial_bins_y in bilinear mode), and OpenVINO refuses any other number. RegionYolo needs (coords + classes "
@@ -84,7 +84,8 @@ _IMAGES_AND_CHANNELS: tuple[tuple[str, MaybeDim], ...] = (
 
 
 def _of_regions(rois: Tensor, index: int, coordinates: int, *, count: MaybeDim = None) -> MaybeDim:
-    """The number of regions of ``rois``, [regions, coordinates]. Raises a ``REGIONS_MISMATCH`` fault."""
+    """The number of regions of ``rois`` [regions, coordinates], input ``index``; ``count`` is the number that other
+    inputs state. Raises a ``REGIONS_MISMATCH`` fault."""
     count = narrower(size(rois, 0, 2), count)
     axes: tuple[tuple[str, MaybeDim], ...] = (
         ("the number of regions", count),
@@ -102,7 +103,8 @@ def _channels(x: Tensor) -> MaybeDim:
 
 
 def _extent(pooled: int, name: str, severity: Severity | None = Severity.WARNING) -> MaybeDim:
-    """A size of the result. OpenVINO accepts 0, and reads -1 as an unknown size."""
+    """The attribute ``name`` as a size of the result: -1 is unknown, and a smaller number is 0. A number below 1 is a
+    fault of ``severity``, or raises it if that is None."""
     expect_attribute(pooled, 1, name, severity=severity)
     return None if pooled == -1 else max(pooled, 0)
 
@@ -111,8 +113,8 @@ def _extent(pooled: int, name: str, severity: Severity | None = Severity.WARNING
 
 
 def aligned(x: Tensor, rois: Tensor, images: Tensor, *, pooled: Sequence[MaybeDim], coordinates: int = 4) -> Shape:
-    """The shape of the regions cut out of a feature map: [regions, channels, *pooled]. ``images`` is the index list of
-    input 2.
+    """The shape of the pooled regions of a feature map: [regions, channels, *pooled]. ``images`` is input 2, which has
+    an image index for each region.
 
     Raises a ``REGIONS_MISMATCH`` or an ``INPUT_RANK_REFUSED`` fault.
     """
@@ -224,7 +226,7 @@ def ov_roi_align_rotated(
     return _ov_aligned(data, rois, batch_indices, grid=grid, coordinates=5)
 
 
-# --- pooled regions, whose first number is the index of the image -----------------------------------------------------
+# --- regions whose first number is the index of the image -------------------------------------------------------------
 
 
 def _expect_scale(spatial_scale: float) -> None:
@@ -232,7 +234,7 @@ def _expect_scale(spatial_scale: float) -> None:
         return
     raise ATTRIBUTE_OUT_OF_RANGE.fault(
         f"attribute `spatial_scale` is {spatial_scale:g}; it has to be above 0",
-        help="write the quotient of the feature map's and the image's size",
+        help="write the size of the feature map divided by the size of the image",
         attribute="spatial_scale",
     )
 
@@ -263,7 +265,8 @@ def ov_roi_pooling(
 
 
 def _height_and_width(output_roi: Ints | None, output_size: Ints | None) -> Ints:
-    """The sizes in ``output_roi``; without it, those in ``output_size``. Raises an ``ATTRIBUTE_OUT_OF_RANGE`` fault."""
+    """The sizes in ``output_roi`` or, if it is omitted, in ``output_size``; (0, 0) if both are omitted. Raises an
+    ``ATTRIBUTE_OUT_OF_RANGE`` fault."""
     name, sizes = ("output_size", output_size) if output_roi is None else ("output_roi", output_roi)
     if sizes is None or len(sizes) == 2:
         return sizes or (0, 0)
@@ -275,7 +278,9 @@ def _height_and_width(output_roi: Ints | None, output_size: Ints | None) -> Ints
 
 
 def _compiled_extent(pooled: int, name: str) -> MaybeDim:
-    """A size of ROIPooling's result. OpenVINO reads less than -1 as 0, refuses 0 itself, and does not compile -1."""
+    """The attribute ``name`` as a size of ROIPooling's result. A number below -1 is only a warning, because OpenVINO
+    reads it as 0. Raises an ``ATTRIBUTE_OUT_OF_RANGE`` fault for 0, which OpenVINO refuses, and for -1, which it does
+    not compile."""
     return _extent(pooled, name, Severity.WARNING if pooled < -1 else None)
 
 
@@ -296,8 +301,8 @@ def ov_ps_roi_pooling(
     spatial_bins_x: int = 0,
     spatial_bins_y: int = 0,
 ) -> Tensor:
-    """OpenVINO PSROIPooling-1: [regions, output_dim, group_size, group_size]; the number of channels is the product of
-    these sizes."""
+    """OpenVINO PSROIPooling-1: [regions, output_dim, group_size, group_size]. The number of channels is output_dim *
+    group_size * group_size, or output_dim * spatial_bins_x * spatial_bins_y in mode bilinear."""
     expect_type(input, 0, REAL)
     expect_type(coords, 1, REAL)
     _expect_scale(spatial_scale)
@@ -326,8 +331,7 @@ def ov_ps_roi_pooling(
 def _channels_fault(x: Tensor, formula: str, numbers: str, *, wanted: int) -> Fault:
     assert x.shape is not None
     return CHANNELS_MISMATCH.fault(
-        f"{counted(x.shape[1], 'channel')} {'arrives' if x.shape[1] == 1 else 'arrive'} (axis 1 of input 0); expected "
-        f"is {formula} = {numbers} = {wanted}",
+        f"axis 1 of input 0 has {counted(x.shape[1], 'channel')}; expected {formula} = {numbers} = {wanted}",
         help="correct the attributes, or connect the matching feature map",
         input=0,
         marks=((0, 1),),
@@ -380,7 +384,7 @@ def ov_roi_feature_extractor(
     pyramid_scales: Ints,
     aligned: bool = False,
 ) -> tuple[Tensor, Tensor]:
-    """OpenVINO ExperimentalDetectronROIFeatureExtractor-6: features of each region, and the regions again."""
+    """OpenVINO ExperimentalDetectronROIFeatureExtractor-6: the features of each region, and the regions."""
     pyramid = (feature_map, *more)
     for index, tensor in enumerate((rois, *pyramid)):
         expect_type(tensor, index, REAL)
@@ -415,8 +419,8 @@ def ov_region_yolo(
     mask: Ints = (),
     anchors: Floats = (),
 ) -> Tensor:
-    """OpenVINO RegionYolo-1: the axes from ``axis`` to ``end_axis`` joined into one; without softmax, the maps of the
-    masked anchors."""
+    """OpenVINO RegionYolo-1. With ``do_softmax``, the result has one axis for the axes from ``axis`` to ``end_axis``.
+    Otherwise, axis 1 has the channels of the anchors in ``mask``."""
     expect_type(data, 0, REAL)
     expect_rank(data, 0, 4, what="data")
     x, of_anchor = data.shape, coords + classes + 1

@@ -1,4 +1,4 @@
-"""Resize and Upsample, and the size that a scale gives."""
+"""Resize and Upsample of ONNX, and the size of a scaled axis."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from irlint.ops.shared.axes import Floats, Ints, axes_of
 from irlint.ops.shared.contents import rounded
 from irlint.ops.shared.expectations import expect_rank
 from irlint.ops.shared.shape_inputs import length
-from irlint.ops.signatures import FACTORS, holds
+from irlint.ops.signatures import FACTORS, with_roles
 
 RESIZE_COUNT_MISMATCH = Rule(
     "IRL365",
@@ -41,7 +41,7 @@ RESIZE_SCALE_REFUSED = Rule(
     "IRL366",
     "resize-scale-not-positive",
     Severity.ERROR,
-    "A resize has a scale or a size that is not positive, or an Upsample has a scale below 1.",
+    "A resize has a scale or size that is not positive and finite, or an Upsample has a scale below 1.",
     why="ONNX Runtime refuses the model. For an IR, this is a warning: OpenVINO gives the axis the size 0, or fails "
     "when the model runs.",
     fix="Use a positive scale. To make a tensor smaller, use Resize instead of Upsample.",
@@ -57,10 +57,10 @@ RESIZE_TARGET_UNCLEAR = Rule(
     Severity.ERROR,
     "A Resize has both scales and sizes, or neither.",
     why=(
-        "Exactly one of them must determine the size of the result; runtimes refuse both or none. An empty list "
-        'counts as absent. A `keep_aspect_ratio_policy` other than "stretch" requires sizes.'
+        "Either scales or sizes must determine the size of the result; runtimes refuse both or neither. An empty list "
+        'counts as omitted. A `keep_aspect_ratio_policy` other than "stretch" requires sizes.'
     ),
-    fix="Replace one of them by an empty name.",
+    fix="Replace the scales or the sizes by an empty name.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,4] x) => (float[2,8] y) { y = Resize (x) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -68,7 +68,7 @@ g (float[2,4] x) => (float[2,8] y) <int64[2] sizes = {2, 8}> { y = Resize (x, ""
     refused=(refused("onnxruntime"),),
 )
 
-#: Rational scales are checked for sizes up to this one.
+#: Rational scales are compared with the engine's rounding for sizes up to this number.
 TRIED_SIZES = 4096
 
 
@@ -102,18 +102,19 @@ Scaled = Callable[[int, float], int]
 
 @lru_cache(maxsize=64)
 def ratio(scale: float, scaled: Scaled) -> Fraction | None:
-    """The fraction that a floating-point scale is near to; None if rounding gives other sizes than the fraction."""
+    """The simple fraction that a scale approximates; None if there is none, or if ``scaled`` returns other sizes."""
     fraction = Fraction(scale).limit_denominator(32)
     if fraction <= 0 or abs(float(fraction) - scale) > 1e-6 * scale:
         return None
     if fraction == scale and fraction.denominator.bit_count() == 1:
         return fraction
-    fits = all(scaled(dim, scale) == dim * fraction.numerator // fraction.denominator for dim in range(TRIED_SIZES + 1))
-    return fraction if fits else None
+    numerator, denominator = fraction.numerator, fraction.denominator
+    exact = all(scaled(dim, scale) == dim * numerator // denominator for dim in range(TRIED_SIZES + 1))
+    return fraction if exact else None
 
 
 def resized(dim: MaybeDim, scale: Scalar, scaled: Scaled) -> MaybeDim:
-    """The size after scaling ``dim``; None if it is unknown."""
+    """The size of an axis of size ``dim`` after scaling; None if it is unknown, or if the scale is not finite."""
     if scale is None or dim is None:
         return None
     if isinstance(scale, Expr):
@@ -132,15 +133,15 @@ def _nearest(size: float) -> MaybeDim:
 
 
 def replaced(shape: Shape, axes: Sequence[int], dims: Sequence[MaybeDim]) -> Shape:
-    """``shape`` with the sizes on ``axes`` replaced. For a repeated axis, the last size counts."""
+    """``shape`` with the sizes ``dims`` on ``axes``. For a repeated axis, the last size counts."""
     result = list(shape)
     for axis, dim in zip(axes, dims):
         result[axis] = dim
     return tuple(result)
 
 
-def kept_in_ratio(dims: Sequence[MaybeDim], sizes: Sequence[MaybeDim], policy: str) -> list[MaybeDim]:
-    """The sizes that keep the ratios of ``dims`` within (``not_larger``) or around (``not_smaller``) ``sizes``."""
+def with_aspect_ratio(dims: Sequence[MaybeDim], sizes: Sequence[MaybeDim], policy: str) -> list[MaybeDim]:
+    """The sizes at most (``not_larger``) or at least ``sizes`` with the aspect ratio of ``dims``; None if unknown."""
     pairs = [(dim, size) for dim, size in zip(dims, sizes) if isinstance(dim, int) and isinstance(size, int)]
     if len(pairs) < len(dims) or len(pairs) < len(sizes) or any(dim == 0 for dim, _ in pairs):
         return [None] * len(dims)
@@ -167,8 +168,8 @@ Policy = Literal["stretch", "not_larger", "not_smaller"]
 
 
 def _entries(tensor: Tensor, count: int, index: int | None, *, what: str, has_axes: bool = False) -> tuple[Scalar, ...]:
-    """The ``count`` numbers in a list. If the operator ``has_axes``, the help mentions them. Raises a
-    ``RESIZE_COUNT_MISMATCH`` fault."""
+    """The ``count`` entries of a list, input ``index`` or an attribute. If the operator ``has_axes``, the help mentions
+    this attribute. Raises a ``RESIZE_COUNT_MISMATCH`` fault."""
     found = None if tensor.value is None else len(tensor.value)
     if found is None and tensor.shape is not None and len(tensor.shape) == 1 and isinstance(tensor.shape[0], int):
         found = tensor.shape[0]
@@ -183,7 +184,7 @@ def _entries(tensor: Tensor, count: int, index: int | None, *, what: str, has_ax
 
 
 def scale_fault(scales: Sequence[Scalar], least: float, index: int | None) -> Fault | None:
-    """The fault of the first scale that is below ``least``, not positive, infinite or NaN; None if there is none."""
+    """The fault of the first scale below ``least``, not positive, infinite or NaN; None if there is no such scale."""
     for axis, scale in enumerate(scales):
         if (
             isinstance(scale, Expr)
@@ -208,8 +209,8 @@ def _expect_scales(scales: Sequence[Scalar], least: float, index: int | None) ->
         raise fault
 
 
-def _scaled_up(x: Tensor, scales: Tensor, index: int | None, *, least: float, mode: str) -> Tensor:
-    """ONNX Resize and Upsample by one scale for each axis."""
+def _scaled(x: Tensor, scales: Tensor, index: int | None, *, least: float, mode: str) -> Tensor:
+    """The result of Resize-10 and Upsample, which have one scale for each axis."""
     if x.shape is None:
         return Tensor(x.dtype)
     factors = _entries(scales, len(x.shape), index, what="scales")
@@ -221,8 +222,8 @@ def _scaled_up(x: Tensor, scales: Tensor, index: int | None, *, least: float, mo
     return Tensor(x.dtype, tuple(resized(dim, factor, onnx_scaled) for dim, factor in zip(x.shape, factors)))
 
 
-def _absent(tensor: Tensor | None) -> bool | None:
-    """Whether an optional list is omitted, by an empty name or as an empty list; None if it is unknown."""
+def _is_omitted(tensor: Tensor | None) -> bool | None:
+    """Whether an optional list is omitted, or is an empty list, which counts as omitted; None if it is unknown."""
     if tensor is None:
         return True
     if tensor.value is not None:
@@ -235,14 +236,14 @@ def _absent(tensor: Tensor | None) -> bool | None:
 
 
 @onnx("Resize", since=10)
-@holds(scales=FACTORS)
+@with_roles(scales=FACTORS)
 def resize_10(X: Tensor, scales: Tensor, *, mode: Mode = "nearest") -> Tensor:
     """ONNX Resize-10."""
-    return _scaled_up(X, scales, 1, least=0, mode=mode)
+    return _scaled(X, scales, 1, least=0, mode=mode)
 
 
 @onnx("Resize", since=11, read_if={"nearest_mode": ("mode", "nearest")}, empty=("nearest_mode",))
-@holds(scales=FACTORS)
+@with_roles(scales=FACTORS)
 def resize_11(
     X: Tensor,
     roi: Tensor | None = None,
@@ -264,7 +265,7 @@ def resize_11(
 
 
 @onnx("Resize", since=18, read_if={"nearest_mode": ("mode", "nearest")}, empty=("nearest_mode",))
-@holds(scales=FACTORS)
+@with_roles(scales=FACTORS)
 def resize_18(
     X: Tensor,
     roi: Tensor | None = None,
@@ -281,7 +282,7 @@ def resize_18(
     mode: Mode = "nearest",
     nearest_mode: NearestMode = "round_prefer_floor",
 ) -> Tensor:
-    """ONNX Resize-18 and 19, with axes and a policy for the aspect ratio."""
+    """ONNX Resize-18 and 19, which add axes and a policy for the aspect ratio."""
     _warn_of_unread(mode, exclude_outside, antialias)
     axes = axes or None
     _expect_roi(X, roi, axes, mode=coordinate_transformation_mode)
@@ -299,27 +300,26 @@ def resize_18(
 
 
 def _warn_of_unread(mode: str, exclude_outside: int, antialias: int) -> None:
-    """Adds a fault of attributes without effect in a mode: the specification ignores them, but ONNX Runtime does
-    not."""
+    """Warns of attributes that the specification ignores in a mode, but ONNX Runtime refuses."""
     modes = {"exclude_outside": (exclude_outside, ("cubic",)), "antialias": (antialias, ("linear", "cubic"))}
-    for name, (given, allowed) in modes.items():
-        if given and mode not in allowed:
+    for name, (value, allowed) in modes.items():
+        if value and mode not in allowed:
             fault = ATTRIBUTE_OUT_OF_RANGE.fault(
-                f'attribute `{name}` is {given} and `mode` is "{mode}": the specification ignores it there, but ONNX '
-                f"Runtime accepts it only with {' and '.join(allowed)}",
-                help=f"leave `{name}` out",
+                f'attribute `{name}` is {value} and `mode` is "{mode}": the specification ignores `{name}` in this '
+                f"mode, but ONNX Runtime accepts it only with {' and '.join(allowed)}",
+                help=f"remove `{name}`",
                 attribute=name,
             )
             warn(fault.lowered(Severity.WARNING))
 
 
 def _warn_of_length(x: Tensor, sizes: Tensor | None) -> None:
-    """Adds a fault of sizes of unknown number: the specification allows them, but ONNX Runtime does not."""
+    """Warns of sizes of unknown number, which the specification allows but ONNX Runtime refuses."""
     if sizes is None or x.rank is None or isinstance(length(sizes), int):
         return
     fault = RESIZE_COUNT_MISMATCH.fault(
-        "the number of entries of input 3 (sizes) is unknown: the specification allows it, but ONNX Runtime assumes "
-        "none and refuses the model",
+        "the number of entries of input 3 (sizes) is unknown: the specification allows this, but ONNX Runtime assumes "
+        "0 entries and refuses the model",
         help="declare the shape of the sizes",
         input=3,
     )
@@ -327,9 +327,9 @@ def _warn_of_length(x: Tensor, sizes: Tensor | None) -> None:
 
 
 def _expect_roi(x: Tensor, roi: Tensor | None, axes: Ints | None, *, mode: str) -> None:
-    """Checks the region, which has a start and an end for each axis. Only one mode reads it."""
+    """Checks that the region has a start and an end for each axis, if the mode reads it."""
     count = x.rank if axes is None else len(axes)
-    if mode == "tf_crop_and_resize" and roi is not None and count is not None and _absent(roi) is not True:
+    if mode == "tf_crop_and_resize" and roi is not None and count is not None and _is_omitted(roi) is not True:
         _entries(roi, 2 * count, 1, what="roi")
 
 
@@ -353,7 +353,7 @@ def _resized(
     dims = [x.shape[place] for place in places]
     targets: Sequence[MaybeDim] = [None] * len(places)
     factors: Sequence[Scalar] = ()
-    without_scales, without_sizes = _absent(scales), _absent(sizes)
+    without_scales, without_sizes = _is_omitted(scales), _is_omitted(sizes)
     if sizes is not None and (without_scales is True or without_sizes is False):
         entries = _entries(sizes, len(places), 3, what="sizes", has_axes=has_axes)
         targets = _sized(places, dims, entries, policy=policy)
@@ -375,7 +375,7 @@ def _sized(
 ) -> Sequence[MaybeDim]:
     """The sizes of the axes from a list of sizes."""
     stated = _sizes(entries, dims)
-    targets = stated if policy == "stretch" else kept_in_ratio(dims, stated, policy)
+    targets = stated if policy == "stretch" else with_aspect_ratio(dims, stated, policy)
     if wants_arithmetic():
         from irlint.ops.shared import formulas
 
@@ -395,15 +395,15 @@ def _rescaled(places: Sequence[int], dims: Sequence[MaybeDim], factors: Sequence
 
 
 def _expect_one_target(scales: Tensor | None, sizes: Tensor | None, policy: str) -> None:
-    absent = (_absent(scales), _absent(sizes))
-    if absent in ((True, True), (False, False)):
-        both = absent == (False, False)
+    omitted = (_is_omitted(scales), _is_omitted(sizes))
+    if omitted in ((True, True), (False, False)):
+        both = omitted == (False, False)
         raise RESIZE_TARGET_UNCLEAR.fault(
-            f"{'both' if both else 'neither'} scales {'and' if both else 'nor'} sizes are present; exactly one of "
-            "them must set the size of the result",
-            help="remove one of them" if both else "add scales, or sizes",
+            f"{'both' if both else 'neither'} scales {'and' if both else 'nor'} sizes are present; either scales or "
+            "sizes must set the size of the result",
+            help="remove the scales or the sizes" if both else "add scales or sizes",
         )
-    if absent[0] is False and policy != "stretch":
+    if omitted[0] is False and policy != "stretch":
         raise RESIZE_TARGET_UNCLEAR.fault(
             f'keep_aspect_ratio_policy is "{policy}" and scales are present: the policy works only with sizes',
             help="use sizes, or set the policy to stretch",
@@ -412,6 +412,7 @@ def _expect_one_target(scales: Tensor | None, sizes: Tensor | None, policy: str)
 
 
 def _sizes(sizes: Sequence[Scalar], dims: Sequence[MaybeDim]) -> list[MaybeDim]:
+    """The stated sizes, after checking that they are positive, or 0 if the axis may be empty."""
     for position, (size, dim) in enumerate(zip(sizes, dims)):
         if isinstance(size, int) and size <= 0 and same(dim, 0) is not True and not (size == 0 and dim is None):
             raise RESIZE_SCALE_REFUSED.fault(
@@ -439,11 +440,11 @@ def upsample_1(X: Tensor, *, height_scale: float, width_scale: float, mode: Upsa
 @onnx("Upsample", since=7)
 def upsample_7(X: Tensor, *, scales: Floats, mode: Mode = "nearest") -> Tensor:
     """ONNX Upsample-7."""
-    return _scaled_up(X, Tensor("float32", (len(scales),), tuple(scales)), None, least=1, mode=mode)
+    return _scaled(X, Tensor("float32", (len(scales),), tuple(scales)), None, least=1, mode=mode)
 
 
 @onnx("Upsample", since=9, until=9)
-@holds(scales=FACTORS)
+@with_roles(scales=FACTORS)
 def upsample_9(X: Tensor, scales: Tensor, *, mode: Mode = "nearest") -> Tensor:
-    """ONNX Upsample-9, which opset 10 removed."""
-    return _scaled_up(X, scales, 1, least=1, mode=mode)
+    """ONNX Upsample-9. From opset 10 on, the standard has no Upsample."""
+    return _scaled(X, scales, 1, least=1, mode=mode)

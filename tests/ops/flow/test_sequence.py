@@ -54,6 +54,7 @@ def runs(built: onnx.ModelProto) -> bool:
         ("y = SequenceConstruct (x, z)", None),
         ("y = SequenceConstruct (x, d)", "IRL402"),
         ("y = SequenceEmpty ()", None),
+        ("y = SequenceEmpty <dtype = 4294967297> ()", "IRL510"),
         ("s = SequenceConstruct (x) i = Constant <value_int = 0> () t = "
             "SequenceAt (s, i) y = SequenceConstruct (t)", None),
         ("s = SequenceConstruct (x) i = Constant <value_int = -1> () t = "

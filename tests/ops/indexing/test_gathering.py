@@ -11,7 +11,7 @@ from irlint.dims import symbol
 from irlint.findings.faults import Fault
 from irlint.findings.statements import stated
 from irlint.model.tensor import Tensor
-from irlint.ops.indexing.gathering import elements_contents, gather, gathered, gathered_contents, ov_gather_8
+from irlint.ops.indexing.gathering import gather, gathered, gathered_values, ov_gather_8, values_of_elements
 from irlint.ops.indexing.gathering_tuples import gather_nd, ov_gather_nd_8
 
 H, W = symbol("H"), symbol("W")
@@ -28,12 +28,12 @@ def test_contents_are_numpys(data: st.DataObject) -> None:
     known = Tensor("int64", tuple(shape), tuple(array.ravel().tolist()))
     asked = Tensor("int64", indices.shape, tuple(picked))
     assert gathered(tuple(shape), indices.shape, axis) == expected.shape
-    assert gathered_contents(known, asked, axis) == tuple(expected.ravel().tolist())
+    assert gathered_values(known, asked, axis) == tuple(expected.ravel().tolist())
     along = np.resize(np.array(picked or [0]), shape)
     if picked:
         taken = Tensor("int64", tuple(shape), tuple(along.ravel().tolist()))
         expected = np.take_along_axis(array, along, axis)
-        assert elements_contents(known, taken, axis) == tuple(expected.ravel().tolist())
+        assert values_of_elements(known, taken, axis) == tuple(expected.ravel().tolist())
 
 
 def test_symbolic_contents() -> None:

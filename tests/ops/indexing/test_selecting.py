@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from irlint.inference.walk import inferred
 from irlint.model.tensor import Tensor
-from irlint.ops.indexing.selecting import distinct, lines, top_contents
+from irlint.ops.indexing.selecting import distinct, lines, top_values
 from irlint.parsers import onnx as parser
 
 X = Input("float32", 2, 3, 10)
@@ -33,7 +33,7 @@ def test_top_contents_are_numpys(data: st.DataObject) -> None:
     largest = data.draw(st.booleans())
     known = Tensor("int64", tuple(shape), tuple(array.ravel().tolist()))
     order = np.argsort(-array if largest else array, axis=axis, kind="stable").take(range(k), axis)
-    values, indices = top_contents(known, axis, k, largest=largest)
+    values, indices = top_values(known, axis, k, largest=largest)
     assert indices == tuple(order.ravel().tolist())
     assert values == tuple(np.take_along_axis(array, order, axis).ravel().tolist())
     assert distinct(known, None) == len(np.unique(array))

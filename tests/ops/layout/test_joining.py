@@ -13,7 +13,7 @@ from irlint.dims import symbol
 from irlint.findings.faults import Fault, Severity
 from irlint.findings.statements import stated
 from irlint.model.tensor import Tensor
-from irlint.ops.layout.joining import concat, concatenated, joined_contents
+from irlint.ops.layout.joining import concat, concatenated, joined_values
 from irlint.ops.layout.splitting import _with_rest as with_rest
 from irlint.ops.layout.splitting import even_sizes, nearly_even_sizes, split_up, stated_sizes
 
@@ -43,8 +43,8 @@ def test_contents_are_numpys(data: st.DataObject) -> None:
 def test_unknown_contents_leave_holes() -> None:
     known, unknown = Tensor("int64", (2,), (1, H)), Tensor("int64", (1,))
     assert concat(known, unknown, axis=0).value == (1, H, None)
-    assert joined_contents([unknown, unknown], (2,), 0) is None
-    assert joined_contents([known, Tensor("int64", (N,))], (N + 2,), 0) is None
+    assert joined_values([unknown, unknown], (2,), 0) is None
+    assert joined_values([known, Tensor("int64", (N,))], (N + 2,), 0) is None
 
 
 def test_symbolic_sizes() -> None:

@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from irlint.dims import evaluated, symbol
+from irlint.findings.statements import collected_arithmetic
 from irlint.model.tensor import Tensor
-from irlint.ops.layout.slicing import FAR, Range, range_length, range_positions, slice_by_inputs
+from irlint.ops.layout.slicing import FAR, Range, range_length, range_positions, slice_by_inputs, sliced
 
 H = symbol("H")
 
@@ -56,3 +57,17 @@ def test_contents_of_a_shape_are_sliced() -> None:
     one = Tensor("int64", (1,), (2,))
     result = slice_by_inputs(shape, one, Tensor("int64", (1,), (FAR,)))
     assert result == Tensor("int64", (2,), (H, None))
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "step", "details"),
+    [
+        (10, 12, 1, "the slice starts at 10 and axis 0 has 8 elements: the slice is empty"),
+        (10, 7, -1, ""),
+        (3, 3, 1, ""),
+    ],
+)
+def test_the_cause_of_an_empty_slice(start: int, end: int, step: int, details: str) -> None:
+    with collected_arithmetic() as found:
+        assert sliced(Tensor("float32", (8,)), (Range(start, end, step),)).shape == (0,)
+    assert [each.details for each in found] == [details]

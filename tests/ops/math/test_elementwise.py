@@ -25,7 +25,7 @@ from irlint.ops import onnx_versions, openvino_versions
 from irlint.ops.math.elementwise import legacy_arithmetic as legacy
 from irlint.ops.math.elementwise import ov_select
 from irlint.ops.shared import contents
-from irlint.ops.shared.auto_broadcast import Broadcasting, along, pdpd
+from irlint.ops.shared.auto_broadcast import Broadcasting, aligned_from, pdpd
 from irlint.ops.shared.broadcast import broadcast, merged, stretched
 from irlint.parsers import openvino as parser
 
@@ -359,7 +359,7 @@ def test_along_is_the_specifications_rule(a: Any, b: Any, axis: int, ignore_trai
     fits = fits and all(dim in (1, a[start + position]) for position, dim in enumerate(kept))
     odd = 0 in (*a, *b) and 1 in (*a, *b)
     try:
-        assert along(a, b, axis, ignore_trailing=ignore_trailing) == a or odd
+        assert aligned_from(a, b, axis, ignore_trailing=ignore_trailing) == a or odd
         assert fits or odd
     except Fault:
         assert not fits or odd

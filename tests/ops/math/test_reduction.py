@@ -14,7 +14,7 @@ from irlint.findings.faults import Fault
 from irlint.findings.statements import stated
 from irlint.model.tensor import Tensor
 from irlint.ops import openvino_versions
-from irlint.ops.math.reduction import accumulated, cum_sum, ov_cum_sum, reduced, reduced_contents
+from irlint.ops.math.reduction import accumulated, cum_sum, ov_cum_sum, reduced, reduced_values
 from irlint.ops.shared import contents
 
 F = "float32"
@@ -36,7 +36,7 @@ def test_openvino_cum_sum_warns_of_its_axis() -> None:
 
 def contents_of(op: str, x: Tensor, axes: tuple[int, ...], keepdims: bool = False) -> Any:
     combine, empty = openvino_versions(op)[0].fold
-    return reduced_contents(x, axes, reduced(x.shape, axes, keepdims), combine=combine, empty=empty)
+    return reduced_values(x, axes, reduced(x.shape, axes, keepdims), combine=combine, empty=empty)
 
 
 def test_symbolic_contents() -> None:
