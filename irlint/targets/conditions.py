@@ -133,7 +133,7 @@ def _is_not_spatial(use: Use, names: str) -> bool:
     """Whether one of these attributes has another length than input 0 has axes after the first two."""
     axes = facts.rank(use, 0)
     lists = [facts.attribute(use, name) for name in names.split(",")]
-    return axes is not None and any(each is not None and len(each) != axes - 2 for each in lists)
+    return axes is not None and any(isinstance(each, (list, tuple)) and len(each) != axes - 2 for each in lists)
 
 
 def _is_not_as_long(use: Use, index: str, name: str) -> bool:
