@@ -50,6 +50,7 @@ OF_THE_SOURCES = [
     "test_operator_names.py",
     "test_pre_commit.py",
     "test_release.py",
+    "test_wheel.py",
 ]
 collect_ignore = [] if (Path(__file__).parent.parent / "irlint").is_dir() else OF_THE_SOURCES
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from package_index import UNREACHABLE
 
 #: It needs a package index, and half a minute for an environment.
 pytestmark = [pytest.mark.oracle, pytest.mark.together]
@@ -45,19 +46,6 @@ WEIGHED = b"""<net version="11">
   <edges><edge from-layer="0" from-port="0" to-layer="1" to-port="0"/></edges>
 </net>
 """
-
-#: What pip says where it reaches no package index.
-UNREACHABLE = (
-    "No matching distribution",
-    "Could not find a version",
-    "Network is unreachable",
-    "Temporary failure in name resolution",
-    "ConnectionError",
-    "ConnectTimeoutError",
-    "NewConnectionError",
-    "ProxyError",
-    "Read timed out",
-)
 
 Files = dict[str, bytes]
 
@@ -123,7 +111,7 @@ def hooks(tmp_path_factory: pytest.TempPathFactory) -> Hooks:
 
     repository = folder / "irlint"
     shutil.copytree(ROOT / "irlint", repository / "irlint", ignore=shutil.ignore_patterns("__pycache__"))
-    for name in ("pyproject.toml", "README.md", "LICENSE", ".pre-commit-hooks.yaml"):
+    for name in ("pyproject.toml", "hatch_build.py", "README.md", "LICENSE", ".pre-commit-hooks.yaml"):
         shutil.copy(ROOT / name, repository)
     run(env, repository, "git", "init", "-q")
     run(env, repository, "git", "add", "-A")

@@ -119,6 +119,23 @@ def _gives_zero_size(use: Use, index: str) -> bool:
     return known is not None and known.shape is not None and 0 in known.shape
 
 
+def _ranks_differ(use: Use, one: str, other: str) -> bool:
+    ranks = {facts.rank(use, int(one)), facts.rank(use, int(other))} - {None}
+    return len(ranks) > 1
+
+
+def _is_smaller(use: Use, index: str, other: str) -> bool:
+    sizes = [facts.elements(use, int(each)) for each in (index, other)]
+    return sizes[0] is not None and sizes[1] is not None and sizes[0] < sizes[1]
+
+
+def _is_not_spatial(use: Use, names: str) -> bool:
+    """Whether one of these attributes has another length than input 0 has axes after the first two."""
+    axes = facts.rank(use, 0)
+    lists = [facts.attribute(use, name) for name in names.split(",")]
+    return axes is not None and any(isinstance(each, (list, tuple)) and len(each) != axes - 2 for each in lists)
+
+
 def _is_not_as_long(use: Use, index: str, name: str) -> bool:
     length, number = facts.length(use, int(index)), facts.attribute(use, name)
     return None not in (length, number) and length != number
@@ -191,7 +208,7 @@ def _is_complex(use: Use, index: str) -> bool | None:
 
 
 def _branches_differ(use: Use) -> bool:
-    """Whether the Whether the branches of an If differ in the rank of an output, or use the same name for it."""
+    """Whether the branches of an If differ in the rank of an output, or use the same name for it."""
     bodies = [graph for _, graph in use.node.bodies]
     if len(bodies) != 2:
         return False
@@ -220,8 +237,8 @@ def _body_takes(use: Use, index: int) -> bool:
 
 
 def _takes_outer_values(use: Use) -> bool:
-    """Whether a node of a body takes Whether a node of a body uses a value that is neither a constant nor an input of
-    the body, and that no node of the body computes."""
+    """Whether a node of a body uses a value that is neither a constant nor an input of the body, and that no node of
+    the body computes."""
     for _, body in use.node.bodies:
         known = {*use.constants, *body.inputs, *body.constants, *(each for node in body.nodes for each in node.outputs)}
         if any(value is not None and value not in known for node in body.nodes for value in node.inputs):
@@ -279,6 +296,12 @@ CONDITIONS: Mapping[str, Condition] = {
         "an input {0} without elements", "use another operator"),
     "not-as-long": Condition(
         _is_not_as_long, "an input {0} of another length than {1}", "write it with other operators"),
+    "ranks-differ": Condition(
+        _ranks_differ, "inputs {0} and {1} of different ranks", "reshape one of them"),
+    "smaller": Condition(
+        _is_smaller, "fewer elements in input {0} than in input {1}", "write one element for each of input {1}"),
+    "not-spatial": Condition(
+        _is_not_spatial, "another number of spatial axes than entries of {0}", "write an entry for each spatial axis"),
     "empty-part": Condition(
         _has_empty_part, "parts of equal sizes that leave nothing for the last one", "give the sizes of the parts"),
     "uneven": Condition(_is_uneven, "parts of different sizes", "give the sizes of the parts"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import prod
+
 from irlint.lazy_typing import Any
 from irlint.model.tensor import Tensor
 from irlint.targets.uses import LEFT_OUT, Use
@@ -43,6 +45,13 @@ def length(use: Use, index: int) -> int | None:
     return size if isinstance(size, int) else None
 
 
+def elements(use: Use, index: int) -> int | None:
+    """The number of elements of an input; None if it is unknown."""
+    known = tensor(use, index)
+    sizes = None if known is None or known.shape is None else [size for size in known.shape if isinstance(size, int)]
+    return None if sizes is None or known is None or len(sizes) != known.rank else prod(sizes)
+
+
 def is_constant(use: Use, index: int) -> bool:
     """Whether the contents of an input are known; one that is left out counts, and so does one that is too large to be
     kept."""
@@ -63,12 +72,6 @@ def is_computed(use: Use, index: int) -> bool:
         and None not in known.value
         and use.node.inputs[index] not in use.constants
     )
-
-
-def is_true(use: Use, index: int) -> bool:
-    """Whether the one element of an input is known not to be 0."""
-    known = tensor(use, index)
-    return known is not None and known.value is not None and len(known.value) == 1 and bool(known.value[0])
 
 
 def has_output(use: Use, index: int) -> bool:

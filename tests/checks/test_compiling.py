@@ -95,6 +95,20 @@ def quantized(before=False, after=False, high=1, type="f32", levels=65536, dtype
     return document(layers, edges)
 
 
+def branched(first, second, condition=1):
+    """An If with a layer in each branch; its condition is computed, or is 0, an input of the model."""
+    bodies = [
+        f"<{name}_port_map><input external_port_id='1' internal_layer_id='0'/>"
+        f"<output external_port_id='8' internal_layer_id='2'/></{name}_port_map><{name}_body><layers>"
+        f"{parameter(0, '2,1')}{layer(1, type, 1)}{result(2)}</layers><edges>{edge(0, 8, 1, 0)}{edge(1, 8, 2, 0)}"
+        f"</edges></{name}_body>"
+        for name, type in (("then", first), ("else", second))
+    ]
+    choice = layer(2, "If", 2, version="opset8").replace("</layer>", f"{''.join(bodies)}</layer>")
+    layers = [parameter(0, "", "boolean"), layer(1, "LogicalNot", 1), choice, parameter(3, "2,1"), result(4)]
+    return document(layers, [(0, 1, 0), (condition, 2, 0), (3, 2, 1), (2, 4, 0)])
+
+
 #: IRs, their weights, and the codes of what OpenVINO refuses to read or to compile, "" where it compiles them.
 IRS = {
     "both variables state their shape": (chained("2,3", "2,3"), b"", ""),
@@ -104,6 +118,9 @@ IRS = {
     "the first leaves a size open, and the second too": (chained("?,3", "?,3"), b"", ""),
     "an initial value of its own": (begun(), b"", ""),
     "an initial value that is a result too": (begun(result(5), edges=[(1, 5, 0)]), b"", "IRL525"),
+    "branches of one rank": (branched("Relu", "Abs"), b"", ""),
+    "branches of different ranks": (branched("Relu", "Squeeze"), b"", "IRL525"),
+    "branches of different ranks that an input decides on": (branched("Squeeze", "Relu", 0), b"", "IRL525"),
     "axes that are a constant": (ordered(LRN, [ONE], [(2, 1, 1)]), LISTS, ""),
     "axes that OpenVINO works out": (ordered(LRN, ABS, [(2, 5, 0), (5, 1, 1)]), LISTS, ""),
     "axes that it does not work out": (ordered(LRN, ROLLED, FROM_ROLL), LISTS, "IRL525"),

@@ -16,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterable
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -86,15 +87,17 @@ class Table:
             holding.difference_update(same)
         others = [each for each in self.releases if each not in same]
         self.releases = sorted([*others, version], key=_numbers)
-        for fact in facts:
-            self.facts.setdefault(fact, set()).add(version)
+        self._hold(version, facts)
 
     def renew(self, version: str, asked: Iterable[str], facts: Iterable[str]) -> None:
         """Puts some facts in the column of a release, in the place of those that were asked about."""
         column = next(each for each in self.releases if each.split(".")[:2] == version.split(".")[:2])
-        for fact in asked:
+        for fact in chain.from_iterable(map(joining.apart, asked)):
             self.facts.get(fact, set()).discard(column)
-        for fact in facts:
+        self._hold(column, facts)
+
+    def _hold(self, column: str, facts: Iterable[str]) -> None:
+        for fact in chain.from_iterable(map(joining.apart, facts)):
             self.facts.setdefault(fact, set()).add(column)
 
     def lines(self) -> list[str]:
@@ -103,9 +106,9 @@ class Table:
         facts = {each: set[str]() for each in implied} | self.facts
         stated = {fact: frozenset(each) for fact, each in facts.items() if each != implied.get(fact, set())}
         lines = []
-        for fact, holding in joining.joined(stated).items():
+        for fact, holding in joining.joined(joining.pruned(stated)).items():
             mask = sum(1 << at for at, each in enumerate(self.releases) if each in holding)
-            lines.append(f"{fact}|{mask:x}")
+            lines += [f"{fact}|{mask:x}"] if mask or fact in implied else []
         return sorted(lines)
 
     def write(self) -> None:

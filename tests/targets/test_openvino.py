@@ -19,6 +19,10 @@ RUNTIME = "openvino"
 LOOP = "(int64 n, bool c, float[2] a) => (float[2] y) { y = Loop (n, c, a) <body = b (int64 i, bool ci, float[2] ai) =>"
 STFT = "(float[{},128,1] x, float[16] w) => (float[?,15,9,2] y) <int64 s = {{8}}> {{ y = STFT (x, s, w) }}"
 
+FRAMES = "(float[1,128] x, float[16] w) => (y) <int64 s = {8}, int64 l = {16}> { y = STFT (x, s, w, l) }"
+BLOCKS = """(float[2,64] x, uint8[1,2,16] w, float[2] s) => (y) <uint8[1] z = {0}>
+{ y = com.microsoft.MatMulNBits <K = 64, N = 1, bits = 4, block_size = 32> (x, w, s, z) }"""
+
 DIMS = '<port id="{}" precision="FP32"><dim>2</dim><dim>3</dim></port>'
 
 
@@ -96,6 +100,13 @@ def test_a_layer_that_leads_nowhere_does_not_count() -> None:
         (17, f"{LOOP} (bool ci, float[2] ao) {{ ao = Add (ai, ai) }}> }}", "2026.0", REFUSED),
         (17, f"{LOOP} (bool co, float[2] ai) {{ co = Identity (ci) }}> }}", "2026.4", REFUSED),
         (17, f"{LOOP} (bool co, float[2] ao) {{ co = Identity (ci) ao = Add (ai, ai) }}> }}", "2026.4", RUNS),
+        (17, FRAMES, "2025.2", REFUSED),
+        (17, FRAMES, "2026.4", RUNS),
+        (17, FRAMES.replace("128", "128,1"), "2025.2", REFUSED),
+        (17, FRAMES.replace("128", "128,1"), "2026.1", RUNS),
+        (17, BLOCKS, "2025.2", REFUSED),
+        (17, BLOCKS, "2026.1", RUNS),
+        (17, BLOCKS.replace("64", "32").replace("[1,2,16]", "[1,1,16]").replace("[2] s", "[1] s"), "2025.2", RUNS),
         (17, STFT.format("1"), "2026.4", RUNS),
         (17, STFT.format("N"), "2023.1", REFUSED),
         (17, STFT.format("N"), "2026.4", REFUSED),

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from irlint.dims import MaybeDim, product, same
-from irlint.findings.faults import Severity
+from irlint.findings.faults import Fault, Severity
 from irlint.findings.statements import warn
 from irlint.model import Graph
-from irlint.model.tensor import UNKNOWN, Tensor, Type, type_text
+from irlint.model.tensor import UNKNOWN, Tensor, Type, tensor_shape, type_text
 from irlint.ops import Context, Runs, openvino
 from irlint.ops.shared.back_edges import Iteration, check_back_edges
 from irlint.ops.shared.bodies import CONTROL_INPUT, DEEPEST_SEARCH, check_same_types, nesting, single, truth
 from irlint.ops.shared.carrying import carried, joined, outside, passing
+from irlint.ops.shared.compiling import Layer, not_compiled
 from irlint.ops.shared.iterations import (
     COUNTS,
     TRUTHS,
@@ -77,7 +78,21 @@ def _check_flag(known: Tensor, what: str, kinds: Sequence[str], *, index: int, r
     warn(fault.lowered(Severity.WARNING))
 
 
-@openvino("If", since=8)
+def _of_known_ranks(layer: Layer) -> Fault | None:
+    """The fault of an output to which the branches give different ranks."""
+    if 0 in layer.fixed or None in map(tensor_shape, layer.inputs):
+        return None
+    for index, known in enumerate(layer.outputs):
+        if isinstance(known, Tensor) and known.shape is None and index in layer.used:
+            return not_compiled(
+                f"the branches give output {index} with different ranks, and the CPU plugin needs one rank",
+                help=f"reshape output {index} of one branch to the rank of the other",
+                input=0,
+            )
+    return None
+
+
+@openvino("If", since=8, compiles=_of_known_ranks)
 def ov_if(
     condition: Tensor,
     *inputs: Tensor | None,

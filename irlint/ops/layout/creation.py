@@ -256,6 +256,7 @@ def ov_shape_of_typed(data: Tensor, *, output_type: DType | None = "") -> Tensor
                 "attribute `output_type` is absent: its default is i64 in the specification, but OpenVINO refuses "
                 "the layer",
                 help='write output_type="i64"',
+                refused=True,
             )
         )
         return shape_contents(data.shape, "int64")

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Set
-from itertools import product
+from itertools import combinations, product
 
 from irlint.schemas import RUNTIME_DOMAINS, of_runtime, official, official_names, official_versions
 from irlint.targets.operators import BY_OPSET
@@ -37,6 +37,26 @@ def apart(fact: str) -> Iterator[str]:
         yield from (f"{kind} {name} {each}" for each in codes.split(","))
     else:
         yield fact
+
+
+#: Of other facts about nodes, those with so few conditions are looked at.
+FEW = 3
+
+
+def pruned(facts: Mapping[str, frozenset[str]]) -> dict[str, frozenset[str]]:
+    """The facts about nodes without the releases in which another one holds that asks for less; all others as they
+    are."""
+    return {fact: releases.difference(*_wider(fact, facts)) for fact, releases in facts.items()}
+
+
+def _wider(fact: str, facts: Mapping[str, frozenset[str]]) -> Iterator[frozenset[str]]:
+    """The releases of the facts with few of the conditions of a fact, in their order."""
+    kind, _, rest = fact.partition(" ")
+    name, _, text = rest.partition(" ")
+    conditions = text.split(" & ") if kind in _OF_NODES else []
+    for count in range(1, min(FEW, len(conditions) - 1) + 1):
+        for fewer in combinations(conditions, count):
+            yield facts.get(f"{kind} {name} {' & '.join(fewer)}", frozenset())
 
 
 def joined(facts: Mapping[str, frozenset[str]]) -> dict[str, frozenset[str]]:

@@ -21,10 +21,22 @@ REDUCING = (
 SINCE = {**dict.fromkeys(REDUCING, 18), "ReduceSum": 13}
 
 _GROUPS = "(float[1,4,2,2] x, float[4] s) => (y) { y = GroupNormalization <num_groups = 2> (x, s, s) }"
+_STFT = """(float[1,128{axis}] x, float[16] w) => (y) <int64 s = {{8}}, int64 l = {{16}}>
+{{ y = STFT {attributes} ({inputs}) }}"""
 _LOOP = """(float[5] x, int64 n, bool c) => (y) { y = Loop <body = l (int64 i, bool p, float[5] v)
 => (bool q, float[5] w) { q = Identity (p) BODY }> (n, c, x) }"""
 _IF = """(float[5] x, bool c) => (y) { y = If <then_branch = t () => (a) { BODY },
 else_branch = e () => (b) { b = Identity (x) }> (c) }"""
+
+
+def _blocks(inputs: str) -> str:
+    """A product with weights of 4 bits in two blocks, with these inputs behind the first three."""
+    weights = (
+        f"uint8[1,2,16] w = {{{', '.join('0' * 32)}}}, float[2] s = {{1, 1}}, uint8[1] z = {{0}}, float[1] b = {{0}}"
+    )
+    node = f"y = com.microsoft.MatMulNBits <K = 64, N = 1, bits = 4, block_size = 32> (x, w, s, {inputs})"
+    return f"(float[2,64] x) => (float[2,1] y) <{weights}> {{ {node} }}"
+
 
 #: Facts that hold where a model is refused: the opset, and the graph.
 REFUSED = {
@@ -35,12 +47,51 @@ o, y = Scan <num_scan_inputs = 1, body = b (float[2] a, float[2] e) => (float[2]
 { c = Add (a, e) d = Add (e, z) }> (i, x) }"""),
     "refuses :STFT not-static 0 & rank 0 3": (17, """(float[N,128,1] x, float[16] w) => (float[N,15,9,2] y)
 <int64 s = {8}> { y = STFT (x, s, w) }"""),
-    "refuses :STFT not-static 0 & no-input 2": (17, """(float[N,128] x) => (float[N,15,9,2] y)
-<int64 s = {8}, int64 l = {16}> { y = STFT (x, s, "", l) }"""),
-    "refuses :STFT not-static 0 & no-input 3": (17, """(float[N,128] x, float[16] w) => (float[N,15,9,2] y)
-<int64 s = {8}> { y = STFT (x, s, w) }"""),
+    "refuses :STFT rank 0 2": (17, _STFT.format(axis="", attributes="", inputs="x, s, w, l")),
+    "refuses :STFT rank 0 2 & no-input 2": (17, _STFT.format(axis="", attributes="", inputs='x, s, "", l')),
+    "refuses :STFT rank 0 2 & no-input 3": (17, _STFT.format(axis="", attributes="", inputs="x, s, w")),
+    "refuses :STFT rank 0 2 & attribute-is onesided 0": (
+        17, _STFT.format(axis="", attributes="<onesided = 0>", inputs="x, s, w, l")),
+    "refuses :STFT rank 0 3 & rank 3 0": (17, _STFT.format(axis=",1", attributes="", inputs="x, s, w, l")),
+    "refuses :STFT rank 0 3 & attribute-is onesided 0 & !complex 0": (
+        17, _STFT.format(axis=",1", attributes="<onesided = 0>", inputs="x, s, w")),
     "refuses :STFT not-constant 1": (17, """(float[1,128,1] x, int64 s, float[16] w) => (float[1,15,9,2] y)
 { y = STFT (x, s, w) }"""),
+    "refuses :MatMul fault IRL201": (17, "(float[3,2,4] x, float[2,4,5] w) => (y) { y = MatMul (x, w) }"),
+    **{
+        f"refuses :{op} not-spatial kernel_shape,strides,dilations": (
+            17, f"(float[1,2,8] x) => (y) {{ y = {op} <kernel_shape = [3,3]> (x) }}")
+        for op in ("AveragePool", "LpPool", "MaxPool")
+    },
+    **{
+        f"refuses :{op} not-spatial strides,dilations": (
+            17, f"(float[1,2,8,8] x, float[2,2,3,3] w) => (y) {{ y = {op} <strides = [1]> (x, w) }}")
+        for op in ("Conv", "ConvTranspose")
+    },
+    **{
+        f"refuses :{op} ranks-differ 0 1": (
+            17, f"(float[1,2,8] x, float[2,2,3,3] w) => (y) {{ y = {op} (x, w) }}")
+        for op in ("Conv", "ConvTranspose")
+    },
+    "refuses :Conv fault IRL312 & length-not 2 1": (
+        17, "(float[1,2,8,8] x, float[2,2,3,3] w, float[3] b) => (y) { y = Conv (x, w, b) }"),
+    "refuses :ReduceSum type 1 float32": (17, "(float[2,3] x) => (y) <float[1] a = {1}> { y = ReduceSum (x, a) }"),
+    "refuses :Reshape fault IRL330 & constant 1 & !has-zero 1": (
+        17, "(float[2,3] x) => (y) <int64[2] s = {2, 4}> { y = Reshape (x, s) }"),
+    "refuses :Reshape fault IRL330 & negative 1": (
+        17, "(float[2,3] x) => (y) <int64[2] s = {4, -1}> { y = Reshape (x, s) }"),
+    **{
+        f"refuses :{op} fault IRL300": (11, f"(float[2,3] x) => (y) {{ y = {op} {attributes} }}")
+        for op, attributes in {
+            "Concat": "<axis = 3> (x, x)", "Flatten": "<axis = 3> (x)", "Hardmax": "<axis = 3> (x)",
+            "LogSoftmax": "<axis = 3> (x)", "Squeeze": "<axes = [3]> (x)", "Unsqueeze": "<axes = [3]> (x)",
+        }.items()
+    },
+    "refuses :Softmax opset-from 11 & fault IRL300": (11, "(float[2,3] x) => (y) { y = Softmax <axis = 3> (x) }"),
+    "refuses :Gather fault IRL300": (
+        11, "(float[2,3] x, int64[2] i) => (y) { y = Gather <axis = 3> (x, i) }"),
+    "refuses com.microsoft:MatMulNBits type 3 uint8 & smaller 3 2": (17, _blocks("z")),
+    "refuses com.microsoft:MatMulNBits omitted 3": (17, _blocks('"", "", b')),
     "refuses :SequenceConstruct returned": (17, "(float[2,3] x) => (seq(float[2,3]) y) { y = SequenceConstruct (x) }"),
     "refuses :SequenceInsert returned": (17, """(float[2,3] x) => (seq(float[2,3]) y)
 { s = SequenceEmpty () y = SequenceInsert (s, x) }"""),
@@ -53,8 +104,6 @@ o, y = Scan <num_scan_inputs = 1, body = b (float[2] a, float[2] e) => (float[2]
     "refuses :Split empty-part": (18, "(float[5] x) => (a, b, c, d) { a, b, c, d = Split <num_outputs = 4> (x) }"),
     "refuses :DequantizeLinear opset-below 13 & length-not 1 0,1": (10, """(uint8[4] x, float[4] s) => (y)
 { y = DequantizeLinear (x, s) }"""),
-    "refuses :Reshape fault IRL330 & computed 1 & !has-zero 1": (17, """(float[2,3] x, float[4] z) => (y)
-{ s = Shape (x) y = Reshape (z, s) }"""),
     "refuses :Transpose fault IRL333": (17, "(float[2,3,4] x) => (y) { y = Transpose <perm = [0,1]> (x) }"),
     "refuses :Reshape empty 1": (14, "(float[1,1] x) => (y) <int64[0] s = {}> { y = Reshape (x, s) }"),
     "doubts :Shape misread-part": (15, """(float[2,3,4] x, float[2] z) => (float[2] y)

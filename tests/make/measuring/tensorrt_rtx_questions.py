@@ -34,8 +34,9 @@ ALIKE = 2
 #: not know one.
 ABSENT = re.compile(
     r"^false$|^creator && |: creator && |[Pp]lugin (was )?not found|plugin creator|plugin was not found"
+    r"|^Op type \w+ is not supported|^No importer registered"
 )
-NO_PLUGIN = re.compile(r"^creator && .Plugin not found")
+NO_PLUGIN = re.compile(r"^creator && .Plugin not found|^Op type \w+ is not supported|^No importer registered")
 UNTYPED = re.compile(r"convertDtype\(output")
 NO_TYPE = re.compile(r"Failed to convert ONNX da|Unsupported ONNX data type")
 
