@@ -8,6 +8,7 @@ from functools import cached_property
 
 from irlint.binding.calls import Call
 from irlint.findings.faults import Fault, Severity
+from irlint.inference.answers import Unread
 from irlint.inference.known import Known
 from irlint.inference.questions import asked_again
 from irlint.inference.recorded import place_of_fault
@@ -50,7 +51,7 @@ class _Kind:
 
     ``refused`` are the inputs with refused element types. ``lacks_rank``: the rank of a result may be unknown.
     ``asked``: the operation may refuse the layer, except where it finds facts that are ``silent``: by their names, the
-    inputs or outputs for which they hold.
+    inputs or outputs for which they hold. The numbers of weights are not common to a kind.
     """
 
     refused: list[tuple[int, str]]
@@ -102,7 +103,8 @@ def _of_the_operation(
     outputs: Sequence[Type | None],
 ) -> Fault | None:
     """The fault that the operation finds in its layer; None if there is none. A layer without a fault stands for others
-    of its kind: for all, if the operation asked for no fact, else for those of which the same facts hold."""
+    of its kind: for all, if the operation asked for no fact, else for those of which the same facts hold. It stands for
+    none if the operation read the numbers of weights."""
     if call.operator is None or call.operator.compiles is None or not kind.asked:
         return None
     facts: dict[Fact, frozenset[int]] = {}
@@ -114,10 +116,13 @@ def _of_the_operation(
 
     if any(tuple(map(indices, names)) in known for names, known in kind.silent.items()):
         return None
-    fault = call.operator.compiles(Layer(tuple(inputs), tuple(outputs), _arguments(call), indices))
-    if fault is None and not facts:
+    given = tuple([Unread(each) if type(each) is Weights else each for each in inputs])
+    fault = call.operator.compiles(Layer(given, tuple(outputs), _arguments(call), indices))
+    if fault is not None or any(type(each) is Unread and each.read for each in given):
+        return fault
+    if not facts:
         kind.asked = False
-    elif fault is None:
+    else:
         kind.silent.setdefault(tuple(facts), set()).add(tuple(facts.values()))
     return fault
 
@@ -334,14 +339,13 @@ class Sources:
         return operator is not None and operator.kept
 
     def kind(self, node: Node, call: Call, inputs: Sequence[Type | None], outputs: Sequence[Type | None]) -> _Kind:
-        """What layers with the call and types of this one have in common; the numbers of weights count only if the
-        operation is asked."""
+        """What layers with the call and types of this one have in common."""
         # ``known`` keeps calls and types alive, so an id belongs to one object only.
-        asked = call.operator is not None and call.operator.compiles is not None
-        given = inputs if asked else [x.form if type(x) is Weights else x for x in inputs]
+        given = [x.form if type(x) is Weights else x for x in inputs]
         key = (id(call), *map(id, given), None, *map(id, outputs))
         found = self.kinds.get(key)
         if found is None:
+            asked = call.operator is not None and call.operator.compiles is not None
             refused, lacks_rank = _refused_types(call, inputs), _may_lack_rank(self.known, node, inputs, outputs)
             found = self.kinds[key] = _Kind(refused, lacks_rank, asked, {})
         return found

@@ -252,8 +252,8 @@ def _declarations(node: Node) -> Iterator[tuple[int, Value, Declaration]]:
 
 def _is_as_declared(node: Node, known: Known, alike: set[tuple[int, int]]) -> bool:
     """Whether the outputs of a node are tensors of exactly the declared types, and its input ports declare the same as
-    the outputs to which they are connected. A declared type without an element type fits any. ``alike`` caches pairs
-    of equal types by their ``id``, because many nodes share types."""
+    the outputs to which they are connected. A declared type without an element type or a size fits any. ``alike``
+    caches pairs of such types by their ``id``, because many nodes share types."""
     for value in node.outputs:
         if value is not None and value.declared:
             given = known.types.get(value)
@@ -272,10 +272,19 @@ def _are_alike(one: Type | None, other: Type, alike: set[tuple[int, int]]) -> bo
         return True
     if not (isinstance(one, Tensor) and isinstance(other, Tensor)):
         return False
-    if one.shape != other.shape or (one.dtype != other.dtype and other.dtype is not None):
+    if other.dtype not in (None, one.dtype) or not _has_sizes(one.shape, other.shape):
         return False
     alike.add(pair)
     return True
+
+
+def _has_sizes(shape: Shape | None, declared: Shape | None) -> bool:
+    """Whether a shape is exactly as declared, except for axes whose size is not declared."""
+    if shape == declared:
+        return True
+    if shape is None or declared is None or len(shape) != len(declared):
+        return False
+    return all(stated is None or stated == dim for dim, stated in zip(shape, declared))
 
 
 def _of_bytes(fault: Fault, value: Value, declaration: Declaration, graph: Graph) -> Fault:

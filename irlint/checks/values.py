@@ -6,9 +6,10 @@ activations, and ``quantized`` the values that quantization leaves.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from functools import cached_property
 from math import isfinite
+from types import ModuleType
 
 from irlint.findings.faults import Fault, Rule, Severity
 from irlint.findings.wording import counted
@@ -122,16 +123,22 @@ SPREADING = frozenset(("Add", "Sum", "Sub", "Subtract", "Mul", "Multiply", "Max"
 
 def problems(known: Known) -> list[Problem]:
     """The problems of values at the nodes of every graph."""
-    checks = CHECKS if any(map(_may_be_infinite_or_nan, known.kinds())) else OF_FINITE
-    return [problem for graph in graphs(known.model) for problem in Values(known, graph).problems(checks)]
+    kinds = {id(each) for each in known.kinds() if _may_be_infinite_or_nan(each)}
+    doubtful = {value for value, each in known.types.items() if id(each) in kinds} if kinds else set[Value]()
+    checks = CHECKS if doubtful else OF_FINITE
+    return [problem for graph in graphs(known.model) for problem in Values(known, graph, doubtful).problems(checks)]
 
 
 class Values:
-    """The nodes of one graph, with the intervals of their values; intervals are computed when a node needs them."""
+    """The nodes of one graph, with the intervals of their values; intervals are computed when a node needs them.
 
-    def __init__(self, known: Known, graph: Graph) -> None:
+    ``doubtful`` are the values of the model that are known and may hold NaN or infinity.
+    """
+
+    def __init__(self, known: Known, graph: Graph, doubtful: Set[Value]) -> None:
         self.known = known
         self.graph = graph
+        self.doubtful = doubtful
         self.dequantizes = False
 
     @cached_property
@@ -151,6 +158,31 @@ class Values:
         """The nodes that use each value of the graph."""
         return users(self.graph)
 
+    @cached_property
+    def reached(self) -> Mapping[Value | None, int]:
+        """The ``doubtful`` values and those that come from them through at most STEPS nodes, with the number of
+        nodes."""
+        found: dict[Value | None, int] = dict.fromkeys(self.doubtful, 0)
+        for node in self.known.order(self.graph).nodes:
+            steps = found.get(node.inputs[0], STEPS) if node.op in PASSING and node.inputs else STEPS
+            if steps < STEPS:
+                found |= {value: steps + 1 for value in node.outputs if value not in found}
+        return found
+
+    @cached_property
+    def quantized(self) -> ModuleType:
+        """The module with the checks of quantized values."""
+        from irlint.checks import quantized
+
+        return quantized
+
+    @cached_property
+    def ranges(self) -> ModuleType:
+        """The module with the checks of ranges."""
+        from irlint.checks import ranges
+
+        return ranges
+
     def problems(self, checks: Mapping[str, Sequence[Check]]) -> Iterator[Problem]:
         """The problems that the checks of its operator and of its attributes find at each node."""
         faulted = self.known.faulted
@@ -166,9 +198,7 @@ class Values:
                 if faults:
                     yield from self._problems(node, faults)
         if self.dequantizes:
-            from irlint.checks import quantized
-
-            for node, fault in quantized.of_graph(self):
+            for node, fault in self.quantized.of_graph(self):
                 yield from self._problems(node, (fault,))
 
     def _problems(self, node: Node, faults: Iterable[Fault]) -> Iterator[Problem]:
@@ -200,12 +230,11 @@ class Values:
     # --- constants ----------------------------------------------------------------------------------------------------
 
     def _spread(self, node: Node) -> Iterable[Fault]:
-        types = self.known.types
-        if any(_may_be_infinite_or_nan(types.get(value)) for value in node.inputs if value is not None):
-            from irlint.checks import infinite
+        if self.doubtful.isdisjoint(node.inputs):
+            return ()
+        from irlint.checks import infinite
 
-            return [*self._ranged(node), *infinite.added(self, node)]
-        return ()
+        return [*self._ranged(node), *infinite.added(self, node)]
 
     def _padding(self, node: Node) -> Iterable[Fault]:
         for index in PADDING:
@@ -217,15 +246,10 @@ class Values:
         return ()
 
     def _infinite(self, node: Node) -> Iterable[Fault]:
-        inputs, types = node.inputs, self.known.types
-        found: list[Fault] = []
-        for index in WEIGHTS[node.op]:
-            value = inputs[index] if index < len(inputs) else None
-            tensor = types.get(value) if value is not None else None
-            if value is not None and not (type(tensor) is Weights and tensor.is_finite):
-                fault = self.infinite_input(node, index)
-                found += [fault] if fault is not None else []
-        return found
+        if self.reached.keys().isdisjoint(node.inputs):
+            return ()
+        found = [self.infinite_input(node, index) for index in WEIGHTS[node.op] if index < len(node.inputs)]
+        return [fault for fault in found if fault is not None]
 
     def _divisor(self, node: Node) -> Iterable[Fault]:
         span = extent(self.tensor(node, 1))
@@ -287,9 +311,7 @@ class Values:
         return faults(self, node)
 
     def _ranged(self, node: Node) -> Iterable[Fault]:
-        from irlint.checks.ranges import faults
-
-        return faults(self, node)
+        return self.ranges.faults(self, node)  # type: ignore[no-any-return]
 
     def _attention(self, node: Node) -> Iterable[Fault]:
         from irlint.checks.attentions import faults
@@ -311,14 +333,10 @@ class Values:
         maker = self.makers.get(node.inputs[0]) if node.inputs[0] is not None else None
         if maker is None or maker.op not in DECOMPRESSING:
             return ()
-        from irlint.checks.quantized import decompressed
-
-        return decompressed(self, node, maker)
+        return self.quantized.decompressed(self, node, maker)  # type: ignore[no-any-return]
 
     def _quantizer(self, node: Node) -> Iterable[Fault]:
-        from irlint.checks.quantized import faults
-
-        return faults(self, node)
+        return self.quantized.faults(self, node)  # type: ignore[no-any-return]
 
 
 def _may_be_infinite_or_nan(tensor: Type | None) -> bool:

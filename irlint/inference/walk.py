@@ -273,21 +273,21 @@ class Walk:
 
     def _node(self, graph: Graph, frame: Frame, node: Node, recorder: Recorder, *, within_function: bool) -> None:
         """Binds a node, and records its faults and the types of its outputs."""
-        is_input = node.op == self.format.input_node
+        form = self.format
+        is_input = node.op == form.input_node
         if node in self.damaged and not is_input:
             self._take_declared(frame, node)
             return
         call, faults = self.binder.bound(node, frame.scope, within_function=within_function)
         self.calls[node] = call
-        if faults:
-            self._record(graph, frame, node, faults, recorder, by_rule=False)
+        self._record(graph, frame, node, faults, recorder, by_rule=False)
         if is_input:
             self._parameter(graph, frame, node, call, recorder)
             return
-        if self._is_stored(graph, node):
-            self._record(graph, frame, node, surplus_outputs(self.model, graph, node, 1), recorder)
-            return
-        if node.op == self.format.constant_node:
+        if node.op == form.constant_node:
+            if node.outputs and node.outputs[0] in graph.constants:
+                self._record(graph, frame, node, surplus_outputs(self.model, graph, node, 1), recorder)
+                return
             self.fixed.update(node.outputs)
         type_of = self.types.get
         inputs = [None if value is None else type_of(value, UNKNOWN) for value in node.inputs]
@@ -297,10 +297,6 @@ class Walk:
             self._declare(frame, node, ())
         else:
             self._declare(frame, node, self._kept(node, inputs, outputs))
-
-    def _is_stored(self, graph: Graph, node: Node) -> bool:
-        """Whether a node is a constant whose values the graph contains."""
-        return node.op == self.format.constant_node and bool(node.outputs) and node.outputs[0] in graph.constants
 
     def _kept(
         self, node: Node, inputs: Sequence[Type | None], outputs: tuple[Type | None, ...]
@@ -366,8 +362,7 @@ class Walk:
         if outputs is not None:
             outputs, more = self.limits.checked(node, inputs, outputs)
             faults = (*faults, *more)
-        if faults:
-            self._record(graph, frame, node, faults, recorder)
+        self._record(graph, frame, node, faults, recorder)
         if answer.requirements and not frame.place and node not in self.unused:
             recorder.requires += [Demand(graph.path, node, each, frame.when) for each in answer.requirements]
         return outputs
@@ -416,13 +411,13 @@ class Walk:
         graph: Graph,
         frame: Frame,
         node: Node,
-        faults: Iterable[Fault],
+        faults: Sequence[Fault],
         recorder: Recorder,
         *,
         by_rule: bool = True,
     ) -> None:
         """Records faults of a node, unless the recorder discards them."""
-        if recorder.discards:
+        if not faults or recorder.discards:
             return
         place: tuple[Reach, ...] = (*frame.place, "unused") if node in self.unused else frame.place
         recorder.faults += [Recorded(graph.path, node, each, place, by_rule, frame.when, frame.call) for each in faults]
