@@ -160,7 +160,10 @@ class _Comparison:
 
     def _compared(self) -> Iterator[Node]:
         """The nodes to compare; of the nodes that compute an output of one name with more than MANY declarations, only
-        the first."""
+        the first. A port of an IR is one declaration."""
+        if self.known.format.ports_declare:
+            yield from self.graph.nodes
+            return
         seen: set[str] = set()
         for node in self.graph.nodes:
             often = [value.name for value in node.outputs if value is not None and len(value.declared) > MANY]
@@ -253,29 +256,34 @@ def _declarations(node: Node) -> Iterator[tuple[int, Value, Declaration]]:
 def _is_as_declared(node: Node, known: Known, alike: set[tuple[int, int]]) -> bool:
     """Whether the outputs of a node are tensors of exactly the declared types, and its input ports declare the same as
     the outputs to which they are connected. A declared type without an element type or a size fits any. ``alike``
-    caches pairs of such types by their ``id``, because many nodes share types."""
+    caches pairs of a type and declarations, or of declarations and a port, by their ``id``, because many nodes share
+    them."""
+    type_of = known.types.get
     for value in node.outputs:
         if value is not None and value.declared:
-            given = known.types.get(value)
-            for declaration in value.declared:
-                if not _are_alike(given, declaration.type, alike):
-                    return False
+            given = type_of(value)
+            pair = id(given), id(value.declared)
+            if pair in alike:
+                continue
+            if not all(_are_alike(given, declaration.type) for declaration in value.declared):
+                return False
+            alike.add(pair)
     for port, value in zip(node.input_ports, node.inputs):
-        if value is not None and not (value.declared and _are_alike(value.declared[0].type, port.type, alike)):
+        if value is None:
+            continue
+        pair = id(value.declared), id(port)
+        if pair in alike:
+            continue
+        if not value.declared or not _are_alike(value.declared[0].type, port.type):
             return False
+        alike.add(pair)
     return True
 
 
-def _are_alike(one: Type | None, other: Type, alike: set[tuple[int, int]]) -> bool:
-    pair = id(one), id(other)
-    if pair in alike:
-        return True
+def _are_alike(one: Type | None, other: Type) -> bool:
     if not (isinstance(one, Tensor) and isinstance(other, Tensor)):
         return False
-    if other.dtype not in (None, one.dtype) or not _has_sizes(one.shape, other.shape):
-        return False
-    alike.add(pair)
-    return True
+    return other.dtype in (None, one.dtype) and _has_sizes(one.shape, other.shape)
 
 
 def _has_sizes(shape: Shape | None, declared: Shape | None) -> bool:

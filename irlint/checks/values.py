@@ -16,7 +16,7 @@ from irlint.findings.wording import counted
 from irlint.inference.known import Known
 from irlint.lazy_typing import TYPE_CHECKING
 from irlint.model import Attribute, Graph, Node, Problem, Value
-from irlint.model.order import graphs, producers, users
+from irlint.model.order import graphs, users
 from irlint.model.tensor import FLOATS, Extent, Tensor, Type
 from irlint.ops.shared.contents import are_finite, extent
 from irlint.parsers.weights import Weights
@@ -151,7 +151,7 @@ class Values:
     @cached_property
     def makers(self) -> Mapping[Value, Node]:
         """The node that makes each value of the graph."""
-        return producers(self.graph)
+        return self.known.makers(self.graph)
 
     @cached_property
     def users(self) -> Mapping[Value, list[Node]]:

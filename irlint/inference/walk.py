@@ -30,7 +30,7 @@ from irlint.inference.unknowns import (
 from irlint.lazy_typing import TYPE_CHECKING
 from irlint.model import Attribute, Function, Graph, Model, Node, Value
 from irlint.model.formats import Format
-from irlint.model.order import Order, live, ordered
+from irlint.model.order import Order, live, ordered, producers
 from irlint.model.tensor import UNKNOWN, Tensor, Type
 from irlint.ops import Context, Runs
 from irlint.records import NOTHING, record, replaced
@@ -120,6 +120,7 @@ class Walk:
         self.functions = Functions()
         self.calls: dict[Node, Call] = {}
         self.orders: dict[Graph, Order] = {}
+        self.indexed: dict[Graph, Mapping[Value, Node]] = {}
         self.faulted: set[Node] = set()
         self.fixed: set[Value | None] = set()
         self.unread: set[Value | None] = set()
@@ -148,6 +149,7 @@ class Walk:
             overridden=dict.fromkeys(self.overridden, SHAPE_OPTION),
             idle=idle,
             orders=self.orders,
+            indexed=self.indexed,
         )
 
     def _leveled(self, faults: Sequence[Recorded]) -> Iterable[tuple[Recorded, Fault]]:
@@ -170,7 +172,8 @@ class Walk:
         if order is None:
             order = self.orders[graph] = ordered(graph)
         if self.format.keeps_alive:
-            self.unused |= set(graph.nodes) - live(graph, self.format.keeps_alive)
+            makers = self.indexed[graph] = producers(graph)
+            self.unused |= set(graph.nodes) - live(graph, self.format.keeps_alive, makers)
         within = is_function(graph)
         for node in order.nodes:
             self._node(graph, frame, node, recorder, within_function=within)

@@ -27,6 +27,9 @@ _BETWEEN = (" from-port=", " to-layer=", " to-port=")
 #: Longer layers, and documents with longer parts around the layers and edges, are not read here.
 _LONGEST = 1 << 22
 
+#: Ids with more digits are not read here.
+_DIGITS = 9
+
 #: The texts before values that differ between otherwise equal layers: names of ports, offsets of constants, and the
 #: names of the layers that were fused.
 _NAMES, _OFFSET = ' names="', ' offset="'
@@ -181,7 +184,9 @@ def _separated(text: str) -> tuple[tuple[str, ...] | None, Own | None]:
         key.append(left)
     key, fused = _without_fused(key) if _FUSED in text else (key, [])
     texts = "".join([name, offset or "", *names, *fused])
-    are_sound = _is_number(id) and offset != "" and len(texts) <= LONGEST_NAME and _are_plain(texts)
+    are_sound = (
+        _is_number(id) and len(id) <= _DIGITS and offset != "" and len(texts) <= LONGEST_NAME and _are_plain(texts)
+    )
     return tuple(key), (id, name, offset, names) if are_sound else None
 
 
@@ -199,7 +204,7 @@ def _without_fused(key: list[str]) -> tuple[list[str], list[str]]:
 
 
 def _is_number(text: str) -> bool:
-    return text.isdecimal() and text.isascii() and len(text) < 10
+    return text.isdecimal() and text.isascii()
 
 
 def _are_plain(text: str) -> bool:
@@ -217,7 +222,8 @@ def _edges(text: str, ordinal: int) -> list[Edge] | None:
         return None
     if not all(_behind_edge(each) == _EDGE for each in set(parts[8:-1:8])):
         return None
-    if not all(map(_is_number, set(parts[1::2]))):
+    numbers = parts[1::2]
+    if "" in numbers or not _is_number("".join(numbers)) or max(map(len, numbers)) > _DIGITS:
         return None
     from_layer, from_port, to_layer, to_port = [map(int, parts[at::8]) for at in (1, 3, 5, 7)]
     return list(map(Edge, zip(from_layer, from_port), zip(to_layer, to_port), range(ordinal, ordinal + count)))
