@@ -39,8 +39,8 @@ class Binder:
         self._format: _Format = import_module(f"{__name__}.{model.format.name}")
         self._sound: dict[tuple[object, ...], Call] = {}
         self._alike: dict[tuple[object, ...], Call] = {}
-        #: The attributes that a rule ignores, by operator and version.
-        self._unheeded: dict[tuple[str, int | str | None], tuple[str, ...]] = {}
+        #: The attributes that a rule ignores, by the names and the version of the operator.
+        self._unheeded: dict[tuple[object, ...], tuple[str, ...]] = {}
 
     def bound(
         self, node: Node, scope: Mapping[str, Attribute | None], *, within_function: bool
@@ -52,15 +52,15 @@ class Binder:
         # Nodes whose attributes were read only once share the same mapping, so its identity is enough; or the same
         # attributes, except for those that are not heeded.
         inputs, outputs = node.inputs, node.outputs
-        unheeded = self._unheeded.get((node.op, node.version), ())
+        callee = node.op, node.domain, node.overload, node.version
+        unheeded = self._unheeded.get(callee, ())
         short: tuple[object, ...] | None = None
         if None not in inputs and None not in outputs:
             stated = _identity(node.attributes, unheeded) if unheeded else id(node.attributes)
-            callee = node.op, node.domain, node.overload, node.version
-            short = (stated, len(inputs), len(outputs), within_function, *callee)
-        known = self._alike.get(short) if short is not None else None
-        if known is not None:
-            return known, []
+            short = stated, len(inputs), len(outputs), within_function, callee
+            known = self._alike.get(short)
+            if known is not None:
+                return known, []
         key = _key(node, within_function, unheeded)
         known = self._sound.get(key) if key is not None else None
         if known is not None:
@@ -71,13 +71,13 @@ class Binder:
         if key is not None and not faults and call.function is None and len(self._sound) < MAX_REMEMBERED:
             self._sound[key] = call
             if call.operator is not None and call.operator.unheeded:
-                self._unheeded[node.op, node.version] = call.operator.unheeded
+                self._unheeded[callee] = call.operator.unheeded
         return call, faults
 
 
 def _identity(attributes: Mapping[str, Attribute], unheeded: tuple[str, ...]) -> tuple[object, ...]:
     """The names of attributes, with the ids of those that are heeded."""
-    return tuple([(name, None if name in unheeded else id(each)) for name, each in attributes.items()])
+    return *attributes, *[id(each) for name, each in attributes.items() if name not in unheeded]
 
 
 def _key(node: Node, within_function: bool, unheeded: tuple[str, ...]) -> tuple[object, ...] | None:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 
 from irlint.binding.calls import Call
 from irlint.findings.faults import Fault, Severity
+from irlint.inference.answers import Unread
 from irlint.inference.known import Known
 from irlint.inference.questions import asked_again
 from irlint.inference.recorded import place_of_fault
 from irlint.model import Graph, Node, Problem, Value
-from irlint.model.order import graphs, live, producers
+from irlint.model.order import graphs, live
 from irlint.model.tensor import INTEGERS, Tensor, Type, tensor_shape
 from irlint.ops.shared.compiling import OF_OUTPUTS, Fact, Layer, known_shape, not_compiled
 from irlint.ops.signatures import REQUIRED
@@ -50,7 +51,7 @@ class _Kind:
 
     ``refused`` are the inputs with refused element types. ``lacks_rank``: the rank of a result may be unknown.
     ``asked``: the operation may refuse the layer, except where it finds facts that are ``silent``: by their names, the
-    inputs or outputs for which they hold.
+    inputs or outputs for which they hold. The numbers of weights are not common to a kind.
     """
 
     refused: list[tuple[int, str]]
@@ -65,12 +66,11 @@ def _refused(known: Known, node: Node, sources: Sources) -> Fault | None:
     call = known.calls.get(node)
     if call is None or call.broken or call.operator is None or node in known.faulted:
         return None
-    inputs, outputs = known.types_of(node.inputs), known.types_of(node.outputs)
-    kind = sources.kind(node, call, inputs, outputs)
+    kind = sources.kind(node, call)
     if not (kind.asked or kind.refused or kind.lacks_rank or (call.operator.compiles and sources.has_late)):
         return None
     fault = (
-        _of_the_operation(call, node, kind, sources, inputs=inputs, outputs=outputs)
+        _of_the_operation(known, call, node, kind, sources)
         or _of_element_types(node, call, kind, sources)
         or _of_the_rank(known, node, kind, sources)
     )
@@ -92,17 +92,10 @@ def _of_element_types(node: Node, call: Call, kind: _Kind, sources: Sources) -> 
     return None
 
 
-def _of_the_operation(
-    call: Call,
-    node: Node,
-    kind: _Kind,
-    sources: Sources,
-    *,
-    inputs: Sequence[Type | None],
-    outputs: Sequence[Type | None],
-) -> Fault | None:
+def _of_the_operation(known: Known, call: Call, node: Node, kind: _Kind, sources: Sources) -> Fault | None:
     """The fault that the operation finds in its layer; None if there is none. A layer without a fault stands for others
-    of its kind: for all, if the operation asked for no fact, else for those of which the same facts hold."""
+    of its kind: for all, if the operation asked for no fact, else for those of which the same facts hold. It stands for
+    none if the operation read the numbers of weights."""
     if call.operator is None or call.operator.compiles is None or not kind.asked:
         return None
     facts: dict[Fact, frozenset[int]] = {}
@@ -112,12 +105,15 @@ def _of_the_operation(
             facts[fact] = sources.indices(node, fact)
         return facts[fact]
 
-    if any(tuple(map(indices, names)) in known for names, known in kind.silent.items()):
+    if any(tuple(map(indices, names)) in found for names, found in kind.silent.items()):
         return None
-    fault = call.operator.compiles(Layer(tuple(inputs), tuple(outputs), _arguments(call), indices))
-    if fault is None and not facts:
+    given = tuple([Unread(each) if type(each) is Weights else each for each in known.types_of(node.inputs)])
+    fault = call.operator.compiles(Layer(given, tuple(known.types_of(node.outputs)), _arguments(call), indices))
+    if fault is not None or any(type(each) is Unread and each.read for each in given):
+        return fault
+    if not facts:
         kind.asked = False
-    elif fault is None:
+    else:
         kind.silent.setdefault(tuple(facts), set()).add(tuple(facts.values()))
     return fault
 
@@ -275,9 +271,9 @@ class Sources:
         self.of_nodes: dict[tuple[object, ...], tuple[bool, bool, bool]] = {}
 
     @cached_property
-    def producers(self) -> dict[Value, Node]:
+    def producers(self) -> Mapping[Value, Node]:
         """The layer that makes each value."""
-        return producers(self.graph)
+        return self.known.makers(self.graph)
 
     @cached_property
     def users(self) -> Counter[Value | None]:
@@ -333,15 +329,16 @@ class Sources:
         operator = self.known.operator(node)
         return operator is not None and operator.kept
 
-    def kind(self, node: Node, call: Call, inputs: Sequence[Type | None], outputs: Sequence[Type | None]) -> _Kind:
-        """What layers with the call and types of this one have in common; the numbers of weights count only if the
-        operation is asked."""
+    def kind(self, node: Node, call: Call) -> _Kind:
+        """What layers with the call and types of this one have in common."""
         # ``known`` keeps calls and types alive, so an id belongs to one object only.
-        asked = call.operator is not None and call.operator.compiles is not None
-        given = inputs if asked else [x.form if type(x) is Weights else x for x in inputs]
-        key = (id(call), *map(id, given), None, *map(id, outputs))
+        type_of: Callable[[Value | None], Type | None] = self.known.types.get  # type: ignore[assignment]
+        forms = [id(x.form if type(x) is Weights else x) for x in map(type_of, node.inputs)]
+        key = (id(call), *forms, None, *map(id, map(type_of, node.outputs)))
         found = self.kinds.get(key)
         if found is None:
+            inputs, outputs = self.known.types_of(node.inputs), self.known.types_of(node.outputs)
+            asked = call.operator is not None and call.operator.compiles is not None
             refused, lacks_rank = _refused_types(call, inputs), _may_lack_rank(self.known, node, inputs, outputs)
             found = self.kinds[key] = _Kind(refused, lacks_rank, asked, {})
         return found

@@ -160,7 +160,10 @@ class _Comparison:
 
     def _compared(self) -> Iterator[Node]:
         """The nodes to compare; of the nodes that compute an output of one name with more than MANY declarations, only
-        the first."""
+        the first. A port of an IR is one declaration."""
+        if self.known.format.ports_declare:
+            yield from self.graph.nodes
+            return
         seen: set[str] = set()
         for node in self.graph.nodes:
             often = [value.name for value in node.outputs if value is not None and len(value.declared) > MANY]
@@ -252,30 +255,44 @@ def _declarations(node: Node) -> Iterator[tuple[int, Value, Declaration]]:
 
 def _is_as_declared(node: Node, known: Known, alike: set[tuple[int, int]]) -> bool:
     """Whether the outputs of a node are tensors of exactly the declared types, and its input ports declare the same as
-    the outputs to which they are connected. A declared type without an element type fits any. ``alike`` caches pairs
-    of equal types by their ``id``, because many nodes share types."""
+    the outputs to which they are connected. A declared type without an element type or a size fits any. ``alike``
+    caches pairs of a type and declarations, or of declarations and a port, by their ``id``, because many nodes share
+    them."""
+    type_of = known.types.get
     for value in node.outputs:
         if value is not None and value.declared:
-            given = known.types.get(value)
-            for declaration in value.declared:
-                if not _are_alike(given, declaration.type, alike):
-                    return False
+            given = type_of(value)
+            pair = id(given), id(value.declared)
+            if pair in alike:
+                continue
+            if not all(_are_alike(given, declaration.type) for declaration in value.declared):
+                return False
+            alike.add(pair)
     for port, value in zip(node.input_ports, node.inputs):
-        if value is not None and not (value.declared and _are_alike(value.declared[0].type, port.type, alike)):
+        if value is None:
+            continue
+        pair = id(value.declared), id(port)
+        if pair in alike:
+            continue
+        if not value.declared or not _are_alike(value.declared[0].type, port.type):
             return False
+        alike.add(pair)
     return True
 
 
-def _are_alike(one: Type | None, other: Type, alike: set[tuple[int, int]]) -> bool:
-    pair = id(one), id(other)
-    if pair in alike:
-        return True
+def _are_alike(one: Type | None, other: Type) -> bool:
     if not (isinstance(one, Tensor) and isinstance(other, Tensor)):
         return False
-    if one.shape != other.shape or (one.dtype != other.dtype and other.dtype is not None):
+    return other.dtype in (None, one.dtype) and _has_sizes(one.shape, other.shape)
+
+
+def _has_sizes(shape: Shape | None, declared: Shape | None) -> bool:
+    """Whether a shape is exactly as declared, except for axes whose size is not declared."""
+    if shape == declared:
+        return True
+    if shape is None or declared is None or len(shape) != len(declared):
         return False
-    alike.add(pair)
-    return True
+    return all(stated is None or stated == dim for dim, stated in zip(shape, declared))
 
 
 def _of_bytes(fault: Fault, value: Value, declaration: Declaration, graph: Graph) -> Fault:

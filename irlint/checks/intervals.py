@@ -27,6 +27,7 @@ from irlint.lazy_typing import Any
 from irlint.model import Node, Value
 from irlint.model.tensor import Extent, Scalar, Tensor
 from irlint.ops.shared.contents import are_finite, fits, positions, spread, static
+from irlint.parsers.weights import Weights
 
 #: At most this many operators are followed back from a value.
 DEPTH = 24
@@ -43,8 +44,6 @@ class Intervals:
         self.makers = makers
         self._wholes: dict[Value, Interval] = {}
         self._parts: dict[Value, Parts] = {}
-        #: By the identity of the type, which equal constants of an IR share.
-        self._constants: dict[int, Interval | None] = {}
 
     def tensor(self, value: Value | None) -> Tensor | None:
         """The type of a value; None if it is unknown or no tensor."""
@@ -58,9 +57,7 @@ class Intervals:
         found = self._wholes.get(value)
         if found is None:
             tensor = self.tensor(value)
-            found = self._constants.get(id(tensor), ANY)
-            if found is ANY:
-                found = self._constants[id(tensor)] = _constant(tensor)
+            found = _constant(tensor)
             if found is None:
                 self._wholes[value] = ANY
                 node = self._followed(value)
@@ -200,7 +197,8 @@ def _constant(tensor: Tensor | None) -> Interval | None:
         if not isinstance(span, Extent) or span.nans or span.infinities or span.least is None or span.most is None:
             return None
         return Interval(span.least, span.most)
-    if not entries or not (are_finite(entries) or all(map(_is_number, entries))):
+    are_numbers = type(tensor) is Weights and tensor.is_finite
+    if not entries or not (are_numbers or are_finite(entries) or all(map(_is_number, entries))):
         return None
     return Interval(float(min(entries)), float(max(entries)))
 

@@ -76,28 +76,28 @@ def _limited(values: Values, node: Node) -> str:
     several, or if that is unknown."""
     if len(node.inputs) < 5:
         return ""
-    least, most = values.intervals.whole(node.inputs[1]), values.intervals.whole(node.inputs[2])
+    whole, levels = values.intervals.whole, _levels(node)
+    least, most = whole(node.inputs[1]), whole(node.inputs[2])
     width = most.high - least.low
-    if 0 < width < NARROW and width < SMALLEST_NORMAL * (_levels(node) - 1):
+    if 0 < width < NARROW and width < SMALLEST_NORMAL * (levels - 1):
         return (
-            f"input_low is {least.low:g} and input_high is {most.high:g}, too near for float32 to have {_levels(node)} "
+            f"input_low is {least.low:g} and input_high is {most.high:g}, too near for float32 to have {levels} "
             "levels between them: every number becomes a limit"
         )
     if least.low >= most.low:
         low, high = (values.intervals.parts(node.inputs[index]) for index in (1, 2))
         if len(low) == len(high) and all(_is_known(a) and _is_known(b) and a.low >= b.low for a, b in zip(low, high)):
             return f"input_low is {low[0].low:g} and input_high is {high[0].low:g}: every number becomes a limit"
-    data = values.intervals.whole(node.inputs[0])
+    data = whole(node.inputs[0])
     if data.low == data.high:
         return ""
     if data.high <= least.low < inf or data.low > most.high > -inf:
         return f"input 0 is {data.text}, beyond the limits {least.low:g} to {most.high:g}: every number becomes one"
     types = values.known.types_of(node.inputs)
     given = types[3] is types[1] and types[4] is types[2]
-    made = ANY if given else joined([values.intervals.whole(node.inputs[index]) for index in (3, 4)])
+    made = ANY if given else joined([whole(node.inputs[index]) for index in (3, 4)])
     if _is_known(made) and isfinite(made.low):
         return f"output_low and output_high are {made.low:g}: every number becomes {made.low:g}"
-    levels = _levels(node)
     if levels < 2 or not (most.high - least.low) / (levels - 1) > data.high - data.low:
         return ""
     lows, highs = (values.intervals.parts(node.inputs[index]) for index in (1, 2))

@@ -6,9 +6,10 @@ activations, and ``quantized`` the values that quantization leaves.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from functools import cached_property
 from math import isfinite
+from types import ModuleType
 
 from irlint.checks import factors
 from irlint.findings.faults import Fault, Rule, Severity
@@ -16,7 +17,7 @@ from irlint.findings.wording import counted
 from irlint.inference.known import Known
 from irlint.lazy_typing import TYPE_CHECKING
 from irlint.model import Graph, Node, Problem, Value
-from irlint.model.order import graphs, producers, users
+from irlint.model.order import graphs, users
 from irlint.model.tensor import FLOATS, Extent, Tensor, Type
 from irlint.ops.shared.contents import are_finite, extent
 from irlint.parsers.weights import Weights
@@ -95,16 +96,22 @@ SPREADING = frozenset(("Add", "Sum", "Sub", "Subtract", "Mul", "Multiply", "Max"
 
 def problems(known: Known) -> list[Problem]:
     """The problems of values at the nodes of every graph."""
-    checks = CHECKS if any(map(_may_be_infinite_or_nan, known.kinds())) else OF_FINITE
-    return [problem for graph in graphs(known.model) for problem in Values(known, graph).problems(checks)]
+    kinds = {id(each) for each in known.kinds() if _may_be_infinite_or_nan(each)}
+    doubtful = {value for value, each in known.types.items() if id(each) in kinds} if kinds else set[Value]()
+    checks = CHECKS if doubtful else OF_FINITE
+    return [problem for graph in graphs(known.model) for problem in Values(known, graph, doubtful).problems(checks)]
 
 
 class Values:
-    """The nodes of one graph, with the intervals of their values; intervals are computed when a node needs them."""
+    """The nodes of one graph, with the intervals of their values; intervals are computed when a node needs them.
 
-    def __init__(self, known: Known, graph: Graph) -> None:
+    ``doubtful`` are the values of the model that are known and may hold NaN or infinity.
+    """
+
+    def __init__(self, known: Known, graph: Graph, doubtful: Set[Value]) -> None:
         self.known = known
         self.graph = graph
+        self.doubtful = doubtful
         self.dequantizes = False
 
     @cached_property
@@ -117,12 +124,37 @@ class Values:
     @cached_property
     def makers(self) -> Mapping[Value, Node]:
         """The node that makes each value of the graph."""
-        return producers(self.graph)
+        return self.known.makers(self.graph)
 
     @cached_property
     def users(self) -> Mapping[Value, list[Node]]:
         """The nodes that use each value of the graph."""
         return users(self.graph)
+
+    @cached_property
+    def reached(self) -> Mapping[Value | None, int]:
+        """The ``doubtful`` values and those that come from them through at most STEPS nodes, with the number of
+        nodes."""
+        found: dict[Value | None, int] = dict.fromkeys(self.doubtful, 0)
+        for node in self.known.order(self.graph).nodes:
+            steps = found.get(node.inputs[0], STEPS) if node.op in PASSING and node.inputs else STEPS
+            if steps < STEPS:
+                found |= {value: steps + 1 for value in node.outputs if value not in found}
+        return found
+
+    @cached_property
+    def quantized(self) -> ModuleType:
+        """The module with the checks of quantized values."""
+        from irlint.checks import quantized
+
+        return quantized
+
+    @cached_property
+    def ranges(self) -> ModuleType:
+        """The module with the checks of ranges."""
+        from irlint.checks import ranges
+
+        return ranges
 
     def problems(self, checks: Mapping[str, Sequence[Check]]) -> Iterator[Problem]:
         """The problems that the checks of its operator and of its attributes find at each node."""
@@ -173,14 +205,13 @@ class Values:
     # --- constants ----------------------------------------------------------------------------------------------------
 
     def _spread(self, node: Node) -> Iterable[Fault]:
-        types = self.known.types
-        is_listed = any(_may_be_infinite_or_nan(types.get(value)) for value in node.inputs if value is not None)
-        largest = self.maker(node, 1) if not is_listed and node.op in ("Sub", "Subtract") else None
-        if is_listed or (largest is not None and largest.op == "ReduceMax"):
-            from irlint.checks import infinite
+        if self.doubtful.isdisjoint(node.inputs):
+            largest = self.maker(node, 1) if node.op in ("Sub", "Subtract") else None
+            if largest is None or largest.op != "ReduceMax":
+                return ()
+        from irlint.checks import infinite
 
-            return [*self._ranged(node), *infinite.added(self, node)]
-        return ()
+        return [*self._ranged(node), *infinite.added(self, node)]
 
     def _padding(self, node: Node) -> Iterable[Fault]:
         for index in PADDING:
@@ -201,15 +232,10 @@ class Values:
         return infinite.filled(self, node)
 
     def _infinite(self, node: Node) -> Iterable[Fault]:
-        inputs, types = node.inputs, self.known.types
-        found: list[Fault] = []
-        for index in WEIGHTS[node.op]:
-            value = inputs[index] if index < len(inputs) else None
-            tensor = types.get(value) if value is not None else None
-            if value is not None and not (type(tensor) is Weights and tensor.is_finite):
-                fault = self.infinite_input(node, index)
-                found += [fault] if fault is not None else []
-        return found
+        if self.reached.keys().isdisjoint(node.inputs):
+            return ()
+        found = [self.infinite_input(node, index) for index in WEIGHTS[node.op] if index < len(node.inputs)]
+        return [fault for fault in found if fault is not None]
 
     def _divisor(self, node: Node) -> Iterable[Fault]:
         span = extent(self.tensor(node, 1))
@@ -262,9 +288,7 @@ class Values:
         return faults(self, node)
 
     def _ranged(self, node: Node) -> Iterable[Fault]:
-        from irlint.checks.ranges import faults
-
-        return faults(self, node)
+        return self.ranges.faults(self, node)  # type: ignore[no-any-return]
 
     def _attention(self, node: Node) -> Iterable[Fault]:
         from irlint.checks.attentions import faults
@@ -286,9 +310,7 @@ class Values:
         maker = self.makers.get(node.inputs[0]) if node.inputs[0] is not None else None
         if maker is None or maker.op not in DECOMPRESSING:
             return ()
-        from irlint.checks.quantized import decompressed
-
-        return decompressed(self, node, maker)
+        return self.quantized.decompressed(self, node, maker)  # type: ignore[no-any-return]
 
     def _channels(self, node: Node) -> Iterable[Fault]:
         maker = self.maker(node, 1)
@@ -299,9 +321,7 @@ class Values:
         return dequantized.misplaced(self, node)
 
     def _quantizer(self, node: Node) -> Iterable[Fault]:
-        from irlint.checks.quantized import faults
-
-        return faults(self, node)
+        return self.quantized.faults(self, node)  # type: ignore[no-any-return]
 
 
 def _may_be_infinite_or_nan(tensor: Type | None) -> bool:

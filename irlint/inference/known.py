@@ -9,7 +9,7 @@ from irlint.dims import Dim
 from irlint.findings.statements import Requirement
 from irlint.model import Graph, Model, Node, Problem, Value
 from irlint.model.formats import Format
-from irlint.model.order import Order, ordered
+from irlint.model.order import Order, ordered, producers
 from irlint.model.tensor import Type
 from irlint.ops import Operator
 from irlint.records import NOTHING, record
@@ -41,6 +41,7 @@ class Known:
     maps names of symbols to the names in the file, and ``sizes`` maps keys (``unknowns.place_of``) to the symbols of
     unknown sizes. ``overridden`` are the inputs whose shapes do not come from the file, each with the source of its
     shape. ``idle`` are the paths of uncalled functions, and ``orders`` the sorted nodes of the visited graphs.
+    ``indexed`` maps graphs to the nodes that compute their values, where the walk needed them.
     """
 
     model: Model
@@ -54,6 +55,11 @@ class Known:
     overridden: Mapping[Value, str] = NOTHING
     idle: Set[str] = frozenset()
     orders: Mapping[Graph, Order] = NOTHING
+    indexed: Mapping[Graph, Mapping[Value, Node]] = NOTHING
+
+    def makers(self, graph: Graph) -> Mapping[Value, Node]:
+        """The node that computes each value of a graph of the model."""
+        return self.indexed.get(graph) or producers(graph)
 
     def order(self, graph: Graph) -> Order:
         """The sorted nodes of a graph of the model."""
@@ -70,7 +76,7 @@ class Known:
         """The types of values, None for an omitted or unknown one; ``instead`` replaces the types of some values."""
         types = self.types
         if not instead:
-            return [None if value is None else types.get(value) for value in values]
+            return list(map(types.get, values))  # type: ignore[arg-type]
         return [None if value is None else instead[value] if value in instead else types.get(value) for value in values]
 
     def operator(self, node: Node) -> Operator | None:

@@ -30,7 +30,7 @@ from irlint.inference.unknowns import (
 from irlint.lazy_typing import TYPE_CHECKING
 from irlint.model import Attribute, Function, Graph, Model, Node, Value
 from irlint.model.formats import Format
-from irlint.model.order import Order, live, ordered
+from irlint.model.order import Order, live, ordered, producers
 from irlint.model.tensor import UNKNOWN, Tensor, Type
 from irlint.ops import Context, Runs
 from irlint.records import NOTHING, record, replaced
@@ -120,6 +120,7 @@ class Walk:
         self.functions = Functions()
         self.calls: dict[Node, Call] = {}
         self.orders: dict[Graph, Order] = {}
+        self.indexed: dict[Graph, Mapping[Value, Node]] = {}
         self.faulted: set[Node] = set()
         self.fixed: set[Value | None] = set()
         self.unread: set[Value | None] = set()
@@ -148,6 +149,7 @@ class Walk:
             overridden=dict.fromkeys(self.overridden, SHAPE_OPTION),
             idle=idle,
             orders=self.orders,
+            indexed=self.indexed,
         )
 
     def _leveled(self, faults: Sequence[Recorded]) -> Iterable[tuple[Recorded, Fault]]:
@@ -170,7 +172,8 @@ class Walk:
         if order is None:
             order = self.orders[graph] = ordered(graph)
         if self.format.keeps_alive:
-            self.unused |= set(graph.nodes) - live(graph, self.format.keeps_alive)
+            makers = self.indexed[graph] = producers(graph)
+            self.unused |= set(graph.nodes) - live(graph, self.format.keeps_alive, makers)
         within = is_function(graph)
         for node in order.nodes:
             self._node(graph, frame, node, recorder, within_function=within)
@@ -273,21 +276,21 @@ class Walk:
 
     def _node(self, graph: Graph, frame: Frame, node: Node, recorder: Recorder, *, within_function: bool) -> None:
         """Binds a node, and records its faults and the types of its outputs."""
-        is_input = node.op == self.format.input_node
+        form = self.format
+        is_input = node.op == form.input_node
         if node in self.damaged and not is_input:
             self._take_declared(frame, node)
             return
         call, faults = self.binder.bound(node, frame.scope, within_function=within_function)
         self.calls[node] = call
-        if faults:
-            self._record(graph, frame, node, faults, recorder, by_rule=False)
+        self._record(graph, frame, node, faults, recorder, by_rule=False)
         if is_input:
             self._parameter(graph, frame, node, call, recorder)
             return
-        if self._is_stored(graph, node):
-            self._record(graph, frame, node, surplus_outputs(self.model, graph, node, 1), recorder)
-            return
-        if node.op == self.format.constant_node:
+        if node.op == form.constant_node:
+            if node.outputs and node.outputs[0] in graph.constants:
+                self._record(graph, frame, node, surplus_outputs(self.model, graph, node, 1), recorder)
+                return
             self.fixed.update(node.outputs)
         type_of = self.types.get
         inputs = [None if value is None else type_of(value, UNKNOWN) for value in node.inputs]
@@ -297,10 +300,6 @@ class Walk:
             self._declare(frame, node, ())
         else:
             self._declare(frame, node, self._kept(node, inputs, outputs))
-
-    def _is_stored(self, graph: Graph, node: Node) -> bool:
-        """Whether a node is a constant whose values the graph contains."""
-        return node.op == self.format.constant_node and bool(node.outputs) and node.outputs[0] in graph.constants
 
     def _kept(
         self, node: Node, inputs: Sequence[Type | None], outputs: tuple[Type | None, ...]
@@ -366,8 +365,7 @@ class Walk:
         if outputs is not None:
             outputs, more = self.limits.checked(node, inputs, outputs)
             faults = (*faults, *more)
-        if faults:
-            self._record(graph, frame, node, faults, recorder)
+        self._record(graph, frame, node, faults, recorder)
         if answer.requirements and not frame.place and node not in self.unused:
             recorder.requires += [Demand(graph.path, node, each, frame.when) for each in answer.requirements]
         return outputs
@@ -416,13 +414,13 @@ class Walk:
         graph: Graph,
         frame: Frame,
         node: Node,
-        faults: Iterable[Fault],
+        faults: Sequence[Fault],
         recorder: Recorder,
         *,
         by_rule: bool = True,
     ) -> None:
         """Records faults of a node, unless the recorder discards them."""
-        if recorder.discards:
+        if not faults or recorder.discards:
             return
         place: tuple[Reach, ...] = (*frame.place, "unused") if node in self.unused else frame.place
         recorder.faults += [Recorded(graph.path, node, each, place, by_rule, frame.when, frame.call) for each in faults]

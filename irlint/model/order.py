@@ -138,14 +138,14 @@ def _on_cycles(left: list[Node], waiting: Mapping[Node, set[Node]]) -> set[Node]
     return cyclic
 
 
-def live(graph: Graph, keeps_alive: Collection[str]) -> set[Node]:
+def live(graph: Graph, keeps_alive: Collection[str], makers: Mapping[Value, Node] | None = None) -> set[Node]:
     """The nodes of a type in ``keeps_alive`` and all nodes on which these depend; a runtime drops the others.
 
-    All nodes if ``keeps_alive`` is empty.
+    All nodes if ``keeps_alive`` is empty. ``makers`` are the ``producers`` of the graph, if the caller has them.
     """
     if not keeps_alive:
         return set(graph.nodes)
-    makers = producers(graph)
+    makers = producers(graph) if makers is None else makers
     waiting = [node for node in graph.nodes if node.op in keeps_alive]
     found = set(waiting)
     while waiting:

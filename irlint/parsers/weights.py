@@ -64,9 +64,9 @@ def contents(dtype: str | None, count: int, data: bytes) -> Contents | None:
     size = byte_size(dtype, count)
     if dtype is None or size is None or len(data) < size:
         return None
-    data = bytes(data[:size])
     if dtype in _LETTERS:
-        return struct.unpack(f"<{count}{_LETTERS[dtype]}", data)
+        return struct.unpack_from(f"<{count}{_LETTERS[dtype]}", data)
+    data = bytes(data[:size])
     if dtype == "bfloat16":
         return struct.unpack(f"<{count}f", b"".join(b"\0\0" + data[at : at + 2] for at in range(0, size, 2)))
     if dtype == "float8_e8m0":

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 
 from irlint.findings.faults import Fault, Severity
 from irlint.lazy_typing import TYPE_CHECKING
-from irlint.model import IGNORE, MOST_LISTED, Attribute, Graph, Model, Node, Place, Problem, Value, bodies_among
+from irlint.model import IGNORE, MOST_LISTED, Attribute, Graph, Model, Node, Place, Problem, bodies_among
 from irlint.model.formats import OPENVINO
 from irlint.parsers import opening
 from irlint.parsers.faults import MALFORMED_XML, NOT_A_MODEL, UNSUPPORTED_IR_VERSION
@@ -174,7 +174,7 @@ class _GraphReader:
             from irlint.parsers.openvino.duplicate_layers import without_repetitions
 
             layers = without_repetitions(layers, self.layers)
-        inputs = wired(layers, edges, self.layers, place, version=self.version, live=live)
+        wired(layers, edges, self.layers, place, version=self.version, live=live)
         self._check_types(layers)
         if not path:
             self._results(element, children, layers)
@@ -182,17 +182,18 @@ class _GraphReader:
                 check_pre_process(children["pre-process"], layers, self.weights, self.layers)
             if "meta_data" in children and "rt_info" not in children:
                 check_meta_data(children["meta_data"], self.layers)
-        nodes = {layer: self._node(layer, inputs[layer], path, depth) for layer in layers if layer.type}
+        typed = [layer for layer in layers if layer.type]
+        nodes = [self._node(layer, path, depth) for layer in typed]
         constants = {
-            value: constant(layer, self.weights, self.layers)
-            for layer, node in nodes.items()
-            if node.op == "Const"
-            for value in layer.values[:1]
+            layer.values[0]: constant(layer, self.weights, self.layers)
+            for layer, node in zip(typed, nodes)
+            if node.op == "Const" and layer.values
         }
-        outputs = tuple(v for layer in layers if layer.type == "Result" for v in inputs[layer][:1] if v is not None)
+        outputs = tuple(v for layer in layers if layer.type == "Result" for v in layer.given[:1] if v is not None)
         if self.version > 10:
             check_attributes(layers, [v.place for v in outputs if v.place is not None], self.layers)
-        self._report(nodes, path, live)
+        if self.layers.complaints:
+            self._report(dict(zip(typed, nodes)), path, live)
         self.layers.complaints = before
         return Graph(
             path,
@@ -200,7 +201,7 @@ class _GraphReader:
             tuple(value for layer in layers if layer.type == "Parameter" for value in layer.values[:1]),
             outputs,
             constants,
-            tuple(nodes.values()),
+            tuple(nodes),
         )
 
     def _parts(
@@ -257,14 +258,14 @@ class _GraphReader:
             fault = first.fault if live else first.fault.lowered(Severity.WARNING)
             self.problems.append(Problem(fault, path, place=first.place, count=count))
 
-    def _node(self, layer: Layer, inputs: tuple[Value | None, ...], path: str, depth: int) -> Node:
+    def _node(self, layer: Layer, path: str, depth: int) -> Node:
         inside = self._bodies(layer, path, depth) if layer.children else {}
         return Node(
             layer.name,
             layer.op,
             "openvino",
             layer.version,
-            inputs,
+            tuple(layer.given),
             layer.values,
             {**layer.attributes, **inside} if inside else layer.attributes,
             layer.index,

@@ -53,8 +53,9 @@ STATED = ("element_type", "shape", "offset", "size")
 #: The texts of these attributes; None for those that a layer lacks.
 Texts = tuple[str | None, ...]
 
-#: The tensor of a constant without its elements, and their number if it is at most CONTENTS_LIMIT, else None.
-Form = tuple[Tensor, int | None]
+#: The tensor of a constant without its elements, their number if it is at most CONTENTS_LIMIT, else None, and the size
+#: of its bytes.
+Form = tuple[Tensor, int | None, int | None]
 
 
 @record(frozen=False, eq=False)
@@ -150,10 +151,9 @@ def _stored(layer: Layer, texts: Texts, weights: WeightsFile, reader: LayerReade
     if known is not None:
         return known
     before = len(reader.complaints)
-    form = _form(layer, texts[:2], reader)
-    tensor, _ = form
+    form = _form(layer, (*texts[:2], texts[3]), reader)
+    tensor, _, size = form
     offset = _number(layer, "offset", reader)
-    size = _number(layer, "size", reader)
     stored = None
     if offset is not None and size is not None:
         available = None if weights.size is None else weights.size - offset
@@ -175,7 +175,8 @@ def _form(layer: Layer, texts: Texts, reader: LayerReader) -> Form:
     dtype = _element_type(layer, reader)
     shape = _shape(layer, reader)
     count = None if shape is None else elements(shape)
-    form = Tensor(dtype, shape), None if count is None or count > CONTENTS_LIMIT else count
+    size = _number(layer, "size", reader)
+    form = Tensor(dtype, shape), None if count is None or count > CONTENTS_LIMIT else count, size
     if len(reader.complaints) == before:
         reader.constants[texts] = form
     return form
@@ -183,7 +184,7 @@ def _form(layer: Layer, texts: Texts, reader: LayerReader) -> Form:
 
 def _held(form: Form, stored: Stored | None, weights: WeightsFile) -> Tensor:
     """The tensor of a constant, with its elements if there are few of them and they can be read."""
-    tensor, count = form
+    tensor, count, _ = form
     dtype = tensor.dtype
     if count is None or dtype is None:
         return tensor

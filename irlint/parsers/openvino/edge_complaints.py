@@ -80,8 +80,7 @@ def complain_of_duplicate_edge(edge: Edge, layer: Layer, wiring: Wiring, reader:
     severity, place = Severity.ERROR if layer.live else Severity.WARNING, Place(edge.element, "to-port")
     if reader.complaints.are_full(DUPLICATE_EDGE, severity, place):
         return
-    end = edge.to_layer, edge.to_port
-    first = wiring.first_into(end)
+    first = wiring.first_into(edge.target)
     fault = DUPLICATE_EDGE.fault(
         f"edge from layer {edge.from_layer} to input port {edge.to_port} of {layer.text}, into which "
         f"{'the edge' if first.from_layer != edge.from_layer else 'another edge'} from layer {first.from_layer} "

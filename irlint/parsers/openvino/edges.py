@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from irlint.model import Place, Port, Value
-from irlint.parsers.openvino.layers import Element, Layer, LayerReader
+from irlint.model import Place, Value
+from irlint.parsers.openvino.layers import Element, Layer, LayerReader, repeats_ids
 from irlint.parsers.openvino.operations import FILLED_IN
 from irlint.parsers.openvino.wiring import SINKS, Edge, OpenPorts, Wiring, mark_live, wiring_of
+
+#: The target of an edge that leads to no port.
+_NO_TARGET: tuple[None, list[int]] = (None, [])
 
 
 def wired(
@@ -18,16 +21,15 @@ def wired(
     *,
     version: int,
     live: bool,
-) -> dict[Layer, tuple[Value | None, ...]]:
-    """The connected value of each input port of each layer, in the order of the ports in the file; None if no edge
-    carries a value there.
+) -> None:
+    """Sets ``given`` of each layer.
 
     If the graph itself is ``live``, marks the layers that OpenVINO creates. Complains of edges and ports that do
     not fit: errors if OpenVINO refuses them, warnings if it ignores them. ``place`` is the place of the edges.
     """
     wiring = wiring_of(layers, elements, reader)
     if not layers:
-        return {}
+        return
     if live:
         mark_live(wiring)
     if len(wiring.by_key) + wiring.nameless < len(layers):
@@ -37,37 +39,35 @@ def wired(
     unknown = wiring.unknown
     if len(unknown) <= wiring.nameless:
         wiring.reported.update(("layer", key, 0) for key in unknown)
-    inputs, excused = _connected(wiring, reader)
+    excused = _connect(wiring, reader)
     for layer in layers:
-        if _repeats_ids(layer.inputs) or _repeats_ids(layer.outputs):
+        if layer.repeats_ids:
             from irlint.parsers.openvino.edge_complaints import complain_of_duplicate_ports
 
             complain_of_duplicate_ports(layer, wiring, version, reader)
-    lacking = [layer for layer, values in inputs.items() if None in values and layer not in excused]
+    lacking = [layer for layer in layers if None in layer.given and layer not in excused]
     if lacking and not wiring.incomplete:
         from irlint.parsers.openvino.edge_complaints import complain_of_open_ports
 
         certain = [layer for layer in lacking if not wiring.is_ambiguous(layer)]
-        found = [each for layer in certain for each in _open_ports(layer, inputs[layer], version)]
+        found = [each for layer in certain for each in _open_ports(layer, version)]
         complain_of_open_ports(found, wiring, reader, place)
-    return {layer: tuple(values) for layer, values in inputs.items()}
 
 
-def _connected(wiring: Wiring, reader: LayerReader) -> tuple[dict[Layer, list[Value | None]], set[Layer]]:
-    """The value for each input port, and the layers whose open ports another complaint explains."""
-    inputs: dict[Layer, list[Value | None]] = {layer: [None] * len(layer.inputs) for layer in wiring.layers}
-    positions, targets, sources = _positions(wiring.layers), wiring.targets, wiring.sources
+def _connect(wiring: Wiring, reader: LayerReader) -> set[Layer]:
+    """Sets ``given`` of each layer; the result are the layers whose open ports another complaint explains."""
+    targets, sources = wiring.targets, wiring.sources
     excused: set[Layer] = set()
     lost: list[Edge] = []
     for edge in wiring.edges:
-        target = targets.get((edge.to_layer, edge.to_port))
-        value = sources.get((edge.from_layer, edge.from_port))
+        target, unused = targets.get(edge.target, _NO_TARGET)
+        value = sources.get(edge.source)
         if target is None or value is None:
             _complain_of_ends(edge, target, value, wiring, reader)
         if target is None:
             lost.append(edge)
-        elif unused := positions[target, edge.to_port]:
-            inputs[target][unused.pop()] = value
+        elif unused:
+            target.given[unused.pop()] = value
             if value is None:
                 excused.add(target)
         else:
@@ -76,20 +76,11 @@ def _connected(wiring: Wiring, reader: LayerReader) -> tuple[dict[Layer, list[Va
             complain_of_duplicate_edge(edge, target, wiring, reader)
             lost.append(edge)
     if lost:
-        open_layers = {layer for layer, values in inputs.items() if None in values}
+        open_layers = {layer for layer in wiring.layers if None in layer.given}
         for key in {edge.to_layer for edge in lost}:
             excused.update(open_layers.intersection(wiring.by_key.get(key, ())))
         wiring.lost = _complaints_of(lost, open_layers, wiring, reader)
-    return inputs, excused
-
-
-def _positions(layers: Iterable[Layer]) -> dict[tuple[Layer, int], list[int]]:
-    """The positions of the input ports for each layer and port id, the last position first."""
-    positions: dict[tuple[Layer, int], list[int]] = {}
-    for layer in layers:
-        for position in reversed(range(len(layer.inputs))):
-            positions.setdefault((layer, layer.inputs[position].id), []).append(position)
-    return positions
+    return excused
 
 
 def _complaints_of(
@@ -126,21 +117,17 @@ def _complain_of_ends(
 
 def _is_reversed(edge: Edge, wiring: Wiring) -> bool:
     """Whether an edge would fit if its two ends were swapped."""
-    return (edge.from_layer, edge.from_port) in wiring.targets and (edge.to_layer, edge.to_port) in wiring.sources
+    return edge.source in wiring.targets and edge.target in wiring.sources
 
 
-def _repeats_ids(ports: Sequence[Port]) -> bool:
-    return len(ports) > 1 and len({port.id for port in ports}) < len(ports)
-
-
-def _open_ports(layer: Layer, inputs: Sequence[Value | None], version: int) -> list[OpenPorts]:
+def _open_ports(layer: Layer, version: int) -> list[OpenPorts]:
     """The open ports of a layer, in one record if the layer has several ports and all are open."""
-    if _repeats_ids(layer.inputs):
+    if repeats_ids(layer.inputs):
         return []
-    found = [at for at, port in enumerate(layer.inputs) if inputs[at] is None and port.id >= 0]
-    if len(found) > 1 and len(found) == len(inputs):
+    found = [at for at, port in enumerate(layer.inputs) if layer.given[at] is None and port.id >= 0]
+    if len(found) > 1 and len(found) == len(layer.given):
         return [OpenPorts(layer, tuple(found), layer.live)]
-    last = max((at for at, value in enumerate(inputs) if value is not None), default=-1)
+    last = max((at for at, value in enumerate(layer.given) if value is not None), default=-1)
     return [OpenPorts(layer, (at,), layer.live and (at < last or _is_wanted(layer, at, version))) for at in found]
 
 

@@ -73,14 +73,14 @@ def _is_searched(wiring: Wiring) -> bool:
 
 def _declared(edge: Edge, wiring: Wiring) -> Tensor | None:
     """The declared type of the input port to which an edge leads; None if it declares no axes."""
-    layer = wiring.targets.get((edge.to_layer, edge.to_port))
-    types = (port.type for port in (layer.inputs if layer is not None else ()) if port.id == edge.to_port)
+    target = wiring.targets.get(edge.target)
+    types = (port.type for port in (target[0].inputs if target is not None else ()) if port.id == edge.to_port)
     return next((type for type in types if type.shape), None)
 
 
 def _given(edge: Edge, wiring: Wiring) -> Tensor | None:
     """The declared type of the output port from which an edge leads; None if it declares no axes."""
-    value = wiring.sources.get((edge.from_layer, edge.from_port))
+    value = wiring.sources.get(edge.source)
     type = value.type if value is not None else None
     return type if isinstance(type, Tensor) and type.shape else None
 

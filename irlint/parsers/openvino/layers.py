@@ -5,7 +5,7 @@ A complaint is a fault with its position in the document. Readers collect compla
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from irlint.dims import MaybeDim
 from irlint.findings.faults import Fault, Rule, Severity
@@ -90,9 +90,10 @@ class Complaint:
 class Layer:
     """A ``<layer>`` of the document; ``key`` is its id as a number, or None if there is no readable id.
 
-    A port without a readable id has the id -1. ``live`` is True if OpenVINO creates the layer, because a Result or an
-    Assign needs it. ``repeats`` is True if it may have several children of one name. The places of ``data``, attributes
-    and ports count from ``place``.
+    A port without a readable id has the id -1. ``given`` has the value of each input port in the order of the file,
+    None if no edge carries one there. ``live`` is True if OpenVINO creates the layer, because a Result or an Assign
+    needs it. ``repeats_ids`` is True if two of its input or output ports have the same id, and ``repeats`` if it may
+    have several children of one name. The places of ``data``, attributes and ports count from ``place``.
     """
 
     index: int
@@ -104,11 +105,13 @@ class Layer:
     version: str | None
     children: dict[str, Element]
     attributes: dict[str, Attribute]
+    given: list[Value | None]
     inputs: tuple[Port, ...] = ()
     outputs: tuple[Port, ...] = ()
     values: tuple[Value, ...] = ()
     live: bool = False
     data: Place | None = None
+    repeats_ids: bool = False
     repeats: bool = False
 
     @property
@@ -167,8 +170,9 @@ class LayerReader:
         self.has_long_name = False
         self.types: dict[tuple[str | None, ...], Tensor] = {}
         self.numbers: dict[str | None, int] = {}
-        #: The tensors of ``Const`` layers and their numbers of elements, by the layers' texts; ``constants`` fills it.
-        self.constants: dict[tuple[str | None, ...], tuple[Tensor, int | None]] = {}
+        #: The tensors of ``Const`` layers, their numbers of elements and of bytes, by the layers' texts; ``constants``
+        #: fills it.
+        self.constants: dict[tuple[str | None, ...], tuple[Tensor, int | None, int | None]] = {}
         #: The tensors of ``Const`` layers and their places in the file, by the texts of the layers.
         self.stored: dict[tuple[str | None, ...], tuple[Tensor, Stored | None]] = {}
 
@@ -185,6 +189,7 @@ class LayerReader:
             version=texts.get("version"),
             children=children,
             attributes={},
+            given=[],
             repeats=len(children) < len(element),
         )
         absent = [name for name in ("id", "name", "type", "version") if name not in texts]
@@ -257,6 +262,8 @@ class LayerReader:
     def _read_ports(self, layer: Layer) -> None:
         layer.inputs = self._ports(layer, "input")
         layer.outputs = self._ports(layer, "output")
+        layer.given = [None] * len(layer.inputs)
+        layer.repeats_ids = repeats_ids(layer.inputs) or repeats_ids(layer.outputs)
         layer.values = tuple(
             Value(
                 f"{layer.id or '?'}:{port.id}",
@@ -348,6 +355,11 @@ class LayerReader:
         )
         self.complain(fault, Place(self.ordinals[element]), layer)
         return None
+
+
+def repeats_ids(ports: Sequence[Port]) -> bool:
+    """Whether two ports have the same id."""
+    return len(ports) > 1 and len({port.id for port in ports}) < len(ports)
 
 
 def texts(element: Element) -> Iterator[str]:

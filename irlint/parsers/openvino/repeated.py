@@ -6,9 +6,10 @@ offset and names.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator
 
-from irlint.model import Attribute, Place, Port, Value
+from irlint.model import Attribute, Declaration, Place, Port, Value
 from irlint.parsers.openvino import elements
 from irlint.parsers.openvino.elements import BLANKS, DECLARATIONS
 from irlint.parsers.openvino.layers import LONGEST_NAME, Element, Layer, LayerReader, Ordinals, tensor_names
@@ -17,7 +18,7 @@ from irlint.parsers.openvino.wiring import PLAIN, Edge
 from irlint.records import record
 
 #: The text before each attribute of a layer, as OpenVINO writes it.
-_HEAD = ["id=", " name=", " type=", " version="]
+_HEAD = ("id=", " name=", " type=", " version=")
 
 #: The text before the numbers of an edge.
 _EDGE = "<edge from-layer="
@@ -26,39 +27,49 @@ _BETWEEN = (" from-port=", " to-layer=", " to-port=")
 #: Longer layers, and documents with longer parts around the layers and edges, are not read here.
 _LONGEST = 1 << 22
 
+#: Ids with more digits are not read here.
+_DIGITS = 9
+
 #: The texts before values that differ between otherwise equal layers: names of ports, offsets of constants, and the
 #: names of the layers that were fused.
 _NAMES, _OFFSET = ' names="', ' offset="'
 _FUSED = '<attribute name="fused_names" version="0" value="'
 
-#: A layer with the same text as an earlier one: the index of the earlier layer, then this layer's id, name, offset of
-#: the constant, and names of ports.
-Own = tuple[int, str, str, str | None, list[str]]
+#: The parts of a layer in which it may differ from others with the same text: its id, name, offset of the constant, and
+#: names of ports.
+Own = tuple[str, str, str | None, list[str]]
 
 
 @record(eq=False)
 class Template:
     """A layer that was read. ``layer`` is None if each layer with its text must be read by itself.
 
-    ``named`` states for each port whether it has names, and ``tags`` is the number of start tags in the text.
+    ``tags`` is the number of start tags in the text. ``named_inputs`` and ``named_outputs`` state for each port whether
+    it has names. ``values`` has the port, the declarations and the relative ordinal of each output, and ``offset`` the
+    place of the attribute that differs between constants.
     """
 
     layer: Layer | None
-    named: tuple[bool, ...]
     tags: int
+    named_inputs: list[bool]
+    named_outputs: list[bool]
+    values: tuple[tuple[int | None, tuple[Declaration, ...], int], ...]
+    offset: Place | None
 
 
 @record(eq=False)
 class Sections:
     """A document in parts.
 
-    ``layers`` has the text of each layer after ``<layer ``, and ``own`` its difference from an earlier layer, or None
-    if it must be read. ``root`` is the tree of the document without the edges and without all layers that need not be
-    read. ``layers_at`` and ``edges_at`` are the ordinals of the start tag of the first layer and of ``<edges>``.
-    ``tags`` is the number of start tags in all layers, and ``left`` the number in the layers that must be read.
+    ``layers`` has the text of each layer after ``<layer ``, ``first`` the index of the first layer with the same text,
+    and ``own`` the difference from it, or None if the layer must be read. ``root`` is the tree of the document without
+    the edges and without all layers that need not be read. ``layers_at`` and ``edges_at`` are the ordinals of the start
+    tag of the first layer and of ``<edges>``. ``tags`` is the number of start tags in all layers, and ``left`` the
+    number in the layers that must be read.
     """
 
     layers: list[str]
+    first: list[int]
     own: list[Own | None]
     layers_at: int
     edges: list[Edge]
@@ -86,21 +97,21 @@ def sections(data: bytes) -> Sections | None:
     head, between, tail = text[start : begin + 8], text[end:edges_begin], text[edges_end:]
     if head.count("<") != 2 or between.count("<") != 1:
         return None
-    layers, layers_at, tags = (
-        _layers(text[begin + 8 : end]),
-        _started(head),
-        text.count("<", begin + 8, end) - text.count("</", begin + 8, end),
-    )
+    blank, *layers = text[begin + 8 : end].split("<layer ")
+    first, own = _own(layers)
+    apart = [text for text, each in zip(layers, own) if each is None]
+    if blank.strip(BLANKS) or not all(each.rstrip(BLANKS).endswith("</layer>") for each in apart):
+        return None
+    layers_at, tags = _started(head), _started_in(layers, first)
     edges_at = layers_at + tags + _started(between)
     edges = _edges(text[edges_begin + 7 : edges_end], edges_at + 1)
-    if layers is None or edges is None:
+    if edges is None:
         return None
-    own = _own(layers)
-    read = "".join([f"<layer {text}" for text, each in zip(layers, own) if each is None])
+    read = "".join([f"<layer {each}" for each in apart])
     root = elements.read(f"{head}{read}{between}<edges>{tail}")
-    if root is None or not _is_net(root, own.count(None)):
+    if root is None or not _is_net(root, len(apart)):
         return None
-    return Sections(layers, own, layers_at, edges, edges_at, root, tags, _started(read))
+    return Sections(layers, first, own, layers_at, edges, edges_at, root, tags, _started(read))
 
 
 def _has_long_layer(text: str, begin: int, end: int) -> bool:
@@ -126,28 +137,26 @@ def _started(text: str) -> int:
     return text.count("<") - text.count("</")
 
 
-def _layers(text: str) -> list[str] | None:
-    blank, *texts = text.split("<layer ")
-    texts = [each.rstrip(BLANKS) for each in texts]
-    if text.count("</layer>") != len(texts):
-        return None
-    if blank.strip(BLANKS) or not all(each.endswith("</layer>") for each in texts):
-        return None
-    return texts
+def _started_in(texts: list[str], first: list[int]) -> int:
+    """The number of start tags in all layers; ``first`` has the index of the first layer with the same text."""
+    return sum((1 + _started(texts[at])) * count for at, count in Counter(first).items())
 
 
-def _own(texts: Iterable[str]) -> list[Own | None]:
-    """For each layer, its difference from an earlier one with the same text; None if it must be read."""
-    first: dict[tuple[str, ...], int] = {}
+def _own(texts: list[str]) -> tuple[list[int], list[Own | None]]:
+    """For each layer, the index of the first one with the same text, and the difference from it; None if the layer must
+    be read."""
+    known: dict[tuple[str, ...], int] = {}
+    first: list[int] = []
     found: list[Own | None] = []
     for at, text in enumerate(texts):
         key, own = _separated(text)
-        known = at if key is None else first.setdefault(key, at)
-        found.append(None if own is None or known == at else (known, *own))
-    return found
+        same = at if key is None else known.setdefault(key, at)
+        first.append(same)
+        found.append(None if same == at else own)
+    return first, found
 
 
-def _separated(text: str) -> tuple[tuple[str, ...] | None, tuple[str, str, str | None, list[str]] | None]:
+def _separated(text: str) -> tuple[tuple[str, ...] | None, Own | None]:
     """The text of a layer in two parts: the key that it shares with equal layers, and its own id, name, offset and
     names of tensors.
 
@@ -155,10 +164,12 @@ def _separated(text: str) -> tuple[tuple[str, ...] | None, tuple[str, str, str |
     decoding.
     """
     parts = text.split('"', 8)
-    if parts[:8:2] != _HEAD or len(parts) < 9 or not parts[8].startswith(">"):
+    if len(parts) < 9:
         return None, None
-    id, name, type, version = parts[1:8:2]
-    rest, *named = parts[8].split(_NAMES)
+    before_id, id, before_name, name, before_type, type, before_version, version, rest = parts
+    if (before_id, before_name, before_type, before_version) != _HEAD or rest[:1] != ">":
+        return None, None
+    rest, *named = rest.split(_NAMES)
     key = [type, version, rest]
     offset: str | None = None
     if type == "Const":
@@ -173,7 +184,9 @@ def _separated(text: str) -> tuple[tuple[str, ...] | None, tuple[str, str, str |
         key.append(left)
     key, fused = _without_fused(key) if _FUSED in text else (key, [])
     texts = "".join([name, offset or "", *names, *fused])
-    are_sound = _is_number(id) and offset != "" and len(texts) <= LONGEST_NAME and _are_plain(texts)
+    are_sound = (
+        _is_number(id) and len(id) <= _DIGITS and offset != "" and len(texts) <= LONGEST_NAME and _are_plain(texts)
+    )
     return tuple(key), (id, name, offset, names) if are_sound else None
 
 
@@ -191,7 +204,7 @@ def _without_fused(key: list[str]) -> tuple[list[str], list[str]]:
 
 
 def _is_number(text: str) -> bool:
-    return text.isdecimal() and text.isascii() and len(text) < 10
+    return text.isdecimal() and text.isascii()
 
 
 def _are_plain(text: str) -> bool:
@@ -209,10 +222,11 @@ def _edges(text: str, ordinal: int) -> list[Edge] | None:
         return None
     if not all(_behind_edge(each) == _EDGE for each in set(parts[8:-1:8])):
         return None
-    if not all(map(_is_number, set(parts[1::2]))):
+    numbers = parts[1::2]
+    if "" in numbers or not _is_number("".join(numbers)) or max(map(len, numbers)) > _DIGITS:
         return None
-    numbers = [map(int, parts[at::8]) for at in (1, 3, 5, 7)]
-    return list(map(Edge, *numbers, range(ordinal, ordinal + count)))
+    from_layer, from_port, to_layer, to_port = [map(int, parts[at::8]) for at in (1, 3, 5, 7)]
+    return list(map(Edge, zip(from_layer, from_port), zip(to_layer, to_port), range(ordinal, ordinal + count)))
 
 
 def _behind_edge(text: str) -> str | None:
@@ -255,22 +269,21 @@ class RepeatedLayers:
 
     def layers(self) -> list[Layer]:
         """The layers in the order of the document."""
-        return [self._layer(at, own) for at, own in enumerate(self.found.own)]
+        return [self._layer(at, *each) for at, each in enumerate(zip(self.found.first, self.found.own))]
 
-    def _layer(self, at: int, own: Own | None) -> Layer:
+    def _layer(self, at: int, first: int, own: Own | None) -> Layer:
         if own is None:
             return self._read(at, next(self.elements))
-        first, id, name, offset, names = own
         template = self.templates.get(first)
         if template is None:
-            template = self.templates[first] = self._template(first, len(names), offset)
+            template = self.templates[first] = self._template(first, own)
         if template.layer is None:
             element = elements.read(f"<layer {self.found.layers[at]}")
             assert element is not None
             return self._read(at, element)
-        place = Place(self.ordinal)
+        ordinal = self.ordinal
         self.ordinal += template.tags
-        return _alike(template.layer, template.named, place, at, id, name, offset, names)
+        return _alike(template.layer, template, own, at, ordinal)
 
     def _read(self, at: int, element: Element) -> Layer:
         """The layer of an element, read completely."""
@@ -283,27 +296,36 @@ class RepeatedLayers:
         self.read[at] = layer, element, len(self.reader.complaints) == reported
         return layer
 
-    def _template(self, first: int, count: int, offset: str | None) -> Template:
-        """The template for the text of the layer ``first``, of which ``count`` ports have names; its layer is None if it
-        cannot be copied."""
+    def _template(self, first: int, own: Own) -> Template:
+        """The template for the text of the layer ``first``, from which a layer differs in ``own``; its layer is None if
+        it cannot be copied."""
         layer, element, sound = self.read[first]
+        _, _, offset, own_names = own
         ports = list(element.iter("port"))
-        named = tuple(["names" in port.attrib for port in ports])
+        named = ["names" in port.attrib for port in ports]
         info = layer.children.get("rt_info")
         stated = [] if info is None else list(info)
         names = [each.get("name") for each in stated if not len(each)]
         plain = len(set(names)) == len(stated) and UNCHECKED.issuperset(names)
+        relative = [port.place.element for port in (*layer.inputs, *layer.outputs)]
         kept = (
             sound
             and layer.children.keys() <= PLAIN
             and (offset is None or _has_offset_first(element, layer.children.get("data")))
             and plain
             and len(list(element.iter("rt_info"))) == (info is not None)
-            and [layer.place.located(port.place).element for port in (*layer.inputs, *layer.outputs)]
-            == [self.reader.ordinals[each] for each in ports]
-            and sum(named) == count
+            and [layer.place.element + each for each in relative] == [self.reader.ordinals[each] for each in ports]
+            and sum(named) == len(own_names)
         )
-        return Template(layer if kept else None, named, sum(1 for _ in element.iter("*")))
+        inputs = len(layer.inputs)
+        return Template(
+            layer if kept else None,
+            sum(1 for _ in element.iter("*")),
+            named[:inputs],
+            named[inputs:],
+            tuple([(each.port, each.declared, at) for each, at in zip(layer.values, relative[inputs:])]),
+            layer.attributes["offset"].place if kept and offset is not None else None,
+        )
 
 
 def _has_offset_first(layer: Element, data: Element | None) -> bool:
@@ -317,40 +339,24 @@ def _has_offset_first(layer: Element, data: Element | None) -> bool:
     return False
 
 
-def _alike(
-    origin: Layer,
-    named: Sequence[bool],
-    place: Place,
-    at: int,
-    id: str,
-    name: str,
-    offset: str | None,
-    names: list[str],
-) -> Layer:
-    """A copy of a layer with the same text, with its own place, id, name, offset and names of its ``named`` ports."""
+def _alike(origin: Layer, template: Template, own: Own, at: int, ordinal: int) -> Layer:
+    """A copy of the layer of a template, with its own place, id, name, offset and names of ports."""
+    id, name, offset, names = own
     number = int(id)
     id = str(number)
     attributes, inputs, outputs = origin.attributes, origin.inputs, origin.outputs
     if offset is not None:
-        attributes = {**attributes, "offset": Attribute("TEXT", offset, None, attributes["offset"].place)}
+        attributes = {**attributes, "offset": Attribute("TEXT", offset, None, template.offset)}
     if names:
-        own = iter(names)
-        ports = tuple(
-            [
-                Port(port.id, port.type, port.place, tensor_names(next(own))) if has_names else port
-                for port, has_names in zip((*inputs, *outputs), named)
-            ]
-        )
-        inputs, outputs = ports[: len(inputs)], ports[len(inputs) :]
-    values = tuple(
-        [
-            Value(f"{id}:{port.id}", value.declared, port.id, place.located(port.place))
-            for port, value in zip(outputs, origin.values)
-        ]
-    )
+        own_names = iter(names)
+        inputs = _named(inputs, template.named_inputs, own_names) if True in template.named_inputs else inputs
+        outputs = _named(outputs, template.named_outputs, own_names)
+    values = [
+        Value(f"{id}:{port}", declared, port, Place(ordinal + element)) for port, declared, element in template.values
+    ]
     return Layer(
         at,
-        place,
+        Place(ordinal),
         number,
         id,
         name,
@@ -358,9 +364,21 @@ def _alike(
         origin.version,
         {},
         attributes,
+        [None] * len(inputs),
         inputs,
         outputs,
-        values,
+        tuple(values),
         False,
         origin.data,
+        origin.repeats_ids,
+    )
+
+
+def _named(ports: Iterable[Port], named: Iterable[bool], names: Iterator[str]) -> tuple[Port, ...]:
+    """The ports of a layer, with the next of ``names`` for each one that is ``named``."""
+    return tuple(
+        [
+            Port(port.id, port.type, port.place, tensor_names(next(names))) if has_names else port
+            for port, has_names in zip(ports, named)
+        ]
     )

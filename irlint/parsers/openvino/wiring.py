@@ -27,13 +27,27 @@ Side = Literal["from", "to"]
 
 @record
 class Edge:
-    """An ``<edge>``: layers and ports by their ids."""
+    """An ``<edge>`` from an output port to an input port, each given by the ids of its layer and of itself."""
 
-    from_layer: int
-    from_port: int
-    to_layer: int
-    to_port: int
+    source: tuple[int, int]
+    target: tuple[int, int]
     element: int
+
+    @property
+    def from_layer(self) -> int:
+        return self.source[0]
+
+    @property
+    def from_port(self) -> int:
+        return self.source[1]
+
+    @property
+    def to_layer(self) -> int:
+        return self.target[0]
+
+    @property
+    def to_port(self) -> int:
+        return self.target[1]
 
     @property
     def place(self) -> Place:
@@ -42,7 +56,7 @@ class Edge:
 
     def end(self, side: Side) -> tuple[int, int]:
         """The ids of the layer and of the port at one end."""
-        return (self.from_layer, self.from_port) if side == "from" else (self.to_layer, self.to_port)
+        return self.source if side == "from" else self.target
 
 
 @record(frozen=False, eq=False)
@@ -50,16 +64,17 @@ class Wiring:
     """The layers and edges of one graph; ``incomplete`` is True if an edge could not be read.
 
     ``nameless`` is the number of layers that edges cannot name, because they have no id of their own. ``lost`` has the
-    indices of complaints about edges that give a port no value. ``targets`` and ``sources`` map the ids of a layer and
-    a port to the last layer with that input port, and to the value of that output port.
-    ``searches`` counts the faults for whose help the graph was searched.
+    indices of complaints about edges that give a port no value. ``targets`` maps the ids of a layer and a port to the
+    last layer with that input port, and to the positions of the port into which no edge leads yet, the last one first.
+    ``sources`` maps such ids to the value of the output port. ``searches`` counts the faults for whose help the graph
+    was searched.
     """
 
     layers: Sequence[Layer]
     edges: list[Edge]
     by_key: dict[int, list[Layer]]
     reported: set[tuple[str, int, int]]
-    targets: dict[tuple[int, int], Layer]
+    targets: dict[tuple[int, int], tuple[Layer, list[int]]]
     sources: dict[tuple[int, int], Value]
     ids: dict[tuple[str, int], list[int]]
     incomplete: bool = False
@@ -77,8 +92,7 @@ class Wiring:
         if self.named is None:
             self.named = {"input": {}, "output": {}}
             for edge in self.edges:
-                ends = ("input", edge.to_layer, edge.to_port), ("output", edge.from_layer, edge.from_port)
-                for kind_of_port, layer, port in ends:
+                for kind_of_port, (layer, port) in (("input", edge.target), ("output", edge.source)):
                     counts = self.named[kind_of_port].setdefault(layer, {})
                     counts[port] = counts.get(port, 0) + 1
         return {} if key is None else self.named[kind].get(key, {})
@@ -92,7 +106,7 @@ class Wiring:
     @property
     def unknown(self) -> set[int]:
         """The ids that edges name but no layer has."""
-        named = {edge.from_layer for edge in self.edges} | {edge.to_layer for edge in self.edges}
+        named = {edge.source[0] for edge in self.edges} | {edge.target[0] for edge in self.edges}
         return named - self.by_key.keys()
 
     def is_live(self, key: int) -> bool:
@@ -104,7 +118,7 @@ class Wiring:
     def first_into(self, end: tuple[int, int]) -> Edge:
         """The first edge into the port with these ids (layer, port)."""
         if self.first is None:
-            self.first = {(edge.to_layer, edge.to_port): edge for edge in reversed(self.edges)}
+            self.first = {edge.target: edge for edge in reversed(self.edges)}
         return self.first[end]
 
     def users_of(self, key: int) -> Sequence[int]:
@@ -155,16 +169,22 @@ def wiring_of(layers: Sequence[Layer], elements: Iterable[Element | Edge], reade
 
 def _without_edges(layers: Sequence[Layer]) -> Wiring:
     by_key: dict[int, list[Layer]] = {}
-    targets: dict[tuple[int, int], Layer] = {}
+    targets: dict[tuple[int, int], tuple[Layer, list[int]]] = {}
     sources: dict[tuple[int, int], Value] = {}
     for layer in layers:
-        if layer.key is None:
+        key = layer.key
+        if key is None:
             continue
-        by_key.setdefault(layer.key, []).append(layer)
-        for port in layer.inputs:
-            targets[layer.key, port.id] = layer
-        for port, value in zip(reversed(layer.outputs), reversed(layer.values)):
-            sources[layer.key, port.id] = value
+        by_key.setdefault(key, []).append(layer)
+        for position in reversed(range(len(layer.inputs))):
+            end = key, layer.inputs[position].id
+            known = targets.get(end)
+            if known is not None and known[0] is layer:
+                known[1].append(position)
+            else:
+                targets[end] = layer, [position]
+        for value in reversed(layer.values):
+            sources[key, value.port] = value  # type: ignore[index]
     nameless = sum(layer.key is None for layer in layers)
     return Wiring(layers, [], by_key, set(), targets, sources, {}, nameless=nameless)
 
@@ -187,14 +207,14 @@ def _edge(element: Element, unreadable: Collection[str], reader: LayerReader) ->
     to_port = reader.number(element, "to-port")
     if from_layer is None or from_port is None or to_layer is None or to_port is None:
         return None
-    return Edge(from_layer, from_port, to_layer, to_port, reader.ordinals[element])
+    return Edge((from_layer, from_port), (to_layer, to_port), reader.ordinals[element])
 
 
 def mark_live(wiring: Wiring) -> None:
     """Sets ``live`` of each layer."""
     sources: dict[int, list[int]] = {}
     for edge in wiring.edges:
-        sources.setdefault(edge.to_layer, []).append(edge.from_layer)
+        sources.setdefault(edge.target[0], []).append(edge.source[0])
     waiting = [layer.key for layer in wiring.layers if layer.type in SINKS and layer.key is not None]
     seen = set(waiting)
     while waiting:
