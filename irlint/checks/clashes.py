@@ -11,9 +11,9 @@ from irlint.model.tensor import Tensor, Type, shape_text
 READABLE = 24
 
 
-def port_text(given: Shape | None, declared: Shape | None, text: str, port: str) -> str:
-    """The start of a message about an inferred and a declared shape: the one size that differs, or both shapes in full.
-    ``port`` is the subject and verb, such as ``input port 1 declares``."""
+def port_text(given: Shape | None, declared: Shape | None, port: str) -> str:
+    """The message about the inferred shape of a value and the shape that a port declares: the only size that differs,
+    or both shapes in full. ``port`` is the subject and verb, such as ``input port 1 declares``."""
     axis = _only_axis(given, declared)
     if axis is not None and given is not None and declared is not None:
         return f"{given[axis]} arrives on axis {axis}, but {port} {declared[axis]}"
@@ -30,8 +30,8 @@ def _only_axis(one: Shape | None, other: Shape | None) -> int | None:
 
 
 def clash_axis(given: Shape | None, declared: Shape | None, text: str) -> int | None:
-    """The axis that the message ``text`` is about: the only one that differs, or the one whose declared size is
-    broadcast with others to the inferred size; None if there is no such axis."""
+    """The axis that the message ``text`` is about: the only axis that differs, or the axis whose declared size is one
+    of the sizes that are broadcast to the inferred size. None if there is no such axis."""
     axis = None if "; " in text else _only_axis(given, declared)
     if axis is not None:
         return axis
@@ -39,30 +39,28 @@ def clash_axis(given: Shape | None, declared: Shape | None, text: str) -> int | 
     return next((at for at, (a, b) in pairs if joins(a, b) and text == f"axis {at} is {b} against {a}"), None)
 
 
-def joining(given: Shape | None, declared: Shape | None, known: Known) -> tuple[str, ...]:
-    """A note about the node that broadcasts the declared size together with another one, and the conditions of that
-    node; () if there is no such node."""
+def broadcast_notes(given: Shape | None, declared: Shape | None, known: Known) -> tuple[str, ...]:
+    """A note about the node that broadcasts a declared size with another size, and the conditions of that node; () if
+    there is no such node."""
     for a, b in zip(given or (), declared or ()):
         if not joins(a, b):
             continue
         parts = {*broadcast_parts(a)} if a is not None else set()
         for demand in known.requires:
             if any({each.left, each.right} == parts for each in demand.requirement.any_of):
-                own = [each.requirement.condition for each in known.requires if each.node is demand.node]
+                conditions = [each.requirement.condition for each in known.requires if each.node is demand.node]
                 label = f"{demand.node.op} {demand.node.label!r}"
-                return (f"{label} has combined {b} with another size, and works only if {', and '.join(own)}",)
+                return (f"{label} broadcasts {b} with another size, and works only if {', and '.join(conditions)}",)
     return ()
 
 
 def correction(given: Shape | None, declared: Shape | None, axis: int | None) -> str:
-    """The help: declare the inferred shape, or correct the layers before this one. It does not propose a shape that has
-    a size of 0 or an expression of more than READABLE characters."""
-    if not given or any(dim == 0 or (isinstance(dim, Expr) and len(str(dim)) > READABLE) for dim in given):
-        return (
-            "correct the layers before this one"
-            if given
-            else f"declare {shape_text(given)}, or correct the layers before this one"
-        )
+    """The help: declare the inferred shape, or correct the layers before this one. A shape that has a size of 0 or an
+    expression of more than READABLE characters is not proposed."""
+    if not given:
+        return f"declare {shape_text(given)}, or correct the layers before this one"
+    if any(dim == 0 or (isinstance(dim, Expr) and len(str(dim)) > READABLE) for dim in given):
+        return "correct the layers before this one"
     if axis is not None and declared is not None:
         return (
             f"if {declared[axis]} is intended, correct the origin of {given[axis]}; otherwise declare "
@@ -75,8 +73,8 @@ def correction(given: Shape | None, declared: Shape | None, axis: int | None) ->
 
 
 def conversion(given: Type | None, wanted: Type) -> str:
-    """The help for a value of the type ``given`` where ``wanted`` is declared: convert it, cast its elements (in
-    containers of one type), or connect another value."""
+    """The help for a value of the type ``given`` where ``wanted`` is declared. A tensor is converted, and the elements
+    of a container are cast if both containers are of one kind; else another value is connected."""
     if isinstance(given, Tensor) and isinstance(wanted, Tensor):
         return f"convert the value to {wanted.dtype}"
     return "cast the elements" if type(given) is type(wanted) else "connect another value"

@@ -18,8 +18,9 @@ from irlint.parsers.weights import byte_size
 
 
 def correction(constant: Constant, node: Node, size: int, known: Known) -> str:
-    """The help for a Const whose type needs another number of bytes than its ``size``: the attribute to correct. "" if
-    the types that its port and the ports of its users declare do not decide which one is wrong."""
+    """The help for a Const whose element type and shape need another number of bytes than its ``size``: the attribute
+    to correct. "" if the types that its port and the ports of its users declare do not decide which attribute is
+    wrong."""
     declarations = _declared_by(node, known)
     dtype, shape = constant.tensor.dtype, constant.tensor.shape
     used = declared_by_users(node, known)
@@ -36,16 +37,15 @@ def correction(constant: Constant, node: Node, size: int, known: Known) -> str:
     agreed = declarations and _votes(declarations, dtype, shape) == len(declarations)
     if agreed and needed is not None and can_grow(constant, needed, known):
         return (
-            f'write size="{needed}": the ports declare {dtype}{shape_text(shape)}, too, and the bytes after these '
-            "belong to "
-            "no other constant"
+            f'write size="{needed}": the ports declare {dtype}{shape_text(shape)}, too, and the next bytes of the file '
+            "belong to no other constant"
         )
     return ""
 
 
 def _of_size(size: int, stated: Tensor, declarations: Sequence[Tensor]) -> Tensor | None:
-    """The type that more than half of the ports declare, that needs ``size`` bytes, and whose element type or shape is
-    that of ``stated``; None if there is none."""
+    """The type that needs ``size`` bytes, that more than half of the ``declarations`` agree with, and that has the
+    element type or the shape of ``stated``; None if there is none."""
     shapes = dict.fromkeys((stated.shape, *(each.shape for each in declarations)))
     dtypes = dict.fromkeys((stated.dtype, *(each.dtype for each in declarations)))
     for dtype, shape in [(stated.dtype, each) for each in shapes] + [(each, stated.shape) for each in dtypes]:
@@ -55,7 +55,7 @@ def _of_size(size: int, stated: Tensor, declarations: Sequence[Tensor]) -> Tenso
 
 
 def _votes(declarations: Sequence[Tensor], dtype: str | None, shape: Shape | None) -> int:
-    """The number of declarations that agree with an element type and a shape."""
+    """The number of declarations with this shape, and with this element type or none."""
     return sum(each.dtype in (None, dtype) and each.shape == shape for each in declarations)
 
 
@@ -101,8 +101,8 @@ def _sizes(shape: Shape | None) -> str:
 
 
 def can_grow(constant: Constant, needed: int, known: Known) -> bool:
-    """Whether the file has ``needed`` bytes from the offset of the constant on, and no other constant uses those after
-    its end."""
+    """Whether the file has ``needed`` bytes from the offset of the constant on, more than the constant has now, and no
+    other constant uses the additional bytes."""
     stored = constant.stored
     if stored is None or stored.size is None or needed > (stored.available or 0):
         return False

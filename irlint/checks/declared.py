@@ -322,12 +322,11 @@ def _of_inputs(node: Node, graph: Graph, known: Known, terms: Terms | None) -> I
         if not text or not stated.shape or _clash(given.shape, stated.shape, known, terms):
             continue
         both = len(node.input_ports) == 1 and any(each.type.shape == port.type.shape for each in node.output_ports)
+        subject = "both ports declare" if both else f"input port {port.id} declares"
         from irlint.checks.clashes import port_text
 
         fault = SHAPE_CONTRADICTED.fault(
-            port_text(
-                given.shape, port.type.shape, text, "both ports declare" if both else f"input port {port.id} declares"
-            ),
+            port_text(given.shape, port.type.shape, subject),
             help=f"declare {shape_text(given.shape)}",
             input=index,
             severity=Severity.NOTE if known.model.format_version == known.format.lax_version else Severity.WARNING,
@@ -382,7 +381,7 @@ def _contradiction(
     text = _clash(held.shape, stated.shape, known, terms, returned=declaration.by == "output" and not within)
     if not text:
         return None
-    from irlint.checks.clashes import clash_axis, correction, joining
+    from irlint.checks.clashes import broadcast_notes, clash_axis, correction
 
     where = _called(declaration, port, within)
     axis = None if what else clash_axis(held.shape, stated.shape, text)
@@ -393,7 +392,7 @@ def _contradiction(
     return SHAPE_CONTRADICTED.fault(
         message,
         help=correction(held.shape, stated.shape, axis),
-        notes=joining(held.shape, stated.shape, known),
+        notes=broadcast_notes(held.shape, stated.shape, known),
         severity=Severity.ERROR if known.format.declared_shapes_hold else Severity.WARNING,
     )
 

@@ -1,7 +1,7 @@
 """Finds constants and attributes whose values give results that are not finite, or make a node fail when it runs.
 
-Only what is certain for every input is reported. The module ``ranges`` examines the ranges of constants and
-activations, and ``quantized`` the values that quantization leaves.
+Every finding follows from constants, attributes and the ranges of results, never from input data. The module ``ranges``
+compares the ranges of constants and activations, and ``quantized`` the values that quantization can represent.
 """
 
 from __future__ import annotations
@@ -42,16 +42,18 @@ ATTRIBUTE_NOT_FINITE = Rule(
     "IRL742",
     "attribute-not-finite",
     Severity.WARNING,
-    "A factor among the attributes is NaN or infinite.",
-    why="The products with the factor are NaN or infinite, and so are most results that are computed from them. "
-    "LeakyRelu and Elu multiply only negative numbers by it. OpenVINO refuses some of these when it loads the model.",
-    fix="Write the factor that is intended.",
+    "An attribute from which results are computed is NaN or infinite.",
+    why="Results that are computed with NaN are NaN, and those computed with infinity are infinite or NaN. Some "
+    "operators use the attribute only for some elements: LeakyRelu and Elu multiply only negative numbers by `alpha`. "
+    "OpenVINO refuses some of these attributes when it loads the model.",
+    fix="Write the number that is intended.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,2] x, float[2,2] w) => (float[1,2] y) { y = Gemm <alpha = nan> (x, w) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,2] x, float[2,2] w) => (float[1,2] y) { y = Gemm <alpha = 0.5> (x, w) }""",
 )
-#: The inputs that are weights, biases or scales, by operator of either format.
+#: The inputs that are examined for infinity where they come from a constant, by operator of either format: operands of
+#: products, biases, scales, statistics, and limits of a quantization.
 WEIGHTS: Mapping[str, tuple[int, ...]] = {
     **dict.fromkeys(("Conv", "ConvTranspose"), (1, 2)),
     **dict.fromkeys(("Convolution", "GroupConvolution", "ConvolutionBackpropData"), (1,)),
@@ -75,16 +77,16 @@ WEIGHTS: Mapping[str, tuple[int, ...]] = {
     "MatMulNBits": (2, 5),
 }
 
-#: Products and convolutions.
+#: The products and convolutions that other modules examine.
 PRODUCTS = frozenset(("MatMul", "Conv", "ConvTranspose", "Convolution", "GroupConvolution", "ConvolutionBackpropData"))
 
 #: Operators between a constant and the node whose weight it is.
 PASSING = frozenset(("Identity", "Transpose", "Gather", "Cast", "Convert", "Reshape", "Squeeze", "Unsqueeze"))
 
-#: At most this many of them are followed.
+#: At most this many operators of PASSING are followed from a weight back to its constant.
 STEPS = 4
 
-#: Normalizations with an epsilon, and the attribute.
+#: The normalizations, and the attribute that each adds to what it divides by.
 NORMALIZATIONS: Mapping[str, str] = {
     **dict.fromkeys(("BatchNormalization", "InstanceNormalization", "LayerNormalization"), "epsilon"),
     **dict.fromkeys(("GroupNormalization", "RMSNormalization", "BatchNormInference"), "epsilon"),
@@ -94,29 +96,30 @@ NORMALIZATIONS: Mapping[str, str] = {
     "LRN": "bias",
 }
 
-#: An epsilon of at least this is above 0 in float16, too.
+#: An epsilon from this number on is not examined: it is above 0 even in float16.
 LEAST_EPSILON = 6e-8
 
-#: The inputs of a Pad that may be the number that it adds.
+#: The inputs of a Pad that may be its fill value: ``constant_value`` in ONNX, ``pad_value`` in OpenVINO.
 PADDING = (2, 3)
 
-#: Attributes that are factors or terms of every result.
+#: Attributes that operators use as factors or terms of results: reported if they are NaN or infinite.
 FACTORS = frozenset(("alpha", "beta", "gamma", "epsilon", "eps", "bias", "scale", "cubic_coeff_a", "momentum"))
 
-#: Attributes that are examined: FACTORS, a threshold, and the number of a Constant; the last two may be infinite.
+#: Attributes that are examined: FACTORS, and two that are reported only if they are NaN, a threshold and the number of
+#: a Constant.
 EXAMINED = FACTORS | {"lambd", "value_float"}
 
-#: The lists of factors and terms among the attributes of operators of ai.onnx.ml.
+#: The attributes of operators of ai.onnx.ml that are lists of factors and terms.
 FACTOR_LISTS: Mapping[str, tuple[str, ...]] = {
     "Scaler": ("scale", "offset"),
     **dict.fromkeys(("LinearRegressor", "LinearClassifier"), ("coefficients", "intercepts")),
     **dict.fromkeys(("SVMRegressor", "SVMClassifier"), ("coefficients", "support_vectors", "rho")),
 }
 
-#: Operators whose ``alpha`` is a threshold.
+#: Operators whose ``alpha`` is a threshold, which may be infinite.
 THRESHOLDS = frozenset(("ThresholdedRelu",))
 
-#: Operators whose results are infinite or NaN where an input is. Only nodes with such an input are examined.
+#: Elementwise operators that ``Values._spread`` examines if an input is a constant with NaN or infinity.
 SPREADING = frozenset(("Add", "Sum", "Sub", "Subtract", "Mul", "Multiply", "Max", "Maximum", "Min", "Minimum"))
 
 
@@ -143,7 +146,7 @@ class Values:
 
     @cached_property
     def makers(self) -> Mapping[Value, Node]:
-        """The node that makes each value of the graph."""
+        """The node that computes each value of the graph."""
         return producers(self.graph)
 
     @cached_property
@@ -152,7 +155,8 @@ class Values:
         return users(self.graph)
 
     def problems(self, checks: Mapping[str, Sequence[Check]]) -> Iterator[Problem]:
-        """The problems that the checks of its operator and of its attributes find at each node."""
+        """The problems of attributes that are NaN or infinite, and those that ``checks`` (by operator) find. Nodes with
+        faults of inference and nodes without outputs are omitted. Problems of dequantized values come last."""
         faulted = self.known.faulted
         for node in self.graph.nodes:
             of_node = checks.get(node.op, ())
@@ -228,30 +232,38 @@ class Values:
         return found
 
     def _divisor(self, node: Node) -> Iterable[Fault]:
+        """The fault of a divisor whose elements are all infinite; none for another divisor."""
         span = extent(self.tensor(node, 1))
-        is_infinite = span is not None and span.infinities and span.least is None and not span.nans
-        fault = self.infinite_input(node, 1) if is_infinite else None
+        all_infinite = span is not None and span.infinities and span.least is None and not span.nans
+        fault = self.infinite_input(node, 1) if all_infinite else None
         return () if fault is None else (fault,)
 
     def infinite_input(self, node: Node, index: int) -> Fault | None:
-        """The fault of an input that comes from a constant with infinity; None if it does not."""
+        """The fault of an input that is a constant with infinity, or comes from one through operators of PASSING; None
+        if the input is omitted or has no such constant."""
         value = node.inputs[index]
-        span = self._source(value) if value is not None else None
-        if value is None or span is None or not span.infinities:
+        source = self._source(value) if value is not None else None
+        tensor = self.known.types.get(source) if source is not None else None
+        span = extent(tensor) if isinstance(tensor, Tensor) else None
+        if value is None or source is None or span is None or not span.infinities:
             return None
-        number = counted(span.infinities, "element")
+        what = f"input {index} (`{self.name(value)}`)"
+        text = f"{counted(span.infinities, 'element')} of {what} {_are(span.infinities)} infinite"
+        if source is not value:
+            number = counted(span.infinities, "infinite element")
+            text = f"{what} comes from `{self.name(source)}`, which has {number}"
         return OPERAND_INFINITE.fault(
-            f"{number} of input {index} (`{self.name(value)}`) {_are(span.infinities)} infinite",
+            text,
             help="export the weights again, with a type that is wide enough",
             input=index,
         )
 
-    def _source(self, value: Value, steps: int = STEPS) -> Extent | None:
-        """The extent of the constant from which a weight comes, through at most ``steps`` nodes; None if it comes from
-        none."""
+    def _source(self, value: Value, steps: int = STEPS) -> Value | None:
+        """The value with known numbers from which a weight comes, through at most ``steps`` operators of PASSING: the
+        weight itself, or a constant. None if there is no such value."""
         tensor = self.known.types.get(value)
         if isinstance(tensor, Tensor) and (tensor.value is not None or isinstance(tensor.extent, Extent)):
-            return extent(tensor)
+            return value
         node = self.makers.get(value) if steps else None
         if node is None or node.op not in PASSING or not node.inputs or node.inputs[0] is None:
             return None
@@ -268,6 +280,7 @@ class Values:
         return normalizations.faults(self, node, NORMALIZATIONS[node.op], epsilon)
 
     def _listed(self, node: Node) -> Iterator[Fault]:
+        """A fault for each list of factors and terms, about its first entry that is NaN or infinite."""
         for name in FACTOR_LISTS[node.op]:
             attribute = node.attributes.get(name)
             numbers = attribute.value if attribute is not None and attribute.kind == "FLOATS" else ()
@@ -297,6 +310,7 @@ class Values:
         return faults(self, node)
 
     def _dequantizer(self, node: Node) -> Iterable[Fault]:
+        """No faults: ``problems`` examines all DequantizeLinear nodes of the graph together, after the other checks."""
         self.dequantizes = True
         return ()
 
@@ -322,7 +336,7 @@ class Values:
 
 
 def _may_be_infinite_or_nan(tensor: Type | None) -> bool:
-    """Whether a type is that of a constant that may hold NaN or infinity."""
+    """Whether a type is that of a constant with NaN or infinity, or of large weights that may contain them."""
     if type(tensor) is Weights:
         return not tensor.is_finite
     if not isinstance(tensor, Tensor) or tensor.dtype not in FLOATS:
@@ -346,8 +360,8 @@ def _are(count: int) -> str:
 
 
 def number_in(attribute: Attribute | None) -> float | None:
-    """The number in an attribute of either format; None if there is no attribute, or if it refers to another one or is
-    no number."""
+    """The number in an attribute of either format. None if the attribute is omitted, refers to an attribute of the
+    enclosing function, or is no number."""
     if attribute is None or attribute.reference is not None:
         return None
     try:
@@ -357,8 +371,8 @@ def number_in(attribute: Attribute | None) -> float | None:
 
 
 def _not_finite(node: Node) -> list[Fault]:
-    """A fault for each attribute that is infinite or NaN although it is a factor or term of the results; for the number
-    of a Constant only if it is NaN."""
+    """A fault for each attribute of EXAMINED that is NaN, and for each attribute of FACTORS that is infinite and not a
+    threshold. [] for operators of ai.onnx.ml."""
     if node.domain == "ai.onnx.ml":
         return []
     found = []
@@ -375,13 +389,13 @@ def _not_finite(node: Node) -> list[Fault]:
     return found
 
 
-#: Operators that make numbers of compressed weights, before a product with their scale.
+#: Operators between compressed weights and the product with their scale.
 DECOMPRESSING = frozenset(("Cast", "Convert", "Sub", "Subtract"))
 
-#: Element types to which a conversion loses few numbers.
+#: Element types whose range is so wide that conversions to them are not examined.
 WIDE = frozenset(("float32", "float64"))
 
-#: Operators whose results and conversions depend on the ranges of their inputs.
+#: Operators whose results can be NaN or infinite for every element of an input, depending on its range.
 RANGED = (
     *("Sqrt", "Log", "ReduceLogSum", "Exp", "Cosh", "Sinh", "Reciprocal", "Asin", "Acos", "Acosh", "Atanh"),
     *("Div", "Divide", "Pow", "Power", "Softmax", "SoftMax", "LogSoftmax"),
