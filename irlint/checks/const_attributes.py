@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from functools import lru_cache
 from itertools import accumulate
 
-from irlint.dims import Shape, elements
+from irlint.checks.constants import bytes_of
+from irlint.dims import Shape
 from irlint.findings.wording import counted
 from irlint.inference.known import Known
 from irlint.model import Constant, Model, Node, Value
 from irlint.model.order import graphs
 from irlint.model.tensor import Tensor, shape_text
 from irlint.parsers.openvino.types import renamed_type
-from irlint.parsers.weights import byte_size
 
 
 def correction(constant: Constant, node: Node, size: int, known: Known) -> str:
@@ -33,7 +33,7 @@ def correction(constant: Constant, node: Node, size: int, known: Known) -> str:
             name, text = "shape", _sizes(other.shape)
         stated = f"{other.dtype}{shape_text(other.shape)}"
         return f'write {name}="{text}": {ports} {stated}, which needs exactly {counted(size, "byte")}'
-    needed = _bytes_of(dtype, shape)
+    needed = bytes_of(dtype, shape)
     agreed = declarations and _votes(declarations, dtype, shape) == len(declarations)
     if agreed and needed is not None and can_grow(constant, needed, known):
         return (
@@ -49,7 +49,7 @@ def _of_size(size: int, stated: Tensor, declarations: Sequence[Tensor]) -> Tenso
     shapes = dict.fromkeys((stated.shape, *(each.shape for each in declarations)))
     dtypes = dict.fromkeys((stated.dtype, *(each.dtype for each in declarations)))
     for dtype, shape in [(stated.dtype, each) for each in shapes] + [(each, stated.shape) for each in dtypes]:
-        if _bytes_of(dtype, shape) == size and _votes(declarations, dtype, shape) * 2 > len(declarations):
+        if bytes_of(dtype, shape) == size and _votes(declarations, dtype, shape) * 2 > len(declarations):
             return Tensor(dtype, shape)
     return None
 
@@ -84,15 +84,9 @@ def _declared_types(model: Model) -> dict[Value | None, list[Tensor]]:
     return found
 
 
-def _bytes_of(dtype: str | None, shape: Shape | None) -> int | None:
-    if dtype is None or shape is None or not all(isinstance(dim, int) and dim >= 0 for dim in shape):
-        return None
-    return byte_size(dtype, elements(shape))  # type: ignore[arg-type]
-
-
 def is_mismeasured(constant: Constant) -> bool:
     """Whether a constant has another number of bytes than its element type and shape need."""
-    needed = _bytes_of(constant.tensor.dtype, constant.tensor.shape)
+    needed = bytes_of(constant.tensor.dtype, constant.tensor.shape)
     return needed is not None and constant.stored is not None and constant.stored.size not in (None, needed)
 
 

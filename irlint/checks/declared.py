@@ -1,10 +1,10 @@
-"""The check of declared types and shapes against the inferred ones."""
+"""Compares declared types and shapes with the inferred ones."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Set
 
-from irlint.dims import Expr, Shape, elements
+from irlint.dims import Expr, Shape
 from irlint.findings.faults import Fault, Rule, Severity, refused
 from irlint.inference.known import Known
 from irlint.inference.questions import outputs_for
@@ -65,8 +65,8 @@ g (float[2,3] x) => (float[2,3] y) { y = Relu (x) }""",
 )
 
 
-#: Where a value has more declarations than this, only the first node that makes a value of that name is compared with
-#: them.
+#: If a value has more declarations than this, only the first node that computes a value of its name is compared with
+#: the declarations.
 MANY = 8
 
 
@@ -74,7 +74,7 @@ def problems(known: Known) -> list[Problem]:
     """A problem for each declaration that contradicts the inferred type or shape, then problems about names of sizes.
 
     In a chain of nodes, only the first contradiction is a root; later problems name it in ``because``. If an option or
-    the configuration gives shapes, the problems are the inputs whose given shape contradicts the declared one.
+    the configuration gives shapes, only the inputs whose given shape contradicts the declared one are reported.
     """
     if known.overridden:
         from irlint.checks import given
@@ -98,8 +98,8 @@ def problems(known: Known) -> list[Problem]:
 
 
 def _grouped(found: list[Problem], known: Known) -> list[Problem]:
-    """The problems. Stale shapes in alternative bodies, such as the branches of an If, become one problem with a
-    count."""
+    """The problems ``found``, in which stale shapes in alternative bodies, such as the branches of an If, are one
+    problem with their number."""
     stale = [each for each in found if each.graph and each.because is None and _is_stale(each)]
     if len(stale) < 2:
         return found
@@ -196,10 +196,12 @@ class _Comparison:
             yield problem
 
     def _fault(self, node: Node, port: int, value: Value, declaration: Declaration) -> Fault | None:
-        """The fault of a declaration of an output; None if it fits, or if a Convert declares the stored type.
+        """The fault of a declaration of an output; None if the declaration can be true, or if a Convert declares the
+        type of the stored weights.
 
-        At most a note: the type of an unused port of an IR after the first, and any type in IR version 10. At most a
-        warning: an ONNX Constant, a declaration that runtimes ignore, and a shape in a body in IR version 10.
+        Some faults are only notes: types of unused ports of an IR after the first, and all types in IR version 10.
+        Others are only warnings: an ONNX Constant, a declaration that runtimes ignore, and a shape in a body in IR
+        version 10.
         """
         known, graph = self.known, self.graph
         inferred = known.types.get(value)
@@ -212,7 +214,7 @@ class _Comparison:
             self._agreeing.add(pair)
             return None
         if fault.rule is TYPE_CONTRADICTED:
-            if _unpacks(node, declaration, graph):
+            if _declares_stored_type(node, declaration, graph):
                 return None
             if known.format.ports_declare and port and not self._is_used(value):
                 fault = fault.lowered(Severity.NOTE)
@@ -220,7 +222,7 @@ class _Comparison:
             fault = _of_bytes(fault, value, declaration, graph)
         elif node.op == known.format.input_node and known.format.ports_declare:
             fault = _of_a_parameter(fault, inferred, declaration.type, graph.path)
-        if (node.op == "Constant" and node.domain == "") or _is_passed_over(declaration, value, graph):
+        if (node.op == "Constant" and node.domain == "") or _is_ignored(declaration, value, graph):
             fault = fault.lowered(Severity.WARNING)
         is_old = known.model.format_version == known.format.lax_version
         return _of_an_old_writer(fault, graph) if is_old else fault
@@ -231,7 +233,8 @@ class _Comparison:
         return value in self._used
 
     def _root(self, node: Node, port: int, declaration: Declaration) -> Problem | None:
-        """The earlier problem from which this one follows: the declaration fits the declared types of the inputs."""
+        """The problem of an input from which the problem of a declaration follows. None if the inputs have no problem,
+        or if the declaration would contradict the declared types of the inputs, too."""
         known, roots = self.known, self._roots
         root = next((roots[value] for value in node.inputs if value is not None and value in roots), None)
         if root is None:
@@ -251,22 +254,23 @@ def _declarations(node: Node) -> Iterator[tuple[int, Value, Declaration]]:
 
 
 def _is_as_declared(node: Node, known: Known, alike: set[tuple[int, int]]) -> bool:
-    """Whether the outputs of a node are tensors of exactly the declared types, and its input ports declare the same as
-    the outputs to which they are connected. A declared type without an element type fits any. ``alike`` caches pairs
-    of equal types by their ``id``, because many nodes share types."""
+    """Whether the outputs of a node are tensors of exactly the declared types, and its input ports declare the same
+    types as the outputs to which they are connected. A declaration without an element type agrees with every element
+    type. ``alike`` caches pairs of agreeing types by their ``id``, because many nodes share types."""
     for value in node.outputs:
         if value is not None and value.declared:
             given = known.types.get(value)
             for declaration in value.declared:
-                if not _are_alike(given, declaration.type, alike):
+                if not _agree(given, declaration.type, alike):
                     return False
     for port, value in zip(node.input_ports, node.inputs):
-        if value is not None and not (value.declared and _are_alike(value.declared[0].type, port.type, alike)):
+        if value is not None and not (value.declared and _agree(value.declared[0].type, port.type, alike)):
             return False
     return True
 
 
-def _are_alike(one: Type | None, other: Type, alike: set[tuple[int, int]]) -> bool:
+def _agree(one: Type | None, other: Type, alike: set[tuple[int, int]]) -> bool:
+    """Whether both are tensors of one shape, and of one element type unless ``other`` has none. Fills ``alike``."""
     pair = id(one), id(other)
     if pair in alike:
         return True
@@ -279,30 +283,27 @@ def _are_alike(one: Type | None, other: Type, alike: set[tuple[int, int]]) -> bo
 
 
 def _of_bytes(fault: Fault, value: Value, declaration: Declaration, graph: Graph) -> Fault:
-    """The fault of a constant's declaration, with a note if the stored bytes fit the declared shape."""
-    from irlint.parsers.weights import byte_size
-
+    """The fault of a constant's declaration. If the number of stored bytes is right for the declared shape, the fault
+    gets a note and the help to correct the shape of the constant."""
     constant, declared = graph.constants.get(value), declaration.type
     size = constant.stored.size if constant is not None and constant.stored is not None else None
     if constant is None or size is None or not isinstance(declared, Tensor):
         return fault
-    held = constant.tensor
-    needed = [
-        byte_size(held.dtype, elements(shape))  # type: ignore[arg-type]
-        for shape in (declared.shape, held.shape)
-        if held.dtype and shape is not None and all(isinstance(dim, int) and dim >= 0 for dim in shape)
-    ]
-    if len(needed) < 2 or needed[0] != size or needed[1] == size:
+    from irlint.checks.constants import bytes_of
+
+    stored = constant.tensor
+    for_declared, for_stored = bytes_of(stored.dtype, declared.shape), bytes_of(stored.dtype, stored.shape)
+    if for_declared != size or for_stored in (None, size):
         return fault
-    texts = [f"{held.dtype}{shape_text(shape)}" for shape in (declared.shape, held.shape)]
+    texts = [f"{stored.dtype}{shape_text(shape)}" for shape in (declared.shape, stored.shape)]
     return fault.changed(
-        notes=(*fault.notes, f"its {size} bytes are those of {texts[0]}; {texts[1]} needs {needed[1]}"),
+        notes=(*fault.notes, f"it has {size} bytes, as {texts[0]} needs; {texts[1]} needs {for_stored}"),
         help=f"correct the shape of the constant to {shape_text(declared.shape)}",
     )
 
 
-def _is_passed_over(declaration: Declaration, value: Value, graph: Graph) -> bool:
-    """Whether runtimes ignore this declaration of the value."""
+def _is_ignored(declaration: Declaration, value: Value, graph: Graph) -> bool:
+    """Whether ONNX Runtime ignores a declaration of a value; False for ports of an IR."""
     if declaration.by == "port":
         return False
     from irlint.checks.types import counts
@@ -311,8 +312,8 @@ def _is_passed_over(declaration: Declaration, value: Value, graph: Graph) -> boo
 
 
 def _of_inputs(node: Node, graph: Graph, known: Known, terms: Terms | None) -> Iterator[Problem]:
-    """A problem for each input port of an IR whose dims differ from the output port at the other end of its edge. That
-    output port must agree with the inferred shape."""
+    """A problem for each input port of an IR whose dims contradict the inferred shape although the output port at the
+    other end of its edge agrees with it."""
     for index, (port, value) in enumerate(zip(node.input_ports, node.inputs)):
         given = known.types.get(value) if value is not None else None
         stated = value.type if value is not None else None
@@ -334,17 +335,16 @@ def _of_inputs(node: Node, graph: Graph, known: Known, terms: Terms | None) -> I
         yield Problem(fault, graph.path, node, None, node.located(port.place))
 
 
-def _unpacks(node: Node, declaration: Declaration, graph: Graph) -> bool:
-    """Whether a Convert of compressed weights declares the stored type, float16, as its output type. OpenVINO's own
-    writer does so if the weights are an output of the model."""
+def _declares_stored_type(node: Node, declaration: Declaration, graph: Graph) -> bool:
+    """Whether a Convert of compressed weights declares the stored type, float16, as its output type. OpenVINO writes
+    such a declaration if the weights are an output of the model."""
     stored = graph.constants.get(node.inputs[0]) if node.op == "Convert" and node.inputs and node.inputs[0] else None
     declared = declaration.type
     return stored is not None and isinstance(declared, Tensor) and declared.dtype == stored.tensor.dtype == "float16"
 
 
 def _of_an_old_writer(fault: Fault, graph: Graph) -> Fault:
-    """The fault with its severity in IR version 10: writers of that version left other precisions on ports, and other
-    dims inside bodies."""
+    """The fault with its severity in IR version 10: a note for a type, and a warning for a shape in a body."""
     if fault.rule is TYPE_CONTRADICTED:
         return fault.lowered(Severity.NOTE)
     return fault.lowered(Severity.WARNING) if graph.path else fault
@@ -425,8 +425,8 @@ def _type_fault(inferred: Type | None, declared: Type, where: str, known: Known,
 
 
 def _innermost(inferred: Type | None, declared: Type) -> tuple[str, Type | None, Type | None]:
-    """The containers around both types in words, such as "elements of ", and the two inner types; "" and both types for
-    tensors."""
+    """The containers around two types in words, such as "elements of ", and the types inside; "" and both types if they
+    are no containers."""
     what = ""
     held: Type | None = inferred
     stated: Type | None = declared
@@ -437,7 +437,7 @@ def _innermost(inferred: Type | None, declared: Type) -> tuple[str, Type | None,
 
 
 def _of_a_parameter(fault: Fault, given: Type | None, declared: Type | None, within: str) -> Fault:
-    """The fault with another help: correct the `shape` of the Parameter or, in a body, the entry of its port map."""
+    """The fault of a Parameter; if shapes are known, with the help to correct `shape` or, in a body, the port map."""
     stated, shape = getattr(given, "shape", None), getattr(declared, "shape", None)
     if not stated or not shape or not all(isinstance(dim, int) for dim in (*stated, *shape)):
         return fault
@@ -449,6 +449,7 @@ def _of_a_parameter(fault: Fault, given: Type | None, declared: Type | None, wit
 def _clash(
     inferred: Shape | None, declared: Shape | None, known: Known, terms: Terms | None, *, returned: bool = False
 ) -> str:
+    """The axes on which two shapes cannot be equal, as text; "" if they can. ``returned``: of a model's output."""
     if inferred == declared or (known.format.no_dims_means_unknown and not declared):
         return ""
     from irlint.inference.agreement import NO_TERMS, clashes
