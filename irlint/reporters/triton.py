@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from irlint.contracts.contract import Contract
 from irlint.dims import Expr
-from irlint.folders.beside import Interface, Size, Stated
+from irlint.folders.beside import Interface, Reported, Size
 from irlint.folders.triton.requests import PADDING
 from irlint.folders.triton.tensors import BACKENDS, TYPES, Backend, type_text
 from irlint.model.tensor import tensor_shape
@@ -31,11 +31,11 @@ def _judge(model: Interface, backend: Backend) -> None:
     for end in (*model.inputs, *model.outputs):
         if not end.is_tensor:
             raise ValueError(f"{end.name} is not a tensor, and Triton supports only tensors")
-        if end.dtype not in TYPES or end.dtype in backend.not_taken:
+        if end.dtype not in TYPES or end.dtype in backend.refused_types:
             raise ValueError(f"{end.name} is {end.dtype or 'of an unknown type'}, which the backend does not support")
         if end.sizes is not None and 0 in end.sizes:
             raise ValueError(f"{end.name} has an axis of size 0, which Triton does not support")
-        if end.sizes == () and not backend.takes_scalars:
+        if end.sizes == () and not backend.allows_scalars:
             raise ValueError(f"{end.name} is a scalar, which the backend does not support")
 
 
@@ -74,7 +74,7 @@ def _batches(model: Interface, contract: Contract) -> bool:
     return len(names) <= 1 and not names & limited
 
 
-def _tensors(kind: str, ends: Sequence[Stated], *, batches: bool) -> Iterator[str]:
+def _tensors(kind: str, ends: Sequence[Reported], *, batches: bool) -> Iterator[str]:
     if any(each.sizes is None or None in each.sizes for each in ends):
         yield comment(f"the server completes the {kind}s: their shapes are known once it has loaded the model")
         return
