@@ -64,8 +64,8 @@ def _unpainted(line: str) -> str:
 
 
 def unheard(text: str, notation: str = "text") -> str:
-    """A text, already ``visible`` in its ``notation``, in which continuous integration finds no command. In JSON,
-    control characters are escaped too. The meaning stays the same."""
+    """The ``visible`` text in its ``notation``, with the beginnings of CI commands escaped. In JSON, control characters
+    are escaped, too. Programs read the same text as before."""
     text = visible(text, notation)
     if notation == "json" and not (text.isascii() and "\x7f" not in text):
         text = "\n".join(line if line.isprintable() else _json_escaped(line) for line in text.split("\n"))
@@ -114,7 +114,7 @@ def place(finding: Finding) -> str:
     return f"{safe(finding.path)}:{finding.line}:{finding.column or 1}"
 
 
-#: Rules that a model breaks if it does not work with every size that it declares.
+#: The names of the rules that a model breaks if it does not work with every size that it declares.
 LIMITED = ("frozen-size", "equal-sizes", "no-sizes-fit")
 
 

@@ -94,7 +94,7 @@ def _trtexec(profile: Profile) -> Iterator[str]:
             yield comment(
                 f"{free.name} has no upper end of its own; {free.greatest} is a guess of at most {OPEN_RANGE} times "
                 "the least:"
-                f" --assume '{free.name} <= {free.greatest}' says it"
+                f" --assume '{free.name} <= {free.greatest}' states it"
             )
     yield from _gaps(profile)
     yield from notes(profile, "a range")
@@ -135,12 +135,12 @@ def free_of(dim: MaybeDim, profile: Profile) -> Free | None:
 
 
 def leaders(profile: Profile) -> list[Free]:
-    """The symbols that are not equal to an earlier one."""
+    """The symbols that are not equal to an earlier symbol."""
     return [free for free in profile.symbols.values() if free.leader == free.name]
 
 
 def _gaps(profile: Profile) -> Iterator[str]:
-    """Conditions on single sizes beyond their bounds."""
+    """A comment for each size that a range does not describe exactly, because the accepted sizes have gaps."""
     for free in leaders(profile):
         found = progression(free.sizes)
         if not found.whole or found.step > 1:
@@ -148,14 +148,14 @@ def _gaps(profile: Profile) -> Iterator[str]:
 
 
 def notes(profile: Profile, tool: str) -> Iterator[str]:
-    """Conditions on several sizes, and conditions of branches."""
+    """Comments on conditions on several sizes, and on conditions of branches, which ``tool`` cannot express."""
     for text in (*profile.equal, *profile.together):
         yield comment(f"{text} must also be true, but {tool} cannot express that")
     yield from of_branches(profile)
 
 
 def of_branches(profile: Profile) -> Iterator[str]:
-    """Conditions that a branch has."""
+    """Comments on conditions that hold only if a branch runs."""
     for when, text in profile.branches:
         yield comment(f"{text} must be true if {when} runs")
 

@@ -18,16 +18,17 @@ from irlint.reporters.pasted import comment, pasted
 
 
 def rendered(model: Interface, contract: Contract) -> str:
-    """The configuration. Comments state what the model does not declare.
+    """The configuration. Comments state what the user must know or decide.
 
-    Raises ValueError if no configuration fits.
+    Raises ValueError if the server does not support an input or output of the model.
     """
     name = next(iter(model.known.format.runtimes))
-    _judge(model, BACKENDS[name])
+    _require_support(model, BACKENDS[name])
     return pasted(_lines(model, contract, name))
 
 
-def _judge(model: Interface, backend: Backend) -> None:
+def _require_support(model: Interface, backend: Backend) -> None:
+    """Raises ValueError if the server does not support an input or output."""
     for end in (*model.inputs, *model.outputs):
         if not end.is_tensor:
             raise ValueError(f"{end.name} is not a tensor, and Triton supports only tensors")
@@ -63,7 +64,7 @@ def _lines(model: Interface, contract: Contract, backend: str) -> Iterator[str]:
 
 
 def _batches(model: Interface, contract: Contract) -> bool:
-    """Whether every input and output begins with a dynamic axis that accepts any size."""
+    """Whether the first axis of every required input and every output is dynamic, and the inputs accept any size."""
     ends = [*(each for each in model.inputs if not each.optional), *model.outputs]
     if not all(each.sizes and each.sizes[0] == -1 for each in ends):
         return False
