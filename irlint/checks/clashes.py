@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from irlint.dims import Expr, Shape, broadcast_parts, same
+from irlint.findings.faults import Fault
 from irlint.inference.agreement import joins
 from irlint.inference.known import Known
+from irlint.model import Declaration, Graph, Value
 from irlint.model.tensor import Tensor, Type, shape_text
 
 #: A shape with a longer expression, in characters, is not proposed as a declaration.
@@ -78,3 +80,33 @@ def conversion(given: Type | None, wanted: Type) -> str:
     if isinstance(given, Tensor) and isinstance(wanted, Tensor):
         return f"convert the value to {wanted.dtype}"
     return "cast the elements" if type(given) is type(wanted) else "connect another value"
+
+
+def of_bytes(fault: Fault, value: Value, declaration: Declaration, graph: Graph) -> Fault:
+    """The fault of a constant's declaration. If the number of stored bytes is right for the declared shape, the fault
+    gets a note and the help to correct the shape of the constant."""
+    constant, declared = graph.constants.get(value), declaration.type
+    size = constant.stored.size if constant is not None and constant.stored is not None else None
+    if constant is None or size is None or not isinstance(declared, Tensor):
+        return fault
+    from irlint.checks.constants import bytes_of
+
+    stored = constant.tensor
+    for_declared, for_stored = bytes_of(stored.dtype, declared.shape), bytes_of(stored.dtype, stored.shape)
+    if for_declared != size or for_stored in (None, size):
+        return fault
+    texts = [f"{stored.dtype}{shape_text(shape)}" for shape in (declared.shape, stored.shape)]
+    return fault.changed(
+        notes=(*fault.notes, f"it has {size} bytes, as {texts[0]} needs; {texts[1]} needs {for_stored}"),
+        help=f"correct the shape of the constant to {shape_text(declared.shape)}",
+    )
+
+
+def of_a_parameter(fault: Fault, given: Type | None, declared: Type | None, within: str) -> Fault:
+    """The fault of a Parameter; if shapes are known, with the help to correct `shape` or, in a body, the port map."""
+    stated, shape = getattr(given, "shape", None), getattr(declared, "shape", None)
+    if not stated or not shape or not all(isinstance(dim, int) for dim in (*stated, *shape)):
+        return fault
+    sizes = ",".join(map(str, shape))
+    correct = "correct the entry of the port map for it" if within else f'write shape="{sizes}"'
+    return fault.changed(help=f"if {shape_text(shape)} is intended, {correct}; otherwise declare {shape_text(stated)}")

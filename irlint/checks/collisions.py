@@ -51,7 +51,7 @@ TENSOR_NAME_COLLISION = Rule(
 #: A function that asks the rule of a layer for its outputs.
 Asked = Callable[[Node, Sequence[Type | None], Call | None], Answer | None]
 
-#: The layer that makes each value, and its output port.
+#: The layer that computes each value, and the index of the output port.
 Made = dict[Value, tuple[Node, int]]
 
 
@@ -95,7 +95,7 @@ def _repeats_a_name(graph: Graph) -> bool:
 
 
 def _names(makers: Made, value: Value) -> tuple[str, ...]:
-    """The tensor names of a value; () if the layer that makes it is unknown."""
+    """The tensor names of a value; () if no layer computes the value."""
     node, port = makers.get(value, (None, 0))
     return node.output_ports[port].names if node is not None and port < len(node.output_ports) else ()
 

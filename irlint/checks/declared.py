@@ -219,9 +219,13 @@ class _Comparison:
             if known.format.ports_declare and port and not self._is_used(value):
                 fault = fault.lowered(Severity.NOTE)
         elif node.op == known.format.constant_node:
-            fault = _of_bytes(fault, value, declaration, graph)
+            from irlint.checks.clashes import of_bytes
+
+            fault = of_bytes(fault, value, declaration, graph)
         elif node.op == known.format.input_node and known.format.ports_declare:
-            fault = _of_a_parameter(fault, inferred, declaration.type, graph.path)
+            from irlint.checks.clashes import of_a_parameter
+
+            fault = of_a_parameter(fault, inferred, declaration.type, graph.path)
         if (node.op == "Constant" and node.domain == "") or _is_ignored(declaration, value, graph):
             fault = fault.lowered(Severity.WARNING)
         is_old = known.model.format_version == known.format.lax_version
@@ -280,26 +284,6 @@ def _agree(one: Type | None, other: Type, alike: set[tuple[int, int]]) -> bool:
         return False
     alike.add(pair)
     return True
-
-
-def _of_bytes(fault: Fault, value: Value, declaration: Declaration, graph: Graph) -> Fault:
-    """The fault of a constant's declaration. If the number of stored bytes is right for the declared shape, the fault
-    gets a note and the help to correct the shape of the constant."""
-    constant, declared = graph.constants.get(value), declaration.type
-    size = constant.stored.size if constant is not None and constant.stored is not None else None
-    if constant is None or size is None or not isinstance(declared, Tensor):
-        return fault
-    from irlint.checks.constants import bytes_of
-
-    stored = constant.tensor
-    for_declared, for_stored = bytes_of(stored.dtype, declared.shape), bytes_of(stored.dtype, stored.shape)
-    if for_declared != size or for_stored in (None, size):
-        return fault
-    texts = [f"{stored.dtype}{shape_text(shape)}" for shape in (declared.shape, stored.shape)]
-    return fault.changed(
-        notes=(*fault.notes, f"it has {size} bytes, as {texts[0]} needs; {texts[1]} needs {for_stored}"),
-        help=f"correct the shape of the constant to {shape_text(declared.shape)}",
-    )
 
 
 def _is_ignored(declaration: Declaration, value: Value, graph: Graph) -> bool:
@@ -434,16 +418,6 @@ def _innermost(inferred: Type | None, declared: Type) -> tuple[str, Type | None,
         what += "elements of " if isinstance(stated, Sequence) else "a value of "
         held, stated = held.element, stated.element
     return what, held, stated
-
-
-def _of_a_parameter(fault: Fault, given: Type | None, declared: Type | None, within: str) -> Fault:
-    """The fault of a Parameter; if shapes are known, with the help to correct `shape` or, in a body, the port map."""
-    stated, shape = getattr(given, "shape", None), getattr(declared, "shape", None)
-    if not stated or not shape or not all(isinstance(dim, int) for dim in (*stated, *shape)):
-        return fault
-    sizes = ",".join(map(str, shape))
-    correct = "correct the entry of the port map for it" if within else f'write shape="{sizes}"'
-    return fault.changed(help=f"if {shape_text(shape)} is intended, {correct}; otherwise declare {shape_text(stated)}")
 
 
 def _clash(

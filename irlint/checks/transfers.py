@@ -102,7 +102,7 @@ def of_type(dtype: str | None) -> Interval:
 
 
 def joined(given: Sequence[Interval]) -> Interval:
-    """The smallest interval that contains all ``given`` ones; every number if there are none."""
+    """The smallest interval that contains all ``given`` intervals; all numbers if ``given`` is empty."""
     if len(given) == 1:
         return given[0]
     return Interval(min([each.low for each in given], default=-inf), max([each.high for each in given], default=inf))

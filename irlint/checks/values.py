@@ -155,8 +155,9 @@ class Values:
         return users(self.graph)
 
     def problems(self, checks: Mapping[str, Sequence[Check]]) -> Iterator[Problem]:
-        """The problems of attributes that are NaN or infinite, and those that ``checks`` (by operator) find. Nodes with
-        faults of inference and nodes without outputs are omitted. Problems of dequantized values come last."""
+        """The problems of attributes that are NaN or infinite, and the problems that ``checks``, by operator, find.
+        Nodes with faults of inference and nodes without outputs are omitted. Problems of dequantized values come
+        last."""
         faulted = self.known.faulted
         for node in self.graph.nodes:
             of_node = checks.get(node.op, ())

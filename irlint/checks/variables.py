@@ -159,7 +159,7 @@ def _unread_text(id: str | None, ids: Collection[str], *, is_dead: bool) -> tupl
     """The message and the help about an Assign to the variable ``id``. ``ids`` are the variables with a ReadValue that
     OpenVINO creates. ``is_dead``: the variable has only ReadValues that OpenVINO removes."""
     if id in ids:
-        text = f'an Assign before opset6 has to depend on a ReadValue before opset6, and this one on none of "{id}"'
+        text = f'an Assign before opset6 has to depend on a ReadValue before opset6; this one depends on none of "{id}"'
         return text, f'write version="opset6" here, or compute the input from an older ReadValue of "{id}"'
     if is_dead:
         text = f'no Result or Assign depends on the ReadValue of the variable "{id}", so OpenVINO does not create it'
@@ -169,7 +169,8 @@ def _unread_text(id: str | None, ids: Collection[str], *, is_dead: bool) -> tupl
 
 
 def _quoted(ids: Collection[str]) -> str:
-    """The ids in quotes, such as ``"a", "b"``; of more than SHOWN ids, the first ones and the number of the others."""
+    """The ids in quotes, such as ``"a", "b"``; if there are more than SHOWN, the first SHOWN and the number of
+    others."""
     shown = [f'"{each}"' for each in islice(ids, SHOWN)]
     return ", ".join([*shown, f"and {len(ids) - SHOWN} more"] if len(ids) > SHOWN else shown)
 

@@ -164,7 +164,7 @@ def _without_kernel(model: Model) -> list[Fault]:
 
 
 def _default_opsets(model: Model) -> Iterator[int]:
-    """The opsets of ai.onnx that hold in the model and in its functions."""
+    """The opsets of ai.onnx that the model and its functions use."""
     for opsets in (model.opsets, *(function.opsets for function in model.functions.values())):
         if "" in opsets:
             yield opsets[""]

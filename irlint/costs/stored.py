@@ -140,7 +140,7 @@ def _by_type(pairs: Iterable[tuple[str, int]]) -> dict[str, int]:
 
 
 def _constants(known: Known) -> Iterator[tuple[Value, Constant]]:
-    """All stored tensors with their values, also those in attributes of constant nodes."""
+    """All constants with their values: initializers, Const layers, and the attributes of constant nodes."""
     for graph in graphs(known.model):
         yield from graph.constants.items()
         for node in graph.nodes:
@@ -153,9 +153,10 @@ def _constants(known: Known) -> Iterator[tuple[Value, Constant]]:
 
 
 def _of_attribute(node: Node, found: Tensor) -> Constant:
-    """The constant that a node holds in an attribute: a tensor, or the numbers and texts of another attribute."""
-    held = next((each.value for each in node.attributes.values() if isinstance(each.value, Constant)), None)
-    return held or Constant(found)
+    """The constant of a constant node: its tensor attribute, or ``found`` for numbers and texts in another
+    attribute."""
+    constants = (each.value for each in node.attributes.values() if isinstance(each.value, Constant))
+    return next(constants, None) or Constant(found)
 
 
 def _entries(constant: Constant, user: Node | None) -> Iterator[tuple[object, Entry]]:

@@ -242,8 +242,8 @@ def _decoder(document: Document, model: Interface) -> Iterator[ConfigFault]:
 
 
 def _names(document: Document, kind: str, defaults: Mapping[str, str]) -> dict[str, str]:
-    """The names of the inputs or outputs of the decoder, by key: those that the configuration states, and the
-    ``defaults`` of the others."""
+    """The names of the inputs or outputs of the decoder, by key: the name that the configuration states, or the name in
+    ``defaults``."""
     found = document.of("model", "decoder", kind)
     stated = {key: name for key, name in found.items() if isinstance(name, str)} if isinstance(found, dict) else {}
     return {**defaults, **stated}

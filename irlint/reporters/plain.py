@@ -173,8 +173,8 @@ def _checked(report: Report, checked: list[CheckedFile]) -> str:
 
 
 def _fixable(report: Report) -> str:
-    """A line on the number of findings that `irlint fix` fixes (with consequences), and on further ones with
-    --unsafe-fixes."""
+    """A line on the number of findings that `irlint fix` fixes, and on the number that it fixes only with
+    --unsafe-fixes. "" if there are none."""
     safe_ones = sum(each.fix is not None and each.fix.applicability == "safe" for each in report.findings)
     count = sum(each.fix is not None for each in report.findings) - safe_ones
     if not count:

@@ -15,9 +15,9 @@ NAMED = 3
 
 
 def once(findings: Sequence[Finding]) -> tuple[list[Finding], dict[int, list[str]]]:
-    """The findings without those that a file before has, too, if at least FEWEST files have them. Findings are equal if
-    they differ only in the place. The second result has the other files, by the ``id`` of the first of the equal
-    findings."""
+    """The findings without repetitions in later files. Equal findings differ only in the file and the place; only the
+    first of at least FEWEST files keeps them. The second result has the later files, by the ``id`` of the first of the
+    equal findings."""
     groups: dict[tuple[object, ...], dict[str, list[Finding]]] = {}
     for each in findings:
         key = each.rule.code, each.severity, each.op, each.message, each.help

@@ -14,8 +14,8 @@ from irlint.snippets.drawing import Piece
 ENTRIES = 12
 CHARACTERS = 48
 
-#: At most this many inputs, outputs or attributes are written, from the first on; more do not fit on a page. Marked
-#: ones behind them are added.
+#: At most this many inputs, outputs or attributes are written, from the first on, because more do not fit on a page.
+#: Marked inputs, outputs and attributes after these are written, too.
 LISTED = 48
 
 #: The steps in which a page that is too narrow omits pieces (``Piece.expendable``): inputs before a single attribute of

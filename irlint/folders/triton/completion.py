@@ -12,7 +12,7 @@ from irlint.folders.triton.fields import ANY
 from irlint.lazy_typing import Any
 from irlint.records import replaced
 
-#: The ``max_batch_size`` of a model that takes batches, if the configuration states none.
+#: The ``max_batch_size`` that the server sets for a model with a batch axis.
 DEFAULT_MAX_BATCH_SIZE = 4
 
 

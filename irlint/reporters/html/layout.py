@@ -17,8 +17,8 @@ PASSING = 16
 
 @record
 class Layout:
-    """The rows from the top, each with its items from the left. ``middles`` has the horizontal center of each item, by
-    its row and the item, and ``width`` is the width of all rows, in pixels.
+    """The rows from the top, each with its items from the left. ``middles`` are the horizontal centers of items by the
+    row and the item, and ``width`` is the width of the drawing, both in pixels.
 
     An item is a box or a line that passes the row: the index of the box, or -1 minus the index of the line.
     """
