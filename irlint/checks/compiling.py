@@ -33,6 +33,8 @@ def problems(known: Known) -> list[Problem]:
 
 
 def _refusals(known: Known, graph: Graph) -> list[Problem]:
+    """A problem for each layer of the graph that the plugin does not compile; it follows from a problem of inference at
+    the layer."""
     sources = Sources(graph, known)
     constant = known.format.constant_node
     layers = [node for node in graph.nodes if node.op != constant]
@@ -362,6 +364,7 @@ class Sources:
         return frozenset([at for at, value in enumerate(values) if value is not None and self._holds(fact, value)])
 
     def _holds(self, fact: Fact, value: Value) -> bool:
+        """Whether a fact holds for a value."""
         match fact:
             case "fixed":
                 fixed, _, _ = self._origin(value)

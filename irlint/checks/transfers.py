@@ -185,6 +185,8 @@ def _reciprocal(given: Sequence[Interval], site: Site) -> Interval:
 
 
 def _power(given: Sequence[Interval], site: Site) -> Interval:
+    """The interval of powers. Only whether they are negative is computed; a single exponent may also show that no power
+    is finite."""
     x, exponent = given
     power = exponent.low
     if exponent.low != exponent.high or not isfinite(power):
@@ -229,6 +231,7 @@ def _chosen(given: Sequence[Interval], site: Site) -> Interval:
 
 
 def _converted(given: Sequence[Interval], site: Site) -> Interval:
+    """The interval of converted numbers. If one of them may be outside of an integer type, all numbers of this type."""
     x = given[0]
     if site.dtype not in LARGEST:
         every = of_type(site.dtype)

@@ -77,6 +77,7 @@ def _is_transposed(demand: Demand, size: Expr, makers: Makers) -> bool:
 
 
 def _problem(demand: Demand, size: Expr, number: int, makers: Makers) -> Problem:
+    """The problem of a size of input 0 that depends on data and must be ``number``."""
     node = demand.node
     first = inputs_of(node, makers.known)[0]
     axes = [axis for axis, dim in enumerate(first.shape or ()) if dim == size] if isinstance(first, Tensor) else []

@@ -222,6 +222,7 @@ class Values:
         return ()
 
     def _infinite(self, node: Node) -> Iterable[Fault]:
+        """The faults of the inputs WEIGHTS that come from a constant with infinity."""
         inputs, types = node.inputs, self.known.types
         found: list[Fault] = []
         for index in WEIGHTS[node.op]:

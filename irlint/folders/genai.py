@@ -119,6 +119,7 @@ def checked(path: str, text: str) -> Checked:
 
 
 def _found(path: str, document: Document) -> Iterator[ConfigFault]:
+    """The findings about the configuration, then about the decoder if it is a single model that can be read."""
     yield from _type(document)
     yield from _keys(document)
     yield from _numbers(document)
@@ -228,6 +229,7 @@ def _files(folder: str, document: Document, path: tuple[str | int, ...]) -> Iter
 
 
 def _decoder(document: Document, model: Interface) -> Iterator[ConfigFault]:
+    """The findings about the inputs, outputs and sizes of a decoder."""
     names = Names(_names(document, "inputs", INPUTS), _names(document, "outputs", OUTPUTS))
     if not document.text("model", "decoder", "inputs", "past_names"):
         yield from _caches(document, model, names)

@@ -41,6 +41,7 @@ def _never_runs(document: Document, place: Path) -> bool:
 
 
 def _stage(document: Document, place: Path, model: Interface) -> Iterator[ConfigFault]:
+    """The findings about one stage and its model."""
     listed = (document.of(*place, key) for key in ("inputs", "outputs"))
     inputs, outputs = (each if isinstance(each, list) else [] for each in listed)
     for kind, names, ends in (("input", inputs, model.inputs), ("output", outputs, model.outputs)):

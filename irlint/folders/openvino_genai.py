@@ -118,6 +118,7 @@ def _tensors(ends: tuple[Reported, ...]) -> dict[str, Reported]:
 
 
 def _found(model: Interface) -> Iterator[ConfigFault]:
+    """The findings about the language model itself."""
     yield from _fed(model)
     yield from _unfed(model)
     if not _has_state(model):
@@ -130,6 +131,7 @@ def _found(model: Interface) -> Iterator[ConfigFault]:
 
 
 def _fed(model: Interface) -> Iterator[ConfigFault]:
+    """A finding for each input that the pipeline feeds, if the model lacks it or has another element type."""
     known = _tensors(model.inputs)
     for name, dtype in {**FED, **ALSO_FED}.items():
         end = known.get(name)
@@ -163,6 +165,7 @@ def _unfed(model: Interface) -> Iterator[ConfigFault]:
 
 
 def _read(model: Interface) -> Iterator[ConfigFault]:
+    """A finding if the model lacks the output that the pipeline reads, or if it has another rank than 3."""
     known = _tensors(model.outputs)
     logits = known.get(LOGITS)
     if logits is None:
@@ -178,6 +181,7 @@ def _read(model: Interface) -> Iterator[ConfigFault]:
 
 
 def _converters(folder: str) -> Iterator[ConfigFault]:
+    """The findings about the tokenizer and the detokenizer."""
     for each in CONVERTERS:
         help = f"run convert_tokenizer of openvino_tokenizers{each.option}"
         path = joined(folder, each.file)

@@ -94,6 +94,7 @@ def faults(document: Document, name: str, model: Interface) -> Iterator[ConfigFa
 
 
 def _sounds(document: Document, name: str, model: Interface, kind: str) -> Iterator[ConfigFault]:
+    """A finding for each fixed size of the input of sounds that is not the size that the extractor states."""
     wanted, keys = SOUNDS[kind]
     end = by_name(wanted, model.inputs)
     if end is None or end.sizes is None or len(end.sizes) != len(keys) + 1:

@@ -26,6 +26,7 @@ def rendered(found: dict[str, Any], encoding: str = "utf-8", columns: int = PIPE
 
 
 def _block(rules: list[dict[str, Any]], shapes: list[Any], columns: int, color: bool) -> str:
+    """The rules with one answer: their names and sentences, then the table and the notes."""
     canvas = Canvas(columns, color, gutter=0, severity="error")
     wide = max(len(each["rule"]) for each in rules)
     for each in rules:

@@ -73,6 +73,7 @@ def _stamp(info: Mapping[str, Any]) -> str:
 
 
 def _blocks(info: Mapping[str, Any]) -> Iterator[tuple[str, Rows]]:
+    """The parts of the report, each with its heading and its rows."""
     yield "takes", _ends(info["inputs"])
     if info["requires"]:
         held = [each for each in info["requires"] if "when" not in each][:SHOWN]

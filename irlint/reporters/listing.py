@@ -41,6 +41,7 @@ def rendered(
 
 
 def _rendered(listing: dict[str, Any], encoding: str, columns: int | None, every: bool) -> str:
+    """The text of ``rendered``. The columns of values are escaped before they are aligned, the other parts are not."""
     shown = [entry for entry in listing["values"] if every or "constant" not in entry.get("marks", ())] or listing[
         "values"
     ]

@@ -22,6 +22,7 @@ def _torch(profile: Profile) -> Iterator[str]:
 
 
 def _onnxruntime(profile: Profile) -> Iterator[str]:
+    """A script that creates a session of ONNX Runtime; overrides fix sizes, and comments name the others."""
     yield "import onnxruntime"
     yield ""
     yield "options = onnxruntime.SessionOptions()"
@@ -48,6 +49,7 @@ def _onnxruntime(profile: Profile) -> Iterator[str]:
 
 
 def _openvino(profile: Profile) -> Iterator[str]:
+    """A script that reads the model with OpenVINO and reshapes it to the accepted ranges."""
     yield "import openvino as ov"
     yield ""
     yield f"model = ov.Core().read_model({literal(profile.path)})"
@@ -89,6 +91,7 @@ def _without_rank(profile: Profile) -> Iterator[str]:
 
 
 def _trtexec(profile: Profile) -> Iterator[str]:
+    """A command of trtexec with the least, usual and greatest shapes of the inputs."""
     for free in leaders(profile):
         if free.is_open:
             yield comment(

@@ -166,6 +166,7 @@ class _Grid:
         ]
 
     def row(self, index: int, row: Row) -> list[Run]:
+        """The texts of a row: its name, shape, element type, origin and line."""
         name = self.names[index]
         runs: list[Run] = [("  " + name + " " * (self.labels - display(name)) + "  ", "")]
         runs += self._shape(index, row)

@@ -125,6 +125,8 @@ class _Repeated:
 def _file_blocks(
     findings: Sequence[Finding], canvas: Canvas, every: bool, elsewhere: Mapping[int, Sequence[str]]
 ) -> Iterator[str]:
+    """The findings of one file; unless ``every``, equal findings once, and at most SHOWN findings of a rule, with the
+    number of the others."""
     if every:
         yield from (block(finding, [], canvas) for finding in findings)
         return

@@ -41,6 +41,7 @@ def _require_support(model: Interface, backend: Backend) -> None:
 
 
 def _lines(model: Interface, contract: Contract, backend: str) -> Iterator[str]:
+    """The lines of the configuration."""
     batches = _batches(model, contract)
     file = os.path.basename(model.known.model.path)
     yield comment("put this file beside the folder of a version: NAME/config.pbtxt, NAME/1/" + file)
@@ -76,6 +77,7 @@ def _batches(model: Interface, contract: Contract) -> bool:
 
 
 def _tensors(kind: str, ends: Sequence[Reported], *, batches: bool) -> Iterator[str]:
+    """The lines of the inputs or outputs; a comment in their place if a shape is uncertain."""
     if any(each.sizes is None or None in each.sizes for each in ends):
         yield comment(f"the server completes the {kind}s: their shapes are known once it has loaded the model")
         return

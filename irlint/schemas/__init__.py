@@ -98,6 +98,7 @@ def _formals(text: str, domain: str) -> tuple[Formal, ...]:
 
 
 def _parsed(name: str, domain: str, line: str) -> OfficialSchema:
+    """The schema of a line of a table, without the domain and the name of the operator."""
     numbers, inputs, outputs, attributes = line.split("|")
     since, deprecated, least_in, most_in, least_out, most_out = (int(number) for number in numbers.split())
     pairs = (entry.split(":") for entry in attributes.split(";")) if attributes else ()

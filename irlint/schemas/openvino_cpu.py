@@ -26,6 +26,7 @@ class Refusal:
 
 @cache
 def _refusals() -> Mapping[str, tuple[Refusal, ...]]:
+    """The refusals of each operation, by its name."""
     found: dict[str, tuple[Refusal, ...]] = {}
     for line in table_text("openvino_cpu.txt").splitlines()[1:]:
         when, names, opsets, indices, *types = line.split(" ")

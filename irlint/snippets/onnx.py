@@ -199,6 +199,8 @@ class Painter:
         return f"# {', '.join(results)}" if results else ""
 
     def _node_line(self, problem: Problem, node: Node, *, gap: bool, current: bool) -> Line:
+        """The line of the node at fault: the disputed output, the inputs at fault or the attribute are marked, else the
+        operator."""
         fault = problem.fault
         value = next((each for each in node.outputs if each is not None and each.name == problem.value), None)
         if fault.rule in DECLARATIONS and value is not None:
@@ -273,6 +275,7 @@ class Painter:
         )
 
     def _origins(self, value: Value) -> tuple[tuple[str, ...], int | None]:
+        """The texts on the origin of a value, the longest first, and None, because ONNX files have no lines."""
         maker = self.makers.of(value)
         if maker is None:
             return ("not defined",), None

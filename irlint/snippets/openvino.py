@@ -212,6 +212,7 @@ class Painter:
         return operands(fault, node, self.known, named=lambda value: "", dtype=element, origins=self._origins)
 
     def _origins(self, value: Value) -> tuple[tuple[str, ...], int | None]:
+        """The texts on the origin of a value, the longest first, and the line of its layer."""
         maker = self.makers.of(value)
         if maker is None or maker.node is None:
             return (), None

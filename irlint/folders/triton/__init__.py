@@ -36,6 +36,8 @@ def checked(path: str, text: str) -> Checked:
 
 
 def _found(config: Config) -> Iterator[ConfigFault]:
+    """The findings about a configuration: about its fields and files, then about the model of each version, each
+    finding once."""
     for check in (field_faults, file_faults, parameter_faults, accelerator_faults, optional_faults, _versions):
         yield from check(config)
     if config.message.input and config.message.model_warmup:

@@ -119,6 +119,8 @@ def _end(owner: str, tensor: Any, *, batched: bool, is_own: bool = False) -> End
 def _maps(
     config: Config, path: tuple[str | int, ...], step: Any, at: int, writers: dict[str, int]
 ) -> Iterator[ConfigFault]:
+    """A finding for each missing field of a step, and for each tensor that another step writes, too. Adds the tensors
+    of the step to ``writers``."""
     for field in ("model_name", "input_map", "output_map"):
         if not getattr(step, field):
             yield _refused(config.at(*path), f"step {at} has no {field}", f"add {field}")
@@ -226,6 +228,7 @@ def _batches(config: Config, path: tuple[str | int, ...], step: Any, model: Step
 def _tensors(
     config: Config, path: tuple[str | int, ...], numbered: tuple[int, Any], model: Step, ends: dict[str, End]
 ) -> Iterator[ConfigFault]:
+    """The findings about the inputs and outputs that a step maps. Adds the ends of new tensors to ``ends``."""
     at, step = numbered
     for kind, entries, known in (
         ("input", step.input_map, model.inputs),

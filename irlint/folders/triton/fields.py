@@ -51,6 +51,7 @@ def _name(config: Config) -> Iterator[ConfigFault]:
 
 
 def _backend(config: Config) -> Iterator[ConfigFault]:
+    """The findings about the platform and the backend."""
     platform, backend = config.message.platform, config.message.backend
     if platform == ENSEMBLE:
         if backend:
@@ -91,6 +92,7 @@ def _no_backend(config: Config) -> Iterator[ConfigFault]:
 
 
 def _batching(config: Config) -> Iterator[ConfigFault]:
+    """The findings about max_batch_size and the preferred batch sizes."""
     most = config.message.max_batch_size
     if most < 0:
         yield refused(config.at("max_batch_size", 0), f"max_batch_size is {most}", "write 0 or more")
@@ -116,6 +118,7 @@ def _completes_batches(config: Config) -> bool:
 
 
 def _priorities(config: Config) -> Iterator[ConfigFault]:
+    """The findings about priority levels and queue policies of dynamic batching."""
     batching = config.message.dynamic_batching
     levels, default = batching.priority_levels, batching.default_priority_level
     path = ("dynamic_batching", 0)
@@ -138,6 +141,7 @@ def _priorities(config: Config) -> Iterator[ConfigFault]:
 
 
 def _sequences(config: Config) -> Iterator[ConfigFault]:
+    """The findings about sequence batching and its controls."""
     if not config.message.HasField("sequence_batching"):
         return
     batching = config.message.sequence_batching
@@ -162,6 +166,7 @@ def _sequences(config: Config) -> Iterator[ConfigFault]:
 
 
 def _control(config: Config, path: tuple[str | int, ...], control: Any, seen: dict[int, str]) -> Iterator[ConfigFault]:
+    """The findings about one control; ``seen`` has the kinds of the controls before, by number."""
     kind = value_name("ControlKind", control.kind)
     span = config.at(*path)
     if control.kind in seen:
@@ -194,6 +199,7 @@ def _tensors(config: Config) -> Iterator[ConfigFault]:
 
 
 def _tensor(config: Config, path: tuple[str | int, ...], tensor: Any) -> Iterator[ConfigFault]:
+    """The findings about an input or output that the configuration lists."""
     label = f"{path[0]} `{tensor.name}`" if tensor.name else f"{path[0]} {path[1]}"
     if not tensor.name:
         yield refused(config.at(*path), f"{label} has no name", "name the tensor of the model")
@@ -237,6 +243,7 @@ def _volumes(dims: list[int]) -> list[int]:
 
 
 def _batch_tensors(config: Config) -> Iterator[ConfigFault]:
+    """The findings about batch_input and batch_output."""
     inputs = {each.name for each in config.message.input}
     outputs = {each.name for each in config.message.output}
     for kind in ("batch_input", "batch_output"):
@@ -263,6 +270,7 @@ def _batch_tensors(config: Config) -> Iterator[ConfigFault]:
 
 
 def _instances(config: Config) -> Iterator[ConfigFault]:
+    """The findings about instance groups."""
     for at, group in enumerate(config.message.instance_group):
         path, kind = ("instance_group", at), value_name("InstanceKind", group.kind)
         if config.is_ensemble:

@@ -43,6 +43,7 @@ def file_faults(config: Config) -> Iterator[ConfigFault]:
 
 
 def _labels(config: Config) -> Iterator[ConfigFault]:
+    """A finding for each file of labels that does not exist, or is outside of the model's folder."""
     for at, output in enumerate(config.message.output):
         name, span = output.label_filename, config.at("output", at, "label_filename", 0)
         if not name:
@@ -74,6 +75,7 @@ def _data(config: Config, span: Span, name: str, given: Any, label: str) -> Iter
 
 
 def _initial_state(config: Config, at: int, state: Any) -> Iterator[ConfigFault]:
+    """The findings about the initial state of a state of sequences."""
     span = config.at("sequence_batching", 0, "state", at, "initial_state", 0)
     label = f"the initial state of `{state.input_name}`"
     if len(state.initial_state) > 1:

@@ -31,6 +31,7 @@ def sequence_faults(config: Config, model: Interface) -> Iterator[ConfigFault]:
 
 
 def _controls(config: Config, model: Interface) -> Iterator[ConfigFault]:
+    """The findings about controls that the model has no input for, or one of another shape or element type."""
     fed = tuple(each for each in model.inputs if not each.optional)
     for at, control in enumerate(config.message.sequence_batching.control_input):
         end, span = by_name(control.name, fed), config.at("sequence_batching", 0, "control_input", at)
@@ -103,6 +104,7 @@ def warmup_faults(config: Config, inputs: Sequence[Reported] = ()) -> Iterator[C
 
 
 def _warmup_input(span: Span, name: str, given: Any, listed: Any) -> Iterator[ConfigFault]:
+    """The findings about an input of a warm-up request that differs from the ``listed`` input."""
     if listed.data_type and given.data_type != listed.data_type:
         stated, wanted = value_name("DataType", given.data_type), value_name("DataType", listed.data_type)
         text = f"the warm-up input `{name}` is {stated}, and {wanted} in `input`"

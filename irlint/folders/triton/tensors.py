@@ -155,6 +155,7 @@ def _not_stated(config: Config, backend: Backend, kind: str, ends: tuple[Reporte
 def _tensor(
     config: Config, backend: Backend, path: tuple[str, int], tensor: Any, ends: tuple[Reported, ...]
 ) -> Iterator[ConfigFault]:
+    """The findings about an input or output that the configuration lists: its name, type and shape."""
     kind = path[0]
     if not tensor.name:
         return
@@ -176,6 +177,7 @@ def _tensor(
 
 
 def _type(config: Config, backend: Backend, path: tuple[str, int], tensor: Any, end: Reported) -> Iterator[ConfigFault]:
+    """A finding if the element type is not that of the model, or one that the backend refuses."""
     given, stated = dtype_of(tensor.data_type), value_name("DataType", tensor.data_type)
     span = config.at(*path, "data_type", 0)
     if given in backend.refused_types:
@@ -190,6 +192,7 @@ def _type(config: Config, backend: Backend, path: tuple[str, int], tensor: Any, 
 def _shape(
     config: Config, backend: Backend, path: tuple[str, int], tensor: Any, end: Reported
 ) -> Iterator[ConfigFault]:
+    """A finding if the dims, or the reshape, contradict the shape in the model."""
     kind = path[0]
     if end.sizes is None or (kind == "output" and _is_gathered(config, tensor.name)):
         return

@@ -62,6 +62,7 @@ def _conditions(title: str, entries: list[dict[str, Any]]) -> str:
 
 
 def _values(file: CheckedFile, values: list[Any], number: int) -> str:
+    """A table of values with a field to search it."""
     rows = (
         (
             f"<code>{shown(name)}</code>",
