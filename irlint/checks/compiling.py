@@ -33,8 +33,8 @@ def problems(known: Known) -> list[Problem]:
 
 
 def _refusals(known: Known, graph: Graph) -> list[Problem]:
-    """A problem for each layer of the graph that the plugin does not compile; it follows from a problem of inference at
-    the layer."""
+    """A problem for each layer of the graph that the plugin does not compile. It follows from the first problem of
+    inference at the layer, if there is one."""
     sources = Sources(graph, known)
     constant = known.format.constant_node
     layers = [node for node in graph.nodes if node.op != constant]

@@ -51,7 +51,7 @@ g (float[2,3] x) => (float[2,3] y) { z = Add (x, x) y = Relu (z) }""",
 #: For this many undefined names, similar names are searched.
 SEARCHED = 3
 
-#: About this many nodes of a cycle are listed in a message.
+#: If a cycle has at least two nodes more than this, only this many are listed in a message, else all.
 SHOWN_ON_CYCLE = 4
 
 
@@ -71,8 +71,8 @@ def problems(known: Known) -> list[Problem]:
 
 
 def _undefined(graph: Graph, known: Known, searched: int) -> Iterator[Problem]:
-    """The problems of the undefined names of a graph. Only for the first ``searched`` of them, a similar name is
-    searched."""
+    """The problems of the undefined names of a graph. For the first ``searched`` names only, the help names a similar
+    value."""
     if not graph.undefined:
         return
     wanted = dict.fromkeys(graph.undefined)

@@ -43,9 +43,9 @@ ATTRIBUTE_NOT_FINITE = Rule(
     "attribute-not-finite",
     Severity.WARNING,
     "An attribute from which results are computed is NaN or infinite.",
-    why="Results that are computed with NaN are NaN, and those computed with infinity are infinite or NaN. Some "
-    "operators use the attribute only for some elements: LeakyRelu and Elu multiply only negative numbers by `alpha`. "
-    "OpenVINO refuses some of these attributes when it loads the model.",
+    why="Results that are computed with NaN are NaN. With infinity they are infinite or NaN, or 0 if an infinite "
+    "epsilon is in the divisor. LeakyRelu and Elu multiply only negative numbers by `alpha`. OpenVINO refuses some of "
+    "these attributes when it loads the model.",
     fix="Write the number that is intended.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,2] x, float[2,2] w) => (float[1,2] y) { y = Gemm <alpha = nan> (x, w) }""",

@@ -105,7 +105,7 @@ INPUTS_MISSING = Rule(
     "IRL624",
     "config-inputs-missing",
     Severity.ERROR,
-    "An input of a model gets no value by its configuration.",
+    "The inputs that a configuration or its program feeds are not exactly those that the model needs.",
     why="If a configuration lists inputs, it has to list all of them. If it lists none, Triton adds the inputs of the "
     "model. Requests fail for an input that neither the server nor the library feeds.",
     fix="List every input of the model, or none.",
