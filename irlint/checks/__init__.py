@@ -1,5 +1,5 @@
-"""Checks of complete models. The modules that a format lists have a function ``problems``, which returns what they
-find."""
+"""Checks of complete models. Each module that a format lists in ``checks`` or ``last_checks`` has a function
+``problems``."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 
 def problems(known: Known) -> list[Problem]:
-    """The problems that the checks of the format find. Its ``last_checks`` run only if there is no error yet."""
+    """The problems that the ``checks`` of the format find, and those of its ``last_checks``, which run only if there is
+    no error yet."""
     found: list[Problem] = []
     for name in known.format.checks:
         found += import_module(f"{__name__}.{name}").problems(known)
@@ -34,8 +35,9 @@ def problems(known: Known) -> list[Problem]:
 
 
 def found(known: Known, targets: Sequence[str] = ()) -> list[Problem]:
-    """All problems of a model: those of the parser, of inference and of the checks, each with the severity for its
-    place. ``targets`` are the releases for which the model is intended."""
+    """All problems of a model: of the parser, of inference, of the checks, and of the ``targets``, the releases for
+    which the model is intended. Errors of inference, checks and targets get the severity for their place. A model
+    without a graph has only problems of the parser and of inference."""
     model = known.model
     if model.graph is None:
         return [*model.problems, *known.problems]
@@ -46,14 +48,14 @@ def found(known: Known, targets: Sequence[str] = ()) -> list[Problem]:
         later = of_targets(known, targets, later)
     if not (later or model.problems):
         return []
-    place = _places(known)
-    leveled = [_leveled(each, place(each), known.format) if each.is_error else each for each in later]
+    reasons = _reasons(known)
+    leveled = [_leveled(each, reasons(each), known.format) if each.is_error else each for each in later]
     return [*model.problems, *with_causes(later, leveled)]
 
 
 def with_causes(before: Sequence[Problem], after: Sequence[Problem]) -> list[Problem]:
-    """The problems ``after`` a change of some of ``before``, in the same order; each ``because`` names the changed
-    problem."""
+    """The problems ``after``, where each ``because`` that is a problem of ``before`` is replaced by its new version.
+    ``after`` has the problems of ``before`` in the same order, some of them changed."""
     moved = {id(one): other for one, other in zip(before, after) if one is not other}
     return [
         replaced(each, because=moved[id(each.because)]) if moved and id(each.because) in moved else each
@@ -62,8 +64,8 @@ def with_causes(before: Sequence[Problem], after: Sequence[Problem]) -> list[Pro
 
 
 def _unused(graph: Graph, keeps_alive: tuple[str, ...], inside: bool = False) -> set[Node]:
-    """The layers of a graph and of its bodies that OpenVINO never creates. With ``inside`` the graph belongs to such a
-    layer, and all of its layers count."""
+    """The layers of a graph and of its bodies that OpenVINO never creates. With ``inside``, the graph is a body of such
+    a layer, so OpenVINO creates none of its layers."""
     alive = set() if inside else live(graph, keeps_alive)
     found = {node for node in graph.nodes if node not in alive}
     for node in graph.nodes:
@@ -72,11 +74,12 @@ def _unused(graph: Graph, keeps_alive: tuple[str, ...], inside: bool = False) ->
     return found
 
 
-def _places(known: Known) -> Callable[[Problem], list[Reach]]:
+def _reasons(known: Known) -> Callable[[Problem], list[Reach]]:
     """A function that returns the reasons for which a runtime does not run the place of a problem.
 
-    The layer is never created, its function is never called, or only the shape of its output is needed. An undefined
-    output of an uncalled function has no reason, because every runtime looks at the outputs of functions.
+    The layer is never created, its function is never called, or only the shape of its output is needed. For an
+    undefined output of an uncalled function there is no reason, because every runtime examines the outputs of
+    functions.
     """
     graph = known.model.graph
     assert graph is not None
@@ -88,7 +91,7 @@ def _places(known: Known) -> Callable[[Problem], list[Reach]]:
 
         return Sources(graph, known).needed
 
-    def place(problem: Problem) -> list[Reach]:
+    def reasons(problem: Problem) -> list[Reach]:
         found: list[Reach] = ["unused"] if problem.node in unused else []
         if problem.graph in known.idle and not (problem.node is None and problem.fault.rule.role == "undefined"):
             found.append("uncalled")
@@ -96,14 +99,14 @@ def _places(known: Known) -> Callable[[Problem], list[Reach]]:
             found.append("shape only")
         return found
 
-    return place
+    return reasons
 
 
-def _leveled(problem: Problem, place: Collection[Reach], form: Format) -> Problem:
-    """The problem with the severity for the reasons ``place``; unchanged if there are none."""
-    if not place:
+def _leveled(problem: Problem, reasons: Collection[Reach], form: Format) -> Problem:
+    """The problem with the severity that ``reasons`` not to run its place leave; unchanged if there are none."""
+    if not reasons:
         return problem
     from irlint.inference.levels import leveled
 
-    fault = leveled(problem.fault, place, form)
+    fault = leveled(problem.fault, reasons, form)
     return problem if fault is None or fault is problem.fault else replaced(problem, fault=fault)

@@ -1,4 +1,4 @@
-"""Attentions whose scale or mask leaves nothing of the scores."""
+"""Finds attentions whose scale or mask removes all scores."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ SCALE_ZERO = Rule(
 
 
 def faults(values: Values, node: Node) -> Iterator[Fault]:
-    """What is wrong with the mask and the scale of OpenVINO ScaledDotProductAttention-13."""
+    """The faults of the scale of OpenVINO ScaledDotProductAttention-13 and, unless it is causal, of its mask."""
     if values.number(node, 4) == 0:
         yield SCALE_ZERO.fault(
             "input 4 (scale) is 0: every score becomes 0",

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from irlint.dims import Expr, Shape, broadcast_parts, same
+from irlint.findings.faults import Fault
 from irlint.inference.agreement import joins
 from irlint.inference.known import Known
+from irlint.model import Declaration, Graph, Value
 from irlint.model.tensor import Tensor, Type, shape_text
 
 #: A shape with a longer expression, in characters, is not proposed as a declaration.
 READABLE = 24
 
 
-def port_text(given: Shape | None, declared: Shape | None, text: str, port: str) -> str:
-    """The start of a message about an inferred and a declared shape: the one size that differs, or both shapes in full.
-    ``port`` is the subject and verb, such as ``input port 1 declares``."""
+def port_text(given: Shape | None, declared: Shape | None, port: str) -> str:
+    """The message about the inferred shape of a value and the shape that a port declares: the only size that differs,
+    or both shapes in full. ``port`` is the subject and verb, such as ``input port 1 declares``."""
     axis = _only_axis(given, declared)
     if axis is not None and given is not None and declared is not None:
         return f"{given[axis]} arrives on axis {axis}, but {port} {declared[axis]}"
@@ -30,8 +32,8 @@ def _only_axis(one: Shape | None, other: Shape | None) -> int | None:
 
 
 def clash_axis(given: Shape | None, declared: Shape | None, text: str) -> int | None:
-    """The axis that the message ``text`` is about: the only one that differs, or the one whose declared size is
-    broadcast with others to the inferred size; None if there is no such axis."""
+    """The axis that the message ``text`` is about: the only axis that differs, or the axis whose declared size is one
+    of the sizes that are broadcast to the inferred size. None if there is no such axis."""
     axis = None if "; " in text else _only_axis(given, declared)
     if axis is not None:
         return axis
@@ -39,30 +41,28 @@ def clash_axis(given: Shape | None, declared: Shape | None, text: str) -> int | 
     return next((at for at, (a, b) in pairs if joins(a, b) and text == f"axis {at} is {b} against {a}"), None)
 
 
-def joining(given: Shape | None, declared: Shape | None, known: Known) -> tuple[str, ...]:
-    """A note about the node that broadcasts the declared size together with another one, and the conditions of that
-    node; () if there is no such node."""
+def broadcast_notes(given: Shape | None, declared: Shape | None, known: Known) -> tuple[str, ...]:
+    """A note about the node that broadcasts a declared size with another size, and the conditions of that node; () if
+    there is no such node."""
     for a, b in zip(given or (), declared or ()):
         if not joins(a, b):
             continue
         parts = {*broadcast_parts(a)} if a is not None else set()
         for demand in known.requires:
             if any({each.left, each.right} == parts for each in demand.requirement.any_of):
-                own = [each.requirement.condition for each in known.requires if each.node is demand.node]
+                conditions = [each.requirement.condition for each in known.requires if each.node is demand.node]
                 label = f"{demand.node.op} {demand.node.label!r}"
-                return (f"{label} has combined {b} with another size, and works only if {', and '.join(own)}",)
+                return (f"{label} broadcasts {b} with another size, and works only if {', and '.join(conditions)}",)
     return ()
 
 
 def correction(given: Shape | None, declared: Shape | None, axis: int | None) -> str:
-    """The help: declare the inferred shape, or correct the layers before this one. It does not propose a shape that has
-    a size of 0 or an expression of more than READABLE characters."""
-    if not given or any(dim == 0 or (isinstance(dim, Expr) and len(str(dim)) > READABLE) for dim in given):
-        return (
-            "correct the layers before this one"
-            if given
-            else f"declare {shape_text(given)}, or correct the layers before this one"
-        )
+    """The help: declare the inferred shape, or correct the layers before this one. A shape that has a size of 0 or an
+    expression of more than READABLE characters is not proposed."""
+    if not given:
+        return f"declare {shape_text(given)}, or correct the layers before this one"
+    if any(dim == 0 or (isinstance(dim, Expr) and len(str(dim)) > READABLE) for dim in given):
+        return "correct the layers before this one"
     if axis is not None and declared is not None:
         return (
             f"if {declared[axis]} is intended, correct the origin of {given[axis]}; otherwise declare "
@@ -75,8 +75,38 @@ def correction(given: Shape | None, declared: Shape | None, axis: int | None) ->
 
 
 def conversion(given: Type | None, wanted: Type) -> str:
-    """The help for a value of the type ``given`` where ``wanted`` is declared: convert it, cast its elements (in
-    containers of one type), or connect another value."""
+    """The help for a value of the type ``given`` where ``wanted`` is declared. A tensor is converted, and the elements
+    of a container are cast if both containers are of one kind; else another value is connected."""
     if isinstance(given, Tensor) and isinstance(wanted, Tensor):
         return f"convert the value to {wanted.dtype}"
     return "cast the elements" if type(given) is type(wanted) else "connect another value"
+
+
+def of_bytes(fault: Fault, value: Value, declaration: Declaration, graph: Graph) -> Fault:
+    """The fault of a constant's declaration. If the number of stored bytes is right for the declared shape, the fault
+    gets a note and the help to correct the shape of the constant."""
+    constant, declared = graph.constants.get(value), declaration.type
+    size = constant.stored.size if constant is not None and constant.stored is not None else None
+    if constant is None or size is None or not isinstance(declared, Tensor):
+        return fault
+    from irlint.checks.constants import bytes_of
+
+    stored = constant.tensor
+    for_declared, for_stored = bytes_of(stored.dtype, declared.shape), bytes_of(stored.dtype, stored.shape)
+    if for_declared != size or for_stored in (None, size):
+        return fault
+    texts = [f"{stored.dtype}{shape_text(shape)}" for shape in (declared.shape, stored.shape)]
+    return fault.changed(
+        notes=(*fault.notes, f"it has {size} bytes, as {texts[0]} needs; {texts[1]} needs {for_stored}"),
+        help=f"correct the shape of the constant to {shape_text(declared.shape)}",
+    )
+
+
+def of_a_parameter(fault: Fault, given: Type | None, declared: Type | None, within: str) -> Fault:
+    """The fault of a Parameter; if shapes are known, with the help to correct `shape` or, in a body, the port map."""
+    stated, shape = getattr(given, "shape", None), getattr(declared, "shape", None)
+    if not stated or not shape or not all(isinstance(dim, int) for dim in (*stated, *shape)):
+        return fault
+    sizes = ",".join(map(str, shape))
+    correct = "correct the entry of the port map for it" if within else f'write shape="{sizes}"'
+    return fault.changed(help=f"if {shape_text(shape)} is intended, {correct}; otherwise declare {shape_text(stated)}")

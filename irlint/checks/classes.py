@@ -45,14 +45,14 @@ CLASS_NAMES = Rule(
 #: The first output of both exporters, and the output with the mask prototypes.
 OUTPUT, PROTOTYPES = "output0", "output1"
 
-#: The coordinates of a box; with the objectness score of YOLOv5, one more.
+#: The number of coordinates of a box, and this number with the objectness score of YOLOv5.
 BOX, SCORED_BOX = 4, 5
 
 #: The columns of a filtered box: four coordinates, the score and the class.
 FILTERED = 6
 
-#: The tasks whose output has channels for boxes and classes; and those for which Ultralytics splits the channels by the
-#: number of names.
+#: The tasks whose output has channels for boxes and classes, and the tasks for which Ultralytics splits the channels by
+#: the number of names.
 DETECTS = ("detect", "segment", "pose", "obb")
 SPLITS = ("segment", "pose")
 
@@ -62,7 +62,8 @@ FIRST_STRIDES = (4, 8, 16)
 #: The number of anchors of YOLOv5 at each position of a feature map.
 ANCHORS = 3
 
-#: Heads, as newer releases name them in the metadata, whose channels are the box, the classes and the task's own.
+#: The heads whose channels are those of the box, of the classes and of the task, as newer releases name them in the
+#: metadata.
 HEADS = ("Detect", "Segment", "Pose", "OBB", "Segment26", "Pose26", "OBB26", "v10Detect")
 
 #: The longest text that is parsed, in characters.
@@ -73,7 +74,7 @@ LONGEST = 1 << 20
 class Detector:
     """The metadata of a model, the shape of its image, and the shapes of its outputs by name.
 
-    ``image`` has four unknown sizes unless the model has one input only, of rank 4.
+    ``image`` has four unknown sizes unless the model has a single input, of rank 4.
     """
 
     metadata: Mapping[str, str]
@@ -81,8 +82,8 @@ class Detector:
     outputs: Mapping[str, tuple[MaybeDim, ...]]
 
     def literal(self, key: str) -> Any:
-        """The value of a Python literal in the metadata; None if there is no such key, or its text is no literal or too
-        long."""
+        """The value of a Python literal in the metadata; None if the key is missing, or if its text is no literal or
+        longer than LONGEST."""
         text = self.metadata.get(key, "")
         if len(text) > LONGEST:
             return None
@@ -93,11 +94,11 @@ class Detector:
 
 
 def problems(known: Known) -> Iterator[Problem]:
-    """One problem if the metadata names another number of classes than an output has; none if that number is
-    uncertain."""
+    """One problem if the metadata names another number of classes than the output has; nothing if the number of the
+    output is uncertain."""
     metadata = known.model.metadata
-    own = metadata.get("author") == "Ultralytics" and "task" in metadata
-    if not own and metadata.keys() != {"names", "stride"}:
+    is_ultralytics = metadata.get("author") == "Ultralytics" and "task" in metadata
+    if not is_ultralytics and metadata.keys() != {"names", "stride"}:
         return
     images = [tensor_shape(each.type) or () for each in inputs(known)]
     image = images[0] if len(images) == 1 and len(images[0]) == 4 else (None,) * 4
@@ -107,7 +108,7 @@ def problems(known: Known) -> Iterator[Problem]:
     if not isinstance(names, (dict, list)) or not names or OUTPUT not in shapes:
         return
     task = metadata.get("task", "detect" if PROTOTYPES not in shapes else "segment")
-    found = _classes(detector, task) if own else _older(detector)
+    found = _classes(detector, task) if is_ultralytics else _classes_of_yolov5(detector)
     if found is None or found[1] < 1 or found[1] == len(names):
         return
     axis, classes = found
@@ -117,12 +118,13 @@ def problems(known: Known) -> Iterator[Problem]:
         f"the metadata names {counted(len(names), 'class', 'classes')}, and the model has {classes}{text}",
         help="name each class of the model, or export it again from the weights that belong to the names",
     )
-    harmless = len(names) > classes if task not in SPLITS else False
+    harmless = len(names) > classes and task not in SPLITS
     yield Problem(fault.lowered(Severity.WARNING) if harmless else fault, value=OUTPUT)
 
 
 def _classes(detector: Detector, task: str) -> tuple[int, int] | None:
-    """The axis of the classes in the output of an Ultralytics model, and their number; None if these are uncertain."""
+    """The axis of the classes in the output of an Ultralytics model, and the number of classes; None if one of the two
+    is uncertain."""
     shape = detector.outputs[OUTPUT]
     if task == "classify":
         return (1, shape[1]) if len(shape) == 2 and isinstance(shape[1], int) else None
@@ -133,26 +135,26 @@ def _classes(detector: Detector, task: str) -> tuple[int, int] | None:
     filters = isinstance(options, dict) and bool(options.get("nms"))
     if filters or detector.metadata.get("end2end") == "True" or shape[2] == FILTERED + more:
         return None
-    if isinstance(shape[2], int) and shape[2] not in _places(detector):
+    if isinstance(shape[2], int) and shape[2] not in _positions(detector):
         return None
     if not isinstance(shape[2], int) and detector.metadata.get("head") not in HEADS:
         return None
     return 1, shape[1] - BOX - more
 
 
-def _older(detector: Detector) -> tuple[int, int] | None:
-    """The axis of the classes in the output [batch, anchors, channels] of YOLOv5, and their number; None if these are
-    uncertain."""
+def _classes_of_yolov5(detector: Detector) -> tuple[int, int] | None:
+    """The axis of the classes in the output [batch, anchors, channels] of YOLOv5, and the number of classes; None if
+    one of the two is uncertain."""
     shape = detector.outputs[OUTPUT]
     more = _more(detector, "segment" if PROTOTYPES in detector.outputs else "detect")
     if len(shape) != 3 or more is None or not isinstance(shape[2], int):
         return None
-    anchors = [ANCHORS * places for places in _places(detector)]
+    anchors = [ANCHORS * positions for positions in _positions(detector)]
     return (2, shape[2] - SCORED_BOX - more) if shape[1] in anchors else None
 
 
 def _more(detector: Detector, task: str) -> int | None:
-    """The number of channels that follow those of the classes; None if it is uncertain."""
+    """The number of channels after the channels of the classes; None if the number is uncertain."""
     if task == "segment":
         masks = detector.outputs.get(PROTOTYPES, ())
         size = masks[1] if len(masks) == 4 else None
@@ -166,9 +168,9 @@ def _more(detector: Detector, task: str) -> int | None:
     return 1 if task == "obb" else 0
 
 
-def _places(detector: Detector) -> list[int]:
-    """The possible numbers of positions in all feature maps together, one for each first stride; strides double up to
-    the last one. [] if the size of the image or the last stride is unknown."""
+def _positions(detector: Detector) -> list[int]:
+    """The possible numbers of positions in all feature maps together: one number for each of FIRST_STRIDES, from which
+    strides double up to the last stride. [] if the size of the image or the last stride is unknown."""
     height, width = detector.image[2:]
     last = detector.metadata.get("stride", "")
     if not isinstance(height, int) or not isinstance(width, int) or not last.isdecimal() or not 0 < int(last) <= 512:

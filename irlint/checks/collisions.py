@@ -51,13 +51,13 @@ TENSOR_NAME_COLLISION = Rule(
 #: A function that asks the rule of a layer for its outputs.
 Asked = Callable[[Node, Sequence[Type | None], Call | None], Answer | None]
 
-#: The layer that makes each value, and its output port.
+#: The layer that computes each value, and the index of the output port.
 Made = dict[Value, tuple[Node, int]]
 
 
 def problems(known: Known) -> Iterator[Problem]:
-    """The first name collision of the main graph. None if two output ports have the same tensor name, because OpenVINO
-    then renames one of them."""
+    """The first name collision of the main graph. Nothing if two output ports have the same tensor name, because
+    OpenVINO then renames one of them."""
     graph = known.model.graph
     assert graph is not None
     if _repeats_a_name(graph):
@@ -95,7 +95,7 @@ def _repeats_a_name(graph: Graph) -> bool:
 
 
 def _names(makers: Made, value: Value) -> tuple[str, ...]:
-    """The tensor names of a value; () if the layer that makes it is unknown."""
+    """The tensor names of a value; () if no layer computes the value."""
     node, port = makers.get(value, (None, 0))
     return node.output_ports[port].names if node is not None and port < len(node.output_ports) else ()
 
@@ -131,7 +131,8 @@ def _layer_name_collision(known: Known, graph: Graph, makers: Made, owners: dict
 
 
 def _output_name(known: Known, ask: Asked, node: Node, port: int) -> str | None:
-    """The name that OpenVINO adds for an output of a layer; "" or None if there is none or it is unknown."""
+    """The name that OpenVINO adds for an output of a layer; "" if the layer has no name, and None if the number of its
+    outputs is unknown."""
     if not node.name or node.op == known.format.input_node:
         return node.name
     answer = ask(node, known.types_of(node.inputs), None)

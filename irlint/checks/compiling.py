@@ -25,8 +25,8 @@ from irlint.schemas.openvino_cpu import is_refused
 
 
 def problems(known: Known) -> list[Problem]:
-    """One problem for each layer of the main graph that is read but not compiled, and the problems of constants of
-    every graph that OpenVINO cannot use."""
+    """One problem for each layer of the main graph that OpenVINO reads but does not compile, and the problems of
+    constants of every graph that OpenVINO cannot use."""
     graph = known.model.graph
     assert graph is not None
     constants = [problem for each in graphs(known.model) for problem in _constants(known, each)]
@@ -34,6 +34,8 @@ def problems(known: Known) -> list[Problem]:
 
 
 def _refusals(known: Known, graph: Graph) -> list[Problem]:
+    """A problem for each layer of the graph that the plugin does not compile. It follows from the first problem of
+    inference at the layer, if there is one."""
     sources = Sources(graph, known)
     constant = known.format.constant_node
     layers = [node for node in graph.nodes if node.op != constant]
@@ -49,20 +51,21 @@ def _refusals(known: Known, graph: Graph) -> list[Problem]:
 class _Kind:
     """What layers with the same call and types have in common.
 
-    ``refused`` are the inputs with refused element types. ``lacks_rank``: the rank of a result may be unknown.
-    ``asked``: the operation may refuse the layer, except where it finds facts that are ``silent``: by their names, the
-    inputs or outputs for which they hold. The numbers of weights are not common to a kind.
+    ``refused`` are the inputs with refused element types, each with the type. ``lacks_rank``: the rank of a result may
+    be unknown. ``asked``: the operation may find a fault. ``sound`` caches facts with which the operation found no
+    fault: for the names of the facts that it used, the indices of the inputs or outputs for which each of them holds.
+    Layers of a kind may differ in the numbers of their weights.
     """
 
     refused: list[tuple[int, str]]
     lacks_rank: bool
     asked: bool
-    silent: dict[tuple[Fact, ...], set[tuple[frozenset[int], ...]]]
+    sound: dict[tuple[Fact, ...], set[tuple[frozenset[int], ...]]]
 
 
 def _refused(known: Known, node: Node, sources: Sources) -> Fault | None:
-    """The fault for which the plugin does not compile a layer; None if it does, or if the layer has another fault or is
-    not needed."""
+    """The fault for which the plugin does not compile a layer. None if it compiles the layer, if the layer has a fault
+    of inference, or if no result needs it."""
     call = known.calls.get(node)
     if call is None or call.broken or call.operator is None or node in known.faulted:
         return None
@@ -105,7 +108,7 @@ def _of_the_operation(known: Known, call: Call, node: Node, kind: _Kind, sources
             facts[fact] = sources.indices(node, fact)
         return facts[fact]
 
-    if any(tuple(map(indices, names)) in found for names, found in kind.silent.items()):
+    if any(tuple(map(indices, names)) in found for names, found in kind.sound.items()):
         return None
     given = tuple([Unread(each) if type(each) is Weights else each for each in known.types_of(node.inputs)])
     fault = call.operator.compiles(Layer(given, tuple(known.types_of(node.outputs)), _arguments(call), indices))
@@ -114,12 +117,12 @@ def _of_the_operation(known: Known, call: Call, node: Node, kind: _Kind, sources
     if not facts:
         kind.asked = False
     else:
-        kind.silent.setdefault(tuple(facts), set()).add(tuple(facts.values()))
+        kind.sound.setdefault(tuple(facts), set()).add(tuple(facts.values()))
     return fault
 
 
 def _refused_types(call: Call, inputs: Sequence[Type | None]) -> list[tuple[int, str]]:
-    """The inputs whose element types the plugin refuses unless they are constants, with these types."""
+    """The inputs whose element types the plugin refuses unless the inputs are constants, each with its type."""
     typed = [(index, each.dtype or "dynamic") for index, each in enumerate(inputs) if isinstance(each, Tensor)]
     refused = [each for each in typed if is_refused(call.op, call.version, *each, sized=True)]
     if not refused or all(each is None or known_shape(each) is not None for each in inputs):
@@ -145,8 +148,8 @@ def _constants(known: Known, graph: Graph) -> Iterator[Problem]:
 
 
 def _unstored_constants(known: Known, graph: Graph) -> Iterator[Problem]:
-    """The problems of lists without elements if the weights file is empty: OpenVINO needs a position in it even for
-    them."""
+    """The problems of inputs that are lists without elements, stored in an empty weights file: OpenVINO requires a
+    position inside the file even for a constant without bytes."""
     stored = [(value, constant.stored) for value, constant in graph.constants.items() if constant.stored is not None]
     unstored = {value: each.file for value, each in stored if (each.size, each.offset, each.available) == (0, 0, 0)}
     if not unstored:
@@ -161,8 +164,8 @@ def _unstored_constants(known: Known, graph: Graph) -> Iterator[Problem]:
             if value not in unstored or constants.issuperset(node.inputs[:index]):
                 continue
             fault = INVALID_CONST.fault(
-                f"input {index} is a constant without elements, and {unstored[value]} has no bytes: OpenVINO needs "
-                "their position even if there are none, and refuses the layer",
+                f"input {index} is a constant without elements, and {unstored[value]} has no bytes: OpenVINO requires "
+                "a position inside the file even for such a constant, and refuses the layer",
                 help=f"write at least one byte into {unstored[value]}",
                 input=index,
             )
@@ -170,8 +173,8 @@ def _unstored_constants(known: Known, graph: Graph) -> Iterator[Problem]:
 
 
 def _untyped_constants(known: Known, graph: Graph) -> Iterator[Problem]:
-    """The problems of constants of a dynamic type: an error if a result needs a layer that uses the constant, else a
-    warning."""
+    """The problems of constants with a dynamic element type: an error if a result needs a layer that uses the constant,
+    else a warning."""
     untyped = [value for value, constant in graph.constants.items() if constant.tensor.dtype is None]
     if not untyped:
         return
@@ -192,7 +195,7 @@ def _untyped_constants(known: Known, graph: Graph) -> Iterator[Problem]:
 
 
 def _is_dynamic(text: object) -> bool:
-    """Whether a text is the element type of a Const without a certain type, such as ``dynamic``."""
+    """Whether a text is an element type that is not determined, such as ``dynamic``."""
     try:
         return stored_type(str(text)) is None
     except ValueError:
@@ -203,8 +206,8 @@ def _is_dynamic(text: object) -> bool:
 
 
 def _may_lack_rank(known: Known, node: Node, inputs: Sequence[Type | None], outputs: Sequence[Type | None]) -> bool:
-    """Whether the rank of a result may be unknown: an output has no shape, or an integer input has unknown values.
-    False if the shape of an input is unknown."""
+    """Whether the rank of a result may depend on values that are unknown: an output has no shape, or the values of an
+    integer input are unknown. False for a Result, and if the shape of an input is unknown."""
     if not node.inputs or node.op == known.format.output_node:
         return False
     given = [each for each, value in zip(inputs, node.inputs) if value is not None]
@@ -237,8 +240,8 @@ def _of_the_rank(known: Known, node: Node, kind: _Kind, sources: Sources) -> Fau
 
 
 def _lacks_rank_without(late: Collection[int], direct: Collection[int], node: Node, known: Known) -> bool:
-    """Whether a result has no rank without the values of the ``late`` inputs. False if the values of another input,
-    except the first and the ``direct`` ones, are unknown."""
+    """Whether the rank of a result is unknown without the values of the ``late`` inputs. False if the values of an
+    input are unknown that is neither input 0, nor late, nor ``direct``, an input of the model."""
     given = known.types_of(node.inputs)
     for index, each in enumerate(given[1:], 1):
         if index in direct:
@@ -254,12 +257,17 @@ def _lacks_rank_without(late: Collection[int], direct: Collection[int], node: No
 # --- where values come from -------------------------------------------------------------------------------------------
 
 
+#: The origin of a value: whether it is fixed, varying and late.
+Origin = tuple[bool, bool, bool]
+UNKNOWN_ORIGIN: Origin = (False, False, False)
+
+
 class Sources:
-    """The origins of the values of a graph, and the layers that its results need for more than shapes.
+    """The origins of the values of a graph, and the layers whose outputs its results need for more than their shapes.
 
     The origin of a value has three parts. Fixed: it is computed from constants alone when OpenVINO compiles the model.
-    Varying: it is computed when the model runs. Late: it is varying although it depends on constants alone. Nothing is
-    known if all three are False.
+    Varying: it is computed when the model runs. Late: it is varying although it depends on constants alone. The origin
+    is unknown if all three are False.
     """
 
     def __init__(self, graph: Graph, known: Known) -> None:
@@ -267,8 +275,8 @@ class Sources:
         self.graph = graph
         self.constants = set(graph.constants)
         self.kinds: dict[tuple[int | None, ...], _Kind] = {}
-        self.origins: dict[Value, tuple[bool, bool, bool]] = {}
-        self.of_nodes: dict[tuple[object, ...], tuple[bool, bool, bool]] = {}
+        self.origins: dict[Value, Origin] = {}
+        self.of_nodes: dict[tuple[object, ...], Origin] = {}
 
     @cached_property
     def producers(self) -> Mapping[Value, Node]:
@@ -298,11 +306,11 @@ class Sources:
 
     @cached_property
     def has_late(self) -> bool:
-        """Whether a value is late: the model has an operation that OpenVINO does not compute in advance even if all its
-        inputs are constants, as they are here."""
+        """Whether any value is late: the graph has a layer that depends on constants alone, and OpenVINO does not
+        compute its operation in advance."""
         calls = self.known.calls.items()
-        kept = [node for node, call in calls if call.operator is not None and call.operator.kept]
-        return any(self.is_late(value) for node in kept for value in node.outputs)
+        not_folded = [node for node, call in calls if call.operator is not None and call.operator.kept]
+        return any(self.is_late(value) for node in not_folded for value in node.outputs)
 
     @cached_property
     def needed(self) -> set[Node]:
@@ -312,7 +320,7 @@ class Sources:
         found = set(waiting)
         while waiting:
             node = waiting.pop()
-            if self._gives_shape_only(node):
+            if self._needs_only_shapes(node):
                 continue
             for value in node.inputs:
                 producer = self.producers.get(value) if value is not None else None
@@ -321,11 +329,13 @@ class Sources:
                     waiting.append(producer)
         return found
 
-    def _gives_shape_only(self, node: Node) -> bool:
+    def _needs_only_shapes(self, node: Node) -> bool:
+        """Whether the outputs of a layer depend only on the shapes of its inputs."""
         operator = self.known.operator(node)
         return operator is not None and operator.of_shape
 
-    def _is_kept(self, node: Node) -> bool:
+    def _is_never_folded(self, node: Node) -> bool:
+        """Whether OpenVINO computes the layer at run time even if all its inputs are constants."""
         operator = self.known.operator(node)
         return operator is not None and operator.kept
 
@@ -349,11 +359,13 @@ class Sources:
         return frozenset([at for at, value in enumerate(values) if value is not None and self._holds(fact, value)])
 
     def _holds(self, fact: Fact, value: Value) -> bool:
+        """Whether a fact holds for a value."""
         match fact:
             case "fixed":
-                return self._origin(value)[0]
+                fixed, _, _ = self._origin(value)
+                return fixed
             case "varying":
-                return self._origin(value)[1]
+                return self.is_varying(value)
             case "direct":
                 return value in self.inputs
             case "stored":
@@ -370,11 +382,17 @@ class Sources:
 
     def is_varying(self, value: Value | None) -> bool:
         """Whether the elements of a value are computed when the model runs."""
-        return value is not None and self._origin(value)[1]
+        if value is None:
+            return False
+        _, varying, _ = self._origin(value)
+        return varying
 
     def is_late(self, value: Value | None) -> bool:
         """Whether a value depends on constants alone but is computed only when the model runs."""
-        return value is not None and self._origin(value)[2]
+        if value is None:
+            return False
+        _, _, late = self._origin(value)
+        return late
 
     def late_inputs(self, node: Node) -> list[int]:
         """The indices of the late inputs of a layer, without the first input."""
@@ -382,28 +400,28 @@ class Sources:
             return []
         return [index for index, value in enumerate(node.inputs) if index and self.is_late(value)]
 
-    def _of_node(self, node: Node, known: list[tuple[bool, bool, bool]]) -> tuple[bool, bool, bool]:
-        """The origin of the outputs of a layer with inputs of ``known`` origins."""
-        key = (id(self.known.calls.get(node)), len(node.inputs), len(node.bodies), *known)
+    def _of_node(self, node: Node, inputs: list[Origin]) -> Origin:
+        """The origin of the outputs of a layer from the origins of its inputs."""
+        key = (id(self.known.calls.get(node)), len(node.inputs), len(node.bodies), *inputs)
         found = self.of_nodes.get(key)
         if found is None:
-            found = self.of_nodes[key] = self._of_call(node, known)
+            found = self.of_nodes[key] = self._of_call(node, inputs)
         return found
 
-    def _of_call(self, node: Node, known: list[tuple[bool, bool, bool]]) -> tuple[bool, bool, bool]:
+    def _of_call(self, node: Node, inputs: list[Origin]) -> Origin:
         """The same as ``_of_node``, without its cache."""
-        if self._gives_shape_only(node) or not node.inputs or any(node.bodies):
-            return False, False, False
-        fixed, varying, late = True, False, True
-        for each in known:
-            fixed, varying = fixed and each[0], varying or each[1]
-            late = late and (each[0] or each[2])
-        late = late and (not fixed or self._is_kept(node))
+        if self._needs_only_shapes(node) or not node.inputs or any(node.bodies):
+            return UNKNOWN_ORIGIN
+        fixed, varying, constant = True, False, True
+        for is_fixed, is_varying, is_late in inputs:
+            fixed, varying = fixed and is_fixed, varying or is_varying
+            constant = constant and (is_fixed or is_late)
+        late = constant and (not fixed or self._is_never_folded(node))
         return fixed and not late, varying or late, late
 
-    def _origin(self, value: Value) -> tuple[bool, bool, bool]:
-        """The origin of a value; all parts are False if it is unknown. ``met`` are the values whose inputs come first,
-        so those of them that a later one uses without an origin are on a cycle."""
+    def _origin(self, value: Value) -> Origin:
+        """The origin of a value. The inputs of a cycle count as unknown."""
+        # An input that was met before, but has no origin yet, is on a cycle.
         waiting, met = [value], set[Value]()
         while waiting:
             last = waiting[-1]
@@ -412,8 +430,8 @@ class Sources:
                 waiting.pop()
             elif last in self.constants or node is None or last in self.inputs:
                 self.origins[last] = (last in self.constants, last in self.inputs, False)
-            elif self._gives_shape_only(node) or not node.inputs or any(node.bodies):
-                self.origins[last] = (False, False, False)
+            elif self._needs_only_shapes(node) or not node.inputs or any(node.bodies):
+                self.origins[last] = UNKNOWN_ORIGIN
             else:
                 used = [each for each in node.inputs if each is not None]
                 met.add(last)
@@ -421,6 +439,5 @@ class Sources:
                 if unseen:
                     waiting += unseen
                     continue
-                known = [self.origins.get(each, (False, False, False)) for each in used]
-                self.origins[last] = self._of_node(node, known)
+                self.origins[last] = self._of_node(node, [self.origins.get(each, UNKNOWN_ORIGIN) for each in used])
         return self.origins[value]

@@ -7,19 +7,20 @@ from collections.abc import Sequence
 from functools import lru_cache
 from itertools import accumulate
 
-from irlint.dims import Shape, elements
+from irlint.checks.constants import bytes_of
+from irlint.dims import Shape
 from irlint.findings.wording import counted
 from irlint.inference.known import Known
 from irlint.model import Constant, Model, Node, Value
 from irlint.model.order import graphs
 from irlint.model.tensor import Tensor, shape_text
 from irlint.parsers.openvino.types import renamed_type
-from irlint.parsers.weights import byte_size
 
 
 def correction(constant: Constant, node: Node, size: int, known: Known) -> str:
-    """The help for a Const whose type needs another number of bytes than its ``size``: the attribute to correct. "" if
-    the types that its port and the ports of its users declare do not decide which one is wrong."""
+    """The help for a Const whose element type and shape need another number of bytes than its ``size``: the attribute
+    to correct. "" if the types that its port and the ports of its users declare do not decide which attribute is
+    wrong."""
     declarations = _declared_by(node, known)
     dtype, shape = constant.tensor.dtype, constant.tensor.shape
     used = declared_by_users(node, known)
@@ -32,30 +33,29 @@ def correction(constant: Constant, node: Node, size: int, known: Known) -> str:
             name, text = "shape", _sizes(other.shape)
         stated = f"{other.dtype}{shape_text(other.shape)}"
         return f'write {name}="{text}": {ports} {stated}, which needs exactly {counted(size, "byte")}'
-    needed = _bytes_of(dtype, shape)
+    needed = bytes_of(dtype, shape)
     agreed = declarations and _votes(declarations, dtype, shape) == len(declarations)
     if agreed and needed is not None and can_grow(constant, needed, known):
         return (
-            f'write size="{needed}": the ports declare {dtype}{shape_text(shape)}, too, and the bytes after these '
-            "belong to "
-            "no other constant"
+            f'write size="{needed}": the ports declare {dtype}{shape_text(shape)}, too, and the next bytes of the file '
+            "belong to no other constant"
         )
     return ""
 
 
 def _of_size(size: int, stated: Tensor, declarations: Sequence[Tensor]) -> Tensor | None:
-    """The type that more than half of the ports declare, that needs ``size`` bytes, and whose element type or shape is
-    that of ``stated``; None if there is none."""
+    """The type that needs ``size`` bytes, that more than half of the ``declarations`` agree with, and that has the
+    element type or the shape of ``stated``; None if there is none."""
     shapes = dict.fromkeys((stated.shape, *(each.shape for each in declarations)))
     dtypes = dict.fromkeys((stated.dtype, *(each.dtype for each in declarations)))
     for dtype, shape in [(stated.dtype, each) for each in shapes] + [(each, stated.shape) for each in dtypes]:
-        if _bytes_of(dtype, shape) == size and _votes(declarations, dtype, shape) * 2 > len(declarations):
+        if bytes_of(dtype, shape) == size and _votes(declarations, dtype, shape) * 2 > len(declarations):
             return Tensor(dtype, shape)
     return None
 
 
 def _votes(declarations: Sequence[Tensor], dtype: str | None, shape: Shape | None) -> int:
-    """The number of declarations that agree with an element type and a shape."""
+    """The number of declarations with this shape, and with this element type or none."""
     return sum(each.dtype in (None, dtype) and each.shape == shape for each in declarations)
 
 
@@ -84,15 +84,9 @@ def _declared_types(model: Model) -> dict[Value | None, list[Tensor]]:
     return found
 
 
-def _bytes_of(dtype: str | None, shape: Shape | None) -> int | None:
-    if dtype is None or shape is None or not all(isinstance(dim, int) and dim >= 0 for dim in shape):
-        return None
-    return byte_size(dtype, elements(shape))  # type: ignore[arg-type]
-
-
 def is_mismeasured(constant: Constant) -> bool:
     """Whether a constant has another number of bytes than its element type and shape need."""
-    needed = _bytes_of(constant.tensor.dtype, constant.tensor.shape)
+    needed = bytes_of(constant.tensor.dtype, constant.tensor.shape)
     return needed is not None and constant.stored is not None and constant.stored.size not in (None, needed)
 
 
@@ -101,8 +95,8 @@ def _sizes(shape: Shape | None) -> str:
 
 
 def can_grow(constant: Constant, needed: int, known: Known) -> bool:
-    """Whether the file has ``needed`` bytes from the offset of the constant on, and no other constant uses those after
-    its end."""
+    """Whether the file has ``needed`` bytes from the offset of the constant on, more than the constant has now, and no
+    other constant uses the additional bytes."""
     stored = constant.stored
     if stored is None or stored.size is None or needed > (stored.available or 0):
         return False

@@ -110,7 +110,8 @@ INFINITE = Rule(
 
 @record
 class Case:
-    """A constant in its graph. ``node`` holds it; None for an initializer. ``unread``: the runtime does not read it."""
+    """A constant in its graph. ``node`` is the node with the constant, None for an initializer. ``unread``: the runtime
+    does not read the constant."""
 
     graph: Graph
     name: str
@@ -120,19 +121,18 @@ class Case:
 
     @property
     def file(self) -> str:
-        """The file with its data; "" if there is none."""
-        stored = self.constant.stored
-        return stored.file or "" if stored is not None else ""
+        """The file with the data of the constant; "" if the data is in the model file."""
+        return (self.constant.stored.file or "") if self.constant.stored is not None else ""
 
     @property
     def stored(self) -> Stored:
-        """The position of its data. Only for constants that have one."""
+        """The position of the data of the constant, which must have one."""
         assert self.constant.stored is not None
         return self.constant.stored
 
     @property
-    def made(self) -> tuple[Value, ...]:
-        """The outputs of the node that holds it; () for an initializer."""
+    def outputs(self) -> tuple[Value, ...]:
+        """The outputs of the node with the constant; () for an initializer."""
         return () if self.node is None else tuple(value for value in self.node.outputs if value is not None)
 
     def problem(self, fault: Fault, disputes: tuple[Value, ...] = ()) -> Problem:
@@ -176,8 +176,8 @@ def _is_missing(stored: Stored | None) -> bool:
 
 
 def _may_have_value_problems(tensor: Tensor) -> bool:
-    """Whether ``_value_problems`` may find something: NaN among the values, or a summary of values that counts NaN and
-    infinity."""
+    """Whether ``_value_problems`` may find something: the values contain NaN, or a summary (``Extent``) stands in for
+    the values."""
     if type(tensor) is Weights and tensor.is_finite:
         return False
     if tensor.value is None:
@@ -188,8 +188,9 @@ def _may_have_value_problems(tensor: Tensor) -> bool:
 
 
 def _value_problems(case: Case) -> Iterator[Problem]:
-    """The problems of NaN in a constant and, if its values are summarized (``Extent``), of infinity. Attributes of
-    other operators than Constant are skipped, because NaN may be a separator in their tables."""
+    """The problems of NaN in a constant and, if it is so large that its values are summarized (``Extent``), of
+    infinity. Attributes of other operators than Constant are skipped, because NaN may be a separator in their
+    tables."""
     tensor = case.constant.tensor
     if case.node is not None and case.node.op not in ("Constant", "Const"):
         return
@@ -208,8 +209,8 @@ def _value_problems(case: Case) -> Iterator[Problem]:
 
 
 def _parser_problems(case: Case, form: Format) -> Iterator[Problem]:
-    """The faults that the parser found in a constant, each with the severity that it has in ONNX Runtime at this
-    place."""
+    """The faults that the parser found in a constant. Each is an error if the ONNX checker of ONNX Runtime sees the
+    constant, and at most a warning if the runtime does not read it and accepts the fault there."""
     for fault in case.constant.faults:
         if case.unread and not fault.rule.is_refused(form.loaded_by, "unused constant"):
             fault = fault.at_most(Severity.WARNING)
@@ -219,8 +220,8 @@ def _parser_problems(case: Case, form: Format) -> Iterator[Problem]:
 
 
 def _is_checked(graph: Graph, node: Node | None) -> bool:
-    """Whether ONNX Runtime passes a constant to the ONNX checker: constants of bodies, and attributes of other
-    operators than Constant. It does not check the initializers, nor the Constants, of the main graph and of
+    """Whether ONNX Runtime passes a constant to the ONNX checker. It does so for constants of bodies, and for
+    attributes of operators other than Constant; not for the initializers and the Constants of the main graph and of
     functions."""
     if node is not None and node.op != "Constant":
         return True
@@ -228,8 +229,8 @@ def _is_checked(graph: Graph, node: Node | None) -> bool:
 
 
 def _unread(graph: Graph) -> frozenset[str | Node]:
-    """The names of the unused initializers of the main graph, and its unused Constants: ONNX Runtime drops them unread.
-    Empty for other graphs."""
+    """The names of the unused initializers and the unused Constants of the main graph, which ONNX Runtime removes
+    without reading them. Empty for other graphs."""
     if graph.path:
         return frozenset()
     read = used_values(graph)
@@ -242,8 +243,8 @@ def _lowered(problem: Problem) -> Problem:
 
 
 def _cases(known: Known) -> Iterator[Case]:
-    """The constants of a model that are not sound, graph by graph: initializers and those of Const layers, then those
-    in attributes."""
+    """The constants of a model that are not sound (see ``_is_sound``). In each graph, initializers and constants of
+    Const layers come first, then constants in attributes."""
     for graph in graphs(known.model):
         stored = [pair for pair in graph.constants.items() if not _is_sound(pair[1])]
         inside = [pair for pair in _in_attributes(graph) if not _is_sound(pair[1])]
@@ -268,24 +269,26 @@ def _is_sound(constant: Constant) -> bool:
 
 
 def _in_attributes(graph: Graph) -> Iterator[tuple[Node, Constant]]:
-    # Equal attributes of nodes are one object.
-    """The constants in attributes of nodes, without those that are constants of the graph, each with its node."""
-    plain: set[int] = set()
+    """The constants in attributes of nodes, each with its node. Nodes whose output is a constant of the graph are
+    omitted."""
+    # Nodes with equal attributes share one mapping.
+    without_constants: set[int] = set()
     for node in graph.nodes:
-        if id(node.attributes) in plain or (node.outputs and node.outputs[0] in graph.constants):
+        if id(node.attributes) in without_constants or (node.outputs and node.outputs[0] in graph.constants):
             continue
-        held = [each.value for each in node.attributes.values() if isinstance(each.value, Constant)]
-        if not held:
-            plain.add(id(node.attributes))
-        yield from ((node, constant) for constant in held)
+        constants = [each.value for each in node.attributes.values() if isinstance(each.value, Constant)]
+        if not constants:
+            without_constants.add(id(node.attributes))
+        yield from ((node, constant) for constant in constants)
 
 
 def _needed(constant: Constant) -> int | None:
-    return _bytes_of(constant.tensor.dtype, constant.tensor.shape)
+    return bytes_of(constant.tensor.dtype, constant.tensor.shape)
 
 
 @lru_cache(1024)
-def _bytes_of(dtype: str | None, shape: Shape | None) -> int | None:
+def bytes_of(dtype: str | None, shape: Shape | None) -> int | None:
+    """The number of bytes that a constant needs; None if its type, its rank or one of its sizes is unknown."""
     if shape is None or dtype is None or not all(isinstance(dim, int) and dim >= 0 for dim in shape):
         return None
     return byte_size(dtype, elements(shape))  # type: ignore[arg-type]
@@ -298,13 +301,13 @@ def _has_exact_size(constant: Constant) -> bool:
 
 
 def _in_blocks(constant: Constant, needed: int) -> int:
-    """The number of bytes of an IR's constant that needs ``needed`` bytes: types of 3 and 6 bits are stored in blocks
-    of 3 bytes."""
+    """The number of bytes that OpenVINO writes for a constant of ``needed`` bytes: numbers of 3 and 6 bits are stored
+    in complete blocks of 3 bytes."""
     return -(-needed // 3) * 3 if constant.tensor.dtype in ("uint3", "uint6") else needed
 
 
 def _is_short(constant: Constant) -> bool:
-    """Whether the file ends before the data of a constant does."""
+    """Whether the weights file ends before the end of the data of a constant."""
     stored = constant.stored
     if stored is None or stored.file is None or stored.available is None:
         return False
@@ -313,7 +316,7 @@ def _is_short(constant: Constant) -> bool:
 
 
 def _linked_problem(file: str, cases: list[Case]) -> Problem:
-    """The problem of a file that the ONNX checker does not open, because it is a link or is reached through one; an
+    """The problem of a file that the ONNX checker does not open, because the file or a folder on its path is a link; an
     error if the checker examines one of the constants."""
     case = next((each for each in cases if _is_checked(each.graph, each.node)), None)
     shown = case or cases[0]
@@ -330,7 +333,8 @@ def _and_more(count: int) -> str:
 
 
 def _short_problems(short: Mapping[str, list[Case]], known: Known) -> Iterator[Problem]:
-    """One problem for each file that is too short, at the first constant that the runtime reads, if there is one."""
+    """One problem for each file that is too short, at a constant past its end: the first that the runtime reads, if
+    any."""
     if not short:
         return
     alive = {graph: live(graph, known.format.keeps_alive) for graph in graphs(known.model)}
@@ -345,7 +349,8 @@ def _short_problem(file: str, cases: Sequence[Case], known: Known) -> Problem:
     node, stored = case.node, case.stored
     assert stored.available is not None
     size = stored.size if stored.size is not None else _needed(case.constant) or 0
-    more = f"; so {'does' if others == 1 else 'do'} {counted(others, 'more constant')}" if others else ""
+    extend = counted(others, "more constant extends", "more constants extend")
+    more = f"; {extend} past the end, too" if others else ""
     label = node.name if node is not None and node.name else case.name
     fault = WEIGHTS_TOO_SHORT.fault(
         f"{label!r} needs {counted(size, 'byte')} from offset {stored.offset} of {file}, which has "
@@ -358,7 +363,7 @@ def _short_problem(file: str, cases: Sequence[Case], known: Known) -> Problem:
 
 
 def _other_offset(file: str, size: int, known: Known) -> str:
-    """The help with the offset of the only unused bytes of a file, if there are exactly ``size`` of them; else ""."""
+    """The help with the offset of the only unused bytes of a file; "" unless these are ``size`` bytes at one offset."""
     from irlint.checks.sources import holes
 
     found = [(offset, length) for each, offset, length in holes(known) if each == file]
@@ -386,7 +391,7 @@ def _size_problems(case: Case, known: Known) -> Iterator[Problem]:
     if may_have_more and needed <= stored.size < _in_blocks(constant, needed):
         yield case.problem(_block_fault(constant, stored.size, _in_blocks(constant, needed)))
     if stored.size < needed or (stored.size > needed and not may_have_more):
-        yield case.problem(_size_fault(case, stored.size, needed, known), disputes=case.made)
+        yield case.problem(_size_fault(case, stored.size, needed, known), disputes=case.outputs)
 
 
 def _negative(shape: Shape | None) -> tuple[int, int] | None:
@@ -405,8 +410,8 @@ def _block_fault(constant: Constant, size: int, needed: int) -> Fault:
 
 
 def _size_fault(case: Case, size: int, needed: int, known: Known) -> Fault:
-    """The fault of a constant of ``size`` bytes that needs ``needed`` ones. If the file of an initializer has these,
-    its entry ``length`` is wrong."""
+    """The fault of a constant of ``size`` bytes that needs ``needed`` bytes. If ``size`` is too small, but the file of
+    an initializer has enough bytes, its entry ``length`` is wrong."""
     constant, stored, node = case.constant, case.stored, case.node
     shape = list(constant.tensor.shape or ())
     count = elements(constant.tensor.shape or ())  # type: ignore[arg-type]
@@ -424,21 +429,21 @@ def _size_fault(case: Case, size: int, needed: int, known: Known) -> Fault:
 
 
 def _help_for(constant: Constant, count: int, size: int, node: Node | None, known: Known) -> str:
-    """The help for a constant of ``size`` bytes, with which its ``count`` elements do not fit its element type."""
+    """The help for a constant whose ``count`` elements need another number of bytes than its ``size``."""
     again = "write the constant again with the shape of its data"
     if node is not None and node.output_ports:
         from irlint.checks.const_attributes import correction
 
         return correction(constant, node, size, known) or again
-    kind = next((each for each in PLAIN if constant.tensor.dtype in each), ())
-    fitting = next((each for each in kind if count and byte_size(each, count) == size), None)
+    widths = next((each for each in WIDTHS if constant.tensor.dtype in each), ())
+    fitting = next((each for each in widths if count and byte_size(each, count) == size), None)
     if fitting is None:
         return again
-    return f"{again}; or, if its {size} bytes are {fitting}, which needs so many, correct the element type"
+    return f"{again}; or, if its {size} bytes are numbers of {fitting}, correct the element type"
 
 
 #: Element types that differ only in their width.
-PLAIN = (
+WIDTHS = (
     ("float16", "float32", "float64"),
     ("int8", "int16", "int32", "int64"),
     ("uint8", "uint16", "uint32", "uint64"),

@@ -1,10 +1,10 @@
-"""The check of declared types and shapes against the inferred ones."""
+"""Compares declared types and shapes with the inferred ones."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Set
 
-from irlint.dims import Expr, Shape, elements
+from irlint.dims import Expr, Shape
 from irlint.findings.faults import Fault, Rule, Severity, refused
 from irlint.inference.known import Known
 from irlint.inference.questions import outputs_for
@@ -65,8 +65,8 @@ g (float[2,3] x) => (float[2,3] y) { y = Relu (x) }""",
 )
 
 
-#: Where a value has more declarations than this, only the first node that makes a value of that name is compared with
-#: them.
+#: If a value has more declarations than this, only the first node that computes a value of its name is compared with
+#: the declarations.
 MANY = 8
 
 
@@ -74,7 +74,7 @@ def problems(known: Known) -> list[Problem]:
     """A problem for each declaration that contradicts the inferred type or shape, then problems about names of sizes.
 
     In a chain of nodes, only the first contradiction is a root; later problems name it in ``because``. If an option or
-    the configuration gives shapes, the problems are the inputs whose given shape contradicts the declared one.
+    the configuration gives shapes, only the inputs whose given shape contradicts the declared one are reported.
     """
     if known.overridden:
         from irlint.checks import given
@@ -98,8 +98,8 @@ def problems(known: Known) -> list[Problem]:
 
 
 def _grouped(found: list[Problem], known: Known) -> list[Problem]:
-    """The problems. Stale shapes in alternative bodies, such as the branches of an If, become one problem with a
-    count."""
+    """The problems ``found``, in which stale shapes in alternative bodies, such as the branches of an If, are one
+    problem with their number."""
     stale = [each for each in found if each.graph and each.because is None and _is_stale(each)]
     if len(stale) < 2:
         return found
@@ -199,10 +199,12 @@ class _Comparison:
             yield problem
 
     def _fault(self, node: Node, port: int, value: Value, declaration: Declaration) -> Fault | None:
-        """The fault of a declaration of an output; None if it fits, or if a Convert declares the stored type.
+        """The fault of a declaration of an output; None if the declaration can be true, or if a Convert declares the
+        type of the stored weights.
 
-        At most a note: the type of an unused port of an IR after the first, and any type in IR version 10. At most a
-        warning: an ONNX Constant, a declaration that runtimes ignore, and a shape in a body in IR version 10.
+        Some faults are only notes: types of unused ports of an IR after the first, and all types in IR version 10.
+        Others are only warnings: an ONNX Constant, a declaration that runtimes ignore, and a shape in a body in IR
+        version 10.
         """
         known, graph = self.known, self.graph
         inferred = known.types.get(value)
@@ -215,15 +217,19 @@ class _Comparison:
             self._agreeing.add(pair)
             return None
         if fault.rule is TYPE_CONTRADICTED:
-            if _unpacks(node, declaration, graph):
+            if _declares_stored_type(node, declaration, graph):
                 return None
             if known.format.ports_declare and port and not self._is_used(value):
                 fault = fault.lowered(Severity.NOTE)
         elif node.op == known.format.constant_node:
-            fault = _of_bytes(fault, value, declaration, graph)
+            from irlint.checks.clashes import of_bytes
+
+            fault = of_bytes(fault, value, declaration, graph)
         elif node.op == known.format.input_node and known.format.ports_declare:
-            fault = _of_a_parameter(fault, inferred, declaration.type, graph.path)
-        if (node.op == "Constant" and node.domain == "") or _is_passed_over(declaration, value, graph):
+            from irlint.checks.clashes import of_a_parameter
+
+            fault = of_a_parameter(fault, inferred, declaration.type, graph.path)
+        if (node.op == "Constant" and node.domain == "") or _is_ignored(declaration, value, graph):
             fault = fault.lowered(Severity.WARNING)
         is_old = known.model.format_version == known.format.lax_version
         return _of_an_old_writer(fault, graph) if is_old else fault
@@ -234,7 +240,8 @@ class _Comparison:
         return value in self._used
 
     def _root(self, node: Node, port: int, declaration: Declaration) -> Problem | None:
-        """The earlier problem from which this one follows: the declaration fits the declared types of the inputs."""
+        """The problem of an input from which the problem of a declaration follows. None if the inputs have no problem,
+        or if the declaration would contradict the declared types of the inputs, too."""
         known, roots = self.known, self._roots
         root = next((roots[value] for value in node.inputs if value is not None and value in roots), None)
         if root is None:
@@ -295,31 +302,8 @@ def _has_sizes(shape: Shape | None, declared: Shape | None) -> bool:
     return all(stated is None or stated == dim for dim, stated in zip(shape, declared))
 
 
-def _of_bytes(fault: Fault, value: Value, declaration: Declaration, graph: Graph) -> Fault:
-    """The fault of a constant's declaration, with a note if the stored bytes fit the declared shape."""
-    from irlint.parsers.weights import byte_size
-
-    constant, declared = graph.constants.get(value), declaration.type
-    size = constant.stored.size if constant is not None and constant.stored is not None else None
-    if constant is None or size is None or not isinstance(declared, Tensor):
-        return fault
-    held = constant.tensor
-    needed = [
-        byte_size(held.dtype, elements(shape))  # type: ignore[arg-type]
-        for shape in (declared.shape, held.shape)
-        if held.dtype and shape is not None and all(isinstance(dim, int) and dim >= 0 for dim in shape)
-    ]
-    if len(needed) < 2 or needed[0] != size or needed[1] == size:
-        return fault
-    texts = [f"{held.dtype}{shape_text(shape)}" for shape in (declared.shape, held.shape)]
-    return fault.changed(
-        notes=(*fault.notes, f"its {size} bytes are those of {texts[0]}; {texts[1]} needs {needed[1]}"),
-        help=f"correct the shape of the constant to {shape_text(declared.shape)}",
-    )
-
-
-def _is_passed_over(declaration: Declaration, value: Value, graph: Graph) -> bool:
-    """Whether runtimes ignore this declaration of the value."""
+def _is_ignored(declaration: Declaration, value: Value, graph: Graph) -> bool:
+    """Whether ONNX Runtime ignores a declaration of a value; False for ports of an IR."""
     if declaration.by == "port":
         return False
     from irlint.checks.types import counts
@@ -328,8 +312,8 @@ def _is_passed_over(declaration: Declaration, value: Value, graph: Graph) -> boo
 
 
 def _of_inputs(node: Node, graph: Graph, known: Known, terms: Terms | None) -> Iterator[Problem]:
-    """A problem for each input port of an IR whose dims differ from the output port at the other end of its edge. That
-    output port must agree with the inferred shape."""
+    """A problem for each input port of an IR whose dims contradict the inferred shape although the output port at the
+    other end of its edge agrees with it."""
     for index, (port, value) in enumerate(zip(node.input_ports, node.inputs)):
         given = known.types.get(value) if value is not None else None
         stated = value.type if value is not None else None
@@ -339,12 +323,11 @@ def _of_inputs(node: Node, graph: Graph, known: Known, terms: Terms | None) -> I
         if not text or not stated.shape or _clash(given.shape, stated.shape, known, terms):
             continue
         both = len(node.input_ports) == 1 and any(each.type.shape == port.type.shape for each in node.output_ports)
+        subject = "both ports declare" if both else f"input port {port.id} declares"
         from irlint.checks.clashes import port_text
 
         fault = SHAPE_CONTRADICTED.fault(
-            port_text(
-                given.shape, port.type.shape, text, "both ports declare" if both else f"input port {port.id} declares"
-            ),
+            port_text(given.shape, port.type.shape, subject),
             help=f"declare {shape_text(given.shape)}",
             input=index,
             severity=Severity.NOTE if known.model.format_version == known.format.lax_version else Severity.WARNING,
@@ -352,17 +335,16 @@ def _of_inputs(node: Node, graph: Graph, known: Known, terms: Terms | None) -> I
         yield Problem(fault, graph.path, node, None, node.located(port.place))
 
 
-def _unpacks(node: Node, declaration: Declaration, graph: Graph) -> bool:
-    """Whether a Convert of compressed weights declares the stored type, float16, as its output type. OpenVINO's own
-    writer does so if the weights are an output of the model."""
+def _declares_stored_type(node: Node, declaration: Declaration, graph: Graph) -> bool:
+    """Whether a Convert of compressed weights declares the stored type, float16, as its output type. OpenVINO writes
+    such a declaration if the weights are an output of the model."""
     stored = graph.constants.get(node.inputs[0]) if node.op == "Convert" and node.inputs and node.inputs[0] else None
     declared = declaration.type
     return stored is not None and isinstance(declared, Tensor) and declared.dtype == stored.tensor.dtype == "float16"
 
 
 def _of_an_old_writer(fault: Fault, graph: Graph) -> Fault:
-    """The fault with its severity in IR version 10: writers of that version left other precisions on ports, and other
-    dims inside bodies."""
+    """The fault with its severity in IR version 10: a note for a type, and a warning for a shape in a body."""
     if fault.rule is TYPE_CONTRADICTED:
         return fault.lowered(Severity.NOTE)
     return fault.lowered(Severity.WARNING) if graph.path else fault
@@ -399,7 +381,7 @@ def _contradiction(
     text = _clash(held.shape, stated.shape, known, terms, returned=declaration.by == "output" and not within)
     if not text:
         return None
-    from irlint.checks.clashes import clash_axis, correction, joining
+    from irlint.checks.clashes import broadcast_notes, clash_axis, correction
 
     where = _called(declaration, port, within)
     axis = None if what else clash_axis(held.shape, stated.shape, text)
@@ -410,7 +392,7 @@ def _contradiction(
     return SHAPE_CONTRADICTED.fault(
         message,
         help=correction(held.shape, stated.shape, axis),
-        notes=joining(held.shape, stated.shape, known),
+        notes=broadcast_notes(held.shape, stated.shape, known),
         severity=Severity.ERROR if known.format.declared_shapes_hold else Severity.WARNING,
     )
 
@@ -443,8 +425,8 @@ def _type_fault(inferred: Type | None, declared: Type, where: str, known: Known,
 
 
 def _innermost(inferred: Type | None, declared: Type) -> tuple[str, Type | None, Type | None]:
-    """The containers around both types in words, such as "elements of ", and the two inner types; "" and both types for
-    tensors."""
+    """The containers around two types in words, such as "elements of ", and the types inside; "" and both types if they
+    are no containers."""
     what = ""
     held: Type | None = inferred
     stated: Type | None = declared
@@ -454,19 +436,10 @@ def _innermost(inferred: Type | None, declared: Type) -> tuple[str, Type | None,
     return what, held, stated
 
 
-def _of_a_parameter(fault: Fault, given: Type | None, declared: Type | None, within: str) -> Fault:
-    """The fault with another help: correct the `shape` of the Parameter or, in a body, the entry of its port map."""
-    stated, shape = getattr(given, "shape", None), getattr(declared, "shape", None)
-    if not stated or not shape or not all(isinstance(dim, int) for dim in (*stated, *shape)):
-        return fault
-    sizes = ",".join(map(str, shape))
-    correct = "correct the entry of the port map for it" if within else f'write shape="{sizes}"'
-    return fault.changed(help=f"if {shape_text(shape)} is intended, {correct}; otherwise declare {shape_text(stated)}")
-
-
 def _clash(
     inferred: Shape | None, declared: Shape | None, known: Known, terms: Terms | None, *, returned: bool = False
 ) -> str:
+    """The axes on which two shapes cannot be equal, as text; "" if they can. ``returned``: of a model's output."""
     if inferred == declared or (known.format.no_dims_means_unknown and not declared):
         return ""
     from irlint.inference.agreement import NO_TERMS, clashes

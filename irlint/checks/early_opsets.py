@@ -1,4 +1,4 @@
-"""Finds operators in versions that ONNX Runtime does not run: those of the opsets before 7, and some of the newest."""
+"""Finds operators in versions that ONNX Runtime has no kernel for: of opsets before 7, and of the newest opsets."""
 
 from __future__ import annotations
 
@@ -48,8 +48,8 @@ _SHOWN = 8
 
 
 def without_kernel(model: Model, runtime: str) -> Iterator[Fault]:
-    """One fault for all nodes whose opset is older than ONNX Runtime's first kernel of their operator; none if there
-    are none. ``runtime`` is the version of ONNX Runtime."""
+    """One fault for all nodes whose opset is older than ONNX Runtime's first kernel of their operator; nothing if there
+    are no such nodes. ``runtime`` is the version of ONNX Runtime."""
     first = late_kernels()
     counts, opsets = _counted(model, lambda op, version: version < first.get(op, 0))
     if not counts:
@@ -63,8 +63,8 @@ def without_kernel(model: Model, runtime: str) -> Iterator[Fault]:
 
 
 def kernel_ended(model: Model, runtime: str) -> Iterator[Fault]:
-    """One fault for all nodes whose opset is newer than ONNX Runtime's last kernel of their operator; none if there are
-    none. ``runtime`` is the version of ONNX Runtime."""
+    """One fault for all nodes whose opset is newer than ONNX Runtime's last kernel of their operator; nothing if there
+    are no such nodes. ``runtime`` is the version of ONNX Runtime."""
     ended = ended_kernels()
     counts, opsets = _counted(model, lambda op, version: version >= ended.get(op, version + 1))
     if not counts:
@@ -79,8 +79,8 @@ def kernel_ended(model: Model, runtime: str) -> Iterator[Fault]:
 
 
 def _counted(model: Model, lacks: Callable[[str, int], bool]) -> tuple[dict[str, int], set[int]]:
-    """The number of nodes of each operator version of ai.onnx, such as ``Add-6``, that the runtime ``lacks`` (operator
-    and opset), and the opsets of these nodes."""
+    """The number of nodes of each operator version of ai.onnx, such as ``Add-6``, and the opsets of these nodes. Only
+    nodes count for whose operator and opset ``lacks`` returns True."""
     counts: dict[str, int] = {}
     opsets: set[int] = set()
     for graph in graphs(model):

@@ -39,10 +39,10 @@ g (float[batch,seq,8] x) => (float[batch,seq,8] y) { t = Relu (x) y = Add (x, t)
 
 @record
 class Equal:
-    """Two sizes that have to be equal, by the names of their symbols, and the demand.
+    """Two sizes that have to be equal, and the demand that requires it.
 
-    The second one may be an expression of other symbols. ``ones`` are those that may be 1 instead, and ``more`` is the
-    number of other such pairs of different inputs.
+    The first name is a symbol; the second name is a symbol, or an expression of ``symbols``. ``ones`` are the names of
+    sizes that may be 1 instead. ``more`` is the number of other pairs of sizes of different inputs.
     """
 
     names: tuple[str, str]
@@ -55,8 +55,9 @@ class Equal:
 def equal_sizes(
     contract: Contract, named: Mapping[str, str], known: Known
 ) -> Iterator[tuple[Equal, tuple[Value, Value]]]:
-    """Each two axes of inputs that have to be equal, with the inputs; ``named`` maps symbols to the names that the file
-    gives them. Of axes of different inputs, only the first two are returned."""
+    """Each pair of sizes of one input that have to be equal, with that input twice. Of the pairs whose sizes belong to
+    different inputs, only the first is returned, with both inputs. ``named`` maps symbols to the names that the file
+    gives them."""
     graph = known.model.graph
     assert graph is not None
     inputs = {value: _sizes(known.types.get(value)) & named.keys() for value in graph.inputs}
@@ -68,10 +69,10 @@ def equal_sizes(
         if value is not None and names not in seen:
             yield each, (value, value)
         seen |= {names} if value is not None else set()
-    apart = [each for each in equal if not each.ones and each.symbols == frozenset(each.names) not in seen]
-    for each in apart[:1]:
+    of_two = [each for each in equal if not each.ones and each.symbols == frozenset(each.names) not in seen]
+    for each in of_two[:1]:
         one, other = (next(value for value, own in inputs.items() if name in own) for name in each.names)
-        yield replaced(each, more=len(apart) - 1), (one, other)
+        yield replaced(each, more=len(of_two) - 1), (one, other)
 
 
 def problem_of(
@@ -82,20 +83,20 @@ def problem_of(
     ones = [named.get(name, name) for name in each.ones]
     also = ", or one of them 1" if len(ones) > 1 else "".join(f", or `{name}` 1" for name in ones)
     also += f", as must {counted(each.more, 'more pair')} of sizes of different inputs" if each.more else ""
-    apart = values[0] is not values[1]
-    of = f" of `{values[0].name}`" if apart else ""
+    are_of_two_inputs = values[0] is not values[1]
+    of = f" of `{values[0].name}`" if are_of_two_inputs else ""
     message = f"`{one}`{of} and `{other}` of `{values[1].name}` are dynamic, but must be equal{also}"
-    help = "correct the node that uses one for the axis of the other, or give both axes the same name"
+    help = "correct the node that uses one size for the axis of the other, or give both axes the same name"
     if each.symbols != frozenset(each.names):
         message = f"`{one}` of `{values[0].name}` is dynamic, but must equal {other}{also}"
-        help = "correct the node that joins the two sizes, or the nodes before it"
+        help = "correct the node that needs two equal sizes, or the nodes before it"
     fault = EQUAL_SIZES.fault(
         message,
         help=help,
         marks=marks,
         remark="have to be equal" if marks else "",
         notes=(note,),
-        severity=Severity.NOTE if apart else None,
+        severity=Severity.NOTE if are_of_two_inputs else None,
     )
     return Problem(fault, each.demand.graph, each.demand.node, place=each.demand.node.place)
 

@@ -79,8 +79,9 @@ def _problem(value: Value, constant: Constant, graph: Graph, node: Node, index: 
 
 
 def _has_known_operands(known: Known, node: Node) -> bool:
-    """Whether the inputs of a node without a declared shape have no unknown sizes, whose symbols begin with ``_``. If
-    one has, ONNX shape inference may not even know the rank, and does not reach the constant."""
+    """Whether the sizes of all inputs of a node without a declared shape are known or named. If a size is unknown (its
+    symbol begins with ``_``), ONNX shape inference may not know the rank either, and then does not read the
+    constant."""
     for value in node.inputs:
         operand = (
             None if value is None or (isinstance(value.type, Tensor) and value.type.shape) else known.types.get(value)

@@ -13,16 +13,17 @@ ATTRIBUTE_NOT_FINITE = Rule(
     "IRL742",
     "attribute-not-finite",
     Severity.WARNING,
-    "A factor among the attributes is NaN or infinite.",
-    why="The products with the factor are NaN or infinite, and so are most results that are computed from them. "
-    "LeakyRelu and Elu multiply only negative numbers by it. OpenVINO refuses some of these when it loads the model.",
-    fix="Write the factor that is intended.",
+    "An attribute from which results are computed is NaN or infinite.",
+    why="Results that are computed with NaN are NaN. With infinity they are infinite or NaN, or 0 if an infinite "
+    "epsilon is in the divisor. LeakyRelu and Elu multiply only negative numbers by `alpha`. OpenVINO refuses some of "
+    "these attributes when it loads the model.",
+    fix="Write the number that is intended.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,2] x, float[2,2] w) => (float[1,2] y) { y = Gemm <alpha = nan> (x, w) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,2] x, float[2,2] w) => (float[1,2] y) { y = Gemm <alpha = 0.5> (x, w) }""",
 )
-#: Attributes that are factors or terms of every result.
+#: Attributes that operators use as factors or terms of results: reported if they are NaN or infinite.
 FACTORS = frozenset(("alpha", "beta", "gamma", "epsilon", "eps", "bias", "scale", "cubic_coeff_a", "momentum"))
 
 #: Attributes that are examined: FACTORS, and others that may be infinite: a threshold, the numbers of a Constant, and
@@ -88,8 +89,8 @@ def listed(node: Node) -> Iterator[Fault]:
 
 
 def number_in(attribute: Attribute | None) -> float | None:
-    """The number in an attribute of either format; None if there is no attribute, or if it refers to another one or is
-    no number."""
+    """The number in an attribute of either format. None if the attribute is omitted, refers to an attribute of the
+    enclosing function, or is no number."""
     if attribute is None or attribute.reference is not None:
         return None
     try:

@@ -1,4 +1,4 @@
-"""Finds numbers with which ONNX Runtime fails when a node runs, and a Clip whose bounds are exchanged."""
+"""Finds numbers with which ONNX Runtime fails when a node runs, and Clips whose minimum is above the maximum."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ BOUNDS_CROSSED = Rule(
     "IRL746",
     "clip-bounds-crossed",
     Severity.WARNING,
-    "The least number of a Clip is above the largest.",
-    why="The result is the same for every input: ONNX Runtime and OpenVINO give the largest number.",
-    fix="Exchange the two.",
+    "The minimum of a Clip is above its maximum.",
+    why="The result is the same for every input: ONNX Runtime and OpenVINO return the maximum.",
+    fix="Exchange the minimum and the maximum.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2] x) => (float[2] y) <float low = {6.0}, float high = {0.0}> { y = Clip (x, low, high) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -37,23 +37,23 @@ g (float[2] x) => (float[2] y) <float low = {0.0}, float high = {6.0}> { y = Cli
 
 
 def faults(values: Values, node: Node) -> Iterator[Fault]:
-    """The fault of a Dropout, a OneHot or a Clip; none if its numbers are sound."""
+    """The fault of a Dropout, a OneHot or a Clip; nothing if its numbers are sound or unknown."""
     return CHECKS[node.op](values, node)
 
 
 def _dropout(values: Values, node: Node) -> Iterator[Fault]:
-    """The fault of a ratio that ONNX Runtime refuses; none if it is sound or unknown."""
+    """The fault of a ratio that ONNX Runtime refuses; nothing if the ratio is sound or unknown."""
     ratio = values.number(node, 1)
     if ratio is not None and not 0 <= ratio < 1:
         yield FAILS_WHEN_RUN.fault(
-            f"input 1 (ratio) is {ratio:g}: ONNX Runtime takes 0 to less than 1, and fails when the node runs",
+            f"input 1 (ratio) is {ratio:g}: ONNX Runtime accepts 0 to less than 1, and fails when the node runs",
             help="write a ratio from 0 to less than 1",
             input=1,
         )
 
 
 def _one_hot(values: Values, node: Node) -> Iterator[Fault]:
-    """The fault of a depth of 0; none if there is another one, or none is known."""
+    """The fault of a depth of 0; nothing if the depth is another number or unknown."""
     if values.number(node, 1) == 0 and node.domain == "":
         yield FAILS_WHEN_RUN.fault(
             "input 1 (depth) is 0: ONNX Runtime fails when the node runs",
@@ -63,7 +63,7 @@ def _one_hot(values: Values, node: Node) -> Iterator[Fault]:
 
 
 def _clip(values: Values, node: Node) -> Iterator[Fault]:
-    """The fault of a minimum above the maximum; none if they are in order or unknown."""
+    """The fault of a minimum above the maximum; nothing if one of the two is unknown."""
     least, most = values.number(node, 1), values.number(node, 2)
     if least is not None and most is not None and least > most:
         yield BOUNDS_CROSSED.fault(

@@ -25,10 +25,11 @@ from irlint.records import record, replaced
 #: A longer condition, in characters, is omitted from a note.
 LONG = 120
 
-#: At most this many conditions are listed for one size, and before the last one.
+#: At most this many conditions are listed in the notes about one size, and in a message about conditions that
+#: contradict each other, before the last condition.
 MOST = 3
 
-#: At most this many sizes or ranges of sizes are listed, up to this size.
+#: At most this many sizes or ranges of sizes are listed, and only if none is above this size.
 LISTED, LARGEST = 6, 1 << 16
 
 #: How the element types of weights begin.
@@ -42,8 +43,8 @@ Marks = tuple[tuple[int, int], ...]
 
 @record
 class Place:
-    """The axis of an input whose size is a symbol of its own. ``text`` is its name in the file, "" if it has none;
-    ``limits`` are its bounds, ``dtype`` is the element type of the input."""
+    """An axis of an input whose size is a single symbol. ``text`` is the name of the size in the file, "" if it has no
+    name; ``limits`` are its bounds, and ``dtype`` is the element type of the input."""
 
     input: str
     axis: int
@@ -53,8 +54,8 @@ class Place:
 
 
 def problems(known: Known) -> list[Problem]:
-    """A problem for each fixed size, each fixed product, and each two sizes of an input that must be equal; a single
-    problem if no sizes work."""
+    """A problem for each fixed size or product, each size with few values, and each pair of sizes that must be equal. A
+    single problem if no sizes work."""
     graph = known.model.graph
     assert graph is not None
     places = _places(graph, known)
@@ -132,6 +133,7 @@ def _fixed(each: Fixed, places: Mapping[str, Place], makers: Makers) -> Problem:
 
 
 def _narrow(each: Narrow, places: Mapping[str, Place], makers: Makers) -> Problem:
+    """The problem of a size of which only a few values work."""
     known, demand = makers.known, each.demands[0]
     text = _listed_sizes(each)
     marks = _marks(demand, (each.name,), known)
@@ -181,21 +183,22 @@ def _sizes(places: Sequence[Place]) -> str:
 
 
 def _needed(demand: Demand, *, here: bool) -> str:
-    """The note about what a node needs, and why. A condition of more than LONG characters is omitted."""
+    """The note about the condition of a node and its reason. A condition over LONG characters is not written out."""
     condition, why = demand.requirement.condition, demand.requirement.why
     who = "this node" if here else f"{demand.node.op} {demand.node.label!r}"
-    return f"{who} needs {condition}: {why}" if len(condition) <= LONG else f"{who} needs it: {why}"
+    return f"{who} needs {condition}: {why}" if len(condition) <= LONG else f"{who} needs a long condition: {why}"
 
 
 def _remark(each: Fixed, demand: Demand, marks: Marks) -> str:
+    """The remark beside the marks: the size of one input that works, or that sizes of several inputs must be equal."""
     if len({index for index, _ in marks}) < 2:
         return f"only {each.condition or each.size} works" if marks else ""
     return "have to be equal" if len(demand.requirement.any_of) == 1 else "have to be equal, or one of them 1"
 
 
 def _marks(demand: Demand, names: Sequence[str], known: Known) -> Marks:
-    """The axes of inputs to mark at a node: those that it requires to be equal, if they are aligned by broadcasting or
-    a single pair; else those whose sizes are fixed."""
+    """The inputs and axes to mark at a node: the axes of two inputs that the demand requires to be equal, if they are
+    aligned for broadcasting or a single pair; else all axes whose sizes contain one of the ``names``."""
     types = inputs_of(demand.node, known)
     if _lists_removed_axes(demand.node, types, known):
         types = types[:1]
@@ -213,7 +216,7 @@ def _marks(demand: Demand, names: Sequence[str], known: Known) -> Marks:
 
 
 def _pairs(relation: Relation, types: Sequence[Type | None]) -> list[tuple[tuple[int, int], tuple[int, int]]]:
-    """The pairs of axes of two different inputs that have the two sizes of a relation."""
+    """Each pair of an axis with the left size of a relation and an axis of another input with its right size."""
     left, right = (
         [(index, axis) for index, axis, dim in _axes(types) if dim == side] for side in (relation.left, relation.right)
     )
@@ -221,6 +224,7 @@ def _pairs(relation: Relation, types: Sequence[Type | None]) -> list[tuple[tuple
 
 
 def _axes(types: Sequence[Type | None]) -> Iterator[tuple[int, int, Dim | None]]:
+    """The input, the axis and the size of each axis of tensors."""
     for index, each in enumerate(types):
         for axis, dim in enumerate(each.shape or () if isinstance(each, Tensor) else ()):
             yield index, axis, dim
@@ -231,7 +235,7 @@ def _rank(known: Type | None) -> int:
 
 
 def _are_aligned(marks: Marks, node: Node, known: Known) -> bool:
-    """Whether the marks of several inputs are on the same axes, counted from the last one."""
+    """Whether there are marks of several inputs, on the same axes of each, counted from the last axis."""
     types = inputs_of(node, known)
     ends: dict[int, set[int]] = {}
     for index, axis in marks:
@@ -240,7 +244,8 @@ def _are_aligned(marks: Marks, node: Node, known: Known) -> bool:
 
 
 def _of_ids(names: Sequence[str], places: Mapping[str, Place]) -> bool:
-    """Whether an input of ids or of a mask has one of these sizes. Such an input has no axis of channels."""
+    """Whether an input of integers, such as ids or a mask, has one of these sizes. Such an input has no axis of
+    channels."""
     return any(places[name].dtype in IDS for name in names)
 
 
@@ -276,26 +281,26 @@ def _is_weight(index: int, axis: int, node: Node, makers: Makers) -> bool:
 
 
 def _help_for_size(each: Fixed, declare: str, node: Node, makers: Makers) -> str:
-    """The help for fixed sizes: another target, other axes to remove, another axis, transposed matrices, a table of
-    another size, or the declaration of the sizes."""
+    """The help for fixed sizes: other axes to remove, another target, another axis, transposed matrices, reordered
+    axes, or a table of another size; and always, as the alternative, to ``declare`` the sizes."""
     known, size = makers.known, each.size
     inputs = inputs_of(node, known)
     if _lists_removed_axes(node, inputs, known):
         return f"remove the axis from input 1, the list of axes to remove, or {declare}"
     if _lists_output_sizes(node, inputs, known):
         return f"compute the target from the input (with -1, or with its Shape), or {declare}"
-    axes = [(axis, index) for index, axis, dim in _axes(inputs) if dim == size and dim is not None]
+    axes = [(index, axis) for index, axis, dim in _axes(inputs) if dim == size and dim is not None]
     if "axis" in node.attributes and len(axes) == 1:
-        (at, index) = axes[0]
-        return f"{size} is axis {at} of input {index}: if that axis is intended, correct `axis`; or {declare}"
+        index, axis = axes[0]
+        return f"{size} is axis {axis} of input {index}: if that axis is intended, correct `axis`; or {declare}"
     fitting = [f"input {index}" for index in range(len(inputs)) if _fits_transposed(index, node, inputs, known)]
     if fitting:
         return f"with the last two axes of {' or of '.join(fitting)} swapped, it works for every size; or {declare}"
     moved = _moved(size, each, node, known)
     if moved:
         return f"{moved}: reorder the axes before this node, or {declare}"
-    marked = [(axis, index) for index, axis in _marks(each.demands[0], each.names, known)]
-    fixing = {index for axis, index in axes or marked if _is_weight(index, axis, node, makers)}
+    marked = _marks(each.demands[0], each.names, known)
+    fixing = {index for index, axis in axes or marked if _is_weight(index, axis, node, makers)}
     if len(fixing) == 1:
         text = _help_for_constant(_input_text(node, fixing.pop(), known), declare, each.demands[0])
         pools = size is None and len(each.names) > 1 and len(each.demands[0].requirement.any_of) == 1
@@ -304,17 +309,18 @@ def _help_for_size(each: Fixed, declare: str, node: Node, makers: Makers) -> str
 
 
 def _moved(size: int | None, each: Fixed, node: Node, known: Known) -> str:
-    """The only axis of the constrained input that has the needed size, in words; "" if there is none, or several."""
+    """The only axis with the needed size, among the inputs with a mark of another size, in words; "" if there is none,
+    if there are several, or if the needed size is 1 or unknown."""
     inputs = inputs_of(node, known)
     marks = [
         (index, axis) for index, axis in _marks(each.demands[0], each.names, known) if _dim(inputs[index], axis) != size
     ]
-    axes = [(axis, index) for index, axis, dim in _axes(inputs) if dim == size and index in dict(marks)]
-    return f"axis {axes[0][0]} of input {axes[0][1]} is {size}" if size not in (None, 1) and len(axes) == 1 else ""
+    axes = [(index, axis) for index, axis, dim in _axes(inputs) if dim == size and index in dict(marks)]
+    return f"axis {axes[0][1]} of input {axes[0][0]} is {size}" if size not in (None, 1) and len(axes) == 1 else ""
 
 
 def _lists_output_sizes(node: Node, inputs: Sequence[Type | None], known: Known) -> bool:
-    """Whether an input after the first one has an entry for each axis of the only output."""
+    """Whether an input after input 0 is a list of known values with an entry for each axis of the only output."""
     output = known.types.get(node.outputs[0]) if len(node.outputs) == 1 and node.outputs[0] is not None else None
     if not isinstance(output, Tensor) or output.rank is None:
         return False
@@ -323,13 +329,13 @@ def _lists_output_sizes(node: Node, inputs: Sequence[Type | None], known: Known)
 
 
 def _input_text(node: Node, index: int, known: Known) -> str:
-    """The name of a node's input, if values have names in the format."""
+    """The name of an input of a node; in formats without names of values, its index."""
     value = node.inputs[index]
     return f"`{value.name}`" if value is not None and known.format.input_node is None else f"input {index}"
 
 
 def _lists_removed_axes(node: Node, types: Sequence[Type | None], known: Known) -> bool:
-    """Whether the second of two inputs lists the axes of the first that the output does not have."""
+    """Whether input 1 of two inputs lists axes of input 0, as many as the output has fewer axes than input 0."""
     made = [known.types.get(value) for value in node.outputs if value is not None]
     if len(types) != 2 or len(made) != 1 or not isinstance(types[1], Tensor) or types[1].rank != 1:
         return False
@@ -341,15 +347,16 @@ def _lists_removed_axes(node: Node, types: Sequence[Type | None], known: Known) 
 
 
 def _help_for_constant(what: str, declare: str, demand: Demand) -> str:
-    """The help for the constant ``what`` that fixes a size. A table or mask that is broadcast may get another size."""
+    """The help for the constant ``what`` that fixes a size: slice it if it is broadcast (1 is the alternative), else
+    declare the size."""
     if len(demand.requirement.any_of) > 1:
         return f"slice or compute {what} to the size of the input, or {declare}"
     return f"{declare}, which {what} fixes"
 
 
 def _fits_transposed(index: int, node: Node, inputs: Sequence[Type | None], known: Known) -> bool:
-    """Whether a node accepts every size if the last two axes of an input are swapped. An axis of 1 proves nothing,
-    because it is broadcast."""
+    """Whether a node has no condition on sizes if the last two axes of an input are swapped. False if one of the axes
+    is 1: it is broadcast, so the answer proves nothing."""
     given = inputs[index]
     if not isinstance(given, Tensor) or given.shape is None or len(given.shape) < 2 or 1 in given.shape[-2:]:
         return False
@@ -362,8 +369,8 @@ def _fits_transposed(index: int, node: Node, inputs: Sequence[Type | None], know
 
 
 def _unsatisfiable(contract: Contract, places: Mapping[str, Place], known: Known) -> list[Problem]:
-    """The problem of conditions that no sizes meet; it follows from an error of a node with one of them. [] if a size
-    in them is not that of an input."""
+    """The problem of conditions that no sizes meet, at the node of the last condition. It follows from an error of a
+    node with one of the conditions. [] if a size in the conditions is not that of an input."""
     demands = [each for each in contract.impossible if _is_impossible(each)][:1] or contract.impossible
     relations = [relation for each in demands for relation in each.requirement.any_of]
     names = {name for each in relations for name in (*symbols(each.left), *symbols(each.right))}
@@ -408,8 +415,8 @@ def _no_sizes(demands: Sequence[Demand], names: Sequence[str], places: Mapping[s
 
 
 def _shared(names: Sequence[str], known: Known) -> tuple[str, ...]:
-    """The notes about names that several axes of inputs share, if some sizes would work with a name for each axis; else
-    (). Runtimes do not compare axes of one name."""
+    """The notes about ``names`` that several axes of inputs share; () unless some sizes would work if each axis had its
+    own name. Runtimes do not compare axes with one name."""
     graph = known.model.graph
     assert graph is not None
     axes: dict[str, list[str]] = {}
@@ -420,9 +427,9 @@ def _shared(names: Sequence[str], known: Known) -> tuple[str, ...]:
     several = [name for name in names if len(axes.get(name, ())) > 1]
     if not several:
         return ()
-    from irlint.checks.size_names import apart
+    from irlint.checks.size_names import with_separate_names
 
-    if not contract_of(apart(graph, known)).satisfiable:
+    if not contract_of(with_separate_names(graph, known)).satisfiable:
         return ()
     return tuple(
         f"`{known.symbols.get(name, name)}` is {listed(axes[name])}: if each of them had its own name, some sizes "
@@ -432,7 +439,8 @@ def _shared(names: Sequence[str], known: Known) -> tuple[str, ...]:
 
 
 def _text(demand: Demand) -> str:
-    """A condition. If only numbers remain without the common factors of both sides, that relation follows."""
+    """A condition as text. If the two sides without their common factors are numbers, the relation of these numbers
+    follows, such as ``2 * N == 3 * N, which is 2 == 3``."""
     relations = [without_common_factors(each) for each in demand.requirement.any_of]
     condition = demand.requirement.condition
     if any(symbols(each.left) or symbols(each.right) for each in relations):

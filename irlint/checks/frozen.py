@@ -38,7 +38,7 @@ NARROW_SIZE = Rule(
     why=(
         "Convolutions and poolings with strides give the same size for several sizes of the input: with strides of 32, "
         "heights from 224 to 255 give 7. If a later node needs exactly this size, only these heights work. An "
-        "exporter wrote the size into a Reshape target or a table of positions, or a skip connection joins two "
+        "exporter wrote the size into a Reshape target or a table of positions, or a skip connection adds two "
         "resolutions that are equal only for tiny inputs. The model loads, but fails for every other size. irlint "
         "does not report bounds (`seq <= 512`)."
     ),
@@ -79,8 +79,9 @@ g (float[n] x, float[2] a) => (float[h,2] y, float[k,2] z) {
 
 
 def problems(known: Known) -> list[Problem]:
-    """A problem for each dynamic size or product of sizes with only one value that works, or few, and for each two
-    sizes that must be equal; a single problem if no sizes work. [] if an option or the configuration gives shapes."""
+    """A problem for each dynamic size, or product of sizes, of which only one value or a few neighboring values work,
+    and for each pair of sizes that must be equal. A single problem if no sizes work. [] if an option or the
+    configuration gives shapes."""
     if known.overridden or known.model.graph is None or not known.requires:
         return []
     from irlint.checks import fixed, transposed

@@ -119,7 +119,7 @@ def problems(known: Known) -> list[Problem]:
 
 
 def _parameters(function: Function) -> Iterator[Fault]:
-    """The faults of the names of a function, its inputs and its outputs."""
+    """The faults of the names of a function, of its inputs and of its outputs: empty names, and equal names."""
     inputs = [value.name for value in function.graph.inputs]
     outputs = [value.name for value in function.graph.outputs]
     if not function.name:
@@ -165,8 +165,8 @@ Calls = dict[Function, list[tuple[Graph, Node, Function]]]
 
 
 def _recursions(model: Model) -> Iterator[Problem]:
-    """A problem for each cycle of functions that call each other, at its first function. A cycle that shares a function
-    with a reported one is omitted."""
+    """A problem for each cycle of functions that call each other, at the call by its first function. A cycle that
+    shares a function with a reported cycle is omitted."""
     calls = _calls(model)
     components = _components({function: [callee for _, _, callee in called] for function, called in calls.items()})
     reported: set[Function] = set()
@@ -222,8 +222,8 @@ def _callees_first(calls: Mapping[Function, Sequence[Function]]) -> list[Functio
         waiting = [] if start in seen else [(start, iter(calls[start]))]
         seen.add(start)
         while waiting:
-            at, left = waiting[-1]
-            callee = next((each for each in left if each not in seen), None)
+            at, callees = waiting[-1]
+            callee = next((each for each in callees if each not in seen), None)
             if callee is None:
                 found.append(at)
                 waiting.pop()
@@ -254,7 +254,8 @@ def _call_chain(
 
 
 def _other_opset(function: Function, model: Model) -> Iterator[Problem]:
-    """The problem of a function with nodes that have another operator version at the opset of the model."""
+    """The problem of a function with nodes whose operator has another version, or does not exist, at the opset of the
+    model. Only domains of ONNX are compared."""
     differing = []
     for graph, node in _nodes(function.graph):
         mine, theirs = function.opsets.get(node.domain), model.opsets.get(node.domain)

@@ -39,7 +39,8 @@ def problems(known: Known) -> list[Problem]:
 
 
 def _problem(value: Value, node: Node | None, known: Known) -> Problem | None:
-    """The problem of an input whose given shape contradicts the declared one; None if both fit or one is unknown."""
+    """The problem of an input whose given shape contradicts the declared one; None if both can be equal, or if one of
+    them is unknown."""
     declared, given = declared_shape(value, node, known), known.types.get(value)
     if declared is None or not isinstance(given, Tensor) or given.shape is None:
         return None
@@ -51,14 +52,15 @@ def _problem(value: Value, node: Node | None, known: Known) -> Problem | None:
 
 
 def declared_shape(value: Value, node: Node | None, known: Known) -> Shape | None:
-    """The declared shape of an input, None if it is unknown. In formats whose inputs are nodes, ``node`` is that
-    node."""
+    """The declared shape of an input; None if the shape is unknown. ``node`` is the node of the input, in formats whose
+    inputs are nodes."""
     outputs = outputs_for(known, node, ()) if node is not None else None
     return tensor_shape(outputs[0] if outputs else value.type)
 
 
 def _fault(name: str, given: Shape, declared: Shape, by: str) -> Fault | None:
-    """The fault of a given shape that cannot be equal to the declared one; None if it can. ``by`` names its source."""
+    """The fault of a given shape that cannot be equal to the declared one; None if both can be equal. ``by`` names the
+    option or configuration that gives the shape."""
     allowed = [_allowed(dim) for dim in declared]
     if len(given) != len(declared):
         what = f"it has {counted(len(given), 'axis', 'axes')} against {len(declared)}"
@@ -75,6 +77,6 @@ def _fault(name: str, given: Shape, declared: Shape, by: str) -> Fault | None:
 
 
 def _allowed(dim: MaybeDim) -> str:
-    """A declared size; of a bounded one only the limits, such as ``2 to 8``."""
+    """A declared size as text; only the limits of a size with limits, such as ``2 to 8``."""
     text = size_text(dim)
     return text.partition(" (")[2].removesuffix(")") if text.endswith(")") and " (" in text else text

@@ -139,9 +139,8 @@ def _values(graph: Graph) -> Iterator[Problem]:
     dead = unused_nodes(graph, needed)
     if dead:
         names = _listed((node.label or node.op for node in dead), many=len(dead))
-        text = (
-            f"{counted(len(dead), 'node')} {'leads' if len(dead) == 1 else 'lead'} to no output of the graph: {names}"
-        )
+        contribute = "contributes" if len(dead) == 1 else "contribute"
+        text = f"{counted(len(dead), 'node')} {contribute} to no output of the graph: {names}"
         end = next(node for node in dead if needed.isdisjoint(node.outputs))
         yield _problem(UNUSED_NODE, text, graph, None, end)
 
@@ -159,20 +158,22 @@ def unused_initializers(graph: Graph, needed: Collection[Value]) -> list[Value]:
 def unused_nodes(graph: Graph, needed: Set[Value]) -> list[Node]:
     """The nodes of a graph that contribute to no output; [] if the graph has no outputs. ``needed`` are the values that
     something uses."""
-    ends = [node for node in graph.nodes if needed.isdisjoint(node.outputs) and _makes_values(node)]
+    ends = [node for node in graph.nodes if needed.isdisjoint(node.outputs) and _has_no_side_effects(node)]
     if ends:
+        # A name that is defined twice is in use if one of its values is.
         names = {value.name for value in needed}
         ends = [node for node in ends if all(value is None or value.name not in names for value in node.outputs)]
-    return _leading_to(graph, ends) if ends and graph.outputs else []
+    return _with_their_sources(graph, ends) if ends and graph.outputs else []
 
 
-def _makes_values(node: Node) -> bool:
-    """Whether a node is of use only by its outputs. A node of another domain may have side effects."""
+def _has_no_side_effects(node: Node) -> bool:
+    """Whether a node has outputs and certainly no other effect: it is of a domain of ONNX or of ONNX Runtime."""
     return bool(node.outputs) and (node.domain in OFFICIAL_DOMAINS or node.domain == MICROSOFT)
 
 
-def _leading_to(graph: Graph, ends: list[Node]) -> list[Node]:
-    """``ends``, whose outputs nothing uses, and the nodes that lead only to them, in the order of the graph."""
+def _with_their_sources(graph: Graph, ends: list[Node]) -> list[Node]:
+    """The nodes ``ends``, whose outputs nothing uses, and the nodes whose outputs only they use, directly or through
+    others; in the order of the graph."""
     dead = set(ends)
     users: dict[Value, set[Node]] = {}
     makers: dict[Value, Node] = {}
@@ -180,12 +181,12 @@ def _leading_to(graph: Graph, ends: list[Node]) -> list[Node]:
         for value in used(node):
             users.setdefault(value, set()).add(node)
         makers.update((value, node) for value in node.outputs if value is not None)
-    left = set(graph.outputs)
+    outputs = set(graph.outputs)
     waiting = list(ends)
     while waiting:
         for value in used(waiting.pop()):
             maker = makers.get(value)
-            if maker is None or maker in dead or not left.isdisjoint(maker.outputs):
+            if maker is None or maker in dead or not outputs.isdisjoint(maker.outputs):
                 continue
             if all(users.get(each, set()) <= dead for each in maker.outputs if each is not None):
                 dead.add(maker)
@@ -194,11 +195,11 @@ def _leading_to(graph: Graph, ends: list[Node]) -> list[Node]:
 
 
 def _undefined_declarations(graph: Graph) -> Iterator[Problem]:
-    """The problem of the names that ``value_info`` declares although nothing in the graph or in its bodies computes
+    """The problem of the names that ``value_info`` declares although no value of the graph or of its bodies has
     them."""
     names = stray_names(graph)
     if names:
-        text = f"value_info declares {counted(len(names), 'name')} that nothing computes: {_listed(names)}"
+        text = f"value_info declares {counted(len(names), 'name')} that no value has: {_listed(names)}"
         yield _problem(STRAY_DECLARATION, text, graph, names[0])
 
 
@@ -251,8 +252,8 @@ def _imports(model: Model, every: Iterable[Graph]) -> Iterator[Problem]:
 
 
 def unused_imports(model: Model, every: Iterable[Graph]) -> list[str]:
-    """The imported domains, without ai.onnx, of which ``every`` graph has no node and the model no function. [] if the
-    model uses a domain that it does not import."""
+    """The imported domains of which no graph of ``every`` has a node and the model has no function; ai.onnx is omitted.
+    [] if the model uses a domain that it does not import."""
     if all(domain in ("", "ai.onnx") for domain, _ in model.imports):
         return []
     present = {node.domain for graph in every for node in graph.nodes} | {domain for domain, _, _ in model.functions}
@@ -267,8 +268,8 @@ def _problem(rule: Rule, text: str, graph: Graph, value: str | None, node: Node 
 
 
 def _listed(names: Iterable[str], many: int | None = None) -> str:
-    """The first _SHOWN names in quotes and the number of the others. ``many`` is the number of all, if ``names`` has
-    only some."""
+    """The first _SHOWN names in quotes, and the number of the others. ``many`` is the number of all things, if some of
+    them have no name."""
     shown = list(names)
     more = (len(shown) if many is None else many) - _SHOWN
     return ", ".join(repr(shortened(name)) for name in shown[:_SHOWN]) + (f" and {more} more" if more > 0 else "")

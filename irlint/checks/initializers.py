@@ -61,8 +61,9 @@ SPARSE_INITIALIZER = Rule(
 
 
 def problems(known: Known) -> list[Problem]:
-    """The problems of the initializers of all graphs: not an input, without a name, sparse, in external data although
-    they decide a shape, or unlike their declaration."""
+    """The problems of initializers that are no inputs, have no name, are sparse, decide a shape although they are
+    stored as external data, or differ from their declaration. If an option or the configuration gives shapes,
+    declarations are not compared."""
     found = [*_not_inputs(known), *_nameless(known), *_sparse(known)]
     if outside := _outside(known):
         from irlint.checks import external
@@ -98,19 +99,18 @@ def _not_inputs(known: Known) -> Iterator[Problem]:
 
 
 def replaceable(graph: Graph, model: Model) -> Set[Value]:
-    """The graph inputs, if callers may override their initializers; else an empty set."""
+    """The graph inputs, if callers may replace their initializers by other values; else an empty set."""
     return frozenset(graph.inputs) if model.inputs_have_defaults else frozenset()
 
 
 def _outside(known: Known) -> dict[Value, Constant]:
-    """The values of initializers and Constant nodes in external data, without those that callers may override."""
+    """The initializers and the outputs of Constant nodes whose data is external, without initializers that callers may
+    replace."""
     found: dict[Value, Constant] = {}
     for graph in graphs(known.model):
-        overridable = replaceable(graph, known.model)
+        not_constant = replaceable(graph, known.model)
         for value, constant in graph.constants.items():
-            if constant.stored is None or constant.stored.file is None:
-                continue
-            if value not in overridable:
+            if constant.stored is not None and constant.stored.file is not None and value not in not_constant:
                 found[value] = constant
         for node in [each for each in graph.nodes if each.op == "Constant"]:
             attribute = node.attributes.get("value")
@@ -121,8 +121,8 @@ def _outside(known: Known) -> dict[Value, Constant]:
 
 
 def _nameless(known: Known) -> Iterator[Problem]:
-    """One problem for each graph with initializers without a name. ONNX Runtime refuses them in bodies, if one is
-    sparse (``stored`` is None), or if a node omits an input by an empty name."""
+    """One problem for each graph with initializers without a name. ONNX Runtime refuses the model if they are in a
+    body, if one of them is sparse (``stored`` is None), or if a node omits an input by an empty name."""
     for graph in graphs(known.model):
         nameless = [constant for value, constant in graph.constants.items() if not value.name]
         if nameless:
@@ -158,9 +158,12 @@ def _sparse(known: Known) -> Iterator[Problem]:
 
 
 def _contradicted(graph: Graph, known: Known) -> Iterator[Problem]:
-    """A problem for each initializer whose type or shape differs from its declaration. ONNX Runtime refuses the model
-    if a graph input declares it or, up to IR version 3, if the initializer is in the main graph; it ignores other
-    declarations, and one name for two sizes."""
+    """A problem for each initializer whose type or shape differs from its declaration.
+
+    ONNX Runtime refuses the model if the declaration is that of a graph input or, up to IR version 3, if the
+    initializer is in the main graph. It ignores other declarations, and shapes that differ only because one name stands
+    for two sizes.
+    """
     refuses = not known.model.inputs_have_defaults and not graph.path
     inputs = frozenset(graph.inputs)
     kinds: dict[str | None, int] = {}
@@ -195,10 +198,11 @@ def _contradicted(graph: Graph, known: Known) -> Iterator[Problem]:
 
 
 def _help_for(declared: Type | None, stored: str | None, kinds: Mapping[str | None, int]) -> str:
-    """The help to convert an initializer, if more initializers have its declared type than its stored type; else "".
-    ``kinds`` counts the initializers of each element type."""
+    """The help to convert an initializer to its declared element type. "" unless both types are floating-point types
+    and more initializers have the declared type than the stored type. ``kinds`` counts the initializers of each element
+    type."""
     stated = declared.dtype if isinstance(declared, Tensor) else None
     count = kinds.get(stated, 0)
     if stated is None or stored not in FLOATS or stated not in FLOATS or count <= kinds.get(stored, 0):
         return ""
-    return f"convert the initializer to {stated}, which {count} others are of, or declare {stored}"
+    return f"convert the initializer to {stated}, the type of {count} others, or declare {stored}"

@@ -18,12 +18,12 @@ SHOWN = 3
 TRIED = 16
 
 #: The least similarity (0 to 1) of a misspelled name to the right one, and of names of the same kind of value.
-ALIKE, AKIN = 0.8, 0.6
+ALIKE, OF_ONE_KIND = 0.8, 0.6
 
-#: A misspelled name differs from the right one in at most this many letters.
+#: A slip of the pen: the misspelled name differs from the right one in at most this many letters.
 SLIP = 2
 
-#: A tensor to ask which nodes return their input unchanged, such as an Identity that renames a weight.
+#: An input with which nodes are asked whether they return it unchanged, as an Identity that renames a weight does.
 PROBE = Tensor("float32", (3, 5))
 
 
@@ -33,19 +33,22 @@ def spare_values(graph: Graph) -> list[Value]:
     return [value for value in dict.fromkeys(_definitions(graph)) if value.name and value not in needed]
 
 
-def close_value(value: Value, user: Node | None, graph: Graph, spare: list[Value], known: Known) -> str:
-    """The name of the only unused input if it holds the other name, else the most similar name that fits, searched
-    among the unused values ``spare`` before the others; "" if there is none.
+def close_value(value: Value, user: Node | None, graph: Graph, unused: list[Value], known: Known) -> str:
+    """The name of the value that the undefined ``value`` was probably intended to be; "" if there is none. ``user``
+    must accept it.
 
-    A name that differs only in digits belongs to another block and does not count. A name that others use counts only
-    if it differs in a few letters or has the same end, and is no initializer.
+    It is the only unused input, if the graph has no other undefined name and one of the two names contains the other.
+    Else it is the most similar name, first among the ``unused`` values, then among all. A name that differs only in
+    digits belongs to another block and is not proposed. A name that other nodes use is proposed only if it is a slip
+    (see ``_is_slip``) and no initializer.
     """
     wanted = plain(value.name)
     stored = set(graph.constants).difference(graph.inputs)
-    fed = [each for each in spare if each in graph.inputs and each not in graph.constants]
-    if len(fed) == len(graph.undefined) == 1 and _holds(fed[0].name, value.name) and _fits(fed[0], value, user, known):
-        return fed[0].name
-    for values, others_use_it in ((spare, False), (_definitions(graph), True)):
+    inputs = [each for each in unused if each in graph.inputs and each not in graph.constants]
+    if len(inputs) == len(graph.undefined) == 1 and _contains(inputs[0].name, value.name):
+        if _is_accepted(inputs[0], value, user, known):
+            return inputs[0].name
+    for values, others_use_it in ((unused, False), (_definitions(graph), True)):
         names = {
             each.name: each
             for each in values
@@ -53,14 +56,16 @@ def close_value(value: Value, user: Node | None, graph: Graph, spare: list[Value
             and not (others_use_it and (each in stored or not _is_slip(value.name, each.name)))
         }
         close = wording.closest(value.name, names, ALIKE)
-        if close is not None and _fits(names[close], value, user, known):
+        if close is not None and _is_accepted(names[close], value, user, known):
             return close
     return ""
 
 
-def help_for(value: Value, user: Node | None, graph: Graph, spare: list[Value], known: Known, *, searched: bool) -> str:
-    """The help for an undefined name without a close value. If ``searched``, the help states whether the name is
-    probably that of a missing initializer."""
+def help_for(
+    value: Value, user: Node | None, graph: Graph, unused: list[Value], known: Known, *, searched: bool
+) -> str:
+    """The help for an undefined name for which ``close_value`` finds none: define it, or connect one of the ``unused``
+    values. If ``searched``, the help states whether the name is probably that of a missing initializer."""
     name = value.name
     missing, otherwise = f"define {name!r}", ", or connect another value"
     if searched and _is_like_initializer(name, graph):
@@ -70,41 +75,41 @@ def help_for(value: Value, user: Node | None, graph: Graph, spare: list[Value], 
         if slips:
             alike = wording.first_few([f"`{each}`" for each in slips], SHOWN)
             return f"restore the initializer {name!r}, or connect {alike}, which fits, if the name is misspelled"
-    if len(spare) <= TRIED:
-        spare = [each for each in spare if _fits(each, value, user, known)]
-    if not spare:
+    if len(unused) <= TRIED:
+        unused = [each for each in unused if _is_accepted(each, value, user, known)]
+    if not unused:
         return missing + otherwise
-    names = wording.first_few([repr(each.name) for each in spare], SHOWN)
+    names = wording.first_few([repr(each.name) for each in unused], SHOWN)
     return f"{missing}, or connect an unused value: {names}"
 
 
 def _slips_of_length(value: Value, user: Node | None, graph: Graph, known: Known) -> list[str]:
-    """The names that differ from an undefined one in a few letters and in length, and whose values fit; [] if there are
-    too many to test or to list."""
+    """The names that are slips of an undefined name (see ``_is_slip``) with another length, and whose values the user
+    accepts. [] if there are more than TRIED of them to test, or more than SHOWN to list."""
     close = [each for each in _definitions(graph) if 0 < abs(len(each.name) - len(value.name)) <= SLIP]
     close = [each for each in close if _is_slip(value.name, each.name)]
-    fitting = [each.name for each in close if _fits(each, value, user, known)] if len(close) <= TRIED else []
+    fitting = [each.name for each in close if _is_accepted(each, value, user, known)] if len(close) <= TRIED else []
     return fitting if len(fitting) <= SHOWN else []
 
 
 def _is_like_initializer(name: str, graph: Graph) -> bool:
-    """Whether an undefined name is probably that of an initializer: its first part is that of one
-    (``layer.norm.weight`` and ``layer.fc.bias``), or the most similar name is that of one."""
+    """Whether an undefined name is probably that of an initializer: an initializer has the same first part
+    (``layer.norm.weight`` and ``layer.fc.bias``), or the most similar name is that of an initializer."""
     module, dot, _ = name.partition(".")
     if dot and any(each.name.startswith(module + dot) for each in graph.constants if each not in graph.inputs):
         return True
-    like = wording.closest(name, (each.name for each in _definitions(graph)), AKIN)
+    like = wording.closest(name, (each.name for each in _definitions(graph)), OF_ONE_KIND)
     return like is not None and any(each.name == like for each in graph.constants if each not in graph.inputs)
 
 
-def _holds(one: str, other: str) -> bool:
-    """Whether the letters and digits of one of two names are part of the other's."""
+def _contains(one: str, other: str) -> bool:
+    """Whether one of two names contains the other, by letters and digits alone."""
     short, long = sorted(("".join(filter(str.isalnum, each)).casefold() for each in (one, other)), key=len)
     return bool(short) and short in long
 
 
 def _is_slip(name: str, other: str) -> bool:
-    """Whether two names differ only in one group of at most SLIP letters, or one is the end of the other."""
+    """Whether two names differ only in one run of at most SLIP letters, or one is the end of the other."""
     start = 0
     while start < min(len(name), len(other)) and name[start] == other[start]:
         start += 1
@@ -116,8 +121,8 @@ def _is_slip(name: str, other: str) -> bool:
     return other.endswith(name.lstrip("/")) or name.endswith(other.lstrip("/"))
 
 
-def _fits(candidate: Value, value: Value, user: Node | None, known: Known) -> bool:
-    """Whether the node ``user`` accepts the candidate in place of the value; True if this is unknown."""
+def _is_accepted(candidate: Value, value: Value, user: Node | None, known: Known) -> bool:
+    """Whether the node ``user`` accepts the candidate in place of the value; True if the node cannot be asked."""
     if user is None or value not in user.inputs:
         return True
     answer = asked_again(known, user, known.types_of(user.inputs, {value: known.types.get(candidate)}))
@@ -125,21 +130,21 @@ def _fits(candidate: Value, value: Value, user: Node | None, known: Known) -> bo
 
 
 def _type_of_missing(value: Value, graph: Graph, known: Known) -> str:
-    """The type of a missing initializer in parentheses: that of the same parameter in other blocks, else one that fits
-    all users; "" if it is unknown."""
+    """The type of a missing initializer in parentheses: the type of the same parameter in other blocks, else the type
+    of the last axis of the users' other inputs. "" if the users refuse both."""
     users = _users(value, graph, known)
     similar = [each for each in graph.constants if plain(each.name) == plain(value.name)]
     types = {_without_values(known.types.get(each)) for each in similar}
     for one in types if len(types) == 1 else ():
-        if one is not None and _is_taken(one, users, known):
+        if one is not None and _all_accept(one, users, known):
             return f" ({type_text(one)}, as {similar[0].name!r} is)"
     row = _row_of_users(users, known)
     return f" ({type_text(row)} fits where it is used)" if row is not None else ""
 
 
 def _row_of_users(users: list[tuple[Node, Value]], known: Known) -> Tensor | None:
-    """The type of the last axis of the users' other inputs; None if these differ, or if the users refuse this type or a
-    scalar of its element type."""
+    """The type of the last axis of the users' other inputs; None if the last axes differ, or if the users refuse this
+    type or a scalar of its element type."""
     others = (each for user, used in users for each in user.inputs if each is not None and each is not used)
     rows = {
         Tensor(each.dtype, each.shape[-1:])
@@ -147,7 +152,7 @@ def _row_of_users(users: list[tuple[Node, Value]], known: Known) -> Tensor | Non
         if isinstance(each := known.types.get(other), Tensor) and each.shape and isinstance(each.shape[-1], int)
     }
     for one in rows if len(rows) == 1 else ():
-        if _is_taken(one, users, known) and _is_taken(Tensor(one.dtype, ()), users, known):
+        if _all_accept(one, users, known) and _all_accept(Tensor(one.dtype, ()), users, known):
             return one
     return None
 
@@ -158,7 +163,8 @@ def _without_values(known: Type | None) -> Tensor | None:
 
 
 def _users(value: Value, graph: Graph, known: Known) -> list[tuple[Node, Value]]:
-    """The nodes that use a value, each with its input: the value, or a copy that other nodes pass on."""
+    """The nodes that use a value or a copy of it, each with the input that it uses: the value or the copy. Nodes that
+    only copy the value are omitted."""
     found: list[tuple[Node, Value]] = []
     same = {value}
     for node in graph.nodes:
@@ -173,17 +179,17 @@ def _users(value: Value, graph: Graph, known: Known) -> list[tuple[Node, Value]]
     return found
 
 
-def _is_taken(known_type: Tensor, users: list[tuple[Node, Value]], known: Known) -> bool:
-    """Whether all nodes that use a value accept this type for it; False if there are none."""
+def _all_accept(type: Tensor, users: list[tuple[Node, Value]], known: Known) -> bool:
+    """Whether all ``users`` accept a type for the input that they use; False if there are no users."""
     for user, used in users:
-        answer = asked_again(known, user, known.types_of(user.inputs, {used: known_type}))
+        answer = asked_again(known, user, known.types_of(user.inputs, {used: type}))
         if answer is None or answer.outputs is None or answer.faults:
             return False
     return bool(users)
 
 
 def plain(name: str) -> str:
-    """A name without its digits, which is equal for the same parameter of repeated blocks."""
+    """A name without its digits: equal names belong to the same parameter of repeated blocks."""
     return name.translate(_DIGITS)
 
 

@@ -84,6 +84,8 @@ def problems(known: Known) -> list[Problem]:
 
 
 def _no_outputs(graph: Graph) -> Iterator[Problem]:
+    """The problem of a model without outputs; an error if ONNX Runtime refuses it because it has only Constants or no
+    nodes."""
     if graph.outputs:
         return
     nodes = "only Constants as nodes" if graph.nodes else "no nodes"
@@ -99,6 +101,7 @@ def _no_outputs(graph: Graph) -> Iterator[Problem]:
 
 
 def _twice(graph: Graph) -> Iterator[Problem]:
+    """One problem for all values that are listed more than once among the outputs."""
     if len(set(graph.outputs)) == len(graph.outputs):
         return
     counts: dict[Value, int] = {}
@@ -113,6 +116,7 @@ def _twice(graph: Graph) -> Iterator[Problem]:
 
 
 def _without_shape(graph: Graph) -> Iterator[Problem]:
+    """One problem for all inputs and outputs that are declared without a shape."""
     inputs_without_shape = [value for value in graph.inputs if value.name and _lacks(value, "input", typed=True)]
     outputs_without_shape = [value for value in dict.fromkeys(graph.outputs) if _lacks(value, "output", typed=False)]
     parts = [_listed("input", inputs_without_shape), _listed("output", outputs_without_shape)]

@@ -1,4 +1,4 @@
-"""Finds nodes that ONNX Runtime refuses because it uses a declared number where it infers no size."""
+"""Finds nodes that ONNX Runtime refuses because it uses a declared number for a size that it cannot infer."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ class Refusal:
 
 
 def refusals(known: Known) -> dict[Value, Refusal]:
-    """The node that ONNX Runtime refuses, by the value for which it uses declared numbers instead of inferred
-    expressions."""
+    """For each value whose declared numbers make ONNX Runtime refuse a node that uses the value: the first such
+    node."""
     found: dict[Value, Refusal] = {}
     for graph in graphs(known.model):
         merged = {
@@ -48,8 +48,8 @@ def refusals(known: Known) -> dict[Value, Refusal]:
 
 
 def _as_merged(value: Value, inferred: Type | None) -> Tensor | None:
-    """The type of a value with declared numbers in place of inferred expressions; None if no declaration has such a
-    number."""
+    """The inferred type of a value with declared numbers in place of expressions; None if no declaration has a number
+    where the inferred size is an expression."""
     shape = tensor_shape(inferred)
     if shape is None or not any(isinstance(dim, Expr) for dim in shape):
         return None
@@ -80,17 +80,17 @@ def _refused(known: Known, node: Node, merged: dict[Value, Tensor]) -> Fault | N
 
 
 def with_refusals(found: list[Problem], known: Known) -> list[Problem]:
-    """The problems. For each declared size that makes ONNX Runtime refuse a node there is an error, in place of a
-    milder problem of the same value."""
+    """The problems ``found``, and an error for each value whose declared sizes make ONNX Runtime refuse a node. The
+    error replaces a problem of the same value."""
     refused = refusals(known)
     if not refused:
         return found
     errors: dict[tuple[Node | None, str | None], Problem] = {}
     for graph, node in ((each, node) for each in graphs(known.model) for node in each.nodes):
-        made = tuple(each for each in node.outputs if each is not None)
-        for value in [each for each in made if each in refused]:
+        outputs = tuple(each for each in node.outputs if each is not None)
+        for value in [each for each in outputs if each in refused]:
             fault = _refusal(value, node.outputs.index(value), refused[value], known)
-            errors[node, value.name] = Problem(fault, graph.path, node, value.name, node.place, disputes=made)
+            errors[node, value.name] = Problem(fault, graph.path, node, value.name, node.place, disputes=outputs)
     return [errors.pop((each.node, each.value), each) for each in found] + list(errors.values())
 
 
@@ -102,7 +102,7 @@ def _refusal(value: Value, port: int, refusal: Refusal, known: Known) -> Fault:
     assert isinstance(declared, Tensor)
     return SHAPE_CONTRADICTED.fault(
         f"output {port} is declared as {shape_text(declared.shape)}; the operator computes "
-        f"{shape_text(inferred.shape)}: ONNX Runtime uses the declared size if it infers none, and refuses "
+        f"{shape_text(inferred.shape)}: ONNX Runtime uses a declared size that it cannot infer, and refuses "
         f"{refusal.node.op} {refusal.node.label!r} ({refusal.fault.message})",
         help=f"declare {shape_text(inferred.shape)}, or remove the declaration",
         severity=Severity.ERROR,

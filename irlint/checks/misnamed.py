@@ -13,7 +13,7 @@ from irlint.model.formats import FORMATS
 from irlint.parsers.onnx.tensors import facts_beside
 from irlint.parsers.opening import is_url
 
-#: The suffixes of model files. A file whose name begins with the stem of another model belongs to that one.
+#: The suffixes of model files. A file whose name begins with the stem of a model belongs to that model.
 SUFFIXES = tuple(suffix for each in FORMATS for suffix in each.suffixes)
 
 #: A folder with more entries than this is not searched.
@@ -21,11 +21,11 @@ MOST_FILES = 4096
 
 
 def misnamed(file: str, stored: Sequence[Stored], path: str, taken: Collection[str | None]) -> str:
-    """A help that names the file to rename to ``file``; "" if there is none.
+    """A help that names the file beside the model at ``path`` to rename to ``file``; "" if there is none.
 
-    It is a file beside the model at ``path`` with the same letters and digits, or the only one of exactly the size that
-    the constants ``stored`` in it need. A file of that size does not count if it is ``taken`` by other constants or
-    belongs to another model.
+    The name has the same letters and digits as ``file``. If there is no such file, it is the only file of exactly the
+    size that the constants ``stored`` need; that file must be one that runtimes open, must not be ``taken`` by other
+    constants, and must not belong to another model.
     """
     if is_url(path) or not os.path.isfile(path):
         return ""
@@ -45,15 +45,16 @@ def misnamed(file: str, stored: Sequence[Stored], path: str, taken: Collection[s
 
 
 def _needed(stored: Sequence[Stored]) -> int | None:
-    """The end of the last constant in a file, in bytes; None if the end of one is unknown or there is none."""
+    """The end of the last constant in a file, in bytes; None if there is no constant, or if the end of one is
+    unknown."""
     ends = [None if each.size is None else each.offset + each.size for each in stored]
     return None if None in ends else max(ends, default=None)  # type: ignore[type-var]
 
 
-def _files(folder: str, own: str) -> Iterator[tuple[str, int | None]]:
+def _files(folder: str, model_folder: str) -> Iterator[tuple[str, int | None]]:
     """The sorted names in ``folder``, each with the size in bytes, which is None for links and folders. Nothing if
-    ``folder`` is not inside ``own``, the folder of the model, cannot be read, or has too many files."""
-    inside, around = os.path.realpath(folder or os.curdir), os.path.realpath(own or os.curdir)
+    ``folder`` is not inside the folder of the model, cannot be read, or has more than MOST_FILES entries."""
+    inside, around = os.path.realpath(folder or os.curdir), os.path.realpath(model_folder or os.curdir)
     if inside != around and not inside.startswith(around + os.sep):
         return
     try:
@@ -69,12 +70,12 @@ def _files(folder: str, own: str) -> Iterator[tuple[str, int | None]]:
         yield from sorted(files, key=itemgetter(0))
 
 
-def _only_of_size(size: int, names: Sequence[tuple[str, int | None]], own: str) -> str:
-    """The only file of ``size`` bytes that is neither the model ``own`` nor named like another model; "" if there is
-    none or more than one."""
-    stems = [os.path.splitext(each)[0] for each, _ in names if each != own and each.endswith(SUFFIXES)]
+def _only_of_size(size: int, names: Sequence[tuple[str, int | None]], model: str) -> str:
+    """The only file of ``size`` bytes that is neither the ``model`` nor named like another model; "" if there is none
+    or more than one."""
+    stems = [os.path.splitext(each)[0] for each, _ in names if each != model and each.endswith(SUFFIXES)]
     models = tuple(f"{stem}{mark}" for stem in stems for mark in "._")
-    fitting = [each for each, held in names if held == size and each != own and not each.startswith(models)]
+    fitting = [each for each, its_size in names if its_size == size and each != model and not each.startswith(models)]
     return fitting[0] if len(fitting) == 1 else ""
 
 

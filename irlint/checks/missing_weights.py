@@ -13,7 +13,7 @@ from irlint.inference.known import Known
 from irlint.model import Graph, Node, Problem, Stored
 from irlint.model.order import graphs, live
 
-#: For this many missing files, a misnamed one is searched beside the model.
+#: For this many missing files, a file with another name is searched beside the model.
 MOST_SOUGHT = 16
 
 
@@ -54,8 +54,12 @@ def _missing_problem(
 
 
 def _help_for(stored: Sequence[Stored], known: Known, taken: Sequence[Stored] | None) -> str:
-    """The help to put a missing file in its place, or to name the file in which other constants leave out the bytes of
-    these. ``taken`` are the places that constants name; if it is None, no other file is sought."""
+    """The help for a missing file: correct its location, or put the file beside the model.
+
+    ``stored`` are the positions of the constants in the missing file, and ``taken`` the positions of all constants. If
+    ``taken`` is not None, the help may name another file: one that has unused bytes at exactly these positions, or one
+    to rename.
+    """
     file, reason = stored[0].file, stored[0].reason or "does not exist"
     if not file or stored[0].available is not None:
         return "write the position of the data: a file name as location, and integers as offset and length"
@@ -68,14 +72,14 @@ def _help_for(stored: Sequence[Stored], known: Known, taken: Sequence[Stored] | 
 
         around = _file_around(stored, taken)
         if around:
-            return f"write the location {shortened(around)}: other constants there leave out exactly these bytes"
+            return f"write the location {shortened(around)}: no other constant uses its bytes at these offsets"
         other = misnamed(file, stored, known.model.path, {each.file for each in taken})
     return f"put {shortened(file)} beside the model{f': {shortened(other)}' if other else ''}"
 
 
 def _file_around(stored: Sequence[Stored], taken: Sequence[Stored]) -> str:
-    """The only file that other constants name in which the bytes of these constants belong to none, but follow those of
-    another constant or come before them; "" if there is none."""
+    """The only readable file that other constants use in which all positions ``stored`` fit between the other
+    constants (see ``_fits_between``); "" if there is none or more than one."""
     found = []
     for file in dict.fromkeys(each.file for each in taken if each.available is not None and not each.reason):
         spans = [
@@ -88,6 +92,8 @@ def _file_around(stored: Sequence[Stored], taken: Sequence[Stored]) -> str:
 
 
 def _fits_between(stored: Stored, spans: Sequence[tuple[int, int, int]], end: int) -> bool:
+    """Whether bytes of a file that ends at ``end`` overlap no constant, and begin at 0 or at the end of a constant, or
+    end where a constant begins. ``spans`` are the offset, the end and the available bytes of each constant."""
     begin, behind = stored.offset, stored.offset + (stored.size or 0)
     separate = all(behind <= first or last <= begin for first, last, _ in spans)
     return begin < behind <= end and separate and any(begin in (last, 0) or behind == first for first, last, _ in spans)

@@ -94,7 +94,7 @@ Neg (x) }>
 )
 
 
-#: At least this many duplicate names may be those of a repeated row of nodes.
+#: From this number of duplicate names on, repeated rows of nodes are searched.
 SEVERAL = 3
 
 
@@ -179,8 +179,9 @@ class _Names:
 
 
 def _name_after_node(value: Value, other: Value, names: _Names) -> str:
-    """The help to rename one of two values as its node suggests, in graphs whose nodes are named after their outputs:
-    ``Add_95`` computes ``95``. "" if the names of the nodes do not show it, or the name is in use."""
+    """The help to rename one of two values as the name of its node suggests, in graphs whose nodes are named after
+    their outputs: ``Add_95`` computes ``95``. "" unless one node is named after the shared name and the other node
+    after a name that is not in use."""
     for named, rest in ((other, value), (value, other)):
         right, wrong = names.maker(named), names.maker(rest)
         if right is None or wrong is None or right.name.rpartition("_")[2] != named.name:
@@ -195,7 +196,8 @@ def _name_after_node(value: Value, other: Value, names: _Names) -> str:
 
 
 def _help_for_duplicates(value: Value, other: Value, names: _Names) -> str:
-    """The help for two values of one name: remove one of two equal constants, or rename one and update its users."""
+    """The help for two values of one name: remove one of two equal constants, or rename one value and update the nodes
+    that use it, which are listed if there are at most USERS."""
     graph = names.graph
     if _are_equal(graph.constants.get(value), graph.constants.get(other)):
         return "remove one of them: both are equal"
@@ -214,9 +216,9 @@ def _help_for_duplicates(value: Value, other: Value, names: _Names) -> str:
 
 
 def _undefined_name(value: Value, other: Value, names: _Names) -> str:
-    """The help to rename one of two values to the only undefined name of the graph; "" unless that fits exactly one of
-    them. It fits if its node comes before the first use of the undefined name, and the node of the other before the
-    first use of the duplicate one."""
+    """The help to rename one of two values to the only undefined name of the graph. "" unless exactly one of the two
+    can be renamed: its node comes before the first use of the undefined name, and the node of the other value before
+    the first use of the shared name."""
     graph = names.graph
     if len(graph.undefined) != 1 or value not in names.makers or other not in names.makers:
         return ""
@@ -266,8 +268,8 @@ def _duplicate_nodes(graph: Graph) -> Iterator[Problem]:
 def _tolerated(names: _Names, known: Known, value: Value, other: Value) -> bool:
     """Whether ONNX Runtime accepts two values of one name.
 
-    It accepts constants of one type and shape that are not both sparse, outside of bodies, and uses the last. It
-    accepts inputs of the main graph if an initializer has their name, and uses the first.
+    It accepts constants of one type and shape that are not both sparse, outside of bodies, and uses the last constant.
+    It accepts inputs of the main graph if an initializer has their name, and uses the first input.
     """
     graph = names.graph
     if not graph.path and value in names.inputs and other in names.inputs:
@@ -288,7 +290,7 @@ def _constant(value: Value, names: _Names) -> bool:
     return node.op == "Constant" if node is not None else value in names.graph.constants
 
 
-#: The list that has the values of one origin.
+#: The list of a graph in which values of an origin stand.
 _LISTS = {"a graph input": "the inputs", "an initializer": "the initializers"}
 
 
@@ -332,8 +334,8 @@ def _untyped(graph: Graph) -> Iterator[Problem]:
 
 
 def _bodies(graph: Graph, visible: set[str]) -> Iterator[Problem]:
-    """The problems of bodies that return or redefine outer values. ``visible`` are the names that ``graph`` sees;
-    afterwards the set is as before."""
+    """The problems of bodies that return or redefine outer values. ``visible`` are the names of the graphs around
+    ``graph``; names are added during the search and removed at its end."""
     if not graph.bodies:
         return
     own = {value.name for value in (*graph.inputs, *graph.constants)} - visible
@@ -361,7 +363,7 @@ def _returned(body: Graph) -> Iterator[Problem]:
 
 
 def _shadowed(body: Graph, visible: set[str]) -> Iterator[Problem]:
-    """A problem for each output of a node in a body that has the name of an outer value."""
+    """A problem for each output of a node in a body whose name is that of an outer value."""
     for node in body.nodes:
         for port, value in enumerate(node.outputs):
             if value is not None and value.name in visible:

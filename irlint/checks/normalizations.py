@@ -35,21 +35,22 @@ UNCENTERED = frozenset(
 )
 
 
-#: The help of a normalization whose constant is not a small number.
+#: The helps of normalizations for which a small epsilon is no fix.
 HELPS: Mapping[str, str] = {"LRN": "set `bias` to a positive number, such as 1"}
 
 
 def faults(values: Values, node: Node, name: str, epsilon: float) -> Iterator[Fault]:
-    """The fault of the attribute ``name`` of a normalization whose value is ``epsilon``; none if the value is sound."""
-    found = ""
+    """The fault of the attribute ``name`` of a normalization, whose value is ``epsilon``; nothing if the value is
+    sound."""
+    found, input = "", None
     if node.op == "LRN":
         found = _lrn(node, epsilon)
     elif epsilon < 0:
         found = f"{name} is {epsilon:g}: the root of a variance below {-epsilon:g} plus {name} does not exist"
     elif node.op.startswith("BatchNorm"):
-        found = _zero_variance(values, node, epsilon)
+        found, input = _zero_variance(values, node, epsilon), 4
     elif epsilon == 0 and _normalizes_one(values, node):
-        found = f"{name} is 0, and each mean is taken of 1 element: the variance is 0, and the result is NaN"
+        found = f"{name} is 0, and each mean is that of 1 element: the variance is 0, and the result is NaN"
     elif epsilon == 0 and _divides(node):
         equal = "0" if node.op in UNCENTERED else "equal"
         found = f"{name} is 0: elements that are all {equal}, such as padding, become NaN"
@@ -58,12 +59,12 @@ def faults(values: Values, node: Node, name: str, epsilon: float) -> Iterator[Fa
             found,
             help=HELPS.get(node.op, f"set `{name}` to 1e-5, in float16 to at least 6e-8"),
             attribute=name,
-            input=4 if "(var)" in found else None,
+            input=input,
         )
 
 
 def _lrn(node: Node, bias: float) -> str:
-    """The message about the bias of an LRN, which adds it to a sum of squares and raises that to a power."""
+    """The message about the bias of an LRN, which divides by (bias + a sum of squares) ** beta; "" if it is sound."""
     attribute = node.attributes.get("beta")
     beta = 0.75 if attribute is None else number_in(attribute)
     if beta is None or not beta > 0:
@@ -74,26 +75,26 @@ def _lrn(node: Node, bias: float) -> str:
 
 
 def _zero_variance(values: Values, node: Node, epsilon: float) -> str:
-    """The message about a BatchNormalization whose epsilon is 0, or becomes 0 in float16, and whose variance holds 0;
-    "" if it is sound, or if it is in training mode."""
+    """The message about a BatchNormalization whose epsilon is 0, or becomes 0 in float16, and whose variance contains
+    0. "" for other numbers, and in training mode."""
     tensor, training = values.tensor(node, 4), node.attributes.get("training_mode")
     dtype = tensor.dtype if tensor is not None else None
-    kept = rounded(epsilon, "float16") if dtype == "float16" else epsilon
-    span = extent(tensor) if kept == 0 else None
+    used = rounded(epsilon, "float16") if dtype == "float16" else epsilon
+    span = extent(tensor) if used == 0 else None
     if span is None or not span.has_zero or (training is not None and training.value):
         return ""
     which = "0" if epsilon == 0 else f"{epsilon:g}, which is 0 in float16"
-    return f"epsilon is {which}, and input 4 (var) holds 0: the channel is divided by 0"
+    return f"epsilon is {which}, and input 4 (var) contains 0: the channel is divided by 0"
 
 
 def _divides(node: Node) -> bool:
-    """Whether a normalization divides; an MVN may only subtract the mean."""
+    """Whether a normalization divides: every one except an MVN that only subtracts the mean."""
     divides = node.attributes.get("normalize_variance")
     return node.op != "MVN" or divides is None or str(divides.value).lower() in ("true", "1")
 
 
 def _normalizes_one(values: Values, node: Node) -> bool:
-    """Whether a normalization computes each mean of a single element; False if this is unknown."""
+    """Whether each mean that a normalization computes is that of a single element; False if this is unknown."""
     tensor = values.tensor(node, 0)
     if tensor is None or tensor.shape is None:
         return False

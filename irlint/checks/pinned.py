@@ -65,7 +65,7 @@ def tensor(text: str) -> Tensor:
 
 
 def broken(known: Known, promise: Promise) -> Iterator[Problem]:
-    """A problem for each promise that the model breaks."""
+    """A problem for each promise that the model breaks; a single problem if a condition of ``accepts`` is invalid."""
     if known.model.graph is None:
         return
     taken = _ends(inputs(known), promise.takes)
@@ -91,7 +91,8 @@ def _problem(promise: Promise, message: str, name: str = "") -> Problem:
 
 
 def _ends(own: Sequence[End], stated: Mapping[str, Tensor]) -> tuple[End, ...]:
-    """The inputs or outputs with their promised types; those of the model if nothing is promised."""
+    """The promised inputs or outputs; the ``own`` ones of the model if nothing is promised. A promised name that the
+    model has selects that input or output, with the promised type."""
     if not stated:
         return tuple(own)
     by_name = {name: each for each in own for name in each.names}

@@ -47,8 +47,7 @@ def grouped(duplicates: Sequence[Problem], graph: Graph) -> list[Problem]:
     fault = rule.fault(
         f"{'; '.join(map(str, rows[:SHOWN]))}{more}: {what}",
         help=f"remove nodes {rows[0].first} to {rows[0].last} if they are a copy, or merge the graphs with a prefix "
-        "for the names of one "
-        "(onnx.compose.add_prefix)",
+        "for the names of one graph (onnx.compose.add_prefix)",
     )
     root = Problem(fault, graph.path, first, place=first.place, disputes=_values_with_shared_names(graph))
     return [root, *(replaced(each, because=root) if _follows(each, repeated) else each for each in duplicates)]
@@ -82,10 +81,10 @@ def _rows(graph: Graph) -> Iterator[Row]:
 
 
 def _repeated(node: Node, graph: Graph, makers: dict[str, int], named: dict[str, int]) -> int | None:
-    """The index of the earlier node that has an output name or the name of ``node``; None if there is none or it has
-    another operator."""
-    given = [makers.get(value.name) for value in node.outputs if value is not None and value.name]
-    before = next((each for each in given if each is not None), None)
+    """The index of the first earlier node with which ``node`` shares the name of an output, else its own name. None if
+    there is no such node, or if that node has another operator."""
+    earlier = [makers.get(value.name) for value in node.outputs if value is not None and value.name]
+    before = next((each for each in earlier if each is not None), None)
     if before is None:
         before = named.get(node.name)
     if before is None or (graph.nodes[before].domain, graph.nodes[before].op) != (node.domain, node.op):

@@ -15,13 +15,13 @@ from irlint.model import Declaration, Graph, Node, Problem, Value
 from irlint.model.tensor import Tensor, tensor_shape
 from irlint.records import NOTHING, record, replaced
 
-#: Two sizes count as different if they differ for all input sizes from this one on: 1 is often a special case.
+#: The least size of an input for which two sizes are compared: 1 is often a special case.
 LEAST = 2
 
 #: At most this many sizes of one name are compared with each other.
 MOST_SIZES = 16
 
-_REUSE = "ONNX Runtime reuses buffers of sizes with the same name; if the sizes differ, it may fail at run time"
+_REUSE = "ONNX Runtime may use one buffer for values whose sizes have the same names; it fails if the sizes differ"
 
 
 @record
@@ -38,8 +38,9 @@ class Place:
 def problems(known: Known, found: Collection[Problem]) -> list[Problem]:
     """At most one problem.
 
-    It is about the only name of input sizes, if these have to differ; else about the names of the main graph that have
-    two sizes each. Values that are declared wrongly (``found``), and values computed from them, do not count.
+    If the inputs share one name for sizes that have to differ, the problem is about this name. Else it is about the
+    names of the main graph that have two sizes each. Values with a problem of ``found``, and values computed from them,
+    are ignored.
     """
     graph = known.model.graph
     if graph is None:
@@ -56,13 +57,13 @@ def problems(known: Known, found: Collection[Problem]) -> list[Problem]:
 
 def _places(graph: Graph, known: Known) -> dict[str, list[Place]]:
     """The places of each name in the main graph, without inputs that callers may omit."""
-    replaced = set(graph.inputs).intersection(graph.constants) if known.model.inputs_have_defaults else ()
+    optional = set(graph.inputs).intersection(graph.constants) if known.model.inputs_have_defaults else ()
     found: dict[str, list[Place]] = {}
     values: list[tuple[Value, Node | None]] = [(value, None) for value in (*graph.inputs, *graph.constants)]
     values += [(value, node) for node in graph.nodes for value in node.outputs if value is not None and value.declared]
     for value, node in dict(values).items():
         given = known.types.get(value)
-        if value in replaced or not isinstance(given, Tensor) or given.shape is None:
+        if value in optional or not isinstance(given, Tensor) or given.shape is None:
             continue
         for declaration in value.declared:
             for axis, name in _named_axes(declaration, len(given.shape)):
@@ -73,7 +74,7 @@ def _places(graph: Graph, known: Known) -> dict[str, list[Place]]:
 
 
 def _named_axes(declaration: Declaration, rank: int) -> Iterator[tuple[int, str]]:
-    """The axes that are declared with a name, and that name. Nothing if the declared rank is not the inferred
+    """The axes that are declared with a name, each with its name. Nothing if the declared rank is not the inferred
     ``rank``."""
     shape = tensor_shape(declaration.type)
     if shape is not None and len(shape) == rank:
@@ -82,7 +83,7 @@ def _named_axes(declaration: Declaration, rank: int) -> Iterator[tuple[int, str]
 
 
 def _wrong_values(found: Collection[Problem], graph: Graph, known: Known) -> set[Value | None]:
-    """The values that are declared wrongly, and those that are computed from them."""
+    """The outputs of nodes that have a problem of ``found``, and the values that are computed from them."""
     wrong = {(each.node, each.value) for each in found}
     values: set[Value | None] = set()
     for node in known.order(graph).nodes:
@@ -95,8 +96,8 @@ def _wrong_values(found: Collection[Problem], graph: Graph, known: Known) -> set
 def _clash(
     places: Sequence[Place], wrong: Collection[Value | None], known: Known, inputs: Container[str]
 ) -> tuple[Place, Place] | None:
-    """The first two places of a name whose sizes certainly differ; None if there are none. Sizes that an operator may
-    require to be equal do not count."""
+    """The first two places of a name whose sizes certainly differ; None if there are no such places. Two axes of one
+    initializer, and sizes that an operator may require to be equal, are not compared."""
     first: dict[Dim, Place] = {}
     for place in places:
         if place.value not in wrong:
@@ -111,7 +112,7 @@ def _clash(
 
 
 def _differ(one: Dim, other: Dim, inputs: Container[str]) -> bool:
-    """Whether two sizes differ for all sizes of ``inputs`` from LEAST on, and for all sizes that depend on data."""
+    """Whether two sizes differ for all sizes of ``inputs`` of at least LEAST, and for all sizes that depend on data."""
     names = {name: symbol(name, LEAST) for name in (*symbols(one), *symbols(other)) if name in inputs}
     try:
         return same(substituted(one, names), substituted(other, names)) is False
@@ -133,8 +134,9 @@ def _of_clashes(clashes: Sequence[tuple[Place, Place]], known: Known) -> Problem
     also = f", and {more} other name{'s' * (more > 1)} of the graph {'are' if more > 1 else 'is'} used for two" * bool(
         more
     )
+    name = _declared_name(one, known)
     fault = SHAPE_CONTRADICTED.fault(
-        f"{_called(one, known)!r} is the name of two sizes: axis {one.axis} of {one.value.name!r} is {one.size}, and "
+        f"{name!r} is the name of two sizes: axis {one.axis} of {one.value.name!r} is {one.size}, and "
         f"axis {other.axis} of {other.value.name!r} is {other.size}{also}",
         help=f"give axis {other.axis} of {other.value.name!r} a name of its own, or remove the declaration",
         notes=(_REUSE,),
@@ -145,8 +147,8 @@ def _of_clashes(clashes: Sequence[tuple[Place, Place]], known: Known) -> Problem
     return Problem(fault, "", node, other.value.name, node.place if node is not None else None)
 
 
-def _called(place: Place, known: Known) -> str:
-    """The name that the file gives to the size at a place; "" if there is none."""
+def _declared_name(place: Place, known: Known) -> str:
+    """The name that the file gives to the size at a place; "" if the size has no name."""
     for declaration in place.value.declared:
         shape = tensor_shape(declaration.type)
         if shape is not None and place.axis < len(shape) and isinstance(shape[place.axis], Expr):
@@ -161,8 +163,8 @@ def _called(place: Place, known: Known) -> str:
 def _of_inputs(
     graph: Graph, places: Mapping[str, Sequence[Place]], wrong: Collection[Value | None], known: Known
 ) -> Iterator[Problem]:
-    """The problem of the only name of input sizes, which several axes share, if a node requires what no single size
-    from LEAST on meets but different sizes do."""
+    """The problem of the only name of input sizes, if a node has a condition that only different sizes of the axes
+    with this name meet. Only sizes of at least LEAST count."""
     name = _shared(graph, places)
     if name is None:
         return
@@ -170,13 +172,13 @@ def _of_inputs(
     demand = next(demands, None)
     if demand is None or not _works_with_own_names(demand.node, graph, known):
         return
-    own = [place for place in places[name] if place.value in graph.inputs]
-    fault = _of_a_demand(name, own, demand, known)
+    of_inputs = [place for place in places[name] if place.value in graph.inputs]
+    fault = _of_a_demand(name, of_inputs, demand, known)
     yield Problem(fault, demand.graph, demand.node, place=demand.node.place)
 
 
 def _shared(graph: Graph, places: Mapping[str, Sequence[Place]]) -> str | None:
-    """The only name of sizes of the inputs, if several axes have it."""
+    """The only name of sizes of the inputs, if axes at several positions have it; else None."""
     inputs = set(graph.inputs)
     axes = {name: {place.axis for place in each if place.value in inputs} for name, each in places.items()}
     named = [name for name, each in axes.items() if each]
@@ -190,20 +192,20 @@ def _names(demand: Demand) -> frozenset[str]:
 
 
 def _fails_for_one(demand: Demand, name: str) -> bool:
-    """Whether a condition concerns only the size of one name, and no size from LEAST on meets it."""
+    """Whether a condition is about the size ``name`` alone, and no size of at least LEAST meets it."""
     return not demand.when and _names(demand) == {name} and _fails_for_any(demand, (name,))
 
 
 def _fails_for_any(demand: Demand, inputs: Container[str]) -> bool:
-    """Whether no sizes from LEAST on meet a demand."""
+    """Whether no sizes of at least LEAST meet a demand."""
     return all(each.kind == "==" and _differ(each.left, each.right, inputs) for each in demand.requirement.any_of)
 
 
 def _works_with_own_names(node: Node, graph: Graph, known: Known) -> bool:
-    """Whether a node has a condition that sizes can meet if each axis has its own."""
-    named = apart(graph, known)
-    inputs = _inputs(named)
-    return any(each.node is node and not _fails_for_any(each, inputs) for each in named.requires)
+    """Whether a node has a condition that sizes can meet if each axis of the inputs has its own name."""
+    separate = with_separate_names(graph, known)
+    inputs = _inputs(separate)
+    return any(each.node is node and not _fails_for_any(each, inputs) for each in separate.requires)
 
 
 def _inputs(known: Known) -> frozenset[str]:
@@ -212,8 +214,8 @@ def _inputs(known: Known) -> frozenset[str]:
     return names_in([known.types.get(value) for value in graph.inputs]) if graph is not None else frozenset()
 
 
-def apart(graph: Graph, known: Known) -> Known:
-    """The inference with a separate size for each axis of each input."""
+def with_separate_names(graph: Graph, known: Known) -> Known:
+    """The result of a new inference in which each dynamic axis of each input has a name of its own."""
     from irlint.inference.walk import Walk
 
     shapes = {
@@ -236,7 +238,7 @@ def with_consequences(found: Sequence[Problem], known: Known) -> list[Problem]:
     root = next(each for each in found if each.fault.role == "size")
     if graph is None or not sizes or _shared(graph, _places(graph, known)) is None:
         return list(found)
-    remaining = {(each.node, each.fault.rule) for each in frozen.problems(apart(graph, known))}
+    remaining = {(each.node, each.fault.rule) for each in frozen.problems(with_separate_names(graph, known))}
     moved = {id(each) for each in sizes if (each.node, each.fault.rule) not in remaining}
     return [
         replaced(each, because=root, fault=each.fault.lowered(Severity.WARNING)) if id(each) in moved else each
@@ -245,6 +247,7 @@ def with_consequences(found: Sequence[Problem], known: Known) -> list[Problem]:
 
 
 def _of_a_demand(name: str, places: Sequence[Place], demand: Demand, known: Known) -> Fault:
+    """The fault of a name whose sizes, at the ``places``, must differ because of a demand."""
     axes = [f"axis {place.axis} of {place.value.name!r}" for place in places]
     relation: Relation = demand.requirement.any_of[0]
     return SHAPE_CONTRADICTED.fault(

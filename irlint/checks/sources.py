@@ -25,8 +25,8 @@ SEARCHED = 10
 
 
 def with_sources(problems: list[Problem], known: Known, unfed: Collection[Rule]) -> list[Problem]:
-    """The problems. The first SEARCHED errors of the rules ``unfed``, about ports to which no value comes, get a help
-    with more than connecting a value: restoring a layer, or removing the port."""
+    """The problems. The first SEARCHED errors of the rules ``unfed``, which are about input ports without a value, get
+    a longer help: to restore a layer, or to remove the port."""
     searched = [each for each in problems if each.is_error and each.fault.rule in unfed][:SEARCHED]
     return (
         [_with_source(each, known) if any(each is one for one in searched) else each for each in problems]
@@ -36,7 +36,8 @@ def with_sources(problems: list[Problem], known: Known, unfed: Collection[Rule])
 
 
 def _with_source(problem: Problem, known: Known) -> Problem:
-    """The problem with the help for its port; unchanged if it is not about exactly one port without a value."""
+    """The problem with the help for its port; unchanged if the problem is not about exactly one port without a
+    value."""
     node, fault = problem.node, problem.fault
     if node is None:
         return problem
@@ -51,7 +52,8 @@ def _with_source(problem: Problem, known: Known) -> Problem:
 
 
 def _unconnected_port(problem: Problem, node: Node) -> int | None:
-    """The index of the only port without a value that a problem is about; None if there is none or more than one."""
+    """The index of the port without a value that a problem is about; None if the problem is about no such port, or
+    about a missing layer while several ports have no value."""
     if problem.fault.rule is DANGLING_EDGE:
         if problem.place is None or problem.place.attribute != "from-layer" or node.inputs.count(None) != 1:
             return None
@@ -75,8 +77,8 @@ def makers_of_unused(graph: Graph) -> dict[Shape, list[tuple[Node, Value]]]:
 
 
 def unused(node: Node, index: int, makers: Mapping[Shape, Sequence[tuple[Node, Value]]], graph: Graph) -> str:
-    """The help to connect an unused layer with the type that a port declares; "" if there is none, or more than SHOWN.
-    ``makers`` are the unused values by shape. Layers that depend on the node do not count."""
+    """The help to connect an unused layer with the type that a port declares; "" if there are no such layers, or more
+    than SHOWN. ``makers`` are the unused values by shape. Layers that depend on the node do not count."""
     declared = node.input_ports[index].type
     alike = [
         maker
@@ -92,8 +94,8 @@ def unused(node: Node, index: int, makers: Mapping[Shape, Sequence[tuple[Node, V
 
 def _works_without(node: Node, index: int, known: Known) -> bool:
     """Whether the port is the last one, and the operation accepts the inputs before it."""
-    left = node.inputs[:index]
-    return index + 1 == len(node.inputs) and None not in left and _is_sound_with(node, left, known) is True
+    before = node.inputs[:index]
+    return index + 1 == len(node.inputs) and None not in before and _is_sound_with(node, before, known) is True
 
 
 def _is_sound_with(node: Node, inputs: tuple[Value | None, ...], known: Known) -> bool | None:
@@ -113,8 +115,8 @@ def _is_sound_with(node: Node, inputs: tuple[Value | None, ...], known: Known) -
 
 
 def _restored_const(node: Node, index: int, known: Known) -> str:
-    """The help to restore a missing Const, if exactly one range of unused bytes has the size that the port needs; else
-    ""."""
+    """The help to restore a missing Const whose bytes are still in a weights file. "" unless exactly one range of
+    unused bytes has the size that the port needs."""
     port = node.input_ports[index]
     shape, dtype = port.type.shape, port.type.dtype
     sizes = [dim for dim in shape or () if isinstance(dim, int)]
@@ -140,7 +142,7 @@ def _restored_layer(port: Port) -> str:
 
 
 def holes(known: Known) -> Iterator[tuple[str, int, int]]:
-    """The unused ranges of the weights files: the file, the offset and the number of bytes."""
+    """The ranges of bytes in weights files that no constant uses: the file, the offset and the number of bytes."""
     ends: dict[str, int] = {}
     spans: dict[str, list[tuple[int, int]]] = {}
     for graph in graphs(known.model):
@@ -180,8 +182,8 @@ def _made(graph: Graph) -> Iterator[tuple[Node, Value]]:
 
 
 def _is_of(given: Type | None, declared: Type) -> bool:
-    """Whether a value has the shape and the element type that a port declares; one of the element types may be
-    unknown."""
+    """Whether a value has the shape, above rank 0, and the element type that a port declares. One of the two element
+    types may be unknown."""
     if not isinstance(given, Tensor) or not isinstance(declared, Tensor) or not given.shape:
         return False
     return (given.shape == declared.shape and None in (given.dtype, declared.dtype)) or given == declared

@@ -51,7 +51,7 @@ g (float[2,3] x) => (float[2,3] y) { z = Add (x, x) y = Relu (z) }""",
 #: For this many undefined names, similar names are searched.
 SEARCHED = 3
 
-#: About this many nodes of a cycle are listed in a message.
+#: If a cycle has at least two nodes more than this, only this many are listed in a message, else all.
 SHOWN_ON_CYCLE = 4
 
 
@@ -71,8 +71,8 @@ def problems(known: Known) -> list[Problem]:
 
 
 def _undefined(graph: Graph, known: Known, searched: int) -> Iterator[Problem]:
-    """The problems of the undefined names of a graph. Only for the first ``searched`` of them, a similar name is
-    searched."""
+    """The problems of the undefined names of a graph. For the first ``searched`` names only, the help names a similar
+    value."""
     if not graph.undefined:
         return
     wanted = dict.fromkeys(graph.undefined)
@@ -84,14 +84,12 @@ def _undefined(graph: Graph, known: Known, searched: int) -> Iterator[Problem]:
                 (direct if value in node.inputs else inside).setdefault(value, node)
     from irlint.checks.intended import close_value, help_for, spare_values
 
-    spare = spare_values(graph)
-    for place, value in enumerate(graph.undefined):
+    unused = spare_values(graph)
+    for at, value in enumerate(graph.undefined):
         user = direct.get(value) or inside.get(value)
-        close = close_value(value, user, graph, spare, known) if place < searched else ""
+        close = close_value(value, user, graph, unused, known) if at < searched else ""
         help = (
-            f"did you mean `{close}`?"
-            if close
-            else help_for(value, user, graph, spare, known, searched=place < searched)
+            f"did you mean `{close}`?" if close else help_for(value, user, graph, unused, known, searched=at < searched)
         )
         if user is None:
             fault = UNDEFINED_NAME.fault(
@@ -127,8 +125,8 @@ def _cycles(graph: Graph, known: Known) -> Iterator[Problem]:
 
 
 def _links(cyclic: Sequence[Node], shown: int) -> Iterator[str]:
-    """The notes about a cycle: the inputs of its nodes that are outputs of its nodes. Outputs of later nodes in the
-    file come first, then the inputs of the first ``shown`` nodes."""
+    """The notes about the inputs of nodes in a cycle that are outputs of nodes in the cycle: first, at most ``shown``
+    outputs of nodes that come later in the file; then all inputs of the first ``shown`` nodes."""
     backward = backward_inputs(cyclic)
     makers: dict[Value | None, Node] = {value: node for node in cyclic for value in node.outputs if value is not None}
     edges = [(node, index) for node in cyclic[:shown] for index, value in enumerate(node.inputs) if value in makers]
@@ -151,8 +149,8 @@ def backward_inputs(cyclic: Sequence[Node]) -> list[tuple[Node, int]]:
 
 
 def _help_for(cyclic: Sequence[Node], graph: Graph, known: Known) -> str:
-    """The help to connect an unused layer to one of the inputs in a cycle; "" unless exactly one input has such layers,
-    which give the type that it declares."""
+    """The help to connect an unused layer to one of the inputs in a cycle. "" unless there is exactly one input for
+    which unused layers have the declared type."""
     if not known.format.ports_declare:
         return ""
     from irlint.checks.sources import SEARCHED, makers_of_unused, unused

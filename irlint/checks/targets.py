@@ -23,27 +23,26 @@ _OF_THE_NEWEST = (IR_VERSION_TOO_NEW, OPSET_TOO_NEW, NO_KERNEL, KERNEL_ENDED)
 
 def of_targets(known: Known, targets: Sequence[str], found: Sequence[Problem]) -> list[Problem]:
     """The problems ``found`` and those of the targets. Warnings about the newest release are removed if a target names
-    that runtime. Targets that load no file of the format are ignored."""
+    ONNX Runtime. Targets whose runtime loads no files of the format are ignored."""
     asked = [each for each in map(target, targets) if each.runtime in known.format.runtimes]
     if not asked:
         return list(found)
     named = {each.runtime for each in asked}
-    own = next(iter(known.format.runtimes))
-    kept = [each for each in found if own not in named or each.is_error or each.fault.rule not in _OF_THE_NEWEST]
-    newest = len(tables.releases(own)) - 1
-    if any(each.runtime == own and each.column == newest for each in asked):
+    own_runtime = next(iter(known.format.runtimes))
+    is_named = own_runtime in named
+    kept = [each for each in found if not is_named or each.is_error or each.fault.rule not in _OF_THE_NEWEST]
+    newest = len(tables.releases(own_runtime)) - 1
+    if any(each.runtime == own_runtime and each.column == newest for each in asked):
         kept = with_causes(kept, [_targeted(each) for each in kept])
-    by_runtime = {
-        name: [each for each in asked if each.runtime == name] for name in known.format.runtimes if name in named
-    }
-    for runtime, mine in by_runtime.items():
-        kept += _of_runtime(known, runtime, mine)
+    for runtime in known.format.runtimes:
+        if runtime in named:
+            kept += _of_runtime(known, runtime, [each for each in asked if each.runtime == runtime])
     return kept
 
 
 def _targeted(problem: Problem) -> Problem:
-    """The problem for the newest release of the runtime: a warning about a layer that it does not compile becomes an
-    error. Other releases were not asked to compile."""
+    """The problem for the newest release of a runtime: a warning about a layer that this release does not compile
+    becomes an error. irlint knows of no other release which layers it compiles."""
     if problem.fault.stage != "compile" or problem.fault.severity is not Severity.WARNING:
         return problem
     return replaced(problem, fault=problem.fault.lowered(Severity.ERROR))
@@ -60,8 +59,8 @@ def _of_runtime(known: Known, runtime: str, asked: Sequence[Target]) -> Iterator
             continue
         if each.assumed:
             yield _assumed(each)
-        mine = [reason for reason in found if reason.releases >> each.column & 1]
-        for reason, nodes in grouped(mine):
+        of_release = [reason for reason in found if reason.releases >> each.column & 1]
+        for reason, nodes in grouped(of_release):
             count = f" ({counted(nodes, 'node')})" if nodes > 1 else ""
             text = f"{each.label}: {reason.objection.text}{count}"
             rule = reason.objection.rule
@@ -76,6 +75,8 @@ def _assumed(asked: Target) -> Problem:
     """The note that a release was not measured."""
     assert asked.column is not None
     measured = short(tables.releases(asked.runtime)[asked.column])
-    text = f"{asked.label}: the release was not measured; irlint reports the results of {measured}, the one before it"
+    text = (
+        f"{asked.label}: the release was not measured; irlint reports the results of the release before it, {measured}"
+    )
     fault = TARGET_NOT_KNOWN.fault(text, help="load the model with the release once", severity=Severity.NOTE)
     return Problem(fault, target=asked.label)

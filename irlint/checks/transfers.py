@@ -1,6 +1,6 @@
 """Computes the intervals of the results of operators from those of their inputs.
 
-An interval holds every element that is not NaN, for all inputs of the model.
+An interval contains every element that is not NaN, for all inputs of the model.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ from irlint.model.tensor import BITS, INTEGERS, UNSIGNED
 from irlint.ops.shared.contents import rounded
 from irlint.records import record
 
-#: The largest number that a conversion to a type does not make infinite: almost half a step above its largest number.
+#: The largest number that a conversion to a type does not make infinite: almost half a step above the largest number of
+#: the type.
 LARGEST = {"float16": 65519.99, "bfloat16": 3.3961e38, "float32": 3.4028235677973366e38, "float64": inf}
 
 #: The names of the hyperbolic functions.
@@ -57,7 +58,7 @@ ANY = Interval()
 BETWEEN_0_AND_1 = Interval(0, 1)
 NOT_NEGATIVE = Interval(0, inf)
 
-#: One interval for all elements of a value, or one for each.
+#: One interval for all elements of a value, or one interval for each element.
 Parts = tuple[Interval, ...]
 
 
@@ -74,7 +75,8 @@ class Site:
         return self.node.inputs[0] is self.node.inputs[1]
 
     def number(self, name: str, default: float) -> float:
-        """An attribute as a number, in either format; ``default`` if it is omitted, NaN if it is no number."""
+        """An attribute as a number, in either format; ``default`` if the attribute is omitted, and NaN if it is no
+        number."""
         found = self.node.attributes.get(name)
         if found is None:
             return default
@@ -100,15 +102,15 @@ def of_type(dtype: str | None) -> Interval:
 
 
 def joined(given: Sequence[Interval]) -> Interval:
-    """The smallest interval that contains all ``given`` ones; every number if there are none."""
+    """The smallest interval that contains all ``given`` intervals; all numbers if ``given`` is empty."""
     if len(given) == 1:
         return given[0]
     return Interval(min([each.low for each in given], default=-inf), max([each.high for each in given], default=inf))
 
 
 def held(low: float, high: float, dtype: str | None) -> Interval:
-    """An interval as a floating-point type holds it: numbers that are too large become infinite, and float16 and
-    float32 round."""
+    """An interval after conversion to an element type: numbers beyond the range of a floating-point type become
+    infinite, and float16 and float32 round the others."""
     return Interval(_held(low, dtype), _held(high, dtype))
 
 
@@ -183,6 +185,8 @@ def _reciprocal(given: Sequence[Interval], site: Site) -> Interval:
 
 
 def _power(given: Sequence[Interval], site: Site) -> Interval:
+    """The interval of powers. Only whether they are negative is computed; a single exponent may also show that no power
+    is finite."""
     x, exponent = given
     power = exponent.low
     if exponent.low != exponent.high or not isfinite(power):
@@ -229,11 +233,12 @@ def _chosen(given: Sequence[Interval], site: Site) -> Interval:
 
 
 def _converted(given: Sequence[Interval], site: Site) -> Interval:
+    """The interval of converted numbers. If one of them may be outside of an integer type, all numbers of this type."""
     x = given[0]
     if site.dtype not in LARGEST:
-        whole = of_type(site.dtype)
-        inside = site.dtype in INTEGERS and whole.low <= x.low and x.high <= whole.high
-        return Interval(math.trunc(x.low), math.trunc(x.high)) if inside else whole
+        every = of_type(site.dtype)
+        inside = site.dtype in INTEGERS and every.low <= x.low and x.high <= every.high
+        return Interval(math.trunc(x.low), math.trunc(x.high)) if inside else every
     found = held(x.low, x.high, site.dtype)
     if found.is_infinite and isfinite(x.low) and isfinite(x.high) and x.low != x.high:
         return Interval(why=f"input 0 is {x.text}, and {site.dtype} holds numbers up to {_up_to(site.dtype)}")
@@ -279,7 +284,7 @@ def _exponential(given: Sequence[Interval], site: Site) -> Interval:
 
 
 def _hyperbolic(given: Sequence[Interval], site: Site) -> Interval:
-    """What Cosh and Sinh give: half the exponential of a large number, and its negative."""
+    """The interval of Cosh and Sinh, which are half an exponential for large numbers. Only Cosh gets a lower limit."""
     (x,) = given
     limit = LARGEST_EXPONENT.get(site.dtype or "", inf) + math.log(2)
     if limit < x.low < inf or -inf < x.high < -limit:
@@ -290,8 +295,8 @@ def _hyperbolic(given: Sequence[Interval], site: Site) -> Interval:
 
 
 def _defined(least: float, most: float, what: str, gives: Interval) -> Transfer:
-    """The transfer of a function that is defined from ``least`` to ``most``. It returns ``gives``, or the reason
-    ``what`` if every number is beyond that range."""
+    """The transfer of a function that is defined from ``least`` to ``most``. It returns the interval ``gives``, or the
+    reason ``what`` if every number of input 0 is outside that range."""
 
     def transfer(given: Sequence[Interval], site: Site) -> Interval:
         (x,) = given
@@ -329,7 +334,7 @@ def _length(given: Sequence[Interval], site: Site) -> Interval:
 
 
 def _total(given: Sequence[Interval], site: Site) -> Interval:
-    """The interval of the sum of an unknown number of elements, of at least one."""
+    """The interval of the sum of an unknown number of elements, at least one."""
     x = given[0]
     if x.low >= 0:
         return Interval(0, 0) if x.is_zero else Interval(x.low, inf)
@@ -346,7 +351,7 @@ def _dequantized(given: Sequence[Interval], site: Site) -> Interval:
 
 
 def _levels(given: Sequence[Interval], site: Site) -> Interval:
-    """The interval of a FakeQuantize: its output limits."""
+    """The interval of FakeQuantize: it contains both output limits, inputs 3 and 4."""
     return joined(given[3:5])
 
 
@@ -398,7 +403,7 @@ ELEMENTWISE: Mapping[str, Transfer] = {
     **dict.fromkeys(("Softplus", "SoftPlus", "ThresholdedRelu"), _range(0, inf)),
 }
 
-#: Operators that keep the elements of input 0 and their order.
+#: Operators that keep the elements of input 0 and their order, so that intervals of single elements stay valid.
 KEEPING: Mapping[str, Transfer] = dict.fromkeys(("Identity", "Reshape", "Squeeze", "Unsqueeze", "Flatten"), _same)
 
 #: The transfers of operators for which only one interval of all elements is computed.

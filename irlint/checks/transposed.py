@@ -1,4 +1,4 @@
-"""Problems about sizes that depend on data and that a Transpose brings to an axis that weights fix."""
+"""Finds sizes that depend on data where a weight needs one number, and that only a Transpose moves to this axis."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ TRANSPOSE = "Transpose"
 
 
 def problems(known: Known) -> Iterator[Problem]:
-    """A problem for each node that fixes a size, if a Transpose makes its first input and the node fixes no size
-    without this Transpose. The axis of a weight has the number that the other size must be."""
+    """A problem for each node that requires a size that depends on data to be one number. Its first input is the output
+    of a Transpose, its second input is a weight, and without the Transpose the node would fix no size."""
     graph = known.model.graph
     inputs = [known.types.get(value) for value in graph.inputs] if graph is not None else []
-    fed = {name for each in inputs for name in _names(each)}
+    of_inputs = {name for each in inputs for name in _names(each)}
     fixing = [(each, _fixing(each.requirement)) for each in known.requires if not each.graph and not each.when]
     computed = [
         (demand, *found)
         for demand, found in fixing
-        if found is not None and symbols(found[0]).isdisjoint(fed) and _is_computed(found[0])
+        if found is not None and symbols(found[0]).isdisjoint(of_inputs) and _is_computed(found[0])
     ]
     if not computed:
         return
@@ -44,7 +44,7 @@ def _names(known: Type | None) -> Iterator[str]:
 
 
 def _fixing(requirement: Requirement) -> tuple[Expr, int] | None:
-    """The size and the number that a requirement equates; None if it does not fix a size."""
+    """The size and the number that a requirement equates; None if the requirement does not fix a size."""
     relation, *more = requirement.any_of
     pairs = ((relation.left, relation.right), (relation.right, relation.left))
     found = [(one, other) for one, other in pairs if isinstance(one, Expr) and isinstance(other, int)]
@@ -52,14 +52,14 @@ def _fixing(requirement: Requirement) -> tuple[Expr, int] | None:
 
 
 def _is_computed(size: Expr) -> bool:
-    """Whether a size is computed from others, as along an axis that a convolution slides over. A size that is only
-    unknown may have the number."""
+    """Whether a size is computed from other sizes, as along an axis that a convolution slides over. A size that is not,
+    a single symbol, is merely unknown and may be the needed number."""
     return f"{size!s}" not in symbols(size)
 
 
 def _is_transposed(demand: Demand, size: Expr, makers: Makers) -> bool:
-    """Whether a size arrives by a Transpose without which the node has no fault and no condition that fixes a size,
-    while a weight is another input."""
+    """Whether input 0 of a node, with this size, is the output of a Transpose, input 1 is a constant, and the node has
+    no fault and fixes no size if input 0 is the input of the Transpose instead."""
     node, known = demand.node, makers.known
     given = inputs_of(node, known)
     maker = makers.of(node.inputs[0]) if node.inputs and node.inputs[0] is not None else None
@@ -77,6 +77,7 @@ def _is_transposed(demand: Demand, size: Expr, makers: Makers) -> bool:
 
 
 def _problem(demand: Demand, size: Expr, number: int, makers: Makers) -> Problem:
+    """The problem of a size of input 0 that depends on data and must be ``number``."""
     node = demand.node
     first = inputs_of(node, makers.known)[0]
     axes = [axis for axis, dim in enumerate(first.shape or ()) if dim == size] if isinstance(first, Tensor) else []

@@ -91,21 +91,23 @@ def problems(known: Known) -> list[Problem]:
 
 def counts(declaration: Declaration, value: Value, graph: Graph, given: Container[Value] = ()) -> bool:
     """Whether ONNX Runtime uses a declaration of a value. ``given`` are the inputs and initializers of the graph, if
-    the value may be one.
+    the value may be one of them.
 
-    Of an input, the declaration as input counts, and of another initializer none. Of another value, the declaration as
-    output counts, else the last ``value_info``. No declaration in the graph of a function counts.
+    For an input, ONNX Runtime uses the declaration as input; for an initializer that is no input, it uses none. For
+    another value, it uses the declaration as output, or the last ``value_info`` if the value is no output. In the graph
+    of a function, it uses no declaration.
     """
     if is_function_body(graph):
         return False
     if value in given:
         return declaration.by == "input"
+    # Declarations as output come before those of value_info.
     first, last = value.declared[0], value.declared[-1]
     return declaration is (last if declaration.by == "value_info" and first.by == "value_info" else first)
 
 
 def is_function_body(graph: Graph) -> bool:
-    """Whether a graph is the graph of a function, not a body inside it."""
+    """Whether a graph is the graph of a function itself, and not the body of a node in the function."""
     return graph.path.startswith("function:") and "/" not in graph.path
 
 
@@ -125,7 +127,8 @@ def _lacking_inputs(known: Known) -> Iterator[Problem]:
     """The problems of inputs of the main graph whose types ONNX Runtime does not have. Tensors that nodes use are
     omitted, because they are reported at the node."""
     graph = known.model.graph
-    lacking = [value for value in graph.inputs if value.type is not None and not _is_taken(value.type)] if graph else []
+    inputs = graph.inputs if graph is not None else ()
+    lacking = [value for value in inputs if value.type is not None and not _is_accepted(value.type)]
     used = {value for node in graph.nodes for value in node.inputs} if graph and lacking else set()
     for value in lacking:
         dtype = value.type.dtype if isinstance(value.type, Tensor) else None
@@ -136,9 +139,9 @@ def _lacking_inputs(known: Known) -> Iterator[Problem]:
         yield Problem(rule.fault(text, help=rule.advice), value=value.name)
 
 
-def _is_taken(known: Type) -> bool:
-    """Whether ONNX Runtime accepts an input of a type, as far as the type is known."""
-    match known:
+def _is_accepted(type: Type) -> bool:
+    """Whether ONNX Runtime accepts an input of a type; True if the unknown parts of the type decide it."""
+    match type:
         case Tensor(dtype):
             return dtype not in _LACKING
         case SparseTensor(dtype):
@@ -155,8 +158,8 @@ def _is_taken(known: Type) -> bool:
 
 
 def _flawed(graph: Graph) -> Iterator[Problem]:
-    """A problem for each value with a flawed declared type, which is a warning if ONNX Runtime does not use the
-    declaration."""
+    """A problem for each value with a flawed declared type. It is a warning if ONNX Runtime does not use the
+    declaration, or if the value is the output of a Constant."""
     made = [value for node in graph.nodes for value in node.outputs if value is not None and value.declared]
     every = dict.fromkeys((*graph.inputs, *[value for value in graph.constants if value.declared], *made))
     flaws = {value: [each for each in value.declared if each.flaw] for value in every}

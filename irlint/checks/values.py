@@ -1,7 +1,7 @@
 """Finds constants and attributes whose values give results that are not finite, or make a node fail when it runs.
 
-Only what is certain for every input is reported. The module ``ranges`` examines the ranges of constants and
-activations, and ``quantized`` the values that quantization leaves.
+Every finding follows from constants, attributes and the ranges of results, never from input data. The module ``ranges``
+compares the ranges of constants and activations, and ``quantized`` the values that quantization can represent.
 """
 
 from __future__ import annotations
@@ -40,8 +40,9 @@ g (float[1,2] x) => (float[1,2] y) <float[2,2] w = {inf, 1.0, 1.0, 1.0}> { y = M
     good="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,2] x) => (float[1,2] y) <float[2,2] w = {2.0, 1.0, 1.0, 1.0}> { y = MatMul (x, w) }""",
 )
-#: The inputs that are weights, biases or scales, by operator of either format. An infinite bias of a recurrent operator
-#: only saturates a gate.
+#: The inputs that are examined for infinity where they come from a constant, by operator of either format: operands of
+#: products, biases, scales, statistics, and limits of a quantization. An infinite bias of a recurrent operator only
+#: saturates a gate.
 WEIGHTS: Mapping[str, tuple[int, ...]] = {
     **dict.fromkeys(("Conv", "ConvTranspose"), (1, 2)),
     **dict.fromkeys(("Convolution", "GroupConvolution", "ConvolutionBackpropData"), (1,)),
@@ -65,16 +66,16 @@ WEIGHTS: Mapping[str, tuple[int, ...]] = {
     "MatMulNBits": (2, 5),
 }
 
-#: Products and convolutions.
+#: The products and convolutions that other modules examine.
 PRODUCTS = frozenset(("MatMul", "Conv", "ConvTranspose", "Convolution", "GroupConvolution", "ConvolutionBackpropData"))
 
 #: Operators between a constant and the node whose weight it is.
 PASSING = frozenset(("Identity", "Transpose", "Gather", "Cast", "Convert", "Reshape", "Squeeze", "Unsqueeze"))
 
-#: At most this many of them are followed.
+#: At most this many operators of PASSING are followed from a weight back to its constant.
 STEPS = 4
 
-#: Normalizations with an epsilon, and the attribute.
+#: The normalizations, and the attribute that each adds to what it divides by.
 NORMALIZATIONS: Mapping[str, str] = {
     **dict.fromkeys(("BatchNormalization", "InstanceNormalization", "LayerNormalization"), "epsilon"),
     **dict.fromkeys(("GroupNormalization", "RMSNormalization", "BatchNormInference"), "epsilon"),
@@ -84,13 +85,13 @@ NORMALIZATIONS: Mapping[str, str] = {
     "LRN": "bias",
 }
 
-#: An epsilon of at least this is above 0 in float16, too.
+#: An epsilon from this number on is not examined: it is above 0 even in float16.
 LEAST_EPSILON = 6e-8
 
-#: The inputs of a Pad that may be the number that it adds.
+#: The inputs of a Pad that may be its fill value: ``constant_value`` in ONNX, ``pad_value`` in OpenVINO.
 PADDING = (2, 3)
 
-#: Operators whose results are infinite or NaN where an input is. Only nodes with such an input are examined.
+#: Elementwise operators that ``Values._spread`` examines if an input is a constant with NaN or infinity.
 SPREADING = frozenset(("Add", "Sum", "Sub", "Subtract", "Mul", "Multiply", "Max", "Maximum", "Min", "Minimum"))
 
 
@@ -123,7 +124,7 @@ class Values:
 
     @cached_property
     def makers(self) -> Mapping[Value, Node]:
-        """The node that makes each value of the graph."""
+        """The node that computes each value of the graph."""
         return self.known.makers(self.graph)
 
     @cached_property
@@ -157,7 +158,9 @@ class Values:
         return ranges
 
     def problems(self, checks: Mapping[str, Sequence[Check]]) -> Iterator[Problem]:
-        """The problems that the checks of its operator and of its attributes find at each node."""
+        """The problems of attributes that are NaN or infinite, and the problems that ``checks``, by operator, find.
+        Nodes with faults of inference and nodes without outputs are omitted. Problems of dequantized values come
+        last."""
         faulted = self.known.faulted
         for node in self.graph.nodes:
             of_node = checks.get(node.op, ())
@@ -238,30 +241,38 @@ class Values:
         return [fault for fault in found if fault is not None]
 
     def _divisor(self, node: Node) -> Iterable[Fault]:
+        """The fault of a divisor whose elements are all infinite; none for another divisor."""
         span = extent(self.tensor(node, 1))
-        is_infinite = span is not None and span.infinities and span.least is None and not span.nans
-        fault = self.infinite_input(node, 1) if is_infinite else None
+        all_infinite = span is not None and span.infinities and span.least is None and not span.nans
+        fault = self.infinite_input(node, 1) if all_infinite else None
         return () if fault is None else (fault,)
 
     def infinite_input(self, node: Node, index: int) -> Fault | None:
-        """The fault of an input that comes from a constant with infinity; None if it does not."""
+        """The fault of an input that is a constant with infinity, or comes from one through operators of PASSING; None
+        if the input is omitted or has no such constant."""
         value = node.inputs[index]
-        span = self._source(value) if value is not None else None
-        if value is None or span is None or not span.infinities:
+        source = self._source(value) if value is not None else None
+        tensor = self.known.types.get(source) if source is not None else None
+        span = extent(tensor) if isinstance(tensor, Tensor) else None
+        if value is None or source is None or span is None or not span.infinities:
             return None
-        number = counted(span.infinities, "element")
+        what = f"input {index} (`{self.name(value)}`)"
+        text = f"{counted(span.infinities, 'element')} of {what} {_are(span.infinities)} infinite"
+        if source is not value:
+            number = counted(span.infinities, "infinite element")
+            text = f"{what} comes from `{self.name(source)}`, which has {number}"
         return OPERAND_INFINITE.fault(
-            f"{number} of input {index} (`{self.name(value)}`) {_are(span.infinities)} infinite",
+            text,
             help="export the weights again, with a type that is wide enough",
             input=index,
         )
 
-    def _source(self, value: Value, steps: int = STEPS) -> Extent | None:
-        """The extent of the constant from which a weight comes, through at most ``steps`` nodes; None if it comes from
-        none."""
+    def _source(self, value: Value, steps: int = STEPS) -> Value | None:
+        """The value with known numbers from which a weight comes, through at most ``steps`` operators of PASSING: the
+        weight itself, or a constant. None if there is no such value."""
         tensor = self.known.types.get(value)
         if isinstance(tensor, Tensor) and (tensor.value is not None or isinstance(tensor.extent, Extent)):
-            return extent(tensor)
+            return value
         node = self.makers.get(value) if steps else None
         if node is None or node.op not in PASSING or not node.inputs or node.inputs[0] is None:
             return None
@@ -296,6 +307,7 @@ class Values:
         return faults(self, node)
 
     def _dequantizer(self, node: Node) -> Iterable[Fault]:
+        """No faults: ``problems`` examines all DequantizeLinear nodes of the graph together, after the other checks."""
         self.dequantizes = True
         return ()
 
@@ -325,7 +337,7 @@ class Values:
 
 
 def _may_be_infinite_or_nan(tensor: Type | None) -> bool:
-    """Whether a type is that of a constant that may hold NaN or infinity."""
+    """Whether a type is that of a constant with NaN or infinity, or of large weights that may contain them."""
     if type(tensor) is Weights:
         return not tensor.is_finite
     if not isinstance(tensor, Tensor) or tensor.dtype not in FLOATS:
@@ -348,13 +360,13 @@ def _are(count: int) -> str:
     return "is" if count == 1 else "are"
 
 
-#: Operators that make numbers of compressed weights, before a product with their scale.
+#: Operators between compressed weights and the product with their scale.
 DECOMPRESSING = frozenset(("Cast", "Convert", "Sub", "Subtract"))
 
-#: Element types to which a conversion loses few numbers.
+#: Element types whose range is so wide that conversions to them are not examined.
 WIDE = frozenset(("float32", "float64"))
 
-#: Operators whose results and conversions depend on the ranges of their inputs.
+#: Operators whose results can be NaN or infinite for every element of an input, depending on its range.
 RANGED = (
     *("Sqrt", "Log", "ReduceLogSum", "Exp", "Cosh", "Sinh", "Reciprocal", "Asin", "Acos", "Acosh", "Atanh"),
     *("Div", "Divide", "Pow", "Power", "Softmax", "SoftMax", "LogSoftmax"),

@@ -1,4 +1,4 @@
-"""Checks the variables of an IR: each needs an Assign and a ReadValue, one of each, and a known initial shape."""
+"""Checks the variables of an IR: each needs one Assign, one ReadValue, and a known initial shape."""
 
 from __future__ import annotations
 
@@ -91,13 +91,14 @@ STATE_WITHOUT_SIZE = Rule(
     "IRL127",
     "state-without-size",
     Severity.NOTE,
-    "A variable has no initial value and a dynamic size.",
+    "A variable without an initial value starts with a size of 0.",
     why=(
         "A variable without an initial value starts with zeros, and its dynamic sizes start with 0. In the first "
         "inference, its batch of 0 does not match the batch of the input: Concat fails, and results of broadcasting "
-        "are empty. If `variable_shape` has a lower bound above 0, the first inference always fails."
+        "are empty. If a dynamic size has a lower bound above 0, the first inference always fails. irlint does not "
+        "report other dynamic sizes after axis 0, because caches that grow start with 0 on purpose."
     ),
-    fix="Give the ReadValue an initial value with the batch of the input, or fix the batch in `variable_shape`.",
+    fix="Give the ReadValue an initial value with the batch of the input, or write these sizes in `variable_shape`.",
     bad=_GOOD.replace('variable_shape="1,2"/><input><port id="0"/></input>', 'variable_shape="?,2"/>')
     .replace('<edge from-layer="0" from-port="0" to-layer="1" to-port="0"/>', "")
     .replace('<port id="1" precision="FP32"><dim>1</dim>', '<port id="1" precision="FP32"><dim>-1</dim>'),
@@ -105,13 +106,13 @@ STATE_WITHOUT_SIZE = Rule(
 )
 
 
-#: The opsets whose Assign has to depend on its ReadValue.
+#: The opsets in which an Assign has to depend on a ReadValue of its variable, also of one of these opsets.
 _OLD = frozenset({"opset3", "opset4", "opset5"})
 
 #: At most this many ids are named in a message.
 SHOWN = 20
 
-#: At most this many layers are examined for all such Assigns of a graph.
+#: The Assigns of _OLD opsets in a graph together are followed back through at most this many layers.
 MOST_LOOKED_AT = 1_000_000
 
 
@@ -129,56 +130,61 @@ def problems(known: Known) -> list[Problem]:
 
 
 def _unread(graph: Graph, keeps_alive: tuple[str, ...]) -> Iterator[Problem]:
-    """A problem for each Assign without a ReadValue of its variable that a result needs."""
+    """A problem for each Assign whose variable has no ReadValue that OpenVINO creates, and for each Assign of an _OLD
+    opset that does not depend on such a ReadValue."""
     writers = [node for node in graph.nodes if node.op == "Assign" and "variable_id" in node.attributes]
     if not writers:
         return
     ids = _read_ids(graph, keeps_alive)
-    sources = _Sources(graph)
+    dead = _by_variable(graph, "ReadValue").keys() - ids
+    search = _Search(graph)
     for node in writers:
         id = _variable(node)
-        if id in ids and (node.version not in _OLD or sources.lead(node, id)):
+        if id in ids and (node.version not in _OLD or search.depends(node, id)):
             continue
-        fault = VARIABLE_NOT_READ.fault(
-            _unread_text(id, ids),
-            help="give this layer and its ReadValue the same `variable_id`",
-            attribute="variable_id",
-        )
+        text, help = _unread_text(id, ids, is_dead=id in dead)
+        fault = VARIABLE_NOT_READ.fault(text, help=help, attribute="variable_id")
         yield Problem(fault, graph.path, node, place=node.located(node.attributes["variable_id"].place))
 
 
 def _read_ids(graph: Graph, keeps_alive: tuple[str, ...]) -> Collection[str]:
-    """The sorted ids of the variables whose ReadValues contribute to a result."""
+    """The sorted ids of the variables with a ReadValue that OpenVINO creates, because a Result or an Assign depends on
+    it."""
     alive = live(graph, keeps_alive)
     read = {_variable(node) for node in graph.nodes if node.op == "ReadValue" and node in alive}
     return dict.fromkeys(sorted(id for id in read if id is not None))
 
 
-def _unread_text(id: str | None, ids: Collection[str]) -> str:
-    """The message about an Assign to the variable ``id``; ``ids`` are the variables that ReadValues read."""
+def _unread_text(id: str | None, ids: Collection[str], *, is_dead: bool) -> tuple[str, str]:
+    """The message and the help about an Assign to the variable ``id``. ``ids`` are the variables with a ReadValue that
+    OpenVINO creates. ``is_dead``: the variable has only ReadValues that OpenVINO removes."""
     if id in ids:
-        return f'before opset6, an Assign of "{id}" has to depend on a ReadValue of it, which is also before opset6'
-    if not ids:
-        return f'the variable "{id}" has no ReadValue that a result needs'
-    return f'the variable "{id}" has no ReadValue; the variables with one are: {_quoted(ids)}'
+        text = f'an Assign before opset6 has to depend on a ReadValue before opset6; this one depends on none of "{id}"'
+        return text, f'write version="opset6" here, or compute the input from an older ReadValue of "{id}"'
+    if is_dead:
+        text = f'no Result or Assign depends on the ReadValue of the variable "{id}", so OpenVINO does not create it'
+        return text, "use the value of the ReadValue, or remove this layer"
+    others = f"; the variables with a ReadValue are: {_quoted(ids)}" if ids else ""
+    return f'the variable "{id}" has no ReadValue{others}', "give this layer and its ReadValue the same `variable_id`"
 
 
 def _quoted(ids: Collection[str]) -> str:
-    """The ids in quotes, such as ``"a", "b"``; of more than SHOWN ids, the first ones and the number of the others."""
+    """The ids in quotes, such as ``"a", "b"``; if there are more than SHOWN, the first SHOWN and the number of
+    others."""
     shown = [f'"{each}"' for each in islice(ids, SHOWN)]
     return ", ".join([*shown, f"and {len(ids) - SHOWN} more"] if len(ids) > SHOWN else shown)
 
 
-class _Sources:
-    """The nodes that compute the values of a graph, and how many more nodes may be searched."""
+class _Search:
+    """A search back from the Assigns of a graph. ``remaining`` is the number of layers that may still be visited."""
 
     def __init__(self, graph: Graph) -> None:
         self.producers = producers(graph)
-        self.left = MOST_LOOKED_AT
+        self.remaining = MOST_LOOKED_AT
 
-    def lead(self, writer: Node, id: str | None) -> bool:
-        """Whether a layer depends on the ReadValue of a variable, of an opset before opset6; also True if the search
-        takes too long."""
+    def depends(self, writer: Node, id: str | None) -> bool:
+        """Whether a layer depends on a ReadValue of the variable ``id`` of an _OLD opset. True as well when the search
+        has visited MOST_LOOKED_AT layers: then the answer is unknown."""
         waiting, seen = [writer], {writer}
         while waiting:
             for value in waiting.pop().inputs:
@@ -189,8 +195,8 @@ class _Sources:
                     return True
                 seen.add(node)
                 waiting.append(node)
-            self.left -= 1
-            if self.left < 0:
+            self.remaining -= 1
+            if self.remaining < 0:
                 return True
         return False
 
@@ -201,32 +207,38 @@ def _variable(node: Node) -> str | None:
 
 
 def _of_unknown_rank(known: Known, graph: Graph) -> Iterator[Problem]:
-    """Variables of unknown rank, if a variable with a stated shape gets its initial value from them."""
+    """A problem for each variable of unknown rank from which the initial value of a variable with a stated shape is
+    computed.
+
+    Inference fills unknown ranks from declared ports, which OpenVINO ignores. Therefore each layer behind a ReadValue
+    is asked again with inputs of unknown rank.
+    """
     readers = set(_readers(graph))
     if len(readers) < 2:
         return
+    # The ReadValue from which each value of unknown rank is computed.
     roots: dict[Value, Node] = {}
     for node in ordered(graph).nodes:
         root = next((roots[value] for value in node.inputs if value in roots), None)
         if root is None and node not in readers:
             continue
-        given = [_without_shape(known, value, roots) for value in node.inputs]
-        outputs = outputs_for(known, node, given)
+        inputs = [_without_shape(known, value, roots) for value in node.inputs]
+        outputs = outputs_for(known, node, inputs)
         if outputs is None:
             continue
-        made = _values_of_unknown_rank(node, outputs)
-        roots.update(dict.fromkeys(made, root or node))
-        if root is not None and node in readers and not made:
+        without_rank = _values_of_unknown_rank(node, outputs)
+        roots.update(dict.fromkeys(without_rank, root or node))
+        if root is not None and node in readers and not without_rank:
             yield _unknown_rank_problem(root, node, graph)
 
 
 def _readers(graph: Graph) -> list[Node]:
-    """The ReadValues of a graph that give a value."""
+    """The ReadValues of a graph that have an output."""
     return [node for node in graph.nodes if node.op == "ReadValue" and node.outputs and node.outputs[0] is not None]
 
 
 def _values_of_unknown_rank(node: Node, types: Iterable[Type | None]) -> list[Value]:
-    """The outputs of unknown rank of a node, for outputs of these types."""
+    """The outputs of a node whose rank is unknown; ``types`` are the types of all its outputs."""
     without_rank = (
         value for value, type in zip(node.outputs, types) if isinstance(type, Tensor) and type.shape is None
     )
@@ -234,15 +246,15 @@ def _values_of_unknown_rank(node: Node, types: Iterable[Type | None]) -> list[Va
 
 
 def _unknown_rank_problem(root: Node, node: Node, graph: Graph) -> Problem:
-    """The problem of a variable of unknown rank from which the initial value of a variable with a stated shape is
-    computed."""
+    """The problem of the ReadValue ``root``, whose variable has an unknown rank. The initial value of the ReadValue
+    ``node``, whose variable has a stated shape, is computed from it."""
     from irlint.ops.flow.state import VARIABLE_MISMATCH
 
     stated, attribute = node.attributes["variable_shape"], root.attributes.get("variable_shape")
     fault = VARIABLE_MISMATCH.fault(
-        f"the rank of the variable is unknown, and the initial value of {node.label!r} depends on it, which declares "
-        f'"{stated.value}": '
-        "OpenVINO refuses a shape that may not cover its initial value",
+        f"the rank of this variable is unknown, and so is the rank of the initial value of {node.label!r}, which is "
+        f'computed from it: OpenVINO refuses the `variable_shape` "{stated.value}" of {node.label!r}, because it may '
+        "not cover that value",
         help="also write `variable_shape` here",
         attribute="variable_shape",
     )
@@ -251,23 +263,25 @@ def _unknown_rank_problem(root: Node, node: Node, graph: Graph) -> Problem:
 
 
 def _without_shape(known: Known, value: Value | None, roots: Mapping[Value, Node]) -> Type | None:
+    """The type of an input; of unknown rank if it is among ``roots``."""
     type = None if value is None else known.types.get(value)
     return Tensor(type.dtype) if value in roots and isinstance(type, Tensor) else type
 
 
 def _pairs(known: Known, graph: Graph) -> Iterator[Problem]:
-    """Variables without an Assign, and variables with several layers if the plugin expects one."""
+    """The problems of variables without an Assign, with several ReadValues, or with several Assigns. ReadValues whose
+    elements the CPU plugin does not need are ignored. Nothing if an Assign does not name its variable."""
     writers, readers = _by_variable(graph, "Assign"), _by_variable(graph, "ReadValue")
     if not readers or None in writers:
         return
-    needed, written = _needed(known, graph), sorted(filter(None, writers))
+    values, written = _needed_values(known, graph), sorted(filter(None, writers))
     for id, nodes in readers.items():
-        counting = [node for node in nodes if not needed.isdisjoint(node.outputs) and not _is_empty(known, node)]
-        if id is None or not counting:
+        needed = [node for node in nodes if not values.isdisjoint(node.outputs) and not _is_empty(known, node)]
+        if id is None or not needed:
             continue
         if id not in writers:
-            yield Problem(_unwritten(id, written), graph.path, counting[0], place=_id_place(counting[0]))
-        for several, verb in ((counting, "read"), (writers.get(id, ()), "written")):
+            yield Problem(_unwritten(id, written), graph.path, needed[0], place=_id_place(needed[0]))
+        for several, verb in ((needed, "read"), (writers.get(id, ()), "written")):
             if len(several) > 1:
                 fault = VARIABLE_USED_TWICE.fault(
                     f'the variable "{id}" is {verb} by {counted(len(several), "layer")}; the CPU plugin expects one '
@@ -279,7 +293,7 @@ def _pairs(known: Known, graph: Graph) -> Iterator[Problem]:
 
 
 def _by_variable(graph: Graph, op: str) -> dict[str | None, list[Node]]:
-    """The layers of a type, by the variable that they state."""
+    """The layers of a type, by the `variable_id` that they state; None if it is missing."""
     found: dict[str | None, list[Node]] = {}
     for node in graph.nodes:
         if node.op == op:
@@ -292,6 +306,7 @@ def _id_place(node: Node) -> Place | None:
 
 
 def _unwritten(id: str, written: list[str]) -> Fault:
+    """The fault of a variable without an Assign; ``written`` are the variables with one."""
     others = f"the written {'id' if len(written) == 1 else 'ids'} {are(len(written))} {_quoted(written)}"
     return VARIABLE_NOT_WRITTEN.fault(
         f'the variable "{id}" is read and never written: {others if written else "no layer writes a variable"}',
@@ -300,9 +315,12 @@ def _unwritten(id: str, written: list[str]) -> Fault:
     )
 
 
-def _needed(known: Known, graph: Graph) -> set[Value]:
-    """The values on which results and variables depend, except those of which OpenVINO uses only the shape or type.
-    Uses inside bodies do not count."""
+def _needed_values(known: Known, graph: Graph) -> set[Value]:
+    """The values whose elements Results and Assigns need.
+
+    The search does not continue behind values that OpenVINO replaces by constants, behind layers with bodies, and
+    behind inputs of which only the element type is used.
+    """
     makers = producers(graph)
     waiting = [value for node in graph.nodes if node.op in known.format.keeps_alive for value in node.inputs]
     found: set[Value] = set()
@@ -318,21 +336,25 @@ def _needed(known: Known, graph: Graph) -> set[Value]:
 
 
 def _is_folded(type: Type | None) -> bool:
-    """Whether OpenVINO replaces a value by a constant."""
+    """Whether OpenVINO replaces a value by a constant: all its elements are known numbers."""
     return isinstance(type, Tensor) and type.value is not None and all(isinstance(e, (int, float)) for e in type.value)
 
 
 def _is_empty(known: Known, node: Node) -> bool:
+    """Whether the first output of a layer has a size of 0."""
     type = known.types.get(node.outputs[0]) if node.outputs and node.outputs[0] is not None else None
     return isinstance(type, Tensor) and type.shape is not None and 0 in type.shape
 
 
 def _without_initial_value(known: Known, graph: Graph) -> Iterator[Problem]:
-    """A warning for each ReadValue without an initial value that has a dynamic axis of a least size above 0, and one
-    note for the others with a dynamic batch."""
+    """The problems of the ReadValues without an initial value that OpenVINO creates.
+
+    A warning for each that has a dynamic size with a lower bound above 0; one note for all others of rank 2 or more
+    with a dynamic axis 0.
+    """
     readers = [node for node in _readers(graph) if not node.inputs]
     alive = live(graph, known.format.keeps_alive) if readers else ()
-    found: list[tuple[Node, str]] = []
+    empty: list[tuple[Node, str]] = []
     for node in readers:
         if node not in alive:
             continue
@@ -340,25 +362,28 @@ def _without_initial_value(known: Known, graph: Graph) -> Iterator[Problem]:
         shape = tensor_shape(type) or ()
         stated = node.attributes.get("variable_shape")
         text = f'`variable_shape` is "{"" if stated is None else stated.value}" and there is no initial value'
-        least = [(axis, low) for axis, dim in enumerate(shape) if not isinstance(dim, int) and (low := _least(dim))]
-        if least:
+        bounded = [(axis, low) for axis, dim in enumerate(shape) if not isinstance(dim, int) and (low := _least(dim))]
+        if bounded:
+            axis, low = bounded[0]
             fault = STATE_WITHOUT_SIZE.fault(
-                f"{text}: axis {least[0][0]} starts with 0 and has to be at least {least[0][1]}",
+                f"{text}: axis {axis} starts with 0, but has to be at least {low}",
                 help="give this layer an initial value",
                 attribute="variable_shape",
                 severity=Severity.WARNING,
             )
             yield Problem(fault, graph.path, node, place=node.located(stated.place) if stated else node.place)
         elif len(shape) > 1 and not isinstance(shape[0], int):
-            found.append((node, text))
-    if found:
-        yield _empty_batches(found, graph)
+            empty.append((node, text))
+    if empty:
+        yield _empty_batches(empty, graph)
 
 
-def _empty_batches(found: Sequence[tuple[Node, str]], graph: Graph) -> Problem:
-    """One problem for all variables that begin with an empty batch, with a description of each."""
-    node, text = found[0]
-    others = f"; so do those of {counted(len(found) - 1, 'other variable')}" if len(found) > 1 else ""
+def _empty_batches(empty: Sequence[tuple[Node, str]], graph: Graph) -> Problem:
+    """The note about all ReadValues whose variables start with a batch of 0, at the first of them. ``empty`` has each
+    ReadValue with the start of a message about it."""
+    node, text = empty[0]
+    more = counted(len(empty) - 1, "other variable starts", "other variables start")
+    others = f"; {more} with a batch of 0, too" if len(empty) > 1 else ""
     fault = STATE_WITHOUT_SIZE.fault(
         f"{text}: the batch, axis 0, starts with 0{others}",
         help="give this layer an initial value with the batch of the input",
@@ -368,4 +393,5 @@ def _empty_batches(found: Sequence[tuple[Node, str]], graph: Graph) -> Problem:
 
 
 def _least(dim: MaybeDim) -> int:
+    """The lower bound of a size; 0 if there is none."""
     return 0 if dim is None else max(bounds(dim)[0] or 0, 0)

@@ -149,7 +149,8 @@ def problems(known: Known) -> list[Problem]:
 
 
 def _without_kernel(model: Model) -> list[Fault]:
-    """The faults of operators for which ONNX Runtime has no kernel yet, or none any more, at the imported opset."""
+    """The faults of operators in versions for which ONNX Runtime has no kernel: older than its first kernel, or newer
+    than its last one."""
     found: list[Fault] = []
     if model.imports and min(_default_opsets(model), default=LAST_EARLY_OPSET + 1) <= LAST_EARLY_OPSET:
         from irlint.checks.early_opsets import without_kernel
@@ -163,15 +164,15 @@ def _without_kernel(model: Model) -> list[Fault]:
 
 
 def _default_opsets(model: Model) -> Iterator[int]:
-    """The opsets of ai.onnx that hold in the model and in its functions."""
+    """The opsets of ai.onnx that the model and its functions use."""
     for opsets in (model.opsets, *(function.opsets for function in model.functions.values())):
         if "" in opsets:
             yield opsets[""]
 
 
 def _used(model: Model) -> frozenset[str]:
-    """If the model imports a version below 1, the domains of its nodes, without Constants of the main graph, which need
-    no version; else an empty set."""
+    """The domains of the nodes of a model that imports a version below 1; an empty set for other models. Constants of
+    the main graph need no version and are omitted."""
     if all(version > 0 for _, version in model.imports):
         return frozenset()
     return frozenset(
@@ -189,7 +190,7 @@ def _ir_version(model: Model) -> Iterator[Fault]:
         yield _ir_version_too_new(version)
     if version == 0:
         yield MISSING_IR_VERSION.fault(
-            "the ir_version is 0, which stands for none; ONNX Runtime passes over it, and the ONNX checker refuses it",
+            "the ir_version is 0, as if it were not set; ONNX Runtime accepts it, and the ONNX checker refuses it",
             help="set ir_version, for example to 8",
             severity=Severity.WARNING,
         )
@@ -214,19 +215,19 @@ def _ir_version(model: Model) -> Iterator[Fault]:
 
 
 def _ir_version_too_new(version: int) -> Fault:
+    """The fault of an IR version above the limit of ONNX Runtime; a warning if the newest onnx writes it."""
     advice = f"set ir_version to {RUNTIME_IR_VERSION}"
     limit = f"ONNX Runtime {RUNTIME} accepts IR version {RUNTIME_IR_VERSION} at most"
-    if version <= NEWEST_IR_VERSION:
-        text = f"the model has IR version {version}; {limit}"
-        return IR_VERSION_TOO_NEW.fault(text, help=f"{advice}: the model needs no newer one", severity=Severity.WARNING)
     text = f"the model has IR version {version}; {limit}"
+    if version <= NEWEST_IR_VERSION:
+        return IR_VERSION_TOO_NEW.fault(text, help=f"{advice}: the model needs no newer one", severity=Severity.WARNING)
     if NEWEST_IR_VERSION > RUNTIME_IR_VERSION:
         text += f", and onnx {NEWEST_IR_VERSION}"
     return IR_VERSION_TOO_NEW.fault(text, help=f"{advice} or older")
 
 
 def _older_than_its_opset(version: int, opset: int) -> Iterator[Fault]:
-    """The note that the IR version is older than that with which the opset was released."""
+    """The note that the IR version is older than the IR version with which the opset was released."""
     first = next((since for since in IR_VERSIONS if since <= opset), 0)
     if first and version < IR_VERSIONS[first] and opset <= RUNTIME_OPSETS[""]:
         yield IR_VERSION_TOO_OLD.fault(
@@ -267,13 +268,14 @@ def _opsets(
 ) -> Iterator[Problem]:
     """The problems of the versions that the model, or the function at ``path``, imports.
 
-    ``used`` are the domains that need a version. ``of_model`` are the opsets of the model: no runtime takes a function
-    with a newer one. Of several versions of a domain in the model, ONNX Runtime ignores those below 1, except the last.
+    ``used`` are the domains of nodes that need a version. ``of_model`` are the opsets of the model: a function must not
+    import a newer one. If the model imports a domain several times, ONNX Runtime ignores versions below 1 unless they
+    come last.
     """
     who = "function" if path else "model"
-    each = dict.fromkeys(imports)
-    last = {_standard(spelled): version for spelled, version in each}
-    for spelled, version in each:
+    entries = dict.fromkeys(imports)
+    last = {_standard(spelled): version for spelled, version in entries}
+    for spelled, version in entries:
         domain = _standard(spelled)
         if version < 1 and (path or version == last[domain]):
             refused = bool(path) or (domain in used and domain in RUNTIME_OPSETS)
@@ -281,10 +283,10 @@ def _opsets(
         limit = RUNTIME_OPSETS.get(domain)
         if limit is not None and version > limit:
             fault = _too_new(domain, version, limit, who)
-            theirs = of_model.get(domain, version)
-            if theirs < version:
-                text = f"{fault.message}; the model imports opset {theirs}"
-                fault = OPSET_TOO_NEW.fault(text, help=f"import opset {theirs} in the function")
+            model_version = of_model.get(domain, version)
+            if model_version < version:
+                text = f"{fault.message}; the model imports opset {model_version}"
+                fault = OPSET_TOO_NEW.fault(text, help=f"import opset {model_version} in the function")
             yield Problem(fault, path, domain=domain)
 
 
@@ -297,6 +299,7 @@ def _below_one(domain: str, version: int, who: str, *, refused: bool) -> Fault:
 
 
 def _too_new(domain: str, version: int, limit: int, who: str) -> Fault:
+    """The fault of an opset above the ``limit`` of ONNX Runtime; a warning if ONNX has this opset."""
     name = _name(domain)
     text = f"the {who} imports opset {version} of {name}; ONNX Runtime {RUNTIME} accepts opset {limit} at most"
     newest = latest_opset(domain) if domain in OFFICIAL_DOMAINS else limit

@@ -1,4 +1,4 @@
-"""Computes the peak memory of the values of a graph: each takes memory from its creation to its last use."""
+"""Computes the peak memory of a graph: each value occupies memory from the node that computes it to its last use."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from irlint.model.order import used
 from irlint.model.tensor import BITS, Map, Opaque, Optional, SparseTensor, Tensor, Type
 from irlint.model.tensor import Sequence as SequenceType
 
-#: Operators whose first output is their first input, perhaps with another shape: it takes no memory of its own.
+#: Operators whose first output has the elements of their first input, and needs no memory of its own.
 VIEWS = frozenset({"Reshape", "Flatten", "Squeeze", "Unsqueeze", "Identity", "Result", "ReadValue", "Assign"})
 
 
@@ -26,12 +26,13 @@ IN_PLACE = frozenset(
     }
 )
 
-#: A maximum of more expressions than this is of no use.
+#: A maximum of more expressions than this counts as unknown.
 MOST = 32
 
 
 def size_of(known: Type | None) -> MaybeDim:
-    """The bytes that a value takes, None if unknown; texts, maps, sparse tensors and opaque values count as 0."""
+    """The number of bytes of a value; None if it is unknown. Texts, maps, sparse tensors and opaque values count as
+    0."""
     match known:
         case Tensor(dtype, shape):
             return None if dtype is None or shape is None else _bytes(product(shape), BITS.get(dtype, 0))
@@ -55,7 +56,7 @@ def _bytes(elements: MaybeDim, bits: int) -> MaybeDim:
 
 
 def weight(size: MaybeDim) -> int:
-    """A sort key for sizes, which puts unknown ones first: the magnitude, or -1."""
+    """A key that sorts sizes by their magnitude; unknown sizes come first."""
     return -1 if size is None else magnitude(size)
 
 
@@ -69,9 +70,9 @@ def peak(
 ) -> MaybeDim:
     """The largest number of bytes that are in use while a node runs; None if it is unknown.
 
-    ``inside`` are the bytes that the bodies of nodes take meanwhile, and ``scratch`` those that nodes need beside their
-    inputs and outputs. Values that constants alone decide (``fixed``) do not count, nor do the inputs of the graph,
-    which belong to the caller.
+    ``inside`` are the bytes that the bodies or the function of a node need while the node runs, and ``scratch`` the
+    bytes that a node needs beside its inputs and outputs. Not counted are the values ``fixed``, which are computed from
+    constants alone, and the inputs of the graph, which belong to the caller.
     """
     listed = tuple(nodes)
     created, ended = _lives(listed, types, fixed, frozenset(graph.outputs))
@@ -91,33 +92,35 @@ def peak(
 
 
 def _released(known: Type | None) -> MaybeDim:
+    """The change of the bytes in use when a value is released."""
     return product((-1, size_of(known)))
 
 
 def _lives(
     nodes: Sequence[Node], types: Mapping[Value, Type | None], fixed: Set[Value], outputs: Set[Value]
 ) -> tuple[list[list[Value]], list[list[Value]]]:
-    """For each node, the values that it takes memory for, and the values whose memory nothing uses after it."""
+    """For each node, the values for which it allocates memory, and the values whose memory nothing uses after it."""
     last = _last_uses(nodes, outputs)
     created: list[list[Value]] = [[] for _ in nodes]
+    # A piece of memory is identified by the value for which it was allocated.
     places: dict[Value, Value] = {}
     ends: dict[Value, int] = {}
     unused: dict[object, list[Value]] = {}
     for index, node in enumerate(nodes):
         first = node.inputs[0] if node.inputs else None
         place = places.get(first) if first is not None else None
-        view = _is_view(node, outputs)
-        over = place is not None and ends[place] == index and _writes_over(node, types, outputs)
+        is_view = _is_view(node, outputs)
+        is_in_place = place is not None and ends[place] == index and _may_run_in_place(node, types, outputs)
         for value in node.outputs:
-            if value is None or value in fixed or (view and place is None):
+            if value is None or value in fixed or (is_view and place is None):
                 continue
-            if place is not None and (view or over):
-                places[value], ends[place] = place, last[value] if over else ends[place]
+            if place is not None and (is_view or is_in_place):
+                places[value], ends[place] = place, last[value] if is_in_place else ends[place]
                 continue
-            free = unused.get(_form(types.get(value))) if value not in outputs else None
-            if not free:
+            reusable = unused.get(_form(types.get(value))) if value not in outputs else None
+            if not reusable:
                 created[index].append(value)
-            places[value] = own = free.pop() if free else value
+            places[value] = own = reusable.pop() if reusable else value
             ends[own] = last[value]
         for own in {places[value] for value in (*used(node), *node.outputs) if value is not None and value in places}:
             if ends[own] == index:
@@ -130,8 +133,8 @@ def _lives(
 
 
 def _form(known: Type | None) -> object:
-    """What two tensors have in common of which the later one can take the memory of the other one; a new object where
-    nothing is known."""
+    """A key that is equal for two tensors if the later one can use the memory of the other one: the bits of an element
+    and the shape. A new object if these are unknown, or for a scalar."""
     if not isinstance(known, Tensor) or known.dtype is None or not known.shape or None in known.shape:
         return object()
     return BITS.get(known.dtype), known.shape
@@ -152,23 +155,25 @@ def _last_uses(nodes: Sequence[Node], outputs: Set[Value]) -> dict[Value, int]:
 
 
 def _is_view(node: Node, outputs: Set[Value]) -> bool:
-    """Whether the output of a node shares the memory of its first input; outputs of the graph have their own."""
-    return node.op in VIEWS and not node.bodies and bool(node.inputs) and outputs.isdisjoint(_made(node))
+    """Whether the output of a node shares the memory of its first input. Outputs of the graph never do."""
+    return node.op in VIEWS and not node.bodies and bool(node.inputs) and outputs.isdisjoint(_present_outputs(node))
 
 
-def _writes_over(node: Node, types: Mapping[Value, Type | None], outputs: Set[Value]) -> bool:
-    """Whether a node may write its output over its first input, which has as many bytes."""
+def _may_run_in_place(node: Node, types: Mapping[Value, Type | None], outputs: Set[Value]) -> bool:
+    """Whether a node may write its output over its first input: both have the same known number of bytes, and the
+    output is no output of the graph."""
     ends = [None if value is None else size_of(types.get(value)) for value in (node.inputs[0], node.outputs[0])]
-    return node.op in IN_PLACE and ends[0] is not None and ends[0] == ends[1] and outputs.isdisjoint(_made(node))
+    has_room = ends[0] is not None and ends[0] == ends[1]
+    return node.op in IN_PLACE and has_room and outputs.isdisjoint(_present_outputs(node))
 
 
-def _made(node: Node) -> Iterable[Value]:
+def _present_outputs(node: Node) -> Iterable[Value]:
     return (value for value in node.outputs if value is not None)
 
 
 def most(sizes: Iterable[MaybeDim]) -> MaybeDim:
-    """The largest of several sizes, for input sizes of at least 1; 0 for no sizes. None if a size is unknown, or if too
-    many of them could be the largest."""
+    """The largest of several sizes, for input sizes of at least 1; 0 if there are no sizes. None if a size is unknown,
+    or if more than MOST of them could be the largest."""
     kept: list[tuple[Dim, MaybeDim]] = []
     for size in sorted(dict.fromkeys(sizes), key=weight, reverse=True):
         if size is None:

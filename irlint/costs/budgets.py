@@ -34,7 +34,7 @@ NAMED = 3
 
 @record
 class Budget:
-    """A limit on a cost: ``name`` is the key, and ``place`` its file and line."""
+    """A limit on a cost: ``name`` is the key of the configuration, and ``place`` the file and line of the key."""
 
     name: str
     most: int
@@ -50,7 +50,8 @@ def problems(known: Known, budgets: Sequence[Budget]) -> list[Problem]:
 
 
 def _fault(budget: Budget, known: Known, stored: Sums, cost: Cost | None) -> Fault | None:
-    """The fault of a budget: an error if the model exceeds it, a warning if this is not known; None if it does not."""
+    """The fault of a budget: an error if the model always exceeds it, a warning if the model exceeds it for some sizes
+    or its cost is unknown. None if the model never exceeds it."""
     size, what = _size(budget.name, stored, cost)
     fits = None if size is None else at_least(budget.most, guarded(fed, size))
     if fits:
@@ -101,15 +102,15 @@ def _outputs(known: Known) -> Iterator[tuple[str, MaybeDim]]:
     """The label of each node of the main graph and the bytes of its first output, without inputs, constants and
     results."""
     graph = known.model.graph
-    silent = (known.format.input_node, known.format.constant_node, known.format.output_node)
+    without_cost = (known.format.input_node, known.format.constant_node, known.format.output_node)
     for node in graph.nodes if graph is not None else ():
         value = node.outputs[0] if node.outputs else None
-        if value is not None and node.op not in silent:
+        if value is not None and node.op not in without_cost:
             yield node.label, size_of(known.types.get(value))
 
 
 def stated(entries: Iterable[tuple[Mapping[str, int], str]]) -> tuple[Budget, ...]:
-    """The budgets of several entries of the configuration, with their places. If several entries have a key, the last
-    one counts."""
+    """The budgets of several entries of the configuration, each with its place. If several entries have the same key,
+    the last entry counts."""
     found = {name: Budget(name, most, place) for limits, place in entries for name, most in limits.items()}
     return tuple(found.values())

@@ -13,8 +13,8 @@ from irlint.inference.known import Known
 
 
 def cost_changes(old: Known, new: Known) -> list[Change]:
-    """A change for each known cost that differs; [] for models of different formats, which store different
-    constants."""
+    """A change for each cost that is known in both models and differs (see ``_differ``); [] for models of different
+    formats, which store different constants."""
     if old.format is not new.format:
         return []
     return [
@@ -34,7 +34,8 @@ def _costs(known: Known) -> Iterator[tuple[str, str, MaybeDim]]:
 
 
 def _differ(one: MaybeDim, other: MaybeDim) -> bool:
-    """Whether two costs differ. False if they depend on symbols of different names, which may be equal sizes."""
+    """Whether two costs are different expressions of the same symbols. False if they depend on symbols with different
+    names, which may be equal sizes."""
     if one is None or other is None or same(one, other):
         return False
     return symbols(one) == symbols(other)

@@ -20,7 +20,7 @@ from irlint.ops.shared.port_maps import Entries, input_of, ordered, sliced
 from irlint.ops.signatures import signature
 from irlint.records import NOTHING, record, replaced
 
-#: A trip count of at least this means no limit.
+#: A trip count of at least this number means that the loop has no limit.
 ENDLESS = 1 << 31
 
 #: The costs of calls that are nested deeper than this are unknown.
@@ -39,10 +39,10 @@ class NodeCost:
 
 @record
 class Cost:
-    """The cost of a graph: its MACs, its peak memory in bytes, and the nodes that have MACs.
+    """The cost of a graph or of a node: its MACs, its peak memory in bytes, and the nodes that have MACs.
 
-    ``uncounted`` are the nodes of unknown operators, and ``scratch`` the bytes that a node needs beside its inputs and
-    outputs.
+    The ``peak`` of a node is that of its bodies or its function, and ``scratch`` are the bytes that the node needs
+    beside its inputs and outputs. ``uncounted`` are the nodes of unknown operators.
     """
 
     macs: MaybeDim
@@ -54,8 +54,8 @@ class Cost:
 
 @record
 class Scope:
-    """The context in which a graph is counted: its types and calls, the attributes of its function, and the nodes that
-    call the enclosing functions."""
+    """The context in which a graph is counted: its types and calls, the attributes of its function, and the ``path`` of
+    nodes that call the enclosing functions."""
 
     types: Mapping[Value, Type | None]
     calls: Mapping[Node, Call]
@@ -70,7 +70,7 @@ def counted(known: Known) -> Cost:
 
 
 class _Counter:
-    """Counts the graphs of a model. Equal calls of a function are computed once, and each counts."""
+    """Counts the graphs of a model. The cost of equal calls of a function is computed once; each call is counted."""
 
     def __init__(self, known: Known) -> None:
         self.known = known
@@ -78,31 +78,31 @@ class _Counter:
         self.calls: dict[object, Cost] = {}
 
     def graph(self, graph: Graph, scope: Scope, fixed: Set[Value]) -> Cost:
-        """The cost of one run of a graph. ``fixed`` are the outer values that constants alone decide."""
+        """The cost of one run of a graph. ``fixed`` are the outer values that are computed from constants alone."""
         nodes = [node for node in self.known.order(graph).nodes if node.op != self.format.input_node]
         inputs = {node.outputs[0] for node in graph.nodes if node.op == self.format.input_node and node.outputs}
-        held = set(fixed) | (graph.constants.keys() - inputs)
+        all_fixed = set(fixed) | (graph.constants.keys() - inputs)
         counts: list[MaybeDim] = []
         listed: list[NodeCost] = []
         uncounted: list[Node] = []
         inside: dict[Node, MaybeDim] = {}
         scratch: dict[Node, MaybeDim] = {}
         for node in nodes:
-            if all(value in held for value in node.inputs if value is not None) and not node.bodies:
-                held.update(value for value in node.outputs if value is not None)
-            cost = self.node(graph, node, scope, held)
+            if all(value in all_fixed for value in node.inputs if value is not None) and not node.bodies:
+                all_fixed.update(value for value in node.outputs if value is not None)
+            cost = self.node(graph, node, scope, all_fixed)
             counts.append(cost.macs)
             listed += cost.nodes
             uncounted += cost.uncounted
             if cost.peak != 0:
                 inside[node] = cost.peak
-            if cost.scratch != 0 and not held.issuperset([value for value in node.outputs if value is not None]):
+            if cost.scratch != 0 and not all_fixed.issuperset([value for value in node.outputs if value is not None]):
                 scratch[node] = cost.scratch
-        most_bytes = peak(graph, nodes, scope.types, held, inside, scratch)
+        most_bytes = peak(graph, nodes, scope.types, all_fixed, inside, scratch)
         return Cost(total(counts), most_bytes, tuple(listed), tuple(uncounted))
 
     def node(self, graph: Graph, node: Node, scope: Scope, fixed: Set[Value]) -> Cost:
-        """The cost of one run of a node; its ``peak`` is that of its bodies or its function."""
+        """The cost of one run of a node."""
         call = scope.calls.get(node)
         if node.op in (self.format.constant_node, self.format.output_node):
             return Cost(0, 0)
@@ -128,8 +128,9 @@ class _Counter:
         return replaced(inside, macs=total((count, inside.macs)), nodes=(own, *inside.nodes))
 
     def _bodies(self, node: Node, call: Call, scope: Scope, fixed: Set[Value]) -> Cost:
-        """The cost of the bodies of a node: for an If that of the larger branch, for other nodes with several bodies
-        one run of each, else all iterations of the body, or one if their number is unknown."""
+        """The cost of the bodies of a node. For an If, it is the cost of the larger branch; for other nodes with
+        several bodies, of one run of each body; for nodes with one body, of all iterations, or of one iteration if
+        their number is unknown."""
         costs = [self._body(body, scope, fixed) for _, body in node.bodies]
         if call.op == "If":
             return _of_one_body(costs)
@@ -173,14 +174,15 @@ class _Counter:
 
 
 def _scratch(formula: Sequence[str | int], node: Operation, outputs: Sequence[Type | None]) -> MaybeDim:
-    """The bytes that a node needs beside its inputs and outputs; None if unknown. The elements have the type of the
-    outputs."""
-    count, made = elements(formula, node), next((each for each in outputs if each is not None), None)
-    return None if count is None or not isinstance(made, Tensor) else size_of(Tensor(made.dtype, (count,)))
+    """The bytes that a node needs beside its inputs and outputs, whose elements have the type of the first output; None
+    if their number or this type is unknown."""
+    count, output = elements(formula, node), next((each for each in outputs if each is not None), None)
+    return None if count is None or not isinstance(output, Tensor) else size_of(Tensor(output.dtype, (count,)))
 
 
 def _of_one_body(costs: Sequence[Cost]) -> Cost:
-    """The cost of a node that runs one of several bodies. Its nodes are those of the body with the most MACs."""
+    """The cost of a node that runs one of several bodies: the largest of each cost, and the nodes of the body with the
+    most MACs."""
     larger = max(costs, key=lambda each: weight(each.macs))
     return replaced(
         larger,

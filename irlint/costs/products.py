@@ -1,5 +1,4 @@
-"""Computes the MACs of an operator, its multiplications that are followed by an addition, from its inputs and
-outputs."""
+"""Computes the MACs of an operator (multiplications whose products are added up) from its inputs and outputs."""
 
 from __future__ import annotations
 
@@ -14,10 +13,10 @@ from irlint.records import record
 
 @record
 class Operation:
-    """A node as the formulas see it.
+    """What the formulas use of a node.
 
-    ``types`` and ``named`` are the types and shapes of its inputs by parameter, ``inputs`` and ``outputs`` the shapes
-    in their order, and ``attributes`` the arguments of its rule.
+    ``types`` and ``named`` are the types and the shapes of its inputs by the names of the parameters of its rule.
+    ``inputs`` and ``outputs`` are the shapes by index, and ``attributes`` the attributes by name.
     """
 
     types: Mapping[str, Type | None]
@@ -78,8 +77,8 @@ def _matrix(node: Operation, left: str) -> MaybeDim:
     """The MACs of a matrix product: each element of the output is a sum over the last axis of ``left``, or over the
     second to last if ``left`` is transposed."""
     shape = node.named.get(left)
-    turned = any(node.attribute(name, 0) for name in TRANSPOSED) and shape is not None and len(shape) > 1
-    return product((_size(node.output), _axis(shape, -2 if turned else -1)))
+    is_transposed = any(node.attribute(name, 0) for name in TRANSPOSED) and shape is not None and len(shape) > 1
+    return product((_size(node.output), _axis(shape, -2 if is_transposed else -1)))
 
 
 def _batch_transposed(node: Operation) -> MaybeDim:
@@ -92,22 +91,25 @@ def _batch_transposed(node: Operation) -> MaybeDim:
 
 
 def _attending_lstm(node: Operation) -> MaybeDim:
-    """The MACs of com.microsoft AttnLSTM: the gates, whose weights W also multiply the attention; once for each
-    place of the memory, the keys; and at each step the query, the scores and values of all places, and the attention
-    layer."""
+    """The MACs of com.microsoft AttnLSTM.
+
+    Once, the memory layer multiplies each position of the memory: the keys. At each step are multiplied: the gates by
+    the weights W, which include the attention, and R; the query by its layer; the scores and the values of all
+    positions; and the attention layer, if there is one.
+    """
     x, inputs = node.named.get("x"), [*node.inputs, *[None] * 14]
     query, keys, scores, memory, layer = inputs[8], inputs[9], inputs[10], inputs[11], inputs[13]
     if not x or not keys or not scores or memory is None or len(memory) != 3:
         return None
-    places = product((memory[1], total((product(scores), product((keys[0], memory[2]))))))
-    weights = (node.named.get("w"), node.named.get("r"), query, layer)
-    used = (*map(_size, weights[:3]), 0 if layer is None else _size(layer), places)
-    return total((product((*x[:-1], total(used))), product((*memory[:2], _size(keys)))))
+    positions = product((memory[1], total((product(scores), product((keys[0], memory[2]))))))
+    weights = (node.named.get("w"), node.named.get("r"), query)
+    step = (*map(_size, weights), 0 if layer is None else _size(layer), positions)
+    return total((product((*x[:-1], total(step))), product((*memory[:2], _size(keys)))))
 
 
 def _recurrent(node: Operation) -> MaybeDim:
-    """The MACs of a recurrent layer: each entry of the sequence, and the state before it, is multiplied by the weights
-    of every gate."""
+    """The MACs of a recurrent layer: each entry of the sequence and each state is multiplied by the weights of every
+    gate."""
     x = node.named.get("x")
     weights = total((_size(node.named.get("w")), _size(node.named.get("r"))))
     return None if not x else product((*x[:-1], weights))
@@ -134,8 +136,8 @@ def _einsum(node: Operation) -> MaybeDim:
 
 
 def _scores(rows: MaybeDim, keys: MaybeDim, *widths: MaybeDim) -> MaybeDim:
-    """The MACs of an attention: for each row of the query and each key, the product of both and that of the score and
-    the value."""
+    """The MACs of an attention: each row of the query is multiplied by each key, and each score by a value. ``widths``
+    are the sizes of a key and of a value."""
     return product((rows, keys, total(widths)))
 
 
@@ -166,16 +168,21 @@ def _multi_head(node: Operation) -> MaybeDim:
     if query is None or output is None or len(output) != 3:
         return None
     source = query if key is None else key
-    fresh = _axis(source, 2 if len(source) == 4 else 1)
-    shares = node.named.get("past_sequence_length") is not None
-    keys = fresh if past is None else _axis(past, 2) if shares else total((fresh, _axis(past, 2)))
+    new = _axis(source, 2 if len(source) == 4 else 1)
+    if past is None:
+        keys = new
+    elif node.named.get("past_sequence_length") is not None:
+        # The cache has room for all keys.
+        keys = _axis(past, 2)
+    else:
+        keys = total((new, _axis(past, 2)))
     width = product((query[2], query[4])) if len(query) == 5 else _axis(query, -1)
     return _scores(_rows(output), keys, width, output[-1])
 
 
 def _grouped(node: Operation) -> MaybeDim:
-    """The MACs of com.microsoft GroupQueryAttention. The number of keys is ``total_sequence_length`` if that is
-    constant, else that of the returned cache, else the length of the output."""
+    """The MACs of com.microsoft GroupQueryAttention. The number of keys is the value of ``total_sequence_length`` if it
+    is known, else axis 2 of the returned cache if there is a cache, else axis 1 of the output."""
     stated, cache = node.types.get("total_sequence_length"), node.outputs[1] if len(node.outputs) > 1 else None
     keys = number(stated) if isinstance(stated, Tensor) else None
     if keys is None:
@@ -212,7 +219,7 @@ def _packed_heads(node: Operation) -> MaybeDim:
     return _scores(_rows(node.output), keys, width, values)
 
 
-def _projected_apart(node: Operation) -> MaybeDim:
+def _projected_separately(node: Operation) -> MaybeDim:
     """The MACs of com.microsoft QOrderedAttention, which has the weights of query, key and value as three inputs."""
     x, weights = node.named.get("input"), [node.named.get(f"{name}_weight") for name in "qkv"]
     columns = [_axis(each, 1) for each in weights]
@@ -221,8 +228,8 @@ def _projected_apart(node: Operation) -> MaybeDim:
 
 
 def _linear_attention(node: Operation) -> MaybeDim:
-    """The MACs of LinearAttention as a recurrence: each row is added to the state of each head, and each head of the
-    output reads the state. Rules with a delta read it once more."""
+    """The MACs of LinearAttention as a recurrence. For each row, each head of the keys updates its state, and each head
+    of the output reads it. Update rules with a delta read the state once more for each update."""
     state = node.outputs[1] if len(node.outputs) > 1 else None
     rows = _rows(node.named.get("query"))
     query, value = _axis(node.named.get("query"), -1), _axis(node.named.get("value"), -1)
@@ -247,7 +254,7 @@ def _experts(node: Operation, step: int = 2) -> MaybeDim:
 
 
 def _per_byte(node: Operation, name: str) -> int:
-    """The number of weights of a matrix in one byte."""
+    """The number of weights of a matrix that one byte stores, by the attribute ``name``."""
     bits = node.attribute(name, None) or node.attribute("expert_weight_bits", 4)
     return 8 // bits if 0 < bits <= 8 else 1
 
@@ -290,7 +297,7 @@ FORMULAS: Mapping[str, Callable[..., MaybeDim]] = {
     "attending_lstm": _attending_lstm,
     "packed_projected": _packed_projected,
     "packed_heads": _packed_heads,
-    "projected_apart": _projected_apart,
+    "projected_apart": _projected_separately,
     "linear_attention": _linear_attention,
     "embedded_words": _embedded_words,
     "linear_model": _linear_model,

@@ -9,20 +9,20 @@ from irlint.costs.products import Operation
 from irlint.dims import MaybeDim, Shape, TooComplex, broadcast_size, product, total
 
 
-def _size(node: Operation, name: str, first: int = 0, behind: int | None = None) -> MaybeDim:
-    """The product of some sizes of an input."""
+def _size(node: Operation, name: str, first: int = 0, end: int | None = None) -> MaybeDim:
+    """The product of the sizes of an input from axis ``first`` up to axis ``end``, which is excluded."""
     shape = node.named.get(name)
-    return None if shape is None else product(shape[first:behind])
+    return None if shape is None else product(shape[first:end])
 
 
 def _columns(node: Operation, data: str, weights: str) -> MaybeDim:
-    """A transposed convolution of one image of a batch: its products with the filter, before they are added up."""
+    """Transposed convolutions: the products of one image of the batch with the filter, before they are added up."""
     return product((_size(node, data, 2), _size(node, weights, 1)))
 
 
 def _gates(node: Operation) -> MaybeDim:
-    """LSTM and GRU: every gate of the sequence. Two directions are computed at the same time; the one from the end has
-    copies of its input and output."""
+    """LSTM and GRU: every gate of the sequence. If there are two directions, both are computed at the same time, and
+    the reverse direction has copies of its input and output."""
     steps, weights = _size(node, "x", 0, 2), node.named.get("w")
     if weights is None or len(weights) != 3:
         return None
@@ -36,25 +36,25 @@ def _states(node: Operation) -> MaybeDim:
 
 
 def _intermediate(node: Operation) -> MaybeDim:
-    """An operator that is computed by two others: what is between them."""
+    """Operators that are computed by two others: the result of the first one, which has the shape of the output."""
     return None if node.output is None else product(node.output)
 
 
 def _turned(node: Operation) -> MaybeDim:
-    """A function along an axis that is not the last one: its input and output with that axis as the last one."""
+    """Functions along an axis: copies of input and output in which this axis is the last one; 0 if it already is."""
     shape = node.output
     is_last = shape is not None and node.attribute("axis", -1) in (-1, len(shape) - 1)
     return 0 if is_last else product((2, None if shape is None else product(shape)))
 
 
 def _selected(node: Operation) -> MaybeDim:
-    """Where: the elements of each of the two inputs that the condition selects, before they are joined."""
+    """Where: two tensors, the elements that the condition selects from each of the two other inputs."""
     condition, *others = node.inputs
-    return total(_stretched(condition, each) for each in others)
+    return total(_broadcast_elements(condition, each) for each in others)
 
 
-def _stretched(one: Shape | None, other: Shape | None) -> MaybeDim:
-    """The elements of two inputs that are broadcast against each other."""
+def _broadcast_elements(one: Shape | None, other: Shape | None) -> MaybeDim:
+    """The number of elements of the shape to which two inputs are broadcast."""
     if one is None or other is None:
         return None
     pairs = zip_longest(reversed(one), reversed(other), fillvalue=1)
@@ -73,7 +73,7 @@ FORMULAS: Mapping[str, Callable[..., MaybeDim]] = {
 
 
 def elements(formula: Sequence[str | int], node: Operation) -> MaybeDim:
-    """How many elements a node needs by the formula of its operator; None if a size is unknown."""
+    """The number of elements that a node needs, by the formula of its operator; None if a size is unknown."""
     name, *arguments = formula
     try:
         return FORMULAS[str(name)](node, *arguments)

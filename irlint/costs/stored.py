@@ -13,7 +13,8 @@ from irlint.model.tensor import BITS, Tensor, tensor_shape
 from irlint.ops.signatures import signature
 from irlint.records import record
 
-#: The parameters of rules that are read as shapes, axes, indices, counts or lengths.
+#: Inputs that operators read as shapes, axes, indices, counts or lengths, by the names of the parameters of their
+#: rules.
 SETTINGS = frozenset(
     {
         *(
@@ -39,7 +40,7 @@ SETTINGS = frozenset(
     }
 )
 
-#: The parameters of rules that are read as scales and zero points, and as the ends of quantized ranges.
+#: Inputs that operators read as scales, as zero points or as the ends of quantized ranges, by the same names.
 QUANTIZATION = frozenset(
     {
         *("zero_points", "absmax", "g_idx", "scale_a", "scale_b", "scale_x", "scale_y", "scale_input"),
@@ -48,7 +49,7 @@ QUANTIZATION = frozenset(
     }
 )
 
-#: The parameters of single operators that are settings, too.
+#: Further inputs of single operators that are settings: shapes, counts, conditions or quantization parameters.
 ALSO = {
     "If": ("cond", "condition"),
     "Loop": ("cond",),
@@ -66,7 +67,7 @@ ALSO = {
 }
 
 
-#: Operators that do not change the numbers of a constant.
+#: Operators whose output has the numbers of their input.
 MOVES = frozenset({"Convert", "Cast", "Identity", "Reshape", "Unsqueeze", "Squeeze", "Transpose"})
 
 #: Operators whose second input is a zero point or a scale if the first one is a quantized constant.
@@ -77,11 +78,10 @@ DEQUANTIZES = frozenset({"Subtract", "Sub", "Multiply", "Mul"})
 class Sums:
     """The numbers of parameters and bytes: in total, by element type, and by the node that uses them first.
 
-    A parameter is an element of a stored tensor from which a result of the model is computed, of any element type:
-    integers and booleans count, too. Shapes, axes, indices, counts and lengths are no parameters, nor are constants
-    from which only these are computed, nor quantization parameters: scales, zero points and the ends of ranges. A
-    tensor that nothing uses counts. Tensors of one type, shape and place in a weights file count once, and of a sparse
-    tensor the values count.
+    A parameter is an element, of any type, of a stored tensor from which a result of the model is computed, or of a
+    tensor that nothing uses. Not counted are shapes, axes, indices, counts and lengths, constants from which only these
+    are computed, and quantization parameters: scales, zero points and the ends of ranges. Tensors with the same type,
+    shape and position in a weights file are counted once. The parameters of a sparse tensor are its values.
     """
 
     parameters: int
@@ -140,7 +140,7 @@ def _by_type(pairs: Iterable[tuple[str, int]]) -> dict[str, int]:
 
 
 def _constants(known: Known) -> Iterator[tuple[Value, Constant]]:
-    """All stored tensors with their values, also those in attributes of constant nodes."""
+    """All constants with their values: initializers, Const layers, and the attributes of constant nodes."""
     for graph in graphs(known.model):
         yield from graph.constants.items()
         for node in graph.nodes:
@@ -153,14 +153,15 @@ def _constants(known: Known) -> Iterator[tuple[Value, Constant]]:
 
 
 def _of_attribute(node: Node, found: Tensor) -> Constant:
-    """The constant that a node holds in an attribute: a tensor, or the numbers and texts of another attribute."""
-    held = next((each.value for each in node.attributes.values() if isinstance(each.value, Constant)), None)
-    return held or Constant(found)
+    """The constant of a constant node: its tensor attribute, or ``found`` for numbers and texts in another
+    attribute."""
+    constants = (each.value for each in node.attributes.values() if isinstance(each.value, Constant))
+    return next(constants, None) or Constant(found)
 
 
 def _entries(constant: Constant, user: Node | None) -> Iterator[tuple[object, Entry]]:
-    """The tensors of a constant, each with a key that is equal for the same stored data. A sparse constant has its
-    values first, then its indices."""
+    """The tensors of a constant, each with a key that is equal for the same stored data: one tensor, or the values and
+    then the indices of a sparse constant. Tensors with an unknown size are omitted."""
     for each in constant.parts or (constant,):
         shape, dtype = tensor_shape(each.tensor), each.tensor.dtype or ""
         sizes = [dim for dim in shape or () if isinstance(dim, int)]
@@ -175,12 +176,12 @@ def _entries(constant: Constant, user: Node | None) -> Iterator[tuple[object, En
 
 
 def _text_bytes(stored: Stored | None) -> int:
-    """The stored bytes of a constant of texts, from its first text to the end of its last one; 0 if they are
+    """The number of stored bytes of a constant of texts, from its first text to the end of its last text; 0 if it is
     unknown."""
     if stored is None:
         return 0
-    first, behind = stored.coded or (0, 0)
-    return stored.size or behind - first
+    first, end = stored.coded or (0, 0)
+    return stored.size or end - first
 
 
 def _users(known: Known) -> tuple[dict[Value, Node], set[Value]]:
@@ -200,8 +201,8 @@ def _users(known: Known) -> tuple[dict[Value, Node], set[Value]]:
 
 
 def values_as_data(known: Known) -> set[Value]:
-    """The values with which a model computes. The others are used only as shapes, axes, indices and for
-    quantization."""
+    """The values with whose elements a model computes. All other values are used only as settings: as shapes, axes,
+    indices and counts, and for quantization."""
     data: set[Value] = set()
     quantized = _quantized(known)
     done: set[Graph] = set()
@@ -235,7 +236,7 @@ def _mark(graph: Graph, known: Known, data: set[Value], *, quantized: set[Value]
 
 
 def _settings(node: Node, call: Call | None, quantized: set[Value]) -> set[int]:
-    """The indices of the inputs that a node reads as settings."""
+    """The indices of the inputs that a node reads as settings or as quantization parameters."""
     if call is None or call.operator is None:
         return set()
     names = signature(call.operator.function).inputs
@@ -253,8 +254,8 @@ def _is_setting(op: str, name: str) -> bool:
 
 
 def _quantized(known: Known) -> set[Value]:
-    """The constants of elements of at most 8 bits, without booleans, and the values computed from them before a scale
-    is applied."""
+    """The constants whose elements have at most 8 bits and are no booleans, and the values that only MOVES and
+    subtractions compute from them."""
     found: set[Value] = set()
     for value, constant in _constants(known):
         dtype = constant.tensor.dtype or ""

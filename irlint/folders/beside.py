@@ -21,11 +21,12 @@ Size = int | None
 
 
 @record
-class Stated:
+class Reported:
     """An input or output as a runtime reports it.
 
-    ``names`` are all names that select it, and ``tensors`` those without the name of its layer. The element type is
-    None if it is unknown or the value is no tensor. The sizes are None if they or their number are uncertain.
+    ``names`` are all names that select it, and ``tensors`` are these names without the name of its layer. ``dtype`` is
+    None if the element type is unknown or the value is no tensor. ``sizes`` is None if the rank is uncertain; a single
+    size is None if only this size is uncertain.
     """
 
     names: tuple[str, ...]
@@ -45,17 +46,17 @@ class Interface:
     """A model with its inputs and outputs."""
 
     known: Known
-    inputs: tuple[Stated, ...]
-    outputs: tuple[Stated, ...]
+    inputs: tuple[Reported, ...]
+    outputs: tuple[Reported, ...]
 
     @property
     def file(self) -> str:
-        """The name of its file."""
+        """The name of the file of the model, without its folder."""
         return os.path.basename(self.known.model.path)
 
 
 class Unreadable(ValueError):
-    """A model that cannot be read."""
+    """Raised for a file that no model can be read from."""
 
 
 def interface(path: str) -> Interface:
@@ -81,51 +82,56 @@ def _interface(path: str) -> Interface:
 def interface_of(known: Known) -> Interface:
     """The inputs and outputs of a model as its runtime reports them.
 
-    The sizes of all outputs are None if the model has an error.
+    The runtime of an IR reports the inferred shapes of outputs, and ONNX Runtime the declared shapes, merged with the
+    inferred ones. The ``sizes`` of all outputs are None if the model has an error.
     """
     fed = [each for each in inputs(known) if not each.optional or known.model.inputs_have_defaults]
-    recomputes = known.format.declared_shapes_hold
+    is_inferred = known.format.declared_shapes_hold
     returned = tuple(
-        _stated(each, each.type) if recomputes else _returned(each, _declared(each.value, "output"))
+        _reported(each, each.type) if is_inferred else _merged(each, _declared(each.value, "output"))
         for each in outputs(known)
     )
     if any(problem.is_error for problem in known.problems):
         returned = tuple(replaced(each, sizes=None) for each in returned)
-    return Interface(known, tuple(_stated(each, _declared(each.value, "input") or each.type) for each in fed), returned)
+    return Interface(
+        known, tuple(_reported(each, _declared(each.value, "input") or each.type) for each in fed), returned
+    )
 
 
 def _declared(value: Value, by: str) -> Type | None:
+    """The type of the first declaration ``by`` "input" or "output" of a value; None if there is no declaration."""
     return next((each.type for each in value.declared if each.by == by), None)
 
 
-def _stated(end: End, found: Type | None) -> Stated:
+def _reported(end: End, found: Type | None) -> Reported:
+    """An input or output with the type ``found``; dynamic axes are -1."""
     shape = tensor_shape(found)
     sizes = None if shape is None else tuple(dim if isinstance(dim, int) else -1 for dim in shape)
     dtype = found.dtype if isinstance(found, Tensor) else None
     is_tensor = isinstance(found, Tensor) or found is None
-    return Stated(end.names, dtype, sizes, end.optional, is_tensor, end.tensors)
+    return Reported(end.names, dtype, sizes, end.optional, is_tensor, end.tensors)
 
 
-def _returned(end: End, declared: Type | None) -> Stated:
-    """An output of a runtime that merges declared and inferred shapes.
+def _merged(end: End, declared: Type | None) -> Reported:
+    """An output as ONNX Runtime reports it, which merges declared and inferred shapes.
 
-    An axis is None if the merged size is uncertain. The sizes are None if one of the two shapes is unknown or their
-    ranks differ.
+    A size is None if the merged size is uncertain. ``sizes`` is None if one of the two shapes is unknown or their ranks
+    differ.
     """
-    found = _stated(end, declared if declared is not None else end.type)
+    found = _reported(end, declared if declared is not None else end.type)
     own = tensor_shape(end.type)
     sizes = found.sizes
     if sizes is None or own is None or tensor_shape(declared) is None or len(own) != len(sizes):
         return replaced(found, sizes=None)
-    merged = tuple(size if _holds(size, dim) else None for size, dim in zip(sizes, own))
+    merged = tuple(size if _is_kept(size, dim) else None for size, dim in zip(sizes, own))
     return replaced(found, sizes=merged)
 
 
-def _holds(size: Size, dim: MaybeDim) -> bool:
-    """Whether a runtime reports the declared size of an axis for which ``dim`` was inferred.
+def _is_kept(size: Size, dim: MaybeDim) -> bool:
+    """Whether ONNX Runtime certainly reports the declared size of an axis for which ``dim`` was inferred.
 
-    A declared number stays unless another number is inferred. A dynamic axis stays if the inferred size is dynamic for
-    certain.
+    It keeps a declared number unless another number is inferred, and a dynamic axis if the inferred size is certainly
+    dynamic.
     """
     return size == dim or _is_certain(dim) or (size not in (-1, None) and not isinstance(dim, int))
 
@@ -135,12 +141,12 @@ def _is_certain(dim: MaybeDim) -> bool:
     return isinstance(dim, Expr) and not any(name.startswith("_") for name in symbols(dim))
 
 
-def by_name(name: str, ends: tuple[Stated, ...]) -> Stated | None:
-    """The input or output that has a name."""
+def by_name(name: str, ends: tuple[Reported, ...]) -> Reported | None:
+    """The input or output that a name selects; None if there is none."""
     return next((each for each in ends if name in each.names), None)
 
 
-def shown(file: str, end: Stated) -> tuple[Related, ...]:
+def shown(file: str, end: Reported) -> tuple[Related, ...]:
     """An input or output of the model in ``file`` as the related place of a finding."""
     sizes = "" if end.sizes is None else f"[{', '.join(text_of(size) for size in end.sizes)}]"
     return (Related(end.tensors[0] if end.tensors else end.name, f"{end.dtype or 'an unknown type'}{sizes} in {file}"),)
@@ -152,10 +158,12 @@ def text_of(size: Size) -> str:
 
 
 def suggestion(name: str, names: list[str]) -> str:
-    """The help for a name that does not exist: the most similar of ``names``, else all of them; "" if there are
-    none."""
+    """The help for a name that does not exist: the most similar one of ``names``, else all of them; "" if ``names`` is
+    empty."""
     close = closest(name, names)
-    return f"write `{close}`" if close is not None else f"use one of {', '.join(names)}" if names else ""
+    if close is not None:
+        return f"write `{close}`"
+    return f"use one of {', '.join(names)}" if names else ""
 
 
 def new_errors(model: Interface, with_sizes: Known) -> list[Problem]:

@@ -11,10 +11,10 @@ from collections.abc import Iterator, Mapping
 
 from irlint.findings.faults import Severity
 from irlint.findings.wording import counted
-from irlint.folders.beside import Interface, Stated, shown
+from irlint.folders.beside import Interface, Reported, shown
 from irlint.folders.json_text import Document
 from irlint.folders.rules import SHAPE_MISMATCH
-from irlint.folders.statements import Disagreement
+from irlint.folders.statements import ConfigFault
 from irlint.records import record
 
 Path = tuple[str | int, ...]
@@ -24,23 +24,24 @@ Path = tuple[str | int, ...]
 class Keys:
     """The keys of ``config.json`` for one type of model.
 
-    ``heads`` is the key of the attention heads and ``cached`` that of the heads in the caches. If the file omits the
-    latter and ``own`` is true, the caches have as many heads as the attention. ``size`` is the key of the head size;
-    without it, the head size is the value of ``width`` divided by the attention heads. ``layers`` is the key of the
-    number of layers. A type with an empty key has no such value.
+    ``heads`` is the key of the number of attention heads, and ``cached`` the key of the number of heads in the caches.
+    If the file omits the key ``cached`` and ``equal`` is True, both numbers are equal; if ``equal`` is False, the
+    number in the caches is unknown. ``size`` is the key of the head size; without it, the head size is the value of
+    ``width`` divided by the attention heads. ``layers`` is the key of the number of layers. An empty key means that the
+    type has no such key.
     """
 
     heads: str = "num_attention_heads"
     cached: str = ""
-    own: bool = True
+    equal: bool = True
     size: str = ""
     width: str = "hidden_size"
     layers: str = "num_hidden_layers"
 
 
 _GROUPED = Keys(cached="num_key_value_heads", size="head_dim")
-_FIXED = Keys(cached="num_key_value_heads", size="head_dim", own=False)
-_SIZED = Keys(cached="num_key_value_heads", size="head_dim", own=False, width="")
+_FIXED = Keys(cached="num_key_value_heads", size="head_dim", equal=False)
+_SIZED = Keys(cached="num_key_value_heads", size="head_dim", equal=False, width="")
 _GPT2 = Keys("n_head", width="n_embd", layers="n_layer")
 _PAIR = Keys("decoder_attention_heads", width="d_model", layers="decoder_layers")
 
@@ -48,7 +49,7 @@ _PAIR = Keys("decoder_attention_heads", width="d_model", layers="decoder_layers"
 TYPES: Mapping[str, Keys] = {
     **dict.fromkeys(("llama", "phi", "phi3", "olmo", "olmo2", "granite", "cohere"), _GROUPED),
     **dict.fromkeys(("mistral", "mixtral", "qwen2", "starcoder2", "smollm3"), _FIXED),
-    "stablelm": Keys(cached="num_key_value_heads", own=False),
+    "stablelm": Keys(cached="num_key_value_heads", equal=False),
     **dict.fromkeys(("qwen3", "gemma", "gemma2", "gemma3_text", "helium"), _SIZED),
     **dict.fromkeys(("gpt_neox", "opt"), Keys()),
     **dict.fromkeys(("gpt2", "gptj", "codegen"), _GPT2),
@@ -61,9 +62,9 @@ TYPES: Mapping[str, Keys] = {
 CACHE = re.compile(r"past_key_values\.(\d+)\.(?:decoder\.)?(?:key|value)")
 
 
-def disagreements(document: Document, name: str, model: Interface) -> Iterator[Disagreement]:
-    """A finding each for the heads, the head size and the layers, if the caches of a model contradict the
-    configuration."""
+def faults(document: Document, name: str, model: Interface) -> Iterator[ConfigFault]:
+    """At most three findings, if the caches of a model contradict the configuration: about the heads, the head size and
+    the number of layers."""
     path: Path = ()
     if document.text("model_type") not in TYPES:
         path = ("text_config",)
@@ -72,54 +73,55 @@ def disagreements(document: Document, name: str, model: Interface) -> Iterator[D
     if keys is None or not caches:
         return
     share = _share(document, path, keys)
-    for axis, (key, stated), other in (
-        (1, _heads(document, path, keys), None),
-        (3, _size(document, path, keys), share),
+    # A cache may have ``other`` instead of the stated size.
+    for axis, what, (key, stated), other in (
+        (1, "heads", _heads(document, path, keys), None),
+        (3, "elements in a head", _size(document, path, keys), share),
     ):
         wrong = [each for each in caches if _fixed(each, axis) not in (None, stated, other)]
         if stated is None or not wrong:
             continue
-        what = "heads" if axis == 1 else "elements in a head"
         size = _fixed(wrong[0], axis)
-        message = f"the configuration makes {stated} {what}, and `{wrong[0].name}` of {name} has {size}"
+        message = f"the configuration results in {stated} {what}, and `{wrong[0].name}` of {name} has {size}"
         fault = SHAPE_MISMATCH.fault(message, help=f"correct {key}, or export the model that belongs to it")
-        yield Disagreement(fault, document.at(*path, key), wrong[0].name, shown(name, wrong[0]))
-    stated = document.whole_number(*path, keys.layers)
+        yield ConfigFault(fault, document.at(*path, key), wrong[0].name, shown(name, wrong[0]))
+    stated = document.integer(*path, keys.layers)
     found = len({match[1] for each in caches if (match := CACHE.fullmatch(each.name)) is not None})
     if stated is not None and stated != found:
         message = f"{keys.layers} is {stated}, and {name} has caches of {counted(found, 'layer')}"
         fault = SHAPE_MISMATCH.fault(message, help=f"write `{found}`, or export the model that belongs to it")
         span = document.at(*path, keys.layers)
-        yield Disagreement(fault.lowered(Severity.WARNING), span, related=shown(name, caches[-1]))
+        yield ConfigFault(fault.lowered(Severity.WARNING), span, related=shown(name, caches[-1]))
 
 
 def _heads(document: Document, path: Path, keys: Keys) -> tuple[str, int | None]:
-    """The key that states the number of heads of the caches, and that number, None if it is unknown."""
-    stated = document.whole_number(*path, keys.cached) if keys.cached else None
+    """The key that determines the number of heads in the caches, and this number; None if the number is unknown."""
+    stated = document.integer(*path, keys.cached) if keys.cached else None
     if stated is not None:
         return keys.cached, stated
-    return keys.heads, document.whole_number(*path, keys.heads) if keys.own else None
+    return keys.heads, document.integer(*path, keys.heads) if keys.equal else None
 
 
 def _size(document: Document, path: Path, keys: Keys) -> tuple[str, int | None]:
-    """The key that states the head size, and that size, None if it is unknown."""
-    stated = document.whole_number(*path, keys.size) if keys.size else None
+    """The key that determines the head size, and this size; None if the size is unknown."""
+    stated = document.integer(*path, keys.size) if keys.size else None
     if stated is not None:
         return keys.size, stated
     return keys.width, _share(document, path, keys) if keys.width else None
 
 
 def _share(document: Document, path: Path, keys: Keys) -> int | None:
-    """The width of the model divided by its attention heads; None if that is unknown or no integer.
+    """The width of the model divided by its attention heads; None if one of the two is unknown, or if the quotient is
+    no integer.
 
-    Optimum uses this as the head size even if the configuration states another one.
+    Optimum uses this quotient as the head size even if the configuration states another size.
     """
-    width = document.whole_number(*path, keys.width or "hidden_size")
-    heads = document.whole_number(*path, keys.heads)
+    width = document.integer(*path, keys.width or "hidden_size")
+    heads = document.integer(*path, keys.heads)
     return width // heads if width and heads and not width % heads else None
 
 
-def _fixed(end: Stated, axis: int) -> int | None:
+def _fixed(end: Reported, axis: int) -> int | None:
     """The size of an axis of a cache; None if it is dynamic or the cache has another rank."""
     if end.sizes is None or len(end.sizes) != 4:
         return None

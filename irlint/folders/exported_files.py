@@ -14,7 +14,7 @@ from irlint.findings.faults import Severity
 from irlint.folders.json_text import Document
 from irlint.folders.places import is_file, joined
 from irlint.folders.rules import FILE_MISSING
-from irlint.folders.statements import Disagreement
+from irlint.folders.statements import ConfigFault
 
 #: The suffix of a variant of a model, in front of ``.onnx``.
 VARIANT = re.compile(r"_(fp16|quantized|int8|uint8|q4|q4f16|q8|bnb4|O[1-4]|optimized)(?=\.onnx$)")
@@ -23,37 +23,39 @@ VARIANT = re.compile(r"_(fp16|quantized|int8|uint8|q4|q4f16|q8|bnb4|O[1-4]|optim
 BROWSER = "transformers.js_config"
 
 
-def missing(document: Document, folder: str, files: list[str]) -> Iterator[Disagreement]:
+def missing(document: Document, folder: str, files: list[str]) -> Iterator[ConfigFault]:
     """The findings about files that the models beside a configuration lack."""
     yield from _parts(document, files)
     for file in files:
         yield from _data(document, folder, file)
 
 
-def _parts(document: Document, files: list[str]) -> Iterator[Disagreement]:
-    """A warning if the encoder, the decoder, or the decoder for the first or for later tokens is missing."""
+def _parts(document: Document, files: list[str]) -> Iterator[ConfigFault]:
+    """A warning if an encoder-decoder lacks the encoder, all decoders, or the decoder for the first or for later
+    tokens."""
     if document.of("is_encoder_decoder") is not True:
         return
     names = {os.path.basename(VARIANT.sub("", each)).removesuffix(".onnx") for each in files}
     encoder = "encoder_model" in names
     decoders = [each for each in names if each.startswith("decoder")]
     if encoder and not decoders:
-        yield _absent(document, "encoder_model.onnx is there, and no decoder_model_merged.onnx nor decoder_model.onnx")
+        yield _absent(document, "encoder_model.onnx has neither decoder_model_merged.onnx nor decoder_model.onnx")
     elif decoders and not encoder:
-        yield _absent(document, f"{min(decoders)}.onnx is there, and no encoder_model.onnx")
+        yield _absent(document, f"{min(decoders)}.onnx has no encoder_model.onnx")
     elif decoders == ["decoder_with_past_model"]:
-        yield _absent(document, "decoder_with_past_model.onnx is there, and no decoder_model.onnx for the first token")
+        yield _absent(document, "decoder_with_past_model.onnx has no decoder_model.onnx for the first token")
     elif decoders == ["decoder_model"] and document.of("use_cache") is True:
-        yield _absent(document, "decoder_model.onnx is there, and no decoder_with_past_model.onnx for later tokens")
+        yield _absent(document, "decoder_model.onnx has no decoder_with_past_model.onnx for later tokens")
 
 
-def _absent(document: Document, message: str) -> Disagreement:
-    fault = FILE_MISSING.fault(message, help="export the model again, with all its parts")
-    return Disagreement(fault.lowered(Severity.WARNING), document.at("architectures"))
+def _absent(document: Document, message: str) -> ConfigFault:
+    fault = FILE_MISSING.fault(f"{message} beside it", help="export the model again, with all its parts")
+    return ConfigFault(fault.lowered(Severity.WARNING), document.at("architectures"))
 
 
-def _data(document: Document, folder: str, file: str) -> Iterator[Disagreement]:
-    """A warning about the first missing data file of those that the configuration states for transformers.js."""
+def _data(document: Document, folder: str, file: str) -> Iterator[ConfigFault]:
+    """A warning about the first missing data file of a model, among the number of files that the configuration states
+    for transformers.js: one number for all models, or a number for each name."""
     stated = document.of(BROWSER, "use_external_data_format")
     name = os.path.basename(file)
     path: tuple[str | int, ...] = (BROWSER, "use_external_data_format")
@@ -71,5 +73,5 @@ def _data(document: Document, folder: str, file: str) -> Iterator[Disagreement]:
                 f"transformers.js reads {data} with {name}, and it does not exist",
                 help="add the file, or correct the number of files of this model",
             )
-            yield Disagreement(fault.lowered(Severity.WARNING), document.at(*path))
+            yield ConfigFault(fault.lowered(Severity.WARNING), document.at(*path))
             return

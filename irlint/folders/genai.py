@@ -14,7 +14,7 @@ from irlint.findings.faults import Severity
 from irlint.findings.report import Related
 from irlint.findings.wording import closest, first_few
 from irlint.folders import genai_pipeline
-from irlint.folders.beside import Interface, Stated, Unreadable, by_name, interface, new_errors, shown, suggestion
+from irlint.folders.beside import Interface, Reported, Unreadable, by_name, interface, new_errors, shown, suggestion
 from irlint.folders.json_text import Document, parsed
 from irlint.folders.places import is_file, joined, names_in
 from irlint.folders.rules import (
@@ -25,7 +25,7 @@ from irlint.folders.rules import (
     TYPE_MISMATCH,
     UNKNOWN_TENSOR,
 )
-from irlint.folders.statements import Checked, Disagreement
+from irlint.folders.statements import Checked, ConfigFault
 from irlint.inference.walk import inferred
 from irlint.model import Constant
 from irlint.model.order import graphs
@@ -74,7 +74,7 @@ OTHERS = (
     *("parakeet_tdt", "gemma4", "phi4mm", PIPELINE, "marian-ssru"),
 )
 
-#: Common keys, by the path of their object, to recognize misspelled ones.
+#: Common keys, by the path of their object, to recognize misspelled keys.
 KEYS = {
     ("model",): "type decoder encoder vocab_size context_length bos_token_id eos_token_id pad_token_id",
     ("model", "decoder"): "session_options filename head_size hidden_size num_attention_heads num_hidden_layers "
@@ -90,13 +90,13 @@ KEYS = {
 PARTS = ("decoder", "encoder", "embedding", "vision", "speech", "joiner", "vad", "mtp", "draft")
 
 #: The element types of masks and positions.
-WHOLE = ("int32", "int64")
+INTEGER_TYPES = ("int32", "int64")
 
 #: The least similarity (0 to 1) of a misspelled key to the right one.
 CLOSE = 0.8
 
-#: The indices of the inputs that may be rotary tables. ``RotaryEmbedding`` of ONNX and of Microsoft order them
-#: differently.
+#: The indices of the inputs that may be rotary tables. ``RotaryEmbedding`` of ONNX and ``RotaryEmbedding`` of Microsoft
+#: have the tables at different indices.
 TABLES = {"RotaryEmbedding": (2, 1), "GroupQueryAttention": (7,)}
 
 
@@ -111,21 +111,22 @@ class Names:
 def checked(path: str, text: str) -> Checked:
     """The findings about a ``genai_config.json`` with this text. Raises OSError if a model cannot be opened."""
     document = parsed(text)
-    if isinstance(document, Disagreement):
+    if isinstance(document, ConfigFault):
         return Checked(KIND, (document,))
     if document.of("model", "type") is None:
         return Checked(KIND, reason="it has no model.type: no configuration of ONNX Runtime GenAI")
     return Checked(KIND, tuple(_found(path, document)))
 
 
-def _found(path: str, document: Document) -> Iterator[Disagreement]:
+def _found(path: str, document: Document) -> Iterator[ConfigFault]:
+    """The findings about the configuration, then about the decoder if it is a single model that can be read."""
     yield from _type(document)
     yield from _keys(document)
     yield from _numbers(document)
     for part in PARTS:
         yield from _files(os.path.dirname(path), document, ("model", part))
     if document.of("model", "type") == PIPELINE:
-        yield from genai_pipeline.disagreements(document, lambda file: _readable(os.path.dirname(path), file))
+        yield from genai_pipeline.faults(document, lambda file: _readable(os.path.dirname(path), file))
     name = document.text("model", "decoder", "filename")
     if document.of("model", "type") not in DECODERS or document.of("model", "decoder", "pipeline"):
         return
@@ -140,14 +141,14 @@ def _found(path: str, document: Document) -> Iterator[Disagreement]:
         model = interface(file)
     except Unreadable as error:
         fault = FILE_MISSING.fault(f"{name} cannot be read: {error}", help=f"correct the model: irlint {name}")
-        yield Disagreement(fault, document.at("model", "decoder", "filename"))
+        yield ConfigFault(fault, document.at("model", "decoder", "filename"))
         return
     yield from _decoder(document, model)
 
 
 def _readable(folder: str, name: str) -> Interface | None:
-    """The model with a name in a folder. It is None if the file does not exist or cannot be read, which the check of
-    that file reports."""
+    """The model with a name in a folder; None if the file does not exist, which ``_files`` reports, or cannot be read,
+    which the check of the file reports."""
     path = joined(folder, name)
     try:
         return interface(path) if is_file(path) else None
@@ -155,25 +156,26 @@ def _readable(folder: str, name: str) -> Interface | None:
         return None
 
 
-def refused(document: Document, path: tuple[str | int, ...], message: str, help: str) -> Disagreement:
-    return Disagreement(FIELD_REFUSED.fault(message, help=help), document.at(*path))
+def refused(document: Document, path: tuple[str | int, ...], message: str, help: str) -> ConfigFault:
+    """The finding about a value that the library refuses, at its path."""
+    return ConfigFault(FIELD_REFUSED.fault(message, help=help), document.at(*path))
 
 
-def _type(document: Document) -> Iterator[Disagreement]:
+def _type(document: Document) -> Iterator[ConfigFault]:
     """A warning about a type that the library does not know; later releases may know it."""
     stated = document.text("model", "type") or ""
     if stated not in (*DECODERS, *OTHERS):
         close = closest(stated, [*DECODERS, *OTHERS])
         help = f"write `{close}`" if close is not None else "use a release of onnxruntime-genai that has it"
         found = refused(document, ("model", "type"), f"onnxruntime-genai 0.18 has no type of models `{stated}`", help)
-        yield Disagreement(found.fault.lowered(Severity.WARNING), found.span)
+        yield ConfigFault(found.fault.lowered(Severity.WARNING), found.span)
 
 
-def _keys(document: Document) -> Iterator[Disagreement]:
+def _keys(document: Document) -> Iterator[ConfigFault]:
     """A finding for each misspelled key.
 
-    The library refuses every unknown key. Only those similar to a known key are reported, because later releases know
-    more keys.
+    The library refuses every unknown key. Only keys that are similar to a known key are reported, because later
+    releases know more keys.
     """
     for path, known in KEYS.items():
         found = document.of(*path)
@@ -185,11 +187,12 @@ def _keys(document: Document) -> Iterator[Disagreement]:
                 yield refused(document, (*path, key), f"there is no key `{key}` in {path[-1]}", help)
 
 
-def _numbers(document: Document) -> Iterator[Disagreement]:
+def _numbers(document: Document) -> Iterator[ConfigFault]:
+    """The findings about vocab_size, context_length, eos_token_id and max_length."""
     if document.of("model", "type") not in DECODERS:
         return
-    vocabulary = document.whole_number("model", "vocab_size")
-    length = document.whole_number("model", "context_length")
+    vocabulary = document.integer("model", "vocab_size")
+    length = document.integer("model", "context_length")
     for key, number in (("vocab_size", vocabulary), ("context_length", length)):
         if number is None or number < 1:
             text = f"{key} is {number}" if number is not None else f"{key} is missing"
@@ -201,21 +204,22 @@ def _numbers(document: Document) -> Iterator[Disagreement]:
             yield refused(
                 document, path, f"eos_token_id is {end}, and vocab_size is {vocabulary}", "correct one of them"
             )
-    longest = document.whole_number("search", "max_length")
+    longest = document.integer("search", "max_length")
     if longest is not None and length and longest > length:
         message = f"max_length is {longest}, above context_length, {length}"
         found = refused(document, ("search", "max_length"), message, f"write at most {length}")
-        yield Disagreement(found.fault.lowered(Severity.WARNING), found.span)
+        yield ConfigFault(found.fault.lowered(Severity.WARNING), found.span)
 
 
-def _files(folder: str, document: Document, path: tuple[str | int, ...]) -> Iterator[Disagreement]:
-    """A finding for each model file that does not exist, of a part and of the stages in its pipeline."""
+def _files(folder: str, document: Document, path: tuple[str | int, ...]) -> Iterator[ConfigFault]:
+    """A finding for each file that does not exist, among the model of a part and the models of the stages in its
+    pipeline."""
     name = document.text(*path, "filename")
     if name is not None and not is_file(joined(folder, name)):
         span = document.at(*path, "filename")
         models = [each for each in names_in(folder) if each.endswith(".onnx")]
         help = suggestion(name, models) if models else "add the model"
-        yield Disagreement(
+        yield ConfigFault(
             FILE_MISSING.fault(f"{path[-1]} names the file {name}, which does not exist", help=help), span
         )
     stages = document.of(*path, "pipeline")
@@ -224,7 +228,8 @@ def _files(folder: str, document: Document, path: tuple[str | int, ...]) -> Iter
             yield from _files(folder, document, (*path, "pipeline", at, key))
 
 
-def _decoder(document: Document, model: Interface) -> Iterator[Disagreement]:
+def _decoder(document: Document, model: Interface) -> Iterator[ConfigFault]:
+    """The findings about the inputs, outputs and sizes of a decoder."""
     names = Names(_names(document, "inputs", INPUTS), _names(document, "outputs", OUTPUTS))
     if not document.text("model", "decoder", "inputs", "past_names"):
         yield from _caches(document, model, names)
@@ -238,20 +243,22 @@ def _decoder(document: Document, model: Interface) -> Iterator[Disagreement]:
     yield from _tables(document, model)
 
 
-def _names(document: Document, kind: str, usual: Mapping[str, str]) -> dict[str, str]:
+def _names(document: Document, kind: str, defaults: Mapping[str, str]) -> dict[str, str]:
+    """The names of the inputs or outputs of the decoder, by key: the name that the configuration states, or the name in
+    ``defaults``."""
     found = document.of("model", "decoder", kind)
-    own = {key: name for key, name in found.items() if isinstance(name, str)} if isinstance(found, dict) else {}
-    return {**usual, **own}
+    stated = {key: name for key, name in found.items() if isinstance(name, str)} if isinstance(found, dict) else {}
+    return {**defaults, **stated}
 
 
-def _unknown(document: Document, kind: str, key: str, name: str, ends: tuple[Stated, ...]) -> Disagreement:
-    fault = UNKNOWN_TENSOR.fault(
-        f"the model has no {kind[:-1]} `{name}`, which is {key}", help=suggestion(name, [each.name for each in ends])
-    )
-    return Disagreement(fault, document.at("model", "decoder", kind, key), name)
+def _unknown(document: Document, kind: str, key: str, name: str, ends: tuple[Reported, ...]) -> ConfigFault:
+    """The finding about a name of an input or output that the model does not have."""
+    help = suggestion(name, [each.name for each in ends])
+    fault = UNKNOWN_TENSOR.fault(f"the model has no {kind[:-1]} `{name}`, the name of {key}", help=help)
+    return ConfigFault(fault, document.at("model", "decoder", kind, key), name)
 
 
-def _layers(template: str, ends: tuple[Stated, ...]) -> list[int]:
+def _layers(template: str, ends: tuple[Reported, ...]) -> list[int]:
     """The sorted layer numbers in the names of caches that match a template such as ``past_key_values.%d.key``."""
     before, percent, after = template.partition("%d")
     if not percent:
@@ -260,7 +267,8 @@ def _layers(template: str, ends: tuple[Stated, ...]) -> list[int]:
     return sorted(int(found[1]) for each in ends if (found := pattern.fullmatch(each.name)) is not None)
 
 
-def _caches(document: Document, model: Interface, names: Names) -> Iterator[Disagreement]:
+def _caches(document: Document, model: Interface, names: Names) -> Iterator[ConfigFault]:
+    """The findings about the caches: names that the model does not have, the number of layers, and sizes."""
     layers = _layers(names.inputs["past_key_names"], model.inputs)
     if not layers:
         return
@@ -274,7 +282,7 @@ def _caches(document: Document, model: Interface, names: Names) -> Iterator[Disa
         if absent:
             yield _unknown(document, kind, key, template.replace("%d", str(absent[0])), ends)
     path = ("model", "decoder", "num_hidden_layers")
-    stated = document.whole_number(*path)
+    stated = document.integer(*path)
     if stated is not None and stated != len(layers):
         numbers = first_few(layers, 4)
         message = f"num_hidden_layers is {stated}, and the model has caches of {len(layers)} layers ({numbers})"
@@ -285,21 +293,22 @@ def _caches(document: Document, model: Interface, names: Names) -> Iterator[Disa
 
 def _warning(
     document: Document, path: tuple[str | int, ...], message: str, help: str, related: tuple[Related, ...] = ()
-) -> Disagreement:
+) -> ConfigFault:
     fault = SHAPE_MISMATCH.fault(message, help=help).lowered(Severity.WARNING)
-    return Disagreement(fault, document.at(*path), related=related)
+    return ConfigFault(fault, document.at(*path), related=related)
 
 
-def _sizes(document: Document, model: Interface, names: Names, layers: list[int]) -> Iterator[Disagreement]:
-    """Findings if ``num_key_value_heads`` or ``head_size`` do not fit the caches.
+def _sizes(document: Document, model: Interface, names: Names, layers: list[int]) -> Iterator[ConfigFault]:
+    """The findings about ``num_key_value_heads`` and ``head_size``, if no cache of the model has the stated size, or if
+    the model has errors with it.
 
-    Each cache is [batch, num_key_value_heads, past, head_size]. If these axes are dynamic, the model is inferred with
-    the stated sizes.
+    Each cache is [batch, num_key_value_heads, past, head_size]. If axis 1 or 3 is dynamic, the model is inferred again
+    with the stated sizes.
     """
     shapes: dict[str, tuple[Dim | None, ...]] = {}
     for axis, key in ((1, "num_key_value_heads"), (3, "head_size")):
         path = ("model", "decoder", key)
-        stated = document.whole_number(*path)
+        stated = document.integer(*path)
         found: set[int] = set()
         for layer in layers:
             for template in (names.inputs["past_key_names"], names.inputs["past_value_names"]):
@@ -316,41 +325,44 @@ def _sizes(document: Document, model: Interface, names: Names, layers: list[int]
             text = " and ".join(map(str, sorted(found)))
             message = f"{key} is {stated}, and the caches of the model have {text}"
             first = by_name(names.inputs["past_key_names"].replace("%d", str(layers[0])), model.inputs)
-            yield _warning(document, path, message, f"write `{text}`", shown(model.file, first) if first else ())
+            help = f"write `{text}`" if len(found) == 1 else "write one of these sizes"
+            yield _warning(document, path, message, help, shown(model.file, first) if first else ())
     errors = new_errors(model, inferred(model.known.model, shapes)) if shapes else []
     if errors:
-        sizes = {key: document.whole_number("model", "decoder", key) for key in ("num_key_value_heads", "head_size")}
+        sizes = {key: document.integer("model", "decoder", key) for key in ("num_key_value_heads", "head_size")}
         text = " and ".join(f"{key} {number}" for key, number in sizes.items() if number is not None)
         message = f"the model does not run with {text}: {errors[0].fault.message}"
         node = errors[0].node
         related = () if node is None else (Related(node.label, errors[0].fault.message),)
         fault = SHAPE_MISMATCH.fault(message, help="state the sizes of the model's caches")
-        yield Disagreement(fault, document.at("model", "decoder", "num_key_value_heads"), related=related)
+        yield ConfigFault(fault, document.at("model", "decoder", "num_key_value_heads"), related=related)
 
 
-def _positions(document: Document, model: Interface, names: Names) -> Iterator[Disagreement]:
-    """A finding about the element types of the mask and the positions, which the library makes in one element type."""
+def _positions(document: Document, model: Interface, names: Names) -> Iterator[ConfigFault]:
+    """A finding if the mask or the positions have an element type that the library does not feed, or if their types
+    differ: the library feeds both in one type."""
     found = [
         (key, end)
         for key in ("attention_mask", "position_ids")
         if (end := by_name(names.inputs[key], model.inputs)) is not None and end.dtype is not None
     ]
     for key, end in found:
-        if end.dtype not in WHOLE:
-            message = f"the input `{end.name}` is {end.dtype}, and the library makes int32 or int64"
+        if end.dtype not in INTEGER_TYPES:
+            message = f"the input `{end.name}` is {end.dtype}, and the library feeds int32 or int64"
             fault = TYPE_MISMATCH.fault(message, help="export the model with int64")
             span = document.at("model", "decoder", "inputs", key)
-            yield Disagreement(fault, span, end.name, shown(model.file, end))
+            yield ConfigFault(fault, span, end.name, shown(model.file, end))
             return
     if len({end.dtype for _, end in found}) > 1:
         text = " and ".join(f"`{end.name}` is {end.dtype}" for _, end in found)
-        fault = TYPE_MISMATCH.fault(f"{text}; the library makes both of one type", help="export both with int64")
+        fault = TYPE_MISMATCH.fault(f"{text}; the library feeds both in one type", help="export both with int64")
         span = document.at("model", "decoder", "inputs", "position_ids")
-        yield Disagreement(fault, span, found[1][1].name, shown(model.file, found[1][1]))
+        yield ConfigFault(fault, span, found[1][1].name, shown(model.file, found[1][1]))
 
 
-def _unfed(document: Document, model: Interface, names: Names) -> Iterator[Disagreement]:
-    """A finding for each input that nodes use and the library does not feed."""
+def _unfed(document: Document, model: Interface, names: Names) -> Iterator[ConfigFault]:
+    """A finding for each input that nodes use and the library does not feed: an error if the input has the default name
+    of a key with another name, else a warning."""
     graph = model.known.model.graph
     used = {value for each in graphs(model.known.model) for node in each.nodes for value in node.inputs}
     fed = list(names.inputs.values())
@@ -364,44 +376,46 @@ def _unfed(document: Document, model: Interface, names: Names) -> Iterator[Disag
             continue
         if any(_is_named(end.name, each) for each in fed):
             continue
-        usual = next((key for key, name in INPUTS.items() if _is_named(end.name, name)), "")
-        if usual in reported:
+        key = next((key for key, name in INPUTS.items() if _is_named(end.name, name)), "")
+        if key in reported:
             continue
-        reported |= {usual} if usual else set()
-        message = f"the input `{end.name}` of the model is fed by nothing"
-        if usual:
-            message += f", as {usual} is `{names.inputs[usual]}`"
-            help = f"write `{usual}: {INPUTS[usual]}`"
+        reported |= {key} if key else set()
+        message = f"the library does not feed the input `{end.name}` of the model"
+        if key:
+            message += f", because {key} is `{names.inputs[key]}`"
+            help = f"write `{key}: {INPUTS[key]}`"
             fault = INPUTS_MISSING.fault(message, help=help)
         else:
             help = "name it in model.decoder.inputs, or feed it with set_model_input"
             fault = INPUTS_MISSING.fault(message, help=help).lowered(Severity.WARNING)
-        span = document.at("model", "decoder", "inputs", usual)
-        yield Disagreement(fault, span, end.name, shown(model.file, end))
+        span = document.at("model", "decoder", "inputs", key)
+        yield ConfigFault(fault, span, end.name, shown(model.file, end))
 
 
 def _is_named(name: str, template: str) -> bool:
+    """Whether a name is the template, with a number of a layer in place of ``%d``."""
     before, percent, after = template.partition("%d")
     if not percent:
         return name == template
     return name.startswith(before) and name.endswith(after) and name[len(before) : len(name) - len(after)].isdecimal()
 
 
-def _logits(document: Document, model: Interface, names: Names) -> Iterator[Disagreement]:
+def _logits(document: Document, model: Interface, names: Names) -> Iterator[ConfigFault]:
+    """A finding if the last axis of the logits is not ``vocab_size``."""
     end = by_name(names.outputs["logits"], model.outputs)
-    stated = document.whole_number("model", "vocab_size")
+    stated = document.integer("model", "vocab_size")
     if end is None or not end.sizes or not stated:
         return
     size = end.sizes[-1]
     if size is not None and size > 0 and size != stated:
         message = f"vocab_size is {stated}, and the last axis of `{end.name}` is {size}"
         fault = SHAPE_MISMATCH.fault(message, help=f"write `vocab_size: {size}`")
-        yield Disagreement(fault, document.at("model", "vocab_size"), end.name, shown(model.file, end))
+        yield ConfigFault(fault, document.at("model", "vocab_size"), end.name, shown(model.file, end))
 
 
-def _tables(document: Document, model: Interface) -> Iterator[Disagreement]:
+def _tables(document: Document, model: Interface) -> Iterator[ConfigFault]:
     """A warning if ``context_length`` exceeds the rows of every rotary table."""
-    stated = document.whole_number("model", "context_length")
+    stated = document.integer("model", "context_length")
     rows: dict[str, int] = {}
     for graph in graphs(model.known.model):
         constants: Mapping[object, Constant] = graph.constants  # type: ignore[assignment]

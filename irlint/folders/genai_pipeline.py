@@ -12,16 +12,18 @@ from irlint.findings.faults import Severity
 from irlint.folders.beside import Interface, by_name, shown, suggestion
 from irlint.folders.json_text import Document, Path
 from irlint.folders.rules import INPUTS_MISSING, UNKNOWN_TENSOR
-from irlint.folders.statements import Disagreement
+from irlint.folders.statements import ConfigFault
 
 #: The keys that determine when a stage runs; an absent key means true.
 WHEN = ("run_on_prompt", "run_on_token_gen")
 
 
-def disagreements(document: Document, model: Callable[[str], Interface | None]) -> Iterator[Disagreement]:
-    """A finding for each input or output that only the stage lists, and for each input that only its model has.
+def faults(document: Document, model: Callable[[str], Interface | None]) -> Iterator[ConfigFault]:
+    """A finding for each input or output that a stage lists and its model lacks, and for each input of the model that
+    the stage does not list.
 
-    ``model`` returns the model with a file name, None if there is none.
+    ``model`` returns the model with a file name; None if it does not exist or cannot be read. Stages that never run are
+    skipped.
     """
     path: Path = ("model", "decoder", "pipeline")
     stages = document.of(*path)
@@ -38,10 +40,11 @@ def _never_runs(document: Document, place: Path) -> bool:
     return all(document.of(*place, key) is False for key in WHEN)
 
 
-def _stage(document: Document, place: Path, model: Interface) -> Iterator[Disagreement]:
-    listed = {key: document.of(*place, key) for key in ("inputs", "outputs")}
-    taken, made = (each if isinstance(each, list) else [] for each in listed.values())
-    for kind, names, ends in (("input", taken, model.inputs), ("output", made, model.outputs)):
+def _stage(document: Document, place: Path, model: Interface) -> Iterator[ConfigFault]:
+    """The findings about one stage and its model."""
+    listed = (document.of(*place, key) for key in ("inputs", "outputs"))
+    inputs, outputs = (each if isinstance(each, list) else [] for each in listed)
+    for kind, names, ends in (("input", inputs, model.inputs), ("output", outputs, model.outputs)):
         for at, name in enumerate(names):
             if not isinstance(name, str) or by_name(name, ends) is not None:
                 continue
@@ -49,9 +52,9 @@ def _stage(document: Document, place: Path, model: Interface) -> Iterator[Disagr
             fault = UNKNOWN_TENSOR.fault(f"{model.file} has no {kind} `{name}`", help=help)
             # The library does not feed an input for which it has no value, so this name may do no harm.
             fault = fault.lowered(Severity.WARNING) if kind == "input" else fault
-            yield Disagreement(fault, document.at(*place, f"{kind}s", at), name)
+            yield ConfigFault(fault, document.at(*place, f"{kind}s", at), name)
     for end in model.inputs:
-        if not end.optional and end.name not in taken:
+        if not end.optional and end.name not in inputs:
             message = f"the input `{end.name}` of {model.file} is not among the inputs of the stage"
             fault = INPUTS_MISSING.fault(message, help=f"add `{end.name}` to `inputs`")
-            yield Disagreement(fault, document.at(*place, "inputs"), end.name, shown(model.file, end))
+            yield ConfigFault(fault, document.at(*place, "inputs"), end.name, shown(model.file, end))

@@ -19,7 +19,7 @@ from irlint.folders.beside import Interface, Unreadable, by_name, interface, sho
 from irlint.folders.json_text import Document, parsed
 from irlint.folders.places import joined, names_in
 from irlint.folders.rules import SHAPE_MISMATCH, TYPE_MISMATCH, UNKNOWN_TENSOR
-from irlint.folders.statements import Checked, Disagreement
+from irlint.folders.statements import Checked, ConfigFault
 from irlint.records import record, replaced
 
 KIND = "huggingface"
@@ -40,7 +40,7 @@ CLASSIFIERS = (
 #: The endings of architectures whose output `logits` has the classes on axis 1.
 SEGMENTERS = ("ForSemanticSegmentation",)
 
-#: The rule for each kind of change, as `irlint diff` finds it, that keeps a variant from replacing its model.
+#: The kinds of changes of `irlint diff` with which a variant cannot replace its model, and the rule for each.
 RULES = {
     "input-removed": UNKNOWN_TENSOR,
     "input-added": UNKNOWN_TENSOR,
@@ -76,15 +76,15 @@ def checked(path: str, text: str) -> Checked:
     folder = os.path.dirname(path)
     files = model_files(folder)
     if not files:
-        return Checked(KIND, reason="no ONNX model lies beside it, or in the folder onnx")
+        return Checked(KIND, reason="there is no ONNX model beside it or in the folder onnx")
     document = parsed(text)
     if not text.lstrip().startswith("{"):
         return Checked(KIND, reason="it is no JSON object: no configuration of transformers")
-    if isinstance(document, Disagreement):
+    if isinstance(document, ConfigFault):
         return Checked(KIND, (document,))
     if os.path.basename(path) == PREPROCESSOR:
         models = _models(folder, files)
-        found = [each for named in models for each in preprocessing.disagreements(document, named.name, named.model)]
+        found = [each for named in models for each in preprocessing.faults(document, named.name, named.model)]
         return Checked(KIND, tuple(found))
     if document.text("model_type") is None:
         return Checked(KIND, reason="it has no model_type: no configuration of transformers")
@@ -93,7 +93,7 @@ def checked(path: str, text: str) -> Checked:
 
 
 def _models(folder: str, files: list[str]) -> Iterator[Named]:
-    """The models that can be read. The check of an unreadable model itself reports its fault."""
+    """The models that can be read. The fault of an unreadable model is reported by the check of the model itself."""
     for name in files:
         try:
             yield Named(name, interface(joined(folder, name)))
@@ -101,19 +101,20 @@ def _models(folder: str, files: list[str]) -> Iterator[Named]:
             continue
 
 
-def _configured(document: Document, models: list[Named]) -> Iterator[Disagreement]:
+def _configured(document: Document, models: list[Named]) -> Iterator[ConfigFault]:
     for each in models:
         yield from _classes(document, each)
-        yield from caches.disagreements(document, each.name, each.model)
+        yield from caches.faults(document, each.name, each.model)
     yield from _variants(document, models)
 
 
-def _classes(document: Document, named: Named) -> Iterator[Disagreement]:
+def _classes(document: Document, named: Named) -> Iterator[ConfigFault]:
+    """A finding if the configuration names another number of classes than `logits` has; a warning if it names more."""
     architecture = document.text("architectures", 0) or ""
     labels, key = document.of("id2label"), "id2label"
     count = len(labels) if isinstance(labels, dict) and labels else None
     if count is None:
-        count, key = document.whole_number("num_labels"), "num_labels"
+        count, key = document.integer("num_labels"), "num_labels"
     logits = by_name("logits", named.model.outputs)
     if count is None or not architecture.endswith((*CLASSIFIERS, *SEGMENTERS)) or logits is None or not logits.sizes:
         return
@@ -126,10 +127,10 @@ def _classes(document: Document, named: Named) -> Iterator[Disagreement]:
     message = f"{key} has {counted(count, 'class', 'classes')}, and {axis} of `logits` in {named.name} is {size}"
     fault = SHAPE_MISMATCH.fault(message, help="name each class of the model, or export the model that belongs to it")
     fault = fault if size > count else fault.lowered(Severity.WARNING)
-    yield Disagreement(fault, document.at(key), "logits", shown(named.name, logits))
+    yield ConfigFault(fault, document.at(key), "logits", shown(named.name, logits))
 
 
-def _variants(document: Document, models: list[Named]) -> Iterator[Disagreement]:
+def _variants(document: Document, models: list[Named]) -> Iterator[ConfigFault]:
     """A warning for each variant that cannot replace its model, with the first breaking change of `irlint diff`."""
     by_path = {each.name: each.model for each in models}
     for each in models:
@@ -138,13 +139,14 @@ def _variants(document: Document, models: list[Named]) -> Iterator[Disagreement]
             yield from _variant(document, (first, by_path[first]), (each.name, each.model))
 
 
-def _variant(document: Document, one: tuple[str, Interface], other: tuple[str, Interface]) -> Iterator[Disagreement]:
+def _variant(document: Document, one: tuple[str, Interface], other: tuple[str, Interface]) -> Iterator[ConfigFault]:
+    """A warning about the first breaking change from a model to its variant."""
     for change in interface_changes(_side(one[1]), _side(other[1])):
         if not change.breaking or change.kind not in RULES or _is_stated(document, other[0], change):
             continue
         message = f"{other[0]} against {one[0]}: {change.message}"
         fault = RULES[change.kind].fault(message, help="export all variants from one model")
-        yield Disagreement(fault.lowered(Severity.WARNING), value=change.name)
+        yield ConfigFault(fault.lowered(Severity.WARNING), value=change.name)
         return
 
 
@@ -156,7 +158,7 @@ def _side(model: Interface) -> Side:
 
 
 def _is_stated(document: Document, file: str, change: Change) -> bool:
-    """Whether a change is one of a cache whose element type the configuration states for this variant."""
+    """Whether a change is about a cache, and the configuration states an element type of caches for this variant."""
     types = document.of(exported_files.BROWSER, "kv_cache_dtype")
     variant = exported_files.VARIANT.search(file)
     is_cache = change.name.startswith(("past_key_values.", "present."))

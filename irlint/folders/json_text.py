@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from irlint.folders.rules import NOT_PARSED
-from irlint.folders.statements import START, Disagreement, Span
+from irlint.folders.statements import START, ConfigFault, Span
 from irlint.lazy_typing import Any
 from irlint.records import record
 
@@ -19,14 +19,14 @@ _TOKEN = re.compile(r'(?P<space>\s+)|(?P<text>"(?:[^"\\]|\\.)*")|(?P<word>[^\s"{
 
 @record
 class Document:
-    """A JSON text: its value, and the position of each value inside it; of an object or a list, that of its first
-    bracket."""
+    """The value of a JSON text, and the position of each value inside it by its path. The position of an object or an
+    array is that of its opening bracket."""
 
     value: Any
     spans: dict[Path, Span]
 
     def of(self, *path: str | int) -> Any:
-        """The value at a path; None if there is none."""
+        """The value at a path; None if the path does not exist."""
         found = self.value
         for key in path:
             if isinstance(found, dict):
@@ -37,43 +37,45 @@ class Document:
                 return None
         return found
 
-    def whole_number(self, *path: str | int) -> int | None:
-        """The integer at a path; None if there is none."""
+    def integer(self, *path: str | int) -> int | None:
+        """The integer at a path; None if the path does not exist or has another value."""
         found = self.of(*path)
         return found if isinstance(found, int) and not isinstance(found, bool) else None
 
     def text(self, *path: str | int) -> str | None:
-        """The text at a path; None if there is none."""
+        """The string at a path; None if the path does not exist or has another value."""
         found = self.of(*path)
         return found if isinstance(found, str) else None
 
     def at(self, *path: str | int) -> Span:
-        """The position of the value at a path; that of the innermost enclosing value if it does not exist."""
+        """The position of the value at a path; if the path does not exist, that of the innermost value on it."""
         while path and path not in self.spans:
             path = path[:-1]
         return self.spans.get(path, START)
 
 
-def parsed(text: str) -> Document | Disagreement:
-    """The document of a JSON text whose value is an object; otherwise the reason why it is none."""
+def parsed(text: str) -> Document | ConfigFault:
+    """The document of a JSON text whose value is an object. For any other text, the fault: wrong syntax, an integer of
+    more than 4300 digits, nesting that is too deep, or another value than an object."""
     try:
         value = json.loads(text)
     except json.JSONDecodeError as error:
         message = f"it is no JSON: {error.msg[:1].lower()}{error.msg[1:]}"
         span = Span(error.lineno, error.colno, error.lineno, error.colno + 1)
-        return Disagreement(NOT_PARSED.fault(message, help="correct the syntax"), span)
+        return ConfigFault(NOT_PARSED.fault(message, help="correct the syntax"), span)
     except ValueError:
-        # Python reads no integers of more than 4300 digits.
-        return Disagreement(NOT_PARSED.fault("it has a number of thousands of digits", help="correct the number"))
+        # Python's limit for the digits of an integer.
+        return ConfigFault(NOT_PARSED.fault("it has an integer of more than 4300 digits", help="correct the number"))
     except RecursionError:
-        return Disagreement(NOT_PARSED.fault("it is nested too deeply", help="export it again"))
+        return ConfigFault(NOT_PARSED.fault("it is nested too deeply", help="export it again"))
     if not isinstance(value, dict):
-        return Disagreement(NOT_PARSED.fault("it is no JSON object", help="export it again"))
+        return ConfigFault(NOT_PARSED.fault("it is no JSON object", help="export it again"))
     return Document(value, dict(_spans(text)))
 
 
 class _Container:
-    """An object or array that has begun and not ended: its path, and the key or index of the next value."""
+    """An object or array that has begun and not ended: its path, and the key or index of the next value. The key is
+    None where the object has a key next."""
 
     def __init__(self, path: Path, *, is_array: bool) -> None:
         self.path = path
@@ -89,25 +91,27 @@ class _Container:
 
 
 def _spans(text: str) -> Iterator[tuple[Path, Span]]:
-    """The position of each value of a valid text."""
+    """The path and the position of each value of a valid text whose value is an object."""
     containers: list[_Container] = []
     for kind, token, span in _tokens(text):
-        inside = containers[-1] if containers else None
+        container = containers[-1] if containers else None
         if token in ("{", "["):
-            path = inside.next() if inside is not None else ()
+            path = container.next() if container is not None else ()
             yield path, span
             containers.append(_Container(path, is_array=token == "["))
         elif token in ("}", "]"):
             containers.pop()
-        elif kind == "mark" or inside is None:
+        elif kind == "mark" or container is None:
+            # A comma or a colon.
             continue
-        elif inside.key is None:
-            inside.key = json.loads(token)
+        elif container.key is None:
+            container.key = json.loads(token)
         else:
-            yield inside.next(), span
+            yield container.next(), span
 
 
 def _tokens(text: str) -> Iterator[tuple[str, str, Span]]:
+    """The kind (``text``, ``word`` or ``mark``), the text and the position of each token; spaces are skipped."""
     line, start = 1, 0
     for match in _TOKEN.finditer(text):
         kind, token = match.lastgroup or "", match.group()

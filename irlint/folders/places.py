@@ -18,7 +18,7 @@ def absolute(folder: str) -> str:
 
 
 def parent(folder: str) -> str:
-    """The folder that contains another one, as an absolute path or a URL."""
+    """The folder that contains a folder, as an absolute path or a URL."""
     return os.path.dirname(absolute(folder))
 
 
@@ -74,7 +74,8 @@ def is_inside(path: str, folder: str) -> bool:
 
 
 def _entry(url: str) -> bool | None:
-    """True if a URL is a folder, False if it is a file, None if it does not exist or has a part ``..``."""
+    """True if a URL is a folder, False if it is a file, None if it does not exist or has a part ``..``. Raises
+    NotListed, an OSError, if the server lists no folders."""
     folder, _, name = url.rstrip("/").rpartition("/")
     if ".." in url.split("/"):
         return None

@@ -12,10 +12,10 @@ from collections.abc import Iterator, Mapping
 from irlint.dims import Dim
 from irlint.findings.faults import Severity
 from irlint.findings.report import Related
-from irlint.folders.beside import Interface, Stated, by_name, new_errors, shown
+from irlint.folders.beside import Interface, Reported, by_name, new_errors, shown
 from irlint.folders.json_text import Document
 from irlint.folders.rules import SHAPE_MISMATCH
-from irlint.folders.statements import Disagreement, Span
+from irlint.folders.statements import ConfigFault, Span
 from irlint.inference.walk import inferred
 from irlint.records import record
 
@@ -27,8 +27,9 @@ PIXELS = "pixel_values"
 class Steps:
     """The last steps of an image processor, which determine the size of the images.
 
-    ``resizes``: it resizes to ``size``. ``crops``: it crops to ``crop_size``. ``squares``: it makes squares of
-    ``size.shortest_edge``. ``stated`` is a key with varying defaults; the size is uncertain if the file omits it.
+    ``resizes``: it resizes to ``size``. ``crops``: it crops to ``crop_size``. ``squares``: it resizes to squares whose
+    edge is ``size.shortest_edge``. ``stated`` is a key whose default varies: if the file omits the key, the size of the
+    images is uncertain.
     """
 
     resizes: bool = True
@@ -53,7 +54,7 @@ PROCESSORS: Mapping[str, Steps] = {
 }
 END = re.compile(r"(ImageProcessor(Fast|Pil)?|FeatureExtractor)$")
 
-#: With one of these keys, `size` is only a limit, or another step follows it.
+#: If one of these keys is set, `size` is only a limit, or another step follows the resizing.
 LIMITS = (
     *("do_pad", "pad_size", "keep_aspect_ratio", "ensure_multiple_of", "do_grayscale", "do_thumbnail"),
     *("do_image_splitting", "use_square_size"),
@@ -68,9 +69,10 @@ SOUNDS: Mapping[str, tuple[str, tuple[str, ...]]] = {
 
 @record
 class Axis:
-    """An axis of the images that a processor makes.
+    """An axis of the images that a processor returns.
 
-    ``what`` names it in messages, the size is None if it is uncertain, and ``span`` is its place in the configuration.
+    ``what`` is the name of the axis in messages, ``size`` is None if it is uncertain, and ``span`` is the position of
+    the size in the configuration.
     """
 
     what: str
@@ -78,8 +80,8 @@ class Axis:
     span: Span
 
 
-def disagreements(document: Document, name: str, model: Interface) -> Iterator[Disagreement]:
-    """A finding for each input of a model that the processor contradicts."""
+def faults(document: Document, name: str, model: Interface) -> Iterator[ConfigFault]:
+    """The findings about the input of sounds and the input of images of a model, if the processor contradicts them."""
     kind = document.text("feature_extractor_type") or ""
     if kind in SOUNDS:
         yield from _sounds(document, name, model, kind)
@@ -91,30 +93,31 @@ def disagreements(document: Document, name: str, model: Interface) -> Iterator[D
         yield from _pixels(name, model, pixels, image_axes(document))
 
 
-def _sounds(document: Document, name: str, model: Interface, kind: str) -> Iterator[Disagreement]:
+def _sounds(document: Document, name: str, model: Interface, kind: str) -> Iterator[ConfigFault]:
+    """A finding for each fixed size of the input of sounds that is not the size that the extractor states."""
     wanted, keys = SOUNDS[kind]
     end = by_name(wanted, model.inputs)
     if end is None or end.sizes is None or len(end.sizes) != len(keys) + 1:
         return
     for axis, (key, own) in enumerate(zip(keys, end.sizes[1:]), 1):
-        stated = document.whole_number(key)
+        stated = document.integer(key)
         if stated is not None and own is not None and own > 0 and own != stated:
             message = f"{key} is {stated}, and axis {axis} of `{wanted}` of {name} is {own}"
             fault = SHAPE_MISMATCH.fault(message, help="state the size of the model, or export the model for this size")
-            yield Disagreement(fault, document.at(key), wanted, shown(name, end))
+            yield ConfigFault(fault, document.at(key), wanted, shown(name, end))
 
 
 def image_axes(document: Document) -> tuple[Axis, ...]:
-    """The channels, rows and columns of the images that the processor makes.
+    """The channels, rows and columns of the images that the processor returns.
 
-    Implementations differ in a mean of one number and in the default of ``do_normalize``. So the number of channels is
-    certain only with a longer mean and if ``do_normalize`` is true.
+    Implementations differ in a mean of one number and in the default of ``do_normalize``. Therefore the number of
+    channels is certain only if the mean has several numbers, ``do_normalize`` is true and ``do_grayscale`` is not.
     """
     mean = document.of("image_mean")
     gray = document.of("do_grayscale") is True
-    known = isinstance(mean, list) and len(mean) > 1 and document.of("do_normalize") is True and not gray
+    is_certain = isinstance(mean, list) and len(mean) > 1 and document.of("do_normalize") is True and not gray
     sizes = _size(document) or ((None, document.at("image_mean")),) * 2
-    channels = Axis("channels", len(mean) if known else None, document.at("image_mean"))
+    channels = Axis("channels", len(mean) if is_certain else None, document.at("image_mean"))
     return (channels, *(Axis(what, size, span) for what, (size, span) in zip(("rows", "columns"), sizes)))
 
 
@@ -135,26 +138,26 @@ def _size(document: Document) -> tuple[tuple[int, Span], ...]:
 
 
 def _edges(document: Document, key: str, *, square: str | None) -> tuple[tuple[int, Span], ...]:
-    """The height and width that a key states, with their positions in the file; () if it states none.
+    """The height and width that a key states, with their positions in the file; () if the key does not state both.
 
-    A square has one number for both: under the inner key ``square``, or as the value itself if ``square`` is "".
-    There are no squares if it is None.
+    The key may state one number for both: the value of its inner key ``square``, or its own value if ``square`` is "".
+    If ``square`` is None, it must have the inner keys ``height`` and ``width``.
     """
     if square != "shortest_edge":
-        both = [(document.whole_number(key, name), document.at(key, name)) for name in ("height", "width")]
+        both = [(document.integer(key, name), document.at(key, name)) for name in ("height", "width")]
         if all(size is not None for size, _ in both):
             return tuple((size, span) for size, span in both if size is not None)
     if square is None:
         return ()
     path = (key, square) if square else (key,)
-    edge = document.whole_number(*path)
+    edge = document.integer(*path)
     return () if edge is None else ((edge, document.at(*path)),) * 2
 
 
-def _mean(document: Document, name: str, model: Interface, end: Stated) -> Iterator[Disagreement]:
-    """A warning about a mean of one number if the model takes no images of 1 channel.
+def _mean(document: Document, name: str, model: Interface, end: Reported) -> Iterator[ConfigFault]:
+    """A warning about a mean of one number if the model accepts no images of 1 channel.
 
-    The processors without torchvision refuse such a mean for several channels.
+    The processors without torchvision refuse a mean of one number for images of several channels.
     """
     mean, channels = document.of("image_mean"), (end.sizes or (None, None))[1]
     gray = document.of("do_normalize") is not True or document.of("do_grayscale") is True
@@ -163,25 +166,26 @@ def _mean(document: Document, name: str, model: Interface, end: Stated) -> Itera
     one = {PIXELS: (None, 1, None, None)}
     if channels == 1 or (channels in (None, -1) and not new_errors(model, inferred(model.known.model, one))):
         return
-    message = f"image_mean has 1 number, and `{PIXELS}` of {name} takes no images of 1 channel"
+    message = f"image_mean has 1 number, and `{PIXELS}` of {name} accepts no images of 1 channel"
     fault = SHAPE_MISMATCH.fault(message, help="state the mean of each channel").lowered(Severity.WARNING)
-    yield Disagreement(fault, document.at("image_mean"), PIXELS, shown(name, end))
+    yield ConfigFault(fault, document.at("image_mean"), PIXELS, shown(name, end))
 
 
-def _pixels(name: str, model: Interface, end: Stated, axes: tuple[Axis, ...]) -> Iterator[Disagreement]:
+def _pixels(name: str, model: Interface, end: Reported, axes: tuple[Axis, ...]) -> Iterator[ConfigFault]:
+    """At most one finding about the images that the processor returns: the model has the channels last, another size,
+    or errors with images of this size."""
     sizes = (end.sizes or ())[1:]
     if sizes[0] != axes[0].size and sizes[2] == axes[0].size and (sizes[0] or 0) > 0:
-        message = (
-            f"the processor makes [batch, channels, height, width], and `{PIXELS}` of {name} has its channels last"
-        )
+        layout = "[batch, channels, height, width]"
+        message = f"the processor returns {layout}, and `{PIXELS}` of {name} has its channels last"
         fault = SHAPE_MISMATCH.fault(message, help="export the model with its channels on axis 1")
-        yield Disagreement(fault, axes[0].span, PIXELS, shown(name, end))
+        yield ConfigFault(fault, axes[0].span, PIXELS, shown(name, end))
         return
     for axis, own in zip(axes, sizes):
         if axis.size is not None and own is not None and own > 0 and own != axis.size:
-            message = f"the processor makes images of {axis.size} {axis.what}, and `{PIXELS}` of {name} has {own}"
+            message = f"the processor returns images of {axis.size} {axis.what}, and `{PIXELS}` of {name} has {own}"
             help = "state the size of the model, or export the model for this size"
-            yield Disagreement(SHAPE_MISMATCH.fault(message, help=help), axis.span, PIXELS, shown(name, end))
+            yield ConfigFault(SHAPE_MISMATCH.fault(message, help=help), axis.span, PIXELS, shown(name, end))
             return
     stated = tuple(axis.size for axis in axes)
     if all(size is None or own == size for size, own in zip(stated, sizes)):
@@ -192,7 +196,7 @@ def _pixels(name: str, model: Interface, end: Stated, axes: tuple[Axis, ...]) ->
         node = errors[0].node
         text = " x ".join("any" if size is None else str(size) for size in stated[1:])
         reason = errors[0].fault.message
-        message = f"{name} does not run with the images that the processor makes, {text}: {reason}"
+        message = f"{name} does not run with the images that the processor returns, {text}: {reason}"
         related = () if node is None else (Related(node.label, reason),)
         help = "state a size that `irlint contract` lists"
-        yield Disagreement(SHAPE_MISMATCH.fault(message, help=help), axes[1].span, PIXELS, related)
+        yield ConfigFault(SHAPE_MISMATCH.fault(message, help=help), axes[1].span, PIXELS, related)

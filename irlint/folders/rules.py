@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from irlint.findings.faults import Rule, Severity
 
-#: A model that doubles `x`, one that needs a multiple of 4 elements in each row, and one with a fixed first axis.
+#: A model that doubles `x`, a model that needs a multiple of 4 elements in each row, and a model with a fixed batch.
 _DOUBLE = """-- model/1/model.onnx --
 <ir_version: 8, opset_import: ["" : 17]>
 g (float[batch,3] x) => (float[batch,3] y) { y = Add (x, x) }"""
@@ -37,7 +37,8 @@ NOT_PARSED = Rule(
     "config-not-parsed",
     Severity.ERROR,
     "A configuration beside a model cannot be parsed.",
-    why="The server or library that reads it refuses it as a whole, unknown fields and values included.",
+    why="The server or library refuses the complete configuration because of one mistake in the syntax, or of one "
+    "field or value that it does not know.",
     fix="Correct the syntax, the name of the field or the value.",
     bad=f"""-- model/config.pbtxt --
 backend: "onnxruntime"
@@ -104,8 +105,9 @@ INPUTS_MISSING = Rule(
     "IRL624",
     "config-inputs-missing",
     Severity.ERROR,
-    "A configuration lists another number of inputs than the model has.",
-    why="A configuration that lists inputs has to list all of them; one that lists none has them completed.",
+    "The inputs that a configuration or its program feeds are not exactly those that the model needs.",
+    why="If a configuration lists inputs, it has to list all of them. If it lists none, Triton adds the inputs of the "
+    "model. Requests fail for an input that neither the server nor the library feeds.",
     fix="List every input of the model, or none.",
     bad="""-- model/config.pbtxt --
 backend: "onnxruntime"
@@ -202,7 +204,7 @@ ENSEMBLE_MISMATCH = Rule(
     "IRL629",
     "ensemble-mismatch",
     Severity.ERROR,
-    "The steps of an ensemble do not fit the models that they name, or each other.",
+    "The steps of an ensemble contradict the models that they name, or each other.",
     why="Exactly one step or input writes each tensor of an ensemble, and a step or an output reads it. The writer and "
     "the reader must give the tensor the same type and shape.",
     fix="Correct `input_map` or `output_map` of the step that the message names.",

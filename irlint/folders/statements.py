@@ -22,9 +22,9 @@ START = Span(1, 1, 1, 1)
 
 
 @record
-class Disagreement:
-    """A fault in a configuration: its position, the name of its input or output, and the related places of the
-    model."""
+class ConfigFault:
+    """A fault in a configuration, with its position in the file. ``value`` is the name of the input or output that the
+    fault is about, and ``related`` are places in the model."""
 
     fault: Fault
     span: Span = START
@@ -37,5 +37,5 @@ class Checked:
     """The findings about a file of a ``kind``. If the file was skipped, ``reason`` says why."""
 
     kind: str
-    found: tuple[Disagreement, ...] = ()
+    found: tuple[ConfigFault, ...] = ()
     reason: str = ""

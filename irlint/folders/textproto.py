@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from irlint.folders.statements import START, Span
 from irlint.records import record
 
-#: A field by its name and its number among those of this name, from the outermost message on.
+#: Pairs of the name of a field and its number among the fields of this name, from the outermost message on.
 Path = tuple[str | int, ...]
 
 _TOKEN = re.compile(
@@ -19,19 +19,20 @@ _TOKEN = re.compile(
 
 @record
 class Places:
-    """The positions of the fields of a text, and the texts of those that are scalars."""
+    """The positions of the fields of a text, and the texts of the scalar fields."""
 
     spans: dict[Path, Span]
     texts: dict[Path, str]
 
     def of(self, *path: str | int) -> Span:
-        """The position of a field; of the message around it if it does not exist."""
+        """The position of a field; if it does not exist, that of the innermost message of its path that exists."""
         while path and path not in self.spans:
             path = path[:-1]
         return self.spans.get(path, START)
 
     def of_key(self, path: Path, name: str, key: str) -> Span:
-        """The position of the map entry with a key; of the message around it if it does not exist."""
+        """The position of the entry with a key in the map ``name`` of the message at ``path``; if there is no such
+        entry, that of the message."""
         number = 0
         while (*path, name, number) in self.spans:
             if self.texts.get((*path, name, number, "key", 0), "")[1:-1] == key:
@@ -41,7 +42,8 @@ class Places:
 
 
 class _Message:
-    """A message that has begun and not ended: its path, the number of each field so far, and the current field."""
+    """A message that has begun and not ended: its path, how often each field has occurred, and the field whose value
+    comes next ("" if none does). ``is_list``: the values of a list follow."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -61,7 +63,8 @@ class _Message:
 def places(text: str) -> Places:
     """The positions of all fields of a text that protobuf has parsed.
 
-    A scalar has the position of its value, a message that of its field name, or of its brace inside a list.
+    The position of a scalar is that of its value. The position of a message is that of its field name or, in a list, of
+    its opening bracket.
     """
     found: dict[Path, Span] = {}
     texts: dict[Path, str] = {}
@@ -89,6 +92,7 @@ def places(text: str) -> Places:
 
 
 def _tokens(text: str) -> Iterator[tuple[str, str, Span]]:
+    """The kind (``value`` or ``mark``), the text and the position of each token; spaces and comments are skipped."""
     line, start = 1, 0
     for match in _TOKEN.finditer(text):
         kind, token = match.lastgroup or "", match.group()

@@ -17,24 +17,24 @@ IGNORE = "irlint.ignore"
 #: At most this many problems of one rule and severity are listed for a file.
 MOST_LISTED = 20_000
 
-#: The last IR version of ONNX where each initializer must be a graph input, and callers cannot override it.
+#: The last IR version of ONNX in which each initializer must be a graph input, whose value callers cannot change.
 LAST_WITH_INPUTS = 3
 
 
 @record
 class Place:
-    """A position in an XML file: the n-th start tag (from 0) and, if set, one of its attributes.
+    """A position in an XML file: the number of a start tag, from 0, and the name of one of its attributes, or None.
 
-    Line, column and byte offset are computed only for files with findings. The places of attributes and ports count
-    from the start tag of their layer, so that equal layers have equal places. ``Node.located`` converts them to places
-    in the document.
+    Line, column and byte offset are computed only for files with findings. The places of attributes and ports are
+    relative: their numbers count from the start tag of the layer, so that equal layers have equal places.
+    ``Node.located`` converts them to places in the document.
     """
 
     element: int
     attribute: str | None = None
 
     def located(self, place: Place) -> Place:
-        """The place in the document of ``place``, which counts from the layer that begins here."""
+        """The place in the document of ``place``, which is relative to the layer that begins here."""
         return Place(self.element + place.element, place.attribute)
 
 
@@ -94,8 +94,9 @@ class Stored:
 class Constant:
     """An initializer, a ``Const`` layer or a tensor attribute; ``tensor.value`` is set only for small tensors.
 
-    ``faults`` are the faults of its message; they are warnings if only the ONNX checker refuses the message. ``parts``
-    are the constants for the values and the indices of a sparse tensor.
+    ``stored`` is None for a sparse tensor, and for numbers that are an attribute. ``faults`` are the faults of its
+    TensorProto, warnings if only the ONNX checker refuses it. ``parts`` are the values and the indices of a sparse
+    tensor.
     """
 
     tensor: Tensor
@@ -160,13 +161,13 @@ class Node:
 
     @property
     def label(self) -> str:
-        """Its name; without one, the name of its first output."""
+        """The name of the node; if it is empty, the name of the first output, or ""."""
         if self.name:
             return self.name
         return next((value.name for value in self.outputs if value is not None), "")
 
     def located(self, place: Place | None) -> Place | None:
-        """The place in the document of ``place``, which counts from this node; None if either place is unknown."""
+        """The place in the document of ``place``, which is relative to this node; None if one of the two is unknown."""
         return None if place is None or self.place is None else self.place.located(place)
 
 
@@ -213,10 +214,10 @@ class Graph:
 
 @record(eq=False)
 class Function:
-    """A model-local ONNX function; ``attributes`` maps each attribute to its default or None.
+    """A model-local ONNX function; ``attributes`` maps each attribute to its default, or to None.
 
-    ``unnamed`` names the first input or output with an empty name, such as ``input 0``, or is "". ``imports`` lists its
-    opsets as in the file; if a domain occurs twice, the last one counts.
+    ``unnamed`` is the first input or output with an empty name, such as ``input 0``, or "". ``imports`` are the opsets
+    as the file lists them, and ``opsets`` the versions that apply: the last one of each domain.
     """
 
     domain: str
@@ -233,11 +234,11 @@ class Function:
 class Problem:
     """A fault with its place.
 
-    ``by_rule`` is True if the function of the node's operator (in ``ops``) found it, or the check of compilation.
-    ``disputes`` are the values whose types become doubtful, and ``domain`` is the domain whose import is wrong.
-    ``because`` is the problem from which this one follows, or None. ``target`` is the runtime release that the problem
-    is about. ``sizes`` maps each restricted symbol to its only size, or to None if it has none. ``count`` is the number
-    of equal problems that this one represents.
+    ``by_rule``: the rule of the node's operator (in ``ops``) or the check of compilation found the fault. ``disputes``
+    are the values whose types the problem makes doubtful, and ``domain`` is the domain whose import is wrong.
+    ``because`` is the problem from which this problem follows, or None. ``target`` is the runtime release that the
+    problem is about. ``sizes`` has each symbol that the problem restricts, with its only size, or None if several sizes
+    or none work. ``count`` is the number of equal problems that this problem represents.
     """
 
     fault: Fault
@@ -255,7 +256,7 @@ class Problem:
 
     @property
     def is_error(self) -> bool:
-        """Whether it is reported as an error."""
+        """Whether the problem is reported as an error."""
         return self.fault.severity is Severity.ERROR
 
 
@@ -264,9 +265,9 @@ class Model:
     """A model file.
 
     ``graph`` is None if the file could not be read; ``problems`` then state why. ``imports`` are the operator sets as
-    listed, and ``opsets`` the versions that apply. ``symbols`` maps an identifier to the name of the size in the file,
-    if the two differ. ``producer`` is the tool that wrote the file, with its version, or "". ``trained`` is True if
-    graphs for training, which irlint does not read, use names of this one.
+    listed, and ``opsets`` the versions that apply. ``symbols`` maps the identifier of a size to its name in the file,
+    if the two differ. ``producer`` is the tool that wrote the file, with its version, or "". ``trained``: graphs for
+    training, which irlint does not read, use names of the main graph.
     """
 
     path: str
@@ -284,7 +285,7 @@ class Model:
 
     @property
     def inputs_have_defaults(self) -> bool:
-        """Whether callers can override the initializer of a graph input: from IR version 4 of ONNX on."""
+        """Whether callers can feed a graph input with an initializer another value: from IR version 4 of ONNX on."""
         version = self.format_version or ""
         return not version.removeprefix("-").isdecimal() or int(version) > LAST_WITH_INPUTS
 

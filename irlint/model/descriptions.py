@@ -11,7 +11,8 @@ from irlint.records import record
 class Columns:
     """A summary of a tensor with a short last axis, such as a list of index tuples; no element is stored.
 
-    ``columns`` has one summary for each position of the last axis, and ``ends`` are the bounds of all elements.
+    ``columns`` has a summary of the elements at each position of the last axis, None if it is unknown. ``ends`` are the
+    bounds of all elements, None if they are unknown.
     """
 
     columns: tuple[Ramp | Ends | None, ...]
@@ -20,7 +21,8 @@ class Columns:
 
 @record
 class Ratio:
-    """The float nearest to ``numerator / divisor``, an integer above 0. No integer is between the two."""
+    """The float that is nearest to ``numerator / divisor``. The divisor is above 0, and no integer is between the float
+    and the exact quotient."""
 
     numerator: Dim
     divisor: int

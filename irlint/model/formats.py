@@ -19,10 +19,12 @@ class Format:
     outputs, or None if these are not nodes. ``keeps_alive`` are types of nodes: a runtime creates only these nodes and
     the nodes on which they depend. () means that it creates every node.
 
-    Declarations: ``declared_shapes_hold`` is True if runtimes use the declared shapes, and False if they infer shapes
-    again. ``declared_types_hold`` is the same for element types. ``no_dims_means_unknown``: a declaration without dims
-    is a scalar or has any rank. ``ports_declare``: nodes also declare the types of their inputs.
-    ``operators_count_outputs``: the rule of an operator determines the number of outputs of a node without a schema.
+    Declarations: ``declared_shapes_hold``: the declared shapes of a correct file are the inferred ones, so a difference
+    is an error, and the runtime reports the shapes that it infers. If False, declared shapes may be stale, and the
+    runtime merges them with the inferred ones. ``declared_types_hold``: the runtime refuses a declared element type
+    that is not the inferred one. ``no_dims_means_unknown``: a declaration without dims is a scalar or has any rank.
+    ``ports_declare``: nodes also declare the types of their inputs. ``operators_count_outputs``: the rule of an
+    operator determines the number of outputs of a node without a schema.
 
     Tolerance: ``lax_version`` is the format version whose writers were less exact. ``lax_inputs`` and ``lax_outputs``
     map the declared element types of inputs and outputs of such a model to those that the runtime uses.

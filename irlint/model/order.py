@@ -49,7 +49,7 @@ def producers(graph: Graph) -> dict[Value, Node]:
 
 
 def users(graph: Graph) -> dict[Value, list[Node]]:
-    """Maps each value that nodes of a graph take as inputs to these nodes."""
+    """Maps each value that is an input of nodes of a graph to these nodes. Uses inside bodies are not included."""
     found: dict[Value, list[Node]] = {}
     for node in graph.nodes:
         for value in node.inputs:
@@ -68,7 +68,7 @@ def has_only_constants(graph: Graph | None) -> bool:
 
 
 def ordered(graph: Graph) -> Order:
-    """The nodes of ``graph`` in topological order, and those that cannot be ordered."""
+    """The nodes of ``graph`` in topological order, the nodes on cycles, and the nodes that the file lists too early."""
     if _is_ordered(graph):
         return Order(graph.nodes)
     makers = producers(graph)
@@ -93,6 +93,7 @@ def _is_ordered(graph: Graph) -> bool:
 
 
 def _sorted(graph: Graph, makers: Mapping[Value, Node], late: tuple[tuple[Node, Value], ...]) -> Order:
+    """The order of a graph that is not sorted. Nodes that depend on a cycle come last."""
     waiting: dict[Node, set[Node]] = {}
     users: dict[Node, list[Node]] = {}
     for node in graph.nodes:
@@ -104,30 +105,30 @@ def _sorted(graph: Graph, makers: Mapping[Value, Node], late: tuple[tuple[Node, 
     while ready:
         node = ready.pop()
         result.append(node)
-        freed = []
+        next_ready = []
         for user in users.get(node, ()):
             waiting[user].discard(node)
             if not waiting[user]:
-                freed.append(user)
-        ready += sorted(freed, key=lambda each: -each.index)
+                next_ready.append(user)
+        ready += sorted(next_ready, key=lambda each: -each.index)
     done = set(result)
-    left = [node for node in graph.nodes if node not in done]
-    cyclic = _on_cycles(left, waiting)
-    result += [node for node in left if node not in cyclic]
-    return Order(tuple(result), tuple(node for node in left if node in cyclic), late)
+    remaining = [node for node in graph.nodes if node not in done]
+    cyclic = _on_cycles(remaining, waiting)
+    result += [node for node in remaining if node not in cyclic]
+    return Order(tuple(result), tuple(node for node in remaining if node in cyclic), late)
 
 
-def _on_cycles(left: list[Node], waiting: Mapping[Node, set[Node]]) -> set[Node]:
-    """The nodes on a cycle among ``left``, the nodes that cannot be ordered; those that only depend on one are
-    excluded."""
-    remaining = set(left)
-    ahead = {node: {other for other in waiting[node] if other in remaining} for node in left}
-    users: dict[Node, set[Node]] = {node: set() for node in left}
+def _on_cycles(unsorted: list[Node], waiting: Mapping[Node, set[Node]]) -> set[Node]:
+    """The ``unsorted`` nodes without those that only depend on a cycle: the nodes on cycles and between cycles.
+    ``waiting`` are the nodes that each node needs."""
+    every = set(unsorted)
+    ahead = {node: {other for other in waiting[node] if other in every} for node in unsorted}
+    users: dict[Node, set[Node]] = {node: set() for node in unsorted}
     for node, needs in ahead.items():
         for other in needs:
             users[other].add(node)
-    cyclic = set(left)
-    ends = [node for node in left if not users[node]]
+    cyclic = set(unsorted)
+    ends = [node for node in unsorted if not users[node]]
     while ends:
         node = ends.pop()
         cyclic.discard(node)
@@ -158,7 +159,7 @@ def live(graph: Graph, keeps_alive: Collection[str], makers: Mapping[Value, Node
 
 
 def graphs(model: Model) -> Iterator[Graph]:
-    """Every graph of a model: the main one, its bodies, and the functions."""
+    """Every graph of a model: the main graph, then the graphs of the functions, each followed by its bodies."""
     waiting = [function.graph for function in reversed(tuple(model.functions.values()))]
     if model.graph is not None:
         waiting.append(model.graph)
@@ -169,7 +170,8 @@ def graphs(model: Model) -> Iterator[Graph]:
 
 
 def downstream(node: Node, graph: Graph) -> set[Node]:
-    """A node and all nodes that depend on it; an edge from one of them to the node would create a cycle."""
+    """A node and all nodes that depend on it through inputs. An edge from any of these nodes to the node would create a
+    cycle."""
     users_of = users(graph)
     found, waiting = {node}, [node]
     while waiting:

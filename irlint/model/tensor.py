@@ -9,7 +9,7 @@ from irlint.records import record
 if TYPE_CHECKING:
     from irlint.model.descriptions import Columns, Ratios
 
-#: Elements are kept for tensors of at most this many elements.
+#: The elements of a tensor are stored if there are at most this many.
 CONTENTS_LIMIT = 256
 
 #: Element types by NumPy's names, with their size in bits. ``string`` has no size. The floats of 6 bits have none
@@ -104,7 +104,7 @@ class Extent:
 
 @record
 class Ramp:
-    """Elements that are not stored individually: entry (i, j, …) is ``first + steps[0]*i + steps[1]*j + …``."""
+    """A summary of elements: entry (i, j, …) is ``first + steps[0]*i + steps[1]*j + …``."""
 
     first: Dim
     steps: tuple[Dim, ...]
@@ -112,7 +112,8 @@ class Ramp:
 
 @record
 class Ends:
-    """Bounds of elements that are not stored individually. Both ``least`` and ``most`` occur, unless there are none."""
+    """The bounds of elements that are not stored individually. Unless there are no elements, one is ``least`` and one
+    is ``most``."""
 
     least: Dim
     most: Dim
@@ -121,10 +122,10 @@ class Ends:
 class Tensor:
     """A dense tensor, whose elements may be computed only when they are read.
 
-    ``dtype`` is None if unknown. ``shape`` is None if not even the rank is known; a dim is an int, an ``Expr`` or
-    None (unknown). ``value`` has the elements in row-major order, at most ``CONTENTS_LIMIT``; an unknown element is
-    None. ``extent`` describes larger tensors: the weights of a constant if they are read, or integers that follow
-    from sizes.
+    ``dtype`` is None if the element type is unknown. ``shape`` is None if the rank is unknown; a dim is an int, an
+    ``Expr``, or None if it is unknown. ``value`` has the elements in row-major order, an unknown element as None; it is
+    None if no element is known, or if there are more than ``CONTENTS_LIMIT``. ``extent`` is a summary of larger
+    tensors: of the weights of a constant if they are read, or of integers that follow from sizes.
     """
 
     __slots__ = ("dtype", "extent", "shape", "value")
@@ -170,12 +171,13 @@ class Tensor:
 
     @property
     def scalar(self) -> Scalar:
-        """The element of a tensor with exactly one known element, else None."""
+        """The only element of a tensor with one element; None if the element is unknown, or for another tensor."""
         return self.value[0] if self.value is not None and len(self.value) == 1 else None
 
     @property
     def ints(self) -> tuple[MaybeDim, ...] | None:
-        """The elements as integers, or None if they are unknown or not integers."""
+        """The elements as integers, an unknown element as None; None if there is no ``value``, or if one of the
+        elements is not an integer."""
         if self.value is None or any(isinstance(entry, float) and not entry.is_integer() for entry in self.value):
             return None
         return tuple(int(entry) if isinstance(entry, (bool, float)) else entry for entry in self.value)
@@ -191,7 +193,8 @@ class SparseTensor:
 
 @record
 class Sequence:
-    """A sequence; ``length`` is None if unknown, and ``element`` is a type that includes every element."""
+    """A sequence. ``element`` is a type that every element has, None if it is unknown; ``length`` is None if the number
+    of elements is unknown."""
 
     element: Type | None = None
     length: MaybeDim = None
@@ -232,7 +235,8 @@ def tensor_shape(known: Type | None) -> Shape | None:
 
 
 def disagree(one: Type | None, other: Type | None) -> bool:
-    """Whether two types differ in kind or element type, so that no value has both; shapes do not matter."""
+    """Whether two types differ in kind or element type, so that no value has both. Shapes are not compared, and unknown
+    types agree with every type."""
     if one is None or other is None or UNKNOWN in (one, other):
         return False
     if isinstance(one, Tensor) and isinstance(other, Tensor):

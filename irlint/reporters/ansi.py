@@ -37,15 +37,15 @@ class Stream(Protocol):
 
 
 def colored(option: str, stream: Stream | None) -> bool:
-    """Whether to use color. These decide in this order: ``--color``, NO_COLOR, FORCE_COLOR or CLICOLOR_FORCE,
-    TERM=dumb, and whether the stream is a terminal."""
+    """Whether to use color. It depends, in this order, on ``--color``, NO_COLOR, FORCE_COLOR or CLICOLOR_FORCE,
+    TERM=dumb, and whether the stream is a terminal. Makes the Windows console interpret colors."""
     if not _wanted(option, stream):
         return False
     if not is_terminal(stream):
         return True
-    from irlint.reporters.console import obeys_escapes
+    from irlint.reporters.console import enable_escapes
 
-    return obeys_escapes(stream) or option == "always"
+    return enable_escapes(stream) or option == "always"
 
 
 def _wanted(option: str, stream: Stream | None) -> bool:

@@ -10,7 +10,7 @@ from irlint.reporters.tables import table
 from irlint.snippets.drawing import Row, Table
 
 #: The remark beside the clashing sizes.
-REMARK = "do not fit"
+REMARK = "cannot be broadcast"
 
 
 def rendered(found: dict[str, Any], encoding: str = "utf-8", columns: int = PIPE_WIDTH, color: bool = False) -> str:
@@ -26,6 +26,7 @@ def rendered(found: dict[str, Any], encoding: str = "utf-8", columns: int = PIPE
 
 
 def _block(rules: list[dict[str, Any]], shapes: list[Any], columns: int, color: bool) -> str:
+    """The rules with one answer: their names and sentences, then the table and the notes."""
     canvas = Canvas(columns, color, gutter=0, severity="error")
     wide = max(len(each["rule"]) for each in rules)
     for each in rules:
@@ -61,6 +62,7 @@ def _dims(shape: list[Any] | None) -> tuple[str, ...] | None:
 
 
 def _notes(answer: dict[str, Any]) -> list[tuple[str, str]]:
+    """The texts below a table, each with its beginning: the reason of a refusal and the help, or the conditions."""
     if answer["holds"] is None:
         return [("not asked: ", answer["message"])]
     if not answer["holds"]:

@@ -7,10 +7,10 @@ from functools import lru_cache
 
 from irlint.reporters import ansi
 
-#: A private character that replaces a space at which a line must not break.
+#: A private-use character in place of a space at which a line must not break.
 GLUE = "\ue000"
 
-#: Text in backticks or brackets is not broken up to this many characters.
+#: A text of up to this many characters in backticks or brackets is not broken.
 TOGETHER = 40
 
 #: If the last line has at most this many columns, the clause that it ends begins the line.
@@ -30,14 +30,14 @@ Run = tuple[str, str]
 
 
 class Canvas:
-    """A page with ``columns`` columns. ``gutter`` is the width before the bar, and ``intact`` is a text that is not
-    broken.
+    """A page with ``columns`` columns. ``gutter`` is the width before the bar, and ``intact`` is a text that is never
+    broken, such as the path of the file.
 
-    On a ``whole`` page only sentences are wrapped, and lines may be longer than the page. The unmarked parts of long
+    On an ``uncut`` page only sentences are wrapped; other lines may be longer than the page. Unmarked entries of long
     lists are omitted, unless the page is also ``complete``.
     """
 
-    __slots__ = ("color", "columns", "complete", "gutter", "intact", "lines", "severity", "whole")
+    __slots__ = ("color", "columns", "complete", "gutter", "intact", "lines", "severity", "uncut")
 
     def __init__(
         self,
@@ -47,7 +47,7 @@ class Canvas:
         severity: str = "error",
         intact: str = "",
         *,
-        whole: bool = False,
+        uncut: bool = False,
         complete: bool = False,
     ) -> None:
         self.columns = columns
@@ -55,13 +55,13 @@ class Canvas:
         self.gutter = gutter
         self.severity = severity
         self.intact = intact
-        self.whole = whole
+        self.uncut = uncut
         self.complete = complete
         self.lines: list[str] = []
 
     def page(self, gutter: int, severity: str, intact: str) -> Canvas:
         """An empty page like this one for the next finding."""
-        return Canvas(self.columns, self.color, gutter, severity, intact, whole=self.whole, complete=self.complete)
+        return Canvas(self.columns, self.color, gutter, severity, intact, uncut=self.uncut, complete=self.complete)
 
     @property
     def text(self) -> str:
@@ -70,17 +70,18 @@ class Canvas:
     @property
     def room(self) -> int:
         """The columns to the right of the bar, for lines of the model and for shapes."""
-        return UNBOUNDED if self.whole else self.columns - self.gutter - 3
+        return UNBOUNDED if self.uncut else self.columns - self.gutter - 3
 
     @property
     def ample(self) -> int:
-        """The columns to the right of the bar, if the unmarked parts of long lists count."""
+        """The columns to the right of the bar for lines in which only unmarked entries of long lists are omitted."""
         return UNBOUNDED if self.complete else self.columns - self.gutter - 3
 
     def painted(self, text: str, role: str) -> str:
         return ansi.painted(text, role, self.color)
 
     def headline(self, tag: str, message: str) -> None:
+        """``error[IRL201]: message``, wrapped."""
         first, *more = wrapped(f"{tag}: {message}", self.columns, self.columns - 6, self.intact)
         rest = first[len(tag) :] if first.startswith(tag) else first
         self.lines.append(self.painted(tag, self.severity) + self.painted(rest, "head"))
@@ -110,6 +111,7 @@ class Canvas:
         self.lines += [" " * indent + line for line in wrapped(", ".join(texts), self.columns - indent)]
 
     def bar(self) -> None:
+        """A line with only the bar."""
         self.row("", [])
 
     def row(self, gutter: str, runs: list[Run]) -> None:
@@ -125,6 +127,7 @@ class Canvas:
         self.lines.append(f"{bar} {''.join(self.painted(text, role) if role else text for text, role in left)}")
 
     def gap(self) -> None:
+        """A line for omitted lines."""
         self.lines.append(self.painted("...", "gutter"))
 
     def remark(self, tag: str, text: str, role: str) -> None:
@@ -171,7 +174,8 @@ def wrapped(text: str, room: int, later: int | None = None, intact: str = "") ->
 
 
 def _without_orphan(lines: list[str], room: int) -> list[str]:
-    """The lines. If the last one has only a word or two, the complete last clause moves into it."""
+    """The lines. If the last line has only a word or two, the words after the last colon in the line before move into
+    it."""
     if len(lines) < 2 or display(lines[-1]) > ORPHAN:
         return lines
     head, colon, clause = lines[-2].rpartition(": ")
@@ -200,6 +204,7 @@ def _held_together(text: str) -> str:
 
 
 def _with_whole_lists(text: str) -> str:
+    """The text with its short parts in brackets as single words."""
     opened: list[int] = []
     letters = list(text)
     for index, letter in enumerate(letters):
@@ -224,7 +229,7 @@ def fitting(text: str, room: int) -> str:
 
 
 def cut(text: str, room: int) -> str:
-    """The text; if it takes more than ``room`` columns, its middle is replaced."""
+    """The text; if it needs more than ``room`` columns, its middle is replaced by ``...``."""
     if display(text) <= room:
         return text
     kept = max(2, room - 3)

@@ -12,8 +12,9 @@ WINDOWS = os.name == "nt"
 ESCAPES = 0x0004
 
 
-def obeys_escapes(stream: Any) -> bool:
-    """Whether a terminal shows colors. The Windows console must be asked to; old versions refuse."""
+def enable_escapes(stream: Any) -> bool:
+    """Makes the Windows console interpret the escape sequences for colors. Returns whether the terminal interprets
+    them: consoles of old versions of Windows do not, other terminals do."""
     if not WINDOWS:
         return True
     import ctypes

@@ -50,6 +50,7 @@ def _rows(rows: list[tuple[str, str]]) -> str:
 
 
 def _notes(contract: dict[str, Any]) -> list[str]:
+    """The meaning of symbols that no input has by itself, and the number of conditions that depend on data."""
     notes = []
     mentioned = " ".join(
         str(each) for part in ("inputs", "outputs") for entry in contract[part] for each in entry["shape"] or ()

@@ -17,7 +17,8 @@ def of_all(report: Report) -> str:
 
 
 def within(text: str, room: int) -> str:
-    """The first complete findings of a text report that fit into ``room`` bytes, and a line if there are more."""
+    """The first complete findings of a text report that fit into ``room`` bytes, then the line MORE if others do not
+    fit."""
     if len(text.encode("utf-8", "backslashreplace")) <= room:
         return text
     kept: list[str] = []

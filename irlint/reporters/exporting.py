@@ -90,7 +90,7 @@ def _variables(profile: Profile) -> dict[str, str]:
 
 
 def _sizes(profile: Profile, names: _Names) -> Iterator[tuple[str, _Size]]:
-    """The dynamic sizes, by the name of the symbol."""
+    """The dynamic sizes, each with the name of its symbol. Sizes that torch treats as fixed are omitted."""
     depends, (written, tied) = profile.dependence, _written(profile)
     for free in leaders(profile):
         variable = names.variables[free.name]
@@ -118,7 +118,7 @@ def _sizes(profile: Profile, names: _Names) -> Iterator[tuple[str, _Size]]:
 
 
 def _written(profile: Profile) -> tuple[set[str], set[str]]:
-    """The symbols with multiples among the sizes of inputs, and the symbols in other expressions."""
+    """The symbols that sizes of inputs are multiples of, and the symbols in other expressions among the sizes."""
     roots: set[str] = set()
     others: set[str] = set()
     for dim in (dim for _, shape in profile.inputs for dim in shape or ()):
@@ -129,7 +129,8 @@ def _written(profile: Profile) -> tuple[set[str], set[str]]:
 
 
 def _root(free: Free, found: Progression, names: _Names, *, is_shared: bool) -> _Size | None:
-    """A size from which others may be computed; None if torch takes it for fixed."""
+    """A size from which other sizes may be computed (``is_shared``); None if torch treats the size as fixed. ``found``
+    are the accepted sizes."""
     rest = found.first % found.step
     low = (found.first - rest) // found.step
     high = None if found.last is None else (found.last - rest) // found.step

@@ -10,22 +10,22 @@ from irlint.records import record
 
 @record
 class Form:
-    """One form of a report. The function ``rendered`` of the module with its name makes the text.
+    """One form of a report. The function ``rendered`` of the module with its name returns the text.
 
     * ``takes``: the arguments of this function beside the report: ``color``, ``columns`` and ``encoding`` of the
       output, ``every`` (all findings in full), and the options ``quiet`` and ``fail_on``.
-    * ``whole``: the report has a finding for each consequence, too, and the inputs of the nodes; otherwise it has the
-      root findings, each with its consequences.
+    * ``whole``: the form lists consequences as findings of their own, and states the inputs of nodes; if False, it
+      lists only root findings, each with its consequences.
     * ``document``: the output is for programs: UTF-8, and the same bytes everywhere.
-    * ``drawn``: the snippets of findings are shown.
-    * ``has_fixes``: the suggested fixes are included. This is implied by ``drawn`` and ``whole``.
+    * ``drawn``: the form shows the snippets of findings.
+    * ``has_fixes``: the suggested fixes are included. Forms that are ``drawn`` or ``whole`` always include them.
     * ``silenced``: the suppressed findings are included.
     * ``facts``: facts about the models are included.
     * ``page``: the environment variable that names a file; the ``page`` of the module is appended to this file.
     * ``suffixes``: the suffixes of files with this form.
-    * ``notation``: how names are escaped that a log would take for commands (a key of ``ESCAPED`` in ``plain``); "" if
-      the module does this itself.
-    * ``streamed``: on standard output, the part of each file is written when its check ends, and no report is kept.
+    * ``notation``: how to escape names that a log would take for commands (a key of ``ESCAPED`` in ``plain``); "" if
+      the module escapes them itself.
+    * ``streamed``: on standard output, the part about a file is written as soon as its check ends.
     """
 
     name: str
@@ -143,6 +143,6 @@ FORMS = {form.name: form for form in ROWS}
 
 
 def by_name(file: str) -> Form | None:
-    """The form for the suffix of a file; None if there is none."""
+    """The form with the longest suffix that the name of a file ends with; None if there is no such form."""
     fitting = [(len(end), form) for form in ROWS for end in form.suffixes if file.lower().endswith(end)]
     return max(fitting, key=lambda each: each[0])[1] if fitting else None

@@ -8,16 +8,16 @@ from irlint.records import record, replaced
 from irlint.reporters.canvas import Canvas, Run, cut, display, wrapped
 from irlint.snippets.drawing import Line, Piece
 
-#: In a line that does not fit, text with more than this many columns is cut if it is not a name.
+#: In a line that does not fit, unmarked texts of more than this many columns are cut, except names.
 LONG = 48
 
-#: Comments begin in a common column up to this one; otherwise each follows its line.
+#: Comments begin in one column if this is at most FAR; otherwise each comment follows its line directly.
 FAR = 100
 
 #: The longest text that replaces omitted entries of a list.
 ELISION = ", ..., "
 
-#: If bars leave a label below its mark fewer columns than this, those in its way are omitted.
+#: If a label has fewer columns than this to the right of the bars, the bars in its way are omitted.
 LABEL = 24
 
 
@@ -42,13 +42,14 @@ def frame(lines: Sequence[Line], canvas: Canvas) -> None:
         _marks(pieces, canvas)
 
 
-def crowding(lines: Sequence[Line], room: int, spare: int) -> set[str]:
-    """The names in lines that are too long even without the unmarked pieces from this ``spare`` up."""
+def crowding(lines: Sequence[Line], room: int, expendable: int) -> set[str]:
+    """The names in lines that are too long even without their unmarked pieces that are at least this
+    ``expendable``."""
     found: set[str] = set()
     for line in lines:
         kept = list(line.pieces)
-        for each in range(3, spare - 1, -1):
-            kept = _without(kept, each, room)
+        for step in range(3, expendable - 1, -1):
+            kept = _without(kept, step, room)
         if _length(kept) > room:
             found.update(piece.name for piece in kept if piece.name)
     return found
@@ -59,16 +60,17 @@ def _role(piece: Piece, canvas: Canvas) -> str:
 
 
 def _fitted(pieces: list[Piece], room: int) -> list[Piece]:
-    """The pieces that fit into a line: spare pieces are omitted in steps, then long texts are cut."""
+    """The pieces that fit into a line: expendable pieces are omitted in three steps, then long texts are cut, then only
+    the part around the first mark is kept."""
     kept = pieces
-    for spare in (3, 2, 1):
+    for step in (3, 2, 1):
         if _length(kept) <= room:
             return kept
-        kept = _without(kept, spare, room)
+        kept = _without(kept, step, room)
     if _length(kept) > room:
         kept = [
             replaced(each, text=cut(each.text, LONG))
-            if each.spare and not each.name and display(each.text) > LONG
+            if each.expendable and not each.name and display(each.text) > LONG
             else each
             for each in kept
         ]
@@ -79,19 +81,23 @@ def _length(pieces: Sequence[Piece]) -> int:
     return display("".join([piece.text for piece in pieces]))
 
 
-def _without(pieces: list[Piece], spare: int, room: int) -> list[Piece]:
-    """The pieces, with ``...`` in place of the last ones of this ``spare``, no more than necessary."""
+def _without(pieces: list[Piece], step: int, room: int) -> list[Piece]:
+    """The pieces, with ``...`` in place of unmarked pieces whose ``expendable`` is ``step``, from the last one on, no
+    more than necessary."""
     total = _length(pieces)
     dropped: set[int] = set()
     for index in reversed(range(len(pieces))):
         if total <= room:
             break
-        if pieces[index].spare != spare or pieces[index].mark:
+        piece = pieces[index]
+        if piece.expendable != step or piece.mark:
             continue
-        if index + 1 in dropped if pieces[index].text == ", " else _saves(pieces, index):
+        # A comma is omitted only with the entry after it.
+        is_omitted = index + 1 in dropped if piece.text == ", " else _saves(pieces, index)
+        if is_omitted:
             dropped.add(index)
-            joins = (index - 1 in dropped) + (index + 1 in dropped)
-            total += len(ELISION) * (1 - joins) - display(pieces[index].text)
+            neighbors = (index - 1 in dropped) + (index + 1 in dropped)
+            total += len(ELISION) * (1 - neighbors) - display(piece.text)
     kept: list[Piece] = []
     for index, piece in enumerate(pieces):
         if index not in dropped:
@@ -118,18 +124,18 @@ def _elision(pieces: list[Piece], dropped: set[int], first: int) -> str:
 
 
 def _window(pieces: list[Piece], room: int) -> list[Piece]:
-    """The part of the pieces that fits, around the first primary mark."""
+    """The part of the pieces that fits, around the first primary mark, or the first mark if there is no primary one."""
     marked = next((i for i, piece in enumerate(pieces) if piece.mark == "primary"), None)
     if marked is None:
         marked = next((i for i, piece in enumerate(pieces) if piece.mark), 0)
     start = _length(pieces[:marked])
     size = min(display(pieces[marked].text), room - 6)
-    whole = _length(pieces)
-    left = max(0, min(start - (room - size) // 2, whole - room))
+    length = _length(pieces)
+    left = max(0, min(start - (room - size) // 2, length - room))
     if start + size <= room - 3:
         left = 0
-    right = min(whole, left + room)
-    first, last = left + 3 * (left > 0), right - 3 * (right < whole)
+    right = min(length, left + room)
+    first, last = left + 3 * (left > 0), right - 3 * (right < length)
     cut_off = [Piece("...")] * (left > 0)
     at = 0
     for piece in pieces:
@@ -137,7 +143,7 @@ def _window(pieces: list[Piece], room: int) -> list[Piece]:
         at += display(piece.text)
         if text:
             cut_off.append(replaced(piece, text=text))
-    return cut_off + [Piece("...")] * (right < whole)
+    return cut_off + [Piece("...")] * (right < length)
 
 
 def _between(text: str, first: int, last: int) -> str:
@@ -194,6 +200,7 @@ def _sign(piece: Piece) -> str:
 
 
 def _hang(marks: list[_Mark], canvas: Canvas) -> None:
+    """Writes the labels of ``marks`` below their marks, the last one first, with bars up to the others."""
     if marks and (len(marks) > 1 or marks[0].column + display(marks[0].piece.label) <= canvas.room):
         _bars(marks, canvas, None)
     while marks:

@@ -34,11 +34,11 @@ def rendered(report: Report) -> str:
         found = _spread([finding for finding in report.findings if finding.severity is severity])
         shown = found if len(found) <= SHOWN else found[: SHOWN - 1]
         commands += [_command(finding, places) for finding in shown]
-        left = found[len(shown) :]
-        rest += left
-        if left:
-            files = counted(len({finding.path for finding in left}), "file")
-            text = f"{counted(len(left), f'more {severity.value}')} in {files}: the log of this step lists them"
+        others = found[len(shown) :]
+        rest += others
+        if others:
+            files = counted(len({finding.path for finding in others}), "file")
+            text = f"{counted(len(others), f'more {severity.value}')} in {files}: the log of this step lists them"
             commands.append(f"::{COMMANDS[severity.value]} title=irlint::{_data(text)}")
     return "".join(f"{line}\n" for line in (*commands, *_folded(rest, places), *_in_full(report))) + _log(
         summary(report)

@@ -61,7 +61,8 @@ def title(topic: str) -> str:
 
 
 def topic(name: str) -> str | None:
-    """The topic of that name, or the only one with that word in its title: ``configuration`` for "suppressions"."""
+    """The topic of this name, or the only topic with this word in its title: ``configuration`` for "suppressions". None
+    if there is no such topic, or more than one."""
     word = name.lower()
     if word in TOPICS:
         return word

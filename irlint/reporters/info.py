@@ -73,6 +73,7 @@ def _stamp(info: Mapping[str, Any]) -> str:
 
 
 def _blocks(info: Mapping[str, Any]) -> Iterator[tuple[str, Rows]]:
+    """The parts of the report, each with its heading and its rows."""
     yield "takes", _ends(info["inputs"])
     if info["requires"]:
         held = [each for each in info["requires"] if "when" not in each][:SHOWN]
@@ -133,7 +134,7 @@ def _dear(each: Mapping[str, Any], every: int | str | None) -> tuple[str, str]:
 
 
 def _percent(part: int | str, every: int | str) -> str:
-    """The share of a node. Dynamic sizes take typical values."""
+    """The share of a node in all MACs, in percent. Dynamic sizes take typical values."""
     if isinstance(part, int) and isinstance(every, int):
         return f"{100 * part / max(every, 1):.0f} %"
     try:
@@ -144,7 +145,7 @@ def _percent(part: int | str, every: int | str) -> str:
 
 
 def _is_mentioned(name: str, info: Mapping[str, Any]) -> bool:
-    """Whether a count or an output mentions a name that the file does not define."""
+    """Whether the MACs, the peak memory or an output mention a symbol that is no size of an input."""
     texts = [str(info["macs"]), str(info["peak_memory"]), *(str(each["shape"]) for each in info["outputs"])]
     declared = {dim for each in info["inputs"] for dim in each["shape"] or ()}
     return name not in declared and any(name in text for text in texts)

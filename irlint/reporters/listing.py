@@ -16,8 +16,8 @@ SHOWN = 48
 #: The widest columns of the table. A longer text pushes the following columns to the right.
 WIDEST = (48, 24, 40)
 
-#: The least width of names, of types and of values, if the page has a limited width: names are cut first, and values
-#: are omitted last.
+#: The least width of names, of types and of values on a page of limited width: names are cut to this width to make room
+#: for types, and values are omitted if less room than this remains.
 LEAST_NAME = 24
 LEAST_TYPE = 32
 LEAST_CONTENTS = 12
@@ -41,6 +41,7 @@ def rendered(
 
 
 def _rendered(listing: dict[str, Any], encoding: str, columns: int | None, every: bool) -> str:
+    """The text of ``rendered``. The columns of values are escaped before they are aligned, the other parts are not."""
     shown = [entry for entry in listing["values"] if every or "constant" not in entry.get("marks", ())] or listing[
         "values"
     ]
@@ -67,6 +68,7 @@ def _rendered(listing: dict[str, Any], encoding: str, columns: int | None, every
 
 
 def _condition(condition: str, why: str, conditions: list[tuple[str, str]], columns: int | None) -> str:
+    """A condition and its reason in aligned columns; all ``conditions`` determine the width of the first column."""
     width = min(max(len(each) for each, _ in conditions), 60 if columns is None else columns // 2)
     if columns is None:
         return f"  {condition:{width}}  {why}\n"
@@ -88,15 +90,15 @@ def _row(entry: dict[str, Any], listing: dict[str, Any], encoding: str) -> Row:
 
 
 def table(listing: dict[str, Any]) -> list[Row]:
-    """The name, the maker, the type and the contents of each value. The name of a value in a body begins with the path
-    of the body."""
+    """The name, the origin (an operator, ``input`` or ``initializer``), the type and the known numbers of each value.
+    The name of a value in a body begins with the path of the body."""
     rows = (_row(entry, listing, "utf-8") for entry in listing["values"])
     graphs = (f"{safe(entry['graph'])}: " if entry["graph"] else "" for entry in listing["values"])
     return [(f"{graph}{name}", *rest) for graph, (name, *rest) in zip(graphs, rows)]  # type: ignore[misc]
 
 
 def _lines(rows: list[Row], columns: int | None) -> Iterator[str]:
-    """The rows with aligned columns; with ``columns`` they fit that width."""
+    """The rows with aligned columns; with ``columns``, in lines of at most this width."""
     widths = [min(max((display(row[column]) for row in rows), default=0), limit) for column, limit in enumerate(WIDEST)]
     if columns is None:
         yield from ("  ".join(map(_padded, row, (*widths, 0))).rstrip() for row in rows)
@@ -127,7 +129,8 @@ def type_of(entry: dict[str, Any]) -> str:
 
 
 def contents(value: Any) -> str:
-    """``= [1, 2.5, N]``; of many entries only the first."""
+    """The known numbers of a value, such as ``= [1, 2.5, N]``; only the first ones if they need more than SHOWN
+    characters."""
     if value is None:
         return ""
     text = _entry(value)

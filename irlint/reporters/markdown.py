@@ -28,7 +28,8 @@ def rendered(report: Report) -> str:
 
 
 def page_of(report: Report, room: int) -> str:
-    """The worst findings first, in at most ``room`` bytes of UTF-8. The text report takes at most half of them."""
+    """A table, the worst findings first, then the folded text report, in at most ``room`` bytes of UTF-8; the text
+    report takes at most half of them. "" if not even one row fits."""
     places = repository_paths(report)
     head = f"### irlint\n\n{summary(report)}\n"
     if not report.findings:
@@ -74,15 +75,17 @@ def unlinked(text: str) -> str:
 
 
 def _folded(report: Report, places: Mapping[str, str], room: int) -> str:
-    """The folded text report on each model."""
+    """The folded text report on each model, in at most ``room`` bytes, then the number of models that do not fit. "" if
+    none fits."""
     by_path: dict[str, list[Finding]] = {}
     for finding in report.findings:
         by_path.setdefault(finding.path, []).append(finding)
     parts: list[str] = []
     for path, findings in by_path.items():
         title = f"<code>{safe(places[path]).translate(HTML)}</code>: {counted(len(findings), 'finding')}"
-        left = room - len(title.encode()) - LEAST
-        details = excerpt.within(excerpt.of_all(replaced(report, findings=tuple(findings))), left) if left > 0 else ""
+        inner = room - len(title.encode()) - FRAME
+        text = excerpt.of_all(replaced(report, findings=tuple(findings)))
+        details = excerpt.within(text, inner) if inner > 0 else ""
         part = f"<details>\n<summary>{title}</summary>\n\n{fenced(details)}\n\n</details>\n\n"
         room -= len(part.encode())
         if not details or room < 0:
@@ -92,8 +95,8 @@ def _folded(report: Report, places: Mapping[str, str], room: int) -> str:
     return "".join(parts) if len(parts) > 1 or (parts and parts[0].startswith("<")) else ""
 
 
-#: The number of bytes that are reserved for the frame of a model's report.
-LEAST = 400
+#: The number of bytes that are reserved for the markup around the report on a model.
+FRAME = 400
 
 
 def fenced(text: str) -> str:

@@ -21,10 +21,10 @@ _WITHIN = frozenset("_.-:/~")
 
 def scope_of(names: Iterable[str], path: str = "", own: str = "") -> str:
     """The scope that saves most characters: ``/layers.0/attn/`` for names such as ``/layers.0/attn/q_proj/MatMul``. ""
-    if none saves enough, or if names begin with the sign for it.
+    if no scope saves enough, if a name begins with SCOPE, or if ``path``, the path of the file, begins with the scope.
 
-    Names without ``/`` are divided at full stops. If ``own``, the name of the node at fault, contains ``/``, the scope
-    is one of its own.
+    Names without ``/`` are divided at full stops. If ``own``, the name of the node at fault, contains ``/``, it begins
+    with the scope.
     """
     every = set(names)
     inside = own if "/" in own else ""
@@ -45,7 +45,7 @@ def scope_of(names: Iterable[str], path: str = "", own: str = "") -> str:
 
 
 def without_scope(text: str, scope: str) -> str:
-    """The text with ``~/`` in place of the scope in its names."""
+    """The text with ``~/`` or ``~.`` in place of the scope at the beginning of names."""
     if not scope or scope not in text:
         return text
     parts = text.split(scope)
@@ -114,19 +114,19 @@ def _cut_within(text: str, cuts: dict[str, str]) -> str:
 
 
 def distinct_texts(names: Iterable[str], limit: int, wide: Collection[str] | None = None) -> dict[str, str]:
-    """For each name a text of at most ``limit`` columns, or longer if this is needed to distinguish it. With ``wide``,
-    only these names are cut."""
+    """For each name a text of at most ``limit`` columns, or longer if a number must distinguish it. With ``wide``, only
+    these names are cut. Different names get different texts."""
     texts = {name: tail(name, limit) if wide is None or name in wide else name for name in names}
-    for ending_alike in _alike({name: _without_head(text) for name, text in texts.items()}):
+    for ending_alike in _groups_with_one_text({name: _without_head(text) for name, text in texts.items()}):
         for name in ending_alike:
             if texts[name] != name:
                 texts[name] = _with_difference(name, ending_alike, limit) or texts[name]
-    for alike in _alike(texts):
+    for alike in _groups_with_one_text(texts):
         common = _common_folder(alike)
         for name in alike:
             texts[name] = name if texts[name] == name else cut(f"...{name[common:]}", limit)
     taken = set(texts.values())
-    for alike in _alike(texts):
+    for alike in _groups_with_one_text(texts):
         for number, name in enumerate(alike[1:], 2):
             texts[name] = _numbered(texts[name], number, taken)
             taken.add(texts[name])
@@ -139,8 +139,8 @@ def _without_head(text: str) -> str:
 
 
 def _with_difference(name: str, others: Iterable[str], limit: int) -> str:
-    """The name, cut, with its last part that distinguishes it from other names with the same end. "" if there is no
-    room."""
+    """The name from the last part on that distinguishes it from all ``others``, which have the same end; if necessary,
+    without the parts between this part and the last. "" if no part distinguishes it, or if there is no room."""
     parts = name.split("/")
     same = 0
     for other in others:
@@ -155,8 +155,8 @@ def _with_difference(name: str, others: Iterable[str], limit: int) -> str:
     return next((text for text in (whole, short) if display(text) <= limit), "")
 
 
-def _alike(texts: dict[str, str]) -> list[list[str]]:
-    """The names that have the same text, uncut ones first."""
+def _groups_with_one_text(texts: dict[str, str]) -> list[list[str]]:
+    """The groups of names that have the same text; in each group, names that are not cut come first."""
     groups: dict[str, list[str]] = {}
     for name, text in texts.items():
         groups.setdefault(text, []).append(name)
@@ -171,6 +171,7 @@ def _common_folder(names: list[str]) -> int:
 
 
 def _numbered(text: str, number: int, taken: Collection[str]) -> str:
+    """The text with a number, from ``number`` on, with which it is not ``taken``."""
     while (numbered := f"{text}#{number}") in taken:
         number += 1
     return numbered

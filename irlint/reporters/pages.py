@@ -14,12 +14,12 @@ WIDTH = 100
 #: Sentences are beside the names in a table if they get at least this many columns, otherwise below them.
 BESIDE = 40
 
-#: For each family, how to try its rules.
+#: By family, a sentence on how to try its rules.
 TRIED = {
     "broadcasting": "`irlint broadcast 1,64,56,56 64,1,1` applies each broadcast rule to these shapes; try others, too."
 }
 
-#: If an example has this many lines, only its differences from the other example are repeated.
+#: If the good example has this many lines or more, only its differences from the bad example are shown.
 LONG = 8
 
 
@@ -48,7 +48,7 @@ def _example(text: str) -> str:
 
 
 def _good(rule: Rule) -> str:
-    """The good example. Of a long one, only the lines that differ from the bad one, each with its neighbors."""
+    """The good example. If it is long, only the lines that differ from the bad example, with the lines around them."""
     lines = rule.good.strip("\n").split("\n")
     if len(lines) < LONG:
         return _example(rule.good)
@@ -64,7 +64,7 @@ def _good(rule: Rule) -> str:
 
 
 def family(name: str, rules: Iterable[Rule], columns: int | None = None, *, color: bool = False) -> str:
-    """The rules whose codes begin with ``name``, under a heading."""
+    """A heading and the table of ``rules``, whose codes begin with ``name``."""
     every = list(rules)
     subjects = ", ".join(dict.fromkeys(rule.family for rule in every))
     head = painted(f"{name}: {subjects} ({len(every)} rules)", "head", color)

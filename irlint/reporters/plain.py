@@ -64,8 +64,8 @@ def _unpainted(line: str) -> str:
 
 
 def unheard(text: str, notation: str = "text") -> str:
-    """A text, already ``visible`` in its ``notation``, in which continuous integration finds no command. In JSON,
-    control characters are escaped too. The meaning stays the same."""
+    """The ``visible`` text in its ``notation``, with the beginnings of CI commands escaped. In JSON, control characters
+    are escaped, too. Programs read the same text as before."""
     text = visible(text, notation)
     if notation == "json" and not (text.isascii() and "\x7f" not in text):
         text = "\n".join(line if line.isprintable() else _json_escaped(line) for line in text.split("\n"))
@@ -114,7 +114,7 @@ def place(finding: Finding) -> str:
     return f"{safe(finding.path)}:{finding.line}:{finding.column or 1}"
 
 
-#: Rules that a model breaks if it does not work with every size that it declares.
+#: The names of the rules that a model breaks if it does not work with every size that it declares.
 LIMITED = ("frozen-size", "equal-sizes", "no-sizes-fit")
 
 
@@ -126,6 +126,7 @@ def summary(report: Report) -> str:
 
 
 def _found(report: Report, models: str) -> str:
+    """The line about the findings; ``models`` is the number of checked files with its noun."""
     counts = [counted(report.count(severity), severity.value) for severity in SEVERITIES if report.count(severity)]
     if not counts and report.lacking:
         return "Not checked." if models.startswith("0 ") else f"No findings in the {models} that could be checked."
@@ -173,8 +174,8 @@ def _checked(report: Report, checked: list[CheckedFile]) -> str:
 
 
 def _fixable(report: Report) -> str:
-    """A line on the number of findings that `irlint fix` fixes (with consequences), and on further ones with
-    --unsafe-fixes."""
+    """A line on the number of findings that `irlint fix` fixes, and on the number that it fixes only with
+    --unsafe-fixes. "" if there are none."""
     safe_ones = sum(each.fix is not None and each.fix.applicability == "safe" for each in report.findings)
     count = sum(each.fix is not None for each in report.findings) - safe_ones
     if not count:

@@ -22,6 +22,7 @@ def _torch(profile: Profile) -> Iterator[str]:
 
 
 def _onnxruntime(profile: Profile) -> Iterator[str]:
+    """A script that creates a session of ONNX Runtime; overrides fix sizes, and comments name the others."""
     yield "import onnxruntime"
     yield ""
     yield "options = onnxruntime.SessionOptions()"
@@ -48,6 +49,7 @@ def _onnxruntime(profile: Profile) -> Iterator[str]:
 
 
 def _openvino(profile: Profile) -> Iterator[str]:
+    """A script that reads the model with OpenVINO and reshapes it to the accepted ranges."""
     yield "import openvino as ov"
     yield ""
     yield f"model = ov.Core().read_model({literal(profile.path)})"
@@ -89,12 +91,13 @@ def _without_rank(profile: Profile) -> Iterator[str]:
 
 
 def _trtexec(profile: Profile) -> Iterator[str]:
+    """A command of trtexec with the least, usual and greatest shapes of the inputs."""
     for free in leaders(profile):
         if free.is_open:
             yield comment(
                 f"{free.name} has no upper end of its own; {free.greatest} is a guess of at most {OPEN_RANGE} times "
                 "the least:"
-                f" --assume '{free.name} <= {free.greatest}' says it"
+                f" --assume '{free.name} <= {free.greatest}' states it"
             )
     yield from _gaps(profile)
     yield from notes(profile, "a range")
@@ -135,12 +138,12 @@ def free_of(dim: MaybeDim, profile: Profile) -> Free | None:
 
 
 def leaders(profile: Profile) -> list[Free]:
-    """The symbols that are not equal to an earlier one."""
+    """The symbols that are not equal to an earlier symbol."""
     return [free for free in profile.symbols.values() if free.leader == free.name]
 
 
 def _gaps(profile: Profile) -> Iterator[str]:
-    """Conditions on single sizes beyond their bounds."""
+    """A comment for each size that a range does not describe exactly, because the accepted sizes have gaps."""
     for free in leaders(profile):
         found = progression(free.sizes)
         if not found.is_complete or found.step > 1:
@@ -148,14 +151,14 @@ def _gaps(profile: Profile) -> Iterator[str]:
 
 
 def notes(profile: Profile, tool: str) -> Iterator[str]:
-    """Conditions on several sizes, and conditions of branches."""
+    """Comments on conditions on several sizes, and on conditions of branches, which ``tool`` cannot express."""
     for text in (*profile.equal, *profile.together):
         yield comment(f"{text} must also be true, but {tool} cannot express that")
     yield from of_branches(profile)
 
 
 def of_branches(profile: Profile) -> Iterator[str]:
-    """Conditions that a branch has."""
+    """Comments on conditions that hold only if a branch runs."""
     for when, text in profile.branches:
         yield comment(f"{text} must be true if {when} runs")
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from irlint.findings.report import Finding
 from irlint.findings.wording import counted
 
-#: A finding in at least this many files is shown only for the first.
+#: A finding in at least this many files is shown only for the first of them.
 FEWEST = 3
 
 #: At most this many of the other files are named.
@@ -15,8 +15,9 @@ NAMED = 3
 
 
 def once(findings: Sequence[Finding]) -> tuple[list[Finding], dict[int, list[str]]]:
-    """The findings without repeats in later files. The second result has, by the ``id`` of a kept finding, the other
-    files with it."""
+    """The findings without repetitions in later files. Equal findings differ only in the file and the place; only the
+    first of at least FEWEST files keeps them. The second result has the later files, by the ``id`` of the first of the
+    equal findings."""
     groups: dict[tuple[object, ...], dict[str, list[Finding]]] = {}
     for each in findings:
         key = each.rule.code, each.severity, each.op, each.message, each.help

@@ -22,7 +22,9 @@ ABOUT = "https://pypi.org/project/irlint/"
 RESULTS = 25_000
 DESCRIPTION = 1_024
 
+#: The name of the root of the repository in artifact locations.
 ROOT = "%SRCROOT%"
+
 #: The names of the severities in code scanning.
 PROBLEM_SEVERITIES = {"error": "error", "warning": "warning", "note": "recommendation"}
 
@@ -66,6 +68,7 @@ def _lines(entries: Iterable[Json]) -> str:
 
 
 def _worst(findings: Sequence[Finding]) -> list[Finding]:
+    """The RESULTS worst findings, in document order."""
     if len(findings) <= RESULTS:
         return list(findings)
     order = sorted(range(len(findings)), key=lambda index: -findings[index].severity.rank)
@@ -229,8 +232,8 @@ def _logical(finding: Finding) -> Json | None:
 
 
 def _named(graph: str, name: str, kind: str) -> Json:
-    whole = f"{graph}/{name}" if graph else name
-    return {"name": safe(name), "fullyQualifiedName": safe(whole), "kind": kind}
+    qualified = f"{graph}/{name}" if graph else name
+    return {"name": safe(name), "fullyQualifiedName": safe(qualified), "kind": kind}
 
 
 def _properties(finding: Finding) -> Json:
@@ -254,9 +257,9 @@ def _invocation(report: Report, shown: int, uris: Mapping[str, str]) -> Json:
         for file in report.files
         if (file.status == "unreadable" and file.path not in found) or file.lacking
     ]
-    left = len(report.findings) - shown
-    if left:
-        text = f"{counted(left, 'finding')} more: a run has at most {RESULTS:,} results."
+    omitted = len(report.findings) - shown
+    if omitted:
+        text = f"{counted(omitted, 'finding')} more: a run has at most {RESULTS:,} results."
         notes.append({"level": "warning", "message": {"text": text}})
     return {"executionSuccessful": not report.lacking, "toolExecutionNotifications": notes}
 

@@ -83,6 +83,7 @@ def _table(title: str, heads: Sequence[str], rows: Iterable[Sequence[str]]) -> s
 
 
 def _sections(tally: Tally, limit: int) -> Iterator[str]:
+    """The lines of the report; at most ``limit`` operators and exporters."""
     if tally.rules:
         yield "by rule"
         yield from (f"{count:6}  {brief(code)}  {brief(name)}" for (code, name), count in most_first(tally.rules))

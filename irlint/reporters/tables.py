@@ -9,8 +9,8 @@ from irlint.reporters.canvas import UNBOUNDED, Canvas, Run, cut, display, wrappe
 from irlint.reporters.plain import safe
 from irlint.snippets.drawing import Row, Table
 
-#: A table shows at most this many axes. If there are more, or the page is too narrow, it shows the first, the last, and
-#: those around the clash.
+#: A table shows at most this many axes. If there are more, or the page is too narrow, it shows the first and last axes,
+#: and those around the clash.
 AXES = 12
 
 #: The last column of a table has at least this width, or is omitted.
@@ -25,13 +25,13 @@ INSTEAD = 40
 
 @record
 class _Limits:
-    """Limits for a table in columns: the widths of other dims, of clashing dims and of the last column, and whether all
-    axes are shown."""
+    """Limits for a table, in columns: the widths of dims that do not clash, of clashing dims, and of the last column,
+    which has the origins (0: the column is omitted). ``roomy``: also show the neighbors of the axes that are needed."""
 
     dim: int
     clashing: int
     tail: int = NARROW
-    whole: bool = True
+    roomy: bool = True
 
 
 #: The limits to try, from the most readable to the narrowest.
@@ -51,11 +51,11 @@ LIMITS = (
     _Limits(6, 8, 0, False),
 )
 
-#: With the first ones of these limits, dims are readable. Names are shortened before the later ones are used.
-ROOMY = 6
+#: With this many of the LIMITS, from the first on, dims are readable. Names are shortened before other limits are used.
+READABLE = 6
 
 #: The limits if nothing is cut.
-WHOLE = _Limits(UNBOUNDED, UNBOUNDED)
+UNCUT = _Limits(UNBOUNDED, UNBOUNDED)
 
 
 def table(found: Table, canvas: Canvas) -> None:
@@ -63,11 +63,12 @@ def table(found: Table, canvas: Canvas) -> None:
     grid = _fitted(found, canvas)
     if grid.rank:
         canvas.row("", [(f"  {'axis':{grid.labels}}{grid.header}", "dim")])
-    apart = len({columns for columns in grid.marked if columns}) > 1
+    # Rows with marks in different columns have a line of marks each.
+    marks_differ = len({columns for columns in grid.marked if columns}) > 1
     last = max((index for index, columns in enumerate(grid.marked) if columns), default=-1)
     for index, row in enumerate(found.rows):
         canvas.row("", grid.row(index, row))
-        if index == last or (apart and grid.marked[index]):
+        if index == last or (marks_differ and grid.marked[index]):
             for line in grid.underline(grid.marked[index], found.remark if index == last else ""):
                 canvas.row("", line)
     if found.hidden:
@@ -79,9 +80,9 @@ def table(found: Table, canvas: Canvas) -> None:
 
 
 def _fitted(found: Table, canvas: Canvas) -> _Grid:
-    """The grid for the first limits that fit."""
-    if canvas.whole:
-        return _Grid(found, canvas, WHOLE)
+    """The grid for the first limits with which the table fits, else for the last limits."""
+    if canvas.uncut:
+        return _Grid(found, canvas, UNCUT)
     for limits in LIMITS:
         grid = _Grid(found, canvas, limits)
         if grid.width <= canvas.room:
@@ -90,14 +91,19 @@ def _fitted(found: Table, canvas: Canvas) -> _Grid:
 
 
 def fits(found: Table | None, canvas: Canvas, *, roomy: bool) -> bool:
-    """Whether a table fits without shortening names; ``roomy`` demands readable dims."""
-    if found is None or canvas.whole:
+    """Whether a table fits without shortening names; with ``roomy``, its dims must stay readable."""
+    if found is None or canvas.uncut:
         return True
-    return any(_Grid(found, canvas, limits).width <= canvas.room for limits in LIMITS[: ROOMY if roomy else None])
+    return any(_Grid(found, canvas, limits).width <= canvas.room for limits in LIMITS[: READABLE if roomy else None])
 
 
 class _Grid:
-    """The columns of a table."""
+    """The columns of a table.
+
+    ``offsets`` are the columns of the first axis of each row, and ``marked`` the columns of its marked axes. ``shown``
+    are the shown columns, and ``widths`` their widths. ``labels`` is the width of labels and names, ``body`` that of
+    the shapes, and ``width`` that of the table.
+    """
 
     def __init__(self, found: Table, canvas: Canvas, limits: _Limits) -> None:
         self.canvas = canvas
@@ -126,13 +132,13 @@ class _Grid:
         return "    " + "  ".join(f"{'' if column < 0 else column:>{self.widths[column]}}" for column in self.shown)
 
     def _shown(self) -> list[int]:
-        """The shown columns; a negative number is a gap."""
-        if self.rank <= AXES and (self.limits.whole or self.rank < 4):
+        """The shown columns; a negative number stands for omitted columns."""
+        if self.rank <= AXES and (self.limits.roomy or self.rank < 4):
             return list(range(self.rank))
-        wanted = {0, self.rank - 1} | ({1, self.rank - 2} if self.limits.whole else set())
+        wanted = {0, self.rank - 1} | ({1, self.rank - 2} if self.limits.roomy else set())
         for columns in self.marked:
             for column in columns[:4]:
-                beside = {column - 1, column + 1} if self.limits.whole else set()
+                beside = {column - 1, column + 1} if self.limits.roomy else set()
                 wanted |= {column} | beside & set(range(self.rank))
         shown: list[int] = []
         for column in sorted(wanted):
@@ -154,12 +160,13 @@ class _Grid:
         return max([3, len(str(column)), *(display(self._cell(i, column) or "") for i in range(len(self.rows)))])
 
     def _origins(self, room: int) -> list[str]:
-        """The origins of the values, in the longest texts that fit."""
+        """The longest text on the origin of each value that fits into ``room`` columns; "" if there is no room."""
         return [
             _first_fitting([safe(text) for text in row.origins], room) if room >= NARROW else "" for row in self.rows
         ]
 
     def row(self, index: int, row: Row) -> list[Run]:
+        """The texts of a row: its name, shape, element type, origin and line."""
         name = self.names[index]
         runs: list[Run] = [("  " + name + " " * (self.labels - display(name)) + "  ", "")]
         runs += self._shape(index, row)
@@ -181,8 +188,8 @@ class _Grid:
             scalar = _scalar(row)
             return [(scalar.ljust(self.body) if self.body >= display(scalar) else "[ ]".ljust(self.body), "")]
         runs: list[Run] = []
-        there = [column for column in self.shown if column >= 0 and self._cell(index, column) is not None]
-        first, last = there[0], there[-1]
+        own = [column for column in self.shown if column >= 0 and self._cell(index, column) is not None]
+        first, last = own[0], own[-1]
         for position, column in enumerate(self.shown):
             text: str | None = "..." if column < 0 else self._cell(index, column)
             width = self.widths[column]
@@ -224,7 +231,8 @@ class _Grid:
 
 
 def _offset(row: Row, end: int) -> int:
-    """The column of the first axis of a row. If ``end`` is not 0, all rows end in that column."""
+    """The column of the first axis of a row. If ``end`` is not 0, the last axes of all rows are in the column before
+    ``end``."""
     if row.offset is not None or row.dims is None:
         return row.offset or 0
     return max(0, end - len(row.dims))

@@ -128,6 +128,7 @@ def _coverage(name: str, entry: dict[str, Any]) -> Iterator[str]:
 
 
 def _verdicts(runtimes: dict[str, Entries]) -> Iterator[str]:
+    """For each verdict, the releases of each runtime with the same remark."""
     width = max(map(len, runtimes), default=0)
     for verdict, heading in HEADINGS.items():
         rows = []
@@ -207,6 +208,7 @@ def markdown(found: dict[str, Any]) -> str:
 
 
 def _table(name: str, entries: Entries) -> Iterator[str]:
+    """The table of one runtime in Markdown."""
     listed = BY_LIST if name == LISTED else ""
     yield _line([f"{name}{listed}", *map(_release, entries)])
     yield _line(["---", *(":-:" for _ in entries)])

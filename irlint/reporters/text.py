@@ -24,8 +24,8 @@ SHOWN = 10
 #: A note has at most this many characters.
 NOTE = 800
 
-#: The steps that shorten a finding, in the order in which they are tried. Each is: the limit of names in columns, the
-#: smallest ``spare`` of the pieces that may be omitted, and whether dims may be wide.
+#: The steps that shorten a finding, in the order in which they are tried. Each has the limit of names in columns, the
+#: smallest ``expendable`` of the pieces that may be omitted, and whether the dims of the table must stay readable.
 CUTS = (
     *((limit, 3, True) for limit in (UNBOUNDED, 64, 48, 40)),
     *((limit, 2, True) for limit in (UNBOUNDED, 64, 48, 40, 32, 28, 24)),
@@ -39,7 +39,7 @@ BESIDE = 24
 #: At most this many further nodes with the same finding are named.
 NAMED = 3
 
-#: At most this many numbers are listed when they are not consecutive.
+#: At most this many numbers are listed if they are not consecutive.
 SERIES = 8
 
 _NUMBER = re.compile(r"(\d{1,9})")
@@ -61,7 +61,7 @@ def rendered(
     sentences are wrapped. Unless ``every``, equal findings appear once, also across files, and at most ten findings
     of a rule in a file appear. Characters that ``encoding`` does not have are escaped.
     """
-    canvas = Canvas(columns or PIPE_WIDTH, color, whole=every or columns is None, complete=every)
+    canvas = Canvas(columns or PIPE_WIDTH, color, uncut=every or columns is None, complete=every)
     blocks: list[str] = []
     files: dict[str, list[Finding]] = {}
     roots = _errors_first(report.findings)
@@ -89,14 +89,16 @@ def _errors_first(findings: Sequence[Finding]) -> list[Finding]:
         files.setdefault(each.path, len(files))
     findings = sorted(findings, key=lambda each: (files[each.path], -each.severity.rank))
     listed = {(each.path, each.fingerprint) for each in findings}
-    later: dict[tuple[str, str], list[Finding]] = {}
-    result: list[Finding] = []
+    moved: dict[tuple[str, str], list[Finding]] = {}
+    first: list[Finding] = []
     for each in findings:
-        fingerprint = each.detail.behind if isinstance(each.detail, Drawing) else ""
-        behind = each.path, fingerprint
-        (later.setdefault(behind, []) if fingerprint and behind in listed else result).append(each)
-    ordered = [one for each in result for one in (each, *later.pop((each.path, each.fingerprint), ()))]
-    return [*ordered, *(each for left in later.values() for each in left)]
+        behind = each.path, each.detail.behind if isinstance(each.detail, Drawing) else ""
+        if behind[1] and behind in listed:
+            moved.setdefault(behind, []).append(each)
+        else:
+            first.append(each)
+    ordered = [one for each in first for one in (each, *moved.pop((each.path, each.fingerprint), ()))]
+    return [*ordered, *(each for remaining in moved.values() for each in remaining)]
 
 
 def _spelled(entry: Any, encoding: str) -> Any:
@@ -123,24 +125,27 @@ class _Repeated:
 def _file_blocks(
     findings: Sequence[Finding], canvas: Canvas, every: bool, elsewhere: Mapping[int, Sequence[str]]
 ) -> Iterator[str]:
+    """The findings of one file; unless ``every``, equal findings once, and at most SHOWN findings of a rule, with the
+    number of the others."""
     if every:
         yield from (block(finding, [], canvas) for finding in findings)
         return
     counts: dict[tuple[str, str], int] = {}
-    left: dict[tuple[str, str], int] = {}
+    omitted: dict[tuple[str, str], int] = {}
     for group in _grouped(findings):
         rule = group.first.rule.code, group.first.rule.name
         counts[rule] = counts.get(rule, 0) + 1
         if counts[rule] > SHOWN:
-            left[rule] = left.get(rule, 0) + 1 + len(group.others)
+            omitted[rule] = omitted.get(rule, 0) + 1 + len(group.others)
             continue
         yield block(group.first, group.others, canvas, elsewhere.get(id(group.first), ()))
-    for (code, name), count in left.items():
+    for (code, name), count in omitted.items():
         text = f"{count} more {code} {name} in this file; -v shows them all"
         yield "".join(f"{canvas.painted(line, 'tag')}\n" for line in wrapped(text, canvas.columns))
 
 
 def _grouped(findings: Sequence[Finding]) -> list[_Repeated]:
+    """The findings of a file without repeats: findings are equal if they differ only in the place and the operator."""
     groups: dict[tuple[object, ...], _Repeated] = {}
     for finding in findings:
         key = finding.rule.code, finding.severity, finding.message, finding.help
@@ -153,8 +158,8 @@ def _grouped(findings: Sequence[Finding]) -> list[_Repeated]:
 
 
 def block(finding: Finding, others: Sequence[Finding], canvas: Canvas, elsewhere: Sequence[str] = ()) -> str:
-    """One finding in full. ``others`` are the equal findings at other nodes, and ``elsewhere`` are other files with
-    it."""
+    """One finding in full. ``others`` are the equal findings at other nodes, and ``elsewhere`` are the other files with
+    the finding."""
     from irlint.findings.documentation import url
 
     drawing = finding.detail if isinstance(finding.detail, Drawing) else Drawing(_place_text(finding))
@@ -164,7 +169,8 @@ def block(finding: Finding, others: Sequence[Finding], canvas: Canvas, elsewhere
     letters = {safe(symbol): letter for symbol, letter in drawing.letters}
     words = letters | dict(drawing.types)
 
-    def spelled_out(text: str) -> str:
+    def with_words(text: str) -> str:
+        """The text with letters for long symbols, and with the format's names of element types."""
         if words:
             from irlint.snippets.letters import lettered
 
@@ -172,9 +178,9 @@ def block(finding: Finding, others: Sequence[Finding], canvas: Canvas, elsewhere
         return text
 
     def short(text: str) -> str:
-        return names.without_scope(spelled_out(text), scope)
+        return names.without_scope(with_words(text), scope)
 
-    page.headline(f"{finding.severity.value}[{finding.rule.code}]", spelled_out(_headline(finding)))
+    page.headline(f"{finding.severity.value}[{finding.rule.code}]", with_words(_headline(finding)))
     _place(drawing, place(finding), page, scope)
     if letters:
         page.legend(f"{letter} is {symbol}" for symbol, letter in letters.items())
@@ -208,11 +214,11 @@ def block(finding: Finding, others: Sequence[Finding], canvas: Canvas, elsewhere
 
 
 def _place(drawing: Drawing, at: str, page: Canvas, scope: str) -> None:
-    """Prints the place of the finding. The name has its own line if it is long, does not fit, or has an abbreviated
+    """Writes the place of the finding. The name has its own line if it is long, does not fit, or has an abbreviated
     scope; the legend for the scope is another line."""
-    whole = brief(drawing.place)
-    if not drawing.name or (page.fits(at, whole) and not scope and len(drawing.name) <= BESIDE):
-        page.at(at, whole)
+    uncut = brief(drawing.place)
+    if not drawing.name or (page.fits(at, uncut) and not scope and len(drawing.name) <= BESIDE):
+        page.at(at, uncut)
     else:
         page.at(at, brief(drawing.unnamed))
         page.alone(bounded(safe(drawing.name)))
@@ -223,12 +229,12 @@ def _place(drawing: Drawing, at: str, page: Canvas, scope: str) -> None:
 def _fitting(drawing: Drawing, page: Canvas) -> Drawing:
     """The snippet with its names shortened as far as necessary, equally in its lines and its table."""
     shown = drawing
-    for limit, spare, roomy in CUTS if not page.whole else ():
-        wide = frames.crowding(drawing.lines, page.room, spare)
+    for limit, expendable, roomy in CUTS if not page.uncut else ():
+        wide = frames.crowding(drawing.lines, page.room, expendable)
         if drawing.table is not None and not tables.fits(drawing.table, page, roomy=roomy):
             wide.update(row.name for row in drawing.table.rows)
         shown = names.with_cut_names(drawing, limit, wide)
-        if not frames.crowding(shown.lines, page.room, spare) and tables.fits(shown.table, page, roomy=roomy):
+        if not frames.crowding(shown.lines, page.room, expendable) and tables.fits(shown.table, page, roomy=roomy):
             break
     return shown
 
@@ -246,6 +252,7 @@ def _place_text(finding: Finding) -> str:
 
 
 def _repetition(first: Finding, others: Sequence[Finding]) -> str:
+    """``the same at 3 more nodes: /a/Add, /b/Add, ...``, or with a series of names."""
     what = "nodes" if others[0].node is not None else "places"
     head = f"the same at {len(others)} more {what if len(others) > 1 else what[:-1]}: "
     called = [_name(each, first) for each in others]
@@ -266,6 +273,7 @@ def _consequences(following: Sequence[Finding], root: Finding) -> str:
 
 
 def _name(finding: Finding, first: Finding) -> str:
+    """The name at a finding, with its graph and its operator if they are not those of ``first``."""
     name = finding.node if finding.node is not None else finding.value or finding.graph or "the file"
     graph = f"{finding.graph or 'main graph'}: " if finding.graph not in (first.graph, name) else ""
     line = "" if finding.line is None else f" (line {finding.line})"

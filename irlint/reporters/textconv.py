@@ -1,8 +1,8 @@
 """A model as lines of text for ``git diff``. Small changes of the model change few lines: only inputs and outputs have
 names, and no positions are printed.
 
-Nodes are in the order in which the outputs need them. They refer to others by operator: ``Relu`` is the last Relu
-above, ``Relu^2`` the one before.
+Nodes are in the order in which the outputs need them. A line refers to the output of another node by the operator:
+``Relu`` is the last Relu above the line, ``Relu^2`` the Relu before that.
 """
 
 from __future__ import annotations
@@ -47,27 +47,31 @@ def _conditions(known: Known) -> Iterator[str]:
 
 
 class _Scope:
-    """The values that a graph has made so far. ``made`` has, for each value, the operator of its node, the number of
-    that node among those of the operator, and the index of the output."""
+    """The values of a graph to which the next line can refer.
+
+    ``names`` are the texts of inputs and constants. ``computed`` has, for each output of a node above, the operator,
+    the number of the node among the nodes of this operator, from 1, and the index of the output.
+    """
 
     def __init__(self, names: Mapping[Value, str]) -> None:
         self.names = dict(names)
-        self.made: dict[Value, tuple[str, int, int]] = {}
+        self.computed: dict[Value, tuple[str, int, int]] = {}
         self.counts: dict[str, int] = {}
 
     def add(self, node: Node, op: str) -> None:
+        """Adds the outputs of a node whose line is written."""
         self.counts[op] = self.counts.get(op, 0) + 1
         for at, value in enumerate(node.outputs):
             if value is not None:
-                self.made[value] = op, self.counts[op], at
+                self.computed[value] = op, self.counts[op], at
 
     def name(self, value: Value) -> str | None:
-        """The reference to a value in a line of this graph; None for a value of another graph."""
+        """The text for a value in the next line of this graph; None for a value of another graph."""
         if value in self.names:
             return self.names[value]
-        if value not in self.made:
+        if value not in self.computed:
             return None
-        op, number, at = self.made[value]
+        op, number, at = self.computed[value]
         back = self.counts[op] - number + 1
         return f"{op}{f'^{back}' if back > 1 else ''}{f':{at}' if at else ''}"
 
@@ -84,8 +88,9 @@ class _Writer:
     def graph(
         self, graph: Graph, names: Mapping[Value, str], results: Iterable[tuple[str, Value]], indent: str = ""
     ) -> Iterator[str]:
-        """The lines of a graph and of its results; ``names`` are those of its inputs."""
-        constants = {value: self._held(constant) for value, constant in graph.constants.items()}
+        """The lines of the nodes of a graph, then those of its ``results``, each a name and a value. ``names`` are the
+        texts of its inputs."""
+        constants = {value: self._constant(constant) for value, constant in graph.constants.items()}
         nodes = []
         for node in graph.nodes:
             if not self.identity.is_leaf(node):
@@ -93,29 +98,31 @@ class _Writer:
                 continue
             for value in node.outputs:
                 if value is not None and value not in names:
-                    held = self.identity.held(node, value, graph)
-                    constants[value] = node.op if held is None else self._held(held)
+                    constant = self.identity.held(node, value, graph)
+                    constants[value] = node.op if constant is None else self._constant(constant)
         scope = _Scope({**constants, **names})
         self.scopes.append(scope)
-        kept = list(results)
-        for node in _needed(nodes, [value for _, value in kept]):
+        ends = list(results)
+        for node in _needed(nodes, [value for _, value in ends]):
             if node.op != self.format.output_node:
                 yield from self._node(node, scope, indent)
-        for name, value in kept:
+        for name, value in ends:
             yield f"{indent}{name} = {self._reference(value)}"
         self.scopes.pop()
 
     def function(self, function: Function) -> Iterator[str]:
+        """The lines of a function of the model."""
         name = ".".join(part for part in (function.domain, function.name, function.overload) if part)
         yield f"function {name} <{', '.join(sorted(function.attributes))}>"
         yield from self._inner(function.graph, "  ")
 
     def _inner(self, graph: Graph, indent: str) -> Iterator[str]:
-        """The lines of a body or a function. Inputs and outputs are named by position."""
+        """The lines of a body or a function; its inputs and outputs have their index as name."""
         names = {value: f"input {at}" for at, value in enumerate(graph.inputs)}
         yield from self.graph(graph, names, [(f"output {at}", value) for at, value in enumerate(graph.outputs)], indent)
 
     def _node(self, node: Node, scope: _Scope, indent: str) -> Iterator[str]:
+        """The line of a node, and the lines of its bodies below it."""
         op = self.format.operator_name(node.domain, node.op)
         attributes = ", ".join(
             f"{name} = {attribute_text(node, name, self.digest)}" for name in sorted(self.identity.counted(node))
@@ -129,13 +136,15 @@ class _Writer:
         scope.add(node, op)
 
     def _reference(self, value: Value) -> str:
+        """The text for a value; ``outer`` before it for each level of graphs around the current one."""
         for depth, scope in enumerate(reversed(self.scopes)):
             name = scope.name(value)
             if name is not None:
                 return "outer " * depth + name
         return f"`{value.name}`"
 
-    def _held(self, constant: Constant) -> str:
+    def _constant(self, constant: Constant) -> str:
+        """The text for a constant: its type and file if its numbers are not known, else its numbers or their hash."""
         stored = constant.stored
         if stored is not None and stored.file is not None and constant.tensor.value is None:
             return f"{type_text(constant.tensor)} in {stored.file}"

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from irlint.contracts.contract import Contract
 from irlint.dims import Expr
-from irlint.folders.beside import Interface, Size, Stated
+from irlint.folders.beside import Interface, Reported, Size
 from irlint.folders.triton.requests import PADDING
 from irlint.folders.triton.tensors import BACKENDS, TYPES, Backend, type_text
 from irlint.model.tensor import tensor_shape
@@ -18,28 +18,30 @@ from irlint.reporters.pasted import comment, pasted
 
 
 def rendered(model: Interface, contract: Contract) -> str:
-    """The configuration. Comments state what the model does not declare.
+    """The configuration. Comments state what the user must know or decide.
 
-    Raises ValueError if no configuration fits.
+    Raises ValueError if the server does not support an input or output of the model.
     """
     name = next(iter(model.known.format.runtimes))
-    _judge(model, BACKENDS[name])
+    _require_support(model, BACKENDS[name])
     return pasted(_lines(model, contract, name))
 
 
-def _judge(model: Interface, backend: Backend) -> None:
+def _require_support(model: Interface, backend: Backend) -> None:
+    """Raises ValueError if the server does not support an input or output."""
     for end in (*model.inputs, *model.outputs):
         if not end.is_tensor:
             raise ValueError(f"{end.name} is not a tensor, and Triton supports only tensors")
-        if end.dtype not in TYPES or end.dtype in backend.not_taken:
+        if end.dtype not in TYPES or end.dtype in backend.refused_types:
             raise ValueError(f"{end.name} is {end.dtype or 'of an unknown type'}, which the backend does not support")
         if end.sizes is not None and 0 in end.sizes:
             raise ValueError(f"{end.name} has an axis of size 0, which Triton does not support")
-        if end.sizes == () and not backend.takes_scalars:
+        if end.sizes == () and not backend.allows_scalars:
             raise ValueError(f"{end.name} is a scalar, which the backend does not support")
 
 
 def _lines(model: Interface, contract: Contract, backend: str) -> Iterator[str]:
+    """The lines of the configuration."""
     batches = _batches(model, contract)
     file = os.path.basename(model.known.model.path)
     yield comment("put this file beside the folder of a version: NAME/config.pbtxt, NAME/1/" + file)
@@ -63,7 +65,7 @@ def _lines(model: Interface, contract: Contract, backend: str) -> Iterator[str]:
 
 
 def _batches(model: Interface, contract: Contract) -> bool:
-    """Whether every input and output begins with a dynamic axis that accepts any size."""
+    """Whether the first axis of every required input and every output is dynamic, and the inputs accept any size."""
     ends = [*(each for each in model.inputs if not each.optional), *model.outputs]
     if not all(each.sizes and each.sizes[0] == -1 for each in ends):
         return False
@@ -74,7 +76,8 @@ def _batches(model: Interface, contract: Contract) -> bool:
     return len(names) <= 1 and not names & limited
 
 
-def _tensors(kind: str, ends: Sequence[Stated], *, batches: bool) -> Iterator[str]:
+def _tensors(kind: str, ends: Sequence[Reported], *, batches: bool) -> Iterator[str]:
+    """The lines of the inputs or outputs; a comment in their place if a shape is uncertain."""
     if any(each.sizes is None or None in each.sizes for each in ends):
         yield comment(f"the server completes the {kind}s: their shapes are known once it has loaded the model")
         return

@@ -7,7 +7,7 @@ import os
 from irlint import folders
 from irlint.findings.report import CheckedFile, Finding
 from irlint.findings.wording import bounded
-from irlint.folders.statements import Disagreement
+from irlint.folders.statements import ConfigFault
 from irlint.parsers.opening import NotListed, lies_elsewhere, whole
 from irlint.records import replaced
 from irlint.run.files import Settings, with_policy
@@ -41,7 +41,7 @@ def inspected(path: str, data: bytes | None, settings: Settings) -> tuple[Checke
     return file, findings
 
 
-def _finding(path: str, found: Disagreement, counts: dict[str, int]) -> Finding:
+def _finding(path: str, found: ConfigFault, counts: dict[str, int]) -> Finding:
     fault, span = found.fault, found.span
     return Finding(
         path,

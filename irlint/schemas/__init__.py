@@ -1,9 +1,9 @@
 """The schemas of ONNX and of ONNX Runtime: inputs, outputs, attributes and element types of operators by version.
 
-``onnx.txt`` has the schemas of the ``onnx`` package; ``tests/make/schemas.py`` writes it. Reading a few lines of it
-takes a twentieth of the time of importing the package. The package, if installed, is used only for opsets that are
-newer than the table. ``onnxruntime.txt`` has the schemas of ONNX Runtime's own operators, and the opsets with which
-its kernels begin.
+``onnx.txt`` has the schemas of the ``onnx`` package, and ``tests/make/schemas.py`` writes this table. Reading a few of
+its lines takes a twentieth of the time of importing the package. The package, if it is installed, is used only for
+opsets that are newer than the table. ``onnxruntime.txt`` has the schemas of ONNX Runtime's own operators, and the
+opsets with which its kernels begin and end.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from functools import cache
 from irlint.lazy_typing import Any
 from irlint.records import record
 
-#: ONNX Runtime's domains: its own operators, those for channels last, and those for channels in blocks.
+#: ONNX Runtime's domains: its own operators, and operators for images whose channels are last or in blocks.
 MICROSOFT = "com.microsoft"
 NHWC = "com.ms.internal.nhwc"
 NCHWC = "com.microsoft.nchwc"
@@ -25,7 +25,9 @@ RUNTIME_DOMAINS = (MICROSOFT, NCHWC, "ai.onnx")
 
 @record
 class Formal:
-    """A formal input or output of an ONNX schema; ``option`` is ``single``, ``optional`` or ``variadic``."""
+    """A formal input or output of an ONNX schema. ``option`` is ``single``, ``optional`` or ``variadic``. ``variable``
+    is its type variable, or its only type, and ``types`` are the types that it accepts. ``homogeneous``: all values of
+    a variadic one have the same type."""
 
     name: str
     option: str
@@ -36,7 +38,8 @@ class Formal:
 
 @record
 class OfficialSchema:
-    """The schema of an operator; ``attributes`` maps names to (kind, required)."""
+    """The schema of an operator from the opset ``since`` on. ``attributes`` maps each name to the kind of the
+    attribute, such as ``INTS``, and to whether it is required."""
 
     name: str
     domain: str
@@ -51,7 +54,7 @@ class OfficialSchema:
     attributes: Mapping[str, tuple[str, bool]]
 
 
-#: Opsets of ai.onnx that came with a new IR version, and that version.
+#: The opsets of ai.onnx that were released with a new IR version, each with this IR version.
 IR_VERSIONS = {28: 14, 25: 13, 24: 12, 23: 11, 21: 10, 19: 9, 15: 8, 12: 7, 11: 6, 10: 5, 9: 4}
 
 #: The domains of the ``onnx`` package.
@@ -63,6 +66,7 @@ _OPTIONS = {"s": "single", "o": "optional", "v": "variadic"}
 
 @cache
 def table_text(name: str) -> str:
+    """The text of a table of this package."""
     import os
 
     with open(os.path.join(os.path.dirname(__file__), name), encoding="ascii") as file:
@@ -70,7 +74,7 @@ def table_text(name: str) -> str:
 
 
 def _lines(start: str, domain: str) -> list[str]:
-    """The rest of each line that begins with ``start``, in the table for ``domain``."""
+    """The rest of each line that begins with ``start``, in the table that has ``domain``."""
     table, found = table_text("onnxruntime.txt" if domain in RUNTIME_DOMAINS else "onnx.txt"), []
     at = table.find(f"\n{start}")
     while at >= 0:
@@ -94,6 +98,7 @@ def _formals(text: str, domain: str) -> tuple[Formal, ...]:
 
 
 def _parsed(name: str, domain: str, line: str) -> OfficialSchema:
+    """The schema of a line of a table, without the domain and the name of the operator."""
     numbers, inputs, outputs, attributes = line.split("|")
     since, deprecated, least_in, most_in, least_out, most_out = (int(number) for number in numbers.split())
     pairs = (entry.split(":") for entry in attributes.split(";")) if attributes else ()
@@ -119,7 +124,7 @@ def _versions(name: str, domain: str) -> tuple[OfficialSchema, ...]:
 
 @cache
 def official(name: str, version: int, domain: str) -> OfficialSchema | None:
-    """ONNX's schema of an operator at an opset version; None if there is none."""
+    """ONNX's schema of an operator at an opset version; None if the operator does not exist at this version."""
     if version > latest_opset(domain):
         return installed(name, version, domain)
     return next((schema for schema in reversed(_versions(name, domain)) if schema.since <= version), None)
@@ -127,14 +132,14 @@ def official(name: str, version: int, domain: str) -> OfficialSchema | None:
 
 @cache
 def of_runtime(name: str, domain: str) -> OfficialSchema | None:
-    """ONNX Runtime's own schema of an operator; None if it has none, or if ONNX has the operator."""
+    """ONNX Runtime's own schema of an operator; None if ONNX Runtime has no such operator, or if it is one of ONNX."""
     own = domain or "ai.onnx"
     return next(iter(_versions(name, own)), None) if own in RUNTIME_DOMAINS else None
 
 
 def is_experimental(schema: OfficialSchema) -> bool:
-    """Whether a schema of ONNX Runtime is for an operator of early ONNX; ONNX Runtime checks only the types of
-    these."""
+    """Whether a schema of ONNX Runtime is that of an experimental operator of early ONNX. ONNX Runtime checks only the
+    types of such operators."""
     return schema.domain == "ai.onnx" and len(_versions(schema.name, "ai.onnx")) > 1
 
 
@@ -158,7 +163,7 @@ def official_names(domain: str) -> frozenset[str]:
 
 @cache
 def latest_opset(domain: str) -> int:
-    """The newest opset version of a domain in the table; 0 if it has none."""
+    """The newest opset version of a domain in the table; 0 if the domain has no opset."""
     return next((int(line) for line in _lines(f"opset {domain} ", domain)), 0)
 
 
@@ -213,10 +218,8 @@ def from_package(schema: Any) -> OfficialSchema:
 
 
 def installed(name: str, version: int, domain: str) -> OfficialSchema | None:
-    """The schema in the installed ``onnx`` package, or the newest one in the table if the package is missing.
-
-    None if there is no such operator.
-    """
+    """The schema of an operator in the installed ``onnx`` package, or its newest schema in the table if the package is
+    missing. None if there is no such operator, or if the version is too large for the package."""
     if version >= 1 << 31:
         return None
     try:
@@ -230,10 +233,8 @@ def installed(name: str, version: int, domain: str) -> OfficialSchema | None:
 
 
 def installed_opset(domain: str) -> int:
-    """The newest opset of a domain in the installed ``onnx`` package, or in the table if the package is missing.
-
-    0 for a domain without opsets.
-    """
+    """The newest opset of ai.onnx or ai.onnx.ml in the installed ``onnx`` package, or in the table if the package is
+    missing; 0 for another domain."""
     try:
         import onnx.defs
     except ImportError:
@@ -244,12 +245,13 @@ def installed_opset(domain: str) -> int:
 
 
 def late_kernels() -> dict[str, int]:
-    """The opset of ONNX Runtime's first kernel for each operator of ai.onnx that is older than that kernel."""
+    """The opset of ONNX Runtime's first kernel, for each operator of ai.onnx whose first version has no kernel."""
     return _opsets("kernels ")
 
 
 def ended_kernels() -> dict[str, int]:
-    """The first opset without a kernel of ONNX Runtime, for operators of ai.onnx whose kernels end."""
+    """The first opset without a kernel of ONNX Runtime, for each operator of ai.onnx whose newest version has no
+    kernel."""
     return _opsets("ended ")
 
 

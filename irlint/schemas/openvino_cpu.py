@@ -14,10 +14,8 @@ RELEASE = "2026.4"
 
 @record
 class Refusal:
-    """The element types that the CPU plugin refuses at the inputs ``indices`` of an operation.
-
-    It applies to the opsets ``first`` to ``last``: ``always``, or only if all sizes are known.
-    """
+    """The element types ``types`` that the CPU plugin refuses at the inputs ``indices`` of an operation of the opsets
+    ``first`` to ``last``. ``always``: also if sizes are dynamic; if False, only if all sizes are known."""
 
     first: int
     last: int
@@ -28,6 +26,7 @@ class Refusal:
 
 @cache
 def _refusals() -> Mapping[str, tuple[Refusal, ...]]:
+    """The refusals of each operation, by its name."""
     found: dict[str, tuple[Refusal, ...]] = {}
     for line in table_text("openvino_cpu.txt").splitlines()[1:]:
         when, names, opsets, indices, *types = line.split(" ")

@@ -1,4 +1,4 @@
-"""Notes on the outputs of a node's bodies: their types, and the nodes inside that make them."""
+"""Notes on the outputs of a node's bodies: their types, and the nodes inside that compute them."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ OUTPUTS = 4
 
 
 def body_notes(fault: Fault, node: Node, makers: Makers, naming: Naming) -> list[str]:
-    """A sentence for each body of a node and for each declared output of the node, if the fault is about a body and has
-    no notes of its own; else []."""
+    """A sentence for each body of a node, then for each output of the node with a declared element type. [] if the
+    fault is not about a body, or has notes of its own."""
     if fault.attribute not in dict(node.bodies) or fault.notes:
         return []
     declared = [
@@ -22,11 +22,11 @@ def body_notes(fault: Fault, node: Node, makers: Makers, naming: Naming) -> list
         for at, value in enumerate(node.outputs[:OUTPUTS])
         if value is not None and isinstance(value.type, Tensor) and value.type.dtype is not None
     ]
-    return [*(_given(name, body, makers, naming) for name, body in node.bodies), *declared]
+    return [*(_outputs(name, body, makers, naming) for name, body in node.bodies), *declared]
 
 
-def _given(name: str, body: Graph, makers: Makers, naming: Naming) -> str:
-    """The sentence on the outputs of a body: ```body` gives `x`: float[1,12] by Add[0] "/Add"``."""
+def _outputs(name: str, body: Graph, makers: Makers, naming: Naming) -> str:
+    """The sentence on the outputs of a body: ```body` returns `x`, float[1, 12], by Add[0] "/Add"``."""
     parts = []
     for value in body.outputs[:OUTPUTS]:
         known, maker = makers.known.types.get(value), makers.of(value)
@@ -37,4 +37,4 @@ def _given(name: str, body: Graph, makers: Makers, naming: Naming) -> str:
             text += f", {naming.element(known.dtype)}{shape}"
         parts.append(text + (f", by {naming.node(node)}" if node is not None else ""))
     more = f"; and {len(body.outputs) - OUTPUTS} more" if len(body.outputs) > OUTPUTS else ""
-    return f"`{name}` gives {'; '.join(parts)}{more}" if parts else f"`{name}` gives nothing"
+    return f"`{name}` returns {'; '.join(parts)}{more}" if parts else f"`{name}` returns nothing"

@@ -12,11 +12,11 @@ from irlint.parsers.openvino.xml import Broken, decoded, fixed, start_tags
 from irlint.records import record
 from irlint.snippets.drawing import Line, Piece
 
-#: A longer line is cut to the text around its marks: this many characters on each side.
+#: A line of more than LONG characters is cut to the text around its marks, with AROUND characters on each side.
 LONG = 400
 AROUND = 150
 
-#: Spots of a long line are shown together if they extend over at most this many characters.
+#: Spots of a long line are shown in one line of the snippet if they extend over at most this many characters.
 TOGETHER = 48
 
 #: At most this many lines of the document are shown for one finding.
@@ -27,7 +27,8 @@ _ATTRIBUTE = r"(?<=\s){}\s*=\s*(?:\"[^\"]*\"|'[^']*')"
 
 @record
 class Spot:
-    """A part of the text, from ``start`` to ``end``, with its mark and label; a mark of "" only shows the line."""
+    """A part of the text, from ``start`` to ``end``, with its mark and label. If the mark is "", only the line is
+    shown."""
 
     start: int
     end: int
@@ -58,8 +59,8 @@ class Document:
         return line_and_column(self.lines, index)
 
     def spot(self, place: Place | None, mark: str = "", label: str = "") -> Spot | None:
-        """The start tag at a place, or the attribute in it that the place names; None if the document has no such
-        place."""
+        """The spot of the attribute that a place names, or of the start tag if it names none or the tag has no such
+        attribute. None if the document has no such tag."""
         if place is None or not 0 <= place.element < len(self.starts):
             return None
         start, end = self.starts[place.element], self.ends[place.element]
@@ -70,7 +71,7 @@ class Document:
         return Spot(start, end, mark, label)
 
     def tag(self, element: int) -> str:
-        """The name of a start tag; "" if there is none."""
+        """The name of a start tag; "" if the document has no such tag."""
         if not 0 <= element < len(self.starts):
             return ""
         found = re.compile(r"<([^\s/>]+)").match(self.text, self.starts[element])
@@ -98,7 +99,7 @@ class Document:
     # --- lines --------------------------------------------------------------------------------------------------------
 
     def drawn(self, spots: Iterable[Spot | None]) -> tuple[Line, ...]:
-        """The lines of the spots in order, at most ``LINES``. A gap marks omitted lines between them."""
+        """The lines of the spots in the order of the document, at most LINES, with their marks."""
         by_line: dict[int, list[Spot]] = {}
         for spot in sorted(
             dict.fromkeys(spot for spot in spots if spot is not None), key=lambda spot: (spot.start, -spot.end)
@@ -114,7 +115,8 @@ class Document:
         return tuple(lines)
 
     def _groups(self, number: int, spots: list[Spot]) -> list[list[Spot]]:
-        """The spots of one line in groups. A long line is shown once for each group."""
+        """The spots of one line in groups; a long line is shown once for each group. In a line that is not long, spots
+        without a mark are dropped if another spot has one."""
         start, end = self._extent(number)
         if end - start <= LONG:
             return [[spot for spot in spots if spot.mark] or spots[:1]]
@@ -127,6 +129,7 @@ class Document:
         return groups
 
     def _extent(self, number: int) -> tuple[int, int]:
+        """The start and the end of a line in the text, without the line end."""
         start = self.lines[number - 1]
         end = self.lines[number] if number < len(self.lines) else len(self.text)
         while end > start and self.text[end - 1] in "\r\n":
@@ -134,7 +137,7 @@ class Document:
         return start, end
 
     def _line(self, number: int, spots: Sequence[Spot], *, gap: bool) -> Line:
-        """The line with this number and its marks; of a long line only the part around the spots."""
+        """The line with this number and its marks; only the part around the spots if the line is long."""
         start, end = self._extent(number)
         left, right = start, end
         if end - start > LONG:

@@ -8,23 +8,23 @@ from irlint.records import record
 
 @record
 class Piece:
-    """A part of a line. ``mark`` is ``primary`` (at fault), ``second`` or "".
+    """A part of a line. ``mark`` is ``primary`` (at fault), ``second`` or "", and ``label`` is the text below the mark.
 
-    If the page is too narrow, pieces without a mark are omitted by ``spare``: those with 3 first, with 1 last, with 0
-    never. ``name`` is the name at the end of the text, which may be shortened.
+    If the page is too narrow, unmarked pieces are omitted: first those whose ``expendable`` is 3, then 2, then 1;
+    pieces with 0 never. ``name`` is the name at the end of the text, which may be shortened.
     """
 
     text: str
     mark: str = ""
     label: str = ""
-    spare: int = 0
+    expendable: int = 0
     name: str = ""
 
 
 @record
 class Line:
-    """A line of the model. ``gap`` marks omitted lines before it, ``comment`` describes its result, and ``part`` marks
-    a part of a very long line."""
+    """A line of the model. ``gutter`` is its number or name, and ``comment`` describes its result. ``gap``: lines
+    before it are omitted. ``part``: it is only a part of a very long line."""
 
     gutter: str
     pieces: tuple[Piece, ...]
@@ -35,11 +35,12 @@ class Line:
 
 @record
 class Row:
-    """A value in a table of shapes. ``marked`` are the clashing axes. ``dims`` is None if no shape is shown; then
+    """A value in a table of shapes. ``marked`` are the clashing axes. ``dims`` is None if no shape is shown, and
     ``instead`` is the text in its place. ``scalar`` is the value of a scalar.
 
-    ``origins`` are texts on where the value comes from, the longest first; the first that fits is shown. ``offset`` is
-    the column of its first axis; None follows the alignment of the table.
+    ``origins`` are texts on the origin of the value, the longest first; the first text that fits is shown. ``line`` is
+    the line of the origin in the document. ``offset`` is the column of the first axis; if it is None, the alignment of
+    the table decides.
     """
 
     label: str
@@ -56,7 +57,8 @@ class Row:
 
 @record
 class Table:
-    """Shapes in rows, aligned at their last axes (``right``) or their first (``left``)."""
+    """Shapes in rows, aligned at their last axes (``right``) or their first axes (``left``). ``remark`` is the text
+    beside the marks, and ``hidden`` the number of omitted inputs."""
 
     rows: tuple[Row, ...]
     aligned: str = "right"
@@ -66,8 +68,8 @@ class Table:
 
 @record
 class Carried:
-    """A value between two nodes. ``marked`` are its clashing axes, and ``at_fault`` marks the value itself. ``dims`` is
-    None if the shape is unknown."""
+    """A value that a line of the drawing carries. ``marked`` are its clashing axes. ``at_fault``: the finding is about
+    the value. ``dims`` is None if the shape is unknown."""
 
     name: str
     dims: tuple[str, ...] | None
@@ -78,8 +80,9 @@ class Carried:
 
 @record
 class Box:
-    """A box of the drawing: a node, or an end of the graph. ``kind`` is ``fault``, ``node``, ``input``, ``output``, or
-    ``missing`` for a value that nothing makes. ``held`` are the constants that the node uses."""
+    """A box of the drawing: a node, or a value at an end of the graph. ``kind`` is ``fault`` (the node at fault),
+    ``node``, ``input``, ``output``, or ``missing`` for an undefined value. ``index`` is the index or the id of a node,
+    "" for a value. ``held`` are the constants that the node uses."""
 
     kind: str
     op: str
@@ -90,8 +93,8 @@ class Box:
 
 @record
 class Wire:
-    """A value from one box to another. ``start`` and ``end`` are indices of boxes; ``input`` orders the inputs of the
-    second box."""
+    """A line of the drawing, which carries a value from the box ``start`` to the box ``end``. ``input`` is the index of
+    the input of the node in the second box."""
 
     start: int
     end: int
@@ -109,14 +112,14 @@ class Neighbourhood:
 
 @record
 class Drawing:
-    """The snippet of a finding: its place, the lines of the model, the table of shapes, and notes on where the sizes
-    come from.
+    """The snippet of a finding: its place, the lines of the model, the table of shapes, and notes on the origins of
+    sizes.
 
     * ``name``: the uncut name of the node or value at the place; ``unnamed``: the place without this name.
-    * ``around``: the nodes around it, for forms that draw them.
+    * ``around``: the nodes around the node at fault, for forms that draw them.
     * ``letters``: pairs of a long symbol and the letter that replaces it.
     * ``types``: pairs of an element type and its name in the format.
-    * ``behind``: the fingerprint of the error that explains the same mistake.
+    * ``behind``: the fingerprint of the error that explains the same mistake, "" if there is none.
     """
 
     place: str = ""

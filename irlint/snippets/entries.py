@@ -19,8 +19,8 @@ ENTRIES = 8
 
 
 def entry_notes(fault: Fault, node: Node, makers: Makers, naming: Naming) -> list[str]:
-    """A sentence for each computed input that is a list of integers, if the fault is about shapes. If it is about a
-    declared output, constant inputs are included."""
+    """A sentence for each computed input that is a list of integers, at most INPUTS. If the fault is about a declared
+    output, constant inputs are included. [] if the fault is neither about shapes nor about a declaration."""
     declared = fault.rule.family == DECLARED
     if fault.rule.family not in TYPED[:2] and not declared:
         return []
@@ -29,8 +29,8 @@ def entry_notes(fault: Fault, node: Node, makers: Makers, naming: Naming) -> lis
         if value is None or not isinstance(known, Tensor) or known.ints is None or len(notes) >= INPUTS:
             continue
         if declared and makers.is_constant(value) and 0 < len(known.ints) <= ENTRIES and known.rank in (0, 1):
-            held = ", ".join(map(str, known.ints))
-            text = f"[{held}]" if known.rank else held
+            entries = ", ".join(map(str, known.ints))
+            text = f"[{entries}]" if known.rank else entries
             notes.append(f"input {index} is {text}: constant {naming.called(value)}")
         elif _is_list(known):
             note = _note(f"input {index}", value, known, makers, naming)
@@ -39,6 +39,7 @@ def entry_notes(fault: Fault, node: Node, makers: Makers, naming: Naming) -> lis
 
 
 def _is_list(known: Type | None) -> bool:
+    """Whether a type is that of a list of 2 to ENTRIES integers, some of which are known."""
     if not isinstance(known, Tensor) or known.rank != 1 or known.dtype not in INTEGERS:
         return False
     return known.ints is not None and 1 < len(known.ints) <= ENTRIES
@@ -68,17 +69,18 @@ def _note(label: str, value: Value, known: Type | None, makers: Makers, naming: 
     return f"{label} is [{texts}] by {naming.short(node)}: {', '.join(parts)}"
 
 
-def _part(kind: str, place: str, text: list[tuple[str, str]]) -> str:
-    dims = listed([dim for dim, _ in text])
-    several = len(text) > 1
+def _part(kind: str, place: str, entries: list[tuple[str, str]]) -> str:
+    """The clause on entries, each with its axis, that have one origin."""
+    dims = listed([dim for dim, _ in entries])
+    several = len(entries) > 1
     if kind == "axis":
-        return f"{dims} {'are axes' if several else 'is axis'} {listed([axis for _, axis in text])} of {place}"
+        return f"{dims} {'are axes' if several else 'is axis'} {listed([axis for _, axis in entries])} of {place}"
     return f"{dims} {'are' if several else 'is'} {place}"
 
 
 def _origin(value: Value, index: int, makers: Makers, naming: Naming) -> Iterator[tuple[str, str, str]]:
-    """The origin of an entry, as its kind, a text, and the axis or "": an axis of a value, a constant, an input, or the
-    result of a node. Nothing if it is unknown."""
+    """The origin of an entry: its kind (``axis``, ``constant``, ``given`` or ``computed``), a text, and the index of
+    the axis, "" for other kinds. Nothing if the origin is unknown."""
     at, position = read_from(value, Position(0, index, True), makers)
     if not position.in_contents:
         yield "axis", naming.called(at), str(position.index)
@@ -89,23 +91,23 @@ def _origin(value: Value, index: int, makers: Makers, naming: Naming) -> Iterato
     if makers.is_constant(at):
         yield "constant", f"constant {naming.called(at)}", ""
     elif maker.node is None:
-        yield "given", f"given with {naming.called(at)}", ""
+        yield "given", f"given for {naming.called(at)}", ""
     elif maker.node.op != naming.known.format.input_node:
-        yield "made", _made(at, position, maker.node, makers, naming), ""
+        yield "computed", _computed(at, position, maker.node, makers, naming), ""
 
 
-def _made(value: Value, position: Position, node: Node, makers: Makers, naming: Naming) -> str:
-    """The text for an entry that a node computes: ``constant `c```, or ``what Div[16] makes of 8 and 3 (constant
+def _computed(value: Value, position: Position, node: Node, makers: Makers, naming: Naming) -> str:
+    """The text for an entry that a node computes: ``constant `c```, or ``computed by Div[16] from 8 and 3 (constant
     `c`)``."""
     output = Position(node.outputs.index(value), position.index, True)
     constant = held_by(node, output, makers)
     if constant is not None:
         return f"constant {naming.called(constant[0])}"
     operands = []
-    for given, known in zip(node.inputs, inputs_of(node, makers.known)):
-        if given is None or not isinstance(known, Tensor) or known.ints is None or len(known.ints) > ENTRIES:
+    for operand, known in zip(node.inputs, inputs_of(node, makers.known)):
+        if operand is None or not isinstance(known, Tensor) or known.ints is None or len(known.ints) > ENTRIES:
             continue
         texts = ["?" if entry is None else f"{entry}" for entry in known.ints]
         text = texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
-        operands.append(text + f" (constant {naming.called(given)})" * makers.is_constant(given))
-    return f"what {naming.short(node)} makes" + (f" of {listed(operands)}" if operands else "")
+        operands.append(text + f" (constant {naming.called(operand)})" * makers.is_constant(operand))
+    return f"computed by {naming.short(node)}" + (f" from {listed(operands)}" if operands else "")

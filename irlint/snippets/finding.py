@@ -1,5 +1,5 @@
-"""Makes the snippet of each finding: its place, the lines of the model, the table of shapes, and where the sizes come
-from."""
+"""Makes the snippet of each finding: its place, the lines of the model, the table of shapes, and the origins of
+sizes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from irlint.snippets.tables import clashing, contradicted, marked_axes
 if TYPE_CHECKING:
     from irlint.snippets.neighbourhood import Surroundings
 
-#: Long symbols are sought in the shapes of at most this many inputs and outputs.
+#: Long symbols are searched in the shapes of at most this many inputs and outputs of a node.
 MANY = 64
 
 #: At most this many sizes of a finding are explained, and at most this many of its inputs are listed as related.
@@ -55,13 +55,14 @@ def drawn(
     around: bool = False,
     pictures: Pictures | None = None,
 ) -> list[Finding]:
-    """The findings of one file. Those that the text report shows in full have their snippet as ``detail``.
+    """The findings of one file, some of them with their snippet as ``detail``.
 
-    ``problems`` and ``findings`` have the same order. At most ``limit`` findings of a rule get a snippet: the first
-    of equal ones, and none that follows from another finding. If ``limit`` is None, all do. With ``around``, the first
-    ``AROUND`` snippets also get the surrounding nodes. ``data`` is the file, if it was read before.
+    ``problems`` and ``findings`` have the same order. At most ``limit`` findings of a rule get a snippet: no finding
+    that follows from another one, and only the first of equal findings. If ``limit`` is None, all findings get one.
+    With ``around``, the first ``AROUND`` snippets also get the surrounding nodes. ``data`` are the bytes of the file,
+    if they were read before.
 
-    Raises OSError if the file must be opened and cannot be.
+    Raises OSError if the file has to be opened, but cannot be.
     """
     seen: set[Group] = set()
     counts: dict[str, int] = {}
@@ -82,9 +83,9 @@ def drawn(
 
 
 def _with_errors_before(problems: Sequence[Problem], findings: list[Finding], pictures: Pictures) -> list[Finding]:
-    """The findings. A stale declaration, a mere warning, refers to the first error about a size that its node made or
-    passed on, because both have the same cause. Only findings with a snippet count, and no errors that follow from
-    others."""
+    """The findings, where each warning about a stale declaration refers (``behind``) to the first error about a size
+    that the node of the declaration computes or keeps: both have the same cause. Only findings with a snippet are
+    examined, and no errors that follow from others."""
     stale = {
         problem.node: at
         for at, (problem, finding) in enumerate(zip(problems, findings))
@@ -113,11 +114,11 @@ class Painter(Naming, Protocol):
         """The text that states the place of the finding, the name in this text, and the text without the name."""
 
     def lines(self, problem: Problem, trails: Sequence[Trail], *, current: bool) -> tuple[Line, ...]:
-        """The lines of the model that the finding is about. Shapes are shown only if ``current`` (see
+        """The lines of the model that the finding is about. Inferred shapes are shown only if ``current`` (see
         ``Pictures.current``)."""
 
     def table(self, problem: Problem) -> Table | None:
-        """The table of the shapes that the finding compares; None if it compares none."""
+        """The table of the shapes that the finding compares; None if it compares no shapes."""
 
 
 class Pictures:
@@ -130,13 +131,13 @@ class Pictures:
         self.makers = Makers(known)
         self._painter: Painter | None = None
         self._surroundings: Surroundings | None = None
-        self._there: dict[Node, list[int]] = {}
+        self._present: dict[Node, list[int]] = {}
 
     def present_inputs(self, node: Node) -> list[int]:
         """The indices of the inputs of a node that are not omitted, in order."""
-        if node not in self._there:
-            self._there[node] = [at for at, value in enumerate(node.inputs) if value is not None]
-        return self._there[node]
+        if node not in self._present:
+            self._present[node] = [at for at, value in enumerate(node.inputs) if value is not None]
+        return self._present[node]
 
     @property
     def surroundings(self) -> Surroundings:
@@ -174,8 +175,8 @@ class Pictures:
         notes = dict.fromkeys(
             (
                 *reasons(trails, painter, tabled=table is not None),
-                *self._given(trails),
-                *self._entries(problem, current),
+                *self._overridden(trails),
+                *self._entries_and_bodies(problem, current),
                 *problem.fault.notes,
             )
         )
@@ -184,8 +185,8 @@ class Pictures:
         return self._lettered(self._with_types(drawing, problem), problem, trails)
 
     def _with_types(self, drawing: Drawing, problem: Problem) -> Drawing:
-        """The snippet with the format's names of the element types in its notes. ``types`` has them for the message and
-        the help, too."""
+        """The snippet with the format's names of element types in its notes, and as ``types`` for the message and the
+        help."""
         texts = (problem.fault.message, problem.fault.help, *drawing.notes)
         types = {
             name: short
@@ -218,15 +219,15 @@ class Pictures:
         found = [trail(value, axis, self.makers) for value, axis in wanted[:REASONS]]
         return [each for each in found if each is not None]
 
-    def _given(self, trails: Sequence[Trail]) -> Iterator[str]:
-        """Sentences on shapes that the user gave, if a clashing size was computed from one of them."""
+    def _overridden(self, trails: Sequence[Trail]) -> Iterator[str]:
+        """Sentences on sizes that --shape or the configuration gives, if a clashing size is computed from them."""
         for each in trails if self.known.overridden else ():
             *_, last = chain(each.value, each.axis, self.makers)
             if last.value in self.known.overridden and last.value is not each.value:
                 yield text(last, self.painter)
 
-    def _entries(self, problem: Problem, current: bool) -> list[str]:
-        """Sentences on where the entries of computed lists come from, and on the outputs of bodies."""
+    def _entries_and_bodies(self, problem: Problem, current: bool) -> list[str]:
+        """Sentences on the origins of the entries of computed lists, and on the outputs of bodies."""
         if problem.node is None or not current:
             return []
         from irlint.snippets.entries import entry_notes
@@ -239,6 +240,7 @@ class Pictures:
         return found
 
     def _clashing(self, problem: Problem) -> list[tuple[Value, int]]:
+        """The inputs and axes that the fault marks, in the order of its marks."""
         node = problem.node
         if node is None:
             return []
@@ -263,8 +265,8 @@ class Pictures:
         return [(value, axis) for axis in clashing(shape, declared)]
 
     def current(self, problem: Problem) -> bool:
-        """Whether the known types are those of the fault. They may differ because a body or a function is inferred more
-        than once."""
+        """Whether the known types are those with which the fault was found. They may be other types, because a body or
+        a function is inferred more than once."""
         node, fault = problem.node, problem.fault
         if node is None or not fault.marks or not problem.graph:
             return True
@@ -274,7 +276,8 @@ class Pictures:
 
 
 def related(makers: Makers, problem: Problem) -> tuple[tuple[Related, Place | None], ...]:
-    """The nodes that make the inputs at fault, each with its place in the file. The line is added later."""
+    """The nodes that compute the inputs at fault, or the graph inputs and initializers that they are, each with its
+    place in the file. The caller adds the line."""
     node, fault = problem.node, problem.fault
     if node is None:
         return ()

@@ -1,4 +1,4 @@
-"""The beginning of a file that is not a model, as lines to show."""
+"""The snippet of a file that could not be read: its size, and the first lines or bytes of a file that is no model."""
 
 from __future__ import annotations
 
@@ -19,8 +19,9 @@ POINTER_NOTES = (
 
 
 def first_lines(model: Model, rule: Rule, data: bytes | None) -> Drawing:
-    """The snippet of a file that could not be read: its size. A local file that is not a model, or a Git LFS pointer,
-    also shows its beginning."""
+    """The snippet of a file that could not be read: its size, and the beginning of a Git LFS pointer or of another file
+    that is not a model. ``data`` are the bytes of the file, if they were read before; files behind a URL show no
+    beginning otherwise."""
     head, size = _head(model.path, data)
     counted = f"{size} byte{'s' * (size != 1)}"
     if rule is LFS_POINTER:
@@ -31,6 +32,7 @@ def first_lines(model: Model, rule: Rule, data: bytes | None) -> Drawing:
 
 
 def _head(path: str, data: bytes | None) -> tuple[bytes, int]:
+    """The first bytes of a file, and the number of all its bytes."""
     if data is not None:
         return data[:4096], len(data)
     with opened(path) as file:

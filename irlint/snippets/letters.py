@@ -11,7 +11,7 @@ from irlint.records import replaced
 from irlint.snippets.drawing import Drawing, Line, Piece, Row
 
 #: A symbol with more than LONG characters gets a letter. In a size of more than LONG_SIZE characters, a symbol with
-#: more than LONG_WITHIN characters does.
+#: more than LONG_WITHIN characters gets a letter, too.
 LONG = 20
 LONG_WITHIN = 8
 LONG_SIZE = 24
@@ -21,7 +21,8 @@ _QUOTED = re.compile(r"(`[^`]*`|'[^']*'|\"[^\"]*\")")
 
 
 def letters_for(dims: Iterable[MaybeDim], taken: Iterable[str]) -> dict[str, str]:
-    """A letter for each long symbol in these sizes, without the letters in ``taken``."""
+    """An unused letter for each long symbol in these sizes, as long as there are letters. Letters in ``taken`` are not
+    used."""
     every: dict[str, None] = {}
     long: dict[str, None] = {}
     for dim in dims:
@@ -36,7 +37,7 @@ def letters_for(dims: Iterable[MaybeDim], taken: Iterable[str]) -> dict[str, str
 
 
 def lettered(text: str, letters: Mapping[str, str]) -> str:
-    """The text with letters in place of the symbols."""
+    """The text with letters in place of the symbols, outside of quotation marks and of names that contain them."""
     if not any(name in text for name in letters):
         return text
     pattern = re.compile(rf"(?<![\w.:/])({'|'.join(map(re.escape, letters))})(?!\w|[.:/]\w)")

@@ -16,20 +16,20 @@ from irlint.snippets.tables import contradicted, dims_text, marked_axes
 if TYPE_CHECKING:
     from irlint.snippets.finding import Pictures
 
-#: Boxes before the node at fault are added up to this total. The drawing goes back this many steps from the node, and
-#: forward to this many users of each of its outputs.
+#: Nodes before the node at fault are added until there are BOXES boxes, up to BACK steps before it. After it, up to
+#: AHEAD users of each of its outputs are added.
 BOXES = 12
 BACK = 3
 AHEAD = 2
 
-#: At most this many constants of a node are listed.
-HELD = 4
+#: At most this many constants of a node are listed in its box.
+CONSTANTS = 4
 
 Marks = Mapping[Value, tuple[int, ...]]
 
 
 class Surroundings:
-    """Draws the nodes around the findings of one model."""
+    """Collects the nodes around the findings of one model."""
 
     def __init__(self, pictures: Pictures) -> None:
         self.pictures = pictures
@@ -50,8 +50,8 @@ class Surroundings:
         return _Collection(self, graph, current, self._marks(problem, node) if current else {}).around(node)
 
     def _at(self, graph: Graph, name: str | None) -> Node | None:
-        """The node that computes the input, constant or output with this name; else the first node that uses it, or
-        None."""
+        """The node of the input, constant or output of the graph with this name: the node that computes it, else the
+        first node that uses it. None if there is no such value or node."""
         for value in (*graph.inputs, *graph.constants, *graph.outputs) if name is not None else ():
             if value.name == name:
                 maker = self.pictures.makers.of(value)
@@ -61,7 +61,7 @@ class Surroundings:
         return None
 
     def _marks(self, problem: Problem, node: Node) -> dict[Value, tuple[int, ...]]:
-        """The clashing axes of the values at fault."""
+        """The clashing axes of each value at fault; () if none of its axes clash."""
         found: dict[Value, tuple[int, ...]] = {}
         for index, axes in marked_axes(problem.fault, node, self.known).items() if problem.node is not None else ():
             value = node.inputs[index]
@@ -89,7 +89,7 @@ class Surroundings:
 
 
 class _Collection:
-    """Collects the boxes and wires of one drawing."""
+    """Collects the boxes and wires of one drawing. ``places`` are the indices of the boxes of nodes and values."""
 
     def __init__(self, around: Surroundings, graph: Graph, current: bool, marks: Marks) -> None:
         self.makers = around.pictures.makers
@@ -104,78 +104,81 @@ class _Collection:
         self.places: dict[object, int] = {}
 
     def around(self, node: Node) -> Neighbourhood:
-        """The nodes before and after a node."""
+        """The drawing of a node and the nodes before and after it."""
         self._place(node, "fault")
-        layer = [node]
+        step = [node]
         for _ in range(BACK):
-            layer = [each for at in layer for each in self._before(at)]
+            step = [each for at in step for each in self._before(at)]
         for value in node.outputs:
             if value is None:
                 continue
             for user in [each for each in self.users.get(value, ()) if each not in self.places][:AHEAD]:
                 if len(self.boxes) < BOXES + AHEAD:
                     self._wire(node, value, self._place(user, "node"), user)
-            if value in self.graph.outputs and value not in self.places and not self._shown_as_node(value):
-                self._wire(node, value, self._stand_in(value, "output"))
+            outputs_are_nodes = self.known.format.output_node is not None
+            if value in self.graph.outputs and value not in self.places and not outputs_are_nodes:
+                self._wire(node, value, self._place_value(value, "output"))
         return Neighbourhood(tuple(self.boxes), tuple(self.wires))
 
-    def _shown_as_node(self, value: Value) -> bool:
-        """Whether the format has a node for an output of the graph."""
-        return self.known.format.output_node is not None
-
     def _before(self, node: Node) -> Iterator[Node]:
-        """Draws the inputs of a node. Yields the nodes that were not drawn before."""
+        """Adds boxes and wires for the inputs of a node that are not constants. Yields the nodes that had no box
+        before."""
         at_fault = [value for value in self.marks if value in node.inputs]
         for value in dict.fromkeys((*at_fault, *(value for value in used(node) if value is not None))):
             maker = self.makers.of(value)
-            if maker is not None and (maker.constant is not None or self._is_constant(maker)):
+            if self._is_constant(maker):
                 continue
             start: object = value if maker is None or maker.node is None else maker.node
             if start in self.places:
                 self._wire(start, value, self.places[node], node)
             elif len(self.boxes) < BOXES:
                 if maker is None or maker.node is None:
-                    self._stand_in(value, "input" if maker is not None else "missing")
+                    self._place_value(value, "input" if maker is not None else "missing")
                 else:
                     self._place(maker.node, "node")
                     yield maker.node
                 self._wire(start, value, self.places[node], node)
 
-    def _is_constant(self, maker: Maker) -> bool:
-        return maker.node is not None and maker.node.op == self.known.format.constant_node
+    def _is_constant(self, maker: Maker | None) -> bool:
+        """Whether a value with this maker is a constant."""
+        if maker is None:
+            return False
+        return maker.constant is not None or (
+            maker.node is not None and maker.node.op == self.known.format.constant_node
+        )
 
     def _place(self, node: Node, kind: str) -> int:
+        """Adds the box of a node, and returns its index."""
         form = self.known.format
         kind = "input" if node.op == form.input_node else "output" if node.op == form.output_node else kind
         name = node.name or node.label
         self.places[node] = len(self.boxes)
-        self.boxes.append(Box(kind, node.op, name, str(node.id or node.index), tuple(self._held(node))))
+        self.boxes.append(Box(kind, node.op, name, str(node.id or node.index), tuple(self._constants(node))))
         return self.places[node]
 
-    def _stand_in(self, value: Value, kind: str) -> int:
+    def _place_value(self, value: Value, kind: str) -> int:
+        """Adds the box of a value that no node computes or that the graph returns, and returns its index."""
         self.places[value] = len(self.boxes)
-        self.boxes.append(Box(kind, {"missing": "nothing makes it"}.get(kind, kind), value.name))
+        self.boxes.append(Box(kind, {"missing": "undefined"}.get(kind, kind), value.name))
         return self.places[value]
 
-    def _held(self, node: Node) -> Iterator[Carried]:
-        """The constants that a node uses, those at fault first."""
-        found = [value for value in node.inputs if value is not None and self._is_held(value)]
+    def _constants(self, node: Node) -> Iterator[Carried]:
+        """The first CONSTANTS constants that a node uses, those at fault first."""
+        found = [value for value in node.inputs if value is not None and self._is_constant(self.makers.of(value))]
         found.sort(key=lambda value: value not in self.marks)
-        for value in found[:HELD]:
+        for value in found[:CONSTANTS]:
             maker = self.makers.of(value)
             named = maker.node.label if maker is not None and maker.node is not None else value.name
             yield replaced(self._carried(value), name=named)
 
-    def _is_held(self, value: Value) -> bool:
-        maker = self.makers.of(value)
-        return maker is not None and (maker.constant is not None or self._is_constant(maker))
-
-    def _wire(self, start: object, value: Value, end: int, taker: Node | None = None) -> None:
-        taken = taker.inputs if taker is not None else ()
-        at = taken.index(value) if value in taken else len(taken)
+    def _wire(self, start: object, value: Value, end: int, user: Node | None = None) -> None:
+        """Adds a wire from the box of ``start``, a node or a value, to the box ``end``, which is that of ``user``."""
+        inputs = user.inputs if user is not None else ()
+        at = inputs.index(value) if value in inputs else len(inputs)
         self.wires.append(Wire(self.places[start], end, self._carried(value), at))
 
     def _carried(self, value: Value) -> Carried:
+        """A value with its type and its clashing axes; without a type if the known types are not those of the fault."""
         known = self.known.types.get(value) if self.current else None
         at_fault, axes = value in self.marks, self.marks.get(value, ())
         if not isinstance(known, Tensor):

@@ -154,14 +154,15 @@ class Painter:
         return self._parts[graph]
 
     def _declaring(self, graph: Graph, values: Iterable[Value]) -> list[Line]:
+        """The line with the declarations of those ``values`` that are inputs of the graph; [] if there are none."""
         inputs, _ = self._parts_of(graph)
         wanted = [value for value in dict.fromkeys(values) if value in inputs and value.type is not None]
         if not wanted:
             return []
         title = graph.name or graph.path or "graph"
         marks = {value: ("second", self._declaration_of(value)) for value in wanted[:3]}
-        given = {value: self.known.types.get(value) for value in self.known.overridden}
-        return [Line("in", signature_pieces(graph, marks, title, given))]
+        types = {value: self.known.types.get(value) for value in self.known.overridden}
+        return [Line("in", signature_pieces(graph, marks, title, types))]
 
     def _declaration_of(self, value: Value) -> str:
         by = self.known.overridden.get(value)
@@ -170,8 +171,8 @@ class Painter:
         return f"`{value.name}` is given by {by}; declared: {onnx_type(value.type)}"
 
     def _producers(self, node: Node, graph: Graph | None, inputs: list[Value], trails: Sequence[Trail]) -> list[Node]:
-        """At most PRODUCERS nodes of the graph to show before ``node``: those that make the inputs at fault, those at
-        the origin of sizes, and those that passed the sizes on."""
+        """At most PRODUCERS nodes of the graph to show before ``node``: first the nodes that compute the inputs at
+        fault, then the origins of sizes, then the nodes that keep the sizes."""
         found: dict[Node, None] = {}
 
         def add(maker: Maker | None) -> None:
@@ -189,6 +190,7 @@ class Painter:
         return sorted([each for each in found if each in own][:PRODUCERS], key=lambda each: each.index)
 
     def _comment(self, node: Node) -> str:
+        """The comment with the types of the first two outputs of a node; "" if they are unknown."""
         results = [
             f"{named(value.name)}: {onnx_type(known)}"
             for value in node.outputs[:2]
@@ -197,10 +199,12 @@ class Painter:
         return f"# {', '.join(results)}" if results else ""
 
     def _node_line(self, problem: Problem, node: Node, *, gap: bool, current: bool) -> Line:
+        """The line of the node at fault: the disputed output, the inputs at fault or the attribute are marked, else the
+        operator."""
         fault = problem.fault
         value = next((each for each in node.outputs if each is not None and each.name == problem.value), None)
         if fault.rule in DECLARATIONS and value is not None:
-            label = f"the operator gives {onnx_type(self.known.types.get(value))}"
+            label = f"the operator computes {onnx_type(self.known.types.get(value))}"
             pieces = node_pieces(node, outputs={node.outputs.index(value): ("primary", label)})
             return Line(f"[{node.index}]", pieces, "", gap)
         marks = self._operand_marks(node, fault, current=current)
@@ -229,8 +233,8 @@ class Painter:
         return marks
 
     def _signature(self, problem: Problem, graph: Graph | None) -> tuple[Line, ...]:
-        """The signature of the graph with the input of this name marked; otherwise the initializer or the output of
-        this name."""
+        """The line with the value that a problem names, marked: the signature of the graph for an input, else the
+        initializer or the output. () if there is no such value."""
         if graph is None or problem.value is None:
             return ()
         marks = {value: ("primary", "") for value in graph.inputs if value.name == problem.value}
@@ -271,6 +275,7 @@ class Painter:
         )
 
     def _origins(self, value: Value) -> tuple[tuple[str, ...], int | None]:
+        """The texts on the origin of a value, the longest first, and None, because ONNX files have no lines."""
         maker = self.makers.of(value)
         if maker is None:
             return ("not defined",), None
@@ -289,14 +294,14 @@ class Painter:
             verb = "declared: output of" if value.type is not None else "not known: output of"
         return (*(f"{verb} {chain}" for chain in self._chains(value)), self.short(maker.node)), None
 
-    def _leading(self, node: Node) -> Value | None:
-        """The first input that is not a constant; the first input if all are."""
-        given = [each for each in node.inputs if each is not None]
-        return next((each for each in given if not self.makers.is_constant(each)), given[0] if given else None)
+    def _main_input(self, node: Node) -> Value | None:
+        """The first input that is not a constant; the first input if all are constants."""
+        inputs = [each for each in node.inputs if each is not None]
+        return next((each for each in inputs if not self.makers.is_constant(each)), inputs[0] if inputs else None)
 
     def _chains(self, value: Value) -> tuple[str, ...]:
-        """The path back along the first inputs that are not constants, ``images -> Conv[0] -> Relu[1]``, then shorter
-        and shorter forms of it."""
+        """The path to a value along the main inputs of nodes, ``images -> Conv[0] -> Relu[1]``, then shorter and
+        shorter ends of the path."""
         parts: list[str] = []
         current: Value | None = value
         while current is not None and len(parts) < CHAIN:
@@ -306,7 +311,7 @@ class Painter:
                 current = None
                 break
             parts.append(self.short(maker.node))
-            current = self._leading(maker.node)
+            current = self._main_input(maker.node)
         complete = len(parts) if current is None else 0
         return tuple(
             " -> ".join([*([] if count == complete else ["..."]), *reversed(parts[:count])])

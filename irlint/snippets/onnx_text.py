@@ -10,24 +10,27 @@ from irlint.model.tensor import Tensor, Type, type_text
 from irlint.records import NOTHING
 from irlint.snippets.drawing import Piece
 
-#: Lists and values are written up to this many entries, texts up to this many characters.
+#: An attribute is written with at most this many entries of a list or tensor, or characters of a text.
 ENTRIES = 12
 CHARACTERS = 48
 
-#: At most this many entries of a list are written, and at most this many marked entries; more do not fit on a page.
+#: At most this many inputs, outputs or attributes are written, from the first on, because more do not fit on a page.
+#: Marked inputs, outputs and attributes after these are written, too.
 LISTED = 48
 
-#: A single attribute with at most this many characters is not omitted before the inputs.
+#: The steps in which a page that is too narrow omits pieces (``Piece.expendable``): inputs before a single attribute of
+#: at most SHORT characters, in the same step; other attributes before up to MANY inputs; more inputs before everything
+#: else.
 SHORT = 24
-
-#: If a node has more inputs than this, they are omitted before its attributes.
 MANY = 6
 
-#: A mark with its label; then an entry of a list with its name and its mark.
+#: A mark, with its label.
 Mark = tuple[str, str]
+
+#: The text of an input, output or attribute, the name at its end, and its mark.
 Entry = tuple[str, str, "Mark | None"]
 
-#: The text in place of omitted entries.
+#: The entry in place of omitted entries.
 OMITTED: Entry = ("...", "", None)
 
 _NAMES = {
@@ -44,12 +47,13 @@ _AWKWARD = frozenset(" \t,()[]{}<>=\"'#")
 
 
 def element(dtype: str | None) -> str:
-    """``float`` for ``float32``; ``?`` where unknown."""
+    """The name of an element type in the text syntax, such as ``float`` for ``float32``; ``?`` if the type is
+    unknown."""
     return "?" if dtype is None else _NAMES.get(dtype, dtype)
 
 
 def onnx_type(known: Type | None) -> str:
-    """``float[1,64,56,56]``, ``float`` for a scalar, ``float[...]`` for an unknown rank."""
+    """A type in the text syntax: ``float[1,64,56,56]``, ``float`` for a scalar, ``float[...]`` for an unknown rank."""
     if not isinstance(known, Tensor):
         return type_text(known)
     name = element(known.dtype)
@@ -59,7 +63,7 @@ def onnx_type(known: Type | None) -> str:
 
 
 def named(name: str) -> str:
-    """A name in the text syntax. It is quoted if its end would be unclear."""
+    """A name in the text syntax, quoted if it is empty or has characters that could end it."""
     if name and not _AWKWARD.intersection(name):
         return name
     return '"' + name.replace('"', '\\"') + '"'
@@ -73,9 +77,12 @@ def node_pieces(
     op: Mark = ("", ""),
     outputs: Mapping[int, Mark] | None = None,
 ) -> tuple[Piece, ...]:
-    """``y = Conv <pads = [1,1,1,1]> (x, w)``; ``operands``, ``outputs`` and ``op`` give the marks and their labels."""
-    marks, made = operands or {}, outputs or {}
-    pieces = _listed(_operands(node.outputs, made))
+    """A node in the text syntax: ``y = Conv <pads = [1,1,1,1]> (x, w)``.
+
+    ``operands`` and ``outputs`` are the marks of inputs and outputs by index, ``attribute`` is the marked attribute,
+    and ``op`` the mark of the operator.
+    """
+    pieces = _listed(_names(node.outputs, outputs or {}))
     name = f"{node.domain}.{node.op}" if node.domain else node.op
     pieces += [Piece(" = "), Piece(name, *op)]
     if node.attributes:
@@ -83,16 +90,19 @@ def node_pieces(
         short = len(written) == 1 and len(written[0][0]) <= SHORT
         pieces += [Piece(" <"), *_listed(written, 1 if short else 2), Piece(">")]
     pieces += [Piece(" (")]
-    spare = 1 if len(node.inputs) <= MANY else 3
-    pieces += _listed(_operands(node.inputs, marks), spare)
+    expendable = 1 if len(node.inputs) <= MANY else 3
+    pieces += _listed(_names(node.inputs, operands or {}), expendable)
     return (*pieces, Piece(")"))
 
 
 def signature_pieces(
-    graph: Graph, marked: Mapping[Value, Mark], title: str, given: Mapping[Value, Type | None] = NOTHING
+    graph: Graph, marked: Mapping[Value, Mark], title: str, types: Mapping[Value, Type | None] = NOTHING
 ) -> tuple[Piece, ...]:
-    """``main_graph (float[1,3,224,224] images, float[1,64,56,55] skip)``, without initializers. ``given`` replaces the
-    types of inputs."""
+    """The inputs of a graph: ``main_graph (float[1,3,224,224] images, float[1,64,56,55] skip)``.
+
+    Inputs with an initializer are omitted unless they are ``marked``. ``types`` are types of inputs that replace the
+    declared types.
+    """
     inputs = (value for value in graph.inputs if value not in graph.constants or value in marked)
     shown: list[Value | None] = list(islice(inputs, LISTED))
     later = [value for value in marked if value not in shown]
@@ -101,7 +111,7 @@ def signature_pieces(
 
     def written(value: Value) -> Entry:
         name = named(value.name)
-        return f"{onnx_type(given.get(value, value.type))} {name}", name, marked.get(value)
+        return f"{onnx_type(types.get(value, value.type))} {name}", name, marked.get(value)
 
     entries = (OMITTED if value is None else written(value) for value in shown)
     return (name_piece(title), Piece(" ("), *_listed(entries, 3), Piece(")"))
@@ -112,25 +122,26 @@ def name_piece(name: str, before: str = "", mark: str = "", label: str = "") -> 
     return Piece(before + named(name), mark, label, name=named(name))
 
 
-def _operands(values: Sequence[Value | None], marks: Mapping[int, Mark]) -> Iterator[Entry]:
-    """The names of the first values and of all marked ones."""
+def _names(values: Sequence[Value | None], marks: Mapping[int, Mark]) -> Iterator[Entry]:
+    """The names of the first LISTED values, and of at most LISTED marked values behind them."""
     last = -1
     later = islice(sorted(index for index in marks if LISTED <= index < len(values)), LISTED)
     for index in (*range(min(LISTED, len(values))), *later):
         if index > last + 1:
             yield OMITTED
-        yield _operand(values[index], marks.get(index))
+        yield _name(values[index], marks.get(index))
         last = index
     if last + 1 < len(values):
         yield OMITTED
 
 
-def _operand(value: Value | None, mark: Mark | None) -> Entry:
+def _name(value: Value | None, mark: Mark | None) -> Entry:
+    """The name of an input or output; ``""`` if it is omitted in the model."""
     return ('""', "", mark) if value is None else (named(value.name), named(value.name), mark)
 
 
 def _attributes(node: Node, marked: str | None) -> Iterator[Entry]:
-    """The first attributes and the marked one."""
+    """The first LISTED attributes, and the marked attribute."""
     names = list(islice(node.attributes, LISTED))
     for name in names:
         yield _attribute(node, name, marked)
@@ -145,12 +156,13 @@ def _attribute(node: Node, name: str, marked: str | None) -> Entry:
     return f"{name} = {_attribute_text(node.attributes[name])}", "", ("primary", "") if name == marked else None
 
 
-def _listed(texts: Iterable[Entry], spare: int = 1) -> list[Piece]:
+def _listed(entries: Iterable[Entry], expendable: int = 1) -> list[Piece]:
+    """The pieces of a list of entries, with commas between them."""
     pieces: list[Piece] = []
-    for text, name, mark in texts:
+    for text, name, mark in entries:
         if pieces:
-            pieces.append(Piece(", ", spare=spare))
-        pieces.append(Piece(text, *(mark or ("", "")), spare, name))
+            pieces.append(Piece(", ", expendable=expendable))
+        pieces.append(Piece(text, *(mark or ("", "")), expendable, name))
     return pieces
 
 
@@ -190,10 +202,10 @@ def _list_of(text: Callable[[object], str]) -> Callable[[Iterable[object]], str]
 def _tensor(value: object) -> str:
     if not isinstance(value, Constant):
         return "{...}"
-    contents = value.tensor.value
-    if contents is None or len(contents) > ENTRIES:
+    elements = value.tensor.value
+    if elements is None or len(elements) > ENTRIES:
         return f"{onnx_type(value.tensor)} {{...}}"
-    return f"{onnx_type(value.tensor)} {{{','.join('?' if entry is None else _number(entry) for entry in contents)}}}"
+    return f"{onnx_type(value.tensor)} {{{','.join('?' if entry is None else _number(entry) for entry in elements)}}}"
 
 
 def _sparse(value: object) -> str:

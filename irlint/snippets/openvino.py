@@ -29,7 +29,7 @@ _TYPES = {
 
 
 def element(dtype: str | None) -> str:
-    """``f32`` for ``float32``; ``?`` where unknown."""
+    """The name of an element type in an IR, such as ``f32`` for ``float32``; ``?`` if the type is unknown."""
     if dtype is None:
         return "?"
     if dtype in _TYPES:
@@ -41,7 +41,7 @@ def element(dtype: str | None) -> str:
 
 
 class Painter:
-    """Makes the snippets of one document."""
+    """Makes the snippets of one document, as ``snippets.finding.Painter`` describes it."""
 
     def __init__(self, model: Model, known: Known, makers: Makers, data: bytes) -> None:
         self.model = model
@@ -131,7 +131,8 @@ class Painter:
         return self.document.drawn([self.document.spot(op, "primary")])
 
     def _attributes(self, node: Node, fault: Fault) -> list[Spot | None]:
-        """The start tag with the layer's attributes, if these may decide the clashing sizes."""
+        """The tag with the layer's attributes, if these may decide the clashing sizes and it is in another line than
+        the start tag of the layer."""
         place = next((each.place for each in node.attributes.values() if each.place is not None), None)
         if place is None or place.attribute is None or fault.rule.family not in SIZED:
             return []
@@ -140,6 +141,7 @@ class Painter:
         return [self.document.spot(tag)] if start is not None and at is not None and start[0] != at[0] else []
 
     def _broken(self, problem: Problem) -> tuple[Line, ...]:
+        """The lines of a document that could not be read: the place of the problem, and where the markup breaks."""
         spots = [self.document.spot(problem.place)]
         broken = self.document.broken()
         if broken is None:
@@ -151,6 +153,7 @@ class Painter:
         return self.document.drawn([*spots, Spot(at, end, "primary", "the file ends here" if truncated else "")])
 
     def _dims(self, node: Node, fault: Fault) -> list[Spot | None]:
+        """The dims of input ports that clash. The input at fault is ``primary``, others are ``second``."""
         marks = marked_axes(fault, node, self.known)
         chosen = fault.input if fault.input in marks else max(marks, default=None)
         spots: list[Spot | None] = []
@@ -160,6 +163,8 @@ class Painter:
         return [spot for spot in spots if spot is not None]
 
     def _input_dim(self, node: Node, index: int, axis: int, mark: str) -> Spot | None:
+        """The dim of an input port, or the port if it states no dim for the axis. The label also gives the inferred
+        size if the port contradicts it."""
         if index >= len(node.input_ports):
             return None
         port, value = node.input_ports[index], node.inputs[index]
@@ -175,6 +180,7 @@ class Painter:
     # --- declarations -------------------------------------------------------------------------------------------------
 
     def _disputed_dims(self, problem: Problem) -> list[Spot | None]:
+        """The dims of an output port that contradict the inferred shape, or the port if the ranks differ."""
         found = contradicted(problem, self.known)
         if found is None or problem.node is None:
             return []
@@ -198,7 +204,7 @@ class Painter:
             line = position[0] if position is not None else None
             origins: dict[str, tuple[tuple[str, ...], int | None]] = {
                 "declared": ((f'<port id="{found.value.port}">',), line),
-                "inferred": ((f"what {node.op} gives",), None),
+                "inferred": ((f"the result of {node.op}",), None),
             }
             return declared(found, element, origins)
         if node is None or not (fault.marks or (fault.input is not None and fault.rule.family in TYPED)):
@@ -206,6 +212,7 @@ class Painter:
         return operands(fault, node, self.known, named=lambda value: "", dtype=element, origins=self._origins)
 
     def _origins(self, value: Value) -> tuple[tuple[str, ...], int | None]:
+        """The texts on the origin of a value, the longest first, and the line of its layer."""
         maker = self.makers.of(value)
         if maker is None or maker.node is None:
             return (), None

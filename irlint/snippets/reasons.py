@@ -1,4 +1,4 @@
-"""Sentences on where a size comes from: the arithmetic of the operator that computed it, or its declaration."""
+"""Sentences on the origin of a size: the arithmetic of the operator that computes it, or its declaration."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from irlint.model import Node, Value
 from irlint.model.tensor import Tensor, shape_text, size_text
 from irlint.records import record
 
-#: At most this many nodes that passed a size on unchanged are named.
+#: At most this many nodes that keep a size unchanged are named.
 NAMED = 4
 
 
@@ -27,7 +27,7 @@ class Naming(Protocol):
         """``Relu[1]``, or ``Relu (layer 12)``."""
 
     def at(self, node: Node) -> str:
-        """The position of the node: ``m.xml:52:3``; "" for a file without lines."""
+        """The position of a node: ``m.xml:52:3``; "" for a file without lines."""
 
     def written(self, name: str, value: object) -> str:
         """An attribute with a value: ``axis = 1``, or ``axis="1"``."""
@@ -42,7 +42,7 @@ class Naming(Protocol):
         """The text for the declaration of a graph input: ``graph input `x```."""
 
     def shows(self, value: Value, maker: Maker) -> bool:
-        """Whether a table row of the value already states what made it."""
+        """Whether a table row of the value already states its origin."""
 
     def constant(self, value: Value, maker: Maker) -> str:
         """``initializer `w```, or ``Const layer 3 "w"``."""
@@ -58,8 +58,8 @@ class Reason:
 
 
 def reasons(trails: Iterable[Trail], naming: Naming, *, tabled: bool = True) -> list[str]:
-    """A sentence for each size on where it comes from. Sizes with the same declaration share a sentence. With
-    ``tabled``, sizes that the table explains are skipped."""
+    """Sentences on the origins of sizes; sizes with the same declaration share a sentence. With ``tabled``, sizes whose
+    origin the table states are skipped."""
     found = dict.fromkeys(each for size in trails if (each := reason(size, naming, tabled=tabled)) is not None)
     dims: dict[tuple[str, str], list[str]] = {}
     for each in found:
@@ -73,7 +73,7 @@ def _declared(dims: list[str], place: str) -> str:
 
 
 def reason(found: Trail, naming: Naming, *, tabled: bool = True) -> Reason | None:
-    """The origin of a size; None if it is unknown, or if ``tabled`` and the table already states it."""
+    """The origin of a size; None if the origin is unknown, or if ``tabled`` and the table states it."""
     maker = found.maker
     if maker is None or (tabled and not found.kept and naming.shows(found.value, maker)):
         return None
@@ -81,8 +81,8 @@ def reason(found: Trail, naming: Naming, *, tabled: bool = True) -> Reason | Non
 
 
 def text(found: Trail, naming: Naming, limit: int | None = NAMED) -> str:
-    """A complete sentence on where a size comes from. At most ``limit`` nodes that passed it on are named; None names
-    all."""
+    """A complete sentence on the origin of a size. At most ``limit`` nodes that keep the size are named; all if
+    ``limit`` is None."""
     if found.maker is None:
         return f"{'?' if found.dim is None else found.dim} comes from `{found.value.name}`, which nothing defines"
     found_reason = _reason(found, found.maker, naming, limit)
@@ -103,40 +103,43 @@ def cause(found: Trail, known: Known) -> str:
 
 
 def _is_declared(found: Trail, node: Node, known: Known) -> bool:
-    """Whether a size is only declared for the output, and not inferred."""
+    """Whether a size of an output of the node is only declared, and not inferred."""
     call = known.calls.get(node)
     unknown = call is None or (call.operator is None and call.function is None)
     return node in known.faulted or unknown or found.left_open
 
 
 def _reason(found: Trail, maker: Maker, naming: Naming, limit: int | None) -> Reason:
-    made, kept = _made(found, maker, naming), _kept(found.kept, naming, limit)
-    if made.declared:
-        return Reason(made.dim, f"{made.declared}{kept}")
-    return Reason(made.dim, "", f"{made.sentence}{kept}")
+    """The origin of a size, and the nodes that keep the size."""
+    origin, kept = _origin(found, maker, naming), _kept(found.kept, naming, limit)
+    if origin.declared:
+        return Reason(origin.dim, f"{origin.declared}{kept}")
+    return Reason(origin.dim, "", f"{origin.sentence}{kept}")
 
 
-def _made(found: Trail, maker: Maker, naming: Naming) -> Reason:
+def _origin(found: Trail, maker: Maker, naming: Naming) -> Reason:
+    """The origin of a size: a constant, an input, the declaration of an output, or a computation."""
     dim, node, known = "?" if found.dim is None else f"{found.dim}", maker.node, naming.known
     if maker.constant is not None:
         return Reason(dim, "", f"{dim} is axis {found.axis} of {naming.constant(found.value, maker)}")
     if node is not None and node.op == known.format.constant_node:
         return Reason(dim, "", f"{dim} is axis {found.axis} of {_where(node, naming)}")
     if node is None or node.op == known.format.input_node:
-        return _fed(found, maker, dim, naming)
+        return _of_input(found, maker, dim, naming)
     if _is_declared(found, node, known):
         where = _where(node, naming)
         return Reason(dim, "", f"{dim} is declared for the output of {where}, which could not be inferred")
     return Reason(dim, "", _computed(found, node, dim, naming))
 
 
-def _fed(found: Trail, maker: Maker, dim: str, naming: Naming) -> Reason:
-    """The reason for the size of a graph input."""
+def _of_input(found: Trail, maker: Maker, dim: str, naming: Naming) -> Reason:
+    """The origin of a size of a graph input."""
     known, place = naming.known, naming.declared(found.value, maker)
+    # A size without a name in the file has a name such as ``x[0]``.
     if "[" in known.symbols.get(dim, ""):
         limits = size_text(found.dim).removeprefix(dim).strip(" ()")
-        open_as = f"which allows {limits}" if limits else "which does not determine it"
-        return Reason(dim, "", f"{dim} is axis {found.axis} of {place}, {open_as}")
+        allowed = f"which allows {limits}" if limits else "which does not determine it"
+        return Reason(dim, "", f"{dim} is axis {found.axis} of {place}, {allowed}")
     if maker.node is None and maker.graph.path:
         return Reason(dim, "", f"{dim} comes in as {place}")
     if maker.node is not None and maker.graph.path and not _states(found):
@@ -154,6 +157,7 @@ def _states(found: Trail) -> bool:
 
 
 def _kept(nodes: tuple[Node, ...], naming: Naming, limit: int | None) -> str:
+    """``, then kept by Relu[1], 3 more and Add[7]``; "" without nodes."""
     if not nodes:
         return ""
     shown = [naming.short(node) for node in nodes]
@@ -164,6 +168,7 @@ def _kept(nodes: tuple[Node, ...], naming: Naming, limit: int | None) -> str:
 
 
 def _where(node: Node, naming: Naming) -> str:
+    """A node with its position in the file, if the file has lines."""
     place = naming.at(node)
     return f"{naming.node(node)}, {place}" if place else naming.node(node)
 
@@ -175,6 +180,7 @@ def _of_a_table(node: Node, naming: Naming) -> str:
 
 
 def _computed(found: Trail, node: Node, dim: str, naming: Naming) -> str:
+    """The sentence on a size that a node computes: its formula, or the size of which it is a part, or its inputs."""
     arithmetic = found.arithmetic
     if arithmetic is not None and arithmetic.formula:
         details = f" ({arithmetic.details})" if arithmetic.details else ""
@@ -186,4 +192,4 @@ def _computed(found: Trail, node: Node, dim: str, naming: Naming) -> str:
     known = naming.known
     shapes = [shape_text(shape) for value in node.inputs if (shape := shape_of(value, known)) is not None]
     given = f" from {' and '.join(shapes[:3])}{' ...' * (len(shapes) > 3)}" if shapes else ""
-    return f"{dim} is made by {_where(node, naming)}{given}"
+    return f"{dim} is computed by {_where(node, naming)}{given}"

@@ -23,13 +23,14 @@ ENTRIES = 8
 TYPED = ("broadcasting", "shapes", "element-types")
 ELEMENT_TYPES = "element-types"
 
-#: A function from a value to the texts on its origin (the longest first) and to the line of this origin.
+#: A function from a value to the texts on its origin, the longest first, and to the line of the origin in the document.
 Origins = Callable[[Value], tuple[tuple[str, ...], int | None]]
 Named = Callable[[Value], str]
 
 
 def marked_axes(fault: Fault, node: Node, known: Known) -> dict[int, tuple[int, ...]]:
-    """The clashing axes of each input by its index. Axes that the input does not have are omitted."""
+    """The sorted clashing axes of each input, by the index of the input. Axes that an input does not have are
+    omitted."""
     found: dict[int, list[int]] = {}
     for index, axis in fault.marks:
         value = node.inputs[index] if 0 <= index < len(node.inputs) else None
@@ -76,16 +77,16 @@ def _row(
     dtype: Callable[[str | None], str],
     origins_of: Origins,
 ) -> Row:
-    """The row of a value. Known elements follow its origins, and a scalar shows its value."""
+    """The row of a value. The known integers of a list are appended to its origins, and a scalar shows its value."""
     origins, line = origins_of(value)
     if not isinstance(known, Tensor):
         return Row(label, None, "", origins, line, instead=type_text(known) if known is not None else "not known")
-    contents = known.ints
+    integers = known.ints
     scalar = ""
     if known.shape == () and known.scalar is not None:
         scalar = f"{known.scalar}"
-    elif contents is not None and len(contents) <= ENTRIES:
-        more = f"contents [{', '.join('?' if entry is None else f'{entry}' for entry in contents)}]"
+    elif integers is not None and len(integers) <= ENTRIES:
+        more = f"values [{', '.join('?' if entry is None else f'{entry}' for entry in integers)}]"
         origins = (*(f"{origin}, {more}" for origin in origins), more)
     return Row(label, dims_text(known.shape), dtype(known.dtype), origins, line, marked, scalar=scalar)
 
@@ -97,7 +98,7 @@ def dims_text(shape: Shape | None) -> tuple[str, ...] | None:
 
 @record
 class Contradiction:
-    """A declaration that contradicts the inferred shape. ``axes`` are those that differ; () if the ranks differ."""
+    """A declaration that contradicts the inferred shape. ``axes`` are the axes that differ, () if the ranks differ."""
 
     value: Value
     declaration: Declaration
@@ -121,8 +122,8 @@ def declared(
 
 
 def clashing(inferred: Shape, stated: Shape) -> tuple[int, ...]:
-    """The axes on which two shapes of one rank cannot be equal. If there are none, the axes where the inferred size is
-    the broadcast of the declared size with others."""
+    """The axes on which two shapes cannot be equal. If there are no such axes, the axes whose inferred size is the
+    declared size, broadcast with other sizes. () if the ranks differ."""
     if len(inferred) != len(stated):
         return ()
     pairs = [(axis, a, b) for axis, (a, b) in enumerate(zip(inferred, stated)) if b is not None]

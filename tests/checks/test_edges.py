@@ -250,8 +250,8 @@ def test_of_two_layers_of_one_id_the_ports_decide_which_is_meant(tmp_path: Path)
         ),
         (
             ('size="72"', 'size="36"'),
-            'write size="72": the ports declare float32[3, 6], too, and the bytes after these belong to no other '
-            "constant",
+            'write size="72": the ports declare float32[3, 6], too, and the next bytes of the file belong '
+            "to no other constant",
         ),
     ],
 )

@@ -139,7 +139,7 @@ def test_the_file_around_the_bytes_of_a_constant_is_named(tmp_path: Path) -> Non
     broken = onnx.load(path, load_external_data=False)
     broken.graph.initializer[1].external_data[0].value = "old.data"
     path.write_bytes(broken.SerializeToString())
-    assert help_of(path) == "write the location m.data: other constants there leave out exactly these bytes"
+    assert help_of(path) == "write the location m.data: no other constant uses its bytes at these offsets"
     broken.graph.initializer[0].external_data[0].value = "old.data"
     broken.graph.initializer[0].external_data[1].value = "16"
     path.write_bytes(broken.SerializeToString())

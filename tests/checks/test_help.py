@@ -306,7 +306,7 @@ REFUSED = [
         "(float16[1] a = {1}) => (float16[1] y) <float16[1] b = {1}, float16[1] c = {1}> { s = Add (a, b) y = Add (s, "
         "c) }",
         "IRL602",
-        "convert the initializer to float16, which 2 others are of, or declare float32",
+        "convert the initializer to float16, the type of 2 others, or declare float32",
     ),
 ]
 

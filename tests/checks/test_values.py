@@ -221,6 +221,15 @@ def test_an_eps_of_0_in_an_ir(eps: str, variance: str, code: str, tmp_path: Path
     assert [each.rule.code for each in irlint.check(path).findings if each.rule.code == "IRL741"] == code.split()
 
 
+def test_the_infinite_elements_of_a_gathered_table_are_those_of_the_table() -> None:
+    model = (
+        f"{HEAD}g (int64[2] i) => (float[2,1] y) <float[3,2] t = {{inf,1,inf,1,inf,1}}, float[2,1] w = {{1,1}}> "
+        "{ e = Gather (t, i) y = MatMul (e, w) }"
+    )
+    (found,) = irlint.check(onnx.parser.parse_model(model), select=["IRL740"]).findings
+    assert found.message == "input 0 (`e`) comes from `t`, which has 3 infinite elements"
+
+
 @pytest.mark.parametrize("dtype", ["int32", "float8e4m3fn", "double", "bool"])
 @pytest.mark.parametrize("op", ["Exp", "Cosh", "Sinh", "Softplus", "Selu", "Tan"])
 def test_no_element_type_breaks_an_interval(op: str, dtype: str) -> None:

@@ -175,7 +175,51 @@ def test_several_states_without_size_are_one_note(tmp_path: Path) -> None:
     path.write_text(document(layers, edges))
     path.with_suffix(".bin").write_bytes(b"")
     (finding,) = irlint.check(path).findings
-    assert finding.message.endswith("the batch, axis 0, starts with 0; so do those of 2 other variables")
+    assert finding.message.endswith("the batch, axis 0, starts with 0; 2 other variables start with a batch of 0, too")
+
+
+@pytest.mark.parametrize(
+    ("layers", "edges", "message", "help"),
+    [
+        (
+            [parameter(0), read(1, "v"), assign(4, "v"), result(9)],
+            [(0, 1, 0), (0, 4, 0), (0, 9, 0)],
+            'no Result or Assign depends on the ReadValue of the variable "v"',
+            "use the value of the ReadValue",
+        ),
+        (
+            [parameter(0), read(1, "v"), assign(4, "w"), result(9)],
+            [(0, 1, 0), (0, 4, 0), (1, 9, 0)],
+            'the variable "w" has no ReadValue; the variables with a ReadValue are: "v"',
+            "give this layer and its ReadValue the same `variable_id`",
+        ),
+        (
+            [parameter(0), old_read(1, "v"), assign(4, "v").replace("opset6", "opset3"), result(9)],
+            [(0, 1, 0), (0, 4, 0), (1, 9, 0)],
+            "an Assign before opset6 has to depend on a ReadValue before opset6",
+            'write version="opset6" here',
+        ),
+    ],
+)
+def test_the_help_of_an_assign_names_what_its_variable_lacks(
+    layers: list[str], edges: list[tuple[int, int, int]], message: str, help: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "m.xml"
+    path.write_text(document(layers, edges))
+    path.with_suffix(".bin").write_bytes(b"")
+    (found,) = irlint.check(path, select=["IRL123"]).findings
+    assert found.message.startswith(message)
+    assert found.help is not None and found.help.startswith(help)
+
+
+@pytest.mark.oracle
+def test_an_assign_of_opset6_need_not_depend_on_its_read_value(tmp_path: Path) -> None:
+    layers = [parameter(0), old_read(1, "v"), assign(4, "v"), result(9)]
+    path = tmp_path / "m.xml"
+    path.write_text(document(layers, [(0, 1, 0), (0, 4, 0), (1, 9, 0)]))
+    path.with_suffix(".bin").write_bytes(b"")
+    ((stage, text, _),) = outcomes([path])
+    assert stage == "ok", text
 
 
 def test_the_element_type_of_a_variable_is_spelled_as_in_an_ir(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ PDPD = """pdpd  OpenVINO: auto_broadcast="pdpd"
  |   axis         0    1    2    3
  |   shape 0  [   2,   3,   4,   5 ]
  |   shape 1       [   3,   9 ]
- |                          ^ do not fit
+ |                          ^ cannot be broadcast
   refused: 4 (axis 2 of input 0) against 9 (axis 1 of input 1); input 1 is aligned with input 0 from
     axis 1 on
   help: only input 1 is broadcast, and only from 1:

@@ -96,7 +96,7 @@ def disagreement(values: Json, made: list[Shape]) -> str:
             return f"{heads} heads in {shape}"
         if size is not None and shape[3] not in (size, caches._share(document, (), keys)):
             return f"{size} elements in {shape}"
-    layers = document.whole_number(keys.layers)
+    layers = document.integer(keys.layers)
     return "" if layers == len(made) else f"{layers} layers in {len(made)}"
 
 

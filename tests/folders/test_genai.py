@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import onnx
 import pytest
-from folders.genai_cases import CASES, EXPORTED, exported, written
+from folders.genai_cases import CASES, EXPORTED, Case, decoder, exported, written
 
 import irlint
 from irlint.folders.json_text import Document, parsed
@@ -28,6 +29,26 @@ def test_a_finding_shows_both_places(tmp_path: Path) -> None:
     (found,) = irlint.check(exported(tmp_path, "vocabulary")).findings
     assert (found.line, found.value) == (31, "logits")
     assert [(each.node, each.message) for each in found.related] == [("logits", "float32[?, ?, 288] in model.onnx")]
+
+
+def test_caches_of_several_sizes_are_listed(tmp_path: Path) -> None:
+    def model() -> onnx.ModelProto:
+        made = decoder()
+        for cache in made.graph.input[4:6]:
+            cache.type.tensor_type.shape.dim[3].dim_value = 8
+        return made
+
+    case = Case(change=lambda config: config["model"]["decoder"].update(head_size=16), model=model)
+    (found,) = irlint.check(written(tmp_path, case)).findings
+    assert found.message == "head_size is 16, and the caches of the model have 4 and 8"
+    assert found.help == "write one of these sizes"
+
+
+def test_the_limit_of_digits_is_stated(tmp_path: Path) -> None:
+    path = tmp_path / "genai_config.json"
+    path.write_text('{"model": {"type": "llama", "vocab_size": ' + "9" * 4301 + "}}")
+    (found,) = irlint.check(path).findings
+    assert found.message == "it has an integer of more than 4300 digits"
 
 
 @pytest.mark.parametrize("text", ['{"model": {"type": "llama",}}', "[]", "[" * 100_000, "", '{"a": '])

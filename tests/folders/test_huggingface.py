@@ -104,13 +104,13 @@ CASES: Mapping[str, tuple[str, Json, dict[str, str], str]] = {
         "config.json",
         {**CACHE, "num_key_value_heads": 4},
         {"model.onnx": "cache"},
-        "error IRL626 the configuration makes 4 heads, and `past_key_values.0.key` of model.onnx has 2",
+        "error IRL626 the configuration results in 4 heads, and `past_key_values.0.key` of model.onnx has 2",
     ),
     "head size": (
         "config.json",
         {**CACHE, "hidden_size": 32},
         {"model.onnx": "cache"},
-        "error IRL626 the configuration makes 8 elements in a head",
+        "error IRL626 the configuration results in 8 elements in a head",
     ),
     "stated head size": ("config.json", {**CACHE, "hidden_size": 32, "head_dim": 4}, {"model.onnx": "cache"}, ""),
     "layers": (
@@ -141,13 +141,13 @@ CASES: Mapping[str, tuple[str, Json, dict[str, str], str]] = {
         "config.json",
         {"model_type": "llava", "text_config": {**CACHE, "num_key_value_heads": 4}},
         {"model.onnx": "cache"},
-        "error IRL626 the configuration makes 4 heads",
+        "error IRL626 the configuration results in 4 heads",
     ),
     "heads of GPT-2": (
         "config.json",
         {"model_type": "gpt2", "n_head": 4, "n_embd": 16, "n_layer": 1},
         {"model.onnx": "cache"},
-        "error IRL626 the configuration makes 4 heads",
+        "error IRL626 the configuration results in 4 heads",
     ),
     "variant with a fixed batch": (
         "config.json",
@@ -159,13 +159,13 @@ CASES: Mapping[str, tuple[str, Json, dict[str, str], str]] = {
         "config.json",
         {**TEXT, "is_encoder_decoder": True},
         {"encoder_model.onnx": "classifier"},
-        "warning IRL622 encoder_model.onnx is there, and no decoder_model_merged.onnx",
+        "warning IRL622 encoder_model.onnx has neither decoder_model_merged.onnx",
     ),
     "a decoder alone": (
         "config.json",
         {**TEXT, "is_encoder_decoder": True},
         {"onnx/decoder_model_merged_q4.onnx": "classifier"},
-        "warning IRL622 decoder_model_merged.onnx is there, and no encoder_model.onnx",
+        "warning IRL622 decoder_model_merged.onnx has no encoder_model.onnx",
     ),
     "encoder and decoder": (
         "config.json",
@@ -236,7 +236,7 @@ CASES: Mapping[str, tuple[str, Json, dict[str, str], str]] = {
         "preprocessor_config.json",
         {**IMAGE, "image_processor_type": "ViTImageProcessorFast", "size": {"height": 256, "width": 256}},
         {"model.onnx": "image"},
-        "error IRL626 the processor makes images of 256 rows",
+        "error IRL626 the processor returns images of 256 rows",
     ),
     "a size that keeps the ratio": (
         "preprocessor_config.json",
@@ -248,14 +248,14 @@ CASES: Mapping[str, tuple[str, Json, dict[str, str], str]] = {
         "preprocessor_config.json",
         IMAGE,
         {"model.onnx": "last"},
-        "error IRL626 the processor makes [batch, channels, height, width], and `pixel_values` of model.onnx has its",
+        "error IRL626 the processor returns [batch, channels, height, width], and `pixel_values` of model.onnx has its",
     ),
     "image": ("preprocessor_config.json", IMAGE, {"model.onnx": "image"}, ""),
     "image of another size": (
         "preprocessor_config.json",
         {**IMAGE, "size": {"height": 256, "width": 256}},
         {"model.onnx": "image"},
-        "error IRL626 the processor makes images of 256 rows, and `pixel_values` of model.onnx has 224",
+        "error IRL626 the processor returns images of 256 rows, and `pixel_values` of model.onnx has 224",
     ),
     "crop": (
         "preprocessor_config.json",
@@ -267,7 +267,7 @@ CASES: Mapping[str, tuple[str, Json, dict[str, str], str]] = {
         "preprocessor_config.json",
         {**CLIP, "size": {"shortest_edge": 224}, "crop_size": 192},
         {"model.onnx": "image"},
-        "error IRL626 the processor makes images of 192 rows",
+        "error IRL626 the processor returns images of 192 rows",
     ),
     "shortest edge": (
         "preprocessor_config.json",
@@ -285,13 +285,13 @@ CASES: Mapping[str, tuple[str, Json, dict[str, str], str]] = {
         "preprocessor_config.json",
         {**IMAGE, "image_mean": [0.5, 0.5, 0.5, 0.5]},
         {"model.onnx": "image"},
-        "error IRL626 the processor makes images of 4 channels, and `pixel_values` of model.onnx has 3",
+        "error IRL626 the processor returns images of 4 channels, and `pixel_values` of model.onnx has 3",
     ),
     "a mean for all channels": (
         "preprocessor_config.json",
         {**IMAGE, "image_mean": [0.5]},
         {"model.onnx": "image"},
-        "warning IRL626 image_mean has 1 number, and `pixel_values` of model.onnx takes no images of 1 channel",
+        "warning IRL626 image_mean has 1 number, and `pixel_values` of model.onnx accepts no images of 1 channel",
     ),
     "channels that are not normalized": (
         "preprocessor_config.json",
@@ -315,13 +315,13 @@ CASES: Mapping[str, tuple[str, Json, dict[str, str], str]] = {
         "preprocessor_config.json",
         {**IMAGE, "image_processor_type": "ConvNextImageProcessor", "size": {"shortest_edge": 256}},
         {"model.onnx": "image"},
-        "error IRL626 the processor makes images of 256 rows, and `pixel_values` of model.onnx has 224",
+        "error IRL626 the processor returns images of 256 rows, and `pixel_values` of model.onnx has 224",
     ),
     "a crop of PoolFormer": (
         "preprocessor_config.json",
         {**CLIP, "image_processor_type": "PoolFormerImageProcessor", "crop_size": 256},
         {"model.onnx": "image"},
-        "error IRL626 the processor makes images of 256 rows, and `pixel_values` of model.onnx has 224",
+        "error IRL626 the processor returns images of 256 rows, and `pixel_values` of model.onnx has 224",
     ),
     "a size of PoolFormer": (
         "preprocessor_config.json",
@@ -339,7 +339,7 @@ CASES: Mapping[str, tuple[str, Json, dict[str, str], str]] = {
         "preprocessor_config.json",
         {**IMAGE, "size": {"height": 225, "width": 225}},
         {"model.onnx": "patches"},
-        "error IRL626 model.onnx does not run with the images that the processor makes, 225 x 225",
+        "error IRL626 model.onnx does not run with the images that the processor returns, 225 x 225",
     ),
 }
 
@@ -395,7 +395,7 @@ def test_a_configuration_of_something_else_is_skipped(tmp_path: Path) -> None:
     report = irlint.check(tmp_path / "config.json")
     assert (report.files[0].status, report.files[0].reason) == (
         "skipped",
-        "no ONNX model lies beside it, or in the folder onnx",
+        "there is no ONNX model beside it or in the folder onnx",
     )
 
 

@@ -205,7 +205,7 @@ def test_a_constant_whose_users_work_is_stored_as_declared() -> None:
     stored.CopyFrom(numpy_helper.from_array(np.ones((20, 6)), stored.name))
     (root,) = irlint.check(model).folded().findings
     assert (root.severity, root.rule.code, root.value) == (Severity.ERROR, "IRL602", "e.weight")
-    assert root.help == "convert the initializer to float32, which 2 others are of, or declare float64"
+    assert root.help == "convert the initializer to float32, the type of 2 others, or declare float64"
     stored.CopyFrom(numpy_helper.from_array(np.ones((20, 7), np.float32), stored.name))
     (root,) = irlint.check(model).folded().findings
     assert (root.severity, root.rule.code, root.value) == (Severity.ERROR, "IRL601", "e.weight")

@@ -82,6 +82,6 @@ def test_processes_start_without_interruptions(played: Any) -> None:
 
 def test_elsewhere_nothing_is_asked_for() -> None:
     if not console.WINDOWS:
-        assert console.obeys_escapes(Terminal())
+        assert console.enable_escapes(Terminal())
         with console.Uninterrupted():
             pass

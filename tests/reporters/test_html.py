@@ -262,7 +262,7 @@ def test_a_page_of_ten_thousand_findings_stays_usable() -> None:
     assert len(text) < 8_000_000
     assert (text.count("<article"), text.count("<svg")) == (html.FINDINGS, html.PICTURES)
     assert "The first 10,000 of 10,500 findings are shown" in text
-    assert "200 of 10,500 findings are drawn: of one rule in one file the first ten, 200 at most" in text
+    assert "200 of 10,500 findings have a drawing: the first ten of each rule in a file, and at most 200 in all" in text
 
 
 def test_findings_that_say_the_same_are_one_article() -> None:

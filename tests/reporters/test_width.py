@@ -160,13 +160,20 @@ def test_a_remark_without_room_stands_before_its_mark() -> None:
 
 
 def test_of_a_long_list_the_ends_and_what_is_marked_are_left() -> None:
-    operands = [piece for index in range(12) for piece in (Piece(", ", spare=3), Piece(f"operand_{index}", spare=3))][
-        1:
-    ]
+    operands = [
+        piece for index in range(12) for piece in (Piece(", ", expendable=3), Piece(f"operand_{index}", expendable=3))
+    ][1:]
     operands[18] = Piece("operand_9", "primary", "int64", 3)
     line = Line(
         "[7]",
-        (Piece("y", spare=1), Piece(" = Concat <"), Piece("axis = 1", spare=2), Piece("> ("), *operands, Piece(")")),
+        (
+            Piece("y", expendable=1),
+            Piece(" = Concat <"),
+            Piece("axis = 1", expendable=2),
+            Piece("> ("),
+            *operands,
+            Piece(")"),
+        ),
     )
     shown = drawn(Drawing(lines=(line,)))
     assert shown[3] == "[7] | y = Concat <axis = 1> (operand_0, operand_1, ..., operand_9, ...)"

@@ -25,11 +25,11 @@ n = Neg (x) y = Exp (n)        | 0 | N is declared: graph input `x`, then kept b
 y = Flatten <axis = 2> (x)     | 1 | 224*H = H * 224 in Flatten[0] (axis 2, input [N, C, H, 224])
 y = Flatten <axis = 2> (v)     | 1 | 12 = 3 * 4 in Flatten[0] (axis 2, input [1, 2, 3, 4])
 k = Constant <value_ints = [1, 2]> () y = Neg (k) | 0 | 2 is axis 0 of Constant[0], then kept by Neg[1]
-s = Shape <start = 0, end = 1> (x) two = Constant <value_ints = [2]> () m = Mul (s, two) y = ConstantOfShape (m) | 0 | 2*N is made by ConstantOfShape[3] from [1]; N is declared: graph input `x`
+s = Shape <start = 0, end = 1> (x) two = Constant <value_ints = [2]> () m = Mul (s, two) y = ConstantOfShape (m) | 0 | 2*N is computed by ConstantOfShape[3] from [1]; N is declared: graph input `x`
 y = Resize (x, , f)            | 2 | 2*H = H * 2 in Resize[0] (scale 2 on axis 2); H is declared: graph input `x`
 y = Resize (x, , f)            | 3 | 336 = 224 * 1.5 in Resize[0] (scale 1.5 on axis 3); 224 is declared: graph input `x`
 y = Slice (x, one, t, k)       | 3 | _slice_0 is what Slice[0] leaves of 224
-y = f.Twice (v)                | 1 | 4 is made by Twice[0] from [1, 2, 3, 4]
+y = f.Twice (v)                | 1 | 4 is computed by Twice[0] from [1, 2, 3, 4]
 """
 
 

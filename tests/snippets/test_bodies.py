@@ -20,8 +20,8 @@ def test_what_each_branch_gives() -> None:
   y = If (c) <then_branch = t () => (float[2,3] a) { a = Relu (x) },
     else_branch = e () => (float16[2,3] b) { n = Neg (x) [half] b = Cast <to = 10> (n) }> }"""
     ) == [
-        "`then_branch` gives `a`, float[2, 3], by Relu[0]",
-        '`else_branch` gives `b`, float16[2, 3], by Cast[1] "half"',
+        "`then_branch` returns `a`, float[2, 3], by Relu[0]",
+        '`else_branch` returns `b`, float16[2, 3], by Cast[1] "half"',
         "`y` is declared as float, output 0 of the node",
     ]
 

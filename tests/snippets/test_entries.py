@@ -16,10 +16,10 @@ SHAPE = "s = Shape (x) b = Gather <axis = 0> (s, zero) q = Gather <axis = 0> (s,
 
 NOTES = """
 t = Concat <axis = 0> (b, q, c, d) y = Reshape (x, t)                                | [batch, seq, 9, 7] by Concat[3]: batch and seq are axes 0 and 1 of `x`, 9 is constant `c`, 7 is constant `d`
-h = Gather <axis = 0> (s, two) n = Div (h, d) t = Concat <axis = 0> (n, b, q) y = Reshape (x, t) | [8, batch, seq] by Concat[5]: 8 is what Div[4] makes of 56 and 7 (constant `d`), batch and seq are axes 0 and 1 of `x`
+h = Gather <axis = 0> (s, two) n = Div (h, d) t = Concat <axis = 0> (n, b, q) y = Reshape (x, t) | [8, batch, seq] by Concat[5]: 8 is computed by Div[4] from 56 and 7 (constant `d`), batch and seq are axes 0 and 1 of `x`
 t = Concat <axis = 0> (b, q, c) y = Expand (x, t)                                    | [batch, seq, 9] by Concat[3]: batch and seq are axes 0 and 1 of `x`, 9 is constant `c`
 u = Unsqueeze (m, zero) t = Concat <axis = 0> (u, d) y = Slice (x, t, t, t)          | [3, 7] by Concat[4]: 3 is constant `m`, 7 is constant `d`
-t = Cast <to = 7> (f) y = Slice (x, t, t, t)                                         | [4, 6] by Cast[3]: 4 and 6 are what Cast[3] makes
+t = Cast <to = 7> (f) y = Slice (x, t, t, t)                                         | [4, 6] by Cast[3]: 4 and 6 are computed by Cast[3]
 """.strip().splitlines()
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from irlint.folders.beside import Interface, Unreadable, interface
 from irlint.folders.places import is_file, is_folder, joined
-from irlint.folders.statements import Checked, Disagreement
+from irlint.folders.statements import Checked, ConfigFault
 from irlint.folders.triton.config import Config, files_in, is_in_version, parsed
 from irlint.folders.triton.fields import field_faults
 from irlint.folders.triton.files import file_faults, missing
@@ -28,14 +28,16 @@ def checked(path: str, text: str) -> Checked:
     if TEMPLATE.search(text):
         return Checked(KIND, reason="it is a template, which a script fills in")
     if is_in_version(path):
-        return Checked(KIND, reason="it lies in the folder of a version, where the server does not read it")
+        return Checked(KIND, reason="it is in the folder of a version, where the server does not read it")
     config = parsed(path, text)
-    if isinstance(config, Disagreement):
+    if isinstance(config, ConfigFault):
         return Checked(KIND, (config,))
     return Checked(KIND, tuple(_found(config)))
 
 
-def _found(config: Config) -> Iterator[Disagreement]:
+def _found(config: Config) -> Iterator[ConfigFault]:
+    """The findings about a configuration: about its fields and files, then about the model of each version, each
+    finding once."""
     for check in (field_faults, file_faults, parameter_faults, accelerator_faults, optional_faults, _versions):
         yield from check(config)
     if config.message.input and config.message.model_warmup:
@@ -59,7 +61,9 @@ def _found(config: Config) -> Iterator[Disagreement]:
                     yield each
 
 
-def _versions(config: Config) -> Iterator[Disagreement]:
+def _versions(config: Config) -> Iterator[ConfigFault]:
+    """The findings about missing version folders. They are warnings if the server still loads a version, or if no
+    version exists yet."""
     policy = config.message.version_policy
     for at, version in enumerate(policy.specific.versions):
         if str(version) not in config.every_version:
@@ -78,18 +82,18 @@ def _versions(config: Config) -> Iterator[Disagreement]:
             missing(
                 config.at("name", 0),
                 "there is no folder of a version, and the server loads no model without one",
-                "put the model into a folder that is called by its version: 1",
+                "put the model into a folder whose name is its version, such as 1",
             )
         )
 
 
-def _warning(found: Disagreement) -> Disagreement:
+def _warning(found: ConfigFault) -> ConfigFault:
     from irlint.findings.faults import Severity
 
-    return Disagreement(found.fault.lowered(Severity.WARNING), found.span, found.value)
+    return ConfigFault(found.fault.lowered(Severity.WARNING), found.span, found.value)
 
 
-def _in_version(config: Config, version: str) -> Iterator[Disagreement]:
+def _in_version(config: Config, version: str) -> Iterator[ConfigFault]:
     """The findings about the model of one version."""
     path = config.model_file(version)
     shown = f"{version}/{config.filename}"
@@ -113,7 +117,8 @@ def _in_version(config: Config, version: str) -> Iterator[Disagreement]:
     yield from _against(config, model)
 
 
-def _against(config: Config, model: Interface) -> Iterator[Disagreement]:
+def _against(config: Config, model: Interface) -> Iterator[ConfigFault]:
+    """The findings about a configuration and its model. Requests are examined only if the server loads the model."""
     from irlint.folders.triton.completion import completed
     from irlint.folders.triton.requests import request_faults
     from irlint.folders.triton.sequences import sequence_faults, warmup_faults

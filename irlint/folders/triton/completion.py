@@ -6,13 +6,13 @@ core's ``backend_model.cc``.
 
 from __future__ import annotations
 
-from irlint.folders.beside import Interface, Stated
+from irlint.folders.beside import Interface, Reported
 from irlint.folders.triton.config import Config
 from irlint.folders.triton.fields import ANY
 from irlint.lazy_typing import Any
 from irlint.records import replaced
 
-#: The ``max_batch_size`` of a model that takes batches, if the configuration states none.
+#: The ``max_batch_size`` that the server sets for a model with a batch axis.
 DEFAULT_MAX_BATCH_SIZE = 4
 
 
@@ -20,8 +20,8 @@ def completed(config: Config, model: Interface) -> Config:
     """The configuration with the ``max_batch_size`` that the server sets.
 
     The ONNX Runtime backend sets it if the configuration does not list both inputs and outputs, and the first axis of
-    every input and output of the model is dynamic. If that is uncertain, the result is a copy without dims, so that no
-    dims are compared.
+    every required input and every output of the model is dynamic. If an axis is uncertain, the result is a copy of the
+    configuration without dims, so that no dims are compared.
     """
     if config.backend != "onnxruntime" or config.message.max_batch_size or lists_everything(config):
         return config
@@ -45,8 +45,8 @@ def lists_everything(config: Config) -> bool:
     return bool((message.input or message.batch_input) and message.output)
 
 
-def _is_batched(ends: tuple[Stated, ...]) -> bool | None:
-    """Whether the first axis of every input and output is dynamic; None if that is uncertain."""
+def _is_batched(ends: tuple[Reported, ...]) -> bool | None:
+    """Whether the first axis of every one of ``ends`` is dynamic; None if an axis is uncertain and no axis is fixed."""
     first = [None if each.sizes is None else each.sizes[0] if each.sizes else 0 for each in ends]
     if any(size not in (ANY, None) for size in first):
         return False

@@ -12,7 +12,7 @@ import re
 from irlint.findings.wording import bounded, closest
 from irlint.folders.places import absolute, folders_in, is_folder, joined, names_in
 from irlint.folders.rules import NOT_PARSED
-from irlint.folders.statements import Disagreement, Span
+from irlint.folders.statements import ConfigFault, Span
 from irlint.folders.textproto import Places, places
 from irlint.folders.triton.schema import ENUMS, MESSAGES, enum_values, model_config
 from irlint.lazy_typing import Any
@@ -28,7 +28,7 @@ OTHER_NUMBER = re.compile(r"-?(0[bBoO]|[0-9][0-9a-fA-FxX]*_)")
 
 @record
 class Backend:
-    """A backend, with the name of its model file and the platforms, by which the server chooses it."""
+    """A backend. The server chooses it by the name of its model file or by one of its platforms."""
 
     name: str
     filename: str
@@ -52,9 +52,9 @@ BACKENDS = (
 class Config:
     """A configuration, the positions of its fields, and the values that the server adds.
 
-    ``backend`` is "" if the server finds none. ``versions`` are the version folders that the server loads,
-    ``every_version`` are all of them, and ``first_files`` are the files in the first folder of the model.
-    ``is_completed``: the server sets ``max_batch_size``.
+    ``backend`` is "" if the server finds no backend, and ``filename`` is the name of the model file. ``versions`` are
+    the version folders that the server loads, and ``every_version`` are all version folders. ``first_files`` are the
+    files in the first subfolder. ``is_completed``: the server has set ``max_batch_size``.
     """
 
     path: str
@@ -73,7 +73,7 @@ class Config:
 
     @property
     def name(self) -> str:
-        """The name of its folder, which is the name of the model."""
+        """The name of the folder of the configuration, which is the name of the model."""
         return os.path.basename(absolute(self.folder))
 
     @property
@@ -85,17 +85,16 @@ class Config:
         return bool(self.message.max_batch_size > 0)
 
     def at(self, *path: str | int) -> Span:
-        """The position of a field; that of the innermost enclosing message if it does not exist."""
+        """The position of a field; if it does not exist, that of the innermost message of its path that exists."""
         return self.places.of(*path)
 
     def model_file(self, version: str) -> str:
-        """The path of the model of a version. If that is a folder, the model is the file inside it with the same
-        name."""
+        """The path of the model of a version. If the path is a folder, the model is the file of the same name in it."""
         path = joined(self.folder, version, self.filename)
         return joined(path, self.filename) if is_folder(path) else path
 
 
-def parsed(path: str, text: str) -> Config | Disagreement:
+def parsed(path: str, text: str) -> Config | ConfigFault:
     """The configuration at ``path``, which has this text, or the fault if the server cannot parse it."""
     from google.protobuf import text_format
 
@@ -111,14 +110,16 @@ def parsed(path: str, text: str) -> Config | Disagreement:
     for place, token in where.texts.items():
         if OTHER_NUMBER.match(token):
             fault = NOT_PARSED.fault(f"`{token}` is no number", help="write it in decimal digits")
-            return Disagreement(fault, where.of(*place))
+            return ConfigFault(fault, where.of(*place))
     every = _versions(os.path.dirname(path))
     files = _first_files(os.path.dirname(path))
     backend, filename = _completed(message, files)
     return Config(path, message, where, backend, filename, _loaded(message, every), every, files)
 
 
-def _not_parsed(error: Any, text: str) -> Disagreement:
+def _not_parsed(error: Any, text: str) -> ConfigFault:
+    """The fault of a text that protobuf refuses, at the position of its error. If a field or a value is unknown, the
+    help names a similar one or all."""
     line, column = error.GetLine() or 1, error.GetColumn() or 1
     reason = bounded(re.sub(r"^\d+:\d+ : ('.*': )?", "", str(error), flags=re.S).rstrip("."))
     reason = reason.replace("inference.", "")
@@ -134,17 +135,17 @@ def _not_parsed(error: Any, text: str) -> Disagreement:
     )
     if unknown is not None and close is None:
         help = f"use one of {', '.join(names)}" if len(names) < 20 else "remove it"
-    return Disagreement(NOT_PARSED.fault(reason, help=help), Span(line, column, line, column + length))
+    return ConfigFault(NOT_PARSED.fault(reason, help=help), Span(line, column, line, column + length))
 
 
-def _out_of_range(reason: str, text: str) -> Disagreement:
+def _out_of_range(reason: str, text: str) -> ConfigFault:
     found = re.search(r"-?\d+", reason)
     at = text.find(found[0]) if found is not None else -1
     if found is None or at < 0:
-        return Disagreement(NOT_PARSED.fault(reason, help="correct the value"))
+        return ConfigFault(NOT_PARSED.fault(reason, help="correct the value"))
     line, column = text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at)
-    help = "write a number that the field holds"
-    return Disagreement(NOT_PARSED.fault(reason, help=help), Span(line, column, line, column + len(found[0])))
+    help = "write a number in the range of the field"
+    return ConfigFault(NOT_PARSED.fault(reason, help=help), Span(line, column, line, column + len(found[0])))
 
 
 def _versions(folder: str) -> tuple[str, ...]:
@@ -154,7 +155,8 @@ def _versions(folder: str) -> tuple[str, ...]:
 
 
 def is_in_version(path: str) -> bool:
-    """Whether a configuration is in the folder of a version, and not in that of a model whose name is a number."""
+    """Whether a configuration is in the folder of a version, and not in the folder of a model whose name is a number:
+    the folder of a model has version folders."""
     folder = absolute(os.path.dirname(path))
     return os.path.basename(folder).isdecimal() and not _versions(folder)
 

@@ -16,7 +16,7 @@ from irlint.findings.wording import first_few
 from irlint.folders.beside import Interface, Unreadable, interface, suggestion
 from irlint.folders.places import folders_in, is_file, is_folder, joined, parent
 from irlint.folders.rules import ENSEMBLE_MISMATCH, SIZE_EXCLUDED
-from irlint.folders.statements import Disagreement, Span
+from irlint.folders.statements import ConfigFault, Span
 from irlint.folders.triton.completion import completed
 from irlint.folders.triton.config import Config, parsed
 from irlint.folders.triton.fields import ANY
@@ -39,8 +39,8 @@ LATEST = -1
 class End:
     """An input or output of the ensemble or of a model.
 
-    ``owner`` is the name of the ensemble or model. The type is "" if it is unknown. ``dims`` and ``full`` are the sizes
-    without and with the batch axis, None if they are unknown.
+    ``owner`` is the name of the ensemble or model. ``type`` is "" if the type is unknown. ``dims`` are the sizes
+    without the batch axis and ``full`` the sizes with it; both are None if the shape is unknown.
     """
 
     owner: str
@@ -54,9 +54,9 @@ class End:
 class Step:
     """The model of a step.
 
-    The inputs and outputs are None if they are unknown. ``max_batch_size`` is 0 if neither the configuration nor the
-    server sets it. ``versions`` are those that the server loads, None if there is no version folder. ``made`` has the
-    shapes of the outputs that the model computes from inputs of the configured shapes.
+    ``inputs`` and ``outputs`` are None if they are unknown. ``max_batch_size`` is 0 if neither the configuration nor
+    the server sets it. ``versions`` are the versions that the server loads, None if there is no version folder.
+    ``computed`` are the shapes of the outputs, by name, that the model computes from inputs of the configured shapes.
     """
 
     inputs: Mapping[str, End] | None
@@ -64,11 +64,11 @@ class Step:
     max_batch_size: int
     versions: tuple[str, ...] | None
     is_decoupled: bool = False
-    made: Mapping[str, Shape] = NOTHING
+    computed: Mapping[str, Shape] = NOTHING
 
 
-def ensemble_faults(config: Config) -> Iterator[Disagreement]:
-    """Findings about steps that do not fit their models or each other."""
+def ensemble_faults(config: Config) -> Iterator[ConfigFault]:
+    """The findings about steps that contradict their models or each other."""
     steps = config.message.ensemble_scheduling.step
     if not steps:
         yield _refused(config.at("ensemble_scheduling", 0), "the ensemble has no steps", "add a `step`")
@@ -102,12 +102,13 @@ def ensemble_faults(config: Config) -> Iterator[Disagreement]:
     yield from _cycle(config)
 
 
-def _refused(span: Span, message: str, help: str, related: tuple[Related, ...] = ()) -> Disagreement:
-    return Disagreement(ENSEMBLE_MISMATCH.fault(message, help=help), span, related=related)
+def _refused(span: Span, message: str, help: str, related: tuple[Related, ...] = ()) -> ConfigFault:
+    return ConfigFault(ENSEMBLE_MISMATCH.fault(message, help=help), span, related=related)
 
 
 def _end(owner: str, tensor: Any, *, batched: bool, is_own: bool = False) -> End:
-    """A tensor that a configuration lists. A reshape counts only in the configuration of the ensemble itself."""
+    """An input or output that a configuration lists. With ``is_own``, the configuration is that of the ensemble itself,
+    and a reshape replaces the dims."""
     kind = value_name("DataType", tensor.data_type)
     shape = tensor.reshape.shape if is_own and tensor.HasField("reshape") else tensor.dims
     dims = tuple(shape) if tensor.dims else None
@@ -117,7 +118,9 @@ def _end(owner: str, tensor: Any, *, batched: bool, is_own: bool = False) -> End
 
 def _maps(
     config: Config, path: tuple[str | int, ...], step: Any, at: int, writers: dict[str, int]
-) -> Iterator[Disagreement]:
+) -> Iterator[ConfigFault]:
+    """A finding for each missing field of a step, and for each tensor that another step writes, too. Adds the tensors
+    of the step to ``writers``."""
     for field in ("model_name", "input_map", "output_map"):
         if not getattr(step, field):
             yield _refused(config.at(*path), f"step {at} has no {field}", f"add {field}")
@@ -141,7 +144,7 @@ def _model(config: Config, name: str) -> Step | None:
     path = joined(folder, "config.pbtxt")
     text = whole(path, "configuration").decode("utf-8", "replace") if is_file(path) else ""
     found = parsed(path, text)
-    if isinstance(found, Disagreement):
+    if isinstance(found, ConfigFault):
         return Step(None, None, 0, None)
     model = _interface(found)
     if model is not None:
@@ -150,15 +153,13 @@ def _model(config: Config, name: str) -> Step | None:
     returned = _ends(found, found.message.output, None if model is None else model.outputs)
     versions = found.versions if found.every_version else None
     decoupled = found.message.model_transaction_policy.decoupled
-    made = NOTHING if model is None else _made(found, model)
-    return Step(inputs, returned, found.message.max_batch_size, versions, decoupled, made)
+    computed = NOTHING if model is None else _computed(found, model)
+    return Step(inputs, returned, found.message.max_batch_size, versions, decoupled, computed)
 
 
-def _made(config: Config, model: Interface) -> Mapping[str, Shape]:
-    """The shapes of the outputs that a model computes from inputs of the configured shapes.
-
-    Outputs with a reshape are omitted. There are none if the model has errors with these inputs.
-    """
+def _computed(config: Config, model: Interface) -> Mapping[str, Shape]:
+    """The shapes of the outputs that a model computes from inputs of the configured shapes, by the names of the
+    outputs. Outputs with a reshape are omitted. Empty if the model has errors with these inputs."""
     fed: dict[str, Shape] = {}
     for each in config.message.input:
         shape = each.reshape.shape if each.HasField("reshape") else each.dims
@@ -173,6 +174,8 @@ def _made(config: Config, model: Interface) -> Mapping[str, Shape]:
 
 
 def _interface(config: Config) -> Interface | None:
+    """The model of the latest version that the server loads; None if there is no version, if irlint does not compare
+    models of the backend, or if the model cannot be read."""
     if config.backend not in BACKENDS or not config.versions:
         return None
     try:
@@ -182,7 +185,8 @@ def _interface(config: Config) -> Interface | None:
 
 
 def _ends(config: Config, listed: Sequence[Any], stated: Any) -> Mapping[str, End] | None:
-    """The inputs or outputs that the configuration of a model lists, else those of the model; None if it is unknown."""
+    """The inputs or outputs that the configuration of a model lists, or, if it lists none, those of the model; None if
+    the model is unknown."""
     if listed:
         return {each.name: _end(config.name, each, batched=config.batches) for each in listed}
     if stated is None:
@@ -199,7 +203,7 @@ def _ends(config: Config, listed: Sequence[Any], stated: Any) -> Mapping[str, En
 
 def _version(
     config: Config, path: tuple[str | int, ...], numbered: tuple[int, Any], model: Step
-) -> Iterator[Disagreement]:
+) -> Iterator[ConfigFault]:
     """A finding if a step names a version that the server does not load; a step without a version means version 0."""
     at, step = numbered
     if step.model_version == LATEST or model.versions is None or str(step.model_version) in model.versions:
@@ -213,7 +217,7 @@ def _version(
     yield _refused(config.at(*path, "model_version" if stated else "model_name", 0), message, help)
 
 
-def _batches(config: Config, path: tuple[str | int, ...], step: Any, model: Step) -> Iterator[Disagreement]:
+def _batches(config: Config, path: tuple[str | int, ...], step: Any, model: Step) -> Iterator[ConfigFault]:
     own, most = config.message.max_batch_size, model.max_batch_size
     if most and most < own:
         message = f"the ensemble allows batches of {own}, and its model `{step.model_name}` of {most}"
@@ -223,7 +227,8 @@ def _batches(config: Config, path: tuple[str | int, ...], step: Any, model: Step
 
 def _tensors(
     config: Config, path: tuple[str | int, ...], numbered: tuple[int, Any], model: Step, ends: dict[str, End]
-) -> Iterator[Disagreement]:
+) -> Iterator[ConfigFault]:
+    """The findings about the inputs and outputs that a step maps. Adds the ends of new tensors to ``ends``."""
     at, step = numbered
     for kind, entries, known in (
         ("input", step.input_map, model.inputs),
@@ -237,7 +242,7 @@ def _tensors(
                 message = f"step {at} maps `{tensor}` to the {kind} `{name}`, which `{step.model_name}` does not have"
                 yield _refused(span, message, suggestion(name, list(known)))
                 continue
-            yield from _consistent(span, tensor, ends.setdefault(tensor, known[name]), known[name])
+            yield from _contradictions(span, tensor, ends.setdefault(tensor, known[name]), known[name])
     for name, end in (model.inputs or {}).items():
         if name not in step.input_map and not end.optional and _is_first(model.inputs, name):
             message = f"step {at} does not map the input `{name}` of `{step.model_name}`"
@@ -251,7 +256,9 @@ def _is_first(ends: Mapping[str, End] | None, name: str) -> bool:
     return next(each for each, end in found if end is own) == name
 
 
-def _consistent(span: Span, name: str, one: End, other: End) -> Iterator[Disagreement]:
+def _contradictions(span: Span, name: str, one: End, other: End) -> Iterator[ConfigFault]:
+    """The findings about two ends of a tensor with different types, or with shapes that differ with and without the
+    batch axis."""
     related = (Related(one.owner, f"{one.type} {list(one.full or ())}"),) if one.owner != other.owner else ()
     if one.type and other.type and one.type != other.type:
         message = f"the tensor `{name}` is {one.type} in `{one.owner}` and {other.type} in `{other.owner}`"
@@ -259,18 +266,19 @@ def _consistent(span: Span, name: str, one: End, other: End) -> Iterator[Disagre
     pairs = ((one.dims, other.dims), (one.full, other.full))
     if any(a is None or b is None for a, b in pairs):
         return
-    if not any(_alike(a or (), b or ()) for a, b in pairs):
+    if not any(_may_be_equal(a or (), b or ()) for a, b in pairs):
         full, others = list(one.full or ()), list(other.full or ())
         message = f"the tensor `{name}` is {full} in `{one.owner}` and {others} in `{other.owner}`"
         yield _refused(span, message, "make both shapes equal", related)
 
 
-def _alike(one: Sequence[int], other: Sequence[int]) -> bool:
+def _may_be_equal(one: Sequence[int], other: Sequence[int]) -> bool:
+    """Whether two shapes can be equal; -1 is any size."""
     return len(one) == len(other) and all(a == b or ANY in (a, b) for a, b in zip(one, other))
 
 
-def _flow(config: Config, steps: Sequence[Any], writers: Mapping[str, int]) -> Iterator[Disagreement]:
-    """Findings about tensors that nothing writes or uses, and about steps that wait for each other."""
+def _flow(config: Config, steps: Sequence[Any], writers: Mapping[str, int]) -> Iterator[ConfigFault]:
+    """The findings about tensors that nothing writes or uses, and about steps that wait for each other."""
     given = {each.name for each in config.message.input}
     returned = {each.name for each in config.message.output}
     used = {name for step in steps for name in step.input_map.values()}
@@ -309,59 +317,60 @@ def _flow(config: Config, steps: Sequence[Any], writers: Mapping[str, int]) -> I
 def _order(steps: Sequence[Any], given: set[str]) -> list[int]:
     """The indices of the steps in an order in which they can run; steps that never get all their inputs are omitted."""
     missing = [set(step.input_map.values()) - given for step in steps]
-    takers: dict[str, list[int]] = {}
+    readers: dict[str, list[int]] = {}
     for at, names in enumerate(missing):
         for name in names:
-            takers.setdefault(name, []).append(at)
+            readers.setdefault(name, []).append(at)
     found = [at for at, names in enumerate(missing) if not names]
     for at in found:
         for name in steps[at].output_map.values():
-            for other in takers.pop(name, []):
+            for other in readers.pop(name, []):
                 missing[other].discard(name)
                 if not missing[other]:
                     found.append(other)
     return found
 
 
-def _passed(config: Config, steps: Sequence[Any], models: Mapping[str, Step | None]) -> Iterator[Disagreement]:
-    """A finding if a model computes one size of a tensor, and the configuration of the next model allows only
-    another."""
-    made: dict[str, tuple[str, Shape]] = {}
+def _passed(config: Config, steps: Sequence[Any], models: Mapping[str, Step | None]) -> Iterator[ConfigFault]:
+    """A finding if the model of a step computes a size of a tensor, and the configuration of a model that reads the
+    tensor allows only another size."""
+    computed: dict[str, tuple[str, Shape]] = {}
     for step in steps:
         writer = models[step.model_name]
         for name, tensor in step.output_map.items():
-            if writer is not None and name in writer.made:
-                made[tensor] = (step.model_name, writer.made[name])
+            if writer is not None and name in writer.computed:
+                computed[tensor] = (step.model_name, writer.computed[name])
     for at, step in enumerate(steps):
         reader = models[step.model_name]
         for name, tensor in sorted(step.input_map.items()):
             end = ((reader.inputs if reader is not None else None) or {}).get(name)
-            owner, shape = made.get(tensor, ("", ()))
+            owner, shape = computed.get(tensor, ("", ()))
             if end is None or end.full is None or len(end.full) != len(shape):
                 continue
-            pairs = [(size, own) for size, own in zip(shape, end.full) if isinstance(size, int) and own != ANY]
-            wrong = next(((size, own) for size, own in pairs if size != own), None)
+            known = [axis for axis, size in enumerate(shape) if isinstance(size, int) and end.full[axis] != ANY]
+            wrong = next((axis for axis in known if shape[axis] != end.full[axis]), None)
             if wrong is not None:
-                message = f"`{owner}` makes {wrong[0]} in `{tensor}`, and `{step.model_name}` takes {wrong[1]} only"
-                help = f"make both sizes equal; irlint shapes lists those of `{owner}`"
+                only = f"`{step.model_name}` accepts only {end.full[wrong]}"
+                message = f"axis {wrong} of `{tensor}` is {shape[wrong]} in the results of `{owner}`, and {only}"
+                help = f"make both sizes equal; `irlint shapes` lists the sizes of `{owner}`"
                 span = config.places.of_key(("ensemble_scheduling", 0, "step", at), "input_map", name)
-                yield Disagreement(SIZE_EXCLUDED.fault(message, help=help), span)
+                yield ConfigFault(SIZE_EXCLUDED.fault(message, help=help), span)
 
 
-def _origins(config: Config, steps: Sequence[Any], decoupled: set[int]) -> Iterator[Disagreement]:
-    """A finding if a step or the ensemble takes tensors of different origins.
+def _origins(config: Config, steps: Sequence[Any], decoupled: set[int]) -> Iterator[ConfigFault]:
+    """A finding if a step reads, or the ensemble returns, tensors of different origins.
 
-    The origin of a tensor is the decoupled model on which it depends, or the request. A decoupled model returns any
-    number of responses, so such tensors do not belong together.
+    The origin of a tensor is the step with a decoupled model on which it depends, or None for the request. A decoupled
+    model returns any number of responses, so tensors of different origins do not belong together.
     """
     origins: dict[str, int | None] = {each.name: None for each in config.message.input}
     for at in _order(steps, set(origins)):
         step = steps[at]
         taken = {origins[name] for name in step.input_map.values()}
         if len(taken) > 1:
-            message = f"step {at} takes tensors of different decoupled models"
+            message = f"step {at} reads tensors of different decoupled models"
             span = config.at("ensemble_scheduling", 0, "step", at)
-            yield _refused(span, message, "take tensors of one decoupled model")
+            yield _refused(span, message, "read tensors of one decoupled model")
             return
         origins |= dict.fromkeys(step.output_map.values(), at if at in decoupled else next(iter(taken), None))
     if len({origins.get(each.name) for each in config.message.output}) > 1:
@@ -369,7 +378,7 @@ def _origins(config: Config, steps: Sequence[Any], decoupled: set[int]) -> Itera
         yield _refused(config.at("output", 0), message, "return tensors of one decoupled model")
 
 
-def _cycle(config: Config) -> Iterator[Disagreement]:
+def _cycle(config: Config) -> Iterator[ConfigFault]:
     """A finding for each step whose model needs the ensemble itself."""
     root = parent(config.folder)
     steps = config.message.ensemble_scheduling.step

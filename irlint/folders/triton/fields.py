@@ -12,7 +12,7 @@ from math import prod
 
 from irlint.findings.wording import first_few
 from irlint.folders.rules import FIELD_REFUSED
-from irlint.folders.statements import Disagreement, Span
+from irlint.folders.statements import ConfigFault, Span
 from irlint.folders.triton.config import BACKENDS, ENSEMBLE, Config
 from irlint.folders.triton.schema import enum_values, value_name
 from irlint.lazy_typing import Any
@@ -29,17 +29,18 @@ PLATFORMS = {
 ANY = -1
 
 
-def refused(span: Span, message: str, help: str) -> Disagreement:
-    return Disagreement(FIELD_REFUSED.fault(message, help=help), span)
+def refused(span: Span, message: str, help: str) -> ConfigFault:
+    """The finding about a value that the server refuses."""
+    return ConfigFault(FIELD_REFUSED.fault(message, help=help), span)
 
 
-def field_faults(config: Config) -> Iterator[Disagreement]:
+def field_faults(config: Config) -> Iterator[ConfigFault]:
     """A finding for each value that the server refuses."""
     for check in CHECKS:
         yield from check(config)
 
 
-def _name(config: Config) -> Iterator[Disagreement]:
+def _name(config: Config) -> Iterator[ConfigFault]:
     name = config.message.name
     if name and name != config.name:
         yield refused(
@@ -49,7 +50,8 @@ def _name(config: Config) -> Iterator[Disagreement]:
         )
 
 
-def _backend(config: Config) -> Iterator[Disagreement]:
+def _backend(config: Config) -> Iterator[ConfigFault]:
+    """The findings about the platform and the backend."""
     platform, backend = config.message.platform, config.message.backend
     if platform == ENSEMBLE:
         if backend:
@@ -76,7 +78,7 @@ def _backend(config: Config) -> Iterator[Disagreement]:
         )
 
 
-def _no_backend(config: Config) -> Iterator[Disagreement]:
+def _no_backend(config: Config) -> Iterator[ConfigFault]:
     """A finding if neither the configuration nor the files of the model determine a backend."""
     file, files = config.message.default_model_filename, sorted(config.first_files)
     if not file and ("." in config.name or not files):
@@ -89,7 +91,8 @@ def _no_backend(config: Config) -> Iterator[Disagreement]:
     yield refused(span, message, f'add `backend: "{backend}"`' if backend else "add `backend`")
 
 
-def _batching(config: Config) -> Iterator[Disagreement]:
+def _batching(config: Config) -> Iterator[ConfigFault]:
+    """The findings about max_batch_size and the preferred batch sizes."""
     most = config.message.max_batch_size
     if most < 0:
         yield refused(config.at("max_batch_size", 0), f"max_batch_size is {most}", "write 0 or more")
@@ -114,7 +117,8 @@ def _completes_batches(config: Config) -> bool:
     return config.message.max_batch_size == 0 and not complete
 
 
-def _priorities(config: Config) -> Iterator[Disagreement]:
+def _priorities(config: Config) -> Iterator[ConfigFault]:
+    """The findings about priority levels and queue policies of dynamic batching."""
     batching = config.message.dynamic_batching
     levels, default = batching.priority_levels, batching.default_priority_level
     path = ("dynamic_batching", 0)
@@ -136,7 +140,8 @@ def _priorities(config: Config) -> Iterator[Disagreement]:
             yield refused(span, "preserve_ordering and a timeout action of DELAY exclude each other", "write REJECT")
 
 
-def _sequences(config: Config) -> Iterator[Disagreement]:
+def _sequences(config: Config) -> Iterator[ConfigFault]:
+    """The findings about sequence batching and its controls."""
     if not config.message.HasField("sequence_batching"):
         return
     batching = config.message.sequence_batching
@@ -160,7 +165,8 @@ def _sequences(config: Config) -> Iterator[Disagreement]:
             yield from _control(config, (*path, "control", number), each, seen)
 
 
-def _control(config: Config, path: tuple[str | int, ...], control: Any, seen: dict[int, str]) -> Iterator[Disagreement]:
+def _control(config: Config, path: tuple[str | int, ...], control: Any, seen: dict[int, str]) -> Iterator[ConfigFault]:
+    """The findings about one control; ``seen`` has the kinds of the controls before, by number."""
     kind = value_name("ControlKind", control.kind)
     span = config.at(*path)
     if control.kind in seen:
@@ -186,13 +192,14 @@ def _control(config: Config, path: tuple[str | int, ...], control: Any, seen: di
         yield refused(span, f"{name} has {len(values)} entries, not 2", "state the values of false and of true")
 
 
-def _tensors(config: Config) -> Iterator[Disagreement]:
+def _tensors(config: Config) -> Iterator[ConfigFault]:
     for kind in ("input", "output"):
         for at, tensor in enumerate(getattr(config.message, kind)):
             yield from _tensor(config, (kind, at), tensor)
 
 
-def _tensor(config: Config, path: tuple[str | int, ...], tensor: Any) -> Iterator[Disagreement]:
+def _tensor(config: Config, path: tuple[str | int, ...], tensor: Any) -> Iterator[ConfigFault]:
+    """The findings about an input or output that the configuration lists."""
     label = f"{path[0]} `{tensor.name}`" if tensor.name else f"{path[0]} {path[1]}"
     if not tensor.name:
         yield refused(config.at(*path), f"{label} has no name", "name the tensor of the model")
@@ -214,18 +221,18 @@ def _tensor(config: Config, path: tuple[str | int, ...], tensor: Any) -> Iterato
             yield refused(config.at(*path, flag, 0), f"{label} has {flag}, which only TensorRT has", "remove it")
 
 
-def _reshape(config: Config, path: tuple[str | int, ...], tensor: Any, label: str) -> Iterator[Disagreement]:
+def _reshape(config: Config, path: tuple[str | int, ...], tensor: Any, label: str) -> Iterator[ConfigFault]:
     dims, shape = list(tensor.dims), list(tensor.reshape.shape)
     span = config.at(*path, "reshape", 0)
     if not shape and not config.batches and not _completes_batches(config):
         yield refused(span, f"{label} has an empty reshape without batches", "state the shape, or set max_batch_size")
     elif dims and _volumes(dims) != _volumes(shape):
         help = "state as many elements, and -1 at the corresponding places"
-        yield refused(span, f"{label} has the dims {dims}, which do not make the shape {shape}", help)
+        yield refused(span, f"{label} has the dims {dims}, which cannot be reshaped to {shape}", help)
 
 
 def _volumes(dims: list[int]) -> list[int]:
-    """The number of elements in front of, between and behind the dynamic axes."""
+    """The products of the sizes before, between and after the dynamic axes."""
     parts: list[list[int]] = [[]]
     for dim in dims:
         if dim == ANY:
@@ -235,7 +242,8 @@ def _volumes(dims: list[int]) -> list[int]:
     return [prod(each) for each in parts]
 
 
-def _batch_tensors(config: Config) -> Iterator[Disagreement]:
+def _batch_tensors(config: Config) -> Iterator[ConfigFault]:
+    """The findings about batch_input and batch_output."""
     inputs = {each.name for each in config.message.input}
     outputs = {each.name for each in config.message.output}
     for kind in ("batch_input", "batch_output"):
@@ -261,7 +269,8 @@ def _batch_tensors(config: Config) -> Iterator[Disagreement]:
                 yield refused(span, f"the target `{name}` is listed twice", "list each output once")
 
 
-def _instances(config: Config) -> Iterator[Disagreement]:
+def _instances(config: Config) -> Iterator[ConfigFault]:
+    """The findings about instance groups."""
     for at, group in enumerate(config.message.instance_group):
         path, kind = ("instance_group", at), value_name("InstanceKind", group.kind)
         if config.is_ensemble:
@@ -281,12 +290,12 @@ def _instances(config: Config) -> Iterator[Disagreement]:
             yield refused(span, f"the openvino backend has no instances of {kind}", "use KIND_CPU or KIND_AUTO")
 
 
-def _cache(config: Config) -> Iterator[Disagreement]:
+def _cache(config: Config) -> Iterator[ConfigFault]:
     if config.message.model_transaction_policy.decoupled and config.message.response_cache.enable:
         yield refused(config.at("response_cache", 0), "a decoupled model cannot be cached", "remove one of the two")
 
 
-def _metrics(config: Config) -> Iterator[Disagreement]:
+def _metrics(config: Config) -> Iterator[ConfigFault]:
     for at, control in enumerate(config.message.model_metrics.metric_control):
         path = ("model_metrics", 0, "metric_control", at)
         if not control.metric_identifier.family:
@@ -295,7 +304,7 @@ def _metrics(config: Config) -> Iterator[Disagreement]:
             yield refused(config.at(*path), f"metric_control {at} has no buckets", "add histogram_options.buckets")
 
 
-def _ensemble_fields(config: Config) -> Iterator[Disagreement]:
+def _ensemble_fields(config: Config) -> Iterator[ConfigFault]:
     if not config.message.HasField("ensemble_scheduling"):
         return
     for field in ("optimization", "model_warmup"):
@@ -304,7 +313,7 @@ def _ensemble_fields(config: Config) -> Iterator[Disagreement]:
             yield refused(config.at(field, 0), f"an ensemble has no {field}", "move it to the models of the steps")
 
 
-CHECKS: tuple[Callable[[Config], Iterator[Disagreement]], ...] = (
+CHECKS: tuple[Callable[[Config], Iterator[ConfigFault]], ...] = (
     _name,
     _backend,
     _batching,

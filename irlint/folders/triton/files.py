@@ -12,7 +12,7 @@ from math import prod
 
 from irlint.folders.places import is_file, is_inside, joined, size_of
 from irlint.folders.rules import FILE_MISSING
-from irlint.folders.statements import Disagreement, Span
+from irlint.folders.statements import ConfigFault, Span
 from irlint.folders.triton.config import Config
 from irlint.folders.triton.fields import ANY, refused
 from irlint.folders.triton.schema import value_name
@@ -22,12 +22,14 @@ from irlint.lazy_typing import Any
 BYTES = {"BOOL": 1, "8": 1, "16": 2, "32": 4, "64": 8}
 
 
-def missing(span: Span, message: str, help: str = "add the file, or correct the name") -> Disagreement:
-    return Disagreement(FILE_MISSING.fault(message, help=help), span)
+def missing(span: Span, message: str, help: str = "add the file, or correct the name") -> ConfigFault:
+    """The finding about a missing file or folder."""
+    return ConfigFault(FILE_MISSING.fault(message, help=help), span)
 
 
-def file_faults(config: Config) -> Iterator[Disagreement]:
-    """Findings about files that do not exist or are too short, and about data that are incomplete."""
+def file_faults(config: Config) -> Iterator[ConfigFault]:
+    """The findings about files of labels and data that do not exist or are too short, and about incomplete warm-up
+    inputs and initial states."""
     yield from _labels(config)
     for at, request in enumerate(config.message.model_warmup):
         for key, given in sorted(request.inputs.items()) if request.batch_size else ():
@@ -40,7 +42,8 @@ def file_faults(config: Config) -> Iterator[Disagreement]:
         yield from _initial_state(config, at, state)
 
 
-def _labels(config: Config) -> Iterator[Disagreement]:
+def _labels(config: Config) -> Iterator[ConfigFault]:
+    """A finding for each file of labels that does not exist, or is outside of the model's folder."""
     for at, output in enumerate(config.message.output):
         name, span = output.label_filename, config.at("output", at, "label_filename", 0)
         if not name:
@@ -49,10 +52,12 @@ def _labels(config: Config) -> Iterator[Disagreement]:
         if not is_file(path):
             yield missing(span, f"there is no file of labels {name}")
         elif not is_inside(path, config.folder):
-            yield refused(span, f"the file of labels {name} lies outside of the model's folder", "move it into it")
+            yield refused(
+                span, f"the file of labels {name} is outside of the model's folder", "move the file into the folder"
+            )
 
 
-def _data(config: Config, span: Span, name: str, given: Any, label: str) -> Iterator[Disagreement]:
+def _data(config: Config, span: Span, name: str, given: Any, label: str) -> Iterator[ConfigFault]:
     """A finding if a data file is missing or too short for its shape."""
     if not os.path.basename(name):
         return
@@ -66,10 +71,11 @@ def _data(config: Config, span: Span, name: str, given: Any, label: str) -> Iter
         needed, size = bytes_each * prod(given.dims), size_of(path)
         if size < needed:
             text = f"the file {name} for {label} has {size} bytes, and {kind} {list(given.dims)} needs {needed}"
-            yield refused(span, text, "write a file of that size, or correct the dims")
+            yield refused(span, text, f"write a file of {needed} bytes, or correct the dims")
 
 
-def _initial_state(config: Config, at: int, state: Any) -> Iterator[Disagreement]:
+def _initial_state(config: Config, at: int, state: Any) -> Iterator[ConfigFault]:
+    """The findings about the initial state of a state of sequences."""
     span = config.at("sequence_batching", 0, "state", at, "initial_state", 0)
     label = f"the initial state of `{state.input_name}`"
     if len(state.initial_state) > 1:

@@ -13,7 +13,7 @@ from irlint.dims import Dim, Expr
 from irlint.findings.report import Related
 from irlint.folders.beside import Interface, by_name, interface_of, new_errors
 from irlint.folders.rules import NO_BATCH_AXIS, SIZE_EXCLUDED
-from irlint.folders.statements import Disagreement
+from irlint.folders.statements import ConfigFault
 from irlint.folders.triton.config import Config
 from irlint.folders.triton.fields import ANY
 from irlint.folders.triton.tensors import BACKENDS, shape_text
@@ -24,19 +24,21 @@ from irlint.model.tensor import tensor_shape
 PADDING = "ENABLE_BATCH_PADDING"
 
 
-def request_faults(config: Config, model: Interface) -> Iterator[Disagreement]:
-    """Findings about sizes that the configuration allows and the model excludes; none if the model has an error."""
+def request_faults(config: Config, model: Interface) -> Iterator[ConfigFault]:
+    """The findings about sizes that the configuration allows and the model excludes; nothing if the model has an
+    error."""
     if any(problem.is_error for problem in model.known.problems):
         return
     if config.batches and BACKENDS[config.backend].batch_is_set:
-        yield from _set_batch(config, model)
+        yield from _batch_of_openvino(config, model)
     elif config.batches:
         yield from _batch_sizes(config, model, contract_of(model.known))
     yield from _fixed_dims(config, model)
 
 
-def _set_batch(config: Config, model: Interface) -> Iterator[Disagreement]:
-    """A finding if the OpenVINO backend cannot set the batch when it loads the model, or if smaller batches fail."""
+def _batch_of_openvino(config: Config, model: Interface) -> Iterator[ConfigFault]:
+    """A finding if the model cannot run with batches of ``max_batch_size``, to which the OpenVINO backend sets the
+    first axis of all inputs, or if requests with smaller batches fail."""
     most, span = config.message.max_batch_size, config.at("max_batch_size", 0)
     shapes = {each.name: _own_shape(model, each.name) for each in model.inputs}
     changed = inferred(model.known.model, {name: (most, *shape[1:]) for name, shape in shapes.items() if shape})
@@ -46,18 +48,20 @@ def _set_batch(config: Config, model: Interface) -> Iterator[Disagreement]:
     if fixed and not found:
         reason = f"its output `{fixed[0].name}` is {shape_text(fixed[0].sizes or ())}"
     if reason:
-        message = f"max_batch_size is {most}, and the model has no batches of {most}: {reason}"
+        message = f"max_batch_size is {most}, and the model does not run with batches of {most}: {reason}"
         help = "export the model with a dynamic first axis, or write `max_batch_size: 0` and full dims"
-        yield Disagreement(NO_BATCH_AXIS.fault(message, help=help), span)
+        yield ConfigFault(NO_BATCH_AXIS.fault(message, help=help), span)
         return
     parameters = config.message.parameters
     if most > 1 and (PADDING not in parameters or parameters[PADDING].string_value.lower() != "yes"):
         message = f"the openvino backend runs batches of exactly {most}, and requests of fewer fail"
         help = f'add `parameters {{ key: "{PADDING}" value {{ string_value: "YES" }} }}`, or write `max_batch_size: 1`'
-        yield Disagreement(SIZE_EXCLUDED.fault(message, help=help), span)
+        yield ConfigFault(SIZE_EXCLUDED.fault(message, help=help), span)
 
 
-def _batch_sizes(config: Config, model: Interface, contract: Contract) -> Iterator[Disagreement]:
+def _batch_sizes(config: Config, model: Interface, contract: Contract) -> Iterator[ConfigFault]:
+    """A finding for each preferred batch size, and for the smallest allowed batch size, with which the model does not
+    run."""
     most = config.message.max_batch_size
     sizes = _sizes_of_batch(model, contract)
     if sizes is None:
@@ -77,14 +81,14 @@ def _batch_sizes(config: Config, model: Interface, contract: Contract) -> Iterat
             help = "export the model for any batch" if working else "set max_batch_size: 0"
             if working and working == list(range(1, len(working) + 1)):
                 help += f", or write `max_batch_size: {working[-1]}`"
-            yield Disagreement(SIZE_EXCLUDED.fault(message, help=help), config.at(*path), related=_behind(contract))
+            yield ConfigFault(SIZE_EXCLUDED.fault(message, help=help), config.at(*path), related=_behind(contract))
 
 
 def _sizes_of_batch(model: Interface, contract: Contract) -> Sizes | None:
-    """The batch sizes with which the model runs; None if nothing limits them or no size works.
+    """The batch sizes with which the model runs; None if nothing limits them, or if no sizes of inputs work at all.
 
-    The name of a batch axis is ignored if inputs also use it for another axis, because runtimes do not compare such
-    axes.
+    The name of a batch axis is ignored if inputs also have it on another axis, because runtimes do not compare axes
+    with the same name.
     """
     graph = model.known.model.graph
     shapes = [tensor_shape(model.known.types.get(value)) or () for value in (graph.inputs if graph is not None else ())]
@@ -100,7 +104,7 @@ def _behind(contract: Contract) -> tuple[Related, ...]:
     return () if first is None else (Related(first.node.label, first.requirement.why),)
 
 
-def _fixed_dims(config: Config, model: Interface) -> Iterator[Disagreement]:
+def _fixed_dims(config: Config, model: Interface) -> Iterator[ConfigFault]:
     """A finding if ``dims`` fix dynamic axes of the model at sizes with which it does not run."""
     shapes: dict[str, tuple[Dim | None, ...]] = {}
     changed: list[tuple[int, str, list[int]]] = []
@@ -126,10 +130,11 @@ def _fixed_dims(config: Config, model: Interface) -> Iterator[Disagreement]:
         message = f"the model does not run with the dims {listed}: {fault.message}"
         related = () if node is None else (Related(node.label, fault.message),)
         help = "use sizes that `irlint contract` lists, or -1"
-        yield Disagreement(SIZE_EXCLUDED.fault(message, help=help), config.at("input", at, "dims", 0), name, related)
+        yield ConfigFault(SIZE_EXCLUDED.fault(message, help=help), config.at("input", at, "dims", 0), name, related)
 
 
 def _own_shape(model: Interface, name: str) -> tuple[Dim | None, ...] | None:
+    """The shape of an input of the model; None if the name or the shape is unknown."""
     from irlint.inference.inputs import input_names
 
     value = input_names(model.known.model).get(name)

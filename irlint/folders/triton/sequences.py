@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from irlint.findings.faults import Severity
-from irlint.folders.beside import Interface, Stated, by_name, suggestion
+from irlint.folders.beside import Interface, Reported, by_name, suggestion
 from irlint.folders.rules import INPUTS_MISSING, SHAPE_MISMATCH, TYPE_MISMATCH, UNKNOWN_TENSOR
-from irlint.folders.statements import Disagreement, Span
+from irlint.folders.statements import ConfigFault, Span
 from irlint.folders.triton.config import Config
 from irlint.folders.triton.fields import ANY, refused
 from irlint.folders.triton.schema import value_name
@@ -23,14 +23,15 @@ from irlint.lazy_typing import Any
 VALUES = {"int32_false_true": "int32", "fp32_false_true": "float32", "bool_false_true": "bool"}
 
 
-def sequence_faults(config: Config, model: Interface) -> Iterator[Disagreement]:
-    """Findings about controls and states that do not fit the model; none for the OpenVINO backend."""
+def sequence_faults(config: Config, model: Interface) -> Iterator[ConfigFault]:
+    """The findings about controls and states that contradict the model; nothing for the OpenVINO backend."""
     if not BACKENDS[config.backend].batch_is_set:
         yield from _controls(config, model)
         yield from _states(config, model)
 
 
-def _controls(config: Config, model: Interface) -> Iterator[Disagreement]:
+def _controls(config: Config, model: Interface) -> Iterator[ConfigFault]:
+    """The findings about controls that the model has no input for, or one of another shape or element type."""
     fed = tuple(each for each in model.inputs if not each.optional)
     for at, control in enumerate(config.message.sequence_batching.control_input):
         end, span = by_name(control.name, fed), config.at("sequence_batching", 0, "control_input", at)
@@ -39,34 +40,33 @@ def _controls(config: Config, model: Interface) -> Iterator[Disagreement]:
         if end is None:
             help = suggestion(control.name, [each.name for each in fed])
             fault = UNKNOWN_TENSOR.fault(f"the model has no input `{control.name}` for a sequence control", help=help)
-            yield Disagreement(fault, span, control.name)
+            yield ConfigFault(fault, span, control.name)
             continue
         if end.sizes is not None and list(end.sizes[1 if config.batches else 0 :]) not in ([1], [None]):
             shape = shape_text(end.sizes)
             text = f"the sequence control `{control.name}` is {shape} in the model; without the batch it has to be [1]"
-            yield Disagreement(SHAPE_MISMATCH.fault(text, help="export it with the shape [1]"), span, control.name)
+            yield ConfigFault(SHAPE_MISMATCH.fault(text, help="export it with the shape [1]"), span, control.name)
         given = _type_of(control.control[0])
         if given and end.dtype is not None and given != end.dtype:
             stated = type_text(given)
             text = (
                 f"the sequence control `{control.name}` is {end.dtype} in the model, and {stated} in the configuration"
             )
-            yield Disagreement(TYPE_MISMATCH.fault(text, help="make both types equal"), span, control.name)
+            yield ConfigFault(TYPE_MISMATCH.fault(text, help="make both types equal"), span, control.name)
 
 
 def _type_of(control: Any) -> str:
-    """The element type of a control; "" if the configuration states none or several."""
+    """The element type of a control: the type of its only list of values, else ``data_type``. "" if the configuration
+    states no type or several lists."""
     stated = [dtype for field, dtype in VALUES.items() if getattr(control, field)]
     if not stated:
         return dtype_of(control.data_type)
     return stated[0] if len(stated) == 1 else ""
 
 
-def _states(config: Config, model: Interface) -> Iterator[Disagreement]:
-    """A warning for each state of a tensor that the model does not have.
-
-    The server loads the model, and each request fails.
-    """
+def _states(config: Config, model: Interface) -> Iterator[ConfigFault]:
+    """A warning for each input or output of a state that the model does not have: the server loads the model, but each
+    request fails."""
     for at, state in enumerate(config.message.sequence_batching.state):
         path = ("sequence_batching", 0, "state", at)
         for kind, ends in (("input", model.inputs), ("output", model.outputs)):
@@ -74,19 +74,17 @@ def _states(config: Config, model: Interface) -> Iterator[Disagreement]:
             if by_name(name, ends) is None:
                 help = suggestion(name, [each.name for each in ends])
                 fault = UNKNOWN_TENSOR.fault(f"the model has no {kind} `{name}` for a state", help=help)
-                yield Disagreement(fault.lowered(Severity.WARNING), config.at(*path, f"{kind}_name", 0), name)
+                yield ConfigFault(fault.lowered(Severity.WARNING), config.at(*path, f"{kind}_name", 0), name)
 
 
-def warmup_faults(config: Config, inputs: Sequence[Stated] = ()) -> Iterator[Disagreement]:
-    """Findings about warm-up requests that do not fit the inputs.
-
-    These are the inputs of the configuration, or ``inputs`` if it lists none.
-    """
+def warmup_faults(config: Config, inputs: Sequence[Reported] = ()) -> Iterator[ConfigFault]:
+    """The findings about warm-up requests that contradict the inputs of the configuration, or ``inputs``, those of the
+    model, if the configuration lists none."""
     message, batching = config.message, config.message.sequence_batching
     listed = {each.name: each for each in message.input}
-    own = [each.name for each in inputs if not each.optional]
-    required = [name for name, each in listed.items() if not each.optional] if listed else own
-    known = {*listed, *own, *(each.name for each in batching.control_input)}
+    of_model = [each.name for each in inputs if not each.optional]
+    required = [name for name, each in listed.items() if not each.optional] if listed else of_model
+    known = {*listed, *of_model, *(each.name for each in batching.control_input)}
     for at, request in enumerate(message.model_warmup):
         if not request.batch_size:
             continue
@@ -95,30 +93,31 @@ def warmup_faults(config: Config, inputs: Sequence[Stated] = ()) -> Iterator[Dis
             if name not in known:
                 help = suggestion(name, required)
                 fault = UNKNOWN_TENSOR.fault(f"the warm-up input `{name}` is no input", help=help)
-                yield Disagreement(fault, span, name)
+                yield ConfigFault(fault, span, name)
             elif name in listed:
                 yield from _warmup_input(span, name, request.inputs[name], listed[name])
         missing = [name for name in required if name not in request.inputs]
         if missing and all(name in known for name in request.inputs):
             text = f"the warm-up request `{request.name}` has no data for the input `{missing[0]}`"
             fault = INPUTS_MISSING.fault(text, help=f"add `{missing[0]}` to its inputs")
-            yield Disagreement(fault, config.at("model_warmup", at), missing[0])
+            yield ConfigFault(fault, config.at("model_warmup", at), missing[0])
 
 
-def _warmup_input(span: Span, name: str, given: Any, listed: Any) -> Iterator[Disagreement]:
+def _warmup_input(span: Span, name: str, given: Any, listed: Any) -> Iterator[ConfigFault]:
+    """The findings about an input of a warm-up request that differs from the ``listed`` input."""
     if listed.data_type and given.data_type != listed.data_type:
         stated, wanted = value_name("DataType", given.data_type), value_name("DataType", listed.data_type)
         text = f"the warm-up input `{name}` is {stated}, and {wanted} in `input`"
-        yield Disagreement(TYPE_MISMATCH.fault(text, help=f"write `data_type: {wanted}`"), span, name)
+        yield ConfigFault(TYPE_MISMATCH.fault(text, help=f"write `data_type: {wanted}`"), span, name)
     dims, expected = list(given.dims), list(listed.dims)
     if ANY in dims:
-        yield refused(
-            span, f"the warm-up input `{name}` has the dims {dims}", "write numbers, as data are made of them"
-        )
-    elif expected and not _meets(dims, expected):
+        help = "write 0 or more instead of -1: the server generates data of exactly these dims"
+        yield refused(span, f"the warm-up input `{name}` has the dims {dims}", help)
+    elif expected and not _are_allowed(dims, expected):
         text = f"the warm-up input `{name}` has the dims {dims}, and {expected} in `input`"
-        yield Disagreement(SHAPE_MISMATCH.fault(text, help="write dims that `input` allows"), span, name)
+        yield ConfigFault(SHAPE_MISMATCH.fault(text, help="write dims that `input` allows"), span, name)
 
 
-def _meets(dims: list[int], expected: list[int]) -> bool:
+def _are_allowed(dims: list[int], expected: list[int]) -> bool:
+    """Whether ``expected`` allows the dims: each of its entries is the same number or -1."""
     return len(dims) == len(expected) and all(b in (a, ANY) for a, b in zip(dims, expected))

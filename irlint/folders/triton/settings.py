@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from irlint.folders.statements import Disagreement
+from irlint.folders.statements import ConfigFault
 from irlint.folders.triton.config import Config
 from irlint.folders.triton.fields import refused
 
@@ -39,7 +39,7 @@ PARAMETERS = {
 }
 
 
-def parameter_faults(config: Config) -> Iterator[Disagreement]:
+def parameter_faults(config: Config) -> Iterator[ConfigFault]:
     """A finding for each parameter whose value the backend cannot parse."""
     for name, (pattern, expected) in PARAMETERS.get(config.backend, {}).items():
         if name not in config.message.parameters:
@@ -50,7 +50,7 @@ def parameter_faults(config: Config) -> Iterator[Disagreement]:
             yield refused(span, f"the parameter {name} is `{value}`, and has to be {expected}", "correct the value")
 
 
-def accelerator_faults(config: Config) -> Iterator[Disagreement]:
+def accelerator_faults(config: Config) -> Iterator[ConfigFault]:
     """A finding for each CPU accelerator that the ONNX Runtime backend does not have."""
     given = config.message.optimization.execution_accelerators.cpu_execution_accelerator
     for at, each in enumerate(given if config.backend == "onnxruntime" else ()):
@@ -60,7 +60,7 @@ def accelerator_faults(config: Config) -> Iterator[Disagreement]:
             yield refused(config.at(*path, "name", 0), text, "write `openvino`, or remove it")
 
 
-def optional_faults(config: Config) -> Iterator[Disagreement]:
+def optional_faults(config: Config) -> Iterator[ConfigFault]:
     """A finding for each optional input of the OpenVINO backend, which supports none."""
     for at, each in enumerate(config.message.input if config.backend == "openvino" else ()):
         if each.optional:

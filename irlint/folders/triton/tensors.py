@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from irlint.findings.wording import counted
-from irlint.folders.beside import Interface, Size, Stated, by_name, suggestion
+from irlint.folders.beside import Interface, Reported, Size, by_name, suggestion
 from irlint.folders.rules import INPUTS_MISSING, NO_BATCH_AXIS, SHAPE_MISMATCH, TYPE_MISMATCH, UNKNOWN_TENSOR
-from irlint.folders.statements import Disagreement
+from irlint.folders.statements import ConfigFault
 from irlint.folders.triton.completion import lists_everything
 from irlint.folders.triton.config import Config
 from irlint.folders.triton.fields import ANY, refused
@@ -30,22 +30,21 @@ TYPES = (
 class Backend:
     """How a backend compares a configuration with the model.
 
-    ``filename`` is its default model file. ``one_name``: it knows a tensor by its first name, or its
-    first name in the alphabet, only. ``converts``:
-    element types may differ. ``takes_others``: values that are no tensors are allowed. ``batch_is_set``: it sets the
-    size of the first axis; otherwise that axis has to be dynamic. ``any_meets``: a dynamic axis of an output may have
-    any size in the configuration; otherwise only -1. ``takes_scalars``: scalars are allowed. ``not_taken`` are the
-    element types that it refuses.
+    ``filename`` is its default model file. ``one_name``: a tensor with several names is known only by the first of
+    them, or by the first in the alphabet. ``converts``: element types may differ. ``allows_non_tensors``: values may be
+    no tensors. ``batch_is_set``: the backend sets the size of the first axis; if False, that axis has to be dynamic.
+    ``allows_any_size``: the configuration may state any size for a dynamic axis of an output; if False, only -1.
+    ``allows_scalars``: values may be scalars. ``refused_types`` are the element types that it refuses.
     """
 
     filename: str
     one_name: bool = False
     converts: bool = False
-    takes_others: bool = False
+    allows_non_tensors: bool = False
     batch_is_set: bool = False
-    any_meets: bool = False
-    takes_scalars: bool = True
-    not_taken: tuple[str, ...] = ()
+    allows_any_size: bool = False
+    allows_scalars: bool = True
+    refused_types: tuple[str, ...] = ()
 
 
 BACKENDS = {
@@ -54,30 +53,30 @@ BACKENDS = {
         "model.xml",
         one_name=True,
         converts=True,
-        takes_others=True,
+        allows_non_tensors=True,
         batch_is_set=True,
-        any_meets=True,
-        takes_scalars=False,
-        not_taken=("float64", "string", "bfloat16"),
+        allows_any_size=True,
+        allows_scalars=False,
+        refused_types=("float64", "string", "bfloat16"),
     ),
 }
 
 
 def dtype_of(number: int) -> str:
-    """The element type of a number of ``DataType``; "" if it has none."""
+    """The element type of a number of the enum ``DataType``; "" if the number has no type."""
     return TYPES[number - 1] if 1 <= number <= len(TYPES) else ""
 
 
 def type_text(dtype: str | None) -> str:
-    """The name of an element type in a configuration, such as TYPE_FP32; a type without one is unchanged."""
+    """The name of an element type in a configuration, such as TYPE_FP32; if it has no such name, the type itself."""
     return enum_values("DataType")[TYPES.index(dtype) + 1] if dtype in TYPES else str(dtype)
 
 
-def tensor_faults(config: Config, model: Interface) -> Iterator[Disagreement]:
-    """Findings about inputs and outputs for which the configuration and the model differ."""
+def tensor_faults(config: Config, model: Interface) -> Iterator[ConfigFault]:
+    """The findings about inputs and outputs for which the configuration and the model differ."""
     backend = BACKENDS[config.backend]
-    if not backend.takes_others:
-        yield from _others(config, model)
+    if not backend.allows_non_tensors:
+        yield from _non_tensors(config, model)
     yield from _counts(config, model)
     for kind, ends in (("input", model.inputs), ("output", model.outputs)):
         for at, tensor in enumerate(getattr(config.message, kind)):
@@ -88,16 +87,19 @@ def tensor_faults(config: Config, model: Interface) -> Iterator[Disagreement]:
         yield from _batches(config, model)
 
 
-def _others(config: Config, model: Interface) -> Iterator[Disagreement]:
+def _non_tensors(config: Config, model: Interface) -> Iterator[ConfigFault]:
+    """A finding for each input and output of the model that is no tensor."""
     for kind, ends in (("input", model.inputs), ("output", model.outputs)):
         for end in ends:
             if not end.is_tensor:
-                message = f"the {kind} `{end.name}` is no tensor, and the {config.backend} backend takes tensors only"
-                help = "export the model without the ZipMap or sequence that makes it"
-                yield Disagreement(TYPE_MISMATCH.fault(message, help=help), config.at(kind, 0), end.name)
+                message = f"the {kind} `{end.name}` is no tensor, and the {config.backend} backend accepts only tensors"
+                help = "export the model without the ZipMap or sequence"
+                yield ConfigFault(TYPE_MISMATCH.fault(message, help=help), config.at(kind, 0), end.name)
 
 
-def _counts(config: Config, model: Interface) -> Iterator[Disagreement]:
+def _counts(config: Config, model: Interface) -> Iterator[ConfigFault]:
+    """A finding if the configuration lists inputs, but another number than the model requires. Nothing if each missing
+    input may be a listed one with a wrong name, which ``_tensor`` reports."""
     message = config.message
     if not message.input:
         return
@@ -122,7 +124,7 @@ def _counts(config: Config, model: Interface) -> Iterator[Disagreement]:
     elif defaults:
         text = f"{text}: {', '.join(defaults)} has a default in the model"
         help = f"write `optional: true` for `{defaults[0]}`"
-    yield Disagreement(INPUTS_MISSING.fault(text, help=help), config.at("input", 0))
+    yield ConfigFault(INPUTS_MISSING.fault(text, help=help), config.at("input", 0))
 
 
 def _fed_by_the_server(message: Any) -> tuple[int, set[str]]:
@@ -134,26 +136,26 @@ def _fed_by_the_server(message: Any) -> tuple[int, set[str]]:
     return len(message.batch_input) + len(kinds) + len(batching.state), names
 
 
-def _not_stated(config: Config, backend: Backend, kind: str, ends: tuple[Stated, ...]) -> Iterator[Disagreement]:
+def _not_stated(config: Config, backend: Backend, kind: str, ends: tuple[Reported, ...]) -> Iterator[ConfigFault]:
     """Findings about inputs or outputs that the server cannot add to a configuration that lists none."""
     for end in ends:
         if end.optional or not end.is_tensor:
             continue
         label = f"the {kind} `{end.name}`"
-        if end.dtype is not None and (end.dtype not in TYPES or end.dtype in backend.not_taken):
+        if end.dtype is not None and (end.dtype not in TYPES or end.dtype in backend.refused_types):
             message = f"{label} is {end.dtype}, a type that the {config.backend} backend does not have"
             fault = TYPE_MISMATCH.fault(message, help="export the model with another element type")
-            yield Disagreement(fault, config.at(kind, 0), end.name)
-        elif end.sizes is not None and (0 in end.sizes or not (end.sizes or backend.takes_scalars)):
-            text = (
-                f"{label} is {shape_text(end.sizes)}: the server takes no {'axis of size 0' if end.sizes else 'scalar'}"
-            )
-            yield Disagreement(SHAPE_MISMATCH.fault(text, help="export the model again"), config.at(kind, 0), end.name)
+            yield ConfigFault(fault, config.at(kind, 0), end.name)
+        elif end.sizes is not None and (0 in end.sizes or not (end.sizes or backend.allows_scalars)):
+            what = "axis of size 0" if end.sizes else "scalar"
+            text = f"{label} is {shape_text(end.sizes)}: the server accepts no {what}"
+            yield ConfigFault(SHAPE_MISMATCH.fault(text, help="export the model again"), config.at(kind, 0), end.name)
 
 
 def _tensor(
-    config: Config, backend: Backend, path: tuple[str, int], tensor: Any, ends: tuple[Stated, ...]
-) -> Iterator[Disagreement]:
+    config: Config, backend: Backend, path: tuple[str, int], tensor: Any, ends: tuple[Reported, ...]
+) -> Iterator[ConfigFault]:
+    """The findings about an input or output that the configuration lists: its name, type and shape."""
     kind = path[0]
     if not tensor.name:
         return
@@ -163,7 +165,7 @@ def _tensor(
         help = suggestion(tensor.name, names) if end is None else f"write `{end.name}`"
         other = "" if end is None else f"; the {config.backend} backend knows `{end.name}` by that name alone"
         fault = UNKNOWN_TENSOR.fault(f"the model has no {kind} `{tensor.name}`{other}", help=help)
-        yield Disagreement(fault, config.at(*path, "name", 0), tensor.name)
+        yield ConfigFault(fault, config.at(*path, "name", 0), tensor.name)
         return
     if kind == "input" and tensor.optional and config.batches and not backend.batch_is_set:
         span = config.at(*path, "optional", 0)
@@ -174,19 +176,23 @@ def _tensor(
         yield from _shape(config, backend, path, tensor, end)
 
 
-def _type(config: Config, backend: Backend, path: tuple[str, int], tensor: Any, end: Stated) -> Iterator[Disagreement]:
+def _type(config: Config, backend: Backend, path: tuple[str, int], tensor: Any, end: Reported) -> Iterator[ConfigFault]:
+    """A finding if the element type is not that of the model, or one that the backend refuses."""
     given, stated = dtype_of(tensor.data_type), value_name("DataType", tensor.data_type)
     span = config.at(*path, "data_type", 0)
-    if given in backend.not_taken:
+    if given in backend.refused_types:
         message = f"{path[0]} `{tensor.name}` is {stated}, which the {config.backend} backend does not have"
-        yield Disagreement(TYPE_MISMATCH.fault(message, help="write another type"), span, tensor.name)
+        yield ConfigFault(TYPE_MISMATCH.fault(message, help="write another type"), span, tensor.name)
     elif given and end.dtype is not None and given != end.dtype and not backend.converts:
         message = f"{path[0]} `{tensor.name}` is {end.dtype} in the model, and {stated} in the configuration"
         fault = TYPE_MISMATCH.fault(message, help=f"write `data_type: {type_text(end.dtype)}`")
-        yield Disagreement(fault, span, tensor.name)
+        yield ConfigFault(fault, span, tensor.name)
 
 
-def _shape(config: Config, backend: Backend, path: tuple[str, int], tensor: Any, end: Stated) -> Iterator[Disagreement]:
+def _shape(
+    config: Config, backend: Backend, path: tuple[str, int], tensor: Any, end: Reported
+) -> Iterator[ConfigFault]:
+    """A finding if the dims, or the reshape, contradict the shape in the model."""
     kind = path[0]
     if end.sizes is None or (kind == "output" and _is_gathered(config, tensor.name)):
         return
@@ -197,12 +203,12 @@ def _shape(config: Config, backend: Backend, path: tuple[str, int], tensor: Any,
     if kind == "input" and tensor.allow_ragged_batch and not backend.batch_is_set:
         if end.sizes != (ANY,):
             text = f"{label} is a ragged batch, which needs the shape [-1]; the model has {shape_text(end.sizes)}"
-            yield Disagreement(SHAPE_MISMATCH.fault(text, help="remove allow_ragged_batch"), span, tensor.name)
+            yield ConfigFault(SHAPE_MISMATCH.fault(text, help="remove allow_ragged_batch"), span, tensor.name)
         return
     if not end.sizes and not backend.batch_is_set:
         if any(dim != 1 for dim in dims):
             text = f"{label} is a scalar in the model, and {field} is {dims}"
-            yield Disagreement(SHAPE_MISMATCH.fault(text, help="write `dims: [ 1 ]`"), span, tensor.name)
+            yield ConfigFault(SHAPE_MISMATCH.fault(text, help="write `dims: [ 1 ]`"), span, tensor.name)
         return
     if config.batches and not backend.batch_is_set and end.sizes[0] not in (ANY, None):
         yield _without_batch(config, label, end, span_at=(*path, "name", 0))
@@ -213,9 +219,9 @@ def _shape(config: Config, backend: Backend, path: tuple[str, int], tensor: Any,
 
 
 def _fits(dims: list[int], sizes: Sequence[Size], *, exact: bool, backend: Backend, skips: int) -> bool:
-    """Whether a full shape of the configuration fits the sizes of the model; the first ``skips`` axes are ignored.
+    """Whether a full shape of the configuration agrees with the sizes of the model, after the first ``skips`` axes.
 
-    With ``exact`` (outputs), a dynamic axis of the model needs -1, unless the backend allows any size.
+    With ``exact`` (for outputs), a dynamic axis of the model needs -1, unless the backend allows any size.
     """
     if len(dims) != len(sizes):
         return False
@@ -223,14 +229,15 @@ def _fits(dims: list[int], sizes: Sequence[Size], *, exact: bool, backend: Backe
         if size is None or size == dim:
             continue
         if size == ANY:
-            if exact and not backend.any_meets:
+            if exact and not backend.allows_any_size:
                 return False
         elif not (backend.batch_is_set and not exact and skips and dim == ANY):
             return False
     return True
 
 
-def _mismatch(config: Config, label: str, end: Stated, full: list[int], field: str, span: Any) -> Disagreement:
+def _mismatch(config: Config, label: str, end: Reported, full: list[int], field: str, span: Any) -> ConfigFault:
+    """The finding about the shape ``full``, with the batch axis, of an input or output; ``field`` states it."""
     sizes = end.sizes or ()
     added = " (the batch axis and the dims)" if config.batches else ""
     if config.is_completed:
@@ -248,20 +255,22 @@ def _mismatch(config: Config, label: str, end: Stated, full: list[int], field: s
     else:
         help = f"write `dims: {shape_text(own)}`" if None not in own else "state the shape of the model"
     if config.batches and len(full) == len(sizes) + 1:
-        help += ", as the batch axis is added"
+        help += ": the server adds the batch axis"
         help += ", or list every input and output" if config.is_completed else ""
-    return Disagreement(SHAPE_MISMATCH.fault(text, help=help), span, end.name)
+    return ConfigFault(SHAPE_MISMATCH.fault(text, help=help), span, end.name)
 
 
-def _without_batch(config: Config, label: str, end: Stated, *, span_at: tuple[str | int, ...]) -> Disagreement:
-    first = f"axis 0 of {shape_text(end.sizes or ())} is fixed" if end.sizes else "the model has a scalar there"
-    text = f"max_batch_size is {config.message.max_batch_size}, but {label} takes no batches: {first}"
+def _without_batch(config: Config, label: str, end: Reported, *, span_at: tuple[str | int, ...]) -> ConfigFault:
+    """The finding about an input or output without a dynamic first axis, although the configuration allows batches."""
+    reason = f"axis 0 of {shape_text(end.sizes or ())} is fixed" if end.sizes else "it is a scalar in the model"
+    text = f"max_batch_size is {config.message.max_batch_size}, but {label} has no batch axis: {reason}"
     help = "export the model with a dynamic first axis, or write `max_batch_size: 0` and full dims"
-    return Disagreement(NO_BATCH_AXIS.fault(text, help=help), config.at(*span_at), end.name)
+    return ConfigFault(NO_BATCH_AXIS.fault(text, help=help), config.at(*span_at), end.name)
 
 
-def _batches(config: Config, model: Interface) -> Iterator[Disagreement]:
-    """A finding for each unlisted input and output whose first axis is not dynamic, although batches are allowed."""
+def _batches(config: Config, model: Interface) -> Iterator[ConfigFault]:
+    """A finding for each input and output that the configuration does not list and whose first axis is not dynamic,
+    although the configuration allows batches."""
     for kind, ends in (("input", model.inputs), ("output", model.outputs)):
         listed = {each.name for each in getattr(config.message, kind)}
         for end in ends:

@@ -28,8 +28,7 @@ FEW = 12
 
 
 def rendered(report: Report) -> str:
-    """The page: the findings by model (each with its snippet) and by rule, and the contract, targets and values of each
-    model."""
+    """The page: the findings by model, with their snippets, then the broken rules; and the facts about each model."""
     cards = _cards(report.findings)
     body = "".join((_head(report), _controls(cards), _overview(report, cards), *_models(report, cards), _rules(cards)))
     return framed(
@@ -41,8 +40,8 @@ def rendered(report: Report) -> str:
 
 
 def _cards(findings: Sequence[Finding]) -> list[Card]:
-    """The findings as cards: models with errors first, and errors first in each. A card combines equal findings of a
-    file, and repeats in other files."""
+    """The findings as cards: models with errors first, and errors first in each model. A card combines the equal
+    findings of one file, and of later files."""
     worst: dict[str, int] = {}
     for each in findings:
         worst[each.path] = max(worst.get(each.path, 0), each.severity.rank)
@@ -78,7 +77,7 @@ def _head(report: Report) -> str:
 
 
 def _controls(cards: Sequence[Card]) -> str:
-    """The controls that filter the findings. They are hidden without a script."""
+    """The controls that filter the findings; browsers that run no scripts hide them. "" if there are no findings."""
     if not cards:
         return ""
     boxes = "".join(
@@ -102,7 +101,7 @@ def _controls(cards: Sequence[Card]) -> str:
 
 
 def _overview(report: Report, cards: Sequence[Card]) -> str:
-    """A line for each file of the run."""
+    """A table with a row for each file of the run, up to LISTED; "" if there is only one file."""
     if len(report.files) < 2:
         return ""
     numbers = {path: at for at, path in enumerate(dict.fromkeys(each.finding.path for each in cards), 1)}
@@ -126,7 +125,8 @@ def _line(file: CheckedFile, report: Report, numbers: dict[str, int]) -> list[st
 
 
 def _models(report: Report, cards: Sequence[Card]) -> Iterator[str]:
-    """The findings by model, each after the facts about its model."""
+    """A section for each model with the facts about it and its findings: first the models with findings, then models
+    with facts or that could not be checked."""
     by_path: dict[str, list[Card]] = {}
     for each in cards[:FINDINGS]:
         by_path.setdefault(each.finding.path, []).append(each)
@@ -146,21 +146,21 @@ def _models(report: Report, cards: Sequence[Card]) -> Iterator[str]:
 
 
 def _pictured(cards: Sequence[Card]) -> frozenset[int]:
-    """The numbers of the cards that show their drawing: those of the worst findings, at most PICTURES."""
-    drawn = [each for each in cards if isinstance(each.finding.detail, Drawing)]
-    worst = sorted(drawn, key=lambda each: -each.finding.severity.rank)
+    """The numbers of the cards that show their drawing: at most PICTURES, the worst findings first."""
+    with_drawing = [each for each in cards if isinstance(each.finding.detail, Drawing)]
+    worst = sorted(with_drawing, key=lambda each: -each.finding.severity.rank)
     return frozenset(each.number for each in worst[:PICTURES])
 
 
 def _cut(cards: Sequence[Card], pictured: frozenset[int]) -> str:
-    """A sentence on what the page omits."""
+    """Sentences about the findings and the drawings that the page omits."""
     notes = []
     if len(cards) > FINDINGS:
         notes.append(f"The first {FINDINGS:,} of {len(cards):,} findings are shown; the other output formats have all.")
     if len(cards) > len(pictured) > 0:
-        most = f"{PICTURES} at most, the worst first" if len(pictured) >= PICTURES else "with -v more of them"
-        text = f"{len(pictured):,} of {len(cards):,} findings are drawn"
-        notes.append(f"{text}: of one rule in one file the first ten, {most}.")
+        most = f"and at most {PICTURES} in all, the worst first" if len(pictured) >= PICTURES else "or more with -v"
+        text = f"{len(pictured):,} of {len(cards):,} findings have a drawing"
+        notes.append(f"{text}: the first ten of each rule in a file, {most}.")
     return "".join(f'<p class="cut">{escaped(note)}</p>\n' for note in notes)
 
 

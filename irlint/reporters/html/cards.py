@@ -8,7 +8,7 @@ from irlint.findings.report import Finding
 from irlint.findings.wording import counted
 from irlint.records import record
 from irlint.reporters.headlines import place_in_graph
-from irlint.reporters.html.graph import drawn
+from irlint.reporters.html.graph import svg
 from irlint.reporters.html.markup import escaped, folded, prose, shown, table
 from irlint.snippets.drawing import Drawing, Line, Row, Table
 
@@ -18,8 +18,8 @@ NAMED = 50
 
 @record
 class Card:
-    """A finding, the equal findings at other nodes, and the other files that have it. ``number`` is its place on the
-    page, from 1."""
+    """A finding, the equal findings at other nodes (``others``), and the other files with the finding. ``number`` is
+    its position on the page, from 1."""
 
     number: int
     finding: Finding
@@ -28,7 +28,7 @@ class Card:
 
 
 def card(each: Card, *, pictured: bool) -> str:
-    """The card as an article, with a drawing if ``pictured``."""
+    """The card as an article; if ``pictured``, with the drawing and the lines of the model."""
     finding = each.finding
     severity, code = finding.severity.value, finding.rule.code
     drawing = finding.detail if isinstance(finding.detail, Drawing) else Drawing()
@@ -55,12 +55,13 @@ def headline(finding: Finding) -> str:
 
 
 def _inside(each: Card, drawing: Drawing, pictured: bool) -> Iterator[str]:
+    """The parts of a card below its headline: the drawing, the facts and the help, then folded lists."""
     finding = each.finding
     lines = _lines(drawing.lines) if drawing.lines and pictured else ""
     facts = "".join(_facts(drawing)) if drawing.table is not None or not lines else lines + "".join(_facts(drawing))
     help = "".join(f'<p class="help"><b>help</b> {prose(each)}</p>\n' for each in finding.helps)
     if pictured and drawing.around is not None:
-        figure = f'<figure class="scroll">{drawn(drawing.around, each.number)}</figure>\n'
+        figure = f'<figure class="scroll">{svg(drawing.around, each.number)}</figure>\n'
         yield f'<div class="beside">{figure}<div class="facts">{facts}{help}</div></div>\n'
     else:
         yield facts + help
@@ -96,6 +97,7 @@ def _and_more(entries: Sequence[Finding]) -> str:
 
 
 def _facts(drawing: Drawing) -> Iterator[str]:
+    """The table of shapes and the notes."""
     if drawing.table is not None:
         yield _shapes(drawing.table)
     if drawing.notes:

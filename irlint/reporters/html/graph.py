@@ -1,72 +1,78 @@
-"""The nodes around a finding as an SVG drawing: nodes are boxes, and shapes are beside the lines between them."""
+"""The nodes around a finding as an SVG drawing: boxes, the shapes of their outputs below them, and lines."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from irlint.reporters.canvas import display, fitting
 from irlint.reporters.html.layout import Layout, laid_out
 from irlint.reporters.html.markup import escaped, shown
 from irlint.reporters.plain import safe
-from irlint.snippets.drawing import Box, Carried, Neighbourhood
+from irlint.snippets.drawing import Box, Carried, Neighbourhood, Wire
 
-#: The width of a character in small and in large letters, and the height of a line.
+#: The width of a character in small and in large letters, and the height of a line of text, in pixels.
 SMALL = 6.7
 LARGE = 8.1
 LINE = 16
 
-#: The space around a drawing, inside a box, and between rows (which has the shapes).
+#: The space around a drawing, between the text and the sides of a box, and between two rows of boxes without the shapes
+#: below the upper row.
 MARGIN = 10
 INSIDE = 12
 BETWEEN = 34
 
-#: A line that leads back passes this far to the right of the boxes.
-ROUND = 60
+#: The space to the right of the boxes for lines that do not lead downwards.
+DETOUR = 60
 
-#: The largest number of columns of a name (its end is kept), of a size, and of a shape.
+#: The largest number of columns of a name, of one size, and of all sizes of a shape.
 NAME = 30
 SIZE = 14
 SHAPE = 44
 
 #: The captions of boxes that are not nodes.
-CAPTIONS = {"input": "input", "output": "output", "missing": "nothing makes it"}
+CAPTIONS = {"input": "input", "output": "output", "missing": "undefined"}
 
 
-def drawn(picture: Neighbourhood, number: int) -> str:
-    """An SVG drawing. ``number`` distinguishes it from others on the page."""
-    sizes = [_Sized(box, _given(picture, index)) for index, box in enumerate(picture.boxes)]
-    layout = laid_out(picture, [each.width for each in sizes])
-    tops: list[float] = []
-    y: float = MARGIN
-    for row in layout.rows:
-        tops.append(y)
-        y += max((sizes[item].height for item in row if item >= 0), default=0) + BETWEEN
-        y += max((LINE * len(sizes[item].given) for item in row if item >= 0), default=0)
+def svg(around: Neighbourhood, number: int) -> str:
+    """An SVG drawing. ``number`` distinguishes its identifiers from those of other drawings on the page."""
+    boxes = [_Box(box, _outputs(around, index)) for index, box in enumerate(around.boxes)]
+    layout = laid_out(around, [each.width for each in boxes])
+    tops, bottom = _tops(layout, boxes)
     places = {
         item: (layout.middles[at, item] + MARGIN, tops[at])
         for at, row in enumerate(layout.rows)
         for item in row
         if item >= 0
     }
-    parts = [*_wires(picture, sizes, layout, tops, places)]
-    parts += [part for index, each in enumerate(sizes) for part in each.drawn(*places[index])]
-    rows = {item: at for at, row in enumerate(layout.rows) for item in row}
-    back = any(rows[wire.end] <= rows[wire.start] for wire in picture.wires)
-    width, height = layout.width + 2 * MARGIN + ROUND * back, y - BETWEEN + MARGIN
-    fault = picture.boxes[0]
+    parts = [*_wires(around, boxes, layout, tops, places)]
+    parts += [part for index, each in enumerate(boxes) for part in each.svg(*places[index])]
+    has_detour = any(places[wire.end][1] <= places[wire.start][1] for wire in around.wires)
+    width, height = layout.width + 2 * MARGIN + DETOUR * has_detour, bottom + MARGIN
+    fault = around.boxes[0]
     title = f"The nodes around {fault.op} {fault.name}".strip()
     return (
         f'<svg class="graph" role="img" aria-labelledby="g{number}t g{number}d" width="{width:.0f}" '
         f'height="{height:.0f}" '
         f'viewBox="0 0 {width:.0f} {height:.0f}"><title id="g{number}t">{shown(title)}</title>'
-        f'<desc id="g{number}d">{"; ".join(_descriptions(picture))}</desc>\n{"".join(parts)}</svg>\n'
+        f'<desc id="g{number}d">{"; ".join(_descriptions(around))}</desc>\n{"".join(parts)}</svg>\n'
     )
 
 
-def _descriptions(picture: Neighbourhood) -> Iterator[str]:
+def _tops(layout: Layout, boxes: Sequence[_Box]) -> tuple[list[float], float]:
+    """The upper end of each row of boxes, and the lower end of the last row with its shapes."""
+    tops: list[float] = []
+    bottom: float = MARGIN - BETWEEN
+    for row in layout.rows:
+        tops.append(bottom + BETWEEN)
+        bottom = tops[-1] + max((boxes[item].height for item in row if item >= 0), default=0)
+        bottom += max((LINE * len(boxes[item].outputs) for item in row if item >= 0), default=0)
+    return tops, bottom
+
+
+def _descriptions(around: Neighbourhood) -> Iterator[str]:
     """The drawing in words, for screen readers."""
-    for wire in picture.wires:
-        start, end = picture.boxes[wire.start], picture.boxes[wire.end]
+    for wire in around.wires:
+        start, end = around.boxes[wire.start], around.boxes[wire.end]
         yield shown(f"{wire.value.name} {_type(wire.value)} from {start.op} {start.name} to {end.op} {end.name}")
 
 
@@ -74,45 +80,47 @@ def _type(value: Carried) -> str:
     return f"{value.dtype}[{', '.join(value.dims)}]" if value.dims is not None else value.dtype
 
 
-def _given(picture: Neighbourhood, index: int) -> list[Carried]:
-    """The output values of a box, each once."""
-    return list({wire.value.name: wire.value for wire in picture.wires if wire.start == index}.values())
+def _outputs(around: Neighbourhood, index: int) -> list[Carried]:
+    """The values that a box passes to others, each once."""
+    return list({wire.value.name: wire.value for wire in around.wires if wire.start == index}.values())
 
 
-class _Sized:
-    """A box with its size. It is as wide as its text and the shape below it."""
+class _Box:
+    """A box with its texts and its size in pixels. ``inner`` is the width of the box itself, and ``width`` the width
+    that it needs in its row, with the shapes of its outputs below it."""
 
-    def __init__(self, box: Box, given: Sequence[Carried]) -> None:
+    def __init__(self, box: Box, outputs: Sequence[Carried]) -> None:
         self.box = box
-        stands_in = box.kind in CAPTIONS and not box.index
-        self.title = _tail(box.name if stands_in else box.op)
-        self.name = CAPTIONS[box.kind] if stands_in else _tail(box.name)
-        self.held = [(_tail(each.name, 16), _Shape(each)) for each in box.held]
-        self.given = [_Shape(each) for each in given]
-        inside = [LARGE * display(self.title), SMALL * display(self.name)]
-        inside += [SMALL * (display(name) + 1 + shape.columns) for name, shape in self.held]
-        self.body = max(90.0, *inside, 0) + 2 * INSIDE
-        self.width = max([self.body, *(SMALL * shape.columns + 10 for shape in self.given)])
-        self.height = 46 + (LINE - 1) * len(self.held)
+        is_end = box.kind in CAPTIONS and not box.index
+        self.title = _tail(box.name if is_end else box.op)
+        self.name = CAPTIONS[box.kind] if is_end else _tail(box.name)
+        self.constants = [(_tail(each.name, 16), _Shape(each)) for each in box.held]
+        self.outputs = [_Shape(each) for each in outputs]
+        texts = [LARGE * display(self.title), SMALL * display(self.name)]
+        texts += [SMALL * (display(name) + 1 + shape.columns) for name, shape in self.constants]
+        self.inner = max(90.0, *texts) + 2 * INSIDE
+        self.width = max([self.inner, *(SMALL * shape.columns + 10 for shape in self.outputs)])
+        self.height = 46 + (LINE - 1) * len(self.constants)
 
-    def drawn(self, middle: float, top: float) -> Iterator[str]:
-        left = middle - self.body / 2
+    def svg(self, middle: float, top: float) -> Iterator[str]:
+        """The elements of the box, whose horizontal center and upper end are given, and of the shapes below it."""
+        left = middle - self.inner / 2
         yield (
             f'<g class="box {self.box.kind}"><title>{shown(f"{self.box.op} {self.box.name}")}</title>'
-            f'<rect x="{left:.1f}" y="{top:.1f}" width="{self.body:.1f}" height="{self.height}" rx="7"/>'
+            f'<rect x="{left:.1f}" y="{top:.1f}" width="{self.inner:.1f}" height="{self.height}" rx="7"/>'
             f'<text class="op" x="{middle:.1f}" y="{top + 20:.1f}">{escaped(self.title)}</text>'
             f'<text class="name" x="{middle:.1f}" y="{top + 36:.1f}">{escaped(self.name)}</text>'
         )
-        for at, (name, shape) in enumerate(self.held, 1):
+        for at, (name, shape) in enumerate(self.constants, 1):
             y = top + 36 + (LINE - 1) * at
             yield f'<text class="held" x="{middle:.1f}" y="{y:.1f}">{escaped(name)} {shape.markup}</text>'
         yield "</g>\n"
-        for at, shape in enumerate(self.given):
+        for at, shape in enumerate(self.outputs):
             yield _label(shape, middle, top + self.height + LINE * at + 6)
 
 
 def _label(shape: _Shape, middle: float, top: float) -> str:
-    """The shape of a value under the box that makes it. Its background hides the line behind it."""
+    """The shape of a value below the box that computes the value. Its background hides the line behind it."""
     width = SMALL * shape.columns + 8
     kind = "value at-fault" if shape.value.at_fault else "value"
     return (
@@ -123,39 +131,42 @@ def _label(shape: _Shape, middle: float, top: float) -> str:
 
 
 class _Shape:
-    """``float32[1, 64, 56, 55]`` with its clashing sizes marked. Some of many sizes are omitted, but never clashing
-    ones."""
+    """The type and shape of a value, such as ``float32[1, 64, 56, 55]``: the markup, in which clashing sizes are
+    marked, and its number of columns. If the rank is unknown, only the type."""
 
     def __init__(self, value: Carried) -> None:
         self.value = value
         if value.dims is None:
-            self.columns, self.markup = (
-                display(safe(value.dtype)) or 1,
-                f'<tspan class="type">{escaped(value.dtype or "?")}</tspan>',
-            )
+            self.columns = display(safe(value.dtype)) or 1
+            self.markup = f'<tspan class="type">{escaped(value.dtype or "?")}</tspan>'
             return
         sizes = [_tail(dim, SIZE) for dim in value.dims]
-        kept = list(range(len(sizes)))
-        while sum(display(sizes[at]) + 2 for at in kept) > SHAPE and len(kept) > max(2, len(value.marked)):
-            free = [at for at in kept[1:-1] if at not in value.marked] or [at for at in kept if at not in value.marked]
-            kept.remove(free[len(free) // 2])
+        axes = _shown_axes(sizes, value.marked)
         parts: list[tuple[str, bool]] = []
-        for at, before in zip(kept, [-1, *kept]):
-            parts += [("…", False)] if at > before + 1 else []
-            parts.append((sizes[at], at in value.marked))
-        parts += [("…", False)] if kept and kept[-1] < len(sizes) - 1 else []
-        self.columns = (
-            display(safe(value.dtype)) + 2 + sum(display(text) for text, _ in parts) + 2 * max(0, len(parts) - 1)
-        )
+        for axis, before in zip(axes, [-1, *axes]):
+            parts += [("…", False)] if axis > before + 1 else []
+            parts.append((sizes[axis], axis in value.marked))
+        parts += [("…", False)] if axes and axes[-1] < len(sizes) - 1 else []
+        between = 2 * max(0, len(parts) - 1)
+        self.columns = display(safe(value.dtype)) + 2 + sum(display(text) for text, _ in parts) + between
         inside = ", ".join(
             f'<tspan class="clash">{escaped(text)}</tspan>' if marked else escaped(text) for text, marked in parts
         )
         self.markup = f'<tspan class="type">{escaped(value.dtype)}</tspan>[{inside}]'
 
 
+def _shown_axes(sizes: Sequence[str], marked: Sequence[int]) -> list[int]:
+    """The axes of a shape that fit into SHAPE columns: inner axes are omitted first, ``marked`` axes never."""
+    axes = list(range(len(sizes)))
+    while sum(display(sizes[axis]) + 2 for axis in axes) > SHAPE and len(axes) > max(2, len(marked)):
+        unmarked = [axis for axis in axes[1:-1] if axis not in marked] or [axis for axis in axes if axis not in marked]
+        axes.remove(unmarked[len(unmarked) // 2])
+    return axes
+
+
 def _tail(text: str, columns: int = NAME) -> str:
-    """The end of a text, at most ``columns`` characters, from the beginning of a part. The end of a name distinguishes
-    it best."""
+    """The text, or its end in at most ``columns`` columns, from a ``/`` on if one is in the first half. The end of a
+    name distinguishes it best."""
     cleaned = safe(text)
     if display(cleaned) <= columns:
         return cleaned
@@ -163,40 +174,31 @@ def _tail(text: str, columns: int = NAME) -> str:
     return "…" + end[max(0, end.find("/", 0, len(end) // 2)) :]
 
 
+#: The horizontal center and the upper end of each box, by its index.
+Places = Mapping[int, tuple[float, float]]
+
+
 def _wires(
-    picture: Neighbourhood,
-    sizes: Sequence[_Sized],
-    layout: Layout,
-    tops: Sequence[float],
-    places: dict[int, tuple[float, float]],
+    around: Neighbourhood, boxes: Sequence[_Box], layout: Layout, tops: Sequence[float], places: Places
 ) -> Iterator[str]:
-    """The lines between boxes. Lines into one box end side by side; lines that lead back pass on the right."""
+    """The lines between boxes. A line that leads to the same row or upwards passes the boxes on the right."""
     rows = {item: at for at, row in enumerate(layout.rows) for item in row if item >= 0}
-    for index, wire in enumerate(picture.wires):
-        (x, y), (end_x, end_y) = places[wire.start], places[wire.end]
+    for index, wire in enumerate(around.wires):
         if rows[wire.end] <= rows[wire.start]:
-            side = layout.width + MARGIN + ROUND
-            x, y = x + sizes[wire.start].body / 2, y + sizes[wire.start].height / 2
-            end_x, end_y = end_x + sizes[wire.end].body / 2, end_y + sizes[wire.end].height / 2
-            path = f"M{x:.1f} {y:.1f}C{side:.1f} {y:.1f} {side:.1f} {end_y:.1f} {end_x + 7:.1f} {end_y:.1f}"
-            yield (
-                f'<path class="wire" d="{path}"/><path class="tip wire" d="M{end_x + 8:.1f} {end_y - 4:.1f}v8l-7 '
-                '-4z"/>\n'
-            )
+            yield _detour(wire, boxes, places, layout.width + MARGIN + DETOUR)
             continue
-        y += sizes[wire.start].height
-        into = [each for each in picture.wires if each.end == wire.end]
-        into.sort(key=lambda each: (places[each.start][0], each.input))
-        end_x += sizes[wire.end].body * ((into.index(wire) + 1) / (len(into) + 1) - 0.5)
+        x, y = places[wire.start]
+        y += boxes[wire.start].height
         path = f"M{x:.1f} {y:.1f}"
-        if sizes[wire.start].given:
-            y += LINE * len(sizes[wire.start].given) + 6
+        if boxes[wire.start].outputs:
+            y += LINE * len(boxes[wire.start].outputs) + 6
             path += f"V{y:.1f}"
         for at in range(rows[wire.start] + 1, rows[wire.end]):
             passing = layout.middles[at, -1 - index] + MARGIN
             path += _curve(x, y, passing, tops[at])
-            x, y = passing, tops[at] + max((sizes[item].height for item in layout.rows[at] if item >= 0), default=0)
+            x, y = passing, tops[at] + max((boxes[item].height for item in layout.rows[at] if item >= 0), default=0)
             path += f"L{x:.1f} {y:.1f}"
+        end_x, end_y = _end(wire, around, boxes, places), places[wire.end][1]
         path += _curve(x, y, end_x, end_y - 7)
         kind = "wire at-fault" if wire.value.at_fault and wire.end == 0 else "wire"
         yield (
@@ -205,6 +207,24 @@ def _wires(
         )
 
 
+def _detour(wire: Wire, boxes: Sequence[_Box], places: Places, side: float) -> str:
+    """A line from the right side of a box to the right side of another box, bent towards ``side``."""
+    (x, y), (end_x, end_y) = places[wire.start], places[wire.end]
+    x, y = x + boxes[wire.start].inner / 2, y + boxes[wire.start].height / 2
+    end_x, end_y = end_x + boxes[wire.end].inner / 2, end_y + boxes[wire.end].height / 2
+    path = f"M{x:.1f} {y:.1f}C{side:.1f} {y:.1f} {side:.1f} {end_y:.1f} {end_x + 7:.1f} {end_y:.1f}"
+    return f'<path class="wire" d="{path}"/><path class="tip wire" d="M{end_x + 8:.1f} {end_y - 4:.1f}v8l-7 -4z"/>\n'
+
+
+def _end(wire: Wire, around: Neighbourhood, boxes: Sequence[_Box], places: Places) -> float:
+    """The horizontal position at which a line enters a box: lines into one box end side by side, in the order in which
+    they start."""
+    into = [each for each in around.wires if each.end == wire.end]
+    into.sort(key=lambda each: (places[each.start][0], each.input))
+    return places[wire.end][0] + boxes[wire.end].inner * ((into.index(wire) + 1) / (len(into) + 1) - 0.5)
+
+
 def _curve(x: float, y: float, end_x: float, end_y: float) -> str:
+    """A curve that leaves and arrives vertically, as a command of an SVG path."""
     bend = max(12.0, (end_y - y) * 0.55)
     return f"C{x:.1f} {y + bend:.1f} {end_x:.1f} {end_y - bend:.1f} {end_x:.1f} {end_y:.1f}"

@@ -1,4 +1,4 @@
-"""The layout of a drawing: boxes are in rows, each node below the nodes that it uses."""
+"""The layout of a drawing: boxes are in rows, each node below the nodes whose outputs it uses."""
 
 from __future__ import annotations
 
@@ -8,18 +8,19 @@ from itertools import pairwise
 from irlint.records import record
 from irlint.snippets.drawing import Neighbourhood, Wire
 
-#: The space between boxes in a row.
-APART = 28
+#: The space between boxes in a row, in pixels.
+SPACE = 28
 
-#: The width that is reserved for a line that passes a row.
+#: The width that is reserved in a row for a line that passes the row.
 PASSING = 16
 
 
 @record
 class Layout:
-    """The rows from the top, each with its items from the left, the center of each item, and the total width.
+    """The rows from the top, each with its items from the left. ``middles`` are the horizontal centers of items by the
+    row and the item, and ``width`` is the width of the drawing, both in pixels.
 
-    An item is the index of a box (from 0), or a line that passes the row: -1 minus its index.
+    An item is a box or a line that passes the row: the index of the box, or -1 minus the index of the line.
     """
 
     rows: tuple[tuple[int, ...], ...]
@@ -27,49 +28,52 @@ class Layout:
     width: float
 
 
-def laid_out(picture: Neighbourhood, widths: Sequence[float]) -> Layout:
-    """The layout of a drawing; ``widths`` are those of its boxes."""
-    ranks = _ranks(picture)
+def laid_out(around: Neighbourhood, widths: Sequence[float]) -> Layout:
+    """The layout of a drawing; ``widths`` are the widths of its boxes in pixels."""
+    ranks = _ranks(around)
     first, last = min(ranks), max(ranks)
     rows: list[list[int]] = [[] for _ in range(first, last + 1)]
-    for box in sorted(range(len(ranks)), key=lambda box: _order(picture, box)):
+    for box in sorted(range(len(ranks)), key=lambda box: _order(around, box)):
         rows[ranks[box] - first].append(box)
-    for index, wire in enumerate(picture.wires):
+    for index, wire in enumerate(around.wires):
         for rank in range(ranks[wire.start] + 1, ranks[wire.end]):
             rows[rank - first].append(-1 - index)
-    beside = _beside(picture.wires, ranks, first)
+    connected = _connected(around.wires, ranks, first)
+    # Upwards and downwards in turn.
     for sweep in range(4):
         for row in range(len(rows)) if sweep % 2 else reversed(range(len(rows))):
-            _sort(rows, row, beside)
-    return _aligned(rows, widths, beside, -first)
+            _sort(rows, row, connected)
+    return _aligned(rows, widths, connected, -first)
 
 
-def _order(picture: Neighbourhood, box: int) -> int:
-    """The order of a box in its row: the place among the inputs of the node that uses it."""
-    return min((wire.input for wire in picture.wires if wire.start == box), default=0)
+def _order(around: Neighbourhood, box: int) -> int:
+    """The order of a box in its row: the smallest index of an input that uses it; 0 if nothing uses it."""
+    return min((wire.input for wire in around.wires if wire.start == box), default=0)
 
 
-def _ranks(picture: Neighbourhood) -> list[int]:
-    """The row of each box: 0 for the node at fault, one less for each step to its inputs, one more for each step to its
-    users."""
-    count = len(picture.boxes)
+def _ranks(around: Neighbourhood) -> list[int]:
+    """The row of each box: 0 for the node at fault, -1 for the boxes that it uses, -2 for the boxes that these use, and
+    so on; 1 for all other boxes, which are its users."""
+    count = len(around.boxes)
     ranks: list[int | None] = [0, *[None] * (count - 1)]
     for _ in range(count):
-        for wire in picture.wires:
+        for wire in around.wires:
             below = ranks[wire.end]
             if below is None or below > 0 or wire.start == 0 or wire.start == wire.end:
                 continue
             above = ranks[wire.start]
+            # On a cycle, ranks stop at -count.
             if above is None or above > below - 1 > -count:
                 ranks[wire.start] = below - 1
     return [1 if rank is None else rank for rank in ranks]
 
 
-#: For an item of a row, the items connected with it: in the row above (False) and in the row below (True).
-Beside = Mapping[tuple[int, int, bool], Sequence[int]]
+#: By a row, an item of it, and a direction (False for above, True for below): the items in the next row of that
+#: direction that are connected with the item.
+Connected = Mapping[tuple[int, int, bool], Sequence[int]]
 
 
-def _beside(wires: Sequence[Wire], ranks: Sequence[int], first: int) -> Beside:
+def _connected(wires: Sequence[Wire], ranks: Sequence[int], first: int) -> Connected:
     found: dict[tuple[int, int, bool], list[int]] = {}
     for index, wire in enumerate(wires):
         start, end = ranks[wire.start], ranks[wire.end]
@@ -80,8 +84,8 @@ def _beside(wires: Sequence[Wire], ranks: Sequence[int], first: int) -> Beside:
     return found
 
 
-def _sort(rows: list[list[int]], row: int, beside: Beside) -> None:
-    """Orders a row by the positions of the connected items in the rows above and below."""
+def _sort(rows: list[list[int]], row: int, connected: Connected) -> None:
+    """Orders a row by the mean position, from 0 to 1, of the connected items in the rows above and below."""
     places = {
         (at, item): index for at in (row - 1, row + 1) if 0 <= at < len(rows) for index, item in enumerate(rows[at])
     }
@@ -90,7 +94,7 @@ def _sort(rows: list[list[int]], row: int, beside: Beside) -> None:
         found = [
             places[at, other] / max(1, len(rows[at]) - 1)
             for below, at in ((False, row - 1), (True, row + 1))
-            for other in beside.get((row, item, below), ())
+            for other in connected.get((row, item, below), ())
             if (at, other) in places
         ]
         return sum(found) / len(found) if found else 0.5
@@ -98,9 +102,10 @@ def _sort(rows: list[list[int]], row: int, beside: Beside) -> None:
     rows[row].sort(key=wanted)
 
 
-def _aligned(rows: list[list[int]], widths: Sequence[float], beside: Beside, start: int) -> Layout:
-    """The items of each row side by side, as close as possible to the connected items in the row towards ``start``."""
-    wide = [[widths[item] if item >= 0 else PASSING for item in row] for row in rows]
+def _aligned(rows: list[list[int]], widths: Sequence[float], connected: Connected, start: int) -> Layout:
+    """The layout of the rows, from the row ``start`` upwards and downwards: the items of a row are side by side, as
+    close as possible to the connected items in the row before."""
+    item_widths = [[widths[item] if item >= 0 else PASSING for item in row] for row in rows]
     middles: dict[tuple[int, int], float] = {}
     for at in (*range(start, -1, -1), *range(start + 1, len(rows))):
         towards = at + 1 if at < start else at - 1
@@ -108,22 +113,22 @@ def _aligned(rows: list[list[int]], widths: Sequence[float], beside: Beside, sta
         for item in rows[at]:
             found = [
                 middles[towards, other]
-                for other in beside.get((at, item, towards > at), ())
+                for other in connected.get((at, item, towards > at), ())
                 if (towards, other) in middles
             ]
             wanted.append(sum(found) / len(found) if found else 0.0)
-        for item, place in zip(rows[at], _apart(wanted, wide[at])):
+        for item, place in zip(rows[at], _side_by_side(wanted, item_widths[at])):
             middles[at, item] = place
-    sides = [(middles[at, item], width / 2) for at, row in enumerate(rows) for item, width in zip(row, wide[at])]
+    sides = [(middles[at, item], width / 2) for at, row in enumerate(rows) for item, width in zip(row, item_widths[at])]
     least, most = min(middle - half for middle, half in sides), max(middle + half for middle, half in sides)
     return Layout(tuple(map(tuple, rows)), {place: at - least for place, at in middles.items()}, most - least)
 
 
-def _apart(wanted: Sequence[float], wide: Sequence[float]) -> list[float]:
-    """The centers of items side by side, in order, as close as possible to the ``wanted`` centers."""
+def _side_by_side(wanted: Sequence[float], widths: Sequence[float]) -> list[float]:
+    """The centers of items with these widths, side by side in this order, close to the ``wanted`` centers."""
     placed: list[float] = []
     for index, want in enumerate(wanted):
-        least = placed[-1] + (wide[index - 1] + wide[index]) / 2 + APART if placed else want
+        least = placed[-1] + (widths[index - 1] + widths[index]) / 2 + SPACE if placed else want
         placed.append(max(want, least))
     shift = sum(want - place for want, place in zip(wanted, placed)) / max(1, len(wanted))
     return [place + shift for place in placed]

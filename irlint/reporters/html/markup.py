@@ -12,7 +12,7 @@ HTML = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'"
 #: Quoted parts of messages.
 CODE = re.compile("`([^`]+)`")
 
-#: A text of a model is shown up to this many characters.
+#: The middle of a longer text of a model is omitted.
 LONGEST = 1_000
 
 
@@ -32,7 +32,8 @@ def prose(text: object) -> str:
 
 
 def folded(title: str, inside: str, *, kind: str = "", count: int | None = None, opened: bool = False) -> str:
-    """A part that opens by a click on its title; ``title`` and ``inside`` are markup."""
+    """A part that opens by a click on its title; ``title`` and ``inside`` are markup. ``count`` is a number beside the
+    title, and ``kind`` the CSS class."""
     number = f' <span class="count">{count:,}</span>' if count is not None else ""
     name = f' class="{kind}"' if kind else ""
     return f"<details{name}{' open' * opened}><summary>{title}{number}</summary>\n{inside}</details>\n"

@@ -13,7 +13,8 @@ from irlint.reporters.listing import type_of
 
 
 def facts(file: CheckedFile, number: int, room: int) -> tuple[str, int]:
-    """The folded parts about one model, and the number of values that they list: at most ``room``."""
+    """The folded parts about one model, and the number of values that they list, at most ``room``. "" and 0 if there
+    are no facts about the model."""
     if file.facts is None:
         return "", 0
     values = file.facts["values"][:room]
@@ -61,6 +62,7 @@ def _conditions(title: str, entries: list[dict[str, Any]]) -> str:
 
 
 def _values(file: CheckedFile, values: list[Any], number: int) -> str:
+    """A table of values with a field to search it."""
     rows = (
         (
             f"<code>{shown(name)}</code>",
@@ -70,13 +72,13 @@ def _values(file: CheckedFile, values: list[Any], number: int) -> str:
         )
         for name, maker, type_text, held in values
     )
-    whole = len(values) == len(file.facts["values"]) and file.facts["all"]
-    more = "" if whole else f" <p>The first {len(values):,}; <code>irlint shapes</code> lists all.</p>\n"
+    are_all = len(values) == len(file.facts["values"]) and file.facts["all"]
+    more = "" if are_all else f" <p>The first {len(values):,}; <code>irlint shapes</code> lists all.</p>\n"
     search = (
         f'<p class="search"><label for="v{number}">search the values</label> '
         f'<input type="search" id="v{number}" data-table="t{number}" placeholder="name, operator or type"></p>\n'
     )
-    made = table(
-        ("value", "made by", "type", "contents"), rows, caption="values with their inferred shapes", kind="values"
+    listed = table(
+        ("value", "computed by", "type", "values"), rows, caption="values with their inferred shapes", kind="values"
     )
-    return f'{more}{search}<div id="t{number}">{made}</div>'
+    return f'{more}{search}<div id="t{number}">{listed}</div>'

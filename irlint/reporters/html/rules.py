@@ -14,23 +14,24 @@ LINKED = 20
 
 
 def section(cards: Sequence[Card]) -> str:
-    """Each broken rule with its statement and its findings, the worst first."""
+    """Each broken rule with its statement and its findings. Rules with the worst findings come first."""
     by_code: dict[str, list[Card]] = {}
     for each in cards:
         by_code.setdefault(each.finding.rule.code, []).append(each)
-    rules = sorted(by_code.values(), key=lambda mine: (-mine[0].finding.severity.rank, mine[0].finding.rule.code))
-    return "".join(_rule(mine[0].finding.rule, mine) for mine in rules)
+    groups = sorted(by_code.values(), key=lambda group: (-group[0].finding.severity.rank, group[0].finding.rule.code))
+    return "".join(_rule(group[0].finding.rule, group) for group in groups)
 
 
-def _rule(rule: Rule, mine: Sequence[Card]) -> str:
-    severity = mine[0].finding.severity.value
-    count = sum(1 + len(each.others) for each in mine)
-    paths = len({each.finding.path for each in mine})
+def _rule(rule: Rule, cards: Sequence[Card]) -> str:
+    """A rule with its page and links to its findings."""
+    severity = cards[0].finding.severity.value
+    count = sum(1 + len(each.others) for each in cards)
+    paths = len({each.finding.path for each in cards})
     inside = f"<p>{prose(rule.summary)}</p>\n"
     inside += f"<p><b>Why.</b> {prose(rule.why)}</p>\n" if rule.why else ""
     inside += f"<p><b>How to fix it.</b> {prose(rule.fix)}</p>\n" if rule.fix else ""
-    links = "".join(_link(each) for each in mine[:LINKED])
-    more = f"<li>and {len(mine) - LINKED:,} more</li>" if len(mine) > LINKED else ""
+    links = "".join(_link(each) for each in cards[:LINKED])
+    more = f"<li>and {len(cards) - LINKED:,} more</li>" if len(cards) > LINKED else ""
     inside += f'<ul class="links">{links}{more}</ul>\n'
     title = (
         f'<span class="badge {severity}">{severity}</span> <b class="code">{rule.code}</b> {escaped(rule.name)} '
