@@ -111,8 +111,9 @@ def hooks(tmp_path_factory: pytest.TempPathFactory) -> Hooks:
 
     repository = folder / "irlint"
     shutil.copytree(ROOT / "irlint", repository / "irlint", ignore=shutil.ignore_patterns("__pycache__"))
-    for name in ("pyproject.toml", "hatch_build.py", "README.md", "LICENSE", ".pre-commit-hooks.yaml"):
-        shutil.copy(ROOT / name, repository)
+    (repository / ".github").mkdir()
+    for name in ("pyproject.toml", ".github/hatch_build.py", "README.md", "LICENSE", ".pre-commit-hooks.yaml"):
+        shutil.copy(ROOT / name, repository / name)
     run(env, repository, "git", "init", "-q")
     run(env, repository, "git", "add", "-A")
     run(env, repository, "git", "commit", "-q", "-m", "hooks")
