@@ -108,6 +108,10 @@ INFINITE = Rule(
 )
 
 
+#: Operators that select elements, or test them: NaN among the elements may have no effect, or mark those that lack.
+SELECTING = frozenset(("Where", "Select", "IsNaN"))
+
+
 @record
 class Case:
     """A constant in its graph. ``node`` is the node with the constant, None for an initializer. ``unread``: the runtime
@@ -198,6 +202,8 @@ def _value_problems(case: Case) -> Iterator[Problem]:
         nans, infinities = tensor.extent.nans, tensor.extent.infinities
     else:
         nans, infinities = sum([entry != entry for entry in tensor.value or ()]), 0
+    if nans and _is_selected(case):
+        nans = 0
     for rule, number, what, help in (
         (NOT_A_NUMBER, nans, "NaN", "export the weights again"),
         (INFINITE, infinities, "infinite", INFINITE.advice),
@@ -206,6 +212,13 @@ def _value_problems(case: Case) -> Iterator[Problem]:
             count = elements(tensor.shape or ())  # type: ignore[arg-type]
             total = f"of the {counted(count, 'element')} of {tensor.dtype}{shape_text(tensor.shape)}"
             yield case.problem(rule.fault(f"{number} {total} {'is' if number == 1 else 'are'} {what}", help=help))
+
+
+def _is_selected(case: Case) -> bool:
+    """Whether all nodes that use a constant only select its elements or test them."""
+    made = case.outputs or tuple(value for value in case.graph.constants if value.name == case.name)
+    nodes = [node for node in case.graph.nodes if not set(made).isdisjoint(node.inputs)]
+    return bool(nodes) and all(node.op in SELECTING for node in nodes)
 
 
 def _parser_problems(case: Case, form: Format) -> Iterator[Problem]:

@@ -70,10 +70,10 @@ ZERO_POINTS_DIFFER = Rule(
     "IRL752",
     "zero-points-differ",
     Severity.WARNING,
-    "A DequantizeLinear uses another zero point than the QuantizeLinear before it.",
-    why="QuantizeLinear adds the zero point and DequantizeLinear subtracts it. If the two differ, every number is "
-    "shifted by their difference, times the scale.",
-    fix="Connect the zero point of the QuantizeLinear in the DequantizeLinear.",
+    "A node subtracts another zero point than the quantization before it has added.",
+    why="QuantizeLinear and DynamicQuantizeLinear add the zero point; DequantizeLinear, MatMulInteger and ConvInteger "
+    "subtract it. If the two differ, every number is shifted by their difference, times the scale.",
+    fix="Connect the zero point of the quantization.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2] x) => (float[2] y) <float s = {0.1}, uint8 z = {120}, uint8 o = {0}>
 { q = QuantizeLinear (x, s, z) y = DequantizeLinear (q, s, o) }""",
@@ -111,6 +111,9 @@ TOLERANCE = 1e-3
 #: The axis of the output channels of a weight, by the operator that ONNX Runtime replaces.
 CHANNELS: Mapping[str, int] = {"Conv": 0, "MatMul": 1}
 
+#: The axis of the input channels of a weight, by the convolution of either format.
+INPUT_AXES: Mapping[str, int] = {"Conv": 1, "Convolution": 1, "ConvTranspose": 0, "ConvolutionBackpropData": 0}
+
 #: Operators whose inputs are quantized together.
 JOINING = ("Add", "Concat")
 
@@ -121,23 +124,38 @@ EXAMINED = frozenset((*CHANNELS, *JOINING, "DequantizeLinear"))
 def misplaced(values: Values, node: Node) -> Iterator[Fault]:
     """The fault of a convolution whose weight has scales along its input channels and as many output channels; none if
     the scales lie on another axis."""
-    maker = values.maker(node, 1)
+    maker, wrong = values.maker(node, 1), INPUT_AXES[node.op]
     weight, scales = values.tensor(node, 1), values.tensor(maker, 1) if maker is not None else None
     if maker is None or scales is None or scales.shape is None or weight is None or weight.shape is None:
         return
     if maker.op == "DequantizeLinear":
-        axis = maker.attributes.get("axis")
-        is_input = len(scales.shape) == 1 and (axis is None or axis.value in (1, 1 - len(weight.shape)))
+        attribute = maker.attributes.get("axis")
+        axis = attribute.value if attribute is not None else 1
+        is_input = len(scales.shape) == 1 and axis in (wrong, wrong - len(weight.shape))
     else:
         before = values.maker(maker, 0)
         is_input = before is not None and before.op in DECOMPRESSING and len(scales.shape) == len(weight.shape)
-        is_input = is_input and all((dim == 1) == (axis != 1) for axis, dim in enumerate(scales.shape))
-    if is_input and 1 not in (weight.shape[1], scales.shape[-1:]) and weight.shape[0] == weight.shape[1]:
+        is_input = is_input and all((dim == 1) == (axis != wrong) for axis, dim in enumerate(scales.shape))
+    inputs, outputs = weight.shape[wrong], weight.shape[1 - wrong]
+    if is_input and inputs == outputs and inputs not in (None, 1) and scales.shape != (1,):
         yield INPUT_CHANNELS.fault(
-            f"the scales of input 1 lie on axis 1 of {weight.shape[0]} input channels; there are as many output "
-            "channels on axis 0",
-            help="use the scales along axis 0, or quantize the weight again",
+            f"the scales of input 1 lie on axis {wrong} of {inputs} input channels; there are as many output channels "
+            f"on axis {1 - wrong}",
+            help=f"use the scales along axis {1 - wrong}, or quantize the weight again",
             input=1,
+        )
+
+
+def unshifted(values: Values, node: Node) -> Iterator[Fault]:
+    """The fault of a product of integers that omits the zero point of its dynamically quantized data; none if it has
+    one."""
+    maker = values.maker(node, 0)
+    is_omitted = len(node.inputs) < 3 or node.inputs[2] is None
+    if maker is not None and maker.op == "DynamicQuantizeLinear" and is_omitted:
+        yield ZERO_POINTS_DIFFER.fault(
+            f"input 2, the zero point, is omitted, and `{maker.label}` adds one to each number",
+            help=f"connect output 2 of `{maker.label}` as input 2",
+            input=0,
         )
 
 

@@ -23,19 +23,36 @@ MULTIPLYING = PRODUCTS | {"Gemm"}
 #: Operators whose results are NaN where an input is: products, sums and recurrent operators.
 COMPUTING = MULTIPLYING | SPREADING | frozenset(("LSTM", "GRU", "RNN", "Div"))
 
+#: Activations that are finite for infinity.
+SATURATING = frozenset(("Sigmoid", "HardSigmoid", "HSigmoid", "Tanh", "Erf", "Clip", "Clamp", "Atan", "Sign"))
+
+#: Operators that add elements to those of a tensor, with the attribute ``reduction``.
+SCATTERING = frozenset(("ScatterElements", "ScatterND"))
+
 #: Operators that subtract the largest element of a row from each element.
 SUBTRACTING = frozenset(("Softmax", "SoftMax", "LogSoftmax"))
 
 
 def added(values: Values, node: Node) -> list[Fault]:
     """A fault for each small constant input of an Add that holds plus infinity, if the Add has a product with a weight
-    as input, or a Softmax as user. A constant with only minus infinity is not reported, because it may be a mask."""
-    if node.op != "Add" or not (_adds_to_product(values, node) or _is_subtracted(values, node.outputs[0])):
+    as input, or a Softmax as user. A constant with only minus infinity is not reported, because it may be a mask; no
+    constant is reported if all users saturate."""
+    if (
+        node.op != "Add"
+        or saturates(values, node)
+        or not (_adds_to_product(values, node) or _is_subtracted(values, node.outputs[0]))
+    ):
         return []
     terms = [values.tensor(node, index) for index in range(len(node.inputs))]
     masks = [tensor is None or inf not in (tensor.value or ()) for tensor in terms]
     found = [values.infinite_input(node, index) for index, is_mask in enumerate(masks) if not is_mask]
     return [fault for fault in found if fault is not None]
+
+
+def saturates(values: Values, node: Node) -> bool:
+    """Whether all users of a node are activations that are finite for infinity."""
+    users = values.users.get(node.outputs[0], ()) if node.outputs[0] is not None else ()
+    return bool(users) and all(user.op in SATURATING for user in users)
 
 
 def _adds_to_product(values: Values, node: Node) -> bool:
@@ -84,13 +101,19 @@ def padded(values: Values, node: Node, index: int, number: float) -> Iterator[Fa
 def filled(values: Values, node: Node) -> Iterator[Fault]:
     """The fault of a ConstantOfShape that fills its result with NaN, if a user computes with it; none if it may be
     replaced."""
-    user = next((each for each in _users(values, node.outputs[0]) if each.op in COMPUTING), None)
+    user = next((each for each in _users(values, node.outputs[0]) if each.op in COMPUTING or _adds(each)), None)
     if user is not None:
         yield ATTRIBUTE_NOT_FINITE.fault(
             f"`value` is NaN, and `{user.label}` computes with it",
             help="write the `value` that is intended, such as 0",
             attribute="value",
         )
+
+
+def _adds(node: Node) -> bool:
+    """Whether a node adds updates to the elements of its input, or combines the two otherwise."""
+    reduction = node.attributes.get("reduction")
+    return node.op in SCATTERING and reduction is not None and reduction.value not in ("none", b"none")
 
 
 def _pads(values: Values, node: Node, index: int) -> bool:

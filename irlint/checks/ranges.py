@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from math import inf, isfinite
 
+from irlint.checks.infinite import saturates
 from irlint.checks.normalizations import EPSILON_UNUSABLE
 from irlint.checks.transfers import CONVERTING, KEEPING, LARGEST, TRANSFERS, Interval, Parts, Site, of_type
 from irlint.checks.values import SPREADING, Values
@@ -74,8 +75,11 @@ ABSORBED_BY: Mapping[str, float] = {
 #: Operators that compute a variance from squares.
 AVERAGING = frozenset(("ReduceMean", "GlobalAveragePool"))
 
-#: Operators whose results lie between 0 and 1, which they reach only by rounding.
-BELOW_1 = frozenset(("Sigmoid", "Softmax", "SoftMax"))
+#: Operators whose results lie between 0 and 1, or between -1 and 1, and reach these limits only by rounding.
+BELOW_1 = frozenset(("Sigmoid", "Softmax", "SoftMax", "Tanh", "Erf", "Softsign", "SoftSign"))
+
+#: Those of them that are exactly 1 in a row of one element.
+OF_ROWS = frozenset(("Softmax", "SoftMax"))
 
 #: At most this many nested terms of a mask are followed.
 STEPS = 4
@@ -105,6 +109,8 @@ def _never_finite(values: Values, node: Node) -> Iterable[Fault]:
 def _absorbing(values: Values, node: Node) -> Iterable[Fault]:
     """A node that is never finite, also because an operand makes every result infinite; a mask is minus infinity."""
     yield from _never_finite(values, node)
+    if saturates(values, node):
+        return
     result, intervals = values.intervals.result(node), values.intervals
     if result.low == result.high == ABSORBED_BY[node.op] and any(
         each.low < each.high for each in map(intervals.whole, node.inputs)
@@ -272,9 +278,9 @@ def _cast(values: Values, node: Node) -> Iterable[Fault]:
         return
     span = values.intervals.whole(node.inputs[0])
     source = _computed_by(values, node.inputs[0])
-    if made.dtype in INTEGERS and source is not None and source.op in BELOW_1:
+    if made.dtype in INTEGERS and source is not None and _is_below_1(source, given):
         yield CAST_LOSES.fault(
-            f"input 0 is above 0 and below 1 (`{source.label}`): every number becomes 0 in {made.dtype}",
+            f"input 0 is {span.text}, and neither of them (`{source.label}`): every number becomes 0 in {made.dtype}",
             help="compare input 0 with a threshold, or round it, before the conversion",
             input=0,
         )
@@ -286,6 +292,11 @@ def _cast(values: Values, node: Node) -> Iterable[Fault]:
             help=HELPS["Cast"],
             input=0,
         )
+
+
+def _is_below_1(node: Node, result: Tensor) -> bool:
+    """Whether a node computes numbers of a magnitude below 1, apart from rounding."""
+    return node.op in BELOW_1 and (node.op not in OF_ROWS or (result.shape is not None and 1 not in result.shape))
 
 
 def _computed_by(values: Values, value: Value | None) -> Node | None:

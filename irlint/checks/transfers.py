@@ -120,9 +120,6 @@ def _held(number: float, dtype: str | None) -> float:
     return rounded(number, dtype) or 0.0 if dtype in ("float16", "float32") else number
 
 
-# --- arithmetic -------------------------------------------------------------------------------------------------------
-
-
 def _sum(given: Sequence[Interval], site: Site) -> Interval:
     infinite = {each for each in given if each.is_infinite}
     if len(infinite) > 1:
@@ -185,8 +182,7 @@ def _reciprocal(given: Sequence[Interval], site: Site) -> Interval:
 
 
 def _power(given: Sequence[Interval], site: Site) -> Interval:
-    """The interval of powers. Only whether they are negative is computed; a single exponent may also show that no power
-    is finite."""
+    """The interval of powers. Only their sign is computed; a single exponent may also show that no power is finite."""
     x, exponent = given
     power = exponent.low
     if exponent.low != exponent.high or not isfinite(power):
@@ -197,6 +193,8 @@ def _power(given: Sequence[Interval], site: Site) -> Interval:
         return Interval(why=f"input 0 is {x.text} and the exponent is {power:g}: {text}")
     if x.is_zero and power < 0:
         return Interval(why=f"input 0 is 0 and the exponent is {power:g}: the power is infinite")
+    if x.high <= 0 and power > 0 and power % 2 == 1:
+        return held(-inf, x.high**power, site.dtype)
     return NOT_NEGATIVE if x.low >= 0 or power % 2 == 0 else ANY
 
 
@@ -232,6 +230,17 @@ def _chosen(given: Sequence[Interval], site: Site) -> Interval:
     return otherwise if condition.is_zero else joined((then, otherwise))
 
 
+def _comparison(larger: int, *, strict: bool) -> Transfer:
+    """The transfer of a comparison that is true where input ``larger`` is larger than the other one, or equal unless
+    ``strict``: 0 where that is false for all numbers, and for NaN."""
+
+    def transfer(given: Sequence[Interval], site: Site) -> Interval:
+        most, least = given[larger].high, given[1 - larger].low
+        return Interval(0, 0) if most < least or (strict and most == least) else BETWEEN_0_AND_1
+
+    return transfer
+
+
 def _converted(given: Sequence[Interval], site: Site) -> Interval:
     """The interval of converted numbers. If one of them may be outside of an integer type, all numbers of this type."""
     x = given[0]
@@ -247,9 +256,6 @@ def _converted(given: Sequence[Interval], site: Site) -> Interval:
 
 def _up_to(dtype: str | None) -> str:
     return f"{LARGEST[dtype or '']:.6g}" if dtype != "float16" else "65504"
-
-
-# --- functions of one number ------------------------------------------------------------------------------------------
 
 
 def _rectified(given: Sequence[Interval], site: Site) -> Interval:
@@ -324,9 +330,6 @@ def _leaky(given: Sequence[Interval], site: Site) -> Interval:
     return Interval(min(given[0].low * slope, 0), max(given[0].high, 0)) if 0 < slope <= 1 else ANY
 
 
-# --- many elements ----------------------------------------------------------------------------------------------------
-
-
 def _length(given: Sequence[Interval], site: Site) -> Interval:
     """The interval of the Euclidean norm of given elements."""
     ends = [_magnitude((each,), site) for each in given]
@@ -371,6 +374,14 @@ def _all(given: Sequence[Interval], site: Site) -> Interval:
 #: Operators that convert to another element type.
 CONVERTING = ("Cast", "CastLike", "Convert", "ConvertLike")
 
+#: The transfers of comparisons.
+COMPARISONS: Mapping[str, Transfer] = {
+    "Greater": _comparison(0, strict=True),
+    "Less": _comparison(1, strict=True),
+    **dict.fromkeys(("GreaterOrEqual", "GreaterEqual"), _comparison(0, strict=False)),
+    **dict.fromkeys(("LessOrEqual", "LessEqual"), _comparison(1, strict=False)),
+}
+
 #: The transfers of elementwise operators of either format.
 ELEMENTWISE: Mapping[str, Transfer] = {
     **dict.fromkeys(("Add", "Sum"), _sum),
@@ -385,6 +396,7 @@ ELEMENTWISE: Mapping[str, Transfer] = {
     **dict.fromkeys(("Max", "Maximum"), _most),
     **dict.fromkeys(("Clip", "Clamp"), _clipped),
     **dict.fromkeys(("Where", "Select"), _chosen),
+    **COMPARISONS,
     **dict.fromkeys(CONVERTING, _converted),
     **dict.fromkeys(("Relu", "ReLU"), _rectified),
     "LeakyRelu": _leaky,
@@ -426,7 +438,7 @@ REDUCING: Mapping[str, Transfer] = {"ReduceMax": _most, "ReduceMin": _least, "Re
 
 #: The number of inputs that a transfer needs; others need at least one.
 ARITY: Mapping[Transfer, int] = {
-    **dict.fromkeys((_difference, _product, _quotient, _power), 2),
+    **dict.fromkeys((_difference, _product, _quotient, _power, *COMPARISONS.values()), 2),
     **dict.fromkeys((_chosen,), 3),
 }
 

@@ -332,6 +332,11 @@ class Values:
 
         return dequantized.misplaced(self, node)
 
+    def _integers(self, node: Node) -> Iterable[Fault]:
+        from irlint.checks import dequantized
+
+        return dequantized.unshifted(self, node)
+
     def _quantizer(self, node: Node) -> Iterable[Fault]:
         return self.quantized.faults(self, node)  # type: ignore[no-any-return]
 
@@ -389,7 +394,10 @@ CHECKS: Mapping[str, tuple[Check, ...]] = {
     "FakeQuantize": (Values._infinite, Values._quantizer),
     "Pad": (Values._padding,),
     "ConstantOfShape": (Values._filling,),
-    **dict.fromkeys(("Conv", "Convolution"), (Values._infinite, Values._channels)),
+    **dict.fromkeys(
+        ("Conv", "Convolution", "ConvTranspose", "ConvolutionBackpropData"), (Values._infinite, Values._channels)
+    ),
+    **dict.fromkeys(("MatMulInteger", "ConvInteger"), (Values._integers,)),
     **dict.fromkeys(("Div", "Divide"), (Values._divisor, Values._ranged)),
     "ScaledDotProductAttention": (Values._infinite, Values._attention),
     **dict.fromkeys(("Mul", "Multiply"), (Values._spread, Values._scaled)),

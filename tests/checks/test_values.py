@@ -118,6 +118,23 @@ CASES: Mapping[str, tuple[str, str, str]] = {
         "",
         "runs",
     ),
+    "NaN of an initializer that is not selected": (
+        "(float[1,3] x) => (float[1,3] y) <float n = {nan}> { z = Sub (x, x) c = IsNaN (x) y = Where (c, n, z) }",
+        "",
+        "runs",
+    ),
+    "open gate": (
+        "(float[1,3] x) => (float[1,2] y) <float[3,2] w = {1,1,1,1,1,1}, float[2] b = {inf,inf}> "
+        "{ m = MatMul (x, w) a = Add (m, b) y = Sigmoid (a) }",
+        "",
+        "runs",
+    ),
+    "Softmax of one element": (
+        "(float[1,3] x) => (int32[1,3,1] y) <int64[1] a = {2}> "
+        "{ u = Unsqueeze (x, a) s = Softmax <axis = 2> (u) y = Cast <to = 6> (s) }",
+        "",
+        "runs",
+    ),
     "NaN that is not selected": (
         "(float[1,3] x) => (float[1,3] y) { s = Shape (x) n = ConstantOfShape <value = float[1] {nan}> (s) "
         "z = Sub (x, x) c = IsNaN (x) y = Where (c, n, z) }",

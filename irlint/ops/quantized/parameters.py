@@ -201,18 +201,21 @@ def _out_of_range(span: Extent, *, divides: bool) -> str:
     return ""
 
 
-def warn_of_scale(tensor: Tensor | None, index: int, name: str, *, divides: bool = False) -> None:
+def warn_of_scale(
+    tensor: Tensor | None, index: int, name: str, *, divides: bool = False, any_sign: bool = False
+) -> None:
     """Warns of a scale that is not a finite number above 0, or that turns all numbers that it multiplies (or
-    ``divides``) into 0 or infinity."""
+    ``divides``) into 0 or infinity. Scales of ``any_sign`` may be negative, or 0
+    for a block of zeros; other checks report NaN and infinity in them."""
     span = extent(tensor)
-    if span is None:
+    if span is None or (any_sign and (span.nans or span.infinities)):
         return
     wrong = ""
     if span.nans:
         wrong = "is NaN"
     elif span.infinities:
         wrong = "is infinite"
-    elif span.least is not None and span.least <= 0:
+    elif not any_sign and span.least is not None and span.least <= 0:
         wrong = "is 0" if span.least == 0 else f"is {span.least:g}"
     elif tensor is not None and tensor.dtype == "float32":
         wrong = _out_of_range(span, divides=divides)
@@ -221,7 +224,7 @@ def warn_of_scale(tensor: Tensor | None, index: int, name: str, *, divides: bool
         warn(
             SCALE_UNUSABLE.fault(
                 f"input {index} ({name}) {wrong if single else f'contains a scale that {wrong}'}; a scale is a finite "
-                "number above 0",
+                f"number{'' if any_sign else ' above 0'}",
                 help="measure the scale again",
                 input=index,
             )

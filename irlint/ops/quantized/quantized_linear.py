@@ -15,6 +15,7 @@ from irlint.ops.quantized.parameters import (
     expect_one_number,
     expect_one_of,
     expect_one_shape,
+    warn_of_scale,
 )
 from irlint.ops.shared.attributes import ATTRIBUTE_OUT_OF_RANGE, expect_attribute
 from irlint.ops.shared.broadcast import stretched
@@ -253,6 +254,7 @@ def matmul_nbits(
         _check_zero_points(zero_points, N, blocks, bits=bits)
         expect_one_of((4, "g_idx", g_idx), (K,), (blocks * block_size,), what="the group of each row of the weights")
     expect_one_of((5, "bias", bias), (N,), what="one number for each column")
+    warn_of_scale(scales, 2, "scales", any_sign=True)
     return Tensor(a.dtype or scales.dtype, shape)
 
 
