@@ -144,10 +144,10 @@ def check_layout(shape: Shape, inverse: bool, onesided: bool) -> None:
     ``COMPLEX_LAYOUT`` fault."""
     last, axis = shape[-1], len(shape) - 1
     if onesided:
-        wanted, kind = (2, "inverse one-sided DFT needs complex") if inverse else (1, "one-sided DFT needs real")
-        if agree(last, wanted, f"a {kind} numbers"):
+        wanted, kind = (2, "an inverse one-sided DFT needs complex") if inverse else (1, "a one-sided DFT needs real")
+        if agree(last, wanted, f"{kind} numbers"):
             return
-        raise layout_fault(shape, f"a {kind} numbers, so this axis must be {wanted}")
+        raise layout_fault(shape, f"{kind} numbers, so this axis must be {wanted}")
     one, two = same(last, 1), same(last, 2)
     if one is False and two is False:
         raise layout_fault(shape, "it must be 1 (real numbers) or 2 (complex numbers)")
