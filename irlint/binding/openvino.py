@@ -57,7 +57,7 @@ def bound(
         return Call(node.op, number, broken=True), [_unknown_operation(node, number)]
     known = signature(operator.function)
     lax = model.format is not None and model.format_version == model.format.lax_version
-    faults = _openvino_arity(node, known, spare=operator.spare_inputs and lax)
+    faults = _openvino_arity(node, known, spare=operator.ignores_extra_inputs and lax)
     attributes, attribute_faults = openvino_attributes(node, operator, known)
     faults += attribute_faults
     broken = any(fault.severity is Severity.ERROR for fault in faults)

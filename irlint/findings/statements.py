@@ -86,8 +86,8 @@ def warn(fault: Fault) -> None:
         _current.faults.append(fault)
 
 
-def require(*any_of: Relation, why: str) -> None:
-    """States that at least one of the relations must hold."""
+def require_any(*any_of: Relation, why: str) -> None:
+    """States that at least one of the relations must be true."""
     if _current is not None:
         _current.requirements.append(Requirement(any_of, why))
 
@@ -96,7 +96,7 @@ def agree(left: MaybeDim, right: MaybeDim, why: str) -> bool:
     """False if two dims are proven to differ for all sizes, else True; requires the equality if it is not proven."""
     proven = same(left, right)
     if proven is None and left is not None and right is not None:
-        require(Relation("==", left, right), why=why)
+        require_any(Relation("==", left, right), why=why)
     return proven is not False
 
 
@@ -104,7 +104,7 @@ def reaches(left: MaybeDim, least: MaybeDim, why: str) -> bool:
     """False if ``left < least`` is proven for all sizes, else True; requires ``left >= least`` if it is not proven."""
     proven = at_least(left, least)
     if proven is None and left is not None and least is not None:
-        require(Relation(">=", left, least), why=why)
+        require_any(Relation(">=", left, least), why=why)
     return proven is not False
 
 
@@ -126,7 +126,7 @@ def reaches_if_any(count: MaybeDim, left: MaybeDim, least: MaybeDim, why: str, *
     relations = [Relation(">=", left, least)]
     if proven is False or not at_least(mapped(count, raised, {}), 1):
         relations.append(Relation(">=", 0, count))
-    require(*relations, why=why)
+    require_any(*relations, why=why)
     return True
 
 
@@ -139,7 +139,7 @@ def divides(divisor: int, dim: MaybeDim, why: str) -> bool:
         return True
     proven = divisible(dim, divisor)
     if proven is None:
-        require(Relation("%", dim, divisor), why=why)
+        require_any(Relation("%", dim, divisor), why=why)
     return proven is not False
 
 

@@ -122,7 +122,7 @@ class Operator:
     #: a position in the weights file.
     lists: tuple[int, ...] = ()
     #: In files of version 10, the library ignores inputs after the last input of the operation.
-    spare_inputs: bool = False
+    ignores_extra_inputs: bool = False
     #: The fault of a layer (``shared.compiling.Layer``) that the library reads, but refuses to compile for the CPU.
     compiles: Callable[..., Fault | None] | None = None
     #: Other types with the same ports and attributes that writers confuse with it.

@@ -156,7 +156,7 @@ BREACHES = [
         'auto_broadcast="none"|shape="2,1" element_type="f32" offset="0" size="8"/>\n<output>'
         '<port id="0" precision="FP32"><dim>2</dim><dim>1</dim>',
         "IRL203",
-        'write auto_broadcast="numpy", with which the shapes fit, or make the shapes equal',
+        'write auto_broadcast="numpy", which broadcasts these shapes, or make the shapes equal',
     ),
 ]
 
@@ -441,7 +441,7 @@ WORDED = [
     ),
     ("(float[2,3] x) => (float[2,3] y) <float d = {0.0}> { y = Div (x, d) }", "input 1 is a scalar and is 0"),
     ("(int64[2] x) => (int64[2] y) <int64 d = {0}> { y = Div (x, d) }", "input 1 is a scalar and is 0"),
-    ("(float[1,8,2] x) => (y) { y = DFT <onesided = 1> (x) }", "takes real numbers, so this axis must be 1"),
+    ("(float[1,8,2] x) => (y) { y = DFT <onesided = 1> (x) }", "needs real numbers, so this axis must be 1"),
 ]
 
 

@@ -15,7 +15,7 @@ HEADLINES = """
 (float[1,48,8,8] x, float[48,9,1,1] w) { y = Conv <group = 5> (x, w) }    | the 48 output channels (axis 0 of input 1) are not a multiple of `group`, 5
 (float[1,48,8,8] x) { y = Transpose <perm = [0,2,1]> (x) }                | perm has 3 entries, input 0 has 4 axes
 (float[2,768] x, float[512,768] w) { y = MatMul (x, w) }                  | 768 (axis 1 of input 0) against 512 (axis 0 of input 1): the product sums over both
-(float[2,4,8] x, float[3,8,4] w) { y = MatMul (x, w) }                    | of the axes before the matrices, axis 0 is 2 in input 0 and 3 in input 1
+(float[2,4,8] x, float[3,8,4] w) { y = MatMul (x, w) }                    | in the axes before the matrices, axis 0 is 2 in input 0 and 3 in input 1
 (float[2,3,4] x, float[2,3,5] w) { y = Add (x, w) }                       | axis 2 is 4 in input 0 and 5 in input 1
 (float[2,3,4] x, float[2,1] w) { y = Add (x, w) }                         | axis 1 is 3 against 2: input 0 is [2, 3, 4] and input 1 is [2, 1]
 (float[2,3] x, float[3,2] w) { y = Add (x, w) }                           | axis 0 is 2 against 3; axis 1 is 3 against 2: input 0 is [2, 3] and input 1 is [3, 2]

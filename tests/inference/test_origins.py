@@ -155,7 +155,7 @@ y = ConvTranspose <strides = [2, 2], pads = [0, 1, 0, 1], output_padding = [1, 1
 y = Concat <axis = 1> (x, x, w)                                        | 1 | 64 + 64 + 8 (axis 1 of its inputs)
 y = Pad (x, pads)                                                      | 1 | 64 + 2 + 4 (pads 2+4 on axis 1)
 y = Reshape (x, wide)                                                  | 0 | entry 0 of the shape [4, -1] (data [2, 64])
-y = Reshape (x, wide)                                                  | 1 | what is left for -1 (shape [4, -1], data [2, 64])
+y = Reshape (x, wide)                                                  | 1 | the size inferred for -1 (shape [4, -1], data [2, 64])
 y = Flatten (image)                                                    | 1 | 3 * 9 * 9 (axis 1, input [1, 3, 9, 9])
 y = Resize (x, , , larger)                                             | 1 | entry 1 of the sizes [5, 7]
 y = Slice (x, zero, last, zero)                                        | 0 | part of 2

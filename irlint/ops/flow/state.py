@@ -43,7 +43,7 @@ VARIABLE_MISMATCH = Rule(
 )
 
 
-@openvino("ReadValue", since=3, absent={"variable_id": ""}, spare_inputs=True)
+@openvino("ReadValue", since=3, absent={"variable_id": ""}, ignores_extra_inputs=True)
 def read_value_of_init(init_value: Tensor, *, variable_id: str) -> Tensor:
     """OpenVINO ReadValue-3: the type and shape of the initial value."""
     return Tensor(init_value.dtype, init_value.shape)

@@ -134,7 +134,7 @@ def _check_onnx_batch(data: Shape, indices: Shape, batch_dims: int) -> None:
         warn(fault.lowered(Severity.WARNING))
 
 
-@openvino("GatherND", since=5, until=7, kept=True, spare_inputs=True)
+@openvino("GatherND", since=5, until=7, kept=True, ignores_extra_inputs=True)
 def ov_gather_nd_5(data: Tensor, indices: Tensor, *, batch_dims: int = 0) -> Tensor:
     """OpenVINO GatherND-5: like GatherND-8, but the result has one axis for all batch axes."""
     result = ov_gather_nd_8(data, indices, batch_dims=batch_dims)
@@ -144,7 +144,7 @@ def ov_gather_nd_5(data: Tensor, indices: Tensor, *, batch_dims: int = 0) -> Ten
     return Tensor(result.dtype, merged, result.value)
 
 
-@openvino("GatherND", since=8, kept=True, spare_inputs=True)
+@openvino("GatherND", since=8, kept=True, ignores_extra_inputs=True)
 def ov_gather_nd_8(data: Tensor, indices: Tensor, *, batch_dims: int = 0) -> Tensor:
     """OpenVINO GatherND-8."""
     expect_type(indices, 1, INTEGERS, read=False)

@@ -313,7 +313,7 @@ def scatter_nd_18(data: Tensor, indices: Tensor, updates: Tensor, *, reduction: 
     return _onnx_scatter_nd(data, indices, updates, reduction=reduction)
 
 
-@openvino("ScatterNDUpdate", since=4, until=14, spare_inputs=True)
+@openvino("ScatterNDUpdate", since=4, until=14, ignores_extra_inputs=True)
 def scatter_nd_update_3(data: Tensor, indices: Tensor, updates: Tensor) -> Tensor:
     """OpenVINO ScatterNDUpdate-3, in opset4 to opset14."""
     return scatter_nd_update_15(data, indices, updates)
@@ -322,7 +322,7 @@ def scatter_nd_update_3(data: Tensor, indices: Tensor, updates: Tensor) -> Tenso
 TupleReduction = Literal["none", "sum", "sub", "prod", "min", "max"]
 
 
-@openvino("ScatterNDUpdate", since=15, compiles=without_strings, spare_inputs=True)
+@openvino("ScatterNDUpdate", since=15, compiles=without_strings, ignores_extra_inputs=True)
 def scatter_nd_update_15(
     data: Tensor, indices: Tensor, updates: Tensor, *, reduction: TupleReduction = "none"
 ) -> Tensor:
@@ -335,7 +335,7 @@ def scatter_nd_update_15(
 # --- ScatterUpdate ----------------------------------------------------------------------------------------------------
 
 
-@openvino("ScatterUpdate", since=3, spare_inputs=True)
+@openvino("ScatterUpdate", since=3, ignores_extra_inputs=True)
 def scatter_update(data: Tensor, indices: Tensor, updates: Tensor, axis: Tensor) -> Tensor:
     """OpenVINO ScatterUpdate-3: replaces complete slices along an axis."""
     common_type((data, None, updates))

@@ -271,7 +271,7 @@ def nonzero(X: Tensor, *, context: Context) -> Tensor:
     return _nonzero(X, "int64", context)
 
 
-@openvino("NonZero", since=3, spare_inputs=True)
+@openvino("NonZero", since=3, ignores_extra_inputs=True)
 def ov_nonzero(data: Tensor, *, output_type: IndexType = "i64", context: Context) -> Tensor:
     """OpenVINO NonZero-3: [rank, count]; for a scalar, [1, 1] or [0, 0]."""
     indices = _nonzero(data, INDEX_NAMES[output_type], context)
@@ -408,7 +408,7 @@ def bucketize(data: Tensor, buckets: Tensor, *, output_type: IndexType, with_rig
     return Tensor(INDEX_NAMES[output_type], data.shape)
 
 
-@openvino("SearchSorted", since=15, kept=True, compiles=without_strings, spare_inputs=True)
+@openvino("SearchSorted", since=15, kept=True, compiles=without_strings, ignores_extra_inputs=True)
 def search_sorted(
     sorted_sequence: Tensor, values: Tensor, *, right_mode: bool = False, output_type: IndexType = "i64"
 ) -> Tensor:

@@ -268,7 +268,7 @@ def ov_shuffle_channels(data: Tensor, *, axis: int = 1, group: int = 1) -> Tenso
     return Tensor(data.dtype, data.shape)
 
 
-@openvino("ReorgYolo", since=2, labels={"opset1": 2}, spare_inputs=True)
+@openvino("ReorgYolo", since=2, labels={"opset1": 2}, ignores_extra_inputs=True)
 def ov_reorg_yolo(data: Tensor, *, stride: Ints) -> Tensor:
     """OpenVINO ReorgYolo-1: [N, C, H, W] to [N, C * s * s, H / s, W / s]. The library reads the first entry of
     ``stride``."""
@@ -296,7 +296,7 @@ def ov_reorg_yolo(data: Tensor, *, stride: Ints) -> Tensor:
     "ExtractImagePatches",
     since=3,
     absent={"sizes": (), "strides": (), "rates": (), "auto_pad": "explicit"},
-    spare_inputs=True,
+    ignores_extra_inputs=True,
 )
 def ov_extract_image_patches(data: Tensor, *, sizes: Ints, strides: Ints, rates: Ints, auto_pad: PatchPad) -> Tensor:
     """OpenVINO ExtractImagePatches-3: [N, C, H, W] to [N, sizes[0] * sizes[1] * C, rows, columns].

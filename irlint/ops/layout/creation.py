@@ -241,13 +241,13 @@ def count(data: Tensor) -> Tensor:
     return Tensor("int64", (), None if data.shape is None else (product(data.shape),))
 
 
-@openvino("ShapeOf", until=2, of_shape=True, spare_inputs=True)
+@openvino("ShapeOf", until=2, of_shape=True, ignores_extra_inputs=True)
 def ov_shape_of(data: Tensor) -> Tensor:
     """OpenVINO ShapeOf-1."""
     return shape_contents(data.shape, "int64")
 
 
-@openvino("ShapeOf", since=3, until=17, of_shape=True, spare_inputs=True)
+@openvino("ShapeOf", since=3, until=17, of_shape=True, ignores_extra_inputs=True)
 def ov_shape_of_typed(data: Tensor, *, output_type: DType | None = "") -> Tensor:
     """OpenVINO ShapeOf-3. The default of ``output_type`` is i64 in the specification; the library has no default."""
     if output_type == "":

@@ -375,7 +375,7 @@ def _compiled_broadcast(layer: Layer) -> Fault | None:
     fills_in=True,
     lists=(1,),
     compiles=_compiled_broadcast,
-    spare_inputs=True,
+    ignores_extra_inputs=True,
 )
 def ov_legacy_broadcast(
     data: Tensor,

@@ -85,7 +85,7 @@ def _compiled_indices(layer: Layer) -> Fault | None:
     until=15,
     absent={"axis": 0},
     compiles=first_of(_compiled_indices, readable_constants(1)),
-    spare_inputs=True,
+    ignores_extra_inputs=True,
 )
 def ov_one_hot(indices: Tensor, depth: Tensor, on_value: Tensor, off_value: Tensor, *, axis: int) -> Tensor:
     """OpenVINO OneHot-1."""
@@ -97,7 +97,7 @@ def ov_one_hot(indices: Tensor, depth: Tensor, on_value: Tensor, off_value: Tens
     since=16,
     absent={"axis": 0},
     compiles=first_of(_compiled_indices, readable_constants(1)),
-    spare_inputs=True,
+    ignores_extra_inputs=True,
 )
 def ov_one_hot_of_negatives(
     indices: Tensor,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from irlint.dims import Dim, Expr, MaybeDim, Shape, at_least, product, quotient, same, symbols
 from irlint.findings.faults import Fault, Rule, Severity, refused
-from irlint.findings.statements import Relation, divides, require, wants_arithmetic, warn
+from irlint.findings.statements import Relation, divides, require_any, wants_arithmetic, warn
 from irlint.findings.wording import counted
 from irlint.model.tensor import INTEGERS, Tensor, shape_text
 from irlint.ops import Context, onnx, openvino
@@ -127,7 +127,7 @@ def _expect_count(
     before, after = product(of_data), product(of_target)
     verdict = same(before, after, positive=0 not in (before, after))
     if verdict is None and before is not None and after is not None:
-        require(Relation("==", before, after), why=f"{shape_text(data)} is reshaped to {shape_text(tuple(target))}")
+        require_any(Relation("==", before, after), why=f"{shape_text(data)} is reshaped to {shape_text(tuple(target))}")
     if verdict is False:
         raise RESHAPE_COUNT.fault(
             f"{_coming(product(data) if None not in data else before)}, the target {shape_text(tuple(target))} has "
@@ -203,7 +203,7 @@ def _inferred_size(
         return exact
     why = f"{shape_text(data)} is reshaped to {shape_text(tuple(target))}"
     if isinstance(known, Expr):
-        require(Relation("%", before, known), why=why)
+        require_any(Relation("%", before, known), why=why)
         return whole_quotient(before, known)
     if divides(known, before, why):
         return whole_quotient(before, known)

@@ -43,7 +43,7 @@ def unchanged(x: Tensor) -> Tensor:
 
 
 @onnx("LeakyRelu", since=6)
-@openvino("Elu", absent={"alpha": 0.0}, spare_inputs=True)
+@openvino("Elu", absent={"alpha": 0.0}, ignores_extra_inputs=True)
 def leaky(x: Tensor, *, alpha: float = 0.01) -> Tensor:
     """ONNX LeakyRelu-6; OpenVINO Elu-1, which accepts any element type."""
     return unchanged(x)
@@ -88,7 +88,7 @@ def selu_1(x: Tensor, *, alpha: float = 1.6732, gamma: float = 1.0507, consumed_
     return unchanged(x)
 
 
-@openvino("Selu", compiles=constants_at(1, 2), spare_inputs=True)
+@openvino("Selu", compiles=constants_at(1, 2), ignores_extra_inputs=True)
 def ov_selu(x: Tensor, alpha: Tensor, lambda_value: Tensor) -> Tensor:
     """OpenVINO Selu-1: floating-point inputs of one element type. The parameters may have any shape."""
     for index, tensor in enumerate((x, alpha, lambda_value)):
@@ -108,7 +108,7 @@ def hard_sigmoid_1(x: Tensor, *, alpha: float = 0.2, beta: float = 0.5, consumed
     return unchanged(x)
 
 
-@openvino("HardSigmoid", compiles=constants_at(1, 2), spare_inputs=True)
+@openvino("HardSigmoid", compiles=constants_at(1, 2), ignores_extra_inputs=True)
 def ov_hard_sigmoid(x: Tensor, alpha: Tensor, beta: Tensor) -> Tensor:
     """OpenVINO HardSigmoid-1: the parameters are scalars of the input's element type."""
     expect_one(alpha, 1, "alpha", scalar=True)
@@ -162,14 +162,14 @@ def is_inf(x: Tensor, *, detect_negative: int = 1, detect_positive: int = 1) -> 
     return Tensor("bool", x.shape)
 
 
-@openvino("IsFinite", "IsNaN", since=10, spare_inputs=True)
+@openvino("IsFinite", "IsNaN", since=10, ignores_extra_inputs=True)
 def ov_is(x: Tensor) -> Tensor:
     """OpenVINO IsFinite-10 and IsNaN-10."""
     expect_type(x, 0, REAL)
     return Tensor("bool", x.shape)
 
 
-@openvino("IsInf", since=10, spare_inputs=True)
+@openvino("IsInf", since=10, ignores_extra_inputs=True)
 def ov_is_inf(x: Tensor, *, detect_negative: bool = True, detect_positive: bool = True) -> Tensor:
     """OpenVINO IsInf-10."""
     return ov_is(x)
@@ -288,7 +288,7 @@ def clip_1(
     return unchanged(x)
 
 
-@openvino("Clamp", absent={"min": 0.0, "max": 0.0}, spare_inputs=True)
+@openvino("Clamp", absent={"min": 0.0, "max": 0.0}, ignores_extra_inputs=True)
 def clamp(x: Tensor, *, min: float, max: float) -> Tensor:
     """OpenVINO Clamp-1: any numeric element type."""
     expect_type(x, 0, ARITHMETIC)
@@ -359,7 +359,9 @@ def softmax_of_matrix(x: Tensor, *, axis: int = 1) -> Tensor:
     return along_axis(x, axis)
 
 
-@openvino("Softmax", until=7, absent={"axis": 0}, documented={"axis": 1}, spellings=("SoftMax",), spare_inputs=True)
+@openvino(
+    "Softmax", until=7, absent={"axis": 0}, documented={"axis": 1}, spellings=("SoftMax",), ignores_extra_inputs=True
+)
 def ov_softmax_1(x: Tensor, *, axis: int) -> Tensor:
     """OpenVINO Softmax-1. The default axis is 1 in the specification and 0 in the library."""
     return along_axis(x, axis, scalar=True, negative=False)
@@ -376,8 +378,8 @@ def _without_booleans(layer: Layer) -> Fault | None:
     )
 
 
-@openvino("Softmax", since=8, spare_inputs=True)
-@openvino("LogSoftmax", since=5, compiles=_without_booleans, spare_inputs=True)
+@openvino("Softmax", since=8, ignores_extra_inputs=True)
+@openvino("LogSoftmax", since=5, compiles=_without_booleans, ignores_extra_inputs=True)
 def ov_softmax_8(x: Tensor, *, axis: int = 1) -> Tensor:
     """OpenVINO Softmax-8 and LogSoftmax-5."""
     return along_axis(x, axis, scalar=True)

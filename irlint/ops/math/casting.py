@@ -235,7 +235,7 @@ def _compiled_conversion(layer: Layer) -> Fault | None:
     absent={"destination_type": None},
     needed=lambda node: True,
     compiles=_compiled_conversion,
-    spare_inputs=True,
+    ignores_extra_inputs=True,
 )
 def convert(x: Tensor, *, destination_type: DType | None) -> Tensor:
     """OpenVINO Convert-1."""
@@ -271,7 +271,7 @@ def _wrapped(entry: Scalar, dtype: str) -> Scalar:
     return lowest if dtype in UNSIGNED or lowest < 1 << BITS[dtype] - 1 else lowest - (1 << BITS[dtype])
 
 
-@openvino("ConvertLike", compiles=_compiled_conversion, spare_inputs=True)
+@openvino("ConvertLike", compiles=_compiled_conversion, ignores_extra_inputs=True)
 def convert_like(data: Tensor, like: Tensor) -> Tensor:
     """OpenVINO ConvertLike-1."""
     return retyped(data, like.dtype)
@@ -347,7 +347,7 @@ def promoted_by_scalar(dtype: str, scalar: str, *, unsafe: bool, target: str | N
     return dtype if BITS[scalar] <= room else None
 
 
-@openvino("ConvertPromoteTypes", since=14, spare_inputs=True)
+@openvino("ConvertPromoteTypes", since=14, ignores_extra_inputs=True)
 def convert_promote_types(
     input_0: Tensor,
     input_1: Tensor,

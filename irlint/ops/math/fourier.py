@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from irlint.dims import Expr, MaybeDim, Shape, floordiv, same
 from irlint.findings.faults import Fault, Rule, Severity
-from irlint.findings.statements import Relation, agree, reaches, require
+from irlint.findings.statements import Relation, agree, reaches, require_any
 from irlint.findings.wording import counted
 from irlint.model.tensor import Tensor, shape_text
 from irlint.ops import onnx, openvino
@@ -144,15 +144,17 @@ def check_layout(shape: Shape, inverse: bool, onesided: bool) -> None:
     ``COMPLEX_LAYOUT`` fault."""
     last, axis = shape[-1], len(shape) - 1
     if onesided:
-        wanted, kind = (2, "inverse one-sided DFT needs complex") if inverse else (1, "one-sided DFT needs real")
-        if agree(last, wanted, f"a {kind} numbers"):
+        wanted, kind = (2, "an inverse one-sided DFT needs complex") if inverse else (1, "a one-sided DFT needs real")
+        if agree(last, wanted, f"{kind} numbers"):
             return
-        raise layout_fault(shape, f"a {kind} numbers, so this axis must be {wanted}")
+        raise layout_fault(shape, f"{kind} numbers, so this axis must be {wanted}")
     one, two = same(last, 1), same(last, 2)
     if one is False and two is False:
         raise layout_fault(shape, "it must be 1 (real numbers) or 2 (complex numbers)")
     if last is not None and not one and not two:
-        require(Relation("==", last, 1), Relation("==", last, 2), why=f"axis {axis} contains real or complex numbers")
+        require_any(
+            Relation("==", last, 1), Relation("==", last, 2), why=f"axis {axis} contains real or complex numbers"
+        )
 
 
 def layout_fault(shape: Shape, expected: str, input: int = 0) -> Fault:

@@ -205,7 +205,7 @@ def matmul(a: Tensor, b: Tensor) -> Tensor:
     return Tensor(a.dtype or b.dtype, multiplied(a.shape, b.shape))
 
 
-@openvino("MatMul", compiles=with_elements(0, 1, beside=(1,)), spare_inputs=True, macs=("matrix", "a"))
+@openvino("MatMul", compiles=with_elements(0, 1, beside=(1,)), ignores_extra_inputs=True, macs=("matrix", "a"))
 def ov_matmul(a: Tensor, b: Tensor, *, transpose_a: bool = False, transpose_b: bool = False) -> Tensor:
     """OpenVINO MatMul-1, of any element type."""
     return Tensor(common_type((a, b)), multiplied(a.shape, b.shape, transpose_a, transpose_b=transpose_b))

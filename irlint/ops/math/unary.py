@@ -67,7 +67,7 @@ def _positive_part(x: Scalar) -> Scalar:
 @onnx("HardSwish", since=14, scratch=("intermediate",))
 @onnx("Mish", since=18, scratch=("intermediate",))
 @onnx("BitwiseNot", since=18)
-@openvino("LogicalNot", fold=operator.not_, spare_inputs=True)
+@openvino("LogicalNot", fold=operator.not_, ignores_extra_inputs=True)
 def unary(x: Tensor, *, fold: Fold | None) -> Tensor:
     """Elementwise operators of ONNX, and OpenVINO LogicalNot: the result has the type and the shape of the input."""
     if fold is not None and x.extent is not None:
@@ -79,19 +79,21 @@ def unary(x: Tensor, *, fold: Fold | None) -> Tensor:
     return computed(fold, (x,), x.shape, dtype=x.dtype)
 
 
-@openvino("Abs", fold=_absolute, spare_inputs=True)
-@openvino("Ceiling", fold=_ceiling, spare_inputs=True)
-@openvino("Exp", fold=_exponential, spare_inputs=True)
-@openvino("Floor", fold=_floor, spare_inputs=True)
-@openvino("Log", fold=_logarithm, spare_inputs=True)
-@openvino("Negative", fold=operator.neg, spare_inputs=True)
-@openvino("Relu", fold=_positive_part, spellings=("ReLU",), spare_inputs=True)
-@openvino("Sign", fold=_sign, spare_inputs=True)
-@openvino("Sqrt", fold=_square_root, spare_inputs=True)
-@openvino("Acos", "Asin", "Atan", "Cos", "Cosh", "Erf", "Sigmoid", "Sin", "Sinh", "Tan", "Tanh", spare_inputs=True)
-@openvino("Acosh", "Asinh", "Atanh", since=4, spare_inputs=True)
-@openvino("HSwish", since=4, kept=True, spare_inputs=True)
-@openvino("HSigmoid", since=5, spare_inputs=True)
+@openvino("Abs", fold=_absolute, ignores_extra_inputs=True)
+@openvino("Ceiling", fold=_ceiling, ignores_extra_inputs=True)
+@openvino("Exp", fold=_exponential, ignores_extra_inputs=True)
+@openvino("Floor", fold=_floor, ignores_extra_inputs=True)
+@openvino("Log", fold=_logarithm, ignores_extra_inputs=True)
+@openvino("Negative", fold=operator.neg, ignores_extra_inputs=True)
+@openvino("Relu", fold=_positive_part, spellings=("ReLU",), ignores_extra_inputs=True)
+@openvino("Sign", fold=_sign, ignores_extra_inputs=True)
+@openvino("Sqrt", fold=_square_root, ignores_extra_inputs=True)
+@openvino(
+    "Acos", "Asin", "Atan", "Cos", "Cosh", "Erf", "Sigmoid", "Sin", "Sinh", "Tan", "Tanh", ignores_extra_inputs=True
+)
+@openvino("Acosh", "Asinh", "Atanh", since=4, ignores_extra_inputs=True)
+@openvino("HSwish", since=4, kept=True, ignores_extra_inputs=True)
+@openvino("HSigmoid", since=5, ignores_extra_inputs=True)
 def ov_unary(x: Tensor, *, fold: Fold | None) -> Tensor:
     """Elementwise operations of OpenVINO on numbers of any type."""
     expect_type(x, 0, ARITHMETIC)
@@ -99,9 +101,9 @@ def ov_unary(x: Tensor, *, fold: Fold | None) -> Tensor:
 
 
 @openvino("Mish", since=4)
-@openvino("SoftPlus", since=4, spare_inputs=True)
-@openvino("SoftSign", since=9, spare_inputs=True)
-@openvino("ErfInv", since=17, until=17, spare_inputs=True)
+@openvino("SoftPlus", since=4, ignores_extra_inputs=True)
+@openvino("SoftSign", since=9, ignores_extra_inputs=True)
+@openvino("ErfInv", since=17, until=17, ignores_extra_inputs=True)
 def ov_float_unary(x: Tensor) -> Tensor:
     """Elementwise operations of OpenVINO on floating-point numbers."""
     expect_type(x, 0, REAL)
@@ -114,7 +116,7 @@ def ov_round(x: Tensor, *, mode: RoundMode = "half_to_even") -> Tensor:
     return computed(_round if mode == "half_to_even" else None, (x,), x.shape, dtype=x.dtype)
 
 
-@openvino("BitwiseNot", since=13, kept=True, spare_inputs=True)
+@openvino("BitwiseNot", since=13, kept=True, ignores_extra_inputs=True)
 def ov_bitwise_not(x: Tensor) -> Tensor:
     """OpenVINO BitwiseNot-13 on integers or booleans."""
     expect_type(x, 0, BITWISE)

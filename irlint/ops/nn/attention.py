@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from irlint.dims import Dim, MaybeDim, Shape, floordiv, product, same, total
 from irlint.findings.faults import Fault, Rule, Severity
-from irlint.findings.statements import Relation, agree, divides, reaches, require, warn
+from irlint.findings.statements import Relation, agree, divides, reaches, require_any, warn
 from irlint.findings.wording import counted, either
 from irlint.model.tensor import Tensor, shape_text
 from irlint.ops import Context, onnx
@@ -381,7 +381,7 @@ def check_groups(queries: MaybeDim, keys: MaybeDim) -> None:
     if isinstance(keys, int) and keys > 0 and divides(keys, queries, f"{queries} query heads share {keys} key heads"):
         return
     if not isinstance(keys, int):
-        require(
+        require_any(
             Relation("==", queries, keys),
             Relation("==", queries % keys, 0),
             why="the number of key heads divides the number of query heads",
@@ -445,5 +445,5 @@ def _is_one_or(dim: Dim, score: Dim, why: str) -> bool:
     if equal_sizes is False and one is False:
         return False
     if not equal_sizes and not one:
-        require(Relation("==", dim, score), Relation("==", dim, 1), why=why)
+        require_any(Relation("==", dim, score), Relation("==", dim, 1), why=why)
     return True

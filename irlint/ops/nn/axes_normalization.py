@@ -124,7 +124,7 @@ def _compiled_size(layer: Layer) -> Fault | None:
     "LRN",
     absent={"alpha": 0.0, "beta": 0.0, "bias": 0.0, "size": 0},
     compiles=first_of(constants_at(1), _compiled_lrn, _compiled_size),
-    spare_inputs=True,
+    ignores_extra_inputs=True,
 )
 def ov_lrn(data: Tensor, axes: Tensor, *, alpha: float, beta: float, bias: float, size: int) -> Tensor:
     """OpenVINO LRN-1: ``axes`` is a list of at most as many integers as the data has axes. The library reads axes that

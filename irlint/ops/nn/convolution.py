@@ -183,7 +183,7 @@ COMPILED = first_of(
     absent=ABSENT_LISTS,
     legacy=("output_padding", "group", "kernel"),
     compiles=COMPILED,
-    spare_inputs=True,
+    ignores_extra_inputs=True,
     confused_with=("GroupConvolution",),
     macs=("windowed", "filters"),
 )
@@ -219,7 +219,7 @@ def _binary_filters(layer: Layer) -> Fault | None:
     "BinaryConvolution",
     absent={**ABSENT_LISTS, "mode": "xnor-popcount", "pad_value": 0.0},
     compiles=_binary_filters,
-    spare_inputs=True,
+    ignores_extra_inputs=True,
     macs=("windowed", "filters"),
 )
 def ov_binary_convolution(
@@ -242,7 +242,7 @@ def ov_binary_convolution(
     absent=ABSENT_LISTS,
     legacy=("output_padding", "group", "kernel"),
     compiles=COMPILED,
-    spare_inputs=True,
+    ignores_extra_inputs=True,
     confused_with=("Convolution",),
     macs=("windowed", "filters", 2),
 )

@@ -52,7 +52,7 @@ _DECODED = frozenset({"float32", "float16", "bfloat16", "float64"})
 _NO_OUTPUTS = frozenset({"float64", "uint3", "uint6", "string"})
 
 
-@openvino("CTCGreedyDecoder", compiles=types_at(0, 1, allowed=_DECODED), spare_inputs=True)
+@openvino("CTCGreedyDecoder", compiles=types_at(0, 1, allowed=_DECODED), ignores_extra_inputs=True)
 def ctc_greedy_decoder(data: Tensor, sequence_mask: Tensor, *, ctc_merge_repeated: bool = True) -> Tensor:
     """OpenVINO CTCGreedyDecoder-1: labels [N, T, 1, 1] from scores [T, N, C] and a mask [T, N]."""
     steps = narrower(size(data, 0, 3), size(sequence_mask, 0, 2))

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from irlint.dims import Dim, MaybeDim, largest, product, same
 from irlint.findings.faults import Severity
-from irlint.findings.statements import Relation, require, warn
+from irlint.findings.statements import Relation, require_any, warn
 from irlint.lazy_typing import Literal
 from irlint.model.tensor import Tensor
 from irlint.ops import onnx
@@ -178,7 +178,7 @@ def _is_one_of(found: Dim, sizes: tuple[Dim, ...], why: str) -> bool:
     if answers == {False}:
         return False
     if True not in answers:
-        require(*(Relation("==", found, each) for each in sizes), why=why)
+        require_any(*(Relation("==", found, each) for each in sizes), why=why)
     return True
 
 

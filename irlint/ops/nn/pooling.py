@@ -246,7 +246,7 @@ def _compiled_maxima(layer: Layer) -> Fault | None:
 _INDEXED = first_of(without_strings, _compiled_indices, _compiled_maxima)
 
 
-@openvino("MaxPool", until=7, absent=_EMPTY, compiles=first_of(without_strings, _COMPILED), spare_inputs=True)
+@openvino("MaxPool", until=7, absent=_EMPTY, compiles=first_of(without_strings, _COMPILED), ignores_extra_inputs=True)
 def ov_max_pool_1(
     data: Tensor,
     *,

@@ -388,7 +388,7 @@ def ov_gru_sequence(
     since=5,
     absent=_SEQUENCE_ABSENT,
     compiles=_in_one_kernel(RNN, 3),
-    spare_inputs=True,
+    ignores_extra_inputs=True,
     macs=("recurrent",),
 )
 def ov_rnn_sequence(

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import product as choices
 
 from irlint.dims import Dim, MaybeDim, Shape, floordiv, product, same, total
-from irlint.findings.statements import Relation, agree, require
+from irlint.findings.statements import Relation, agree, require_any
 from irlint.model.tensor import Tensor, shape_text
 from irlint.ops import onnx
 from irlint.ops.nn.attention import CACHE_MISMATCH, FUSED_MISMATCH, INPUTS_MISMATCH, MASK_MISMATCH, per_head
@@ -167,7 +167,7 @@ def _require_one(found: Shape, shapes: Sequence[Shape], why: str) -> None:
     for each in needed:
         ordered = sorted(each, key=lambda pair: (isinstance(pair[1], int), pair[0], str(pair[1])))
         relations = [Relation("==", size, dim) for axis, dim in ordered if (size := found[axis]) is not None]
-        require(*relations, why=why)
+        require_any(*relations, why=why)
 
 
 @onnx("DecoderMaskedSelfAttention", domain=MICROSOFT, macs=("projected", "weights"))

@@ -125,7 +125,7 @@ def _are_equal(layer: Layer, one: int, other: int) -> bool:
     absent={"levels": 0},
     spelled={"auto_broadcast_axis": "auto_broadcast.auto_broadcast_axis"},
     compiles=first_of(_enough_levels, _fused_type, _along_axis_2, _stripped),
-    spare_inputs=True,
+    ignores_extra_inputs=True,
 )
 def fake_quantize(
     x: Tensor,

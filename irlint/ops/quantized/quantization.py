@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from irlint.dims import MaybeDim, Shape, ceildiv, same
 from irlint.findings.faults import Fault, Rule, Severity
-from irlint.findings.statements import Relation, agree, require, warn
+from irlint.findings.statements import Relation, agree, require_any, warn
 from irlint.findings.wording import counted
 from irlint.model.tensor import Tensor, shape_text
 from irlint.ops import Context, onnx
@@ -144,7 +144,7 @@ def _allow_either(x: Shape, count: MaybeDim, axis: int) -> None:
         return
     dim = x[axis]
     if dim is not None and not same(dim, count):
-        require(
+        require_any(
             Relation("==", count, dim),
             Relation("==", count, 1),
             why=f"the scale of axis {axis} has {counted(count, 'entry', 'entries')}",

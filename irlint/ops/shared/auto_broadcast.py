@@ -8,7 +8,7 @@ from functools import partial
 
 from irlint.dims import Dim, MaybeDim, Shape, bounds, same
 from irlint.findings.faults import Fault, Rule, Severity
-from irlint.findings.statements import Relation, require, warn
+from irlint.findings.statements import Relation, require_any, warn
 from irlint.lazy_typing import Literal
 from irlint.model.tensor import shape_text
 from irlint.ops.shared.broadcast import broadcast, merged, stretches
@@ -199,7 +199,7 @@ def _emptied(onto: Dim, why: str) -> tuple[MaybeDim, bool]:
     relations = [Relation("==", onto, 1)]
     if same(onto, 0) is None:
         relations.append(Relation("==", onto, 0))
-    require(*relations, why=why)
+    require_any(*relations, why=why)
     return 0, True
 
 

@@ -7,7 +7,7 @@ from itertools import combinations
 
 from irlint.dims import Dim, MaybeDim, Shape, broadcast_size, same, symbols
 from irlint.findings.faults import Fault, Rule, Severity, refused
-from irlint.findings.statements import Relation, agree, require, warn
+from irlint.findings.statements import Relation, agree, require_any, warn
 from irlint.findings.wording import counted, listed
 from irlint.model.tensor import shape_text
 from irlint.ops.shared.sizes import narrower
@@ -179,7 +179,7 @@ def broadcast_dim(column: Sequence[tuple[int, MaybeDim]], where: str) -> MaybeDi
     for other in entries:
         if sure is None or other is None or other is sure or same(other, sure):
             continue
-        require(
+        require_any(
             Relation("==", other, sure),
             Relation("==", other, 1),
             why=f"{where} broadcasts {other} to {sure}",
@@ -187,7 +187,7 @@ def broadcast_dim(column: Sequence[tuple[int, MaybeDim]], where: str) -> MaybeDi
     if sure is not None:
         return sure
     for a, b in combinations([dim for dim in entries if dim is not None], 2):
-        require(
+        require_any(
             Relation("==", a, b),
             Relation("==", a, 1),
             Relation("==", b, 1),
@@ -255,7 +255,7 @@ def stretches(dim: MaybeDim, onto: MaybeDim, why: str) -> bool:
         return False
     relations = [Relation("==", dim, onto)] if equal is None else []
     relations += [Relation("==", dim, 1)] if one is None else []
-    require(*relations, why=why)
+    require_any(*relations, why=why)
     return True
 
 

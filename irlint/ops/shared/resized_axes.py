@@ -7,7 +7,7 @@ from itertools import product
 
 from irlint.dims import MaybeDim, Shape, same
 from irlint.findings.faults import Rule, Severity
-from irlint.findings.statements import Relation, require, warn
+from irlint.findings.statements import Relation, require_any, warn
 from irlint.findings.wording import counted, either, listed
 from irlint.model.tensor import Scalar, Tensor
 
@@ -139,7 +139,7 @@ def _require_one_kept(axes: Sequence[int], dims: Shape, targets: Mapping[int, Ma
             relations.append(Relation("==", dim, target))
     if relations:
         named = f"axis {axes[0]}" if len(axes) == 1 else f"both axes {listed([*map(str, axes)])}"
-        require(*relations, why=f'ONNX Runtime does not resize {named} of {len(dims)} in mode "{mode}"')
+        require_any(*relations, why=f'ONNX Runtime does not resize {named} of {len(dims)} in mode "{mode}"')
 
 
 def _warn(message: str, help: str, input: int | None = None) -> None:

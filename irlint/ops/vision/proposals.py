@@ -160,7 +160,7 @@ def ov_proposal_4(
     "GenerateProposals",
     since=9,
     absent={"min_size": 0.0, "nms_threshold": 0.0, "pre_nms_count": 0, "post_nms_count": 0},
-    spare_inputs=True,
+    ignores_extra_inputs=True,
 )
 def ov_generate_proposals(
     im_info: Tensor,

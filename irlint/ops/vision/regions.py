@@ -405,7 +405,7 @@ def ov_roi_feature_extractor(
     "RegionYolo",
     absent={"axis": 0, "coords": 0, "classes": 0, "end_axis": 0, "num": 0, "do_softmax": False},
     documented={"do_softmax": True},
-    spare_inputs=True,
+    ignores_extra_inputs=True,
 )
 def ov_region_yolo(
     data: Tensor,
