@@ -13,16 +13,18 @@ from irlint.model import Problem
 SIZES = 2
 
 #: The families of rules for which edits are sought.
-TYPED = ("broadcasting", "shapes", ELEMENT_TYPES, "operators")
+SIZED = ("broadcasting", "shapes")
+TYPED = (*SIZED, ELEMENT_TYPES, "operators")
 
 
 def may_be_fixed(problem: Problem, known: Known) -> bool:
-    """Whether irlint searches for edits that fix a problem of a node of the main graph."""
-    node = problem.node
-    if node is None or problem.graph or problem.because is not None or node not in known.calls or node.bodies:
+    """Whether irlint searches for edits that fix a problem of a node. In a body, only errors about sizes are fixed."""
+    node, family = problem.node, problem.fault.rule.family
+    if node is None or problem.because is not None or node not in known.calls or node.bodies:
         return False
-    family = problem.fault.rule.family
-    if problem.fault.severity is Severity.NOTE:
+    if problem.graph and not (problem.is_error and problem.by_rule and family in SIZED):
+        return False
+    if problem.fault.severity is Severity.NOTE or problem.graph.startswith("function:"):
         return False
     if problem.fault.rule is UNDEFINED_NAME or is_demand(problem):
         return len(problem.sizes) <= SIZES

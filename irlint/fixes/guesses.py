@@ -96,7 +96,7 @@ class Guesses(NodeEdits):
         if not self._nodes:
             for each in self.graph.nodes:
                 self._nodes.setdefault((each.domain, each.op), []).append(each)
-        return self._nodes[node.domain, node.op]
+        return self._nodes.get((node.domain, node.op), [])
 
     def fills_gap(self, node: Node, edit: Edit) -> bool:
         """Whether an attribute gets a list that is missing in the series of doubled lists of similar nodes."""

@@ -254,8 +254,8 @@ class Suggestions:
             return None
         self.looked += 1
         if self._search is None:
-            rechecked = self._cost <= NODES_CHECKED
-            self._search = Search(self.known, graph, Makers(self.known), self.problems, rechecked=rechecked)
+            rechecked = self.rechecked if self._cost <= NODES_CHECKED else None
+            self._search = Search(self.known, graph, Makers(self.known), self.problems, rechecked)
         refused: list[tuple[Edit, ...]] = []
         first: Suggestion | None = None
         while len(refused) < REFUSED and (found := self._search.best(problem, refused)) is not None:

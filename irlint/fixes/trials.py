@@ -206,9 +206,11 @@ class Trials:
         answer = self._ask(new, [known, *(self.known.types.get(each) for each in others if each)], call)
         return answer.outputs[0] if answer is not None and answer.outputs and not _grave(answer.faults) else None
 
-    def carried(self, change: Change, node: Node) -> tuple[Answer, list[Requirement]] | None:
-        """The answer of a node after a change, and the requirements of the nodes before it. None if one of these
-        fails."""
+    def carried(self, edits: Sequence[Edit], node: Node) -> tuple[Answer, list[Requirement]] | None:
+        """The answer of a node after edits, and the requirements of the nodes before it. None if one of these fails."""
+        change = self.change(edits)
+        if change is None:
+            return None
         types: dict[Value, Type | None] = dict(change.types)
         demands: list[Requirement] = []
         for each, changed in self._touched(change, types):
