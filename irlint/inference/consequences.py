@@ -18,7 +18,6 @@ from irlint.binding.calls import (
     UNKNOWN_OPERATOR,
 )
 from irlint.inference.contradictions import contradicts
-from irlint.inference.doubtful import note_doubts, with_unknown_sizes
 from irlint.inference.known import Known
 from irlint.inference.questions import asked_again, outputs_for
 from irlint.model import Node, Problem, Value
@@ -76,7 +75,10 @@ class Consequences:
             from irlint.inference.shared_values import named_twice
 
             self.ambiguous = named_twice(problems, known)
-        if not known.format.declared_shapes_hold:
+        is_faulted = any(each.is_error and each.node in known.faulted for each in problems)
+        if is_faulted and not known.format.declared_shapes_hold:
+            from irlint.inference.doubtful import note_doubts
+
             note_doubts(known, self.own, self.doubts)
         #: The causes of problems that follow from a constant whose declared type is wrong, by the id of the problem.
         self.stored: Mapping[int, Problem] = {}
@@ -341,6 +343,8 @@ class Consequences:
         These are the declared types if the format uses declared shapes, else the same types with unknown sizes. If
         the error is in a body, the rank is unknown, too: another branch may run without the error.
         """
+        from irlint.inference.doubtful import with_unknown_sizes
+
         hold, types = self.known.format.declared_shapes_hold, self.known.types
         doubted = [value for value in node.inputs if value is not None and value in self.doubts]
         others = {
