@@ -53,9 +53,9 @@ class Edit:
 
     ``node`` is the changed node, ``index`` its index in the graph, ``op`` its operator, ``layer`` the id of an IR
     layer, and ``input`` the index of one of its inputs. ``name`` is the name of the changed part. ``value`` is its new
-    value: an attribute, all entries of a constant, the name of a connected value, a shape, an element type, a name, a
-    version, or the attributes of an inserted node as pairs. ``before`` is the old value, if known. An ``attribute``
-    without a value is removed.
+    value: an attribute, all entries of a constant, the name of a connected value ("" for none), a shape, an element
+    type, a name, a version, or the attributes of an inserted node as pairs. ``before`` is the old value, if known. An
+    ``attribute`` without a value is removed.
 
     A declaration is identified by an ``input`` port or by the name of its value. It has the new ``shape`` and
     ``dtype``. An entry of ``shape`` is a number or the name of a size; "" keeps the declared size, and None allows any
@@ -215,6 +215,8 @@ def written(name: str, value: object, layer: str = "") -> str:
 
 
 def _input(edit: Edit) -> str:
+    if edit.value == "":
+        return f"leave input {edit.input} empty"
     return f"connect {edit.called or f'`{edit.value}`'} as input {edit.input}"
 
 

@@ -18,7 +18,7 @@ from irlint.inference.known import Known
 from irlint.inference.origins import Makers, inputs_of
 from irlint.lazy_typing import Any
 from irlint.model import Graph, Node, Value
-from irlint.model.tensor import Tensor, Type
+from irlint.model.tensor import INTEGERS, Tensor, Type
 from irlint.ops.signatures import TOGETHER, UNLIKELY, roles
 from irlint.records import replaced
 
@@ -315,4 +315,4 @@ def _is_regular(window: Sequence[int], before: Sequence[int] | None) -> bool:
 
 def _are_lists(*types: Type | None) -> bool:
     """Whether all these values are lists of known integers."""
-    return all(isinstance(each, Tensor) and each.ints is not None for each in types)
+    return all(isinstance(each, Tensor) and each.dtype in INTEGERS and each.ints is not None for each in types)

@@ -45,7 +45,7 @@ from irlint.fixes.ranking import (
 )
 from irlint.fixes.rechecking import Rechecked
 from irlint.fixes.retyped import behind, retyped
-from irlint.fixes.rewired import bypassed, rewired, weights_as_elsewhere
+from irlint.fixes.rewired import bypassed, moved, rewired, weights_as_elsewhere
 from irlint.fixes.rivals import explaining, with_rivals
 from irlint.fixes.sizes import batched, declared_as_sibling, declared_otherwise, leaves_sizes, resized
 from irlint.fixes.trials import DECLARED, ELEMENT_TYPES, Trials, is_demand
@@ -230,7 +230,7 @@ class Search:
             yield chain(self._as_twins(node), inputs.as_in_other_blocks(node))
             yield chain(inputs.left_over_of_type(node), inputs.left_over_before(node), as_other_users(node, guesses))
             yield (each for each in guesses.at(node) if each.swaps)
-            yield retyped(problem, node, inputs)
+            yield chain(moved(node, inputs), retyped(problem, node, inputs))
             return
         yield chain(self._as_twins(node), inputs.as_in_other_blocks(node))
         clashing = self.clashes.of(problem)

@@ -299,13 +299,14 @@ class Trials:
         for port, value in enumerate(node.inputs):
             if port in other:
                 value = other[port]
-                inputs[port] = self.known.types.get(value)
+                inputs[port] = self.known.types.get(value) if value is not None else None
             if value is not None and value in types:
                 inputs[port] = types[value]
             if port in given:
                 inputs[port] = given[port]
-        more = (other[port] for port in range(len(node.inputs), len(node.inputs) + len(other)) if port in other)
-        return [*inputs, *(types.get(value, self.known.types.get(value)) for value in more)]
+        more = (other.get(port) for port in range(len(node.inputs), max(other, default=-1) + 1))
+        known = self.known.types.get
+        return [*inputs, *(None if value is None else types.get(value, known(value)) for value in more)]
 
     def _step(self, trial: Trial, node: Node) -> list[Value] | None:
         """The outputs of a node whose types change.

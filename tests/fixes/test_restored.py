@@ -131,6 +131,10 @@ RESTORED = [
     ("a node that uses its own result, beside unused counters", "(float[2,3] x) => (float[2,3] y) <int64 n = {0}, int64 m = {0}> { a = Neg (x) y = Exp (a) }", "Exp (a)", "Exp (y)"),
     ("axes of another type before a loop", "(int64 n, bool c, float[2,3] x) => (float[1,2,3] y) <int64[1] a = {0}> { u = Unsqueeze (x, a) y = Loop (n, c, u) <body = b (int64 i, bool d, float[1,2,3] s) => (bool e, float[1,2,3] t) { e = Identity (d) t = Neg (s) }> }", "int64[1] a", "int32[1] a"),
     ("a transposition that others have", "(float[N,S,8] x, float[N,S,8] z) => (float[N,2,S,4] y) <int64[4] t = {0,0,2,4}> { a = Reshape (x, t) b = Transpose <perm = [0,2,1,3]> (a) c = Reshape (z, t) d = Transpose <perm = [0,2,1,3]> (c) e = Add (b, d) f = Reshape (x, t) g = Transpose <perm = [0,2,1,3]> (f) y = Mul (e, g) }", "g = Transpose <perm = [0,2,1,3]> (f) y = Mul (e, g)", "y = Mul (e, f)"),
+    ("sizes as scales", "(float[1,3,8,8] x) => (float[1,3,16,16] y) <int64[4] s = {1,3,16,16}> { y = Resize <mode = \"nearest\"> (x, , , s) }", "(x, , , s)", "(x, , s)"),
+    ("computed sizes as scales", SLICED, "(x, , , t)", "(x, , t)"),
+    ("scales as sizes", "(float[1,3,8,8] x) => (float[1,3,16,16] y) <float[4] s = {1,1,2,2}> { y = Resize <mode = \"nearest\"> (x, , s) }", "(x, , s)", "(x, , , s)"),
+    ("exchanged pads and value", "(float[1,8] x) => (float[1,12] y) <int64[4] p = {0,2,0,2}, float v = {3}> { y = Pad (x, p, v) }", "(x, p, v)", "(x, v, p)"),
 ]  # fmt: skip
 
 
@@ -156,6 +160,7 @@ UNTOUCHED = [
     ("a Cast may be missing before a power of integers", "(float[N,8] x) => (float[N,8] y) <int64 j = {1}, float h = {0.5}> { s = Shape (x) g = Gather (s, j) p = Pow (g, h) y = Div (x, p) }"),
     ("a table of positions fixes a size", "(float[N,S,8] x, float[N,1,8] k) => (float[N,T,8] y) <float[1,5,8] p> { c = Concat <axis = 1> (k, x) y = Add (c, p) }"),
     ("filters that may lack a row", "(float[1,1,9,9] x) => (float[1,1,?,?] y) <float[1,1,1,2] w = {1,2}> { y = Conv <kernel_shape = [2,2]> (x, w) }"),
+    ("integers that may be scales or sizes", "(float[1,1,8,8] x) => (float[a,b,c,d] y) <int64[4] s = {1,1,2,2}> { y = Resize <mode = \"nearest\"> (x, , s) }"),
     ("an input that the model converts elsewhere", "(double[2,3] x) => (float[2,2] y, float[2,3] z) <float[3,2] w = {1,2,3,4,5,6}> { y = MatMul (x, w) z = Cast <to = 1> (x) }"),
 ]  # fmt: skip
 
