@@ -200,14 +200,21 @@ class Guesses(NodeEdits):
 
     def _windows(self, node: Node, given: Mapping[str, Any], name: str) -> Iterator[tuple[int, ...]]:
         """The windows of the filters. Where strides are omitted or 1: those of windows that do not overlap, and 2."""
-        filters = self.known.types.get(node.inputs[1]) if node.inputs[1:] and node.inputs[1] else None
-        sizes = (filters.shape or ())[SPATIAL:] if isinstance(filters, Tensor) else ()
-        own = tuple(each for each in sizes if isinstance(each, int))
+        own = self._filter_sizes(node)
         if name in KERNELS and own:
             yield own
         if name == STRIDES and set(given.get(name) or (1,)) == {1}:
-            window = next((tuple(given[each]) for each in KERNELS if given.get(each)), own)
+            window = self.window(node)
             yield from dict.fromkeys((window, (2,) * len(window)) if window and max(window) > 1 else ())
+
+    def window(self, node: Node) -> tuple[int, ...]:
+        """The sizes of the window of a node; () if it has none."""
+        return next((had for each in KERNELS if (had := self.had(node, each))), None) or self._filter_sizes(node)
+
+    def _filter_sizes(self, node: Node) -> tuple[int, ...]:
+        filters = self.known.types.get(node.inputs[1]) if node.inputs[1:] and node.inputs[1] else None
+        sizes = (filters.shape or ())[SPATIAL:] if isinstance(filters, Tensor) else ()
+        return tuple(each for each in sizes if isinstance(each, int))
 
     def _of_length(self, node: Node, given: Mapping[str, Any], rank: int) -> Iterator[Guess]:
         """Lists of another length: an equal number for each spatial axis, as other lists of the node have it, or one

@@ -49,7 +49,7 @@ from irlint.fixes.rewired import bypassed, moved, rewired, weights_as_elsewhere
 from irlint.fixes.rivals import explaining, with_rivals
 from irlint.fixes.sizes import batched, declared_as_sibling, declared_otherwise, leaves_sizes, resized
 from irlint.fixes.trials import DECLARED, ELEMENT_TYPES, Trials, is_demand
-from irlint.fixes.unsure import is_unsure
+from irlint.fixes.unsure import is_unsure, may_lack_node
 from irlint.inference.known import Known
 from irlint.inference.origins import Makers, inputs_of, shape_of
 from irlint.model import Graph, Node, Problem, Value
@@ -121,7 +121,8 @@ class Search:
         if len(alternatives) > 1 and any(each.outcome.in_body for each in best):
             return None
         written = not any(changes_sizes(each) or self._transposes_constant(each) for each in best[0].guess.edits)
-        return Found(alternatives, shared(best), not is_unsure(case), written, self._or_help(problem, case.guess))
+        or_help = self._or_help(problem, case.guess) or may_lack_node(case)
+        return Found(alternatives, shared(best), not is_unsure(case), written, or_help)
 
     def _case(self, tried: Tried, problem: Problem, rivals: Sequence[Tried] = ()) -> Case:
         others = tuple(each.guess for each in rivals if each.order[0] <= tried.order[0] and each is not tried)

@@ -9,7 +9,7 @@ from irlint.fixes.contents import JOIN, TARGETS
 from irlint.fixes.doubts import SIBLINGS, Case
 from irlint.fixes.fixable import may_be_fixed
 from irlint.fixes.guess import MANY, Guess
-from irlint.fixes.guesses import KERNELS, STRIDES
+from irlint.fixes.guesses import STRIDES
 from irlint.fixes.inputs import Inputs, dtype_of
 from irlint.fixes.inserted import CAST, TRANSPOSE
 from irlint.fixes.other_values import UNSURE, USUAL
@@ -55,14 +55,13 @@ def _leaves_value_over(case: Case) -> bool:
     return not _connects(case.guess) and is_decided and node is not None and case.inputs.may_take_left_over(node)
 
 
-def _may_lack_node(case: Case) -> bool:
+def may_lack_node(case: Case) -> bool:
     """Whether the guess gives a node other strides, and neither the nodes in its place in other blocks have them, nor
     do they make windows adjacent: a lost pooling before a size, or other strides of another node, explain as much."""
     guesses, twins = case.inputs.guesses, case.inputs.blocks.twins(case.node)
     usual = {guesses.had(each, STRIDES) for each in twins}
-    windows = [guesses.had(case.node, each) for each in KERNELS]
     given = [edit.value for edit in case.guess.edits if edit.name == STRIDES]
-    return any(usual != {value} and value not in windows for value in given)
+    return any(usual != {value} and value != guesses.window(case.node) for value in given)
 
 
 def _is_axis_of_index(case: Case) -> bool:
@@ -231,7 +230,7 @@ UNSURE_WHERE: tuple[Callable[[Case], bool], ...] = (
     _is_of_a_warning,
     _leaves_value_over,
     _is_axis_of_index,
-    _may_lack_node,
+    may_lack_node,
     _is_axis_of_input,
     _inserts_for_demand,
     _is_rather_swapped,
