@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 Applicability = Literal["safe", "unsafe"]
 
 #: The part of a model that an edit changes. ``attribute`` is an attribute of a node. ``entries``, ``shape`` and
-#: ``type`` are the elements, shape and element type of a constant or declaration. ``layer`` and ``port`` are XML
-#: attributes of an IR layer and of its ports.
+#: ``type`` are the elements, shape and element type of a constant or declaration. ``layer``, ``port`` and ``port_map``
+#: are XML attributes of an IR layer, of its ports, and of the entries of its port map.
 Of = Literal[
     "node",
     "input",
@@ -35,6 +35,7 @@ Of = Literal[
     "type",
     "layer",
     "port",
+    "port_map",
 ]
 
 #: Messages write at most this many edits in full.
@@ -52,10 +53,10 @@ class Edit:
     one.
 
     ``node`` is the changed node, ``index`` its index in the graph, ``op`` its operator, ``layer`` the id of an IR
-    layer, and ``input`` the index of one of its inputs. ``name`` is the name of the changed part. ``value`` is its new
-    value: an attribute, all entries of a constant, the name of a connected value ("" for none), a shape, an element
-    type, a name, a version, or the attributes of an inserted node as pairs. ``before`` is the old value, if known. An
-    ``attribute`` without a value is removed.
+    layer, and ``input`` the index of one of its inputs, or of an entry of its port map. ``name`` is the name of the
+    changed part. ``value`` is its new value: an attribute, all entries of a constant, the name of a connected value
+    ("" for none), a shape, an element type, a name, a version, or the attributes of an inserted node as pairs.
+    ``before`` is the old value, if known. An ``attribute`` without a value is removed.
 
     A declaration is identified by an ``input`` port or by the name of its value. It has the new ``shape`` and
     ``dtype``. An entry of ``shape`` is a number or the name of a size; "" keeps the declared size, and None allows any
@@ -166,7 +167,9 @@ def message(edits: Sequence[Edit], node: int | None = None) -> str:
     first = edits[0]
     if _swap(edits):
         where = "" if first.index == node else f" in {first.place}"
-        return f"swap inputs {edits[0].input} and {edits[1].input}{where}"
+        if first.of == "port_map":
+            return f"swap {first.name} {first.before} and {first.value} in the port map{where}"
+        return f"swap inputs {first.input} and {edits[1].input}{where}"
     if len(edits) <= _SHOWN and all(
         edit.kind == first.kind == "attribute" and edit.of == "node" and edit.index == first.index for edit in edits
     ):
@@ -189,14 +192,16 @@ def _changed(edit: Edit) -> object:
 
 
 def _swap(edits: Sequence[Edit]) -> bool:
-    """Whether two edits exchange two inputs of one node."""
-    return len(edits) == _PAIR and all(edit.kind == "input" and edit.swaps for edit in edits)
+    """Whether two edits exchange two inputs of one node, or two ids in its port map."""
+    return len(edits) == _PAIR and all(edit.swaps for edit in edits)
 
 
 # --- words ------------------------------------------------------------------------------------------------------------
 
 
 def _attribute(edit: Edit) -> str:
+    if edit.of == "port_map":
+        return f'set {edit.name}="{edit.value}" in entry {edit.input} of the port map'
     if edit.of in ("layer", "port"):
         port = f" at input {edit.input}" if edit.of == "port" else ""
         return f'set {edit.name}="{edit.value}"{port}'

@@ -168,3 +168,36 @@ def test_layers_of_another_opset_or_type_compute_again(tmp_path: Path) -> None:
     given = outcomes(paths, values=True)
     assert [each[0] == "ok" for each in given[1::2]] == [False] * len(RETYPED)
     assert all(each[:2] == given[0][:2] for each in given[2::2])
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("name", ["external_port_id", "internal_layer_id"])
+def test_exchanged_ids_of_a_port_map_are_swapped_back(name: str, tmp_path: Path) -> None:
+    import openvino
+    from openvino import opset13 as op
+
+    x, state = op.parameter([4, 3], numpy.float32, name="x"), op.parameter([1, 5], numpy.float32, name="s")
+    row, before = op.parameter([1, 3], numpy.float32), op.parameter([1, 5], numpy.float32)
+    weights = op.constant(numpy.arange(15, dtype=numpy.float32).reshape(3, 5) / 15)
+    added = op.add(before, op.matmul(row, weights, False, False))
+    after, rows = op.result(op.tanh(added)), op.result(op.relu(added))
+    loop = op.tensor_iterator()
+    loop.set_body(openvino.Model([after, rows], [row, before], "body"))
+    loop.set_sliced_input(row, x.output(0), 0, 1, 1, -1, 0)
+    loop.set_merged_input(before, state.output(0), after.output(0))
+    last = loop.get_iter_value(after.output(0), -1)
+    every = loop.get_concatenated_slices(rows.output(0), 0, 1, 1, -1, 0)
+    path = tmp_path / "m.xml"
+    openvino.save_model(openvino.Model([op.result(last), op.result(every)], [x, state], "m"), path)
+    document = path.read_text("utf-8")
+    assert not irlint.check(path, ignore=["IRL720"]).findings
+    broken = re.sub(
+        rf'(<port_map>.*?){name}="\d"(.*?){name}="\d"', rf'\1{name}="1"\2{name}="0"', document, count=1, flags=re.DOTALL
+    )
+    path.write_text(broken, "utf-8")
+    assert outcomes([path])[0][0] != "ok"
+    found = irlint.fix(path, unsafe=True)
+    assert [each.text for each in found.edits] == [
+        f'set {name}="{id}" in entry {id} of the port map in TensorIterator (layer 2)' for id in (0, 1)
+    ]
+    assert found.data.decode() == document
