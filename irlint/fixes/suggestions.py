@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 FINDINGS = 3
 SUGGESTED = 2
 
+#: The operation of an IR that converts element types.
+CONVERT = "Convert"
+
 #: Edits are searched for at most this many different problems, also without success.
 ATTEMPTS = 12
 
@@ -235,7 +238,15 @@ class Suggestions:
 
     def _or_declared(self, found: Suggestion) -> Suggestion:
         """The suggestion. If it sets the element type of an output of the model at the node that makes it, the declared
-        type may be wrong instead, unless other nodes convert to that type."""
+        type may be wrong instead, unless other nodes convert to that type. If it converts an input or a constant of an
+        IR, that may have the other type instead, unless a layer is missing."""
+        wiring = self._document.wiring if self._document is not None else None
+        if found.alternatives[0][0].name == CONVERT and wiring is not None and not wiring.is_layer_missing:
+            from irlint.fixes.redeclared import instead_of_conversion
+
+            other = instead_of_conversion(found.alternatives[0], self.known)
+            fits = bool(other) and self.rechecked.outcome(other, found.problem) is not None
+            return replaced(found, alternatives=(other, *found.alternatives)[:SUGGESTED]) if fits else found
         if found.problem.fault.rule is not TYPE_CONTRADICTED or len(found.outcome.fixed) > 1:
             return found
         from irlint.fixes.redeclared import instead_of_type
@@ -247,10 +258,10 @@ class Suggestions:
         graph = self.known.model.graph
         if graph is None or problem.node is None:
             return None
-        from irlint.fixes.fixable import may_be_fixed
+        from irlint.fixes.fixable import may_be_fixed, may_be_sized
         from irlint.fixes.search import Search
 
-        if not may_be_fixed(problem, self.known):
+        if not may_be_fixed(problem, self.known) and not may_be_sized(problem):
             return None
         self.looked += 1
         if self._search is None:
