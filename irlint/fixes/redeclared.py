@@ -13,8 +13,6 @@ from irlint.inference.known import Known
 from irlint.model import Graph, Problem, Value
 from irlint.model.order import downstream, graphs
 from irlint.model.tensor import FLOATS, Tensor
-from irlint.parsers.openvino.types import element_type
-from irlint.parsers.weights import byte_size
 
 Edits = tuple[Edit, ...]
 
@@ -98,11 +96,15 @@ def instead_of_type(edits: Edits, problem: Problem, known: Known) -> Iterator[Ed
 def instead_of_conversion(edits: Edits, known: Known) -> Edits:
     """Gives an input or a constant of an IR the element type to which ``edits`` convert it; () for another value,
     and if the bytes of the constant do not fit the type."""
+    from irlint.fixes.new_layers import CONVERT
+    from irlint.parsers.openvino.types import element_type
+    from irlint.parsers.weights import byte_size
+
     graph, edit = known.model.graph, edits[0]
     user = next((each for each in graph.nodes if each.index == edit.index), None) if graph is not None else None
     value = user.inputs[edit.input] if user is not None and edit.input is not None else None
     node = next((each for each in graph.nodes if value in each.outputs), None) if graph is not None and value else None
-    if graph is None or value is None or node is None or edit.kind != "insert":
+    if graph is None or value is None or node is None or edit.name != CONVERT:
         return ()
     name = str(dict(edit.value).get("destination_type"))
     dtype, constant = element_type(name), graph.constants.get(value)

@@ -11,6 +11,7 @@ from itertools import islice
 from irlint.binding.calls import ATTRIBUTE_KIND
 from irlint.checks.declared import TYPE_CONTRADICTED
 from irlint.checks.hygiene import UNUSED_NODE
+from irlint.checks.structure import CYCLE
 from irlint.dims import product
 from irlint.findings.edits import Edit, Fix, message
 from irlint.findings.faults import Severity
@@ -29,9 +30,6 @@ if TYPE_CHECKING:
 #: Fixes are sought for at most this many findings of a file, and at most this many equally good ones are suggested.
 FINDINGS = 3
 SUGGESTED = 2
-
-#: The operation of an IR that converts element types.
-CONVERT = "Convert"
 
 #: Edits are searched for at most this many different problems, also without success.
 ATTEMPTS = 12
@@ -221,12 +219,15 @@ class Suggestions:
         return None
 
     def _corrected(self, problem: Problem) -> Suggestion | None:
-        """The correction of a misspelled name or of a wrong opset import."""
+        """The correction of a misspelled name, of a wrong opset import, or of a cycle. One of several unused values, of
+        which only one fits, is not sure to be the right one for a cycle."""
         from irlint.fixes.corrections import corrections, is_ambiguous
 
         found: list[tuple[tuple[Edit, ...], Outcome]] = []
+        values = set()
         for at, edits in enumerate(islice(corrections(problem, self.known), self._most)):
             self.looked += not at
+            values.add(edits[0].value)
             outcome = self.rechecked.outcome(edits, problem)
             if outcome is not None:
                 found.append((edits, outcome))
@@ -234,14 +235,17 @@ class Suggestions:
                     break
         best = _best(problem, found)
         renames = best is not None and best.alternatives[0][0].of == "operator"
-        return replaced(best, sure=False) if best is not None and renames and is_ambiguous(problem) else best
+        of_several = problem.fault.rule is CYCLE and len(values) > 1
+        is_unsure = of_several or (renames and is_ambiguous(problem))
+        return replaced(best, sure=False) if best is not None and is_unsure else best
 
     def _or_declared(self, found: Suggestion) -> Suggestion:
         """The suggestion. If it sets the element type of an output of the model at the node that makes it, the declared
         type may be wrong instead, unless other nodes convert to that type. If it converts an input or a constant of an
         IR, that may have the other type instead, unless a layer is missing."""
-        wiring = self._document.wiring if self._document is not None else None
-        if found.alternatives[0][0].name == CONVERT and wiring is not None and not wiring.is_layer_missing:
+        is_inserted = (found.alternatives[0][0].kind, found.alternatives[0][0].of) == ("insert", "node")
+        wiring = self._document.wiring if is_inserted and self._document is not None else None
+        if wiring is not None and not wiring.is_layer_missing:
             from irlint.fixes.redeclared import instead_of_conversion
 
             other = instead_of_conversion(found.alternatives[0], self.known)
