@@ -170,8 +170,10 @@ def _is_converted(value: Value, inputs: Inputs) -> bool:
 def _changes_others(case: Case) -> bool:
     """Whether a constant that several nodes use changes, or is exchanged for another constant, only so that a size is
     dynamic again."""
-    replacing = (case.inputs.edited(edit)[1] for edit in case.guess.edits if edit.kind == "input" and not edit.swaps)
-    if is_demand(case.problem) and any(each is not None and case.inputs.makers.is_constant(each) for each in replacing):
+    kept = {edit.value for edit in case.guess.edits}
+    replacing = (case.inputs.edited(edit)[1] for edit in case.guess.edits if edit.kind == "input")
+    lost = [each for each in replacing if each is not None and each.name not in kept]
+    if is_demand(case.problem) and any(map(case.inputs.makers.is_constant, lost)):
         return True
     names = {edit.name for edit in case.guess.edits if edit.kind == "constant"}
     users = (len(several) for value, several in case.inputs.users.items() if value.name in names)
