@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from irlint.checks.paths import correction
 from irlint.contracts.contract import Contract
 from irlint.contracts.fixed import are_equalities
 from irlint.dims import Dim, Expr, symbols
 from irlint.findings.faults import Rule, Severity
 from irlint.findings.wording import counted
 from irlint.inference.known import Demand, Known
+from irlint.inference.origins import Makers
 from irlint.model import Problem, Value
 from irlint.model.tensor import Tensor, Type
 from irlint.records import record, replaced
@@ -76,7 +78,13 @@ def equal_sizes(
 
 
 def problem_of(
-    each: Equal, values: tuple[Value, Value], named: Mapping[str, str], *, marks: tuple[tuple[int, int], ...], note: str
+    each: Equal,
+    values: tuple[Value, Value],
+    named: Mapping[str, str],
+    *,
+    marks: tuple[tuple[int, int], ...],
+    note: str,
+    makers: Makers,
 ) -> Problem:
     """The problem of two sizes that have to be equal, at the node that requires it."""
     one, other = (named.get(name, name) for name in each.names)
@@ -89,7 +97,7 @@ def problem_of(
     help = "correct the node that uses one size for the axis of the other, or give both axes the same name"
     if each.symbols != frozenset(each.names):
         message = f"`{one}` of `{values[0].name}` is dynamic, but must equal {other}{also}"
-        help = "correct the node that needs two equal sizes, or the nodes before it"
+        help = correction(each.demand.node, marks, makers) or "correct the node that joins the two sizes"
     fault = EQUAL_SIZES.fault(
         message,
         help=help,

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from irlint.checks.equal_sizes import equal_sizes, problem_of
 from irlint.checks.frozen import FROZEN_SIZE, NARROW_SIZE, NO_SIZES_FIT
+from irlint.checks.paths import correction
 from irlint.contracts.conditions import conditions
 from irlint.contracts.contract import Contract, contract_of
 from irlint.contracts.fixed import Fixed, Narrow, fixed_sizes, narrow_sizes
@@ -79,7 +80,7 @@ def problems(known: Known) -> list[Problem]:
         if not found.keys().isdisjoint(equal.symbols):
             continue
         marks, note = _marks(equal.demand, sorted(equal.symbols), known), _needed(equal.demand, here=True)
-        found["==".join(equal.names)] = problem_of(equal, values, named, marks=marks, note=note)
+        found["==".join(equal.names)] = problem_of(equal, values, named, marks=marks, note=note, makers=makers)
     return list(found.values())
 
 
@@ -305,7 +306,8 @@ def _help_for_size(each: Fixed, declare: str, node: Node, makers: Makers) -> str
         text = _help_for_constant(_input_text(node, fixing.pop(), known), declare, each.demands[0])
         pools = size is None and len(each.names) > 1 and len(each.demands[0].requirement.any_of) == 1
         return f"pool to a fixed size before this node, or {text}" if pools else text
-    return f"correct the nodes before this one, so that it works for every size, or {declare}"
+    which = correction(node, marked, makers)
+    return f"{which}; or {declare}" if which else f"correct what computes the size, so that it is dynamic, or {declare}"
 
 
 def _moved(size: int | None, each: Fixed, node: Node, known: Known) -> str:
@@ -398,6 +400,7 @@ def _no_sizes(demands: Sequence[Demand], names: Sequence[str], places: Mapping[s
     before = [f"{each.node.op} {each.node.label!r} needs {_text(each)}" for each in demands[:-1][-MOST:]]
     others = listed(before) if before else ""
     named = listed(list(dict.fromkeys(f"{each.node.op} {each.node.label!r}" for each in demands)))
+    marks = _marks(last, names, known)
     shared = _shared(names, known)
     sizes, work = ("size", "works") if len(names) == 1 else ("sizes", "work")
     message = f"no {sizes} of {_called(names, places)} {work}: this node needs {_text(last)}"
@@ -405,8 +408,8 @@ def _no_sizes(demands: Sequence[Demand], names: Sequence[str], places: Mapping[s
         f"{message}, and {others}" if others else message,
         help=f"correct the node whose condition is not intended: {named}"
         if others
-        else "correct this node, or the nodes before it",
-        marks=_marks(last, names, known),
+        else correction(last.node, marks, Makers(known)) or "correct this node, or the nodes before it",
+        marks=marks,
         aligned="left",
         remark="no sizes work",
         notes=(*(_needed(each, here=each is last) for each in demands), *shared),

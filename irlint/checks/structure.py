@@ -5,9 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from irlint.findings.faults import Rule, Severity, refused
+from irlint.findings.wording import either
 from irlint.inference.known import Known
 from irlint.model import Graph, Node, Problem, Value
-from irlint.model.order import graphs, used
+from irlint.model.order import graphs, used, varying
+from irlint.model.tensor import Tensor
+
+#: At most this many unused values are named for an input in a cycle.
+UNUSED = 6
 
 UNDEFINED_NAME = Rule(
     "IRL101",
@@ -150,9 +155,10 @@ def backward_inputs(cyclic: Sequence[Node]) -> list[tuple[Node, int]]:
 
 def _help_for(cyclic: Sequence[Node], graph: Graph, known: Known) -> str:
     """The help to connect an unused layer to one of the inputs in a cycle. "" unless there is exactly one input for
-    which unused layers have the declared type."""
+    which unused layers have the declared type. In ONNX: the unused values for the only input in the cycle that a later
+    node computes."""
     if not known.format.ports_declare:
-        return ""
+        return _unused_for(cyclic, graph, known)
     from irlint.checks.sources import SEARCHED, makers_of_unused, unused
 
     makers = makers_of_unused(graph)
@@ -169,6 +175,30 @@ def _help_for(cyclic: Sequence[Node], graph: Graph, known: Known) -> str:
         if (text := unused(node, index, makers, graph))
     ]
     return found[0] if len(found) == 1 else ""
+
+
+def _unused_for(cyclic: Sequence[Node], graph: Graph, known: Known) -> str:
+    """The help to connect one of the unused values of the element type that the node's other inputs have; "" if several
+    inputs are made by later nodes, or if there are no such values, or too many."""
+    from irlint.checks.intended import spare_values
+
+    backward = backward_inputs(cyclic)
+    if len(backward) != 1:
+        return ""
+    (node, index) = backward[0]
+    made = {value for each in cyclic for value in each.outputs}
+    types = [known.types.get(value) for value in node.inputs if value is not None and value not in made]
+    dtypes = {each.dtype for each in types if isinstance(each, Tensor)}
+    changing = varying(graph, known.order(graph).nodes)
+    others = {value for at, value in enumerate(node.inputs) if at != index} & (changing | made)
+    unused = [each for each in spare_values(graph) if each not in made and each not in graph.outputs]
+    unused = [each for each in unused if others or each in changing]
+    given = [(each, known.types.get(each)) for each in unused]
+    fitting = [each for each, type in given if isinstance(type, Tensor) and (not dtypes or type.dtype in dtypes)]
+    if not 0 < len(fitting) <= UNUSED:
+        return ""
+    names = either(*(f"`{each.name}`" for each in fitting))
+    return f"connect {names}, which nothing uses, as input {index} of {node.op} {_shortened(node.label)!r}"
 
 
 def _shortened(name: str) -> str:

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 #: ``safe``: for every input that ran before, the model gives the same outputs bit for bit.
 Applicability = Literal["safe", "unsafe"]
 
-#: The part of a model that an edit changes. ``entries``, ``shape`` and ``type`` are the elements, the shape and the
-#: element type of a constant or of a declaration. ``layer`` and ``port`` are XML attributes of an IR layer and of its
-#: ports.
+#: The part of a model that an edit changes. ``attribute`` is an attribute of a node. ``entries``, ``shape`` and
+#: ``type`` are the elements, shape and element type of a constant or declaration. ``layer``, ``port`` and ``port_map``
+#: are XML attributes of an IR layer, of its ports, and of the entries of its port map.
 Of = Literal[
     "node",
     "input",
@@ -35,6 +35,7 @@ Of = Literal[
     "type",
     "layer",
     "port",
+    "port_map",
 ]
 
 #: A message has the full text of at most this many edits.
@@ -54,10 +55,11 @@ class Edit:
     """One change of a model, in the graph with the path ``graph`` ("" for the main graph).
 
     ``node`` is the changed node, ``index`` its index in the graph, ``op`` its operator, ``layer`` the id of an IR
-    layer, and ``input`` the index of one of its inputs. ``name`` is the name of the changed part. ``value`` is the new
-    value of this part: an attribute, all entries of a constant, the name of a connected value, a shape, an element
-    type, a name, a version, or the attributes of an inserted node as pairs. ``before`` is the old value, or None if it
-    is not known. An edit of kind ``attribute`` with the value None removes the attribute.
+    layer, and ``input`` the index of one of its inputs, or of an entry of its port map. ``name`` is the name of the
+    changed part. ``value`` is the new value of this part: an attribute, all entries of a constant, the name of a
+    connected value ("" for none), a shape, an element type, a name, a version, or the attributes of an inserted node
+    as pairs. ``before`` is the old value, or None if it is not known. An edit of kind ``attribute`` with the value None
+    removes the attribute.
 
     An edit of a declaration has the new ``shape`` and ``dtype``; ``input`` or the name of the value identifies the
     declaration. An entry of ``shape`` is a number or the name of a size; "" keeps the declared size, and None allows
@@ -168,7 +170,9 @@ def message(edits: Sequence[Edit], node: int | None = None) -> str:
     first = edits[0]
     if _is_swap(edits):
         where = "" if first.index == node else f" in {first.place}"
-        return f"swap inputs {edits[0].input} and {edits[1].input}{where}"
+        if first.of == "port_map":
+            return f"swap {first.name} {first.before} and {first.value} in the port map{where}"
+        return f"swap inputs {first.input} and {edits[1].input}{where}"
     if len(edits) <= _SHOWN and all(
         edit.kind == first.kind == "attribute" and edit.of == "node" and edit.index == first.index for edit in edits
     ):
@@ -192,14 +196,16 @@ def _changed(edit: Edit) -> object:
 
 
 def _is_swap(edits: Sequence[Edit]) -> bool:
-    """Whether two edits exchange two inputs of one node."""
-    return len(edits) == _PAIR and all(edit.kind == "input" and edit.swaps for edit in edits)
+    """Whether two edits exchange two inputs of one node, or two ids in its port map."""
+    return len(edits) == _PAIR and all(edit.swaps for edit in edits)
 
 
 # --- words ------------------------------------------------------------------------------------------------------------
 
 
 def _attribute(edit: Edit) -> str:
+    if edit.of == "port_map":
+        return f'set {edit.name}="{edit.value}" in entry {edit.input} of the port map'
     if edit.of in ("layer", "port"):
         port = f" at input {edit.input}" if edit.of == "port" else ""
         return f'set {edit.name}="{edit.value}"{port}'
@@ -218,6 +224,8 @@ def written(name: str, value: object, layer: str = "") -> str:
 
 
 def _input(edit: Edit) -> str:
+    if edit.value == "":
+        return f"leave input {edit.input} empty"
     return f"connect {edit.called or f'`{edit.value}`'} as input {edit.input}"
 
 

@@ -30,7 +30,7 @@ class Change:
     """
 
     calls: Mapping[Node, Call] = NOTHING
-    inputs: Mapping[Node, Mapping[int, Value]] = NOTHING
+    inputs: Mapping[Node, Mapping[int, Value | None]] = NOTHING
     types: Mapping[Value, Type] = NOTHING
     given: Mapping[Node, Mapping[int, Type]] = NOTHING
     stale: bool = False
@@ -49,7 +49,7 @@ class Changes:
         self.trials = trials
         self.known = trials.known
         self.calls: dict[Node, Call] = {}
-        self.inputs: dict[Node, dict[int, Value]] = {}
+        self.inputs: dict[Node, dict[int, Value | None]] = {}
         self.types: dict[Value, Type] = {}
         self.given: dict[Node, dict[int, Type]] = {}
         self.stale = False
@@ -103,7 +103,7 @@ class Changes:
 
     def _input(self, node: Node, edit: Edit) -> bool:
         value = self.trials.values.get(edit.value)
-        if value is None or edit.input is None:
+        if (value is None and edit.value != "") or edit.input is None:
             return False
         self.inputs.setdefault(node, {})[edit.input] = value
         return True

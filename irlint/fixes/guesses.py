@@ -18,7 +18,7 @@ from irlint.inference.known import Known
 from irlint.inference.origins import Makers, inputs_of
 from irlint.lazy_typing import Any
 from irlint.model import Graph, Node, Value
-from irlint.model.tensor import Tensor, Type
+from irlint.model.tensor import INTEGERS, Tensor, Type
 from irlint.ops.signatures import TOGETHER, UNLIKELY, roles
 from irlint.records import replaced
 
@@ -96,7 +96,7 @@ class Guesses(NodeEdits):
         if not self._nodes:
             for each in self.graph.nodes:
                 self._nodes.setdefault((each.domain, each.op), []).append(each)
-        return self._nodes[node.domain, node.op]
+        return self._nodes.get((node.domain, node.op), [])
 
     def fills_gap(self, node: Node, edit: Edit) -> bool:
         """Whether an attribute gets a list that is missing in the series of doubled lists of similar nodes."""
@@ -200,14 +200,21 @@ class Guesses(NodeEdits):
 
     def _windows(self, node: Node, given: Mapping[str, Any], name: str) -> Iterator[tuple[int, ...]]:
         """The windows of the filters. Where strides are omitted or 1: those of windows that do not overlap, and 2."""
-        filters = self.known.types.get(node.inputs[1]) if node.inputs[1:] and node.inputs[1] else None
-        sizes = (filters.shape or ())[SPATIAL:] if isinstance(filters, Tensor) else ()
-        own = tuple(each for each in sizes if isinstance(each, int))
+        own = self._filter_sizes(node)
         if name in KERNELS and own:
             yield own
         if name == STRIDES and set(given.get(name) or (1,)) == {1}:
-            window = next((tuple(given[each]) for each in KERNELS if given.get(each)), own)
+            window = self.window(node)
             yield from dict.fromkeys((window, (2,) * len(window)) if window and max(window) > 1 else ())
+
+    def window(self, node: Node) -> tuple[int, ...]:
+        """The sizes of the window of a node; () if it has none."""
+        return next((had for each in KERNELS if (had := self.had(node, each))), None) or self._filter_sizes(node)
+
+    def _filter_sizes(self, node: Node) -> tuple[int, ...]:
+        filters = self.known.types.get(node.inputs[1]) if node.inputs[1:] and node.inputs[1] else None
+        sizes = (filters.shape or ())[SPATIAL:] if isinstance(filters, Tensor) else ()
+        return tuple(each for each in sizes if isinstance(each, int))
 
     def _of_length(self, node: Node, given: Mapping[str, Any], rank: int) -> Iterator[Guess]:
         """Lists of another length: an equal number for each spatial axis, as other lists of the node have it, or one
@@ -315,4 +322,4 @@ def _is_regular(window: Sequence[int], before: Sequence[int] | None) -> bool:
 
 def _are_lists(*types: Type | None) -> bool:
     """Whether all these values are lists of known integers."""
-    return all(isinstance(each, Tensor) and each.ints is not None for each in types)
+    return all(isinstance(each, Tensor) and each.dtype in INTEGERS and each.ints is not None for each in types)

@@ -86,8 +86,14 @@ class Intended:
         if problem.fault.rule is UNSUPPORTED_IR_VERSION:
             yield ((Edit("ir_version", "graph", name="version", value=each),) for each in self._formats())
             return
-        node = problem.node
-        if problem.graph or self.known.model.graph is None:
+        node, graph = problem.node, self.known.model.graph
+        if graph is None:
+            return
+        if problem.is_error and any(each.bodies for each in graph.nodes):
+            from irlint.fixes.port_maps import exchanged
+
+            yield exchanged(problem, self.known)
+        if problem.graph:
             return
         if node is not None:
             yield from self._of_layer(problem, node)

@@ -26,9 +26,9 @@ class NodeEdits:
             "attribute", "node", "", node.label, node.index, name, value, op=node.op, layer=layer, before=before
         )
 
-    def connected(self, value: Value, node: Node, port: int, called: str = "") -> Edit:
-        """An edit that connects another value as an input of a node."""
-        called = called or self.called(value)
+    def connected(self, value: Value | None, node: Node, port: int, called: str = "") -> Edit:
+        """An edit that connects another value as an input of a node; None leaves the input empty."""
+        called = called or (self.called(value) if value is not None else "")
         layer = node.id or ""
         return Edit(
             "input",
@@ -37,7 +37,7 @@ class NodeEdits:
             node.label,
             node.index,
             "",
-            value.name,
+            value.name if value is not None else "",
             input=port,
             op=node.op,
             layer=layer,

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import product
 
 from irlint.dims import Shape
 from irlint.fixes.guess import Guess
 from irlint.fixes.inputs import Inputs
 from irlint.fixes.inserted import TRANSPOSE
-from irlint.fixes.other_values import LAST, SELDOM
+from irlint.fixes.other_values import LAST, SELDOM, SPATIAL, USUAL
 from irlint.inference.origins import Makers, inputs_of, shape_of
 from irlint.model import Node, Value
-from irlint.model.tensor import Tensor, Type
+from irlint.model.tensor import INTEGERS, Tensor, Type
 
 
 def rewired(nodes: Sequence[Node], inputs: Inputs) -> Iterator[Guess]:
@@ -22,6 +23,23 @@ def rewired(nodes: Sequence[Node], inputs: Inputs) -> Iterator[Guess]:
             if value is not None and inputs.is_made(value) and inputs.is_used_elsewhere(value, node):
                 several = _made_before(node, given, inputs).values()
                 yield from (_connected(node, port, each, inputs) for each in several)
+
+
+def moved(node: Node, inputs: Inputs) -> Iterator[Guess]:
+    """Connects the value of an optional input as another one that is empty, such as ``sizes`` in place of ``scales``.
+    Integers may as well be converted, unless the first ones are the batch and the channels of the first input."""
+    call, given = inputs.known.calls.get(node), inputs_of(node, inputs.known)
+    formal = call.schema.inputs if call is not None and call.schema is not None else ()
+    optional = [at for at, each in enumerate(formal) if each.option == "optional"]
+    ports = [at for at in optional if at < len(node.inputs) and node.inputs[at] is not None]
+    empty = [at for at in optional if at not in ports]
+    for port, other in product(ports, empty) if inputs.known.format.writer == "onnx" else ():
+        known, data = given[port], shape_of(node.inputs[0], inputs.known) or ()
+        entries = known.ints or () if isinstance(known, Tensor) else ()
+        alike = entries[:SPATIAL] == data[:SPATIAL] != (1, 1) and len(entries) == len(data)
+        alike = alike or (isinstance(known, Tensor) and known.dtype not in INTEGERS)
+        edits = inputs.guesses.connected(node.inputs[port], node, other), inputs.guesses.connected(None, node, port)
+        yield Guess(edits, USUAL if alike else SELDOM, count=int(alike))
 
 
 def bypassed(node: Node, inputs: Inputs) -> Iterator[Guess]:

@@ -5,13 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import chain
-from operator import itemgetter
 
 from irlint.checks.structure import UNDEFINED_NAME
 from irlint.dims import Expr, product
 from irlint.findings.edits import Edit
 from irlint.fixes.arrangements import listed, rearranged, transposed_as_declared, transposed_before
 from irlint.fixes.blocks import as_other_users
+from irlint.fixes.clashes import Clashes
 from irlint.fixes.computed import computed
 from irlint.fixes.contents import JOIN
 from irlint.fixes.doubts import (
@@ -20,11 +20,13 @@ from irlint.fixes.doubts import (
     is_against_others,
     is_doubtful,
     is_mistaken,
+    is_unlike,
     strands,
 )
 from irlint.fixes.fixable import may_be_fixed
 from irlint.fixes.guess import Guess
 from irlint.fixes.guesses import Guesses
+from irlint.fixes.inferred_again import WholeTrials
 from irlint.fixes.inputs import Inputs
 from irlint.fixes.inserted import TRANSPOSE
 from irlint.fixes.lost_nodes import everywhere, with_left_over
@@ -42,21 +44,21 @@ from irlint.fixes.ranking import (
     same_shapes,
     shared,
 )
+from irlint.fixes.rechecking import Rechecked
 from irlint.fixes.retyped import behind, retyped
-from irlint.fixes.rewired import bypassed, rewired, weights_as_elsewhere
+from irlint.fixes.rewired import bypassed, moved, rewired, weights_as_elsewhere
 from irlint.fixes.rivals import explaining, with_rivals
 from irlint.fixes.sizes import batched, declared_as_sibling, declared_otherwise, leaves_sizes, resized
 from irlint.fixes.trials import DECLARED, ELEMENT_TYPES, Trials, is_demand
-from irlint.fixes.unsure import is_unsure
+from irlint.fixes.unsure import is_unsure, may_lack_node
 from irlint.inference.known import Known
-from irlint.inference.origins import Makers, Position, inputs_of, shape_of, steps
+from irlint.inference.origins import Makers, inputs_of, shape_of
 from irlint.model import Graph, Node, Problem, Value
 from irlint.model.order import downstream
 from irlint.model.tensor import Tensor
 from irlint.ops.shared.axes import AXIS_OUT_OF_RANGE
 from irlint.ops.shared.broadcast import BROADCAST_MISMATCH
 from irlint.ops.shared.filters import BIAS_MISMATCH, CHANNELS_MISMATCH
-from irlint.ops.shared.index_ranges import INDEX_OUT_OF_RANGE
 from irlint.records import record, replaced
 
 #: At most this many questions are put to the shape functions for one file.
@@ -65,8 +67,7 @@ QUESTIONS = 2000
 #: At most this many guesses are tried for one problem at each stage.
 CANDIDATES = 240
 
-#: A clashing size is traced back through at most FARTHEST nodes. The guesses are made for the nearest NODES of them.
-FARTHEST = 64
+#: The guesses are made for at most this many of the nodes that lead to a clashing size, the nearest ones.
 NODES = 8
 
 #: A mark in ``Guess.count``, not a count: this guess is the previous one, applied to every constant with the number.
@@ -94,39 +95,45 @@ class Found:
 
 
 class Search:
-    """Searches for edits of one model. With ``rechecked``, the caller checks the file again with the edits."""
+    """Searches for edits of one model. With ``rechecked``, the caller checks the file again with the edits, and
+    problems in bodies are searched, too."""
 
     def __init__(
-        self, known: Known, graph: Graph, makers: Makers, problems: Sequence[Problem], *, rechecked: bool = False
+        self, known: Known, graph: Graph, makers: Makers, problems: Sequence[Problem], rechecked: Rechecked | None
     ) -> None:
         self.known = known
         self.graph = graph
         self.makers = makers
+        self.clashes = Clashes(known, makers)
         self.problems = problems
-        self.trials = Trials(known, graph, problems, QUESTIONS, leaves_sizes, rechecked=rechecked)
+        self.trials = Trials(known, graph, problems, QUESTIONS, leaves_sizes, rechecked=rechecked is not None)
+        self.whole = WholeTrials(known, rechecked) if rechecked is not None else None
         self.guesses = Guesses(known, graph, makers, self.trials.users)
         self.inputs = Inputs(self.guesses)
 
     def best(self, problem: Problem, refused: Collection[tuple[Edit, ...]] = ()) -> Found | None:
         """The best edits for a problem except the ``refused`` ones. None if no edit fixes it, if too many do, if the
         best guess is doubtful, or if there are several and one reaches a body."""
-        best, rivals = self._best(problem, self.graph, self.trials, self.guesses, refused)
+        trials = self.whole if problem.graph else self.trials
+        best, rivals = self._best(problem, trials, refused) if trials is not None else ([], [])
         if not best or is_doubtful(case := self._case(best[0], problem, rivals)):
             return None
         alternatives = different(each.guess.edits for group in groups(best)[:SUGGESTED] for each in group)
         if len(alternatives) > 1 and any(each.outcome.in_body for each in best):
             return None
         written = not any(changes_sizes(each) or self._transposes_constant(each) for each in best[0].guess.edits)
-        return Found(alternatives, shared(best), not is_unsure(case), written, self._or_help(problem, case.guess))
+        or_help = self._or_help(problem, case.guess) or may_lack_node(case)
+        return Found(alternatives, shared(best), not is_unsure(case), written, or_help)
 
     def _case(self, tried: Tried, problem: Problem, rivals: Sequence[Tried] = ()) -> Case:
         others = tuple(each.guess for each in rivals if each.order[0] <= tried.order[0] and each is not tried)
-        return Case(tried.guess, problem, tried.outcome, self.problems, self.inputs, others)
+        unproven = bool(rivals) and tried.guess.count <= 0
+        outranked = unproven and any(each.order <= tried.order for each in self.against)
+        return Case(tried.guess, problem, tried.outcome, self.problems, self.inputs, others, outranked)
 
     def _demands(self, tried: Tried, problem: Problem) -> int:
         """The number of requirements that the node has after a guess."""
-        change = self.trials.change(tried.guess.edits)
-        carried = self.trials.carried(change, problem.node) if change is not None and problem.node is not None else None
+        carried = self.trials.carried(tried.guess.edits, problem.node) if problem.node is not None else None
         return len(carried[0].requirements) if carried is not None else 0
 
     def _keeps_order(self, tried: Tried) -> bool:
@@ -158,14 +165,12 @@ class Search:
         ranks = [each.rank for each in inputs_of(problem.node, self.known) if isinstance(each, Tensor)]
         if problem.fault.rule is AXIS_OUT_OF_RANGE and len(ranks) > 1 and len(set(ranks)) == 1:
             return False
-        return any(self.makers.is_constant(value) for value, _ in self._clashing(problem))
+        return any(self.makers.is_constant(value) for value, _ in self.clashes.of(problem))
 
     def _best(
         self,
         problem: Problem,
-        graph: Graph,
-        trials: Trials,
-        guesses: Guesses,
+        trials: Trials | WholeTrials,
         refused: Collection[tuple[Edit, ...]],
     ) -> tuple[list[Tried], list[Tried]]:
         """The most likely guesses among those that fix most problems, [] if too many are equally good; and all that
@@ -173,9 +178,11 @@ class Search:
         best: list[Tried] = []
         declared: list[Tried] = []
         every: list[Tried] = []
-        for stage in self._stages(problem, graph, trials, guesses):
+        self.against: list[Tried] = []
+        for stage in self._stages(problem, trials):
             tried = deciding(list(self._tried(stage, problem, trials)), problem)
             tried = [each for each in tried if each.guess.edits not in refused]
+            self.against += [each for each in tried if is_unlike(self._case(each, problem))]
             tried = [each for each in tried if not is_mistaken(self._case(each, problem))]
             declared += [each for each in tried if each.guess.redeclares]
             every += tried
@@ -210,10 +217,13 @@ class Search:
             best = [each for each in best if each.guess.within is best[0].guess.within]
         return best if len(groups(best)) <= SUGGESTED or best[0].order[1] == USUAL else [], every
 
-    def _stages(self, problem: Problem, graph: Graph, trials: Trials, guesses: Guesses) -> Iterator[Iterator[Guess]]:
+    def _stages(self, problem: Problem, trials: Trials | WholeTrials) -> Iterator[Iterator[Guess]]:
         """The guesses in stages, by kind of evidence: other blocks and unused values first, new connections last."""
-        node, inputs = problem.node, self.inputs
+        node, inputs, guesses, graph = problem.node, self.inputs, self.guesses, self.graph
         assert node is not None
+        if problem.graph:
+            yield resized(problem, self.clashes.of(problem), guesses, trials)
+            return
         if problem.fault.rule is UNDEFINED_NAME:
             missing = (
                 at for at, value in enumerate(node.inputs) if value in graph.undefined and _is_meant(value, problem)
@@ -226,15 +236,15 @@ class Search:
             yield chain(self._as_twins(node), inputs.as_in_other_blocks(node))
             yield chain(inputs.left_over_of_type(node), inputs.left_over_before(node), as_other_users(node, guesses))
             yield (each for each in guesses.at(node) if each.swaps)
-            yield retyped(problem, node, inputs)
+            yield chain(moved(node, inputs), retyped(problem, node, inputs))
             return
         yield chain(self._as_twins(node), inputs.as_in_other_blocks(node))
-        clashing = self._clashing(problem)
-        products = [each for place in clashing for each in self._joined([place])]
-        parts = (each for place in products for each in self._joined([place]))
-        apart = (each for place in (*products, *parts) for each in self._behind(node, [place]))
-        nodes = list(dict.fromkeys((*self._behind(node, clashing), *apart)))
-        nodes = list(dict.fromkeys((*self._emptying(nodes), *nodes)))
+        clashing = self.clashes.of(problem)
+        products = [each for place in clashing for each in self.clashes.joined([place])]
+        parts = (each for place in products for each in self.clashes.joined([place]))
+        apart = (each for place in (*products, *parts) for each in self.clashes.behind(node, [place]))
+        nodes = list(dict.fromkeys((*self.clashes.behind(node, clashing), *apart)))
+        nodes = list(dict.fromkeys((*self.clashes.emptying(nodes), *nodes)))
         yield (replaced(guess, within=each) for each in nodes for guess in inputs.blocks.as_wired(each))
         yield weights_as_elsewhere(node, inputs)
         yield chain(inputs.left_over([node, *nodes]), inputs.left_over_before(node))
@@ -259,7 +269,7 @@ class Search:
         is_grave = problem.is_error or is_demand(problem)
         yield chain(self._at_others(nodes, node, guesses), bypassed(node, inputs) if is_grave else (), before)
         yield chain(inputs.unused([node, *nodes], {}), resized(problem, clashing, guesses, trials))
-        ends = dict.fromkeys(end for value, axis in clashing for end in self._ends(value, axis))
+        ends = dict.fromkeys(end for value, axis in clashing for end in self.clashes.ends(value, axis))
         shapes = [
             shape_of(value, self.known) for value in (*(each for each, _ in clashing), *node.inputs, *node.outputs)
         ]
@@ -276,11 +286,11 @@ class Search:
         elif is_grave and all(isinstance(dim, Expr) for dim in dims):
             yield rewired(joins, inputs)
         if is_demand(problem):
-            shared = dict.fromkeys(each for place in clashing for each in self._behind(node, [place]))
+            shared = dict.fromkeys(each for place in clashing for each in self.clashes.behind(node, [place]))
             others = self._at_others([each for each in shared if each not in nodes], node, guesses)
             yield (replaced(guess, likely=LAST) for guess in others)
 
-    def _tried(self, guesses: Iterable[Guess], problem: Problem, trials: Trials) -> Iterator[Tried]:
+    def _tried(self, guesses: Iterable[Guess], problem: Problem, trials: Trials | WholeTrials) -> Iterator[Tried]:
         narrow: Tried | None = None
         for at, guess in enumerate(self._widened(guesses)):
             if at >= CANDIDATES or trials.left <= 0:
@@ -320,79 +330,6 @@ class Search:
         left = (each for each in self.problems if each.because is None and may_be_fixed(each, self.known))
         return all(any(each is other for other in gone) for each in left if each is not problem)
 
-    def _clashing(self, problem: Problem) -> list[tuple[Value, int]]:
-        """The clashing sizes of a problem, each as a value and its axis."""
-        node, fault = problem.node, problem.fault
-        assert node is not None
-        if fault.rule.family == DECLARED and not is_demand(problem):
-            for value in node.outputs:
-                shape, declared = shape_of(value, self.known), value.type if value is not None else None
-                if value is None or value.name != problem.value or shape is None or not isinstance(declared, Tensor):
-                    continue
-                pairs = zip(shape, declared.shape or ())
-                found = [(value, axis) for axis, (one, other) in enumerate(pairs) if one != other]
-                return [*found, *self._joined(found)]
-            return []
-        first = shape_of(node.inputs[0], self.known) if node.inputs else None
-        indices = shape_of(node.inputs[1], self.known) if fault.rule is INDEX_OUT_OF_RANGE and node.inputs[1:] else None
-        found = []
-        marks = fault.marks or tuple((0, each) for each in range(len(first or ())))
-        for index, axis in (*marks, *((1, each) for each in range(len(indices or ())))):
-            value = node.inputs[index] if 0 <= index < len(node.inputs) else None
-            shape = shape_of(value, self.known)
-            if value is not None and shape is not None and -len(shape) <= axis < len(shape):
-                found.append((value, axis % len(shape)))
-        return found
-
-    def _joined(self, clashing: Sequence[tuple[Value, int]]) -> list[tuple[Value, int]]:
-        """The input sizes that a node combined into a clashing size; [] unless there are several."""
-        found = []
-        for value, axis in clashing:
-            *_, (node, made, place) = ((None, value, axis), *steps(value, axis, self.makers, FARTHEST))
-            if node is None:
-                continue
-            for each in self.makers.deciding(node, Position(node.outputs.index(made), place)):
-                given = node.inputs[each.port]
-                if given is not None and not each.in_contents:
-                    found.append((given, each.index))
-        return found if len(found) > 1 else []
-
-    def _behind(self, node: Node, clashing: Sequence[tuple[Value, int]]) -> list[Node]:
-        """The nodes that compute the inputs of ``node``, then those on the paths of the clashing sizes, the nearest
-        first. With several values, nodes on the paths of all of them are omitted, except those of the first kind."""
-        paths: dict[Value, dict[Node, int]] = {}
-        for value, axis in clashing:
-            path = paths.setdefault(value, {})
-            for at, (each, _, _) in enumerate(steps(value, axis, self.makers, FARTHEST)):
-                path[each] = min(at, path.get(each, at))
-        shared = set.intersection(*map(set, paths.values())) if len(paths) > 1 else set()
-        near = sorted(
-            ((at, each) for path in paths.values() for each, at in path.items() if each not in shared),
-            key=itemgetter(0),
-        )
-        direct = [
-            maker.node for value in node.inputs if value is not None and (maker := self.makers.of(value)) is not None
-        ]
-        every = dict.fromkeys((*(each for each in direct if each is not None), *(each for _, each in near)))
-        return [each for each in every if self._may_change(each, node)]
-
-    def _emptying(self, nodes: Sequence[Node]) -> Iterator[Node]:
-        """The nodes that led to an empty input of a Concat among ``nodes``, such as a Slice that begins past the
-        end."""
-        for value in (value for each in nodes if each.op == JOIN for value in each.inputs):
-            at = value
-            while at is not None and 0 in (shape_of(at, self.known) or ()):
-                maker = self.makers.of(at)
-                if maker is None or maker.node is None:
-                    break
-                yield maker.node
-                at = maker.node.inputs[0] if maker.node.inputs else None
-
-    def _may_change(self, node: Node, faulty: Node) -> bool:
-        call = self.known.calls.get(node)
-        fixed = (self.known.format.constant_node, self.known.format.input_node)
-        return node is not faulty and call is not None and not node.bodies and not call.broken and node.op not in fixed
-
     def _as_twins(self, node: Node) -> Iterator[Guess]:
         """Guesses that give this node, or one before it, the numbers of the nodes in the same place of other blocks."""
         yield from self.inputs.blocks.as_twins(node)
@@ -419,14 +356,6 @@ class Search:
             asked += any(not guess.swaps for guess in found)
         usual = ((each, guess) for each in farther for guess in guesses.at(each) if guess.likely == USUAL)
         yield from (replaced(guess, within=each) for each, guess in usual)
-
-    def _ends(self, value: Value, axis: int) -> Iterator[tuple[Value, int]]:
-        """The constant and the axis from which a size comes. Yields nothing if it does not come from a constant."""
-        from irlint.inference.origins import trail
-
-        found = trail(value, axis, self.makers)
-        if found is not None and self.makers.is_constant(found.value):
-            yield found.value, found.axis
 
 
 def _makes_one(problem: Problem, outcome: Outcome, known: Known) -> bool:

@@ -16,6 +16,7 @@ from irlint.findings.statements import Relation, Requirement
 from irlint.fixes.arrangements import OF_AXES
 from irlint.fixes.guess import Guess
 from irlint.fixes.guesses import Guesses
+from irlint.fixes.inferred_again import WholeTrials
 from irlint.fixes.other_values import GUESS, LAST, SELDOM, USUAL, layouts, neighbors
 from irlint.fixes.trials import DECLARED, Trials
 from irlint.inference.origins import Makers, shape_of, sources
@@ -89,7 +90,7 @@ def _leaves(relations: Sequence[Relation], *, of_a_factor: bool = False) -> bool
 
 
 def resized(
-    problem: Problem, clashing: Sequence[tuple[Value, int]], guesses: Guesses, trials: Trials
+    problem: Problem, clashing: Sequence[tuple[Value, int]], guesses: Guesses, trials: Trials | WholeTrials
 ) -> Iterator[Guess]:
     """Other sizes of the inputs from which the clashing sizes come. For each input: all its axes in proportion, then
     each axis; then the first axis of all inputs that share its size."""
@@ -220,7 +221,7 @@ def _with_one_more(shape: Shape, node: Node, guesses: Guesses) -> Iterator[Shape
     yield from dict.fromkeys(others) if all(isinstance(dim, int) for dim in shape) else ()
 
 
-def _may_be_wrong(value: Value, problem: Problem, makers: Makers, trials: Trials) -> bool:
+def _may_be_wrong(value: Value, problem: Problem, makers: Makers, trials: Trials | WholeTrials) -> bool:
     """Whether an input of the model that a node takes directly is resized: if its sizes meet only constants, or are
     broadcast with computed sizes. Of two inputs of the model, either may be wrong."""
     given = problem.node.inputs if problem.node is not None else ()
@@ -259,7 +260,7 @@ def _fed(
     given: Sequence[Value],
     axes: tuple[int, ...],
     guesses: Guesses,
-    trials: Trials,
+    trials: Trials | WholeTrials,
     *,
     likely: int,
     sure: bool,
@@ -276,8 +277,7 @@ def _fed(
         shapes = [(value, shape_of(value, trials.known) or ()) for value in given]
         return tuple(guesses.declared(value, _with(each, axes, new)) for value, each in shapes)
 
-    change = trials.change(edits(WANTED))
-    carried = None if change is None else trials.carried(change, node)
+    carried = trials.carried(edits(WANTED), node)
     if carried is None:
         return
     answer, demands = carried
@@ -304,7 +304,7 @@ def _fed(
             yield Guess(edits(part), likely, about=(*given, *axes), sure=not others and sure)
 
 
-def _at_inputs_alike(value: Value, axis: int, trials: Trials) -> set[object]:
+def _at_inputs_alike(value: Value, axis: int, trials: Trials | WholeTrials) -> set[object]:
     """The sizes that other inputs of the model have on an axis, if they otherwise have the same shape."""
     shapes = [list(shape_of(each, trials.known) or ()) for each in trials.inputs if each is not value]
     own = list(shape_of(value, trials.known) or ())

@@ -11,6 +11,7 @@ from itertools import islice
 from irlint.binding.calls import ATTRIBUTE_KIND
 from irlint.checks.declared import TYPE_CONTRADICTED
 from irlint.checks.hygiene import UNUSED_NODE
+from irlint.checks.structure import CYCLE
 from irlint.dims import product
 from irlint.findings.edits import Edit, Fix, message
 from irlint.findings.faults import Severity
@@ -33,8 +34,8 @@ SUGGESTED = 2
 #: Edits are searched for at most this many different problems, also without success.
 ATTEMPTS = 12
 
-#: If the file cannot be written with the best edits, or has a new finding then, the next ones are taken, until so many
-#: are refused.
+#: If the file cannot be written with the best edits, or has a new finding then, the next ones are suggested, until so
+#: many are refused.
 REFUSED = 3
 
 #: How often a file is checked again for one finding: at least and at most. Between them, as often as ``NODES_CHECKED``
@@ -218,12 +219,15 @@ class Suggestions:
         return None
 
     def _corrected(self, problem: Problem) -> Suggestion | None:
-        """The correction of a misspelled name or of a wrong opset import."""
+        """The correction of a misspelled name, of a wrong opset import, or of a cycle. One of several unused values, of
+        which only one fits, is not sure to be the right one for a cycle."""
         from irlint.fixes.corrections import corrections, is_ambiguous
 
         found: list[tuple[tuple[Edit, ...], Outcome]] = []
+        values = set()
         for at, edits in enumerate(islice(corrections(problem, self.known), self._most)):
             self.looked += not at
+            values.add(edits[0].value)
             outcome = self.rechecked.outcome(edits, problem)
             if outcome is not None:
                 found.append((edits, outcome))
@@ -231,11 +235,22 @@ class Suggestions:
                     break
         best = _best(problem, found)
         renames = best is not None and best.alternatives[0][0].of == "operator"
-        return replaced(best, sure=False) if best is not None and renames and is_ambiguous(problem) else best
+        of_several = problem.fault.rule is CYCLE and len(values) > 1
+        is_unsure = of_several or (renames and is_ambiguous(problem))
+        return replaced(best, sure=False) if best is not None and is_unsure else best
 
     def _or_declared(self, found: Suggestion) -> Suggestion:
         """The suggestion. If it sets the element type of an output of the model at the node that makes it, the declared
-        type may be wrong instead, unless other nodes convert to that type."""
+        type may be wrong instead, unless other nodes convert to that type. If it converts an input or a constant of an
+        IR, that may have the other type instead, unless a layer is missing."""
+        is_inserted = (found.alternatives[0][0].kind, found.alternatives[0][0].of) == ("insert", "node")
+        wiring = self._document.wiring if is_inserted and self._document is not None else None
+        if wiring is not None and not wiring.is_layer_missing:
+            from irlint.fixes.redeclared import instead_of_conversion
+
+            other = instead_of_conversion(found.alternatives[0], self.known)
+            fits = bool(other) and self.rechecked.outcome(other, found.problem) is not None
+            return replaced(found, alternatives=(other, *found.alternatives)[:SUGGESTED]) if fits else found
         if found.problem.fault.rule is not TYPE_CONTRADICTED or len(found.outcome.fixed) > 1:
             return found
         from irlint.fixes.redeclared import instead_of_type
@@ -247,15 +262,15 @@ class Suggestions:
         graph = self.known.model.graph
         if graph is None or problem.node is None:
             return None
-        from irlint.fixes.fixable import may_be_fixed
+        from irlint.fixes.fixable import may_be_fixed, may_be_sized
         from irlint.fixes.search import Search
 
-        if not may_be_fixed(problem, self.known):
+        if not may_be_fixed(problem, self.known) and not may_be_sized(problem):
             return None
         self.looked += 1
         if self._search is None:
-            rechecked = self._cost <= NODES_CHECKED
-            self._search = Search(self.known, graph, Makers(self.known), self.problems, rechecked=rechecked)
+            rechecked = self.rechecked if self._cost <= NODES_CHECKED else None
+            self._search = Search(self.known, graph, Makers(self.known), self.problems, rechecked)
         refused: list[tuple[Edit, ...]] = []
         first: Suggestion | None = None
         while len(refused) < REFUSED and (found := self._search.best(problem, refused)) is not None:
@@ -268,7 +283,7 @@ class Suggestions:
             if suggestion.fix is None:
                 return suggestion if first is None else first
             if self._is_confirmed(suggestion.fix, problem):
-                return suggestion
+                return replaced(suggestion, sure=not refused)
             first = suggestion if first is None else first
             refused += found.alternatives
         return first

@@ -206,9 +206,11 @@ class Trials:
         answer = self._ask(new, [known, *(self.known.types.get(each) for each in others if each)], call)
         return answer.outputs[0] if answer is not None and answer.outputs and not _grave(answer.faults) else None
 
-    def carried(self, change: Change, node: Node) -> tuple[Answer, list[Requirement]] | None:
-        """The answer of a node after a change, and the requirements of the nodes before it. None if one of these
-        fails."""
+    def carried(self, edits: Sequence[Edit], node: Node) -> tuple[Answer, list[Requirement]] | None:
+        """The answer of a node after edits, and the requirements of the nodes before it. None if one of these fails."""
+        change = self.change(edits)
+        if change is None:
+            return None
         types: dict[Value, Type | None] = dict(change.types)
         demands: list[Requirement] = []
         for each, changed in self._touched(change, types):
@@ -297,13 +299,14 @@ class Trials:
         for port, value in enumerate(node.inputs):
             if port in other:
                 value = other[port]
-                inputs[port] = self.known.types.get(value)
+                inputs[port] = self.known.types.get(value) if value is not None else None
             if value is not None and value in types:
                 inputs[port] = types[value]
             if port in given:
                 inputs[port] = given[port]
-        more = (other[port] for port in range(len(node.inputs), len(node.inputs) + len(other)) if port in other)
-        return [*inputs, *(types.get(value, self.known.types.get(value)) for value in more)]
+        more = (other.get(port) for port in range(len(node.inputs), max(other, default=-1) + 1))
+        known = self.known.types.get
+        return [*inputs, *(None if value is None else types.get(value, known(value)) for value in more)]
 
     def _step(self, trial: Trial, node: Node) -> list[Value] | None:
         """The outputs of a node whose types change.

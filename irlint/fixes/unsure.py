@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from irlint.checks.equal_sizes import EQUAL_SIZES
 from irlint.fixes.contents import JOIN, TARGETS
-from irlint.fixes.doubts import SIBLINGS, Case
+from irlint.fixes.doubts import SIBLINGS, TYPE_ATTRIBUTES, Case
 from irlint.fixes.fixable import may_be_fixed
 from irlint.fixes.guess import MANY, Guess
 from irlint.fixes.guesses import STRIDES
@@ -21,13 +21,21 @@ from irlint.model.tensor import FLOATS, INTEGERS
 from irlint.ops.shared.axes import AXIS_OUT_OF_RANGE
 from irlint.ops.shared.index_ranges import INDEX_OUT_OF_RANGE
 
+#: The attributes that give the element type of a result.
+TYPED = (*TYPE_ATTRIBUTES, "value")
+
 #: Two integers that show whether an operator rounds a quotient.
 DIVIDED = (7, 2)
 
 
 def is_unsure(case: Case) -> bool:
     """Whether the guess is suggested but not written to the file."""
-    return case.guess.likely == UNSURE or not case.guess.sure or any(doubt(case) for doubt in UNSURE_WHERE)
+    return (
+        case.outranked
+        or case.guess.likely == UNSURE
+        or not case.guess.sure
+        or any(doubt(case) for doubt in UNSURE_WHERE)
+    )
 
 
 def _leaves_problems(case: Case) -> bool:
@@ -55,11 +63,14 @@ def _leaves_value_over(case: Case) -> bool:
     return not _connects(case.guess) and is_decided and node is not None and case.inputs.may_take_left_over(node)
 
 
-def _is_at_one_of_several(case: Case) -> bool:
-    """Whether the guess gives one node strides, and the strides of another node would fix as much."""
-    stride = next((edit.index for edit in case.guess.edits if edit.name == STRIDES), None)
-    others = (edit for each in case.rivals for edit in each.edits if edit.name == STRIDES)
-    return stride is not None and not case.guess.count and any(edit.index != stride for edit in others)
+def may_lack_node(case: Case) -> bool:
+    """Whether the guess gives a node other strides, and neither the nodes in its place in other blocks have them, nor
+    do they make windows adjacent: a lost pooling before a size, or other strides of another node, explain as much."""
+    guesses, twins = case.inputs.guesses, case.inputs.blocks.twins(case.node)
+    usual = {guesses.had(each, STRIDES) for each in twins}
+    given = [edit for edit in case.guess.edits if edit.name == STRIDES]
+    values = [each.value for each in given if len(each.value) == len(each.before or each.value)]
+    return any(usual != {value} and value != guesses.window(case.node) for value in values)
 
 
 def _is_axis_of_index(case: Case) -> bool:
@@ -90,12 +101,15 @@ def _inserts_for_demand(case: Case) -> bool:
 
 
 def _is_undone(case: Case) -> bool:
-    """Whether an inserted Transpose undoes one on the path to its value: rather that one is wrong."""
+    """Whether an inserted Transpose follows another one, or undoes one on the path to its value: rather that one is
+    wrong."""
     inputs = case.inputs
     for edit in case.guess.edits:
         value = inputs.edited(edit)[1] if edit.kind == "insert" and edit.name == TRANSPOSE else None
         maker = inputs.makers.of(value) if value is not None else None
         last = maker.node if maker is not None else None
+        if last is not None and last.op == TRANSPOSE:
+            return True
         order = dict(edit.value).get("perm") if last is not None else None
         for each in inputs.graph.nodes if order else ():
             if _inverse(each) == order and (last is each or last in downstream(each, inputs.graph)):
@@ -159,8 +173,10 @@ def _is_converted(value: Value, inputs: Inputs) -> bool:
 def _changes_others(case: Case) -> bool:
     """Whether a constant that several nodes use changes, or is exchanged for another constant, only so that a size is
     dynamic again."""
-    replacing = (case.inputs.edited(edit)[1] for edit in case.guess.edits if edit.kind == "input" and not edit.swaps)
-    if is_demand(case.problem) and any(each is not None and case.inputs.makers.is_constant(each) for each in replacing):
+    kept = {edit.value for edit in case.guess.edits}
+    replacing = (case.inputs.edited(edit)[1] for edit in case.guess.edits if edit.kind == "input")
+    lost = [each for each in replacing if each is not None and each.name not in kept]
+    if is_demand(case.problem) and any(map(case.inputs.makers.is_constant, lost)):
         return True
     names = {edit.name for edit in case.guess.edits if edit.kind == "constant"}
     users = (len(several) for value, several in case.inputs.users.items() if value.name in names)
@@ -207,6 +223,20 @@ def _casts_computed(case: Case) -> bool:
     return False
 
 
+def _lacks_type(case: Case) -> bool:
+    """Whether a Cast is inserted behind a node without the attribute that gives its element type: rather that is
+    lost."""
+    for edit in case.guess.edits:
+        value = case.inputs.edited(edit)[1] if edit.kind == "insert" and edit.name == CAST else None
+        maker = case.inputs.makers.of(value) if value is not None else None
+        call = case.inputs.known.calls.get(maker.node) if maker is not None and maker.node is not None else None
+        stated = call.signature.attributes if call is not None and call.signature is not None else {}
+        given = (call.attributes or {}) if call is not None else {}
+        if any(name in stated and name not in given for name in TYPED):
+            return True
+    return False
+
+
 def _rounds(node: Node, known: Known) -> bool:
     """Whether a node computes an integer from an integer and a float, or divides integers."""
     call = known.calls.get(node)
@@ -228,7 +258,7 @@ UNSURE_WHERE: tuple[Callable[[Case], bool], ...] = (
     _is_of_a_warning,
     _leaves_value_over,
     _is_axis_of_index,
-    _is_at_one_of_several,
+    may_lack_node,
     _is_axis_of_input,
     _inserts_for_demand,
     _is_rather_swapped,
@@ -236,6 +266,7 @@ UNSURE_WHERE: tuple[Callable[[Case], bool], ...] = (
     _transposes_input,
     _changes_others,
     _casts_computed,
+    _lacks_type,
     _writes_rest,
     _changes_rank,
 )

@@ -17,13 +17,11 @@ from irlint.binding.calls import (
     UNKNOWN_ATTRIBUTE,
     UNKNOWN_OPERATOR,
 )
-from irlint.dims import symbol
 from irlint.inference.contradictions import contradicts
 from irlint.inference.known import Known
 from irlint.inference.questions import asked_again, outputs_for
 from irlint.model import Node, Problem, Value
-from irlint.model.order import graphs, ordered
-from irlint.model.tensor import Tensor, Type, tensor_shape
+from irlint.model.tensor import tensor_shape
 
 #: Families of rules (`findings.faults.FAMILIES`).
 STRUCTURE, BROADCASTING, TYPES, OPERATORS = "structure", "broadcasting", "element-types", "operators"
@@ -77,8 +75,11 @@ class Consequences:
             from irlint.inference.shared_values import named_twice
 
             self.ambiguous = named_twice(problems, known)
-        if not known.format.declared_shapes_hold:
-            _doubts(known, self.own, self.doubts)
+        is_faulted = any(each.is_error and each.node in known.faulted for each in problems)
+        if is_faulted and not known.format.declared_shapes_hold:
+            from irlint.inference.doubtful import note_doubts
+
+            note_doubts(known, self.own, self.doubts)
         #: The causes of problems that follow from a constant whose declared type is wrong, by the id of the problem.
         self.stored: Mapping[int, Problem] = {}
         if any(each.fault.rule.family == DECLARED and each.node is None for each in problems):
@@ -339,11 +340,17 @@ class Consequences:
     def _is_sound_without_doubt(self, problem: Problem, node: Node) -> bool:
         """Whether the problem disappears with other types of the doubtful inputs.
 
-        These are the declared types if the format uses declared shapes, else the same types with unknown sizes.
+        These are the declared types if the format uses declared shapes, else the same types with unknown sizes. If
+        the error is in a body, the rank is unknown, too: another branch may run without the error.
         """
+        from irlint.inference.doubtful import with_unknown_sizes
+
         hold, types = self.known.format.declared_shapes_hold, self.known.types
         doubted = [value for value in node.inputs if value is not None and value in self.doubts]
-        others = {value: value.type if hold else _with_unknown_sizes(types.get(value)) for value in doubted}
+        others = {
+            value: value.type if hold else with_unknown_sizes(types.get(value), ranked=self._is_of(value, problem))
+            for value in doubted
+        }
         answer = asked_again(self.known, node, self.known.types_of(node.inputs, others))
         if answer is None:
             return False
@@ -355,26 +362,9 @@ class Consequences:
             for value, found in pairs
         )
 
-
-def _with_unknown_sizes(known: Type | None) -> Type | None:
-    if not isinstance(known, Tensor) or known.shape is None:
-        return known
-    return Tensor(known.dtype, tuple(symbol(f"_open_{axis}") for axis in range(len(known.shape))))
-
-
-def _doubts(known: Known, own: Mapping[Node, Sequence[Problem]], doubts: dict[Value, Problem]) -> None:
-    """Adds the outputs of nodes with errors, and all that is inferred from them, unless the file declares the same
-    types."""
-    for graph in graphs(known.model):
-        for node in ordered(graph).nodes:
-            error = next((each for each in own.get(node, ()) if each.is_error), None) if node in known.faulted else None
-            cause = error or next((doubts[value] for value in node.inputs if value in doubts), None)
-            if cause is not None:
-                for value in node.outputs:
-                    if value is not None and (
-                        error is not None or value.type is None or value.type != known.types.get(value)
-                    ):
-                        doubts.setdefault(value, cause)
+    def _is_of(self, value: Value, problem: Problem) -> bool:
+        """Whether a doubt is due to an error in the graph of a problem, and not in a body or an enclosing graph."""
+        return self.doubts[value].graph == problem.graph
 
 
 def _of_attribute(problem: Problem, others: Sequence[Problem]) -> Problem | None:

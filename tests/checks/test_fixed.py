@@ -216,7 +216,7 @@ def test_a_target_is_no_weight(tmp_path: Path) -> None:
         (
             "(float[B,S,4] x) => (float[1,3,4] y) <int64[1,3,1] i = {0, 1, 2}> { y "
             "= GatherND <batch_dims = 1> (x, i) }",
-            "correct the nodes before this one, so that it works for every size, or declare 1",
+            "correct what computes the size, so that it is dynamic, or declare 1",
         ),
         (
             '(float[N,3,H,W] x) => (float[P,3,8,8] y) <int64[4] s = {1, 3, 8, 8}> { y = Resize <mode = "linear"> (x, , '

@@ -16,10 +16,10 @@ FLOATS = "float[1,1,8] w = {0, 0, 0, 0, 0, 0, 0, 0}"
 MODELS = f"""
 => (float[1,8] y) <int64[2] t = {{1, 8}}> {{ p = MaxPool <kernel_shape = [4], strides = [4]> (x) y = Reshape (p, t) }} | `H` of `x` is dynamic, but only 32 to 35 work | compute the target from the input (with -1, or with its Shape), or declare one of these sizes
 => (float[1,1,8] y) <{FLOATS}> {{ {HALVED} y = Add (p, w) }} | `H` of `x` is dynamic, but only 1, 2, 15 and 16 work | slice or compute `w` to the size of the input, or declare one of these sizes
-=> (float[1,2,n] y) {{ {HALVED} q = MaxPool <kernel_shape = [2], strides = [2], ceil_mode = 1> (p) y = Concat <axis = 1> (p, q) }} | `H` of `x` is dynamic, but only 1 and 2 work | correct the nodes before this one, so that it works for every size, or declare one of these sizes
+=> (float[1,2,n] y) {{ {HALVED} q = MaxPool <kernel_shape = [2], strides = [2], ceil_mode = 1> (p) y = Concat <axis = 1> (p, q) }} | `H` of `x` is dynamic, but only 1 and 2 work | correct MaxPool 'q', or insert the node that the other path lacks: input 0 has (H + 1)//2, and input 1 has (H + 3)//4 by MaxPool 'q'; or declare one of these sizes
 => (float[1,1,8] y) <{FLOATS}> {{ y = Add (x, w) }} |
 => (float[1,1,n] y) <int64[1] z = {{0}}, int64[1] a = {{2}}, {FLOATS}> {{ s = Shape <start = 2> (x) t = Slice (w, z, s, a) y = Add (x, t) }} |
-=> (float[1,1,n] y) <int64[1] z = {{1}}, int64[1] a = {{2}}, {FLOATS}> {{ {HALVED} s = Shape <start = 2> (p) t = Slice (w, z, s, a) y = Add (p, t) }} | `H` of `x` is dynamic, but only 1 to 4 work | correct the nodes before this one, so that it works for every size, or declare one of these sizes
+=> (float[1,1,n] y) <int64[1] z = {{1}}, int64[1] a = {{2}}, {FLOATS}> {{ {HALVED} s = Shape <start = 2> (p) t = Slice (w, z, s, a) y = Add (p, t) }} | `H` of `x` is dynamic, but only 1 to 4 work | correct Slice 't', or insert the node that the other path lacks: input 0 has (H + 1)//2, and input 1 has max(min((H - 1)//2, 7), 0) by Slice 't'; or declare one of these sizes
 => (float[1,n] y) <int64[2] t = {{1, -1}}> {{ p = MaxPool <kernel_shape = [4], strides = [4]> (x) y = Reshape (p, t) }} |
 """.strip().splitlines()
 
