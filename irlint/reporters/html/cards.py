@@ -57,8 +57,9 @@ def headline(finding: Finding) -> str:
 def _inside(each: Card, drawing: Drawing, pictured: bool) -> Iterator[str]:
     """The parts of a card below its headline: the drawing, the facts and the help, then folded lists."""
     finding = each.finding
-    lines = _lines(drawing.lines) if drawing.lines and pictured else ""
-    facts = "".join(_facts(drawing)) if drawing.table is not None or not lines else lines + "".join(_facts(drawing))
+    text = _lines(drawing.lines) if drawing.lines and pictured else ""
+    has_table = drawing.table is not None
+    facts = "".join(_facts(drawing)) if has_table else text + "".join(_facts(drawing))
     help = "".join(f'<p class="help"><b>help</b> {prose(each)}</p>\n' for each in finding.helps)
     if pictured and drawing.around is not None:
         figure = f'<figure class="scroll">{svg(drawing.around, each.number)}</figure>\n'
@@ -75,11 +76,11 @@ def _inside(each: Card, drawing: Drawing, pictured: bool) -> Iterator[str]:
         yield folded(f"the same in {counted(len(each.files), 'more file')}", f"<ul>\n{items}</ul>\n")
     following = [one for root in (finding, *each.others) for one in root.following]
     if following:
-        lines = "".join(f"<li>{one.rule.code} {headline(one)} {_at(one)}</li>\n" for one in following[:NAMED])
+        items = "".join(f"<li>{one.rule.code} {headline(one)} {_at(one)}</li>\n" for one in following[:NAMED])
         verb = "follows" if len(following) == 1 else "follow"
-        yield folded(f"{len(following)} more {verb} from this", f"<ul>\n{lines}{_and_more(following)}</ul>\n")
-    if lines and drawing.table is not None:
-        yield folded("in the model's own text", lines)
+        yield folded(f"{len(following)} more {verb} from this", f"<ul>\n{items}{_and_more(following)}</ul>\n")
+    if text and has_table:
+        yield folded("in the model's own text", text)
 
 
 def _names(others: Sequence[Finding]) -> str:
