@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from irlint.findings.wording import counted
 from irlint.records import record
 from irlint.reporters.canvas import UNBOUNDED, Canvas, Run, cut, display, wrapped
 from irlint.reporters.plain import safe
@@ -72,7 +73,7 @@ def table(found: Table, canvas: Canvas) -> None:
             for line in grid.underline(grid.marked[index], found.remark if index == last else ""):
                 canvas.row("", line)
     if found.hidden:
-        canvas.row("", [(f"  ... {found.hidden} more inputs", "dim")])
+        canvas.row("", [(f"  ... {counted(found.hidden, 'more input')}", "dim")])
     if last < 0 and found.remark:
         before = min(grid.labels + 4, canvas.room // 2)
         for text in wrapped(safe(found.remark), canvas.room - before):

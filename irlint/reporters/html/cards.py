@@ -121,7 +121,7 @@ def _shapes(found: Table) -> str:
         for row in found.rows
     ]
     remark = f" <em>{escaped(found.remark)}</em>" if found.remark else ""
-    more = f"; {found.hidden} more inputs are not shown" if found.hidden else ""
+    more = f"; {counted(found.hidden, 'more input is', 'more inputs are')} not shown" if found.hidden else ""
     return table(heads, rows, caption=f"shapes{more}{remark}", kind="shapes")
 
 
