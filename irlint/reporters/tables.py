@@ -112,7 +112,7 @@ class _Grid:
         self.rows = found.rows
         ranks = [len(row.dims) for row in found.rows if row.dims is not None]
         self.rank = max(ranks, default=0)
-        self.offsets = [_offset(row, self.rank if found.aligned == "right" else 0) for row in found.rows]
+        self.offsets = [first_column(row, self.rank if found.aligned == "right" else 0) for row in found.rows]
         self.marked = [tuple(axis + offset for axis in row.marked) for row, offset in zip(found.rows, self.offsets)]
         self.clashing = {column for columns in self.marked for column in columns}
         self.shown = self._shown()
@@ -231,7 +231,7 @@ class _Grid:
         return [runs, *([(" " * start, ""), (line, self.canvas.severity)] for line in lines)]
 
 
-def _offset(row: Row, end: int) -> int:
+def first_column(row: Row, end: int) -> int:
     """The column of the first axis of a row. If ``end`` is not 0, the last axes of all rows are in the column before
     ``end``."""
     if row.offset is not None or row.dims is None:
@@ -258,6 +258,7 @@ def _names(labels: Sequence[str], names: Sequence[str]) -> list[str]:
 
 
 def _first_fitting(texts: Sequence[str], room: int) -> str:
-    """The first text that fits, else the last one, cut."""
-    fits = next((text for text in texts if display(text) <= room), None)
-    return fits if fits is not None else cut(texts[-1], room) if texts else ""
+    """The first text that fits into ``room`` columns, else the last text, cut; "" if there are no texts."""
+    if not texts:
+        return ""
+    return next((text for text in texts if display(text) <= room), cut(texts[-1], room))

@@ -10,6 +10,7 @@ from irlint.records import record
 from irlint.reporters.headlines import place_in_graph
 from irlint.reporters.html.graph import svg
 from irlint.reporters.html.markup import escaped, folded, prose, shown, table
+from irlint.reporters.tables import first_column
 from irlint.snippets.drawing import Drawing, Line, Row, Table
 
 #: The most places, files and consequences of a finding that a card lists.
@@ -126,8 +127,8 @@ def _shapes(found: Table) -> str:
 
 
 def _cells(row: Row, found: Table, rank: int) -> Iterator[str]:
-    dims = row.dims
-    offset = row.offset if row.offset is not None else rank - len(dims or ()) if found.aligned == "right" else 0
+    """The cells of a row after its name: the dims, the element type and the origin."""
+    dims, offset = row.dims, first_column(row, rank if found.aligned == "right" else 0)
     for axis in range(rank):
         at = axis - offset
         if dims is None or not 0 <= at < len(dims):
