@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from irlint.dims import Expr, Shape, broadcast_parts, same
 from irlint.findings.faults import Fault
+from irlint.findings.wording import counted
 from irlint.inference.agreement import joins
 from irlint.inference.known import Known
 from irlint.model import Declaration, Graph, Value
@@ -97,7 +98,7 @@ def of_bytes(fault: Fault, value: Value, declaration: Declaration, graph: Graph)
         return fault
     texts = [f"{stored.dtype}{shape_text(shape)}" for shape in (declared.shape, stored.shape)]
     return fault.changed(
-        notes=(*fault.notes, f"it has {size} bytes, as {texts[0]} needs; {texts[1]} needs {for_stored}"),
+        notes=(*fault.notes, f"it has {counted(size, 'byte')}, as {texts[0]} needs; {texts[1]} needs {for_stored}"),
         help=f"correct the shape of the constant to {shape_text(declared.shape)}",
     )
 

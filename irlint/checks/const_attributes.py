@@ -108,7 +108,8 @@ def can_grow(constant: Constant, needed: int, known: Known) -> bool:
 
 @lru_cache(maxsize=1)
 def _extents(model: Model) -> tuple[list[int], list[int]]:
-    """The offsets of all constants in ascending order, and for each of them the greatest end of a constant so far."""
+    """The offsets of all constants in ascending order, and for each offset the greatest end of a constant that begins
+    there or before."""
     stored = (each.stored for graph in graphs(model) for each in graph.constants.values())
     extents = sorted((each.offset, each.offset + each.size) for each in stored if each is not None and each.size)
     return [begin for begin, _ in extents], list(accumulate((end for _, end in extents), max))

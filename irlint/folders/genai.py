@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from irlint.dims import Dim
 from irlint.findings.faults import Severity
 from irlint.findings.report import Related
-from irlint.findings.wording import closest, first_few
+from irlint.findings.wording import closest, counted, first_few
 from irlint.folders import genai_pipeline
 from irlint.folders.beside import Interface, Reported, Unreadable, by_name, interface, new_errors, shown, suggestion
 from irlint.folders.json_text import Document, parsed
@@ -284,8 +284,8 @@ def _caches(document: Document, model: Interface, names: Names) -> Iterator[Conf
     path = ("model", "decoder", "num_hidden_layers")
     stated = document.integer(*path)
     if stated is not None and stated != len(layers):
-        numbers = first_few(layers, 4)
-        message = f"num_hidden_layers is {stated}, and the model has caches of {len(layers)} layers ({numbers})"
+        cached = f"{counted(len(layers), 'layer')} ({first_few(layers, 4)})"
+        message = f"num_hidden_layers is {stated}, and the model has caches of {cached}"
         first = by_name(names.inputs["past_key_names"].replace("%d", str(layers[0])), model.inputs)
         yield _warning(document, path, message, f"write `{len(layers)}`", shown(model.file, first) if first else ())
     yield from _sizes(document, model, names, layers)

@@ -206,8 +206,10 @@ def _converted(converter: Converter, model: Interface, help: str) -> Iterator[Co
         yield ConfigFault(fault, value=first.name, related=shown(converter.file, first))
         return
     known = _tensors(model.outputs)
+    if len(model.outputs) == 1:
+        known[""] = model.outputs[0]
     for name, dtype in converter.returns.items():
-        end = known.get(name) if name else model.outputs[0] if len(model.outputs) == 1 else None
+        end = known.get(name)
         if end is None and name:
             message = f"{converter.file} has no output `{name}`, which LLMPipeline reads"
             yield ConfigFault(UNKNOWN_TENSOR.fault(message, help=help), value=name)

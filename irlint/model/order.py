@@ -16,8 +16,8 @@ from irlint.records import record
 class Order:
     """The nodes of a graph, sorted so that each node comes after those whose values it uses.
 
-    ``nodes`` keeps the order of the file as far as possible. ``cyclic`` are nodes on cycles; they are not in ``nodes``.
-    ``late`` lists, in ONNX, the nodes that use a value of a later node.
+    ``nodes`` keeps the order of the file as far as possible. ``cyclic`` are the other nodes: those on cycles and
+    between two cycles. ``late`` lists, in ONNX, the nodes that use a value of a later node.
     """
 
     nodes: tuple[Node, ...]

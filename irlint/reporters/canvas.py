@@ -197,10 +197,12 @@ def _held_together(text: str) -> str:
     """The text with its short parts in backticks or brackets as single words."""
     parts = text.split("`")
     quoted = range(1, len(parts) - 1, 2)
-    return "`".join(
-        (part.replace(" ", GLUE) if len(part) <= TOGETHER else part) if index in quoted else _with_whole_lists(part)
-        for index, part in enumerate(parts)
-    )
+    for index, part in enumerate(parts):
+        if index not in quoted:
+            parts[index] = _with_whole_lists(part)
+        elif len(part) <= TOGETHER:
+            parts[index] = part.replace(" ", GLUE)
+    return "`".join(parts)
 
 
 def _with_whole_lists(text: str) -> str:

@@ -18,8 +18,8 @@ def rendered(report: Report, quiet: bool = False) -> str:
 def line(finding: Finding) -> str:
     """``m.xml:418:3: error[IRL201] Add: … (add_12)``."""
     op = f" {brief(finding.op)}:" if finding.op else ""
-    where = finding.node if finding.node is not None else finding.value
-    graph = f"{finding.graph}: " if finding.graph else ""
-    suffix = f" ({brief(graph + where)})" if where else f" ({brief(finding.graph)})" if finding.graph else ""
+    name = finding.node if finding.node is not None else finding.value
+    where = f"{finding.graph}: {name}" if finding.graph and name else name or finding.graph
+    suffix = f" ({brief(where)})" if where else ""
     head = f"{finding.severity.value}[{finding.rule.code}]"
     return f"{place(finding)}: {head}{op} {safe(finding.message)}{suffix}{and_following(finding)}"

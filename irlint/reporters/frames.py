@@ -183,12 +183,8 @@ def _marks(pieces: Sequence[Piece], canvas: Canvas) -> None:
         at = mark.column + length
     last = marks[-1].piece
     hanging = [mark for mark in marks[:-1] if mark.piece.label]
-    if last.label and (not hanging or at + 1 + display(last.label) <= canvas.room):
-        fits = at + 1 + display(last.label) <= canvas.room
-        if fits:
-            runs += [(" ", ""), (last.label, _role(last, canvas))]
-        else:
-            hanging = [marks[-1]]
+    if last.label and at + 1 + display(last.label) <= canvas.room:
+        runs += [(" ", ""), (last.label, _role(last, canvas))]
     elif last.label:
         hanging.append(marks[-1])
     canvas.row("", runs)

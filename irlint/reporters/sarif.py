@@ -85,8 +85,11 @@ def _uri(path: str) -> str:
         data = path.encode("utf-8", "backslashreplace")
     if not os.path.isabs(path):
         return quote(data)
-    host = "file:" if data.startswith(b"//") else "file://" if data.startswith(b"/") else "file:///"
-    return host + quote(data, safe="/:")
+    prefix = "file:///"
+    if data.startswith(b"/"):
+        # A path that begins with two slashes contains a host.
+        prefix = "file:" if data.startswith(b"//") else "file://"
+    return prefix + quote(data, safe="/:")
 
 
 def _rule(rule: Rule) -> Json:

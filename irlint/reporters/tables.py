@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from irlint.findings.wording import counted
 from irlint.records import record
 from irlint.reporters.canvas import UNBOUNDED, Canvas, Run, cut, display, wrapped
 from irlint.reporters.plain import safe
@@ -72,7 +73,7 @@ def table(found: Table, canvas: Canvas) -> None:
             for line in grid.underline(grid.marked[index], found.remark if index == last else ""):
                 canvas.row("", line)
     if found.hidden:
-        canvas.row("", [(f"  ... {found.hidden} more inputs", "dim")])
+        canvas.row("", [(f"  ... {counted(found.hidden, 'more input')}", "dim")])
     if last < 0 and found.remark:
         before = min(grid.labels + 4, canvas.room // 2)
         for text in wrapped(safe(found.remark), canvas.room - before):
@@ -111,7 +112,7 @@ class _Grid:
         self.rows = found.rows
         ranks = [len(row.dims) for row in found.rows if row.dims is not None]
         self.rank = max(ranks, default=0)
-        self.offsets = [_offset(row, self.rank if found.aligned == "right" else 0) for row in found.rows]
+        self.offsets = [first_column(row, self.rank if found.aligned == "right" else 0) for row in found.rows]
         self.marked = [tuple(axis + offset for axis in row.marked) for row, offset in zip(found.rows, self.offsets)]
         self.clashing = {column for columns in self.marked for column in columns}
         self.shown = self._shown()
@@ -230,7 +231,7 @@ class _Grid:
         return [runs, *([(" " * start, ""), (line, self.canvas.severity)] for line in lines)]
 
 
-def _offset(row: Row, end: int) -> int:
+def first_column(row: Row, end: int) -> int:
     """The column of the first axis of a row. If ``end`` is not 0, the last axes of all rows are in the column before
     ``end``."""
     if row.offset is not None or row.dims is None:
@@ -257,6 +258,7 @@ def _names(labels: Sequence[str], names: Sequence[str]) -> list[str]:
 
 
 def _first_fitting(texts: Sequence[str], room: int) -> str:
-    """The first text that fits, else the last one, cut."""
-    fits = next((text for text in texts if display(text) <= room), None)
-    return fits if fits is not None else cut(texts[-1], room) if texts else ""
+    """The first text that fits into ``room`` columns, else the last text, cut; "" if there are no texts."""
+    if not texts:
+        return ""
+    return next((text for text in texts if display(text) <= room), cut(texts[-1], room))

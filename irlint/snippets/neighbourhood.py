@@ -149,8 +149,7 @@ class _Collection:
 
     def _place(self, node: Node, kind: str) -> int:
         """Adds the box of a node, and returns its index."""
-        form = self.known.format
-        kind = "input" if node.op == form.input_node else "output" if node.op == form.output_node else kind
+        kind = {self.known.format.input_node: "input", self.known.format.output_node: "output"}.get(node.op, kind)
         name = node.name or node.label
         self.places[node] = len(self.boxes)
         self.boxes.append(Box(kind, node.op, name, str(node.id or node.index), tuple(self._constants(node))))

@@ -57,9 +57,9 @@ class Painter:
         return element(dtype)
 
     def written(self, name: str, value: object) -> str:
-        return (
-            f"{name} = {list(value) if isinstance(value, tuple) else int(value) if isinstance(value, bool) else value}"
-        )
+        if isinstance(value, tuple):
+            return f"{name} = {list(value)}"
+        return f"{name} = {int(value) if isinstance(value, bool) else value}"
 
     def called(self, value: Value) -> str:
         return f"`{value.name}`"
@@ -84,11 +84,14 @@ class Painter:
             named_one = problem.value is not None
             what = f"value `{problem.value}` of " if named_one else ""
             return f"{what}{inside}", problem.value or "", f"{'value of ' * named_one}{inside}"
-        name = f' "{node.name}"' if node.name else f" (output {named(node.label)})" if node.label else ""
+        text = name = ""
+        if node.name:
+            text, name = f' "{node.name}"', node.name
+        elif node.label:
+            text, name = f" (output {named(node.label)})", f"output {node.label}"
         version = f" ({node.domain or 'ai.onnx'} opset {node.version})" if node.version is not None else ""
         rest = f" of {inside}{version}"
-        alone = node.name or (f"output {node.label}" if node.label else "")
-        return f"node[{node.index}]{name}{rest}", alone, f"node[{node.index}]{rest}"
+        return f"node[{node.index}]{text}{rest}", name, f"node[{node.index}]{rest}"
 
     def _graph_text(self, path: str, graph: Graph | None) -> str:
         if path.startswith("function:") and path.count("/") == 0:

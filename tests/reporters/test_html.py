@@ -306,6 +306,18 @@ def test_texts_stand_out(scheme: str) -> None:
         assert (high + 0.05) / (low + 0.05) >= 4.5, (text, ground)
 
 
+def test_the_lines_of_the_model_stay_if_other_findings_follow(tmp_path: Path) -> None:
+    head = '<ir_version: 8, opset_import: ["" : 17]>\n'
+    text = f"{head}g (float[2,3] x) => (float[2,4] y) <float[2,4] z> {{ z = Neg (x) y = Relu (z) }}"
+    path = tmp_path / "m.onnx"
+    path.write_bytes(onnx.parser.parse_model(text).SerializeToString())
+    (article,) = page_of(path).findall(".//article")
+    parts = {text_of(each.find("summary")): each for each in article.iter("details")}
+    assert list(parts) == ["1 more follows from this", "in the model's own text"]
+    (lines,) = parts["in the model's own text"].iter("pre")
+    assert "z = Neg (x)" in text_of(lines)
+
+
 def test_a_circle_goes_round_and_lines_stand_where_no_shapes_do() -> None:
     (article,) = page_of(FIXTURES / "onnx/bad/IRL103-graph-cycle.onnx").findall(".//article")
     assert text_of(classes(article, "facts")[0].find("pre")) == "[0] z = Add (x, y)"

@@ -47,7 +47,6 @@ def lists_everything(config: Config) -> bool:
 
 def _is_batched(ends: tuple[Reported, ...]) -> bool | None:
     """Whether the first axis of every one of ``ends`` is dynamic; None if an axis is uncertain and no axis is fixed."""
-    first = [None if each.sizes is None else each.sizes[0] if each.sizes else 0 for each in ends]
-    if any(size not in (ANY, None) for size in first):
+    if any(each.sizes is not None and (not each.sizes or each.sizes[0] not in (ANY, None)) for each in ends):
         return False
-    return None if None in first else True
+    return None if any(each.sizes is None or each.sizes[0] is None for each in ends) else True

@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable, Iterator
 from math import prod
 
-from irlint.findings.wording import first_few
+from irlint.findings.wording import counted, first_few
 from irlint.folders.rules import FIELD_REFUSED
 from irlint.folders.statements import ConfigFault, Span
 from irlint.folders.triton.config import BACKENDS, ENSEMBLE, Config
@@ -189,7 +189,8 @@ def _control(config: Config, path: tuple[str | int, ...], control: Any, seen: di
         yield refused(span, f"{kind} has {text}", "state one of int32_false_true, fp32_false_true, bool_false_true")
     elif len(pairs[0][1]) != 2:
         name, values = pairs[0]
-        yield refused(span, f"{name} has {len(values)} entries, not 2", "state the values of false and of true")
+        count = counted(len(values), "entry", "entries")
+        yield refused(span, f"{name} has {count}, not 2", "state the values of false and of true")
 
 
 def _tensors(config: Config) -> Iterator[ConfigFault]:
@@ -215,7 +216,8 @@ def _tensor(config: Config, path: tuple[str | int, ...], tensor: Any) -> Iterato
     if layout and len(tensor.dims) != 3:
         name = value_name("Format", layout)
         span = config.at(*path, "format", 0)
-        yield refused(span, f"{label} has {name} and {len(tensor.dims)} dims", "state 3 dims, or remove the format")
+        count = counted(len(tensor.dims), "dim")
+        yield refused(span, f"{label} has {name} and {count}", "state 3 dims, or remove the format")
     for flag in ("is_shape_tensor", "is_non_linear_format_io"):
         if getattr(tensor, flag) and config.backend not in ("", "tensorrt"):
             yield refused(config.at(*path, flag, 0), f"{label} has {flag}, which only TensorRT has", "remove it")

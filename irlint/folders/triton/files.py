@@ -10,6 +10,7 @@ import os
 from collections.abc import Iterator
 from math import prod
 
+from irlint.findings.wording import counted
 from irlint.folders.places import is_file, is_inside, joined, size_of
 from irlint.folders.rules import FILE_MISSING
 from irlint.folders.statements import ConfigFault, Span
@@ -70,8 +71,9 @@ def _data(config: Config, span: Span, name: str, given: Any, label: str) -> Iter
     if bytes_each is not None and all(dim > 0 for dim in given.dims):
         needed, size = bytes_each * prod(given.dims), size_of(path)
         if size < needed:
-            text = f"the file {name} for {label} has {size} bytes, and {kind} {list(given.dims)} needs {needed}"
-            yield refused(span, text, f"write a file of {needed} bytes, or correct the dims")
+            has = f"the file {name} for {label} has {counted(size, 'byte')}"
+            text = f"{has}, and {kind} {list(given.dims)} needs {needed}"
+            yield refused(span, text, f"write a file of {counted(needed, 'byte')}, or correct the dims")
 
 
 def _initial_state(config: Config, at: int, state: Any) -> Iterator[ConfigFault]:

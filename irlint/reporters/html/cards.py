@@ -10,6 +10,7 @@ from irlint.records import record
 from irlint.reporters.headlines import place_in_graph
 from irlint.reporters.html.graph import svg
 from irlint.reporters.html.markup import escaped, folded, prose, shown, table
+from irlint.reporters.tables import first_column
 from irlint.snippets.drawing import Drawing, Line, Row, Table
 
 #: The most places, files and consequences of a finding that a card lists.
@@ -57,8 +58,9 @@ def headline(finding: Finding) -> str:
 def _inside(each: Card, drawing: Drawing, pictured: bool) -> Iterator[str]:
     """The parts of a card below its headline: the drawing, the facts and the help, then folded lists."""
     finding = each.finding
-    lines = _lines(drawing.lines) if drawing.lines and pictured else ""
-    facts = "".join(_facts(drawing)) if drawing.table is not None or not lines else lines + "".join(_facts(drawing))
+    text = _lines(drawing.lines) if drawing.lines and pictured else ""
+    has_table = drawing.table is not None
+    facts = "".join(_facts(drawing)) if has_table else text + "".join(_facts(drawing))
     help = "".join(f'<p class="help"><b>help</b> {prose(each)}</p>\n' for each in finding.helps)
     if pictured and drawing.around is not None:
         figure = f'<figure class="scroll">{svg(drawing.around, each.number)}</figure>\n'
@@ -75,11 +77,11 @@ def _inside(each: Card, drawing: Drawing, pictured: bool) -> Iterator[str]:
         yield folded(f"the same in {counted(len(each.files), 'more file')}", f"<ul>\n{items}</ul>\n")
     following = [one for root in (finding, *each.others) for one in root.following]
     if following:
-        lines = "".join(f"<li>{one.rule.code} {headline(one)} {_at(one)}</li>\n" for one in following[:NAMED])
+        items = "".join(f"<li>{one.rule.code} {headline(one)} {_at(one)}</li>\n" for one in following[:NAMED])
         verb = "follows" if len(following) == 1 else "follow"
-        yield folded(f"{len(following)} more {verb} from this", f"<ul>\n{lines}{_and_more(following)}</ul>\n")
-    if lines and drawing.table is not None:
-        yield folded("in the model's own text", lines)
+        yield folded(f"{len(following)} more {verb} from this", f"<ul>\n{items}{_and_more(following)}</ul>\n")
+    if text and has_table:
+        yield folded("in the model's own text", text)
 
 
 def _names(others: Sequence[Finding]) -> str:
@@ -120,13 +122,13 @@ def _shapes(found: Table) -> str:
         for row in found.rows
     ]
     remark = f" <em>{escaped(found.remark)}</em>" if found.remark else ""
-    more = f"; {found.hidden} more inputs are not shown" if found.hidden else ""
+    more = f"; {counted(found.hidden, 'more input is', 'more inputs are')} not shown" if found.hidden else ""
     return table(heads, rows, caption=f"shapes{more}{remark}", kind="shapes")
 
 
 def _cells(row: Row, found: Table, rank: int) -> Iterator[str]:
-    dims = row.dims
-    offset = row.offset if row.offset is not None else rank - len(dims or ()) if found.aligned == "right" else 0
+    """The cells of a row after its name: the dims, the element type and the origin."""
+    dims, offset = row.dims, first_column(row, rank if found.aligned == "right" else 0)
     for axis in range(rank):
         at = axis - offset
         if dims is None or not 0 <= at < len(dims):
