@@ -154,6 +154,7 @@ READ = {
     **{f"op :Bernoulli {opset}": (opset, "(float[4] x) => (float[4] y) { y = Bernoulli (x) }") for opset in (15, 22)},
     "reads :If IRL390": (17, """(float[2] x, bool c) => (y) { y = If <then_branch = t (float[2] x) => (a)
 { a = Relu (x) }, else_branch = e () => (b) { b = Abs (x) }> (c) }"""),
+    "reads :Reshape IRL330": (17, "(float[2,3] x) => (y) <int64[2] s = {0, 4}> { y = Reshape (x, s) }"),
     "passes-over body operator": (17, _LOOP.replace("BODY", "w = Nothing (v)")),
     "passes-over body node": (17, _LOOP.replace("BODY", "k = Shape (x) w = Add (x, k)")),
     "passes-over dead node": (17, """(float[5] x) => (y) <int64 one = {1}>
