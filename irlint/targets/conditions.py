@@ -124,16 +124,23 @@ def _ranks_differ(use: Use, one: str, other: str) -> bool:
     return len(ranks) > 1
 
 
+def _has_size(use: Use, index: str, axis: str, size: str) -> bool | None:
+    known = facts.tensor(use, int(index))
+    shape = known.shape if known is not None else None
+    found = shape[int(axis)] if shape is not None and int(axis) < len(shape) else None
+    return found == int(size) if isinstance(found, int) else None
+
+
 def _is_smaller(use: Use, index: str, other: str) -> bool:
     sizes = [facts.elements(use, int(each)) for each in (index, other)]
     return sizes[0] is not None and sizes[1] is not None and sizes[0] < sizes[1]
 
 
 def _is_not_spatial(use: Use, names: str) -> bool:
-    """Whether one of these attributes has another length than input 0 has axes after the first two."""
+    """Whether one of these attributes is no list with an entry for each axis of input 0 after the first two."""
     axes = facts.rank(use, 0)
-    lists = [facts.attribute(use, name) for name in names.split(",")]
-    return axes is not None and any(isinstance(each, (list, tuple)) and len(each) != axes - 2 for each in lists)
+    given = [each for name in names.split(",") if (each := facts.attribute(use, name)) is not None]
+    return axes is not None and any(not isinstance(each, (list, tuple)) or len(each) != axes - 2 for each in given)
 
 
 def _is_not_as_long(use: Use, index: str, name: str) -> bool:
@@ -298,6 +305,7 @@ CONDITIONS: Mapping[str, Condition] = {
         _is_not_as_long, "an input {0} of another length than {1}", "write it with other operators"),
     "ranks-differ": Condition(
         _ranks_differ, "inputs {0} and {1} of different ranks", "reshape one of them"),
+    "size": Condition(_has_size, "size {2} at axis {1} of input {0}", "use another size"),
     "smaller": Condition(
         _is_smaller, "fewer elements in input {0} than in input {1}", "write one element for each of input {1}"),
     "not-spatial": Condition(

@@ -73,7 +73,7 @@ o, y = Scan <num_scan_inputs = 1, body = b (float[2] a, float[2] e) => (float[2]
             17, f"(float[1,2,8] x, float[2,2,3,3] w) => (y) {{ y = {op} (x, w) }}")
         for op in ("Conv", "ConvTranspose")
     },
-    "refuses :Conv fault IRL312 & length-not 2 1": (
+    "refuses :Conv fault IRL312 & length-not 2 1 & !size 1 0 1": (
         17, "(float[1,2,8,8] x, float[2,2,3,3] w, float[3] b) => (y) { y = Conv (x, w, b) }"),
     "refuses :ReduceSum type 1 float32": (17, "(float[2,3] x) => (y) <float[1] a = {1}> { y = ReduceSum (x, a) }"),
     "refuses :Reshape fault IRL330 & constant 1 & !has-zero 1": (
@@ -154,6 +154,7 @@ READ = {
     **{f"op :Bernoulli {opset}": (opset, "(float[4] x) => (float[4] y) { y = Bernoulli (x) }") for opset in (15, 22)},
     "reads :If IRL390": (17, """(float[2] x, bool c) => (y) { y = If <then_branch = t (float[2] x) => (a)
 { a = Relu (x) }, else_branch = e () => (b) { b = Abs (x) }> (c) }"""),
+    "reads :Reshape IRL330": (17, "(float[2,3] x) => (y) <int64[2] s = {0, 4}> { y = Reshape (x, s) }"),
     "passes-over body operator": (17, _LOOP.replace("BODY", "w = Nothing (v)")),
     "passes-over body node": (17, _LOOP.replace("BODY", "k = Shape (x) w = Add (x, k)")),
     "passes-over dead node": (17, """(float[5] x) => (y) <int64 one = {1}>
