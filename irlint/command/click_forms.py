@@ -77,8 +77,8 @@ def _option(option: Option) -> Callable[[Callable[..., None]], Callable[..., Non
 
 
 class Commands(click.Group):
-    """The group of all commands. Arguments without a command are those of ``check``, and ``help COMMAND`` is
-    ``COMMAND --help``."""
+    """The group of all commands. Arguments that do not begin with a command are passed to ``check``, and ``help
+    COMMAND`` is the same as ``COMMAND --help``."""
 
     def invoke(self, ctx: click.Context) -> Any:
         try:

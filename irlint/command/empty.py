@@ -51,7 +51,7 @@ def _first(lines: Sequence[str]) -> list[str]:
 def _excluding(
     paths: Sequence[str], options: Mapping[str, Any], config: Config | None, excluded: Excluded
 ) -> Iterator[str]:
-    """The lines about patterns that exclude models, and about those of git that ignore some."""
+    """The lines about exclude patterns, and about git's ignore patterns, that match models."""
     from irlint.run.search import Excluded, models
 
     if excluded.here or excluded.there:

@@ -172,8 +172,11 @@ def _of_keys(keys: Iterable[Key]) -> Iterator[Option]:
 
 
 def _ordered(of_keys: Iterable[Option], others: Iterable[Option]) -> Iterator[Option]:
-    """The options in the order of the help: those of keys, each followed by the others that name it in ``after``, and
-    then the others that name none."""
+    """The options in the order of the help.
+
+    Each option in ``of_keys`` is followed by the ``others`` whose ``after`` names it. Options without ``after`` come
+    last.
+    """
     for option in of_keys:
         yield option
         yield from (each for each in others if each.after == option.flag)

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 #: The last line of a message that ends the run before any file is checked.
 NOTHING_LINTED = "Nothing was linted.\n"
-#: The kinds of configuration keys that ``merged`` leaves out: rules, levels and models of an option add to those of the
-#: key, and globs of an option have another root folder.
+#: The kinds of configuration keys that ``merged`` leaves out. An option of the first three kinds is combined with its
+#: key, and the globs of an option have another root folder.
 NOT_MERGED = ("rules", "levels", "models", "globs")
 
 RULES_HELP = "help: `irlint rules` lists every rule"
@@ -73,8 +73,8 @@ def _loaded(file: str) -> Config | None:
 
 
 def merged(options: Mapping[str, Any], config: Config | None) -> dict[str, Any]:
-    """A copy of the options in which one that was not given has the value that the configuration sets, or else the
-    default of its key.
+    """A copy of the options. An option that was not given gets the value of its key in the configuration, or without a
+    configuration the default of the key.
 
     Options of the kinds in NOT_MERGED are copied unchanged.
     """

@@ -27,11 +27,11 @@ if TYPE_CHECKING:
     from irlint.policy.configuration import Config
     from irlint.policy.suppressions import Policy
 
-#: The options whose values change the findings; a journal continues only with equal ones.
+#: The options whose values change the findings. A journal is continued only with the same values.
 DECISIVE = ("select", "ignore", "extend_select", "severity", "shape", "target", "weights", "no_ignores")
 
 #: The limit of two things that are kept in memory: skipped files, for the message of a run that checks nothing, and
-#: printed notices, so that equal ones are printed once.
+#: printed notices, so that a notice is not printed twice.
 KEPT = 1000
 
 Advance = Callable[[int | None, str], Callable[[int], None]]
@@ -155,7 +155,7 @@ def _finish(
             file = options["resume"]
             notify(f"note: with --resume, irlint prints only a summary in text; {file} has the findings, in JSON Lines")
     report = Report(tuple(kept), (), __version__)
-    # A journal does not record which suppressions were used by earlier runs, so stale ones are not reported.
+    # A journal does not record which suppressions were used by earlier runs, so unused suppressions are not reported.
     reviewed = policy if not options["resume"] else None
     notices = results.notices(paths, options, config, reviewed, report, excluded)
     results.log(report, {**options, "verbose": False}, config, notices, text)
@@ -275,7 +275,7 @@ class _Journal:
         self.stream.close()
 
     def _kept(self) -> Iterator[bytes]:
-        """The header, the lines of unchanged files, and those that this run wrote."""
+        """The header, the lines of unchanged files, and the lines that this run wrote."""
         self.stream.seek(0)
         journal.header(self.stream)
         yield self.header.encode("utf-8", "surrogatepass")
