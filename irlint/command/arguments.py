@@ -1,6 +1,7 @@
-"""Parses the arguments of ``irlint``: those of a plain check without click, which takes long to import, others with it.
+"""Parses the arguments of ``irlint``.
 
-Both read the same table of options.
+A common check is parsed here, without click, which takes long to import; everything else is parsed by click. Both use
+the same table of options.
 """
 
 from __future__ import annotations
@@ -14,22 +15,23 @@ from irlint.lazy_typing import Any, NoReturn
 from irlint.policy.keys import Option
 
 
-def _spelled() -> Iterator[tuple[str, tuple[Option, bool | None]]]:
+def _spellings() -> Iterator[tuple[str, tuple[Option, bool | None]]]:
+    """The entries of SPELLED."""
     for option in CHECK:
-        position = True if option.kind in ("flag", "switch") else None
-        yield from ((spelling, (option, position)) for spelling in option.spellings)
+        value = True if option.kind in ("flag", "switch") else None
+        yield from ((spelling, (option, value)) for spelling in option.spellings)
         if option.kind == "switch":
             yield option.twin, (option, False)
 
 
-#: The options of a check by their spellings, with the value that a spelling sets; None if the next word is the
-#: value.
-SPELLED = dict(_spelled())
+#: The option of each spelling, and the value that the spelling sets; None if the next argument is the value.
+SPELLED = dict(_spellings())
 OTHER_COMMANDS = frozenset(COMMANDS) - {"check"}
 
 
 def run(arguments: Sequence[str]) -> NoReturn:
-    """Runs the command in the arguments and ends with its exit status. Raises KeyboardInterrupt and OSError."""
+    """Runs the command that the arguments name and ends with its exit status. Ctrl-C raises KeyboardInterrupt, also in
+    click."""
     plain = plain_check(arguments)
     if plain is not None:
         session.check(*plain)
@@ -52,20 +54,22 @@ def run(arguments: Sequence[str]) -> NoReturn:
 
 
 def _report(error: Any) -> None:
-    """Writes click's message about wrong arguments; adds a help if the option is the name of a command."""
+    """Writes click's message about wrong arguments, with a help for an option that is named as a command, such as
+    --explain."""
     from io import StringIO
 
     text = StringIO()
     error.show(file=text)
     word = getattr(error, "option_name", None) or ""
-    meant = f"help: `irlint {word.lstrip('-')}` is a command\n" if word.lstrip("-") in OTHER_COMMANDS else ""
-    emit_stderr(text.getvalue() + meant)
+    command = f"help: `irlint {word.lstrip('-')}` is a command\n" if word.lstrip("-") in OTHER_COMMANDS else ""
+    emit_stderr(text.getvalue() + command)
 
 
 def plain_check(arguments: Sequence[str]) -> tuple[tuple[str, ...], Mapping[str, Any]] | None:
-    """The paths and options of a check; None for arguments that click has to read.
+    """The paths and options of a check; None for arguments that click has to parse.
 
-    These are other commands, options with numbers, wrong options, joined words such as ``--format=json``, and no path.
+    These are the arguments of other commands, options whose value is a number, unknown options and values, joined words
+    such as ``--format=json``, and arguments without a path.
     """
     rest = list(arguments)
     if rest[:1] == ["check"]:
@@ -74,6 +78,7 @@ def plain_check(arguments: Sequence[str]) -> tuple[tuple[str, ...], Mapping[str,
         return None
     options = dict(DEFAULTS)
     paths: list[str] = []
+    value: Any
     while rest:
         word = rest.pop(0)
         if word == "--":
@@ -84,8 +89,7 @@ def plain_check(arguments: Sequence[str]) -> tuple[tuple[str, ...], Mapping[str,
             continue
         if word not in SPELLED:
             return None
-        option, position = SPELLED[word]
-        value: Any = position
+        option, value = SPELLED[word]
         if value is None:
             if not rest or not _is_text(option, rest[0]):
                 return None
@@ -95,5 +99,5 @@ def plain_check(arguments: Sequence[str]) -> tuple[tuple[str, ...], Mapping[str,
 
 
 def _is_text(option: Option, word: str) -> bool:
-    """Whether a word is a valid value of an option without a conversion."""
+    """Whether a word needs no conversion to be the value of an option, which click does for numbers."""
     return word in option.values if option.kind == "choice" else option.kind not in ("number", "axis")

@@ -9,9 +9,9 @@ from irlint.command.streams import emit, encoding, fail
 from irlint.lazy_typing import Any
 
 
-def tried(texts: Sequence[str], options: Mapping[str, Any]) -> int:
-    """Prints the answer of each rule for the shapes. Returns the exit status: 1 if ``--rule`` names a rule that refuses
-    the shapes."""
+def broadcast(texts: Sequence[str], options: Mapping[str, Any]) -> int:
+    """Prints the result of each broadcast rule, or only of the rule that ``--rule`` names, for the shapes. Returns the
+    exit status: 1 if the rule that ``--rule`` names refuses the shapes."""
     from irlint.policy.rulebook import closest
     from irlint.policy.shape_options import parsed_dims
     from irlint.run.broadcasting import RULES, answers

@@ -27,12 +27,14 @@ READ_BY_PEOPLE = ("text", "concise")
 
 
 def check(paths: Sequence[str], options: Mapping[str, Any]) -> NoReturn:
-    """Checks the models among ``paths``, writes the reports and ends with the exit status; ``options`` as in
-    DEFAULTS."""
+    """Checks the models that ``paths`` name, writes the reports and ends with the exit status.
+
+    ``options`` has a value for each name in DEFAULTS.
+    """
     paths = settings.expanded(paths)
     config = settings.configuration(options)
     options = settings.merged(options, config)
-    settings.judge(paths, options)
+    settings.refuse_contradictions(paths, options)
     if options["show_files"]:
         _show_files(paths, options, config)
     outputs = settings.outputs(options, config, paths)
@@ -41,11 +43,11 @@ def check(paths: Sequence[str], options: Mapping[str, Any]) -> NoReturn:
     excluded = settings.excluded(paths, options, config)
     if options["resume"] or forms[0].streamed:
         _stream(paths, options, config, policy, excluded)
-    stopped: list[str] = []
-    report = _checked(paths, options, config, policy, forms, excluded, stopped)
-    if stopped:
+    interruptions: list[str] = []
+    report = _checked(paths, options, config, policy, forms, excluded, interruptions)
+    if interruptions:
         results.publish(report, options, ())
-        emit_stderr("".join(stopped))
+        emit_stderr("".join(interruptions))
         raise SystemExit(130)
     if not any(file.status != "skipped" for file in report.files) and not (
         options["allow_empty"] or excluded.unchanged
@@ -62,24 +64,25 @@ def check(paths: Sequence[str], options: Mapping[str, Any]) -> NoReturn:
         *results.notices(paths, options, config, policy, report, excluded),
     ]
     if options["update_baseline"]:
-        report, done = results.with_new_baseline(report, options, policy, names)
-        notices.append(done)
+        report, notice = results.with_new_baseline(report, options, policy, names)
+        notices.append(notice)
     results.publish(report, options, outputs)
-    results.account(report, options, config, notices)
+    results.log(report, options, config, notices)
     results.finish(report, options["fail_on"])
 
 
 def _stream(
     paths: Sequence[str], options: Mapping[str, Any], config: Config | None, policy: Policy | None, excluded: Excluded
 ) -> None:
-    """Writes the findings file by file and ends the run, if nothing needs a complete report."""
+    """Checks the models, writes the findings of each at once and ends the run; returns if an option needs the complete
+    report."""
     from irlint.command import streaming
 
     if not streaming.wanted(options):
         return
     with failing() as bars:
-        watched = None if options["no_progress"] else _watched(bars)
-        streaming.check(_named(paths), options, config, policy, excluded, watched)
+        progress = None if options["no_progress"] else _progress(bars)
+        streaming.check(_named(paths), options, config, policy, excluded, progress)
 
 
 def _show_files(paths: Sequence[str], options: Mapping[str, Any], config: Config | None) -> NoReturn:
@@ -90,9 +93,9 @@ def _show_files(paths: Sequence[str], options: Mapping[str, Any], config: Config
     with failing():
         from irlint.run.files import local_and_remote, remote_files
 
-        here, there = local_and_remote(_named(paths))
-        found = models(here, excluded, options["force_exclude"], skip)
-        found += map(str, remote_files(there, excluded, options["force_exclude"]))
+        local, remote = local_and_remote(_named(paths))
+        found = models(local, excluded, options["force_exclude"], skip)
+        found += map(str, remote_files(remote, excluded, options["force_exclude"]))
     if options["stdin_filename"] is not None:
         found = [*found, options["stdin_filename"]]
     if not found and not options["allow_empty"] and not excluded.unchanged:
@@ -106,7 +109,7 @@ def _show_files(paths: Sequence[str], options: Mapping[str, Any], config: Config
 
 
 def _named(paths: Sequence[str]) -> list[str]:
-    """The paths without "-"."""
+    """The paths without "-", which stands for standard input."""
     return [path for path in paths if path != "-"]
 
 
@@ -117,15 +120,19 @@ def _checked(
     policy: Policy | None,
     forms: Sequence[Form],
     excluded: Excluded,
-    stopped: list[str],
+    interruptions: list[str],
 ) -> Report:
-    """The report. If Ctrl-C ends a run whose report people read, it is partial, and ``stopped`` gets a message."""
+    """The report.
+
+    If Ctrl-C ends the run, and the format is one that people read, the report has the files checked until then, and a
+    message is added to ``interruptions``.
+    """
     from irlint.run.files import checked
 
     def interrupted(done: int, files: int) -> None:
         if options["format"] not in READ_BY_PEOPLE:
             raise KeyboardInterrupt
-        stopped.append(f"irlint: interrupted: {done:,} of {files:,} models were checked\n")
+        interruptions.append(f"irlint: interrupted: {done:,} of {files:,} models were checked\n")
 
     with failing() as bars:
         return checked(
@@ -136,13 +143,17 @@ def _checked(
             in_memory=from_stdin(options["stdin_filename"]),
             jobs=options["jobs"],
             executor=options["executor"],
-            advance=None if options["no_progress"] else _watched(bars),
+            advance=None if options["no_progress"] else _progress(bars),
             interrupted=interrupted,
         )
 
 
 class failing:
-    """A context in which an OSError or ValueError ends the run with a message. Its end removes progress bars."""
+    """A context in which an OSError or ValueError ends the run with a message and status 2, except BrokenPipeError,
+    which passes.
+
+    ``with`` gives a list; at the end of the context, the progress bars in it are removed.
+    """
 
     def __enter__(self) -> list[Any]:
         self.bars: list[Any] = []
@@ -164,16 +175,19 @@ class failing:
 
 
 def from_stdin(name: str | None) -> list[Source]:
-    """The model on standard input under its file name, in a list; [] without ``--stdin-filename``."""
+    """A list with the model on standard input, named as ``--stdin-filename`` says; [] if that is not given."""
     if name is None:
         return []
     from irlint.run.sources import Source
 
-    return [Source(name, _given(name))]
+    return [Source(name, _standard_input(name))]
 
 
-def _given(name: str) -> bytes:
-    """The model on standard input; of anything else, enough bytes to identify it."""
+def _standard_input(name: str) -> bytes:
+    """All bytes of standard input if they are a model; otherwise at least enough of them to see what they are.
+
+    Ends the run if a model is larger than irlint reads.
+    """
     from irlint.model.formats import FORMATS
     from irlint.parsers import HEAD, kind
     from irlint.parsers.opening import MOST
@@ -186,14 +200,18 @@ def _given(name: str) -> bytes:
     while len(data) <= most and (piece := stream.read(min(most, PIECE))):
         data += piece
     if is_model and len(data) > most:
-        fail(f"standard input has more than the {most:,} bytes that irlint reads", "help: give the file by its name")
+        fail(
+            f"standard input has more than {most:,} bytes, which is the most that irlint reads of it",
+            "help: write the model to a file and name the file",
+        )
     return bytes(data)
 
 
-def _watched(bars: list[Any]) -> Callable[[int | None, str], Callable[[int], None]]:
-    """A function that starts a progress bar, keeps it in ``bars``, and returns the function that advances it.
+def _progress(bars: list[Any]) -> Callable[[int | None, str], Callable[[int], None]]:
+    """A function that starts a progress bar, adds it to ``bars`` and returns a function to call with the number of
+    files done.
 
-    Without a terminal, the returned function does nothing.
+    If standard error cannot show a bar, none is started, and the returned function does nothing.
     """
 
     def advance(total: int | None, name: str) -> Callable[[int], None]:
@@ -211,11 +229,11 @@ def _watched(bars: list[Any]) -> Callable[[int | None, str], Callable[[int], Non
 
 def _fail_missing(paths: Sequence[str]) -> NoReturn:
     lines = [f"no such file or folder: {path}" for path in paths]
-    fail(lines[0], *lines[1:], *_meant(paths))
+    fail(lines[0], *lines[1:], *_command_help(paths))
 
 
-def _meant(missing: Sequence[str]) -> list[str]:
-    """A help if the first argument is no path and resembles the name of a command."""
+def _command_help(missing: Sequence[str]) -> list[str]:
+    """A help line if the first argument is one of the missing paths and is spelled almost like a command; else []."""
     word = "".join(sys.argv[1:2])
     if word not in missing or os.path.splitext(word)[1] or os.path.basename(word) != word:
         return []

@@ -1,4 +1,4 @@
-"""The commands: options, calls and exit status, nothing else."""
+"""The commands as click's commands: their arguments, options and help. What they do is in other modules."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def check(paths: tuple[str, ...], **options: Any) -> None:
 
 
 def _values_like(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
-    """The completions of VALUE: names in the MODEL before it that begin with the word."""
+    """The completions of VALUE: names in the MODEL before it; [] if the model cannot be read."""
     from irlint.parsers import read
     from irlint.run.names import completions
 
@@ -89,16 +89,16 @@ def shapes(model: str, **options: Any) -> None:
     from irlint.run.selection import Selection
 
     if options["depth"] is not None and options["around"] is None:
-        fail("--depth is only for --around, which is not given")
+        fail("--depth needs --around, which is not given")
     selection = Selection(
         options["node"], options["around"] or "", options["depth"] or 1, ends=options["inputs_outputs"]
     )
-    asked = partial(listed, selection=selection, marked=options["format"] == "text")
-    _print(asked, partial(rendered, columns=_page(), every=options["verbose"]), model, options)
+    question = partial(listed, selection=selection, marked=options["format"] == "text")
+    _print(question, partial(rendered, columns=_full_width(), every=options["verbose"]), model, options)
 
 
-def _page() -> int | None:
-    """The columns of the terminal on standard output; None if standard output is no terminal."""
+def _full_width() -> int | None:
+    """The columns of the terminal on standard output, but at least NARROWEST; None if it is no terminal."""
     from shutil import get_terminal_size
 
     from irlint.reporters.ansi import NARROWEST, is_terminal
@@ -116,9 +116,9 @@ def contract(models: tuple[str, ...], **options: Any) -> None:
     """
     tool, assumptions = options["as"], options["assume"]
     if len(models) > 1 and tool != "config":
-        fail("contract takes one model", "help: with --as config, you can name several")
+        fail("contract takes one model, except with --as config")
     if tool is None and assumptions:
-        fail("--assume is only for --as, which is not given")
+        fail("--assume needs --as, which is not given")
     if tool is not None:
         for model in models:
             _print_profile(model, tool, assumptions, options)
@@ -131,10 +131,11 @@ def contract(models: tuple[str, ...], **options: Any) -> None:
 
 
 def _print_profile(model: str, tool: str, assumptions: tuple[str, ...], options: Any) -> None:
+    """Prints the contract of a model as code or options for the tool of ``--as``."""
     if options["format"] != "text":
-        fail(f"--as has its own output format and excludes --format {options['format']}")
+        fail(f"--as has its own output format, and excludes --format {options['format']}", "help: remove one of them")
     if tool in ("triton", "config") and assumptions:
-        fail(f"--assume does not go with --as {tool}, which states what the model takes")
+        fail(f"--as {tool} prints what the model accepts, and excludes --assume", "help: remove one of them")
     if tool == "triton":
         from irlint.reporters.triton import rendered as configured
         from irlint.run.contract import stated
@@ -150,10 +151,10 @@ def _print_profile(model: str, tool: str, assumptions: tuple[str, ...], options:
     from irlint.reporters.profiles import rendered
     from irlint.run.contract import fitted
 
-    def asked(path: str, **shapes: Any) -> Any:
+    def question(path: str, **shapes: Any) -> Any:
         return fitted(path, tool, assumptions, **shapes)
 
-    _print(asked, lambda profile, _: rendered(profile, tool), model, options)
+    _print(question, lambda profile, _: rendered(profile, tool), model, options)
 
 
 @commands.command()
@@ -189,8 +190,8 @@ def why(model: str, value: str, **options: Any) -> None:
     from irlint.snippets.reasons import NAMED
 
     limit = None if options["verbose"] else NAMED
-    asked = partial(traced, name=value, axis=options["axis"], limit=limit)
-    _print(asked, partial(rendered, columns=width(sys.stdout)), model, options)
+    question = partial(traced, name=value, axis=options["axis"], limit=limit)
+    _print(question, partial(rendered, columns=width(sys.stdout)), model, options)
 
 
 @commands.command()
@@ -208,12 +209,12 @@ def targets(model: str, **options: Any) -> None:
     raise SystemExit(questions.targets(model, options["format"], named, {**shapes, "covers": options["coverage"]}))
 
 
-def _print(asked: Callable[..., Any], rendered: Callable[[Any, str], str], model: str, options: Any) -> None:
-    """Prints the answer about a model in the format of the options."""
+def _print(question: Callable[..., Any], rendered: Callable[[Any, str], str], model: str, options: Any) -> None:
+    """Prints the answer to a question about a model, which is called with the path and the shapes of the inputs."""
     from irlint.command.questions import answer
     from irlint.command.settings import shapes_for
 
-    answer(lambda: asked(model, **shapes_for(model, options)), rendered, model, options["format"])
+    answer(lambda: question(model, **shapes_for(model, options)), rendered, model, options["format"])
 
 
 @commands.command()
@@ -281,9 +282,9 @@ def broadcast(shapes: tuple[str, ...], **options: Any) -> None:
 
     A SHAPE is a list of sizes such as 1,64,56,56: integers, names, or ? for unknown; "" is a scalar.
     """
-    from irlint.command.broadcasting import tried
+    from irlint.command import broadcasting
 
-    raise SystemExit(tried(shapes, options))
+    raise SystemExit(broadcasting.broadcast(shapes, options))
 
 
 @commands.command()
@@ -331,7 +332,7 @@ def rules(**options: Any) -> None:
 
 
 def _columns() -> tuple[int, ...]:
-    """The width of the terminal on standard output, as a tuple; () if standard output is no terminal."""
+    """The width for text on the terminal of standard output, as a tuple of one argument; () if it is no terminal."""
     from irlint.reporters.ansi import is_terminal, width
 
     return (width(sys.stdout),) if is_terminal(sys.stdout) else ()
@@ -343,6 +344,6 @@ def init() -> None:
     from irlint.policy.template import FILE, text
 
     if os.path.lexists(FILE):
-        fail(f"{FILE} already exists", "help: edit the file, or remove it first; nothing was written")
+        fail(f"{FILE} already exists, so nothing was written", "help: edit the file, or remove it first")
     write_blocks(FILE, [text().encode()], "init")
     emit(f"Wrote {FILE}: it explains every key in comments and sets none. Try: irlint .\n")

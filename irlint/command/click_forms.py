@@ -1,4 +1,4 @@
-"""The table of options as click's options, with choices and completions, and the help of the commands."""
+"""Makes click's options from the tables of options, completes words in a shell, and prints the help in sections."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from irlint.findings.wording import closest
 from irlint.lazy_typing import Any, NoReturn
 from irlint.policy.keys import Option
 
-#: The list of commands shows the first sentence of each help, with at most this many characters.
+#: The list of commands shows the first sentence of the help of each, cut to this many characters.
 LONGEST = 200
 
 
 class Choice(click.Choice[str]):
-    """One of several words; the message for another one names the most similar word."""
+    """One of several words; the message about any other word proposes the most similar one."""
 
     def fail(self, message: str, param: click.Parameter | None = None, ctx: click.Context | None = None) -> NoReturn:
         word = message.partition("'")[2].partition("'")[0]
@@ -27,16 +27,17 @@ class Choice(click.Choice[str]):
 
 
 def rules_like(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
-    """The names and codes of rules with which a shell completes the last word of a list."""
+    """The completions of a list of rules, such as ``IRL2,IRL3``: the text with its last word completed to a rule's code
+    or name."""
     from irlint.policy.rulebook import every_rule
 
-    lead, comma, word = incomplete.rpartition(",")
+    before, comma, word = incomplete.rpartition(",")
     names = [text for rule in every_rule() for text in (rule.code, rule.name)]
-    return [f"{lead}{comma}{name}" for name in names if name.startswith(word)]
+    return [f"{before}{comma}{name}" for name in names if name.startswith(word)]
 
 
 def topics_and_rules_like(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
-    """The topics, and the names and codes of rules, with which a shell completes a word."""
+    """The completions of a word to a topic of `irlint explain`, or to the code or name of a rule."""
     from irlint.reporters.guide import TOPICS
 
     topics = [topic for topic in TOPICS if topic.startswith(incomplete)]
@@ -44,7 +45,7 @@ def topics_and_rules_like(context: click.Context, parameter: click.Parameter, in
 
 
 def with_options(options: Iterable[Option]) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """A decorator that adds options to a command."""
+    """A decorator that adds options to a command, in the given order."""
 
     def decorated(command: Callable[..., None]) -> Callable[..., None]:
         for option in reversed(tuple(options)):
@@ -55,6 +56,7 @@ def with_options(options: Iterable[Option]) -> Callable[[Callable[..., None]], C
 
 
 def _option(option: Option) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """The decorator of click that adds one option to a command."""
     types = {
         "choice": Choice(option.values),
         "number": click.IntRange(1),
@@ -75,7 +77,8 @@ def _option(option: Option) -> Callable[[Callable[..., None]], Callable[..., Non
 
 
 class Commands(click.Group):
-    """The group of all commands; ``irlint PATH…`` is short for ``irlint check PATH…``."""
+    """The group of all commands. Arguments that do not begin with a command are passed to ``check``, and ``help
+    COMMAND`` is the same as ``COMMAND --help``."""
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
@@ -84,7 +87,7 @@ class Commands(click.Group):
             raise SystemExit(130) from None
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """The commands in the order of use."""
+        """The commands in the order of COMMANDS."""
         return sorted(self.commands, key=COMMANDS.index)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -93,9 +96,10 @@ class Commands(click.Group):
             formatter.write_dl(rows)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        """The commands and files with which a shell completes a word.
+        """The commands and files that begin with an incomplete word.
 
-        The files are listed here because bash would drop the commands beside a request to complete files itself.
+        If no command does, the shell is asked to complete files. Otherwise the files are listed here, because bash
+        drops the commands if it is also asked to complete files.
         """
         found = super().shell_complete(ctx, incomplete)
         if not found:
@@ -114,7 +118,7 @@ class Commands(click.Group):
 
 
 class Sectioned(click.Command):
-    """A command whose help has its options in sections."""
+    """A command whose help lists the options under the sections of SECTIONS."""
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         rows: dict[str, list[tuple[str, str]]] = {section: [] for section in (*SECTIONS, "Help")}

@@ -11,12 +11,12 @@ Result = TypeVar("Result")
 
 
 def compare(models: Sequence[str], options: Mapping[str, Any]) -> NoReturn:
-    """Prints the differences of two models; ends with status 1 if users of the first model cannot use the second."""
+    """Prints the differences of two models; ends the run with status 1 if the second cannot replace the first."""
     if len(models) != 2:
         fail(f"diff compares two models, and {len(models)} are named", "help: irlint diff OLD NEW")
     from irlint.run.comparison import compared
 
-    found = _asked(lambda: compared(models[0], models[1]))
+    found = _answered(lambda: compared(models[0], models[1]))
     if options["format"] == "json":
         import json
 
@@ -33,17 +33,18 @@ def compare(models: Sequence[str], options: Mapping[str, Any]) -> NoReturn:
 
 
 def as_text(models: Sequence[str], options: Mapping[str, Any]) -> None:
-    """Prints one model as lines of text."""
+    """Prints one model as lines of text that git can compare."""
     if len(models) != 1:
         fail(f"--textconv prints one model, and {len(models)} are named", "help: irlint diff --textconv MODEL")
     if options["format"] != "text":
-        fail("--textconv prints text", "help: remove --format")
+        fail(f"--textconv prints text, and excludes --format {options['format']}", "help: remove one of them")
     from irlint.run.textconv import text_of
 
-    emit(_asked(lambda: text_of(models[0])), "utf-8")
+    emit(_answered(lambda: text_of(models[0])), "utf-8")
 
 
-def _asked(question: Callable[[], Result]) -> Result:
+def _answered(question: Callable[[], Result]) -> Result:
+    """The result of a function; ends the run with status 2 if the function raises an OSError or ValueError."""
     try:
         return question()
     except FileNotFoundError as error:

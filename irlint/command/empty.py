@@ -1,4 +1,4 @@
-"""The message if there is nothing to check: which files were skipped, excluded or ignored by git."""
+"""The message of a run without a model to check: which files were skipped, and what excluded or ignored others."""
 
 from __future__ import annotations
 
@@ -17,55 +17,57 @@ if TYPE_CHECKING:
 ALLOWED = "help: name a model or a folder with .onnx or .xml models; --allow-empty allows this"
 FORCED = "help: `exclude` also applies to the named files because of --force-exclude"
 
-#: The most files and lines that a message names.
+#: The message has at most this many lines about skipped files, and about what excluded others.
 SHOWN = 4
 
 
 def fail_empty(
     paths: Sequence[str],
-    passed: Sequence[CheckedFile],
+    skipped: Sequence[CheckedFile],
     options: Mapping[str, Any],
     config: Config | None,
     excluded: Excluded,
 ) -> NoReturn:
-    """Ends a run that found nothing to check; ``passed`` are the skipped files."""
+    """Ends a run that found no model to check with status 2; ``skipped`` are the files that it found."""
     from irlint.command.results import refuse_lacking
     from irlint.findings.report import POINTER_SKIPPED
     from irlint.reporters.plain import no_models
 
-    refuse_lacking(passed)
-    pointers = sum(file.reason == POINTER_SKIPPED for file in passed)
-    counts = [no_models(len(passed) - pointers)] if len(passed) > pointers else []
+    refuse_lacking(skipped)
+    pointers = sum(file.reason == POINTER_SKIPPED for file in skipped)
+    counts = [no_models(len(skipped) - pointers)] if len(skipped) > pointers else []
     counts += [f"{pointers} skipped: Git LFS pointers"] if pointers else []
-    lines = [f"{file.path}: {file.reason}" for file in passed if file.reason != POINTER_SKIPPED]
-    lines = [*_some(lines), *_some([*_excluding(paths, options, config, excluded)]), *excluded.unfollowed_links()]
-    excluded_text = f" ({', '.join(counts)})" if counts else ""
-    fail(f"nothing to check{excluded_text}", *lines, ALLOWED)
+    lines = [f"{file.path}: {file.reason}" for file in skipped if file.reason != POINTER_SKIPPED]
+    lines = [*_first(lines), *_first([*_excluding(paths, options, config, excluded)]), *excluded.unfollowed_links()]
+    details = f" ({', '.join(counts)})" if counts else ""
+    fail(f"nothing to check{details}", *lines, ALLOWED)
 
 
-def _some(lines: Sequence[str]) -> list[str]:
+def _first(lines: Sequence[str]) -> list[str]:
+    """The first SHOWN lines, and the number of the others."""
     return [*lines[:SHOWN], *([f"and {len(lines) - SHOWN} more"] if len(lines) > SHOWN else [])]
 
 
 def _excluding(
     paths: Sequence[str], options: Mapping[str, Any], config: Config | None, excluded: Excluded
 ) -> Iterator[str]:
-    """Each exclude pattern that removes models, with the number of models."""
+    """The lines about exclude patterns, and about git's ignore patterns, that match models."""
     from irlint.run.search import Excluded, models
 
     if excluded.here or excluded.there:
-        every = models(paths, Excluded(git=excluded.git))
-        for glob, count in _counts(excluded.by(path) for path in every):
+        found = models(paths, Excluded(git=excluded.git))
+        for glob, count in _counts(excluded.by(path) for path in found):
             yield f"{_place(glob, options, config)} excludes {counted(count, 'model')}"
         if options["force_exclude"]:
             yield FORCED
     if excluded.git is not None:
-        every = models(paths, replaced(excluded, git=None), options["force_exclude"])
-        for line, count in _counts(excluded.git.by(path) for path in every):
+        found = models(paths, replaced(excluded, git=None), options["force_exclude"])
+        for line, count in _counts(excluded.git.by(path) for path in found):
             yield f"{line} ignores {counted(count, 'model')}; --no-respect-gitignore checks them"
 
 
 def _counts(lines: Iterable[str]) -> list[tuple[str, int]]:
+    """Each text with its number, in the order of first occurrence, without the empty text."""
     counts: dict[str, int] = {}
     for line in lines:
         if line:
@@ -74,7 +76,7 @@ def _counts(lines: Iterable[str]) -> list[tuple[str, int]]:
 
 
 def _place(glob: str, options: Mapping[str, Any], config: Config | None) -> str:
-    """The place of an exclude pattern: ``irlint.toml:3: exclude "models/**"``, or the option."""
+    """Where an exclude pattern is from: ``irlint.toml:3: exclude "models/**"``, or ``--exclude models/**``."""
     if options["exclude"] or config is None:
         return f"--exclude {glob}"
     from irlint.policy.configuration import line_of

@@ -1,8 +1,10 @@
-"""The ``irlint`` command. All other modules are imported inside of a block in which Ctrl-C ends the run quietly."""
+"""The ``irlint`` command. It imports all other modules inside of a function, so that Ctrl-C during the imports prints
+no traceback."""
 
 import sys
 
-#: A model has many small objects, and hardly any becomes garbage, so the collector may run rarely.
+#: The number of new objects after which Python searches for garbage. It is large, because a model has many small
+#: objects and hardly any becomes garbage.
 COLLECTOR_THRESHOLD = 500_000
 
 
@@ -19,7 +21,7 @@ def _run() -> None:
     import os
 
     gc.set_threshold(COLLECTOR_THRESHOLD)
-    # A third of the time to import NumPy is the start of threads for its linear algebra.
+    # Without this, NumPy's import starts threads for linear algebra, which takes a third of its time.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     from irlint.command.arguments import run
     from irlint.command.streams import discard_output, fail, reason
@@ -33,5 +35,5 @@ def _run() -> None:
         discard_output()
         fail(reason(error))
     finally:
-        # Without this, the interpreter searches the objects of the check for cycles when it ends.
+        # Without this, the interpreter would search all objects for garbage when it ends.
         gc.freeze()

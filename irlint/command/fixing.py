@@ -1,4 +1,4 @@
-"""``irlint fix``: from its options to the changed files and the exit status."""
+"""``irlint fix``: fixes models, writes them, and reports the fixes and the remaining findings."""
 
 from __future__ import annotations
 
@@ -26,37 +26,38 @@ SCHEMA = "irlint-fix-1"
 
 
 def fix(paths: Sequence[str], options: Mapping[str, Any]) -> NoReturn:
-    """Fixes the models among ``paths``, reports the fixes and the remaining findings, and ends with the exit status."""
+    """Fixes the models that ``paths`` name, reports the fixes and the remaining findings, and ends with the status."""
     paths = settings.expanded(paths)
     config = settings.configuration({**DEFAULTS, **options})
-    asked = settings.merged({**DEFAULTS, **options}, config)
-    _judge(paths, asked)
-    policy = settings.policy({**asked, "baseline": None, "update_baseline": False}, config)
-    how = settings.of_files({**asked, "cache": None}, config, policy, (FORMS["text"],))
-    run = _Run(asked, how)
-    for path in _files(paths, asked, config):
+    options = settings.merged({**DEFAULTS, **options}, config)
+    _refuse_contradictions(paths, options)
+    policy = settings.policy({**options, "baseline": None, "update_baseline": False}, config)
+    run = _Run(options, settings.of_files({**options, "cache": None}, config, policy, (FORMS["text"],)))
+    for path in _files(paths, options, config):
         run.file(path, None)
-    for source in from_stdin(asked["stdin_filename"]):
+    for source in from_stdin(options["stdin_filename"]):
         run.file(source.path, source.data)
     run.end()
 
 
-def _judge(paths: Sequence[str], options: Mapping[str, Any]) -> None:
-    """Ends the run if its options contradict each other."""
-    settings.judge(paths, {**options, "executor": "processes", "changed_since": None, "update_baseline": False})
-    there = next(filter(is_url, paths), None)
-    if there is not None:
-        fail(f"{there} is not a file on this machine, so irlint cannot change it", "help: download it first")
+def _refuse_contradictions(paths: Sequence[str], options: Mapping[str, Any]) -> None:
+    """Ends the run if a path is a URL, or if options contradict each other or the paths."""
+    unused = {"executor": "processes", "changed_since": None, "update_baseline": False}
+    settings.refuse_contradictions(paths, {**options, **unused})
+    url = next(filter(is_url, paths), None)
+    if url is not None:
+        fail(f"{url} is not a file on this machine, so irlint cannot change it", "help: download it first")
     if options["output"] is not None and (len(paths) != 1 or os.path.isdir(paths[0])):
         fail("--output is for one file", "help: name one model, or remove --output to change the files in place")
     if options["freeze"] and not options["shape"]:
         fail("--freeze writes the shapes of --shape, which is not given")
     if options["output"] is not None and options["diff"]:
-        fail("--diff writes no file, so it excludes --output")
+        fail("--diff writes no file, so it excludes --output", "help: remove one of them")
 
 
 def _files(paths: Sequence[str], options: Mapping[str, Any], config: Config | None) -> list[str]:
-    """The models among ``paths``, without the one on standard input and without links to files outside of them."""
+    """The files to fix: the models that ``paths`` name, without standard input and without links to files outside of
+    the named folders. Ends the run if nothing is left to fix."""
     from irlint.run.search import first, links_leading_out, models
 
     excluded = settings.excluded(paths, options, config)
@@ -73,8 +74,8 @@ def _files(paths: Sequence[str], options: Mapping[str, Any], config: Config | No
     return found
 
 
-def weights_left(path: str, output: str, found: Fixed) -> list[str]:
-    """A notice for each file of weights that is beside a model, and missing beside the written model."""
+def missing_weights(path: str, output: str, found: Fixed) -> list[str]:
+    """A notice for each file of weights that is beside the model ``path``, but missing beside ``output``."""
     suffix = next((each.weights for each in FORMATS if each.name == found.after.outcome.file.format), "")
     pairs = [(os.path.splitext(path)[0] + suffix, os.path.splitext(output)[0] + suffix)] if suffix else []
     if not suffix and os.path.dirname(path) != os.path.dirname(output):
@@ -87,13 +88,23 @@ def weights_left(path: str, output: str, found: Fixed) -> list[str]:
 
 
 class _Run:
-    """The files fixed so far, and the options of the run."""
+    """A run of ``irlint fix``: its options, and the results so far.
 
-    def __init__(self, options: Mapping[str, Any], how: Settings) -> None:
+    Attributes:
+        wishes: The edits, other than fixes of findings, that the options request.
+        entries: The JSON of each file.
+        lines: The lines of the text report.
+        changed: The number of files that change.
+        fixed: The number of fixed findings.
+        requested: The number of edits that the wishes caused.
+        refused: Whether a requested edit was impossible.
+    """
+
+    def __init__(self, options: Mapping[str, Any], files: Settings) -> None:
         self.options = options
-        self.how = how
+        self.settings = files
         self.as_json = options["format"] == "json"
-        self.wishes: list[Wish] = ["target"] * bool(how.targets)
+        self.wishes: list[Wish] = ["target"] * bool(files.targets)
         self.wishes += ["freeze"] * bool(options["freeze"])
         self.wishes += ["annotate"] * bool(options["annotate"])
         self.outcomes: list[Outcome] = []
@@ -101,57 +112,58 @@ class _Run:
         self.lines: list[str] = []
         self.changed = 0
         self.fixed = 0
-        self.asked = 0
+        self.requested = 0
         self.refused = False
 
     def file(self, path: str, data: bytes | None) -> None:
-        """Fixes one model; ``data`` is the model itself if it comes from standard input."""
+        """Fixes a model and records the result; ``data`` is the model if it comes from standard input, else None."""
         from irlint.run.fixing import fixed
 
         with failing():
-            found = fixed(path, self.how, data, self.wishes, unsafe=self.options["unsafe_fixes"])
+            found = fixed(path, self.settings, data, self.wishes, unsafe=self.options["unsafe_fixes"])
             try:
-                self._take(path, found, piped=data is not None)
+                self._record(path, found, piped=data is not None)
             finally:
                 found.close()
 
-    def _take(self, path: str, found: Fixed, *, piped: bool) -> None:
+    def _record(self, path: str, found: Fixed, *, piped: bool) -> None:
+        """Writes a fixed model, and adds its results to those of the run."""
         changed = found.after is not found.before
         self.outcomes.append(found.after.outcome)
         self.changed += changed
         self.fixed += len(found.fixes)
         written = self._written(path, found, changed, piped=piped)
         edits = [edit.as_dict() for edit in found.edits]
-        left = [finding.fingerprint for finding in self.outcomes[-1].findings]
-        self.entries.append({"path": path.replace(os.sep, "/"), "written": written, "edits": edits, "left": left})
+        remaining = [finding.fingerprint for finding in self.outcomes[-1].findings]
+        self.entries.append({"path": path.replace(os.sep, "/"), "written": written, "edits": edits, "left": remaining})
         self.lines += [
             f"{path.replace(os.sep, '/')}: {fix.message} ({finding.rule.code})" for finding, fix in found.fixes
         ]
         self.lines += [f"{path.replace(os.sep, '/')}: {text}" for text in (*_texts(found.asked), *found.refused)]
         self.refused = self.refused or bool(found.refused)
-        self.asked += len(found.asked)
+        self.requested += len(found.asked)
         if self.options["diff"] and changed:
             self.lines += difference(found)
 
     def _written(self, path: str, found: Fixed, changed: bool, *, piped: bool) -> bool:
-        """Writes the changed model; returns whether it was written."""
+        """Writes the model where the options say, in place only if it changed. Returns whether it wrote it."""
         if self.options["diff"]:
             return False
         if self.options["output"] is not None:
             write_blocks(self.options["output"], found.blocks(), "--output")
-            self.lines += weights_left(path, self.options["output"], found)
+            self.lines += missing_weights(path, self.options["output"], found)
             return True
         if piped:
             emit_blocks(found.blocks())
             return True
         if changed:
             if not found.is_current:
-                fail(f"fix: {path} was changed meanwhile, and is left as it is")
+                fail(f"fix: {path} was changed meanwhile, so it is not written")
             write_blocks(path, found.blocks(), "fix")
         return changed
 
     def end(self) -> NoReturn:
-        """Reports, and ends with the exit status."""
+        """Writes the report and ends the run with its exit status."""
         from irlint import __version__
         from irlint.findings.report import Report
         from irlint.run.files import require_inputs
@@ -169,37 +181,38 @@ class _Run:
         else:
             emit(text, *(("utf-8", "json") if self.as_json else ()))
         with failing():
-            require_inputs(self.how, report.files, {})
+            require_inputs(self.settings, report.files, {})
         if (self.options["diff"] and self.changed) or self.refused:
             raise SystemExit(1)
         results.finish(report, self.options["fail_on"])
 
-    def more(self, report: Report) -> str:
-        """A text with the number of remaining findings that --unsafe-fixes may fix; "" if there are none."""
-        left = [] if self.options["unsafe_fixes"] else report.findings
-        count = sum(each.fix is not None and each.fix.applicability == "unsafe" for each in left)
+    def unsafe(self, report: Report) -> str:
+        """A text with the number of remaining findings that --unsafe-fixes may fix; "" if there are none, or if it is
+        given."""
+        remaining = [] if self.options["unsafe_fixes"] else report.findings
+        count = sum(each.fix is not None and each.fix.applicability == "unsafe" for each in remaining)
         return f"; {count} more with --unsafe-fixes" if count else ""
 
     def text(self, report: Report) -> Iterator[str]:
-        """The parts of the report: the edits, their number, and the remaining findings."""
+        """The parts of the text report: the edits, their numbers, and the remaining findings."""
         from irlint.reporters.plain import safe
 
         yield from ("\t".join(map(safe, line.split("\t"))) + "\n" for line in self.lines)
-        done = [f"fix {counted(self.fixed, 'finding')}"] * bool(self.fixed)
-        done += [f"make {counted(self.asked, 'edit')}"] * bool(self.asked)
-        if done:
-            text = " and ".join(done)
+        actions = [f"fix {counted(self.fixed, 'finding')}"] * bool(self.fixed)
+        actions += [f"make {counted(self.requested, 'edit')}"] * bool(self.requested)
+        if actions:
+            text = " and ".join(actions)
             text = f"would {text}" if self.options["diff"] else text.replace("fix", "fixed").replace("make", "made")
-            yield f"{text} in {counted(self.changed, 'file')}{self.more(report)}\n\n"
+            yield f"{text} in {counted(self.changed, 'file')}{self.unsafe(report)}\n\n"
         yield FORMS["concise"].rendered(report, quiet=False)
 
 
-#: At most this many requested edits of a file are named.
+#: The report names at most this many of the edits of a file that options request, and counts the others.
 NAMED = 5
 
 
 def _texts(edits: Sequence[Edit]) -> list[str]:
-    """The texts of the first requested edits, and the number of the others."""
+    """The texts of the first NAMED edits, and a line that counts the others."""
     more = len(edits) - NAMED
     return [edit.text for edit in edits[:NAMED]] + [f"and {counted(more, 'more edit')}"] * (more > 0)
 
@@ -209,42 +222,43 @@ AROUND = 3
 
 
 def difference(found: Fixed) -> Iterator[str]:
-    """The lines of a unified diff of the document, or of the text of ``irlint diff --textconv`` for a binary model."""
+    """The lines of a unified diff of a model: of the document, or of what ``irlint diff --textconv`` prints if the
+    model is binary."""
     from difflib import unified_diff
 
     before, after = found.texts()
     name = found.path.replace(os.sep, "/")
     header = [f"--- {name} (before)", f"+++ {name} (after)"]
-    for start, end in _parts(before, after):
+    for start, end in _changed_ranges(before, after):
         shown = after[start : end + len(after) - len(before)]
         for line in list(unified_diff(before[start:end], shown, lineterm="", n=AROUND))[2:]:
             yield from header
             header = []
-            yield _moved(line, start) if line.startswith("@@") else line
+            yield _renumbered(line, start) if line.startswith("@@") else line
 
 
-def _parts(before: Sequence[str], after: Sequence[str]) -> list[tuple[int, int]]:
-    """The ranges of lines, as (start, end) in ``before``, that have all changes and the lines around them.
+def _changed_ranges(before: Sequence[str], after: Sequence[str]) -> list[tuple[int, int]]:
+    """Ranges of lines, as (start, end) in ``before``, that contain all changes and AROUND lines on both sides.
 
-    Texts with equally many lines have a range for each change, because a comparison of long texts is slow. Other texts
-    have one range.
+    Only these ranges are compared by difflib, which is slow for long texts. If both texts have equally many lines, each
+    change has its own range, and overlapping ranges are one; other texts have a single range.
     """
     if len(before) == len(after):
-        parts: list[tuple[int, int]] = []
+        ranges: list[tuple[int, int]] = []
         for at in (at for at, pair in enumerate(zip(before, after)) if pair[0] != pair[1]):
             start = max(0, at - AROUND)
-            if parts and parts[-1][1] >= start:
-                start = parts.pop()[0]
-            parts.append((start, min(len(before), at + AROUND + 1)))
-        return parts
-    least = min(len(before), len(after))
-    start = next((at for at in range(least) if before[at] != after[at]), least)
-    behind = next((at for at in range(least - start) if before[-1 - at] != after[-1 - at]), least - start)
-    return [(max(0, start - AROUND), min(len(before), len(before) - behind + AROUND))]
+            if ranges and ranges[-1][1] >= start:
+                start = ranges.pop()[0]
+            ranges.append((start, min(len(before), at + AROUND + 1)))
+        return ranges
+    shorter = min(len(before), len(after))
+    start = next((at for at in range(shorter) if before[at] != after[at]), shorter)
+    same_end = next((at for at in range(shorter - start) if before[-1 - at] != after[-1 - at]), shorter - start)
+    return [(max(0, start - AROUND), min(len(before), len(before) - same_end + AROUND))]
 
 
-def _moved(header: str, lines: int) -> str:
-    """The header of a hunk, such as ``@@ -1,7 +1,7 @@``, with its line numbers increased."""
+def _renumbered(header: str, lines: int) -> str:
+    """The header of a hunk, such as ``@@ -1,7 +1,7 @@``, with ``lines`` added to both line numbers."""
     sign, *ranges, end = header.split(" ")
     starts = [each.partition(",") for each in ranges]
     return " ".join([sign, *(f"{each[0]}{int(each[1:]) + lines}{comma}{count}" for each, comma, count in starts), end])

@@ -16,7 +16,7 @@ from irlint.policy.globs import relative
 if TYPE_CHECKING:
     from irlint.policy.configuration import Config
 
-#: At most this many findings of a model are named if none of them matches.
+#: If no finding matches, the message names at most this many of the model's findings.
 SHOWN = 5
 
 #: The configuration file that is created if there is none.
@@ -24,10 +24,10 @@ FILE = "irlint.toml"
 
 
 def ignore(model: str, node: str, rule: str, options: Any) -> None:
-    """Adds ``[[suppress]]`` entries for the findings of a rule at a node, or at a value if no node is at fault.
+    """Adds ``[[suppress]]`` entries for the findings of a rule at a node, or at a value for findings without a node.
 
-    A prefix of codes adds an entry for each matching rule with a finding at the node. Ends with status 2 if there is no
-    such finding.
+    ``rule`` may be a prefix of codes: each rule that matches and has a finding there gets its own entry. Ends the run
+    with status 2 if there is no such finding.
     """
     if not (options["reason"] or "").strip():
         fail("--reason is missing", "help: state why you accept the finding")
@@ -37,7 +37,7 @@ def ignore(model: str, node: str, rule: str, options: Any) -> None:
     root = config.root if config is not None else os.path.dirname(os.path.abspath(file))
     names = dict.fromkeys(each.rule.name for each in found)
     text = _text(file, [_entry(relative(model, root), name, node, options) for name in names])
-    _judge(text, file)
+    _refuse_invalid(text, file)
     write_blocks(file, [text.encode()], "ignore", in_place=True)
     emit(f"Wrote {file.replace(os.sep, '/')}: {counted(len(found), 'finding')} suppressed.\n")
 
@@ -54,25 +54,28 @@ def _fitting(model: str, node: str, rule: str, config: Config | None) -> list[Fi
     if not codes:
         fail(f"unknown rule {rule!r}{suggestion(rule, rules)}", "help: `irlint rules` lists every rule")
     try:
-        kept = Settings() if config is None else Settings(models=config.models, policy=config.policy(Selection()))
-        report = checked([model], settings=kept)
+        configured = Settings() if config is None else Settings(models=config.models, policy=config.policy(Selection()))
+        report = checked([model], settings=configured)
     except MissingPaths:
         fail(f"no such file: {model}")
     except (OSError, ValueError) as error:
         fail(f"{model}: {getattr(error, 'strerror', None) or error}")
-    wanted = Suppression("", codes, glob.escape(node), "", None, "")
-    found = [each for each in report.findings if wanted.fits(each)]
+    suppression = Suppression("", codes, glob.escape(node), "", None, "")
+    found = [each for each in report.findings if suppression.fits(each)]
     if not found:
         others = [f"{each.rule.code} at {_place(each)}" for each in report.findings[:SHOWN]]
-        fail(f"{model} has no finding of {rule} at {node}", *([f"help: it has {', '.join(others)}"] if others else []))
+        helps = [f"help: its findings are {', '.join(others)}{', ...' * (len(report.findings) > SHOWN)}"]
+        fail(f"{model} has no finding of {rule} at {node}", *(helps if others else []))
     return found
 
 
 def _place(finding: Finding) -> str:
+    """The name with which ``irlint ignore`` finds a finding: its node or value."""
     return finding.node or finding.value or "the model"
 
 
 def _entry(model: str, rule: str, node: str, options: Any) -> str:
+    """The lines of a ``[[suppress]]`` entry without its header. Ends the run if TOML cannot contain them."""
     lines = {
         "file": glob.escape(model),
         "node": glob.escape(node),
@@ -83,14 +86,14 @@ def _entry(model: str, rule: str, node: str, options: Any) -> str:
     text = "".join(f"{key} = {value}\n" for key, value in quoted.items())
     if any(0xD800 <= ord(character) <= 0xDFFF for character in text):
         fail(
-            "a name is not UTF-8 text, so TOML cannot contain it",
-            "help: write an entry with a glob that matches the name",
+            "a name is not valid UTF-8, so TOML cannot contain it",
+            "help: add an entry by hand whose glob matches the name",
         )
     return text + (f"expires = {options['expires']}\n" if options["expires"] else "")
 
 
 def _text(file: str, entries: list[str]) -> str:
-    """The text of a configuration file with the new entries at its end."""
+    """The text of a configuration file after new entries are added at its end, with the line ends it has."""
     from irlint.policy.configuration_files import NAMES
 
     before = ""
@@ -99,12 +102,12 @@ def _text(file: str, entries: list[str]) -> str:
             before = stream.read()
     table = "[[tool.irlint.suppress]]" if os.path.basename(file) == NAMES[-1] else "[[suppress]]"
     ends = "\r\n" if "\r\n" in before else "\n"
-    lead = "" if not before.strip() else "" if before.endswith("\n\n") else "\n" if before.endswith("\n") else "\n\n"
-    return before + (lead + "\n".join(f"{table}\n{entry}" for entry in entries)).replace("\n", ends)
+    ending = "" if not before.strip() else "" if before.endswith("\n\n") else "\n" if before.endswith("\n") else "\n\n"
+    return before + (ending + "\n".join(f"{table}\n{entry}" for entry in entries)).replace("\n", ends)
 
 
-def _judge(text: str, file: str) -> None:
-    """Ends the run if the configuration with the new entry is invalid."""
+def _refuse_invalid(text: str, file: str) -> None:
+    """Ends the run if the new text of a configuration file is invalid, for example because of its date."""
     from irlint.command.streams import emit_stderr
     from irlint.policy.configuration import ConfigError, of_text
 

@@ -9,7 +9,7 @@ from irlint.policy.keys import KEYS, Key, Option
 from irlint.records import replaced
 from irlint.run.deadline import USUAL
 
-#: The words, besides a path, with which a command line may begin.
+#: The words that can begin a command line; any other word is a path or an option of `irlint check`.
 COMMANDS = (
     *(
         "check",
@@ -30,8 +30,8 @@ COMMANDS = (
     *("help", "--help", "-h", "--version", "-V"),
 )
 
-#: The default of each kind of option if it is not given. A flag takes no value. Options of the kinds with () may be
-#: repeated.
+#: The value of an option that is not given, by its kind. A flag takes no value; a switch has a second spelling that
+#: turns it off. Options of the kinds with () may be repeated.
 KINDS: Mapping[str, Any] = {
     "flag": False,
     "switch": None,
@@ -48,14 +48,14 @@ KINDS: Mapping[str, Any] = {
     "targets": (),
 }
 
-#: The sections of the help of `irlint check`, in order.
+#: The sections of `irlint check --help`, in order.
 SECTIONS = ("Report", "Rules", "Models", "Files", "Outcome", "Configuration")
 
-#: The name of a value in the help, by the kind of the option; an option may have its own.
+#: The name of the value in the help, by the kind of the option, for options that do not name it themselves.
 METAVARS = {"rules": "RULES", "levels": "RULE=LEVEL", "globs": "GLOB", "file": "FILE", "number": "N", "axis": "N"}
 
-#: The options of a check that are no keys of the configuration.
-OWN = (
+#: The options of a check that have no key in the configuration.
+WITHOUT_KEY = (
     Option(
         "--output",
         "Also write the report to a file; without FORMAT=, its suffix sets the format.",
@@ -164,31 +164,36 @@ def default(option: Option) -> Any:
 
 
 def _of_keys(keys: Iterable[Key]) -> Iterator[Option]:
-    """The options that set keys of the configuration, each with the kind and the values of its key."""
+    """The options of configuration keys, each with the kind and the values of its key."""
     for key in keys:
         if key.option is not None:
             values = key.values if key.kind == "choice" else ()
             yield replaced(key.option, kind=key.kind, values=values)
 
 
-def _ordered(first: Iterable[Option], own: Iterable[Option]) -> Iterator[Option]:
-    """The options of keys, each followed by the options with its flag in ``after``, then all others."""
-    for option in first:
+def _ordered(of_keys: Iterable[Option], others: Iterable[Option]) -> Iterator[Option]:
+    """The options in the order of the help.
+
+    Each option in ``of_keys`` is followed by the ``others`` whose ``after`` names it. Options without ``after`` come
+    last.
+    """
+    for option in of_keys:
         yield option
-        yield from (each for each in own if each.after == option.flag)
-    yield from (each for each in own if not each.after)
+        yield from (each for each in others if each.after == option.flag)
+    yield from (each for each in others if not each.after)
 
 
-CHECK = tuple(_ordered(_of_keys(KEYS), OWN))
+CHECK = tuple(_ordered(_of_keys(KEYS), WITHOUT_KEY))
 
 
 def _as_in_check(*flags: str) -> tuple[Option, ...]:
+    """The options of a check with these flags, for another command."""
     return tuple(option for option in CHECK if option.flag in flags)
 
 
 FORM = Option("--format", "Output format (default: text).", "choice", values=("text", "json"), default="text")
 
-#: The options of every command that answers a question about one model.
+#: The options that `shapes`, `why` and `contract` have in common.
 ANSWER = (FORM, *_as_in_check("--shape", "--config", "--isolated"))
 
 TARGETS = (
@@ -308,6 +313,6 @@ BROADCAST = (
     FORM,
 )
 
-#: The defaults of a check's options. For an option with a configuration key, None or () means that the configuration
-#: decides.
+#: The value of each option of a check that is not given. None or () for an option with a configuration key means that
+#: the configuration decides.
 DEFAULTS = {option.name: default(option) for option in CHECK}

@@ -1,4 +1,4 @@
-"""The progress of a long run on the terminal of standard error: a progress bar, or the name of the only file."""
+"""The progress of a long run on a terminal: a bar that counts files, or the name of the only file."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from irlint.reporters.plain import brief
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
-#: The seconds until a run shows its bar, and between two updates of the bar.
+#: The seconds until a run shows its progress, and between two updates of the bar.
 DELAY = 1.0
 INTERVAL = 0.1
 
-#: The name of a file is shown with at most this many characters, so that the line does not wrap.
+#: The name of a file is shortened to this many characters, so that the line rarely wraps.
 WIDTH = 60
 
 
 def wanted(stream: TextIO | None, environment: Mapping[str, str] = os.environ) -> bool:
-    """Whether to show a progress bar: only on a terminal that can draw one."""
+    """Whether to show progress: only on a terminal that can move its cursor, and not in CI or pre-commit."""
     if environment.get("CI") or environment.get("PRE_COMMIT") or environment.get("TERM") == "dumb":
         return False
     try:
@@ -33,7 +33,7 @@ def wanted(stream: TextIO | None, environment: Mapping[str, str] = os.environ) -
 
 
 class Bar:
-    """A progress bar of ``total`` steps, None if their number is unknown; ``close`` removes it."""
+    """A progress bar of ``total`` files; None if their number is unknown. ``close`` removes the bar."""
 
     def __init__(self, total: int | None) -> None:
         self.total = total
@@ -41,7 +41,8 @@ class Bar:
         self.shown: tuple[Progress, TaskID] | None = None
 
     def __call__(self, done: int) -> None:
-        """Draws the bar with ``done`` steps, if it is due."""
+        """Draws the bar with ``done`` files, unless it was drawn less than INTERVAL ago or the run is shorter than
+        DELAY."""
         now = time.monotonic()
         if now < self.due:
             return
@@ -60,35 +61,40 @@ class Bar:
 
 
 class Checking:
-    """The text ``checking NAME...``, which appears if the only file of a run takes long; ``close`` removes it."""
+    """The text ``checking NAME...``, which a thread writes if the only file of a run takes longer than DELAY. ``close``
+    removes the text."""
 
     def __init__(self, name: str) -> None:
         self.text = f"checking {brief(name, WIDTH)}..."
         self.shown = False
-        self.open = _thread.allocate_lock()
-        self.open.acquire()
+        #: Locked until ``close`` is called.
+        self.closing = _thread.allocate_lock()
+        self.closing.acquire()
+        #: Locked until the thread ends.
         self.ended = _thread.allocate_lock()
         self.ended.acquire()
         _thread.start_new_thread(self._wait, ())
 
     def __call__(self, done: int) -> None:
-        """Does nothing, because the steps of one file are not counted."""
+        """Does nothing, because there is only one file to count."""
 
     def _wait(self) -> None:
-        self.shown = not self.open.acquire(timeout=DELAY)
+        """Writes the text after DELAY, unless ``close`` is called before."""
+        self.shown = not self.closing.acquire(timeout=DELAY)
         if self.shown:
             _write(f"\r{self.text}")
         self.ended.release()
 
     def close(self) -> None:
-        """Removes the text. To be called exactly once."""
-        self.open.release()
+        """Ends the thread and removes the text. May be called only once."""
+        self.closing.release()
         self.ended.acquire()
         if self.shown:
             _write("\r\x1b[2K")
 
 
 def _write(text: str) -> None:
+    """Writes to standard error, if it still can be written."""
     try:
         sys.stderr.write(text)
         sys.stderr.flush()
@@ -97,6 +103,7 @@ def _write(text: str) -> None:
 
 
 def _started(total: int | None) -> tuple[Progress, TaskID]:
+    """A bar of rich that is drawn only by ``refresh``, and its only task."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 

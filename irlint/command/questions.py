@@ -1,4 +1,4 @@
-"""The commands that only print information: `info`, `targets`, `explain` and `summary`."""
+"""The commands `info`, `targets`, `explain` and `summary`, and the answer to a question about one model."""
 
 from __future__ import annotations
 
@@ -10,12 +10,16 @@ from irlint.lazy_typing import Any
 from irlint.records import NOTHING
 
 
-def answer(asked: Callable[[], Any], rendered: Callable[[Any, str], str], model: str, form: str) -> None:
-    """Prints the answer of a command about one model; ends the run with status 2 if the answer is unknown."""
-    _emit(answered(asked, model), rendered, form)
+def answer(question: Callable[[], Any], rendered: Callable[[Any, str], str], model: str, form: str) -> None:
+    """Prints the answer to a question about one model, as JSON or as the text that ``rendered`` makes for an encoding.
+
+    Ends the run with status 2 if the model cannot be read or the question is wrong.
+    """
+    _emit(answered(question, model), rendered, form)
 
 
 def _emit(found: Any, rendered: Callable[[Any, str], str], form: str) -> None:
+    """Prints an answer as JSON or as text."""
     if form == "json":
         import json
 
@@ -24,10 +28,11 @@ def _emit(found: Any, rendered: Callable[[Any, str], str], form: str) -> None:
     emit(rendered(found, encoding()))
 
 
-def answered(asked: Callable[[], Any], model: str) -> Any:
-    """The answer of a command about one model; ends the run with status 2 if the answer is unknown."""
+def answered(question: Callable[[], Any], model: str) -> Any:
+    """The answer to a question about one model; ends the run with status 2 if the question raises an OSError or
+    ValueError."""
     try:
-        return asked()
+        return question()
     except FileNotFoundError:
         fail(f"no such file: {model}")
     except OSError as error:
@@ -37,7 +42,7 @@ def answered(asked: Callable[[], Any], model: str) -> Any:
 
 
 def info(model: str, options: Mapping[str, Any]) -> None:
-    """Runs ``irlint info`` for a model or a folder with models."""
+    """Runs ``irlint info`` for a model or a folder."""
     import sys
     from functools import partial
 
@@ -48,25 +53,25 @@ def info(model: str, options: Mapping[str, Any]) -> None:
 
     shapes = configured_shapes(options)
 
-    def asked() -> dict[str, Any]:
+    def question() -> dict[str, Any]:
         if os.path.isdir(model):
             return described_folder(model, shapes)
         return described(model, **shapes(model))
 
     if options["format"] == "markdown":
-        emit(markdown(answered(asked, model)), "utf-8", "markdown")
+        emit(markdown(answered(question, model)), "utf-8", "markdown")
         return
-    answer(asked, partial(rendered, color=colored("auto", sys.stdout)), model, options["format"])
+    answer(question, partial(rendered, color=colored("auto", sys.stdout)), model, options["format"])
 
 
-def targets(model: str, form: str = "text", named: Sequence[str] = (), asked: Mapping[str, Any] = NOTHING) -> int:
+def targets(model: str, form: str = "text", named: Sequence[str] = (), more: Mapping[str, Any] = NOTHING) -> int:
     """Runs ``irlint targets MODEL`` and returns its exit status: 1 if a named release refuses the model.
 
-    ``asked`` are the keyword arguments of ``irlint.run.targets.taken`` beside the named releases.
+    ``more`` has further keyword arguments for ``irlint.run.targets.taken``.
     """
     from irlint.run.targets import taken
 
-    found = answered(lambda: taken(model, named=named, **asked), model)
+    found = answered(lambda: taken(model, named=named, **more), model)
     if form == "markdown":
         from irlint.reporters.targets import markdown
 
@@ -83,8 +88,8 @@ def targets(model: str, form: str = "text", named: Sequence[str] = (), asked: Ma
 
 
 def explanation(name: str | None, columns: int | None = None, *, color: bool = False) -> str:
-    """The text of ``irlint explain``: the page of a rule or topic, the rules of a family, or, without a name, the list
-    of topics and families."""
+    """The text of ``irlint explain``: the page of a rule or topic, the list of the rules of a family, or without a name
+    the list of topics and families."""
     from irlint.policy.rulebook import closest, every_rule, named
     from irlint.reporters import guide
     from irlint.reporters.pages import WIDTH, family, page
@@ -109,20 +114,20 @@ def explanation(name: str | None, columns: int | None = None, *, color: bool = F
 
 
 def summary(file: str, form: str) -> None:
-    """Runs ``irlint summary FILE``."""
+    """Runs ``irlint summary FILE``: prints the counts of the findings in a journal."""
     from irlint.command.streams import notify
     from irlint.reporters import statistics
     from irlint.run import journal
 
     try:
-        found, is_whole = journal.tally(file)
+        found, is_complete = journal.tally(file)
     except FileNotFoundError:
         fail(f"no such file: {file}")
     except OSError as error:
         fail(f"{file}: {error.strerror}")
     except journal.BrokenJournal as error:
         fail(f"{file} is no journal of a check: {error}", "help: `irlint check --format jsonl` writes one")
-    if not is_whole:
+    if not is_complete:
         notify(f"note: {file} is from a run that was interrupted or still runs; --resume {file} continues it")
     if form == "json":
         emit(statistics.document(found), "utf-8", "json")

@@ -21,12 +21,13 @@ if TYPE_CHECKING:
     from irlint.run.search import Excluded
 
 
-#: At most this many files that were not checked are named.
+#: A message names at most this many of the files that were not checked because a package is missing.
 SHOWN = 4
 
 
 def publish(report: Report, options: Mapping[str, Any], outputs: Sequence[tuple[Form, str]]) -> None:
-    """Writes the report to standard output and to files."""
+    """Writes the report to standard output and to the files of ``--output``, and some formats also to the file that an
+    environment variable names."""
     form = FORMS[options["format"]]
     emit(_rendered(report, form, options, stream=True), "utf-8" if form.document else None, form.notation)
     if form.page:
@@ -37,6 +38,7 @@ def publish(report: Report, options: Mapping[str, Any], outputs: Sequence[tuple[
 
 
 def _make_folder(file: str) -> None:
+    """Creates the folder of a file. Ends the run if that fails."""
     try:
         os.makedirs(os.path.dirname(os.path.abspath(file)), exist_ok=True)
     except OSError as error:
@@ -46,6 +48,7 @@ def _make_folder(file: str) -> None:
 
 
 def _rendered(report: Report, form: Form, options: Mapping[str, Any], stream: bool = False) -> str:
+    """The text of the report in a format, with colors and a width if it is for standard output (``stream``)."""
     if form.document:
         return form.rendered(report, fail_on=options["fail_on"])
     if not report.findings:
@@ -86,7 +89,11 @@ def _append_page(report: Report, form: Form) -> None:
 
 
 def without_renamed(report: Report, policy: Policy | None) -> tuple[Report, Policy | None, dict[str, str]]:
-    """The report and the policy after the baseline follows renamed files, and the new names by the old ones."""
+    """Applies the entries of the baseline for files that were renamed to the findings of the files with the new names.
+
+    Returns the report without the findings that the baseline hides now, the policy with the new names, and the new
+    names by the old ones.
+    """
     if policy is None or not policy.baseline or not report.findings:
         return report, policy, {}
     from irlint.policy import baseline
@@ -101,7 +108,7 @@ def without_renamed(report: Report, policy: Policy | None) -> tuple[Report, Poli
 
 
 def renames(names: Mapping[str, str], options: Mapping[str, Any]) -> Iterator[str]:
-    """Notices of renamed files in the baseline."""
+    """A notice of each file of the baseline that was renamed."""
     advice = "" if options["update_baseline"] else "; --update-baseline writes the new name"
     yield from (f"{options['baseline']}: {old} was renamed to {new}{advice}" for old, new in names.items())
 
@@ -109,23 +116,24 @@ def renames(names: Mapping[str, str], options: Mapping[str, Any]) -> Iterator[st
 def with_new_baseline(
     report: Report, options: Mapping[str, Any], policy: Policy | None, names: Mapping[str, str]
 ) -> tuple[Report, str]:
-    """Writes the baseline, with renamed files under their new ``names``.
+    """Updates the baseline file; ``names`` has the new names of renamed files by the old ones.
 
-    Returns the report without the findings that are now in the baseline, and a notice about the change.
+    Returns the report without the findings that the baseline has now, and a notice with the numbers of entries.
     """
     from irlint.policy import baseline
 
     assert policy is not None
     file, root = options["baseline"], policy.baseline_root
     with locked(file):
-        change = baseline.updated(policy.baseline or {}, report, root, policy.reports, _now(file, names))
+        change = baseline.updated(policy.baseline or {}, report, root, policy.reports, _current(file, names))
         write(file, baseline.text(change.entries), "--update-baseline")
-    done = f"wrote {file}: {change.added} added, {change.kept} kept, {change.removed} removed"
-    return baseline.hidden(report, change.entries, root), done
+    notice = f"wrote {file}: {change.added} added, {change.kept} kept, {change.removed} removed"
+    return baseline.hidden(report, change.entries, root), notice
 
 
-def _now(file: str, names: Mapping[str, str]) -> Entries | None:
-    """The current entries of a baseline file; None if the file is missing or unreadable."""
+def _current(file: str, names: Mapping[str, str]) -> Entries | None:
+    """The entries that a baseline file has now, since another run may have changed it; None if it is missing or
+    unreadable."""
     from irlint.policy import baseline
 
     try:
@@ -142,20 +150,17 @@ def notices(
     report: Report,
     excluded: Excluded,
 ) -> Iterator[str]:
-    """Notices about suppressions, the baseline, and files that were skipped because git ignores them or they are
-    unchanged."""
+    """The notices of a run: about files that were left out, the notices of the checked files, and entries of the
+    configuration and the baseline that are no longer needed."""
     ignored = excluded.ignored_files
     yield from excluded.unfollowed_links()
     if excluded.unchanged:
-        yield f"not checked: {counted(excluded.unchanged, 'model')} that {options['changed_since']} has as here"
+        yield f"not checked: {counted(excluded.unchanged, 'model')} unchanged since {options['changed_since']}"
     if ignored:
         first = next(iter(ignored.values()))
         more = ", ..." if len(set(ignored.values())) > 1 else ""
-        yield (
-            f"not checked: {counted(len(ignored), 'model')} that git ignores ({first}{more}); name a file to have it "
-            "checked, "
-            "or give --no-respect-gitignore"
-        )
+        advice = "name a file to check it, or add --no-respect-gitignore"
+        yield f"not checked: {counted(len(ignored), 'model')} that git ignores ({first}{more}); {advice}"
     yield from dict.fromkeys(notice for file in report.files for notice in file.notices)
     if policy is None:
         return
@@ -167,11 +172,11 @@ def notices(
         used = frozenset(at for file in report.files for at in file.used)
         files = [*(file.path for file in report.files if file.status != "skipped"), *ignored]
         partly = options["exclude"] or options["changed_since"]
-        whole = not partly and any(_holds(path, config.root) for path in paths)
-        yield from stale(policy.suppress, used, files, whole, policy)
-        if whole:
-            yield from unfit(config.file_ignores, files, "per-file-ignores")
-            yield from unfit(config.models, files, "[[models]]")
+        is_complete = not partly and any(_contains(path, config.root) for path in paths)
+        yield from stale(policy.suppress, used, files, is_complete, policy)
+        if is_complete:
+            yield from unmatched(config.file_ignores, files, "per-file-ignores")
+            yield from unmatched(config.models, files, "[[models]]")
     if policy.baseline and not options["update_baseline"]:
         from irlint.policy import baseline
 
@@ -180,25 +185,28 @@ def notices(
             yield f"{options['baseline']}: {baseline.listed(unused)}; --update-baseline removes them"
 
 
-def unfit(entries: ByGlob[Any], files: Iterable[str], key: str) -> Iterator[str]:
-    """Notices of entries of a ``key`` of the configuration whose globs match no checked file."""
+def unmatched(entries: ByGlob[Any], files: Iterable[str], key: str) -> Iterator[str]:
+    """A notice of each glob of a ``key`` of the configuration that matches none of the files."""
     fitting = entries.fitting_any(files) if entries else ()
     for at, (glob, entry) in enumerate(zip(entries.globs, entries.entries)):
         if at not in fitting:
             yield f'{entry.place}: "{glob}" of {key} matches no checked file: correct it, or remove it'
 
 
-def _holds(path: str, root: str) -> bool:
-    """Whether a folder is ``root`` or one around it."""
+def _contains(path: str, root: str) -> bool:
+    """Whether a path is the folder ``root`` or a folder that contains it."""
     inside, around = (os.path.normcase(os.path.join(os.path.realpath(each), "")) for each in (root, path))
     return os.path.isdir(path) and inside.startswith(around)
 
 
-def account(
+def log(
     report: Report, options: Mapping[str, Any], config: Config | None, notices: Iterable[str], counts: str = ""
 ) -> None:
-    """Writes to standard error the checked files (with --verbose), the statistics if the format is a document, and the
-    notices. ``counts`` are statistics that were computed before."""
+    """Writes to standard error what does not belong to the report: with ``--verbose`` the checked files, the notices,
+    and the statistics if the format is a document.
+
+    ``counts`` is the text of the statistics, if the caller has it.
+    """
     if options["verbose"]:
         emit_stderr("".join(f"irlint: {line}\n" for line in _files(report, config)))
     if options["statistics"] and FORMS[options["format"]].document:
@@ -215,7 +223,7 @@ def note(notices: Iterable[str]) -> None:
 
 
 def _files(report: Report, config: Config | None) -> Iterator[str]:
-    """The lines of ``--verbose``: the configuration, and the result of each file."""
+    """The lines of ``--verbose``: the configuration file, and the result of each checked file."""
     from irlint.reporters.plain import safe
 
     yield f"the configuration is {safe(config.file)}" if config is not None else "no configuration"
@@ -227,7 +235,7 @@ def _files(report: Report, config: Config | None) -> Iterator[str]:
 
 
 def of_file(file: CheckedFile, findings: int) -> str:
-    """The result of a file in one line: its status, and the reason or the numbers of nodes and findings."""
+    """The result of a file in one line: its status, and the reason for it or the numbers of nodes and findings."""
     from irlint.reporters.plain import safe
 
     result = file.reason or f"{counted(file.nodes, 'node')}, {counted(findings, 'finding')}"
@@ -235,13 +243,13 @@ def of_file(file: CheckedFile, findings: int) -> str:
 
 
 def finish(report: Report, fail_on: str) -> NoReturn:
-    """Ends the run with its exit status."""
+    """Ends the run with the exit status of its findings, or with 2 if a package was missing."""
     refuse_lacking(report.files)
     end(max((each.severity for each in report.findings), key=lambda each: each.rank, default=None), fail_on)
 
 
 def refuse_lacking(files: Iterable[CheckedFile]) -> None:
-    """Ends the run with status 2 if a file was not checked because a package is missing."""
+    """Ends the run with status 2, and the packages to install, if a file was not checked because one is missing."""
     lacking = [file for file in files if file.lacking]
     if lacking:
         names = sorted({file.lacking for file in lacking})
@@ -250,7 +258,10 @@ def refuse_lacking(files: Iterable[CheckedFile]) -> None:
 
 
 def end(worst: Severity | None, fail_on: str) -> NoReturn:
-    """Ends a run with status 1 if the worst severity is at least ``fail_on``, else with 0."""
+    """Ends the run with status 1 if the worst severity is at least ``fail_on``, else with 0.
+
+    ``worst`` is None if there is no finding; ``fail_on`` may also be "never".
+    """
     if fail_on == "never" or worst is None:
         raise SystemExit(0)
     from irlint.findings.faults import Severity

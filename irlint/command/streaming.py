@@ -1,4 +1,5 @@
-"""A check that writes the findings of each file at once and keeps none. It can continue an interrupted run."""
+"""A check that writes the findings of each file at once and keeps none in memory. With ``--resume`` it writes a
+journal, and continues the interrupted run that the journal records."""
 
 from __future__ import annotations
 
@@ -26,22 +27,22 @@ if TYPE_CHECKING:
     from irlint.policy.configuration import Config
     from irlint.policy.suppressions import Policy
 
-#: The options that change the findings.
+#: The options whose values change the findings. A journal is continued only with the same values.
 DECISIVE = ("select", "ignore", "extend_select", "severity", "shape", "target", "weights", "no_ignores")
 
-#: The most skipped files that are kept for the message of an empty run, and about the most notices that are kept to
-#: print equal ones only once.
-PASSED = 1000
+#: The limit of two things that are kept in memory: skipped files, for the message of a run that checks nothing, and
+#: printed notices, so that a notice is not printed twice.
+KEPT = 1000
 
 Advance = Callable[[int | None, str], Callable[[int], None]]
 
 
 def wanted(options: Mapping[str, Any]) -> bool:
-    """Whether a check can write all results file by file, without a complete report."""
+    """Whether the options need no complete report, so that a check can write the results file by file."""
     if options["resume"]:
         return True
-    kept = options["output"] or options["update_baseline"] or options["stdin_filename"] is not None
-    return FORMS[options["format"]].streamed and not kept
+    complete = options["output"] or options["update_baseline"] or options["stdin_filename"] is not None
+    return FORMS[options["format"]].streamed and not complete
 
 
 def check(
@@ -52,79 +53,80 @@ def check(
     excluded: Excluded,
     advance: Advance | None,
 ) -> NoReturn:
-    """Checks the models among ``paths``, writes the findings of each, and ends with the exit status.
+    """Checks the models that ``paths`` name, writes the findings of each, and ends with the exit status.
 
-    Raises the errors of ``files.checked``.
+    ``advance`` starts a progress bar, as in ``files.checked``. Raises the errors of ``files.checked``.
     """
-    _judge(options)
+    _refuse_contradictions(options)
     chosen = replaced(settings.of_files(options, config, policy, [FORMS["jsonl"]]), stamped=True)
     names = [shown(path) if is_url(path) else path for path in paths]
-    head = jsonl.run(__version__, paths=names, settings=_digest(options, config))
-    sink = _Resumed(options["resume"], head) if options["resume"] else _Streamed(head)
-    here, there = local_and_remote(paths)
+    header = jsonl.run(__version__, paths=names, settings=_digest(options, config))
+    sink = _Journal(options["resume"], header) if options["resume"] else _Output(header)
+    here, urls = local_and_remote(paths)
     local = discovered(here, excluded, options["force_exclude"])
-    remote = remote_files(there, excluded, options["force_exclude"])
-    only = local[0] if len(local) == 1 and not there else ""
-    heard = advance(None if there else len(local), only) if advance is not None and (there or local) else None
+    remote = remote_files(urls, excluded, options["force_exclude"])
+    only = local[0] if len(local) == 1 and not urls else ""
+    progress = advance(None if urls else len(local), only) if advance is not None and (urls or local) else None
     files = sink.missing(chain(local, remote))
     found = outcomes(files, chosen, options["jobs"], ordered=True, executor=options["executor"])
     named = named_files(here)
     keeps = policy is not None or bool(chosen.shapes) or bool(chosen.models)
-    kept, passed = _written((opened(each, named, policy) for each in found), sink, options, keeps, heard)
+    kept, skipped = _written((opened(each, named, policy) for each in found), sink, options, keeps, progress)
     tally = sink.closed()
     if tally.files == tally.skipped and not (options["allow_empty"] or excluded.unchanged):
         from irlint.command.empty import fail_empty
 
-        fail_empty(paths, passed, options, config, excluded)
+        fail_empty(paths, skipped, options, config, excluded)
     require_inputs(chosen, kept, {})
     _finish(tally, paths, options, config, policy, kept, excluded)
-    results.refuse_lacking(passed)
+    results.refuse_lacking(skipped)
     results.end(tally.worst, options["fail_on"])
 
 
 def _written(
     found: Iterable[Outcome],
-    sink: _Streamed | _Resumed,
+    sink: _Output | _Journal,
     options: Mapping[str, Any],
     keeps: bool,
-    heard: Callable[[int], None] | None,
+    progress: Callable[[int], None] | None,
 ) -> tuple[list[CheckedFile], list[CheckedFile]]:
-    """Writes the findings of each file.
+    """Writes the findings of each file, and calls ``progress`` with the number of files done.
 
-    Returns the entries of all files, [] unless ``keeps``, and the entries of skipped files: PASSED at most, and all
-    that lack a package.
+    Returns two lists: all files if ``keeps``, else none; and the skipped files, of which those after the first KEPT are
+    left out unless they were skipped because a package is missing.
     """
     kept: list[CheckedFile] = []
-    passed: list[CheckedFile] = []
-    seen: set[str] = set()
+    skipped: list[CheckedFile] = []
+    printed: set[str] = set()
     for number, outcome in enumerate(found, 1):
         sink.add(outcome)
         if keeps:
             kept.append(outcome.file)
         elif outcome.file.notices and not options["quiet"]:
-            results.note(notice for notice in outcome.file.notices if notice not in seen)
-            seen.update(outcome.file.notices if len(seen) < PASSED else ())
+            results.note(notice for notice in outcome.file.notices if notice not in printed)
+            printed.update(outcome.file.notices if len(printed) < KEPT else ())
         if options["verbose"]:
             emit_stderr(f"irlint: {results.of_file(outcome.file, len(outcome.findings))}\n")
-        if outcome.file.status == "skipped" and (len(passed) < PASSED or outcome.file.lacking):
-            passed.append(outcome.file)
-        if heard is not None:
-            heard(sink.before + number)
-    return kept, passed
+        if outcome.file.status == "skipped" and (len(skipped) < KEPT or outcome.file.lacking):
+            skipped.append(outcome.file)
+        if progress is not None:
+            progress(sink.unchanged + number)
+    return kept, skipped
 
 
-def _judge(options: Mapping[str, Any]) -> None:
+def _refuse_contradictions(options: Mapping[str, Any]) -> None:
+    """Ends the run if an option contradicts ``--resume``."""
     if not options["resume"]:
         return
     for name in ("output", "update_baseline"):
         if options[name]:
-            fail(f"--resume keeps no report for --{name.replace('_', '-')}", "help: remove one of them")
+            fail(f"--resume collects no report for --{name.replace('_', '-')}", "help: remove one of them")
     if options["stdin_filename"] is not None:
-        fail("--resume is for models in files, and - is none")
+        fail("--resume needs models in files, and - is none")
 
 
 def _digest(options: Mapping[str, Any], config: Config | None) -> str:
-    """A text that differs if the options or the configuration change the findings."""
+    """A hash of what can change the findings: the DECISIVE options, the configuration file and the baseline file."""
     from hashlib import sha256
 
     found = sha256(repr([options[name] for name in DECISIVE]).encode("utf-8", "backslashreplace"))
@@ -144,6 +146,7 @@ def _finish(
     kept: Sequence[CheckedFile],
     excluded: Excluded,
 ) -> None:
+    """Writes what follows the findings: with ``--resume`` a summary, and always the notices and the statistics."""
     text = statistics.rendered(tally) if options["statistics"] else ""
     if options["resume"]:
         emit(("" if options["quiet"] else statistics.headline(tally, config.file if config is not None else "")) + text)
@@ -152,19 +155,20 @@ def _finish(
             file = options["resume"]
             notify(f"note: with --resume, irlint prints only a summary in text; {file} has the findings, in JSON Lines")
     report = Report(tuple(kept), (), __version__)
-    # A journal does not record which suppressions the earlier runs used.
-    whole = policy if not options["resume"] else None
-    notices = results.notices(paths, options, config, whole, report, excluded)
-    results.account(report, {**options, "verbose": False}, config, notices, text)
+    # A journal does not record which suppressions were used by earlier runs, so unused suppressions are not reported.
+    reviewed = policy if not options["resume"] else None
+    notices = results.notices(paths, options, config, reviewed, report, excluded)
+    results.log(report, {**options, "verbose": False}, config, notices, text)
 
 
-class _Streamed:
-    """Writes the lines of each file to standard output."""
+class _Output:
+    """Writes the lines of each file to standard output, as JSON Lines."""
 
-    before = 0
+    #: The number of files that need no check.
+    unchanged = 0
 
-    def __init__(self, head: str) -> None:
-        self.head = head
+    def __init__(self, header: str) -> None:
+        self.header = header
         self.tally = Tally()
 
     def missing(self, files: Iterable[str | Located]) -> Iterable[str | Located]:
@@ -172,69 +176,77 @@ class _Streamed:
         return files
 
     def add(self, outcome: Outcome) -> None:
-        """Writes the findings of a file."""
+        """Writes the findings of a file, after the header if it is the first."""
         self.tally.add(entry_of(outcome.file), [each.as_dict() for each in outcome.findings])
-        emit(self.head + jsonl.of_file(outcome.file, outcome.findings), "utf-8", "json")
-        self.head = ""
+        emit(self.header + jsonl.of_file(outcome.file, outcome.findings), "utf-8", "json")
+        self.header = ""
 
     def closed(self) -> Tally:
-        """Writes the last line and returns the counts."""
+        """Writes the last line, if there is any, and returns the counts."""
         if self.tally.files:
             emit(jsonl.end(self.tally.summary()), "utf-8", "json")
         return self.tally
 
 
-class _Resumed:
-    """Writes the lines of each file to a journal, unless the journal has the file in its current state."""
+class _Journal:
+    """Writes the lines of each file to a journal, unless it already has the lines of the file in its current state.
 
-    def __init__(self, file: str, head: str) -> None:
+    Attributes:
+        other_header: Whether the header that was read differs from ``header``.
+        blocks: The number of files in the journal when it was opened.
+        new: The position at which this run began to write.
+        unchanged: The number of files that need no check, because the journal has them in their current state.
+        known: The keys of the files in the journal when it was opened.
+        current: The keys of the unchanged files.
+    """
+
+    def __init__(self, file: str, header: str) -> None:
         self.file = file
-        self.head = head
-        self.other_head = False
-        #: The number of its files, the position of the first new line, and the number of unchanged files.
-        self.blocks = self.begun = self.before = 0
-        #: The keys of its files, and of those that are unchanged.
+        self.header = header
+        self.other_header = False
+        self.blocks = self.new = self.unchanged = 0
         self.known: set[int] = set()
         self.current: set[int] = set()
         try:
             self.stream: BinaryIO = open(file, "r+b" if os.path.exists(file) else "x+b")  # noqa: SIM115
-            self._begin(head)
+            self._read()
         except journal.BrokenJournal as error:
-            fail(f"--resume: {file} is no journal of a check: {error}", "help: remove it, or give another file")
+            fail(f"--resume: {file} is no journal of a check: {error}", "help: name another file, or remove this one")
         except OSError as error:
             fail(f"--resume: cannot write {file}: {error.strerror}")
 
-    def _begin(self, head: str) -> None:
+    def _read(self) -> None:
+        """Reads the journal, removes an incomplete end, and writes the header if the file is empty."""
         end = 0
         if self.stream.seek(0, os.SEEK_END):
             self.stream.seek(0)
-            _judge_header(self.file, journal.header(self.stream), head)
+            _refuse_other_run(self.file, journal.header(self.stream), self.header)
             end = self.stream.tell()
             self.stream.seek(0)
-            self.other_head = self.stream.read(end) != head.encode("utf-8", "surrogatepass")
+            self.other_header = self.stream.read(end) != self.header.encode("utf-8", "surrogatepass")
             for block in journal.blocks(self.stream):
                 self.blocks += 1
                 if block.key is not None:
                     self.known.add(block.key)
                 end = block.end
-        self.begun = end
+        self.new = end
         self.stream.seek(end)
         self.stream.truncate()
         if not end:
-            self._write(head)
+            self._write(self.header)
 
     def missing(self, files: Iterable[str | Located]) -> Iterator[str | Located]:
-        """The files to check: those that the journal does not have in their current state."""
+        """The files to check: those that the journal does not have in their current state. Counts the others."""
         for file in files:
             key = _key(file)
             if key is not None and key in self.known:
                 self.current.add(key)
-                self.before += 1
+                self.unchanged += 1
             else:
                 yield file
 
     def add(self, outcome: Outcome) -> None:
-        """Writes the findings of a file. A file that lacks a package is omitted, so that the next run checks it."""
+        """Writes the findings of a file. One that lacks a package is left out, so that the next run checks it."""
         if outcome.file.lacking:
             return
         self._write(jsonl.of_file(outcome.file, outcome.findings))
@@ -247,8 +259,9 @@ class _Resumed:
             fail(f"--resume: cannot write {self.file}: {error.strerror}")
 
     def closed(self) -> Tally:
-        """Removes the entries of deleted and changed files and writes the last line; returns the counts."""
-        if self.before < self.blocks or self.other_head:
+        """Removes the lines of changed files and of files that this run did not find, and writes the last line. Returns
+        the counts of the whole journal."""
+        if self.unchanged < self.blocks or self.other_header:
             self._compact()
         self.stream.close()
         tally, _ = journal.tally(self.file)
@@ -257,40 +270,43 @@ class _Resumed:
         return tally
 
     def _compact(self) -> None:
-        """Replaces the journal by one without the entries of deleted and changed files."""
+        """Replaces the journal by one with the header of this run and only the lines to keep."""
         write_blocks(self.file, self._kept(), "--resume")
         self.stream.close()
 
     def _kept(self) -> Iterator[bytes]:
+        """The header, the lines of unchanged files, and the lines that this run wrote."""
         self.stream.seek(0)
         journal.header(self.stream)
-        yield self.head.encode("utf-8", "surrogatepass")
+        yield self.header.encode("utf-8", "surrogatepass")
         with open(self.file, "rb") as lines:
             for block in journal.blocks(self.stream):
                 lines.seek(block.start)
-                if block.start >= self.begun or block.key in self.current:
+                if block.start >= self.new or block.key in self.current:
                     yield lines.read(block.end - block.start)
 
 
-def _judge_header(file: str, found: Mapping[str, Any], head: str) -> None:
-    """Ends the run if a journal is of another version, other options, or only other paths."""
-    own = json.loads(head)
+def _refuse_other_run(file: str, found: Mapping[str, Any], header: str) -> None:
+    """Ends the run if a journal's header ``found`` differs from ``header`` in the version or the options, or if the two
+    have no path in common."""
+    expected = json.loads(header)
     differing = [
         what
         for name, what in (("version", "version of irlint"), ("settings", "options"))
-        if found.get(name) != own[name]
+        if found.get(name) != expected[name]
     ]
     listed = found.get("paths")
     paths = [each for each in listed if isinstance(each, str)] if isinstance(listed, list) else []
-    if not set(paths) & set(own["paths"]):
+    if not set(paths) & set(expected["paths"]):
         differing.append("paths")
     if differing:
-        there = f": {', '.join(paths) or 'none'} there" if differing == ["paths"] else ""
-        text = f"--resume: {file} is of a run with other {' and '.join(differing)}{there}"
-        fail(text, "help: remove it to begin anew, or give another file")
+        recorded = f": {', '.join(paths) or 'none'} there" if differing == ["paths"] else ""
+        text = f"--resume: {file} is of a run with other {' and '.join(differing)}{recorded}"
+        fail(text, "help: remove it to begin anew, or name another file")
 
 
 def _key(file: str | Located) -> int | None:
+    """The journal's key of a file in its current state; None if its size is unknown."""
     if not isinstance(file, str):
         return None if file.size is None else journal.key(str(file), file.size, file.stamp)
     try:

@@ -49,7 +49,7 @@ class Aligned:
             new.values[value]: value for value in (*new.graph.captured, *new.graph.inputs) if value in new.values
         }
         makers = {number: new.makers.get(value) for value, number in self._ends[1]}
-        #: The node of the new graph, and the index of its output, that makes the same output of the graph.
+        #: The node of the new graph that computes the same output of the graph, and the index of the node's output.
         self._makers_of_outputs = {value: makers.get(number) for value, number in self._ends[0]}
         both = tuple(zip((old, new), sides, self._uses, self._ends))
         self._by_key(*[_ahead(*each, each[0].leaves) for each in both])

@@ -43,7 +43,7 @@ class Side:
 
 @record
 class Matched:
-    """The inputs or outputs that two models share, those of the old model alone, and those of the new model alone."""
+    """The pairs of inputs (or outputs) of two models, and the inputs that only the old or only the new model has."""
 
     pairs: tuple[tuple[End, End], ...]
     gone: tuple[End, ...]
@@ -304,7 +304,7 @@ class _Outputs:
 
     def __init__(self, axes: Sequence[Axis], old: Taken, new: Taken) -> None:
         self.known_symbols = [_symbols(each.old for each in axes), _symbols(each.new for each in axes)]
-        #: Sizes that both models accept: those of the old model's symbols, and those of the new model's.
+        #: Sizes that both models accept, for the symbols of the old model and for the symbols of the new model.
         self.tried: list[tuple[Mapping[str, int], Mapping[str, int]]] = []
         for point in points(axes, old, new) if old.contract.satisfiable and new.contract.satisfiable else ():
             new_point, clash = carried(axes, point)

@@ -88,7 +88,7 @@ class _Condition:
         return self.formula.holds(known)
 
 
-#: Returns whether sizes of the roots satisfy the conditions; with ``changed``, whether those on this root are
+#: Returns whether sizes of the roots satisfy the conditions; with ``changed``, whether the conditions on this root are
 #: satisfied.
 Hold = Callable[..., bool]
 

@@ -36,7 +36,7 @@ SHOWN = 8
 #: Returns a hash of the elements of a constant, or None if they cannot be read.
 Digest = Callable[[Constant], "str | None"]
 
-#: Numbers of inputs that have none: an omitted input, and a value that nothing before the node makes.
+#: The numbers for an omitted input, and for a value that is not defined before the node.
 OMITTED, UNMADE = -1, -2
 
 
@@ -89,7 +89,7 @@ class Identity:
     # --- graphs -----------------------------------------------------------------------------------------------------
 
     def wired(self, graph: Graph, leaves: Mapping[Value, int], outer: Mapping[Value, int] = NOTHING) -> Wired:
-        """The graph with its numbers; ``leaves`` has the numbers of its inputs, ``outer`` those of captured values."""
+        """The graph with its numbers: ``leaves`` has those of its inputs, ``outer`` those of captured values."""
         order = ordered(graph)
         makers: dict[Value, tuple[Node, int]] = {}
         exact: dict[Value, int] = dict(leaves)

@@ -315,7 +315,7 @@ def _order(term: tuple[Monomial, int]) -> list[object]:
 
 
 def _by_sign(rows: set[Row], monomial: Monomial) -> tuple[list[Terms], list[Terms], list[Row]]:
-    """The rows with a positive coefficient of a monomial, those with a negative coefficient, and those without it."""
+    """The rows with a positive coefficient of a monomial, with a negative coefficient, and without the monomial."""
     above: list[Terms] = []
     below: list[Terms] = []
     rest: list[Row] = []

@@ -53,7 +53,7 @@ Rests = Mapping[str, list[Congruence]]
 
 
 def _simplified(a: Dim, known: Rests) -> Dim:
-    """The size with each quotient simplified, those inside of other operations first."""
+    """The size with each quotient simplified, inner quotients first."""
     total: Dim = 0
     for monomial, factor in terms_of(a).items():
         term: Dim = 1

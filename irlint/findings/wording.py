@@ -43,7 +43,7 @@ def shortened(name: str) -> str:
 
 
 def bounded(name: str) -> str:
-    """A name for all reports, also those for programs, without its middle if it has more than 1000 characters."""
+    """A name as all reports show it, also reports for programs: without its middle if it has over 1000 characters."""
     return name if len(name) <= 1000 else f"{name[:600]}...{name[-300:]}"
 
 

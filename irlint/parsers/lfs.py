@@ -50,7 +50,8 @@ def stored(pointer: Pointer, *folders: str) -> str | None:
 
 
 def _repository(folder: str) -> str | None:
-    """The ``.git`` folder of the repository around a folder, in a work tree that of the main one; else None."""
+    """The ``.git`` folder of the repository around a folder; in a linked work tree, the ``.git`` folder of the main
+    work tree. None if there is no repository."""
     while True:
         entry = os.path.join(folder, ".git")
         if os.path.isdir(entry):

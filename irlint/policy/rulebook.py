@@ -36,7 +36,7 @@ def by_code(code: str) -> Rule:
 
 
 def in_order(code: str) -> tuple[str, int, str]:
-    """The sort key of a code: its family, then its number. The codes of four digits follow those of three."""
+    """The sort key of a code: its family, then its number. Codes with four digits follow codes with three."""
     return code[:4], len(code), code
 
 

@@ -37,7 +37,7 @@ class ModelShapes:
 
     @property
     def promises(self) -> bool:
-        """Whether the entry states what the models take, accept or return."""
+        """Whether the entry states the inputs, the accepted sizes or the outputs of the models."""
         return bool(self.takes or self.accepts or self.returns)
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 #: Tools that do not read OpenVINO IR.
 ONNX_ONLY = ("onnxruntime", "trtexec")
 
-#: Tools that build all branches of a model, even those that never run.
+#: Tools that build all branches of a model, also branches that never run.
 BUILDS_BRANCHES = ("trtexec",)
 
 

@@ -145,7 +145,7 @@ def _marks(graph: Graph, value: Value, node: Node | None, outputs: set[Value], k
 
 
 def _values(graph: Graph, known: Known) -> Iterator[tuple[Value, Node | None]]:
-    """The values of a graph in order, each with the node that makes it; None for an input or an initializer."""
+    """The values of a graph in order, each with the node that computes it; None for an input or an initializer."""
     if known.format.input_node is None:
         seen: set[Value] = set()
         for value in (*graph.inputs, *graph.constants):

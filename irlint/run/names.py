@@ -28,7 +28,7 @@ class NotOneValue(ValueError):
 
 @record
 class Resolved:
-    """A value and its graph; ``node`` is the node that makes the value, or a node without outputs that uses it."""
+    """A value and its graph; ``node`` is the node that computes the value, or a node without outputs that uses it."""
 
     graph: Graph
     value: Value
@@ -128,13 +128,13 @@ def _by_node(model: Model) -> list[tuple[str, Resolved]]:
 
 
 def _listed(found: Sequence[Resolved]) -> list[str]:
-    """The values as helps, at most PROPOSED and the number of further ones."""
+    """The first PROPOSED values as lines of a help, and the number of the others."""
     shown = [_described(each) for each in found[:PROPOSED]]
     return [*shown, f"and {len(found) - PROPOSED} more"] if len(found) > PROPOSED else shown
 
 
 def _described(each: Resolved) -> str:
-    """A value as a text: its name and the node that makes it, such as ```If_0/then_branch/y`, of Add "name"``."""
+    """A value as a text: its name and the node that computes it, such as ```If_0/then_branch/y`, of Add "name"``."""
     if each.node is None:
         return f"`{each.name}`"
     label = f' "{each.node.name}"' if each.node.name and each.node.name != each.value.name else ""

@@ -111,7 +111,7 @@ def _every_problem(known: Known, targets: Sequence[str], limits: Sequence[Budget
 
 
 def _broken_promises(known: Known, settings: Settings) -> list[Problem]:
-    """The problems of a model that does not take, accept or return what the configuration states."""
+    """The problems of a model whose inputs, accepted sizes or outputs contradict the configuration."""
     entries = settings.models.of(known.model.path) if settings.models else ()
     promises = [each for each in entries if each.promises]
     if not promises:
@@ -147,7 +147,7 @@ def _suggested(suggestions: Suggestions, problem: Problem, finding: Finding) -> 
 
 
 def _with_fixes(known: Known, found: list[Problem], findings: list[Finding], data: bytes | None) -> list[Finding]:
-    """The findings, with safe fixes added to those that have one."""
+    """The findings; a finding for which a safe fix exists gets the fix."""
     from importlib import import_module
 
     from irlint.findings.edits import Fix

@@ -236,7 +236,7 @@ def skipped(path: str, data: bytes | None, skip_pointers: bool, skip_non_models:
 
 
 def _has_other_name(path: str) -> bool:
-    """Whether the name of a path (in lower case) is one that files beside models have, but not models."""
+    """Whether the name of a path (in lower case) is usual for files beside models, but not for models."""
     if path.endswith(SUFFIXES):
         return False
     weights = tuple(suffix for suffix, _ in WEIGHTS)

@@ -87,7 +87,7 @@ def _around(model: Model, name: str, depth: int) -> Set[Value]:
 
 
 def _edges(model: Model) -> tuple[dict[Value, Node], dict[Value, list[Node]]]:
-    """The node that makes each value, and the nodes that use it."""
+    """The node that computes each value, and the nodes that use it."""
     makers: dict[Value, Node] = {}
     users: dict[Value, list[Node]] = {}
     for graph in graphs(model):

@@ -73,7 +73,7 @@ def taken(
 
 
 def _covered(known: Known, entries: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The entries; those of NPUs also have the places of the nodes, the partitions and the dynamic values."""
+    """The entries; entries of NPUs also have the places of the nodes, the partitions and the dynamic values."""
     found = []
     for entry in entries:
         runtime = record_of(known, entry["name"])
@@ -142,7 +142,7 @@ def taken_of(known: Known, path: str) -> dict[str, Any]:
 
 
 def entries_of(known: Known, runtimes: Sequence[str]) -> list[dict[str, Any]]:
-    """The entries of those ``runtimes`` that read the format of an inferred model, the oldest release of each first."""
+    """The entries of the ``runtimes`` that read the format of an inferred model, the oldest release of each first."""
     return _entries(known, [each for each in runtimes if each in known.format.runtimes], every_problem(known))
 
 
@@ -153,7 +153,7 @@ def _entries(known: Known, runtimes: Iterable[str], problems: Sequence[Problem])
 
 
 def _wrong(problems: Sequence[Problem]) -> list[Problem]:
-    """The errors for which a release may refuse to load the model, without those about versions."""
+    """The errors for which a release may refuse to load the model, except errors about versions."""
     return [each for each in problems if each.is_error and not _is_late(each) and not _is_of_limits(each)]
 
 

@@ -173,7 +173,7 @@ def test_a_check_counts_what_can_be_fixed(model: Path) -> None:
         (["m.onnx", "--freeze"], "--freeze writes the shapes of --shape, which is not given"),
         (["missing.onnx"], "no such file or folder: missing.onnx"),
         ([], "no PATH was given"),
-        (["-"], "- reads a model from standard input, and needs --stdin-filename NAME"),
+        (["-"], "the PATH - and --stdin-filename NAME need each other"),
     ],
 )
 def test_what_ends_a_run(arguments: list[str], message: str, model: Path) -> None:

@@ -98,7 +98,7 @@ def test_names_that_are_globs(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["m.onnx", "z", "IRL201", "--reason", "x"], "help: it has IRL201 at y"),
+        (["m.onnx", "z", "IRL201", "--reason", "x"], "help: its findings are IRL201 at y"),
         (["m.onnx", "y", "IRL310", "--reason", "x"], "m.onnx has no finding of IRL310 at y"),
         (["m.onnx", "y", "IRL201"], "--reason is missing"),
         (["m.onnx", "y", "broadcast-mismach", "--reason", "x"], "did you mean 'broadcast-mismatch'?"),

@@ -12,7 +12,7 @@ import pytest
 from irlint.command import check as session
 from irlint.command import cli
 from irlint.command.arguments import plain_check
-from irlint.command.options import CHECK, DEFAULTS, KINDS, OWN
+from irlint.command.options import CHECK, DEFAULTS, KINDS, WITHOUT_KEY
 from irlint.policy.keys import KEYS
 
 #: Kinds of options whose values are texts as they are.
@@ -67,7 +67,7 @@ def test_defaults_are_those_of_click(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_every_row_is_an_option() -> None:
-    assert set(OWN) < set(CHECK)
+    assert set(WITHOUT_KEY) < set(CHECK)
     assert {key.option.name for key in KEYS if key.option} < {option.name for option in CHECK}
 
 

@@ -117,7 +117,7 @@ def test_a_journal_of_another_run_is_left_alone(models: Path) -> None:
     for arguments, entries in (
         (("models/0.onnx",), "of a run with other paths"),
         (("models", "--ignore", "IRL2"), "of a run with other options"),
-        (("models", "--output", "x.sarif"), "--resume keeps no report for --output"),
+        (("models", "--output", "x.sarif"), "--resume collects no report for --output"),
     ):
         result = run(*arguments, "--resume", "run.jsonl", cwd=models)
         assert (result.returncode, entries in result.stderr) == (2, True), result.stderr

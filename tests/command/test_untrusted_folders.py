@@ -174,6 +174,6 @@ def test_a_model_that_is_changed_while_it_is_fixed(tmp_path: Path) -> None:
     result = subprocess.run([sys.executable, "-c", code, "fix", "m.onnx"], cwd=tmp_path, capture_output=True, text=True)
     assert (result.returncode, result.stderr) == (
         2,
-        "irlint: error: fix: m.onnx was changed meanwhile, and is left as it is\n",
+        "irlint: error: fix: m.onnx was changed meanwhile, so it is not written\n",
     )
     assert (tmp_path / "m.onnx").read_bytes() == GOOD.read_bytes()

@@ -76,7 +76,7 @@ def test_without_filters_the_data_is_all_there_is() -> None:
         ("--node nosuch*", "no value or node matches 'nosuch*'"),
         ("--node HEAD*", "did you mean `heads`?"),
         ("--around Conv", "'Conv' matches 3 values"),
-        ("--depth 2", "--depth is only for --around"),
+        ("--depth 2", "--depth needs --around"),
     ],
 )
 def test_refused(options: str, message: str) -> None:

@@ -40,7 +40,7 @@ _VALUE_KEYS = frozenset([21 << 3 | DELIMITED, *(key for keys in _KEYS.values() f
 #: The keys of packed numbers, which hold no value if they are empty.
 _PACKED_KEYS = frozenset([7 << 3 | DELIMITED, 8 << 3 | DELIMITED])
 
-#: The attribute of a Constant for each kind: ONNX Runtime goes by the kind and ignores the name.
+#: The attribute of a Constant for each kind: ONNX Runtime reads the kind and ignores the name.
 CONSTANT_VALUES = {
     "TENSOR": "value",
     "SPARSE_TENSOR": "sparse_value",

@@ -96,7 +96,7 @@ class Linker:
         self.problems: list[Problem] = []
 
     def functions(self, records: Sequence[FunctionRecord], main: GraphRecord) -> dict[tuple[str, str, str], Function]:
-        """The functions by domain, name and overload; of several with the same ones, the first.
+        """The functions by domain, name and overload; the first if several functions are equal in all three.
 
         ``main`` is the main graph.
         """
@@ -225,7 +225,7 @@ class Linker:
         return Attribute(kind, sound if kind == "TYPE_PROTOS" else sound[0])
 
     def _declared(self, record: GraphRecord, path: str) -> dict[str, tuple[Declaration, ...]]:
-        """The declarations of each name: those of outputs first, then those of ``value_info``."""
+        """The declarations of each name: the declarations of outputs first, then those in ``value_info``."""
         declared: dict[str, tuple[Declaration, ...]] = {}
         several: dict[str, list[Declaration]] = {}
         for by, entries in (("output", record.outputs), ("value_info", record.declared)):

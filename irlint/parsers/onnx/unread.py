@@ -26,7 +26,7 @@ _TOO_LONG = b"\1" * 10
 def _layout(
     *, varints: tuple[int, ...] = (), floats: int = 0, doubles: int = 0, **inner: int | tuple[int, ...]
 ) -> Layout:
-    """The layout of a message from the numbers of its fields (0: no such field).
+    """The layout of a message from the numbers of its fields (0: the message has no such field).
 
     ``varints``, ``floats`` and ``doubles`` are packed. ``inner`` maps the name of a layout to the fields that hold this
     message.
