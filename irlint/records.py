@@ -43,11 +43,7 @@ def record(cls: Any = None, /, *, eq: bool = True, frozen: bool = True) -> Any:
     ``eq=False``, a record equals only itself.
     """
     if cls is None:
-        return lambda each: _made(each, eq)
-    return _made(cls, eq)
-
-
-def _made(cls: Any, eq: bool) -> Any:
+        return lambda each: record(each, eq=eq)  # type: ignore[call-overload]
     names = tuple(cls.__annotations__)
     body = {name: entry for name, entry in cls.__dict__.items() if name not in ("__dict__", "__weakref__", *names)}
     defaults = {name: cls.__dict__[name] for name in names if name in cls.__dict__}

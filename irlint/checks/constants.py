@@ -276,9 +276,11 @@ def _is_sound(constant: Constant) -> bool:
     """Whether the data of a constant is present, of exactly the size that its shape needs, and without problems of its
     values."""
     stored = constant.stored
-    if constant.faults or stored is None or stored.linked or _is_missing(stored) or _is_short(constant):
+    if constant.faults or stored is None or stored.linked or stored.reason or not _has_exact_size(constant):
         return False
-    return _has_exact_size(constant) and not _may_have_value_problems(constant.tensor)
+    if stored.file is not None and (stored.available is None or stored.available < (stored.size or 0)):
+        return False
+    return not _may_have_value_problems(constant.tensor)
 
 
 def _in_attributes(graph: Graph) -> Iterator[tuple[Node, Constant]]:

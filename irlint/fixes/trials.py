@@ -423,7 +423,8 @@ def _defined(graph: Graph) -> Iterator[Value]:
 def is_demand(problem: Problem) -> bool:
     """Whether the problem is that a node fixes sizes that the inputs declare as dynamic, makes two of them equal, or
     leaves none."""
-    return bool(problem.sizes) or problem.fault.rule in (EQUAL_SIZES, NO_SIZES_FIT)
+    rule = problem.fault.rule
+    return bool(problem.sizes) or rule is EQUAL_SIZES or rule is NO_SIZES_FIT
 
 
 def _contradicting(known: Known, problems: Iterable[Problem]) -> set[str]:

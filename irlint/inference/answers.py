@@ -205,7 +205,7 @@ class Memory:
             (x.dtype, x.shape, x.extent) if isinstance(x, Tensor) and x.value and _holds_floats(x.value) else x
             for x in forms
         ]
-        if wants_arithmetic() and tuple in map(type, without):
+        if tuple in map(type, without) and wants_arithmetic():
             return None
         asks_outputs = call.operator is None or question.context is not None
         return (number, question.outputs if asks_outputs else 0, *without)

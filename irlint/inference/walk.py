@@ -288,13 +288,15 @@ class Walk:
             return
         call, faults = self.binder.bound(node, frame.scope, within_function=within_function)
         self.calls[node] = call
-        self._record(graph, frame, node, faults, recorder, by_rule=False)
+        if faults:
+            self._record(graph, frame, node, faults, recorder, by_rule=False)
         if is_input:
             self._parameter(graph, frame, node, call, recorder)
             return
         if node.op == form.constant_node:
             if node.outputs and node.outputs[0] in graph.constants:
-                self._record(graph, frame, node, surplus_outputs(self.model, graph, node, 1), recorder)
+                if len(node.outputs) > 1:
+                    self._record(graph, frame, node, surplus_outputs(self.model, graph, node, 1), recorder)
                 return
             self.fixed.update(node.outputs)
         type_of = self.types.get
@@ -370,7 +372,8 @@ class Walk:
         if outputs is not None:
             outputs, more = self.limits.checked(node, inputs, outputs)
             faults = (*faults, *more)
-        self._record(graph, frame, node, faults, recorder)
+        if faults:
+            self._record(graph, frame, node, faults, recorder)
         if answer.requirements and not frame.place and node not in self.unused:
             recorder.requires += [Demand(graph.path, node, each, frame.when) for each in answer.requirements]
         return outputs
@@ -419,13 +422,13 @@ class Walk:
         graph: Graph,
         frame: Frame,
         node: Node,
-        faults: Sequence[Fault],
+        faults: Iterable[Fault],
         recorder: Recorder,
         *,
         by_rule: bool = True,
     ) -> None:
         """Records faults of a node, unless the recorder discards them."""
-        if not faults or recorder.discards:
+        if recorder.discards:
             return
         place: tuple[Reach, ...] = (*frame.place, "unused") if node in self.unused else frame.place
         recorder.faults += [Recorded(graph.path, node, each, place, by_rule, frame.when, frame.call) for each in faults]

@@ -109,6 +109,15 @@ def branched(first, second, condition=1):
     return document(layers, [(0, 1, 0), (condition, 2, 0), (3, 2, 1), (2, 4, 0)])
 
 
+def quantized_often():
+    """FakeQuantize layers that differ only in the numbers of their bounds; those of the last one are equal."""
+    layers, edges = [parameter(0, "2,3"), *[const(20 + at, "", 4 * at, 4, "f32") for at in range(4)]], []
+    for id, high in ((1, 23), (2, 23), (3, 23), (4, 21)):
+        layers += [layer(id, "FakeQuantize", 5, 'levels="65536"'), result(10 + id)]
+        edges += [(0, id, 0), (20, id, 1), (21, id, 2), (20, id, 3), (high, id, 4), (id, 10 + id, 0)]
+    return document(layers, edges)
+
+
 #: IRs, their weights, and the codes of what OpenVINO refuses to read or to compile, "" where it compiles them.
 IRS = {
     "both variables state their shape": (chained("2,3", "2,3"), b"", ""),
@@ -125,6 +134,7 @@ IRS = {
     "axes that OpenVINO works out": (ordered(LRN, ABS, [(2, 5, 0), (5, 1, 1)]), LISTS, ""),
     "axes that it does not work out": (ordered(LRN, ROLLED, FROM_ROLL), LISTS, "IRL525"),
     "a rank that it does not work out": (ordered(SQUEEZE, BOTH, FROM_ROLL), LISTS, "IRL525"),
+    "65536 levels after layers with other bounds of the same type": (quantized_often(), BOUNDS, "IRL525"),
     **{
         f"65536 levels {name}": (quantized(**given), BOUNDS, codes)
         for name, given, codes in [

@@ -229,7 +229,9 @@ class _GraphReader:
 
     def _results(self, root: Element, children: dict[str, Element], layers: list[Layer]) -> None:
         """Reports a model without outputs, and layers that look like outputs but are not."""
-        meant = [layer for layer in layers if layer.type.lower() == "result" and layer.type != "Result"]
+        types = {layer.type for layer in layers}
+        misspelled = {type for type in types if type.lower() == "result"} - {"Result"}
+        meant = [layer for layer in layers if layer.type in misspelled] if misspelled else []
         for layer in meant:
             fault = RESULT_MISSING.fault(
                 f'{layer.text} is of type "{layer.type}": only layers of type "Result" are outputs, '
@@ -237,7 +239,7 @@ class _GraphReader:
                 help='write type="Result"',
             )
             self.layers.complain(fault, Place(layer.place.element, "type"), layer)
-        if meant or any(layer.type in ("Result", "Assign", "") for layer in layers):
+        if meant or not types.isdisjoint(("Result", "Assign", "")):
             return
         found = children.get("layers")
         text = f"none of the {len(layers)} layers is a Result" if layers else "<layers> is empty"

@@ -137,7 +137,7 @@ def constant(layer: Layer, weights: WeightsFile, reader: LayerReader) -> Constan
         _complain(layer, reader, "has no <data>", None, help="add element_type, shape, offset and size to the Const")
         return Constant(Tensor(), None, place)
     stated = layer.attributes
-    texts = tuple([stated[name].value if name in stated else None for name in STATED])
+    texts = tuple([None if each is None else each.value for each in map(stated.get, STATED)])
     if None in texts:
         _complain_of_missing(layer, [name for name in STATED if name not in stated], reader)
     tensor, stored = _stored(layer, texts, weights, reader)

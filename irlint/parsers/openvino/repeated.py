@@ -169,7 +169,9 @@ def _separated(text: str) -> tuple[tuple[str, ...] | None, Own | None]:
     before_id, id, before_name, name, before_type, type, before_version, version, rest = parts
     if (before_id, before_name, before_type, before_version) != _HEAD or rest[:1] != ">":
         return None, None
-    rest, *named = rest.split(_NAMES)
+    named: list[str] = []
+    if _NAMES in rest:
+        rest, *named = rest.split(_NAMES)
     key = [type, version, rest]
     offset: str | None = None
     if type == "Const":

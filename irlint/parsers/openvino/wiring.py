@@ -157,13 +157,10 @@ class OpenPorts:
 def wiring_of(layers: Sequence[Layer], elements: Iterable[Element | Edge], reader: LayerReader) -> Wiring:
     """The wiring of a graph; complains of edges without a number, or with an invalid one."""
     wiring = _without_edges(layers)
-    unreadable = {layer.id for layer in layers if layer.key is None and layer.id}
-    for element in elements:
-        edge = element if isinstance(element, Edge) else _edge(element, unreadable, reader)
-        if edge is None:
-            wiring.incomplete = True
-        else:
-            wiring.edges.append(edge)
+    unreadable = {layer.id for layer in layers if layer.key is None and layer.id} if wiring.nameless else set[str]()
+    read = [each if isinstance(each, Edge) else _edge(each, unreadable, reader) for each in elements]
+    wiring.edges = [edge for edge in read if edge is not None]
+    wiring.incomplete = len(wiring.edges) < len(read)
     return wiring
 
 
@@ -185,7 +182,7 @@ def _without_edges(layers: Sequence[Layer]) -> Wiring:
                 targets[end] = layer, [position]
         for value in reversed(layer.values):
             sources[key, value.port] = value  # type: ignore[index]
-    nameless = sum(layer.key is None for layer in layers)
+    nameless = len(layers) - sum(map(len, by_key.values()))
     return Wiring(layers, [], by_key, set(), targets, sources, {}, nameless=nameless)
 
 
