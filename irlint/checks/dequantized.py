@@ -134,7 +134,8 @@ def misplaced(values: Values, node: Node) -> Iterator[Fault]:
         is_input = len(scales.shape) == 1 and axis in (wrong, wrong - len(weight.shape))
     else:
         before = values.maker(maker, 0)
-        is_input = before is not None and before.op in DECOMPRESSING and len(scales.shape) == len(weight.shape)
+        is_scaled = maker.op == "FakeQuantize" or (before is not None and before.op in DECOMPRESSING)
+        is_input = is_scaled and len(scales.shape) == len(weight.shape)
         is_input = is_input and all((dim == 1) == (axis != wrong) for axis, dim in enumerate(scales.shape))
     inputs, outputs = weight.shape[wrong], weight.shape[1 - wrong]
     if is_input and inputs == outputs and inputs not in (None, 1) and scales.shape != (1,):

@@ -99,6 +99,8 @@ class Intervals:
             return self.parts(node.inputs[0] if node.inputs else None, depth - 1)
         if node.op in REDUCING:
             return self._reduced(node, tensor, depth)
+        if node.op == "Expand" and tensor.shape is not None:
+            return self._spread(self.parts(node.inputs[0], depth - 1), node.inputs[0], tensor.shape)
         transfer = ELEMENTWISE.get(node.op)
         if transfer is None or not _is_aligned_right(node):
             return (self.result(node, depth),)

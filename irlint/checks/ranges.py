@@ -296,7 +296,11 @@ def _cast(values: Values, node: Node) -> Iterable[Fault]:
 
 def _is_below_1(node: Node, result: Tensor) -> bool:
     """Whether a node computes numbers of a magnitude below 1, apart from rounding."""
-    return node.op in BELOW_1 and (node.op not in OF_ROWS or (result.shape is not None and 1 not in result.shape))
+    if node.op not in OF_ROWS:
+        return node.op in BELOW_1
+    attribute = node.attributes.get("axis")
+    axis = str(-1 if attribute is None else attribute.value)
+    return result.shape is not None and axis == "-1" and len(result.shape) > 0 and result.shape[-1] not in (None, 1)
 
 
 def _computed_by(values: Values, value: Value | None) -> Node | None:

@@ -314,15 +314,14 @@ def _defined(least: float, most: float, what: str, gives: Interval) -> Transfer:
 
 
 def _artanh(given: Sequence[Interval], site: Site) -> Interval:
-    (x,) = given
+    x = given[0]
     if x.high <= -1 or x.low >= 1:
         return Interval(why=f"input 0 is {x.text}: its inverse hyperbolic tangent is infinite or NaN")
     return ANY
 
 
 def _floored(given: Sequence[Interval], site: Site) -> Interval:
-    low, high = given[0].low, given[0].high
-    return Interval(low if isinf(low) else math.floor(low), high if isinf(high) else math.floor(high))
+    return Interval(*[end if isinf(end) else math.floor(end) for end in (given[0].low, given[0].high)])
 
 
 def _leaky(given: Sequence[Interval], site: Site) -> Interval:
@@ -397,6 +396,8 @@ ELEMENTWISE: Mapping[str, Transfer] = {
     **dict.fromkeys(("Clip", "Clamp"), _clipped),
     **dict.fromkeys(("Where", "Select"), _chosen),
     **COMPARISONS,
+    **dict.fromkeys(("And", "LogicalAnd"), _least),
+    **dict.fromkeys(("Or", "LogicalOr"), _most),
     **dict.fromkeys(CONVERTING, _converted),
     **dict.fromkeys(("Relu", "ReLU"), _rectified),
     "LeakyRelu": _leaky,

@@ -326,7 +326,7 @@ class Values:
 
     def _channels(self, node: Node) -> Iterable[Fault]:
         maker = self.maker(node, 1)
-        if maker is None or maker.op not in ("DequantizeLinear", "Multiply"):
+        if maker is None or maker.op not in ("DequantizeLinear", "FakeQuantize", "Multiply"):
             return ()
         from irlint.checks import dequantized
 
