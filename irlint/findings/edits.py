@@ -61,8 +61,8 @@ class Edit:
     A declaration is identified by an ``input`` port or by the name of its value. It has the new ``shape`` and
     ``dtype``. An entry of ``shape`` is a number or the name of a size; "" keeps the declared size, and None allows any
     size. ``inputs`` are the names of additional inputs of an inserted node. ``order`` lists the old indices of the
-    nodes in the new order. ``called`` is the name of the value in texts, if it differs. Two edits with ``swaps``
-    exchange inputs of a node.
+    nodes in the new order, or the axes of a constant that is transposed. ``called`` is the name of the value in texts,
+    if it differs. Two edits with ``swaps`` exchange inputs of a node.
     """
 
     kind: Kind
@@ -231,6 +231,8 @@ def _constant(edit: Edit) -> str:
         return f"store constant {called} as {edit.value}"
     before, after = _plain(edit.before or ()), _plain(edit.value)
     differing = [at for at, (one, other) in enumerate(zip(before, after)) if one != other]
+    if edit.order:
+        return f"transpose constant {called} with {edit.order}, from {before} to {after}"
     if edit.of == "shape" and len(before) == len(after) and len(differing) == 1:
         (at,) = differing
         return f"change {before[at]} to {after[at]} on axis {at} of constant {called}"

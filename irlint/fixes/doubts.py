@@ -321,6 +321,11 @@ def _makes_output_stale(case: Case) -> bool:
     return not resizes_input(case.guess) and any(value in case.inputs.graph.outputs for value in case.outcome.stale)
 
 
+def _breaks_flow(case: Case) -> bool:
+    """Whether an edit makes a node depend on its own result, or an output independent of an input of the model."""
+    return case.inputs.flow.is_broken_by(case.guess.edits)
+
+
 def _undoes(case: Case) -> bool:
     """Whether an edit makes a Transpose keep the order of the axes, which no model needs. For an error, only if another
     Transpose has the order that it had, or the value has a single axis."""
@@ -373,6 +378,7 @@ AGAINST_ITSELF: tuple[Callable[[Case], bool], ...] = (
     _makes_output_stale,
     _is_contradicted,
     _undoes,
+    _breaks_flow,
 )
 
 #: The reasons not to suggest a guess.

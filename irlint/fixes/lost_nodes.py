@@ -66,7 +66,7 @@ def keeps_elements(edit: Edit) -> bool:
         case "insert", "node":
             return edit.name in (SQUEEZE, UNSQUEEZE, FLATTEN, RESHAPE)
         case "constant", "shape":
-            return True
+            return not edit.order
         case "attribute", "node":
             return edit.op == FLATTEN
     return False

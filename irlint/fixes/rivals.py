@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from irlint.fixes.doubts import resizes_input
 from irlint.fixes.inputs import Inputs
-from irlint.fixes.inserted import TRANSPOSE
 from irlint.fixes.ranking import Tried, first
 from irlint.inference.known import Known
 from irlint.model.tensor import Tensor
@@ -18,7 +17,7 @@ DILATIONS, PAD = "dilations", "Pad"
 def with_rivals(best: list[Tried], every: Sequence[Tried], inputs: Inputs) -> list[Tried]:
     """The best guess with its rivals, among all that fix the problem."""
     equal = [each for each in every if each.order[0] == best[0].order[0]]
-    return _with_padding([*best, *_tables(best[0], every), *_transposed(best[0], every, inputs)], equal, inputs)
+    return _with_padding([*best, *_tables(best[0], every)], equal, inputs)
 
 
 def explaining(best: Sequence[Tried], known: Known) -> list[Tried]:
@@ -36,16 +35,6 @@ def _tables(best: Tried, every: Sequence[Tried]) -> list[Tried]:
     found = [each for each in every if [edit.of for edit in each.guess.edits] == ["shape"]]
     found = [each for each in found if len(each.outcome.fixed) >= len(best.outcome.fixed)]
     return found if len(found) == 1 else []
-
-
-def _transposed(best: Tried, every: Sequence[Tried], inputs: Inputs) -> list[Tried]:
-    """A Transpose of a constant of which the dims are exchanged: then its elements may be, too."""
-    edit = best.guess.edits[0]
-    if edit.of != "shape" or edit.kind != "constant" or sorted(edit.before or ()) != sorted(edit.value):
-        return []
-    others = [each for each in every if [other.name for other in each.guess.edits] == [TRANSPOSE]]
-    values = ((each, inputs.edited(each.guess.edits[0])[1]) for each in others)
-    return [each for each, value in values if value is not None and value.name == edit.name][:1]
 
 
 def _with_padding(best: list[Tried], every: Sequence[Tried], inputs: Inputs) -> list[Tried]:

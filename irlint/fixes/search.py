@@ -9,7 +9,13 @@ from itertools import chain
 from irlint.checks.structure import UNDEFINED_NAME
 from irlint.dims import Expr, product
 from irlint.findings.edits import Edit
-from irlint.fixes.arrangements import listed, rearranged, transposed_as_declared, transposed_before
+from irlint.fixes.arrangements import (
+    listed,
+    rearranged,
+    transposed_as_declared,
+    transposed_before,
+    transposed_constants,
+)
 from irlint.fixes.blocks import as_other_users
 from irlint.fixes.clashes import Clashes
 from irlint.fixes.computed import computed
@@ -273,6 +279,7 @@ class Search:
         if filters and node.inputs[1:] and node.inputs[1]:
             ends.update({(node.inputs[1], axis): None for axis in (0, 1)})
         of_table = problem.fault.rule is BROADCAST_MISMATCH
+        yield transposed_constants(ends, guesses) if problem.is_error else iter(())
         yield guesses.contents.resized(ends, sizes, weights=filters or of_table)
         joins = [each for each in (node, *nodes) if sum(map(inputs.is_made, each.inputs)) > 1]
         dims = ((shape_of(value, self.known) or ())[axis] for value, axis in clashing)
