@@ -267,9 +267,11 @@ def _inserted(edit: Edit) -> str:
         return f"insert {'output' if edit.input is None else 'input'} port {edit.value}"
     article = "an" if edit.name[:1] in "AEIOU" else "a"
     others = [f"`{name}` as input {at}" for at, name in enumerate(edit.inputs, 1)]
-    stated = [*(written(name, value, edit.layer) for name, value in edit.value), *others]
+    joins = bool(edit.inputs and edit.called)
+    stated = [*(written(name, value, edit.layer) for name, value in edit.value), *(() if joins else others)]
     given = f" with {listed(stated)}" if stated else ""
-    of = f", {edit.called}," if edit.called else ""
+    given += f" of {edit.called}" if joins else ""
+    of = f", {edit.called}," if edit.called and not joins else ""
     return f"insert {article} {edit.name}{given} before input {edit.input}{of}".rstrip(",")
 
 

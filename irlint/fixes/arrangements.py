@@ -16,7 +16,7 @@ from irlint.inference.origins import inputs_of
 from irlint.lazy_typing import Any
 from irlint.model import Node, Problem, Value
 from irlint.model.order import downstream
-from irlint.model.tensor import FLOATS, Tensor, Type
+from irlint.model.tensor import FLOATS, INTEGERS, Tensor, Type
 from irlint.ops.layout.transposing import PERM_LENGTH
 from irlint.ops.math.linear import MATMUL_MISMATCH
 from irlint.ops.shared.operands import RANK_MISMATCH
@@ -75,6 +75,9 @@ def _inserted(problem: Problem, node: Node, port: int, given: Tensor, guesses: G
     rank = len(given.shape or ())
     if is_demand(problem):
         yield from _transposed(node, port, given, guesses)
+        if problem.is_error and guesses.known.format.writer == "onnx" and given.dtype in INTEGERS:
+            edit = guesses.inserted(UNSQUEEZE, node, port, (("axes", (rank,)),))
+            yield Guess((edit,), SELDOM, about=(node, port))
         return
     for axis, dim in enumerate(given.shape or ()):
         if dim == 1:

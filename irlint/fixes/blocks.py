@@ -74,11 +74,17 @@ class Blocks:
         """Whether a node that an edit changes has the number before as all its twins, which stay as they are."""
         others = self.twins(node)
         if edit.kind == "attribute":
-            return bool(others) and edit.index == node.index and self._is_shared(node, edit.name, others)
+            alone = len(others) == 1 and self._weights(others[0]) != self._weights(node)
+            return bool(others) and not alone and edit.index == node.index and self._is_shared(node, edit.name, others)
         for port, value in enumerate(node.inputs if others and edit.kind == "constant" and edit.of != "type" else ()):
             if value is not None and value.name == edit.name:
                 return self._is_shared(node, port, others) and all(value not in each.inputs for each in others)
         return False
+
+    def _weights(self, node: Node) -> list[object]:
+        """The shapes of the constants of a node that have several axes."""
+        types = (self.guesses.known.types.get(value) for _, value in _constants(node, self.guesses))
+        return [each.shape for each in types if isinstance(each, Tensor) and len(each.shape or ()) > 1]
 
     def counterpart(self, value: Value, twin: Node, node: Node) -> Value | None:
         """The value that is to ``node`` what ``value`` is to its ``twin``: the value itself outside of blocks, else the

@@ -333,6 +333,8 @@ class Contents:
             if not self.makers.is_constant(value) or not isinstance(known, Tensor) or known.shape is None:
                 continue
             is_weight = known.dtype in FLOATS and len(known.shape) > 1
+            if known.value is not None and known.dtype in INTEGERS:
+                continue
             for size in numbers if weights or not is_weight else ():
                 if size != known.shape[axis]:
                     shape = (*known.shape[:axis], size, *known.shape[axis + 1 :])
