@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from irlint.checks.frozen import NO_SIZES_FIT
 from irlint.dims import Shape
 from irlint.findings.edits import Edit
 from irlint.fixes.guess import Guess
@@ -75,7 +76,8 @@ def _inserted(problem: Problem, node: Node, port: int, given: Tensor, guesses: G
     rank = len(given.shape or ())
     if is_demand(problem):
         yield from _transposed(node, port, given, guesses)
-        if problem.is_error and guesses.known.format.writer == "onnx" and given.dtype in INTEGERS:
+        is_impossible = problem.fault.rule is NO_SIZES_FIT
+        if is_impossible and guesses.known.format.writer == "onnx" and given.dtype in INTEGERS:
             edit = guesses.inserted(UNSQUEEZE, node, port, (("axes", (rank,)),))
             yield Guess((edit,), SELDOM, about=(node, port))
         return

@@ -65,10 +65,18 @@ class Blocks:
         for what in self._numbered(node) if others else ():
             found = {self.guesses.had(each, what) for each in others}
             before, after = self.guesses.had(node, what), found.pop()
-            if found or None in (before, after) or before == after:
+            if found or None in (before, after) or before == after or self._has_own(node, what):
                 continue
             for guess in self._changed(node, what, before, after):
                 yield replaced(guess, count=len(others))
+
+    def _has_own(self, node: Node, what: str | int) -> bool:
+        """Whether an input has another value where all twins have the counterpart of an unused one."""
+        wired = self.wired(node) if isinstance(what, int) else []
+        if not isinstance(what, int) or what >= min(len(wired), len(node.inputs)):
+            return False
+        value = wired[what]
+        return value is not None and value is not node.inputs[what] and not self.guesses.users.get(value)
 
     def is_as_at_twins(self, edit: Edit, node: Node) -> bool:
         """Whether a node that an edit changes has the number before as all its twins, which stay as they are."""

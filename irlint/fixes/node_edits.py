@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise, permutations
+from itertools import combinations, permutations
 
 from irlint.findings.edits import Edit
 from irlint.fixes.inserted import NAMES, RESULTS
@@ -124,9 +124,9 @@ def permuted(before: Sequence[object], after: Sequence[object]) -> tuple[int, ..
     if len(before) != len(after) or len(before) > ORDERED or long[0] == long[1]:
         return ()
     orders = (each for each in permutations(range(len(before))) if [before[axis] for axis in each] == list(after))
-    return min(orders, key=_turns, default=())
+    return min(orders, key=_exchanged, default=())
 
 
-def _turns(order: Sequence[int]) -> int:
-    """The number of pairs of neighbors that do not follow each other as before."""
-    return sum(other != one + 1 for one, other in pairwise(order))
+def _exchanged(order: Sequence[int]) -> int:
+    """The number of pairs of axes that do not follow each other as before."""
+    return sum(one > other for one, other in combinations(order, 2))
