@@ -5,9 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from irlint.findings.faults import Rule, Severity, refused
+from irlint.findings.wording import either
 from irlint.inference.known import Known
 from irlint.model import Graph, Node, Problem, Value
 from irlint.model.order import graphs, used
+from irlint.model.tensor import Tensor
+
+#: At most this many unused values are named for an input in a cycle.
+UNUSED = 6
 
 UNDEFINED_NAME = Rule(
     "IRL101",
@@ -152,9 +157,9 @@ def backward_inputs(cyclic: Sequence[Node]) -> list[tuple[Node, int]]:
 
 def _help_for(cyclic: Sequence[Node], graph: Graph, known: Known) -> str:
     """The help to connect an unused layer to one of the inputs in a cycle; "" unless exactly one input has such layers,
-    which give the type that it declares."""
+    which give the type that it declares. In ONNX, the unused values for the only input that a later node makes."""
     if not known.format.ports_declare:
-        return ""
+        return _unused_for(cyclic, graph, known)
     from irlint.checks.sources import SEARCHED, makers_of_unused, unused
 
     makers = makers_of_unused(graph)
@@ -171,6 +176,27 @@ def _help_for(cyclic: Sequence[Node], graph: Graph, known: Known) -> str:
         if (text := unused(node, index, makers, graph))
     ]
     return found[0] if len(found) == 1 else ""
+
+
+def _unused_for(cyclic: Sequence[Node], graph: Graph, known: Known) -> str:
+    """The help to connect one of the unused values of the element type that the node's other inputs have; "" if several
+    inputs are made by later nodes, or if there are no such values, or too many."""
+    from irlint.checks.intended import spare_values
+
+    backward = backward_inputs(cyclic)
+    if len(backward) != 1:
+        return ""
+    (node, index) = backward[0]
+    made = {value for each in cyclic for value in each.outputs}
+    types = [known.types.get(value) for value in node.inputs if value is not None and value not in made]
+    dtypes = {each.dtype for each in types if isinstance(each, Tensor)}
+    unused = [each for each in spare_values(graph) if each not in made and each not in graph.outputs]
+    given = [(each, known.types.get(each)) for each in unused]
+    fitting = [each for each, type in given if isinstance(type, Tensor) and (not dtypes or type.dtype in dtypes)]
+    if not 0 < len(fitting) <= UNUSED:
+        return ""
+    names = either(*(f"`{each.name}`" for each in fitting))
+    return f"connect {names}, which nothing uses, as input {index} of {node.op} {_shortened(node.label)!r}"
 
 
 def _shortened(name: str) -> str:

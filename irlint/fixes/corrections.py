@@ -289,15 +289,17 @@ def _set(problem: Problem, node: Node, name: str, value: object) -> Edit:
 
 
 def _outside(problem: Problem, known: Known) -> Iterator[Edits]:
-    """Connects an unused value as an input of a node in a cycle, computed ones first. If only one of their inputs comes
-    from a later node of the file, it is that input."""
+    """Connects an unused value as an input of a node in a cycle, computed ones first; a result that nothing uses lost
+    its user, so inputs of the model come only without one. If only one of the inputs in the cycle comes from a later
+    node of the file, it is that input."""
     graph = next((each for each in graphs(known.model) if each.path == problem.graph), None)
     if graph is None or known.format.ports_declare:
         return
     cyclic = known.order(graph).cyclic
     made = {value for node in cyclic for value in node.outputs if value is not None}
     unused = [each for each in spare_values(graph) if each not in made and each not in graph.outputs]
-    unused = sorted(unused, key=lambda each: each in graph.constants)[:UNUSED]
+    lost = [each for each in unused if each not in graph.constants and each not in graph.inputs]
+    unused = (lost or sorted(unused, key=lambda each: each in graph.constants))[:UNUSED]
     backward = backward_inputs(cyclic)
     edges = [(node, port) for node in cyclic[:UNUSED] for port, value in enumerate(node.inputs) if value in made]
     for node, port in backward if len(backward) == 1 else edges:

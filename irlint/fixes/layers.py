@@ -25,7 +25,6 @@ from irlint.dims import elements
 from irlint.findings.edits import Edit
 from irlint.fixes.changes import bound
 from irlint.fixes.document import MISLED, PORTS, ROOT, Stages
-from irlint.fixes.port_maps import exchanged
 from irlint.inference.contradictions import differ
 from irlint.inference.known import Known
 from irlint.lazy_typing import TYPE_CHECKING
@@ -87,10 +86,14 @@ class Intended:
         if problem.fault.rule is UNSUPPORTED_IR_VERSION:
             yield ((Edit("ir_version", "graph", name="version", value=each),) for each in self._formats())
             return
-        if problem.is_error:
+        node, graph = problem.node, self.known.model.graph
+        if graph is None:
+            return
+        if problem.is_error and any(each.bodies for each in graph.nodes):
+            from irlint.fixes.port_maps import exchanged
+
             yield exchanged(problem, self.known)
-        node = problem.node
-        if problem.graph or self.known.model.graph is None:
+        if problem.graph:
             return
         if node is not None:
             yield from self._of_layer(problem, node)

@@ -59,8 +59,9 @@ def may_lack_node(case: Case) -> bool:
     do they make windows adjacent: a lost pooling before a size, or other strides of another node, explain as much."""
     guesses, twins = case.inputs.guesses, case.inputs.blocks.twins(case.node)
     usual = {guesses.had(each, STRIDES) for each in twins}
-    given = [edit.value for edit in case.guess.edits if edit.name == STRIDES]
-    return any(usual != {value} and value != guesses.window(case.node) for value in given)
+    given = [edit for edit in case.guess.edits if edit.name == STRIDES]
+    values = [each.value for each in given if len(each.value) == len(each.before or each.value)]
+    return any(usual != {value} and value != guesses.window(case.node) for value in values)
 
 
 def _is_axis_of_index(case: Case) -> bool:

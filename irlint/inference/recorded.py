@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Set
 
 from irlint.findings.faults import Fault, Rule, Severity
 from irlint.inference.known import Demand
 from irlint.lazy_typing import TYPE_CHECKING, Any
 from irlint.model import Node, Problem
-from irlint.records import record
+from irlint.records import record, replaced
 
 if TYPE_CHECKING:
     from irlint.inference.levels import Reach
@@ -57,6 +57,15 @@ class Recorder:
         self.discards = discards
         self.faults: list[Recorded] = []
         self.requires: list[Demand] = []
+
+
+def in_second_iteration(faults: Iterable[Recorded], before: Set[Node], *, is_certain: bool) -> Iterator[Recorded]:
+    """The errors of nodes that did not fail ``before``, each with a note; warnings unless the iteration is certain."""
+    most = Severity.ERROR if is_certain else Severity.WARNING
+    note = "this is the second iteration of the loop; its inputs are what the first one returns"
+    for each in faults:
+        if each.fault.severity is Severity.ERROR and each.by_rule and each.node not in before:
+            yield replaced(each, fault=each.fault.changed(notes=(*each.fault.notes, note)).at_most(most))
 
 
 def problems(faults: Iterable[tuple[Recorded, Fault]]) -> tuple[Problem, ...]:

@@ -16,7 +16,7 @@ from irlint.findings.faults import Fault, Severity
 from irlint.inference.answers import Answer, Memory
 from irlint.inference.known import SHAPE_OPTION, Demand, Known
 from irlint.inference.limits import Limits, surplus_outputs
-from irlint.inference.recorded import Recorded, Recorder, problems
+from irlint.inference.recorded import Recorded, Recorder, in_second_iteration, problems
 from irlint.inference.unknowns import (
     Unknowns,
     constant_type,
@@ -226,6 +226,11 @@ class Walk:
                 inner = replaced(inner, when=graph.path)
             case "tried":
                 recorder = Recorder(discards=True)
+            case "again" | "maybe again":
+                own, before = Recorder(discards=recorder.discards), set(self.faulted)
+                outputs = self.graph(graph, replaced(inner, when=graph.path), own, inputs)
+                recorder.faults += in_second_iteration(own.faults, before, is_certain=runs == "again")
+                return outputs
         return self.graph(graph, inner, recorder, inputs)
 
     def _obstacle(self, node: Node) -> Reach:
@@ -431,10 +436,7 @@ class Walk:
 def given_attributes(
     call: Call, function: Function, scope: Mapping[str, Attribute | None]
 ) -> dict[str, Attribute | None]:
-    """The attributes that a call passes to a function.
-
-    They may refer to ``scope``, the attributes of the calling function.
-    """
+    """The attributes that a call passes to a function; they may refer to ``scope``, those of the calling function."""
     return {
         name: scope.get(attribute.reference) if attribute.reference is not None else attribute
         for name, attribute in (call.attributes or {}).items()

@@ -40,8 +40,9 @@ LATER = "replace it by other operations: it is newer than OpenVINO 2026.4, the n
 
 
 #: How a body runs with some inputs: ``as declared`` uses the inputs that it declares; after ``tried``, findings are
-#: dropped.
-Runs = Literal["always", "maybe", "never", "as declared", "tried"]
+#: dropped; ``again`` is the second iteration of a loop, which ``maybe again`` may not reach. Of it, only errors count,
+#: at nodes that did not fail before.
+Runs = Literal["always", "maybe", "never", "as declared", "tried", "again", "maybe again"]
 
 
 @record

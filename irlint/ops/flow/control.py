@@ -45,6 +45,9 @@ TRIP_COUNTS = frozenset({"int32", "int64"})
 #: A trip count from here on means "as often as the condition holds".
 ENDLESS = 2**31 - 1
 
+#: A loop with this trip count has a second iteration.
+SECOND = 2
+
 
 # --- If ---------------------------------------------------------------------------------------------------------------
 
@@ -158,6 +161,8 @@ def loop(
         return context.run(body, (number, *state), "tried")[: len(initial)]
 
     state = carried(step, initial, context, search=searched)
+    if searched and not never and state != initial:
+        _run_again(step(initial), initial, number, m=m, body=body, context=context)
     exact = None
     if not never and state != initial and _ends(m):
         exact = unrolled(body, initial, number, count=_count(m), context=context)
@@ -178,6 +183,25 @@ def loop(
     stacks = [stacked(known, trips, 0) for known in outputs[len(initial) :]]
     own = passing(state, initial)
     return tuple(outside(known, own) for known in (*finals, *stacks))
+
+
+def _run_again(
+    first: Sequence[Type | None],
+    initial: Sequence[Type | None],
+    number: Tensor,
+    *,
+    m: Tensor | None,
+    body: Graph,
+    context: Context,
+) -> None:
+    """Infers the second iteration from what the first one returns, unless the loop ends before it, or may: the trip
+    count is at most 1, or the condition is unknown. Its sizes must not depend on data of the first iteration, because
+    their symbols mean other sizes in the second one."""
+    count = _count(m)
+    lasts = truth(initial[0]) and truth(first[0]) and not (isinstance(count, int) and count < SECOND)
+    if lasts and not any(name.startswith("_") for name in passing(first, initial)):
+        is_certain = _ends(m) or at_least(count, SECOND)
+        context.run(body, (number, *first), "again" if is_certain else "maybe again")
 
 
 def _check_loop(m: Tensor | None, cond: Tensor | None, values: int, *, body: Graph, context: Context) -> None:

@@ -9,6 +9,7 @@ import onnx.parser
 import pytest
 from oracles.engines import irlint_on_onnx, onnxruntime_verdict
 
+import irlint
 from irlint.dims import symbol
 from irlint.inference.walk import inferred
 from irlint.model.tensor import UNKNOWN, Optional, Tensor
@@ -259,3 +260,42 @@ def test_deeply_nested_loops_end() -> None:
         body = f"co = Identity (c) ao = Loop (m, , a) <body = {inner}>"
     text = f"g (float[1,2] a, bool c, int64 m) => (float[A,B] ao, bool co) {{ {body} }}"
     assert not isinstance(irlint_on_onnx(model(text)), str)
+
+
+CARRIED = """g ({n}float[1,{rows}] x) => (float[a,b] y) <{trips}bool c = {{{go}}}, float[3,4] w = {{1,1,1,1,1,1,1,1,1,1,1,1}}, float[1,1] one = {{1}}> {{
+  y = Loop (n, c, x) <body = b (int64 i, bool d, float[p,q] s) => (bool e, float[r,t] o) {{ e = Identity ({after}) {body} }}> }}"""
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize(
+    ("trips", "go", "after", "body", "severity"),
+    [
+        ("3", 1, "d", "o = MatMul (s, w)", "error"),
+        ("1", 1, "d", "o = MatMul (s, w)", None),
+        ("0", 1, "d", "o = MatMul (s, w)", None),
+        ("3", 0, "d", "o = MatMul (s, w)", None),
+        ("input", 1, "d", "o = MatMul (s, w)", "warning"),
+        ("3", 1, "k", "j = ReduceSum <keepdims = 0> (s) h = Cast <to = 7> (j) v = Less (h, i) k = Identity (v) o = MatMul (s, w)", None),
+        ("3", 1, "d", "o = Concat <axis = 1> (s, one)", None),
+        ("input", 1, "d", "o = Concat <axis = 1> (s, one)", None),
+        ("3", 1, "d", "u = Neg (s) v = MatMul (u, w) o = Relu (v)", "error"),
+    ],
+)  # fmt: skip
+def test_the_second_iteration(trips: str, go: int, after: str, body: str, severity: str | None) -> None:
+    """What the first iteration returns may not fit the second one, if there is one."""
+    import onnxruntime
+
+    given = ("int64 n, ", "") if trips == "input" else ("", f"int64 n = {{{trips}}}, ")
+    nodes = body if after == "d" else body.replace(" o =", f" e = Identity ({after}) o =")
+    text = CARRIED.format(n=given[0], trips=given[1], rows=3, go=go, after=after, body=body)
+    text = text if after == "d" else text.replace("e = Identity (k) ", "").replace(body, nodes)
+    found = [each for each in irlint.check(model(text)).findings if each.severity.value != "note"]
+    assert [(each.rule.code, each.severity.value) for each in found] == [("IRL320", severity)] * (severity is not None)
+    onnxruntime.set_default_logger_severity(4)
+    session = onnxruntime.InferenceSession(model(text).SerializeToString(), providers=["CPUExecutionProvider"])
+    feeds = {"x": np.ones((1, 3), np.float32)} | ({"n": np.array(2)} if trips == "input" else {})
+    if severity is None:
+        session.run(None, feeds)
+    else:
+        with pytest.raises(Exception, match="MatMul"):
+            session.run(None, feeds)

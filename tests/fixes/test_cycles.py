@@ -1,0 +1,44 @@
+"""Cycles: the unused values that may break one are named. ONNX Runtime is asked."""
+
+from __future__ import annotations
+
+import re
+
+import onnx.parser
+import pytest
+
+import irlint
+
+HEAD = '<ir_version: 8, opset_import: ["" : 17]> g (float[2,4] x, float[2,4] z'
+RING = "{ a = Add (x, d) b = Relu (a) c = Neg (b) d = Tanh (c) y = Add (d, x) }"
+
+#: What follows the first inputs of a model, and behind | the help and the suggestion.
+CYCLES = f"""
+) => (float[2,4] y) {RING} | connect `z`, which nothing uses, as input 1 of Add 'a' | connect `z` as input 1
+, float[2,4] u) => (float[2,4] y) {RING} | connect `z` or `u`, which nothing uses, as input 1 of Add 'a' | connect `z` as input 1, or connect `u` as input 1
+, float[2,4] u, float[2,4] v, int64[3] k) => (float[2,4] y) {RING} | connect `z`, `u` or `v`, which nothing uses, as input 1 of Add 'a' |
+, float[2,4] u) => (float[2,4] y) {{ a = Exp (z) b = Relu (c) c = Neg (b) y = Add (c, x) }} | connect `u` or `a`, which nothing uses, as input 0 of Relu 'b' | connect `a` as input 0
+""".strip().splitlines()  # fmt: skip
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("line", CYCLES)
+def test_the_unused_values_for_a_cycle(line: str) -> None:
+    import onnxruntime
+
+    text, help, suggestion = (part.strip() for part in line.split("|"))
+    model = onnx.parser.parse_model(HEAD + text)
+    for node in model.graph.node:
+        node.name = node.output[0]
+    with pytest.raises(Exception, match="not acyclic"):
+        onnxruntime.InferenceSession(model.SerializeToString())
+    (found,) = [each for each in irlint.check(model).findings if each.severity.value == "error"]
+    assert (found.rule.code, found.help, found.suggestion or "") == ("IRL103", help, suggestion)
+    assert (found.fix is not None) == (bool(suggestion) and ", or" not in suggestion)
+    names, port, node = re.search(r"connect (.*), which nothing uses, as input (\d) of \w+ '(\w+)'", help).groups()  # type: ignore[union-attr]
+    for name in re.findall("`(.*?)`", names):
+        fixed = onnx.ModelProto()
+        fixed.CopyFrom(model)
+        (user,) = [each for each in fixed.graph.node if each.name == node]
+        user.input[int(port)] = name
+        onnxruntime.InferenceSession(fixed.SerializeToString())
