@@ -41,6 +41,9 @@ SWAPPED = 8
 STRIDES = "strides"
 KERNELS = ("kernel_shape", "kernel")
 
+#: The attribute of ONNX that lists the pads at the begins of the axes and then those at the ends.
+PADS_OF_BOTH_ENDS = "pads"
+
 #: Of at most this many inputs, each two are exchanged.
 FEW = 4
 
@@ -232,6 +235,10 @@ class Guesses(NodeEdits):
         """Lists of another length: an equal number for each spatial axis, as other lists of the node have it, or one
         half of a list that repeats itself."""
         lists = {name: tuple(value) for name, value in given.items() if isinstance(value, (tuple, list)) and value}
+        cut = {name: _cut(name, value, rank - SPATIAL) for name, value in lists.items()}
+        edits = [self.attribute(node, name, cut[name], value) for name, value in lists.items() if cut[name] != value]
+        if len(edits) > 1:
+            yield Guess(tuple(edits), SELDOM)
         for name, value in lists.items():
             half = len(value) // 2
             lengths = {len(each) for each in lists.values()} | {rank - SPATIAL, 2 * (rank - SPATIAL)} - {len(value)}
@@ -336,6 +343,14 @@ class Guesses(NodeEdits):
                 yield Guess((self.inserted(TRANSPOSE, node, port, (("perm", perm),), called),), GUESS)
             else:
                 yield Guess((self.constant(value, other, "shape"),), GUESS)
+
+
+def _cut(name: str, value: tuple[Any, ...], spatial: int) -> tuple[Any, ...]:
+    """The entries of a list for the first spatial axes, if it has entries for more axes; pads are two lists."""
+    half = len(value) // 2
+    if name == PADS_OF_BOTH_ENDS:
+        return (*value[:spatial], *value[half : half + spatial]) if half > spatial > 0 else value
+    return value[:spatial] if len(value) > spatial > 0 else value
 
 
 def _is_regular(window: Sequence[int], before: Sequence[int] | None) -> bool:
