@@ -223,6 +223,8 @@ class Suggestions:
     def _breaks_flow(self, edits: Sequence[Edit]) -> bool:
         """Whether edits make a cycle, or an output independent of an input of the model."""
         graph = self.known.model.graph
+        if not any(edit.kind == "input" or edit.inputs for edit in edits):
+            return False
         if self._flow is None and graph is not None:
             from irlint.fixes.flow import Flow
 
