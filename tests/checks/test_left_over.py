@@ -49,7 +49,7 @@ def test_a_removed_layer_leaves_layers_over(tmp_path: Path) -> None:
     at = places["padded"]
     lines = (text[:at] + text[text.index("</layer>", at) + len("</layer>") :]).splitlines()
     kept = "\n".join(each for each in lines if f'to-layer="{ids["padded"]}"' not in each)
-    lost = f'from-layer="{ids["padded"]}" from-port="4"'
+    lost = f'from-layer="{ids["padded"]}" from-port="3"'
     assert lost in kept
     path.write_text(kept.replace(lost, f'from-layer="{ids["r"]}" from-port="1"'))
     assert outcomes([path])[0][0] == "ok"
