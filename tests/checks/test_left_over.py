@@ -37,7 +37,7 @@ def test_a_removed_layer_leaves_layers_over(tmp_path: Path) -> None:
     from openvino import opset13 as op
 
     x = op.parameter([-1, 3], numpy.float32, name="x")
-    sizes = op.concat([op.constant(numpy.array([0])), op.relu(op.constant(numpy.array([1])))], 0, name="sizes")
+    sizes = op.concat([op.constant(numpy.array([1])), op.relu(op.constant(numpy.array([0])))], 0, name="sizes")
     padded = op.pad(op.relu(x, name="r"), op.constant(numpy.array([0, 0])), sizes, "constant", name="padded")
     path = tmp_path / "m.xml"
     model = openvino.Model([op.result(op.exp(padded), name="y")], [x], "m")
