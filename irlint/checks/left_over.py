@@ -62,14 +62,15 @@ def _end(constant: Constant) -> int | None:
 
 
 def _unused(known: Known) -> list[Problem]:
-    """One problem of all layers of the main graph that lead to no result; [] if there are none."""
+    """One problem of all layers of the main graph that lead to no result; [] if there are none, or if one of
+    them is meant to be a result, which is a finding of its own."""
     graph = known.model.graph
     if graph is None:
         return []
     alive, needed = live(graph, known.format.keeps_alive), used_values(graph)
     dead = [node for node in graph.nodes if node not in alive]
     ends = [node for node in dead if needed.isdisjoint(node.outputs)]
-    if not ends:
+    if not ends or not all(node.outputs for node in dead):
         return []
     from irlint.checks.hygiene import UNUSED_NODE
 

@@ -9,7 +9,7 @@ from functools import cached_property
 
 from irlint.findings.edits import Edit
 from irlint.fixes.guess import SEVERAL, Guess
-from irlint.fixes.guesses import Guesses
+from irlint.fixes.guesses import STRIDES, Guesses
 from irlint.fixes.inserted import CAST, RESHAPE
 from irlint.fixes.other_values import USUAL
 from irlint.lazy_typing import Any
@@ -82,7 +82,8 @@ class Blocks:
         """Whether a node that an edit changes has the number before as all its twins, which stay as they are."""
         others = self.twins(node)
         if edit.kind == "attribute":
-            alone = len(others) == 1 and self._weights(others[0]) != self._weights(node)
+            of_filters = edit.name == STRIDES and len(others) == 1
+            alone = of_filters and self._weights(others[0]) != self._weights(node)
             return bool(others) and not alone and edit.index == node.index and self._is_shared(node, edit.name, others)
         for port, value in enumerate(node.inputs if others and edit.kind == "constant" and edit.of != "type" else ()):
             if value is not None and value.name == edit.name:
