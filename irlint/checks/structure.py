@@ -8,7 +8,7 @@ from irlint.findings.faults import Rule, Severity, refused
 from irlint.findings.wording import either
 from irlint.inference.known import Known
 from irlint.model import Graph, Node, Problem, Value
-from irlint.model.order import graphs, used
+from irlint.model.order import graphs, used, varying
 from irlint.model.tensor import Tensor
 
 #: At most this many unused values are named for an input in a cycle.
@@ -190,7 +190,10 @@ def _unused_for(cyclic: Sequence[Node], graph: Graph, known: Known) -> str:
     made = {value for each in cyclic for value in each.outputs}
     types = [known.types.get(value) for value in node.inputs if value is not None and value not in made]
     dtypes = {each.dtype for each in types if isinstance(each, Tensor)}
+    changing = varying(graph, known.order(graph).nodes)
+    others = {value for at, value in enumerate(node.inputs) if at != index} & (changing | made)
     unused = [each for each in spare_values(graph) if each not in made and each not in graph.outputs]
+    unused = [each for each in unused if others or each in changing]
     given = [(each, known.types.get(each)) for each in unused]
     fitting = [each for each, type in given if isinstance(type, Tensor) and (not dtypes or type.dtype in dtypes)]
     if not 0 < len(fitting) <= UNUSED:

@@ -109,7 +109,7 @@ class Contents:
             swapped = (each for each in _entries_swapped(entries) if name not in TARGETS or _rest_moved(entries, each))
             for whole in dict.fromkeys((*listed, *swapped)):
                 if (value, whole) not in tried:
-                    usual_one = whole in listed or name in TARGETS
+                    usual_one = whole in listed or (name in TARGETS and not others)
                     yield from self._other_list(node, port, value, whole, USUAL if usual_one else SELDOM)
 
     def _other_indices(

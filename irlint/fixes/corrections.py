@@ -34,7 +34,7 @@ from irlint.inference.known import Known
 from irlint.inference.opsets import ANOTHER_OPSET
 from irlint.lazy_typing import Literal
 from irlint.model import Graph, Node, Problem, Value
-from irlint.model.order import graphs
+from irlint.model.order import graphs, varying
 from irlint.model.tensor import NUMBERED_TYPES, Tensor, disagree
 from irlint.ops.shared.bodies import BODY_ARITY, BODY_TYPES, CARRIED_TYPE, CONTROL_INPUT, SCAN_LENGTH
 from irlint.ops.shared.broadcast import SHAPES_DIFFER
@@ -298,12 +298,14 @@ def _outside(problem: Problem, known: Known) -> Iterator[Edits]:
     cyclic = known.order(graph).cyclic
     made = {value for node in cyclic for value in node.outputs if value is not None}
     unused = [each for each in spare_values(graph) if each not in made and each not in graph.outputs]
-    lost = [each for each in unused if each not in graph.constants and each not in graph.inputs]
-    unused = (lost or sorted(unused, key=lambda each: each in graph.constants))[:UNUSED]
+    changing = varying(graph, known.order(graph).nodes)
+    lost = [each for each in unused if each in changing and each not in graph.inputs]
+    unused = (lost or sorted(unused, key=lambda each: each not in changing))[:UNUSED]
     backward = backward_inputs(cyclic)
     edges = [(node, port) for node in cyclic[:UNUSED] for port, value in enumerate(node.inputs) if value in made]
     for node, port in backward if len(backward) == 1 else edges:
-        for each in unused:
+        others = {value for at, value in enumerate(node.inputs) if at != port}
+        for each in unused if others & (changing | made) else [each for each in unused if each in changing]:
             yield (Edit("input", "node", graph.path, node.label, node.index, "", each.name, input=port, op=node.op),)
 
 

@@ -28,6 +28,9 @@ SIBLINGS = 2
 #: Of a size that is rounded, at most this part changes.
 ROUNDED = 8
 
+#: The attributes that name the element type of a result. Other nodes say nothing about it.
+TYPE_ATTRIBUTES = ("to", "destination_type", "output_type", "dtype")
+
 #: Two inputs are exchanged by so many edits.
 PAIR = 2
 
@@ -46,7 +49,7 @@ def changes_sizes(edit: Edit) -> bool:
 @record
 class Case:
     """A guess that fixes a problem, with its outcome. ``problems`` are all problems of the model, ``rivals`` other
-    guesses that fix as much."""
+    guesses that fix as much. It is ``outranked`` by a guess against which only likeness speaks."""
 
     guess: Guess
     problem: Problem
@@ -54,6 +57,7 @@ class Case:
     problems: Sequence[Problem]
     inputs: Inputs
     rivals: Sequence[Guess] = ()
+    outranked: bool = False
 
     @property
     def node(self) -> Node:
@@ -77,6 +81,13 @@ def is_doubtful(case: Case) -> bool:
 def is_mistaken(case: Case) -> bool:
     """Whether something speaks against a guess itself: the next one is looked for."""
     return any(doubt(case) for doubt in AGAINST_ITSELF)
+
+
+def is_unlike(case: Case) -> bool:
+    """Whether nothing but its likeness to other nodes, or to a node without effect, speaks against a guess."""
+    return any(doubt(case) for doubt in OF_LIKENESS) and not any(
+        doubt(case) for doubt in AGAINST_ITSELF if doubt not in OF_LIKENESS
+    )
 
 
 # --- reasons not to suggest a guess -----------------------------------------------------------------------------------
@@ -136,7 +147,7 @@ def _is_as_at_siblings(edit: Edit, node: Node, inputs: Inputs) -> bool:
     """Whether several nodes of the operator have the old value and none has the new one. Also true if all nodes whose
     constants have the same shapes have the old value."""
     guesses = inputs.guesses
-    if edit.before is None or edit.index != node.index:
+    if edit.before is None or edit.index != node.index or edit.name in TYPE_ATTRIBUTES:
         return False
     before, value = (tuple(each) if isinstance(each, list) else each for each in (edit.before, edit.value))
     siblings = [each for each in guesses.of(node) if each is not node]
@@ -398,6 +409,9 @@ def _fixes_more(case: Case) -> bool:
         (one in (-1, 0) and other > 0) or (other == 1 != one and type(one) is int) for one, other in pairs
     )
 
+
+#: The reasons not to suggest a guess that another mistake in the model may explain.
+OF_LIKENESS: tuple[Callable[[Case], bool], ...] = (is_against_others, _is_against_twins, _undoes)
 
 #: The reasons not to suggest a guess that leave other guesses as they are.
 AGAINST_ITSELF: tuple[Callable[[Case], bool], ...] = (

@@ -18,13 +18,11 @@ TYPED = (*SIZED, ELEMENT_TYPES, "operators")
 
 
 def may_be_fixed(problem: Problem, known: Known) -> bool:
-    """Whether irlint searches for edits that fix a problem of a node. In a body, only errors about sizes are fixed."""
+    """Whether irlint searches for edits that fix a problem of a node of the main graph."""
     node, family = problem.node, problem.fault.rule.family
-    if node is None or problem.because is not None or node not in known.calls or node.bodies:
+    if node is None or problem.graph or problem.because is not None or node not in known.calls or node.bodies:
         return False
-    if problem.graph and not (problem.is_error and problem.by_rule and family in SIZED):
-        return False
-    if problem.fault.severity is Severity.NOTE or problem.graph.startswith("function:"):
+    if problem.fault.severity is Severity.NOTE:
         return False
     if problem.fault.rule is UNDEFINED_NAME or is_demand(problem):
         return len(problem.sizes) <= SIZES
@@ -37,3 +35,10 @@ def may_be_fixed(problem: Problem, known: Known) -> bool:
             contradicts(each := known.types.get(value), value) or disagrees(each, value, terms) for value in given
         )
     return problem.by_rule and problem.is_error and family in TYPED
+
+
+def may_be_sized(problem: Problem) -> bool:
+    """Whether irlint searches for sizes of the model's inputs that fix an error in a body."""
+    is_root = problem.because is None and problem.node is not None and not problem.node.bodies
+    in_body = bool(problem.graph) and not problem.graph.startswith("function:")
+    return in_body and is_root and problem.is_error and problem.by_rule and problem.fault.rule.family in SIZED

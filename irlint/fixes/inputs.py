@@ -18,7 +18,7 @@ from irlint.fixes.names import may_be_renamed
 from irlint.fixes.other_values import GUESS, SELDOM, UNSURE, USUAL
 from irlint.inference.origins import inputs_of
 from irlint.model import Node, Value
-from irlint.model.order import downstream
+from irlint.model.order import downstream, used_values
 from irlint.model.tensor import FLOATS, Tensor, Type
 from irlint.records import replaced
 
@@ -120,7 +120,7 @@ class Inputs:
         made = [value for each in self.graph.nodes for value in each.outputs if value is not None]
         for value in {*made, *self.graph.constants, *self.graph.inputs}:
             names[value.name] = names.get(value.name, 0) + 1
-        returned = set(self.graph.outputs)
+        needed = used_values(self.graph)
         spare = [
             (value, known)
             for value in (
@@ -131,7 +131,7 @@ class Inputs:
             if value is not None
             and not self.users.get(value)
             and isinstance(known := self.known.types.get(value), Tensor)
-            and value not in returned
+            and value not in needed
             and names.get(value.name, 1) == 1
         ]
         counts: dict[str | None, int] = {}

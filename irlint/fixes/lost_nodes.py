@@ -13,7 +13,7 @@ from irlint.fixes.inserted import AXES_ARE_AN_INPUT, FLATTEN, RESHAPE, SQUEEZE, 
 from irlint.fixes.other_values import USUAL
 from irlint.fixes.trials import Trials
 from irlint.inference.origins import inputs_of
-from irlint.model import Node
+from irlint.model import Node, Value
 from irlint.model.order import downstream
 from irlint.model.tensor import FLOATS, Tensor, Type
 
@@ -33,10 +33,29 @@ def with_left_over(node: Node, inputs: Inputs) -> Iterator[Guess]:
         if left.dtype != "int64" or left.rank != 1 or left.ints is None or value in node.inputs:
             continue
         for port, given in enumerate(inputs_of(node, known)):
-            if isinstance(given, Tensor) and given.shape is not None and node.inputs[port] is not None:
+            data = node.inputs[port]
+            if isinstance(given, Tensor) and given.shape is not None and data is not None:
+                places = _places(node, port, data, value, inputs)
                 for op in _operators(given, left, known.model.opsets.get("", 0)):
-                    edit = guesses.inserted(op, node, port, inputs=(value.name,))
-                    yield Guess((edit,), USUAL, count=1)
+                    edits = [guesses.inserted(op, user, at, inputs=(value.name,)) for user, at in places]
+                    yield Guess(tuple(edits), USUAL, count=1, sure=not _is_made_before(value, data, inputs))
+
+
+def _places(node: Node, port: int, data: Value, value: Value, inputs: Inputs) -> list[tuple[Node, int]]:
+    """The inputs before which the lost node was: if it took a computed value, all inputs that take the data later."""
+    maker = inputs.makers.of(value)
+    if maker is None or maker.node is None or not inputs.is_made(value):
+        return [(node, port)]
+    users = [each for each in inputs.users.get(data, ()) if each.index > maker.node.index]
+    places = [(user, at) for user in users for at, given in enumerate(user.inputs) if given is data]
+    return places if (node, port) in places else [(node, port)]
+
+
+def _is_made_before(value: Value, data: Value, inputs: Inputs) -> bool:
+    """Whether a node computes a value before another one computes ``data``: the lost node may have been between."""
+    first, second = inputs.makers.of(value), inputs.makers.of(data)
+    nodes = [each.node for each in (first, second) if each is not None and each.node is not None]
+    return len(nodes) > 1 and inputs.is_made(value) and nodes[0].index < nodes[1].index
 
 
 def joined_left_over(nodes: Sequence[Node], inputs: Inputs) -> Iterator[Guess]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from irlint.checks.declared import SHAPE_CONTRADICTED
-from irlint.dims import product
+from irlint.dims import elements, product
 from irlint.findings.edits import Edit
 from irlint.findings.faults import Severity
 from irlint.fixes.inserted import CAST
@@ -91,6 +91,34 @@ def instead_of_type(edits: Edits, problem: Problem, known: Known) -> Iterator[Ed
     of_input = edits[0].kind == "declaration" and edits[0].name in {each.name for each in graph.inputs}
     if (of_input or (edits[0].kind == "attribute" and edits[0].index == node.index)) and not is_made:
         yield (Edit("declaration", "node", problem.graph, name=value.name, dtype=given.dtype),)
+
+
+def instead_of_conversion(edits: Edits, known: Known) -> Edits:
+    """Gives an input or a constant of an IR the element type to which ``edits`` convert it; () for another value,
+    and if the bytes of the constant do not fit the type."""
+    from irlint.fixes.new_layers import CONVERT
+    from irlint.parsers.openvino.types import element_type
+    from irlint.parsers.weights import byte_size
+
+    graph, edit = known.model.graph, edits[0]
+    user = next((each for each in graph.nodes if each.index == edit.index), None) if graph is not None else None
+    value = user.inputs[edit.input] if user is not None and edit.input is not None else None
+    node = next((each for each in graph.nodes if value in each.outputs), None) if graph is not None and value else None
+    if graph is None or value is None or node is None or edit.name != CONVERT:
+        return ()
+    name = str(dict(edit.value).get("destination_type"))
+    dtype, constant = element_type(name), graph.constants.get(value)
+    place = {"node": node.label, "index": node.index, "layer": node.id or ""}
+    is_input = node.op == known.format.input_node
+    called = f'layer {node.id} "{node.name}"' if is_input else f"output port {node.output_ports[0].id}"
+    declared = Edit("declaration", name=value.name, dtype=dtype or "", called=called, **place)  # type: ignore[arg-type]
+    if is_input:
+        return (declared,)
+    shape = constant.tensor.shape if constant is not None else None
+    count = elements([each for each in shape or () if isinstance(each, int)])
+    if constant is None or constant.stored is None or byte_size(dtype or "", count) != constant.stored.size:
+        return ()
+    return Edit("attribute", name="element_type", value=name, op=node.op, **place), declared  # type: ignore[arg-type]
 
 
 def _output(problem: Problem, known: Known) -> Value | None:

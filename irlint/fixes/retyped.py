@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from irlint.findings.edits import Edit
+from irlint.fixes.doubts import TYPE_ATTRIBUTES
 from irlint.fixes.guess import Guess
 from irlint.fixes.inputs import Inputs, dtype_of
 from irlint.fixes.inserted import CAST
@@ -17,9 +18,6 @@ from irlint.records import replaced
 
 #: At most this many nodes are examined, going back from a node whose element types clash.
 TYPED_NODES = 6
-
-#: The attributes that name the element type of a result.
-TYPE_ATTRIBUTES = ("to", "destination_type", "output_type", "dtype")
 
 
 def retyped(problem: Problem, node: Node, inputs: Inputs) -> Iterator[Guess]:

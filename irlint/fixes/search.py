@@ -27,6 +27,7 @@ from irlint.fixes.doubts import (
     is_against_others,
     is_doubtful,
     is_mistaken,
+    is_unlike,
     strands,
 )
 from irlint.fixes.fixable import may_be_fixed
@@ -133,7 +134,9 @@ class Search:
 
     def _case(self, tried: Tried, problem: Problem, rivals: Sequence[Tried] = ()) -> Case:
         others = tuple(each.guess for each in rivals if each.order[0] <= tried.order[0] and each is not tried)
-        return Case(tried.guess, problem, tried.outcome, self.problems, self.inputs, others)
+        unproven = bool(rivals) and tried.guess.count <= 0
+        outranked = unproven and any(each.order <= tried.order for each in self.against)
+        return Case(tried.guess, problem, tried.outcome, self.problems, self.inputs, others, outranked)
 
     def _demands(self, tried: Tried, problem: Problem) -> int:
         """The number of requirements that the node has after a guess."""
@@ -182,9 +185,11 @@ class Search:
         best: list[Tried] = []
         declared: list[Tried] = []
         every: list[Tried] = []
+        self.against: list[Tried] = []
         for stage in self._stages(problem, trials):
             tried = deciding(list(self._tried(stage, problem, trials)), problem)
             tried = [each for each in tried if each.guess.edits not in refused]
+            self.against += [each for each in tried if is_unlike(self._case(each, problem))]
             tried = [each for each in tried if not is_mistaken(self._case(each, problem))]
             declared += [each for each in tried if each.guess.redeclares]
             every += tried

@@ -11,6 +11,7 @@ from itertools import islice
 from irlint.binding.calls import ATTRIBUTE_KIND
 from irlint.checks.declared import TYPE_CONTRADICTED
 from irlint.checks.hygiene import UNUSED_NODE
+from irlint.checks.structure import CYCLE
 from irlint.dims import product
 from irlint.findings.edits import Edit, Fix, message
 from irlint.findings.faults import Severity
@@ -232,12 +233,15 @@ class Suggestions:
         return self._flow is not None and self._flow.is_broken_by(edits)
 
     def _corrected(self, problem: Problem) -> Suggestion | None:
-        """The correction of a misspelled name or of a wrong opset import."""
+        """The correction of a misspelled name, of a wrong opset import, or of a cycle. One of several unused values, of
+        which only one fits, is not sure to be the right one for a cycle."""
         from irlint.fixes.corrections import corrections, is_ambiguous
 
         found: list[tuple[tuple[Edit, ...], Outcome]] = []
+        values = set()
         for at, edits in enumerate(islice(corrections(problem, self.known), self._most)):
             self.looked += not at
+            values.add(edits[0].value)
             outcome = self.rechecked.outcome(edits, problem)
             if outcome is not None and not self._breaks_flow(edits):
                 found.append((edits, outcome))
@@ -245,11 +249,22 @@ class Suggestions:
                     break
         best = _best(problem, found)
         renames = best is not None and best.alternatives[0][0].of == "operator"
-        return replaced(best, sure=False) if best is not None and renames and is_ambiguous(problem) else best
+        of_several = problem.fault.rule is CYCLE and len(values) > 1
+        is_unsure = of_several or (renames and is_ambiguous(problem))
+        return replaced(best, sure=False) if best is not None and is_unsure else best
 
     def _or_declared(self, found: Suggestion) -> Suggestion:
         """The suggestion. If it sets the element type of an output of the model at the node that makes it, the declared
-        type may be wrong instead, unless other nodes convert to that type."""
+        type may be wrong instead, unless other nodes convert to that type. If it converts an input or a constant of an
+        IR, that may have the other type instead, unless a layer is missing."""
+        is_inserted = (found.alternatives[0][0].kind, found.alternatives[0][0].of) == ("insert", "node")
+        wiring = self._document.wiring if is_inserted and self._document is not None else None
+        if wiring is not None and not wiring.is_layer_missing:
+            from irlint.fixes.redeclared import instead_of_conversion
+
+            other = instead_of_conversion(found.alternatives[0], self.known)
+            fits = bool(other) and self.rechecked.outcome(other, found.problem) is not None
+            return replaced(found, alternatives=(other, *found.alternatives)[:SUGGESTED]) if fits else found
         if found.problem.fault.rule is not TYPE_CONTRADICTED or len(found.outcome.fixed) > 1:
             return found
         from irlint.fixes.redeclared import instead_of_type
@@ -261,10 +276,10 @@ class Suggestions:
         graph = self.known.model.graph
         if graph is None or problem.node is None:
             return None
-        from irlint.fixes.fixable import may_be_fixed
+        from irlint.fixes.fixable import may_be_fixed, may_be_sized
         from irlint.fixes.search import Search
 
-        if not may_be_fixed(problem, self.known):
+        if not may_be_fixed(problem, self.known) and not may_be_sized(problem):
             return None
         self.looked += 1
         if self._search is None:

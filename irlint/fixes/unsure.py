@@ -26,7 +26,12 @@ DIVIDED = (7, 2)
 
 def is_unsure(case: Case) -> bool:
     """Whether the guess is suggested but not written to the file."""
-    return case.guess.likely == UNSURE or not case.guess.sure or any(doubt(case) for doubt in UNSURE_WHERE)
+    return (
+        case.outranked
+        or case.guess.likely == UNSURE
+        or not case.guess.sure
+        or any(doubt(case) for doubt in UNSURE_WHERE)
+    )
 
 
 def _leaves_problems(case: Case) -> bool:
@@ -92,12 +97,15 @@ def _inserts_for_demand(case: Case) -> bool:
 
 
 def _is_undone(case: Case) -> bool:
-    """Whether an inserted Transpose undoes one on the path to its value: rather that one is wrong."""
+    """Whether an inserted Transpose follows another one, or undoes one on the path to its value: rather that one is
+    wrong."""
     inputs = case.inputs
     for edit in case.guess.edits:
         value = inputs.edited(edit)[1] if edit.kind == "insert" and edit.name == TRANSPOSE else None
         maker = inputs.makers.of(value) if value is not None else None
         last = maker.node if maker is not None else None
+        if last is not None and last.op == TRANSPOSE:
+            return True
         order = dict(edit.value).get("perm") if last is not None else None
         for each in inputs.graph.nodes if order else ():
             if _inverse(each) == order and (last is each or last in downstream(each, inputs.graph)):

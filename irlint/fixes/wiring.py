@@ -108,7 +108,7 @@ class Wiring:
         for target, several in doubled[:FEW]:
             yield self._whole(self._parted(target, several))
             yield ((self._connected(value, target),) for value in self._values(several))
-        if not broken and not doubled and not self._is_layer_missing:
+        if not broken and not doubled and not self.is_layer_missing:
             for target in self.wires.free[:FEW]:
                 yield self._whole(self._as_elsewhere(target))
                 yield self._whole(self.fed(target, self.unused))
@@ -285,7 +285,7 @@ class Wiring:
         return [value for node in nodes for value in node.outputs if value is not None]
 
     @cached_property
-    def _is_layer_missing(self) -> bool:
+    def is_layer_missing(self) -> bool:
         """Whether a layer was probably removed: from 0 to the greatest id, at least one id and at most ``GAPS`` ids are
         missing."""
         ids = {each for node in self.graph.nodes if (each := number(node.id or "")) is not None}

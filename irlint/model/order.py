@@ -5,7 +5,7 @@ A node is live if a runtime keeps it, because an output or a node with an effect
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import chain
 
 from irlint.model import Graph, Model, Node, Value
@@ -41,6 +41,15 @@ def used_values(graph: Graph) -> set[Value]:
     found.update(graph.outputs)
     found.discard(None)
     return found  # type: ignore[return-value]
+
+
+def varying(graph: Graph, nodes: Iterable[Node]) -> set[Value]:
+    """The values of a graph that depend on its inputs, of ``nodes`` in topological order."""
+    found = {value for value in graph.inputs if value not in graph.constants}
+    for node in nodes:
+        if not found.isdisjoint(node.inputs) or node.bodies:
+            found.update(value for value in node.outputs if value is not None)
+    return found
 
 
 def producers(graph: Graph) -> dict[Value, Node]:

@@ -201,3 +201,38 @@ def test_exchanged_ids_of_a_port_map_are_swapped_back(name: str, tmp_path: Path)
         f'set {name}="{id}" in entry {id} of the port map in TensorIterator (layer 2)' for id in (0, 1)
     ]
     assert found.data.decode() == document
+
+
+#: What is changed in the type of a layer, and behind | the suggestion, which is not written.
+CONVERTED = """
+ids I64 i64 > FP32 f32 | declare layer {ids} "ids" as int64, or insert a Convert with destination_type="i64" before input 1
+x FP32 f32 > I64 i64 | declare layer {x} "x" as float32, or insert a Convert with destination_type="f32" before input 0
+w FP32 f32 > I32 i32 | set element_type="f32" in Const (layer {w}), and declare output port 0 as float32, or insert a Convert with destination_type="f32" before input 1
+""".strip().splitlines()
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("line", CONVERTED)
+def test_an_input_or_a_constant_of_another_type_is_converted_or_declared(line: str, tmp_path: Path) -> None:
+    import openvino
+    from openvino import opset13 as op
+
+    x, ids = op.parameter([2, 4], numpy.float32, name="x"), op.parameter([2, 3], numpy.int64, name="ids")
+    weights = op.constant(numpy.arange(12, dtype=numpy.float32).reshape(4, 3), name="w")
+    product = op.matmul(x, weights, False, False)
+    taken = op.gather(op.constant(numpy.arange(9, dtype=numpy.float32).reshape(9, 1)), ids, op.constant(0))
+    model = openvino.Model([op.result(product), op.result(taken)], [x, ids], "m")
+    path = tmp_path / "m.xml"
+    openvino.save_model(model, path, compress_to_fp16=False)
+    document = path.read_text("utf-8")
+    change, _, expected = line.partition(" | ")
+    name, *types = re.split(" > | ", change)
+    found = re.search(rf'<layer id="(\d+)" name="{name}".*?</layer>', document, re.DOTALL)
+    assert found
+    layer = found[0].replace(f'"{types[0]}"', f'"{types[2]}"').replace(f'"{types[1]}"', f'"{types[3]}"')
+    path.write_text(document.replace(found[0], layer), "utf-8")
+    assert outcomes([path])[0][0] != "ok"
+    (error,) = [each for each in irlint.check(path).findings if each.severity.value == "error"]
+    ids_of = {name: re.search(rf'<layer id="(\d+)" name="{name}"', document)[1] for name in ("ids", "x", "w")}  # type: ignore[index]
+    assert error.suggestion == expected.format(**ids_of)
+    assert irlint.fix(path, unsafe=True).data == path.read_bytes()
