@@ -9,6 +9,7 @@ import onnx.helper
 import onnx.numpy_helper
 import onnx.parser
 import pytest
+from cases.ir_documents import written
 from fixes.test_restored import HEAD, feeds, outputs
 from oracles.openvino_worker import outcomes
 
@@ -118,3 +119,63 @@ def test_an_edit_makes_no_cycle_and_keeps_what_inputs_do(text: str, edit: tuple[
     node = next(each for each in model.graph.nodes if each.label == label)
     connected = Edit("input", "node", "", label, node.index, value=value, input=port)
     assert Flow(inferred(model), model.graph).is_broken_by([connected]) == expected
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize(("shape", "dims"), [("4,1,3,3", (4, 1, 3, 3)), ("1,4,1,3,3", (1, 4, 1, 3, 3))])
+def test_a_constant_gets_the_shape_that_its_port_declares(shape: str, dims: tuple[int, ...], tmp_path: Path) -> None:
+    import openvino
+    from openvino import opset13 as op
+
+    x = op.parameter([1, 4, 8, 8], numpy.float32, name="x")
+    weights = op.constant(numpy.arange(36, dtype="float32").reshape(4, 1, 1, 3, 3), name="w")
+    y = op.group_convolution(x, weights, [1, 1], [0, 0], [0, 0], [1, 1])
+    path = tmp_path / "m.xml"
+    openvino.save_model(openvino.Model([op.result(y)], [x], "m"), path, compress_to_fp16=False)
+    text = path.read_text()
+    at = text.index('name="w"')
+    layer = text[at : text.index("</layer>", at)]
+    begin, end = layer.index("<dim>"), layer.rindex("</dim>") + len("</dim>")
+    wrong = layer[:begin] + "".join(f"<dim>{dim}</dim>" for dim in dims) + layer[end:]
+    assert 'shape="4, 1, 1, 3, 3"' in wrong
+    path.write_text(text.replace(layer, wrong.replace("4, 1, 1, 3, 3", shape)))
+    assert outcomes([path])[0][0] != "ok"
+    (found,) = [each for each in irlint.check(path).findings if each.suggestion]
+    assert found.suggestion.startswith('set shape="4,1,1,3,3" in Const (layer')
+    path.write_bytes(irlint.fix(path, unsafe=True).data)
+    assert outcomes([path])[0][0] == "ok"
+    assert not irlint.check(path).findings
+
+
+@pytest.mark.oracle
+def test_an_entry_of_a_port_map_takes_one_element_at_a_time(tmp_path: Path) -> None:
+    fixture = Path(__file__).parents[2] / "fixtures/openvino/bad/IRL153-slices-uneven.xml"
+    path = written(tmp_path, fixture.read_text(), b"")
+    (found,) = irlint.check(path).findings
+    assert found.suggestion == 'set stride="1" in entry 1 of the port map'
+    path.write_bytes(irlint.fix(path, unsafe=True).data)
+    assert outcomes([path])[0][0] == "ok"
+    assert not irlint.check(path).findings
+
+
+@pytest.mark.oracle
+def test_a_converted_value_gets_the_element_type_that_is_declared(tmp_path: Path) -> None:
+    import openvino
+    from openvino import opset13 as op
+
+    m, k, z = (op.parameter([2, 3], numpy.int64, name=name) for name in ("m", "k", "z"))
+    casts = [op.convert(m, "boolean", name="mask"), op.convert(op.parameter([2, 3], numpy.int32, name="p"), "i64")]
+    fed = casts[1].input_value(0).get_node()
+    counts = [op.convert(op.relu(each), "f32") for each in (k, z)]
+    joined = op.logical_and(casts[0], op.greater(k, z))
+    results = [op.result(each) for each in (joined, casts[1], *counts)]
+    path = tmp_path / "m.xml"
+    openvino.save_model(openvino.Model(results, [m, k, z, fed], "m"), path, compress_to_fp16=False)
+    text = path.read_text()
+    assert not irlint.check(path).findings
+    path.write_text(text.replace('destination_type="boolean"', 'destination_type="i64"'))
+    assert outcomes([path])[0][0] != "ok"
+    found = next(each for each in irlint.check(path).findings if each.severity.value == "error")
+    assert found.suggestion.startswith('set destination_type="boolean" in Convert')
+    path.write_bytes(irlint.fix(path, unsafe=True).data)
+    assert path.read_text() == text
