@@ -207,7 +207,7 @@ def listed(node: Node, guesses: Guesses, others: Sequence[Type | None] = ()) -> 
         if not isinstance(before, Tensor) or before.value is None:
             continue
         for contents in _lists(role, before.value, inputs, others):
-            count = int(role == FACTORS and USUAL_FACTORS[0] in contents)
+            count = int(USUAL_FACTORS[0] in contents if role == FACTORS else role == PARTS and len(set(contents)) == 1)
             yield Guess((guesses.constant(value, contents),), SELDOM, count=count, about=value)
 
 
@@ -229,7 +229,7 @@ def _parts(
     """Other sizes for the parts of an axis. Either one part takes the rest of the axis, or two parts change and keep
     their sum."""
     found: dict[tuple[int, ...], None] = {}
-    if not all(type(each) is int and each > 0 for each in value):
+    if not all(type(each) is int and each >= 0 for each in value):
         return found
     data = inputs[0]
     axes = data.shape if isinstance(data, Tensor) and data.shape is not None else ()

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence, Set
 from irlint.findings.edits import Edit
 from irlint.fixes.contents import JOIN, TARGETS
 from irlint.fixes.guess import Guess
-from irlint.fixes.inputs import Inputs, dtype_of
+from irlint.fixes.inputs import Inputs
 from irlint.fixes.inserted import CAST, TRANSPOSE
 from irlint.fixes.outcomes import Outcome
 from irlint.fixes.rewired import reordered
@@ -134,13 +134,8 @@ def _leaves_error_of_source(case: Case) -> bool:
 
 def is_against_others(case: Case) -> bool:
     """Whether the guess changes an attribute to a value that no similar node has, while several have the old value."""
-    attributes = (edit for edit in case.guess.edits if edit.kind == "attribute" and not _is_declared(edit, case))
+    attributes = (edit for edit in case.guess.edits if edit.kind == "attribute")
     return any(_is_as_at_siblings(edit, case.node, case.inputs) for edit in attributes)
-
-
-def _is_declared(edit: Edit, case: Case) -> bool:
-    """Whether an edit gives a node the element type that the file declares for its result."""
-    return any(value is not None and dtype_of(value.type) == edit.value for value in case.node.outputs)
 
 
 def _is_as_at_siblings(edit: Edit, node: Node, inputs: Inputs) -> bool:

@@ -35,8 +35,8 @@ SUGGESTED = 2
 #: Edits are searched for at most this many different problems, also without success.
 ATTEMPTS = 12
 
-#: If the file cannot be written with the best edits, or has a new finding then, the next ones are taken, until so many
-#: are refused.
+#: If the file cannot be written with the best edits, or has a new finding then, the next ones are suggested, until so
+#: many are refused.
 REFUSED = 3
 
 #: How often a file is checked again for one finding: at least and at most. Between them, as often as ``NODES_CHECKED``
@@ -297,7 +297,7 @@ class Suggestions:
             if suggestion.fix is None:
                 return suggestion if first is None else first
             if self._is_confirmed(suggestion.fix, problem):
-                return suggestion
+                return replaced(suggestion, sure=not refused)
             first = suggestion if first is None else first
             refused += found.alternatives
         return first

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from irlint.checks.equal_sizes import EQUAL_SIZES
-from irlint.fixes.doubts import SIBLINGS, Case, takes_target
+from irlint.fixes.doubts import SIBLINGS, TYPE_ATTRIBUTES, Case, takes_target
 from irlint.fixes.fixable import may_be_fixed
 from irlint.fixes.guess import MANY, Guess
 from irlint.fixes.guesses import STRIDES
@@ -19,6 +19,9 @@ from irlint.model.order import downstream
 from irlint.model.tensor import FLOATS, INTEGERS
 from irlint.ops.shared.axes import AXIS_OUT_OF_RANGE
 from irlint.ops.shared.index_ranges import INDEX_OUT_OF_RANGE
+
+#: The attributes that give the element type of a result.
+TYPED = (*TYPE_ATTRIBUTES, "value")
 
 #: Two integers that show whether an operator rounds a quotient.
 DIVIDED = (7, 2)
@@ -169,8 +172,10 @@ def _is_converted(value: Value, inputs: Inputs) -> bool:
 def _changes_others(case: Case) -> bool:
     """Whether a constant that several nodes use changes, or is exchanged for another constant, only so that a size is
     dynamic again."""
-    replacing = (case.inputs.edited(edit)[1] for edit in case.guess.edits if edit.kind == "input" and not edit.swaps)
-    if is_demand(case.problem) and any(each is not None and case.inputs.makers.is_constant(each) for each in replacing):
+    kept = {edit.value for edit in case.guess.edits}
+    replacing = (case.inputs.edited(edit)[1] for edit in case.guess.edits if edit.kind == "input")
+    lost = [each for each in replacing if each is not None and each.name not in kept]
+    if is_demand(case.problem) and any(map(case.inputs.makers.is_constant, lost)):
         return True
     names = {edit.name for edit in case.guess.edits if edit.kind == "constant"}
     users = (len(several) for value, several in case.inputs.users.items() if value.name in names)
@@ -209,6 +214,20 @@ def _casts_computed(case: Case) -> bool:
     return False
 
 
+def _lacks_type(case: Case) -> bool:
+    """Whether a Cast is inserted behind a node without the attribute that gives its element type: rather that is
+    lost."""
+    for edit in case.guess.edits:
+        value = case.inputs.edited(edit)[1] if edit.kind == "insert" and edit.name == CAST else None
+        maker = case.inputs.makers.of(value) if value is not None else None
+        call = case.inputs.known.calls.get(maker.node) if maker is not None and maker.node is not None else None
+        stated = call.signature.attributes if call is not None and call.signature is not None else {}
+        given = (call.attributes or {}) if call is not None else {}
+        if any(name in stated and name not in given for name in TYPED):
+            return True
+    return False
+
+
 def _rounds(node: Node, known: Known) -> bool:
     """Whether a node computes an integer from an integer and a float, or divides integers."""
     call = known.calls.get(node)
@@ -238,6 +257,7 @@ UNSURE_WHERE: tuple[Callable[[Case], bool], ...] = (
     _transposes_input,
     _changes_others,
     _casts_computed,
+    _lacks_type,
     _writes_rest,
     _changes_rank,
 )
