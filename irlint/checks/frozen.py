@@ -84,6 +84,6 @@ def problems(known: Known) -> list[Problem]:
     configuration gives shapes."""
     if known.overridden or known.model.graph is None or not known.requires:
         return []
-    from irlint.checks import fixed, transposed
+    from irlint.checks import fixed, index_bounds, transposed
 
-    return [*fixed.problems(known), *transposed.problems(known)]
+    return [*fixed.problems(known), *transposed.problems(known), *index_bounds.problems(known)]

@@ -83,7 +83,8 @@ UNUSED_NODE = Rule(
     "The results of some nodes are never used.",
     why=(
         "Runtimes load the weights of such nodes, and then remove the nodes. If the result was intended as an output "
-        "of the model, callers do not get it."
+        "of the model, callers do not get it. OpenVINO writes no layer that leads to no result: in an IR, an edit "
+        "removed the layer that used it, and the model computes something else."
     ),
     fix="Use their results in other nodes, add them to the outputs, or remove the nodes.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>

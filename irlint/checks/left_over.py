@@ -1,12 +1,17 @@
-"""The check for a weights file with bytes after the last constant of its model."""
+"""What is left over in an IR: layers that lead to no result, and bytes after the last constant in the file of weights.
+
+OpenVINO writes neither."""
 
 from __future__ import annotations
 
 from irlint.findings.faults import Rule, Severity
-from irlint.findings.wording import counted
+from irlint.findings.wording import counted, listed
 from irlint.inference.known import Known
-from irlint.model import Constant, Problem
-from irlint.model.order import graphs
+from irlint.model import Constant, Graph, Node, Problem
+from irlint.model.order import graphs, live, used_values
+
+#: At most this many unused layers are named, and at most this many missing ids.
+SHOWN, GAPS = 3, 2
 
 WEIGHTS_LEFT_OVER = Rule(
     "IRL720",
@@ -23,6 +28,11 @@ WEIGHTS_LEFT_OVER = Rule(
 
 
 def problems(known: Known) -> list[Problem]:
+    """The note about layers that lead to no result, and the warning about bytes after the last constant."""
+    return [*_unused(known), *_bytes(known)]
+
+
+def _bytes(known: Known) -> list[Problem]:
     """The warning about bytes after the last constant of the model; [] if there are none, or if the end of a constant
     is unknown."""
     constants = [each for graph in graphs(known.model) for each in graph.constants.values()]
@@ -49,3 +59,38 @@ def _end(constant: Constant) -> int | None:
     if stored is None or stored.size is None or stored.available is None or stored.reason:
         return None
     return stored.offset + stored.size
+
+
+def _unused(known: Known) -> list[Problem]:
+    """One problem of all layers of the main graph that lead to no result; [] if there are none, or if one of
+    them is meant to be a result, which is a finding of its own."""
+    graph = known.model.graph
+    if graph is None:
+        return []
+    alive, needed = live(graph, known.format.keeps_alive), used_values(graph)
+    dead = [node for node in graph.nodes if node not in alive]
+    ends = [node for node in dead if needed.isdisjoint(node.outputs)]
+    if not ends or not all(node.outputs for node in dead):
+        return []
+    from irlint.checks.hygiene import UNUSED_NODE
+
+    more = [counted(len(ends) - SHOWN, "more layer")] if len(ends) > SHOWN else []
+    named = listed([*map(_called, ends[:SHOWN]), *more])
+    subject = counted(len(dead), "layer")
+    text = f"{subject} {'leads' if len(dead) == 1 else 'lead'} to no result; nothing uses {named}"
+    return [Problem(UNUSED_NODE.fault(text, help=_help(ends, graph)), node=ends[0], place=ends[0].place)]
+
+
+def _help(ends: list[Node], graph: Graph) -> str:
+    """The help: if ids are missing between those of the other layers, the layers with these ids were removed."""
+    ids = {int(node.id) for node in graph.nodes if node.id is not None and node.id.isdecimal()}
+    missing = [each for each in range(max(ids, default=0)) if each not in ids]
+    these = listed([f"layer {node.id}" for node in ends[:SHOWN]])
+    if 0 < len(missing) <= GAPS:
+        lost = listed(list(map(str, missing)))
+        return f"restore layer {lost}, which is missing and probably took {these}; or remove these layers"
+    return f"connect {these} to the layer that is to use {'it' if len(ends) == 1 else 'them'}, or remove these layers"
+
+
+def _called(node: Node) -> str:
+    return f'{node.op} layer {node.id} "{node.name}"'

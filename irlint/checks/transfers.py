@@ -321,7 +321,8 @@ def _artanh(given: Sequence[Interval], site: Site) -> Interval:
 
 
 def _floored(given: Sequence[Interval], site: Site) -> Interval:
-    return Interval(*[end if isinf(end) else math.floor(end) for end in (given[0].low, given[0].high)])
+    low, high = [end if isinf(end) else math.floor(end) for end in (given[0].low, given[0].high)]
+    return Interval(low, high)
 
 
 def _leaky(given: Sequence[Interval], site: Site) -> Interval:
@@ -373,7 +374,6 @@ def _all(given: Sequence[Interval], site: Site) -> Interval:
 #: Operators that convert to another element type.
 CONVERTING = ("Cast", "CastLike", "Convert", "ConvertLike")
 
-#: The transfers of comparisons.
 COMPARISONS: Mapping[str, Transfer] = {
     "Greater": _comparison(0, strict=True),
     "Less": _comparison(1, strict=True),

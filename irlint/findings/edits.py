@@ -64,8 +64,8 @@ class Edit:
     An edit of a declaration has the new ``shape`` and ``dtype``; ``input`` or the name of the value identifies the
     declaration. An entry of ``shape`` is a number or the name of a size; "" keeps the declared size, and None allows
     any size. ``inputs`` are the names of additional inputs of an inserted node. ``order`` lists the old indices of the
-    nodes in the new order. ``called`` is how texts call the changed value, if that is not its name. Two edits with
-    ``swaps`` exchange two inputs of a node.
+    nodes in the new order, or the axes of a constant that is transposed. ``called`` is how texts call the changed
+    value, if that is not its name. Two edits with ``swaps`` exchange two inputs of a node, or two ids of a port map.
     """
 
     kind: Kind
@@ -235,6 +235,8 @@ def _constant(edit: Edit) -> str:
         return f"store constant {called} as {edit.value}"
     before, after = _plain(edit.before or ()), _plain(edit.value)
     differing = [at for at, (one, other) in enumerate(zip(before, after)) if one != other]
+    if edit.order:
+        return f"transpose constant {called} with {edit.order}, from {before} to {after}"
     if edit.of == "shape" and len(before) == len(after) and len(differing) == 1:
         (at,) = differing
         return f"change {before[at]} to {after[at]} on axis {at} of constant {called}"
@@ -269,9 +271,11 @@ def _inserted(edit: Edit) -> str:
         return f"insert {'output' if edit.input is None else 'input'} port {edit.value}"
     article = "an" if edit.name[:1] in "AEIOU" else "a"
     others = [f"`{name}` as input {at}" for at, name in enumerate(edit.inputs, 1)]
-    stated = [*(written(name, value, edit.layer) for name, value in edit.value), *others]
+    joins = bool(edit.inputs and edit.called)
+    stated = [*(written(name, value, edit.layer) for name, value in edit.value), *(() if joins else others)]
     given = f" with {listed(stated)}" if stated else ""
-    of = f", {edit.called}," if edit.called else ""
+    given += f" of {edit.called}" if joins else ""
+    of = f", {edit.called}," if edit.called and not joins else ""
     return f"insert {article} {edit.name}{given} before input {edit.input}{of}".rstrip(",")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from irlint.checks.frozen import NO_SIZES_FIT
 from irlint.dims import Shape
 from irlint.findings.edits import Edit
 from irlint.fixes.guess import Guess
@@ -16,11 +17,12 @@ from irlint.inference.origins import inputs_of
 from irlint.lazy_typing import Any
 from irlint.model import Node, Problem, Value
 from irlint.model.order import downstream
-from irlint.model.tensor import Tensor, Type
+from irlint.model.tensor import FLOATS, INTEGERS, Tensor, Type
 from irlint.ops.layout.transposing import PERM_LENGTH
 from irlint.ops.math.linear import MATMUL_MISMATCH
 from irlint.ops.shared.operands import RANK_MISMATCH
 from irlint.ops.signatures import FACTORS, PARTS, roles
+from irlint.records import replaced
 
 #: The rules about an input with too many or too few axes.
 OF_AXES = (RANK_MISMATCH, PERM_LENGTH)
@@ -74,6 +76,10 @@ def _inserted(problem: Problem, node: Node, port: int, given: Tensor, guesses: G
     rank = len(given.shape or ())
     if is_demand(problem):
         yield from _transposed(node, port, given, guesses)
+        is_impossible = problem.fault.rule is NO_SIZES_FIT
+        if is_impossible and guesses.known.format.writer == "onnx" and given.dtype in INTEGERS:
+            edit = guesses.inserted(UNSQUEEZE, node, port, (("axes", (rank,)),))
+            yield Guess((edit,), SELDOM, about=(node, port))
         return
     for axis, dim in enumerate(given.shape or ()):
         if dim == 1:
@@ -151,6 +157,17 @@ def transposed_before(node: Node, nodes: Sequence[Node], guesses: Guesses) -> It
             if len(order) == rank and (is_undone or order in layouts(rank)):
                 edit = guesses.inserted(TRANSPOSE, each, 0, (("perm", order),))
                 yield Guess((edit,), GUESS, each, count=-at)
+
+
+def transposed_constants(ends: Iterable[tuple[Value, int]], guesses: Guesses) -> Iterator[Guess]:
+    """The constants from which clashing sizes come, such as tables, with their axes in another order."""
+    for value in dict.fromkeys(value for value, _ in ends):
+        known = guesses.known.types.get(value)
+        if not isinstance(known, Tensor) or not known.shape or known.dtype not in FLOATS:
+            continue
+        for user in guesses.users.get(value, ()):
+            for guess in guesses.transposed(value, known.shape, user, user.inputs.index(value)):
+                yield replaced(guess, within=user)
 
 
 def _raised(value: Value, given: Tensor, inputs: Sequence[Type | None], guesses: Guesses) -> Iterator[Guess]:

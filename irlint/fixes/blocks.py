@@ -9,7 +9,7 @@ from functools import cached_property
 
 from irlint.findings.edits import Edit
 from irlint.fixes.guess import SEVERAL, Guess
-from irlint.fixes.guesses import Guesses
+from irlint.fixes.guesses import STRIDES, Guesses
 from irlint.fixes.inserted import CAST, RESHAPE
 from irlint.fixes.other_values import USUAL
 from irlint.lazy_typing import Any
@@ -65,20 +65,35 @@ class Blocks:
         for what in self._numbered(node) if others else ():
             found = {self.guesses.had(each, what) for each in others}
             before, after = self.guesses.had(node, what), found.pop()
-            if found or None in (before, after) or before == after:
+            if found or None in (before, after) or before == after or self._has_own(node, what):
                 continue
             for guess in self._changed(node, what, before, after):
                 yield replaced(guess, count=len(others))
+
+    def _has_own(self, node: Node, what: str | int) -> bool:
+        """Whether an input has another value where all twins have the counterpart of an unused one."""
+        wired = self.wired(node) if isinstance(what, int) else []
+        if not isinstance(what, int) or what >= min(len(wired), len(node.inputs)):
+            return False
+        value = wired[what]
+        return value is not None and value is not node.inputs[what] and not self.guesses.users.get(value)
 
     def is_as_at_twins(self, edit: Edit, node: Node) -> bool:
         """Whether a node that an edit changes has the number before as all its twins, which stay as they are."""
         others = self.twins(node)
         if edit.kind == "attribute":
-            return bool(others) and edit.index == node.index and self._is_shared(node, edit.name, others)
+            of_filters = edit.name == STRIDES and len(others) == 1
+            alone = of_filters and self._weights(others[0]) != self._weights(node)
+            return bool(others) and not alone and edit.index == node.index and self._is_shared(node, edit.name, others)
         for port, value in enumerate(node.inputs if others and edit.kind == "constant" and edit.of != "type" else ()):
             if value is not None and value.name == edit.name:
                 return self._is_shared(node, port, others) and all(value not in each.inputs for each in others)
         return False
+
+    def _weights(self, node: Node) -> list[object]:
+        """The shapes of the constants of a node that have several axes."""
+        types = (self.guesses.known.types.get(value) for _, value in _constants(node, self.guesses))
+        return [each.shape for each in types if isinstance(each, Tensor) and len(each.shape or ()) > 1]
 
     def counterpart(self, value: Value, twin: Node, node: Node) -> Value | None:
         """The value that is to ``node`` what ``value`` is to its ``twin``: the value itself outside of blocks, else the

@@ -138,5 +138,5 @@ def _edited(known: Tensor, edit: Edit) -> Tensor:
         case "entries":
             shape = known.shape if len(edit.value) == len(known.value or ()) else (len(edit.value),)
             return Tensor(known.dtype, shape, edit.value)
-    kept = known.value if product(edit.value) == len(known.value or ()) else None
+    kept = known.value if product(edit.value) == len(known.value or ()) and not edit.order else None
     return Tensor(known.dtype, edit.value, kept)

@@ -17,6 +17,7 @@ from irlint.inference.origins import Position, held_by, inputs_of, read_from
 from irlint.lazy_typing import TYPE_CHECKING, Any
 from irlint.model import Constant, Node, Value
 from irlint.model.tensor import FLOATS, INTEGERS, Tensor, Type
+from irlint.ops.shared.bounds import ramp_of
 from irlint.records import replaced
 
 if TYPE_CHECKING:
@@ -333,6 +334,8 @@ class Contents:
             if not self.makers.is_constant(value) or not isinstance(known, Tensor) or known.shape is None:
                 continue
             is_weight = known.dtype in FLOATS and len(known.shape) > 1
+            if known.value is not None and known.dtype in INTEGERS and ramp_of(known) is None:
+                continue
             for size in numbers if weights or not is_weight else ():
                 if size != known.shape[axis]:
                     shape = (*known.shape[:axis], size, *known.shape[axis + 1 :])

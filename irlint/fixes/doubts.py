@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence, Set
 
 from irlint.findings.edits import Edit
+from irlint.fixes.contents import JOIN, TARGETS
 from irlint.fixes.guess import Guess
 from irlint.fixes.inputs import Inputs
 from irlint.fixes.inserted import CAST, TRANSPOSE
 from irlint.fixes.outcomes import Outcome
 from irlint.fixes.rewired import reordered
 from irlint.fixes.trials import DECLARED, ELEMENT_TYPES, is_demand
+from irlint.inference.known import Known
 from irlint.inference.origins import shape_of
 from irlint.model import Node, Problem, Value
 from irlint.model.tensor import Tensor
@@ -278,6 +280,8 @@ def strands(case: Case, *, inputs_only: bool = False) -> bool:
             continue
         if inputs.makers.is_constant(value) and case.problem.fault.rule.family == ELEMENT_TYPES:
             continue
+        if inputs.makers.is_constant(value) and node is not None and _is_lost_at(node, edit, inputs):
+            continue
         before = reordered(value, inputs.makers)
         if before is not None and before.name == edit.value:
             continue
@@ -286,6 +290,13 @@ def strands(case: Case, *, inputs_only: bool = False) -> bool:
         if not kept and all(each is node for each in inputs.users.get(value, ())):
             return True
     return False
+
+
+def _is_lost_at(node: Node, edit: Edit, inputs: Inputs) -> bool:
+    """Whether an edit connects an unused value as the nodes in the same place of other blocks are connected."""
+    wired, unused = inputs.blocks.wired(node), {value.name for value, _ in inputs.spare}
+    at = wired[edit.input] if edit.input is not None and edit.input < len(wired) else None
+    return at is not None and at.name == edit.value and at.name in unused
 
 
 def _swaps_constant(case: Case) -> bool:
@@ -330,6 +341,29 @@ def _leaves_only_constants(case: Case) -> bool:
 def _makes_output_stale(case: Case) -> bool:
     """Whether an output of the model then has a wrong declaration, although no input is resized."""
     return not resizes_input(case.guess) and any(value in case.inputs.graph.outputs for value in case.outcome.stale)
+
+
+def _changes_shared(case: Case) -> bool:
+    """Whether entries change of a constant that several nodes use, other than as a target shape, and the faulty node is
+    not one of them: rather something between it and them is wrong."""
+    names = {edit.name for edit in case.guess.edits if edit.kind == "constant" and edit.of == "entries"}
+    for value, users in case.inputs.users.items() if names else ():
+        if value.name in names and case.problem.node not in users and len(users) > SIBLINGS:
+            return not all(takes_target(user, value.name, case.inputs.known) for user in users)
+    return False
+
+
+def takes_target(node: Node, name: str, known: Known) -> bool:
+    """Whether a node takes a value as a target shape, or joins it to one."""
+    call = known.calls.get(node)
+    names = call.signature.inputs if call is not None and call.signature is not None else ()
+    ports = [port for port, value in enumerate(node.inputs) if value is not None and value.name == name]
+    return node.op == JOIN or all(port < len(names) and names[port] in TARGETS for port in ports)
+
+
+def _breaks_flow(case: Case) -> bool:
+    """Whether an edit makes a node depend on its own result, or an output independent of an input of the model."""
+    return case.inputs.flow.is_broken_by(case.guess.edits)
 
 
 def _undoes(case: Case) -> bool:
@@ -387,6 +421,8 @@ AGAINST_ITSELF: tuple[Callable[[Case], bool], ...] = (
     _makes_output_stale,
     _is_contradicted,
     _undoes,
+    _breaks_flow,
+    _changes_shared,
 )
 
 #: The reasons not to suggest a guess.

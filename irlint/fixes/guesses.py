@@ -6,13 +6,25 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, combinations
 
 from irlint.binding.calls import Call
-from irlint.dims import Expr
+from irlint.dims import Expr, Shape
 from irlint.findings.edits import Edit
 from irlint.fixes.contents import JOIN, Contents
 from irlint.fixes.guess import MANY, OTHERS, SEVERAL, VERY_MANY, Guess
 from irlint.fixes.inserted import FLATTEN, TRANSPOSE
 from irlint.fixes.node_edits import NodeEdits
-from irlint.fixes.other_values import FLAGS, GUESS, LAST, SELDOM, SPATIAL, UNIFORM, USUAL, meant, other_values, words_of
+from irlint.fixes.other_values import (
+    FLAGS,
+    GUESS,
+    LAST,
+    SELDOM,
+    SPATIAL,
+    UNIFORM,
+    USUAL,
+    meant,
+    neighbors,
+    other_values,
+    words_of,
+)
 from irlint.fixes.slices import BOUNDS, other_bounds
 from irlint.inference.known import Known
 from irlint.inference.origins import Makers, inputs_of
@@ -28,6 +40,9 @@ SWAPPED = 8
 #: The attributes with the distances and the sizes of windows, by both formats.
 STRIDES = "strides"
 KERNELS = ("kernel_shape", "kernel")
+
+#: The attribute of ONNX that lists the pads at the begins of the axes and then those at the ends.
+PADS_OF_BOTH_ENDS = "pads"
 
 #: Of at most this many inputs, each two are exchanged.
 FEW = 4
@@ -220,6 +235,10 @@ class Guesses(NodeEdits):
         """Lists of another length: an equal number for each spatial axis, as other lists of the node have it, or one
         half of a list that repeats itself."""
         lists = {name: tuple(value) for name, value in given.items() if isinstance(value, (tuple, list)) and value}
+        cut = {name: _cut(name, value, rank - SPATIAL) for name, value in lists.items()}
+        edits = [self.attribute(node, name, cut[name], value) for name, value in lists.items() if cut[name] != value]
+        if len(edits) > 1:
+            yield Guess(tuple(edits), SELDOM)
         for name, value in lists.items():
             half = len(value) // 2
             lengths = {len(each) for each in lists.values()} | {rank - SPATIAL, 2 * (rank - SPATIAL)} - {len(value)}
@@ -292,25 +311,46 @@ class Guesses(NodeEdits):
         return not any(value is not None and self.makers.is_constant(value) for value in others)
 
     def _exchanged(self, node: Node, inputs: Sequence[Type | None]) -> Iterator[Guess]:
-        """Exchanges the first two axes of a constant, and its last two; moves the channels of filters to the front."""
+        """Puts the axes of a constant into another order."""
         for port, (value, known) in enumerate(zip(node.inputs, inputs)):
-            if value is None or not isinstance(known, Tensor) or len(known.shape or ()) < 2 or known.value is not None:
+            if value is None or not isinstance(known, Tensor) or len(known.shape or ()) < 2 or known.dtype in INTEGERS:
                 continue
             assert known.shape is not None
-            if not self.makers.is_constant(value):
+            if self.makers.is_constant(value):
+                yield from self.transposed(value, known.shape, node, port)
+
+    def transposed(self, value: Value, shape: Shape, node: Node, port: int) -> Iterator[Guess]:
+        """A constant with its axes in another order: exchanged neighbors, or one axis moved to an end, or all reversed.
+        If several nodes use it, it is transposed only for one of them."""
+        axes = tuple(range(len(shape)))
+        if len(axes) == 1:
+            return
+        orders = [
+            *neighbors(len(shape)),
+            (axes[-1], axes[-2], *axes[:-2]),
+            (axes[-1], *axes[:-1]),
+            (*axes[1:], axes[0]),
+        ]
+        orders += [(axes[0], axes[-1], *axes[1:-1]), (axes[0], *axes[2:], axes[1]), (*axes[2:], axes[1], axes[0])]
+        seen = {shape}
+        for perm in orders:
+            other = tuple(shape[axis] for axis in perm)
+            if other in seen:
                 continue
-            axes = tuple(range(len(known.shape)))
-            orders = [(axes[1], axes[0], *axes[2:]), (*axes[:-2], axes[-1], axes[-2])]
-            orders += (
-                [(axes[-1], axes[-2], *axes[:-2]), (axes[0], axes[-1], *axes[1:-1])] if len(axes) > SPATIAL else []
-            )
-            for perm in dict.fromkeys(orders):
-                shape = tuple(known.shape[axis] for axis in perm)
+            seen.add(other)
+            if len(self.users.get(value, ())) > 1:
                 called = f"constant {self.called(value)}"
-                if shape != known.shape:
-                    yield Guess((self.inserted(TRANSPOSE, node, port, (("perm", perm),), called),), GUESS)
-                    is_new = perm in orders[2:]
-                    yield from (Guess((self.constant(value, shape, "shape"),), GUESS) for _ in range(is_new))
+                yield Guess((self.inserted(TRANSPOSE, node, port, (("perm", perm),), called),), GUESS)
+            else:
+                yield Guess((self.constant(value, other, "shape"),), GUESS)
+
+
+def _cut(name: str, value: tuple[Any, ...], spatial: int) -> tuple[Any, ...]:
+    """The entries of a list for the first spatial axes, if it has entries for more axes; pads are two lists."""
+    half = len(value) // 2
+    if name == PADS_OF_BOTH_ENDS:
+        return (*value[:spatial], *value[half : half + spatial]) if half > spatial > 0 else value
+    return value[:spatial] if len(value) > spatial > 0 else value
 
 
 def _is_regular(window: Sequence[int], before: Sequence[int] | None) -> bool:

@@ -10,6 +10,7 @@ from irlint.checks.intended import plain
 from irlint.dims import product
 from irlint.findings.edits import Edit
 from irlint.fixes.blocks import Blocks
+from irlint.fixes.flow import Flow
 from irlint.fixes.guess import Guess
 from irlint.fixes.guesses import Guesses
 from irlint.fixes.inserted import RESHAPE
@@ -38,6 +39,7 @@ class Inputs:
         self.makers = guesses.makers
         self.users = guesses.users
         self.blocks = Blocks(guesses)
+        self.flow = Flow(guesses.known, guesses.graph)
 
     def edited(self, edit: Edit) -> tuple[Node | None, Value | None]:
         """The node that an edit changes, and the value that is now the input that it names."""

@@ -90,9 +90,10 @@ class Intended:
         if graph is None:
             return
         if problem.is_error and any(each.bodies for each in graph.nodes):
-            from irlint.fixes.port_maps import exchanged
+            from irlint.fixes.port_maps import exchanged, unsliced
 
             yield exchanged(problem, self.known)
+            yield unsliced(problem, self.known)
         if problem.graph:
             return
         if node is not None:
@@ -129,6 +130,7 @@ class Intended:
             yield from self._stored(node)
         elif rule.family in MISLED and problem.is_error:
             yield from ([*self._of_its_bytes(each, node)] for each in self._mismeasured)
+            yield from ([*self._as_users_declare(each)] for each in self._constants_before(node))
             for each in self._contradicted:
                 yield [(_set(each, name, value),) for name, value in self._wanted(each).items()]
 
@@ -275,8 +277,15 @@ class Intended:
             if node.op == self.known.format.constant_node
         )
 
+    def _constants_before(self, node: Node) -> list[Node]:
+        """The constants that a layer takes."""
+        graph = self.known.model.graph
+        nodes = graph.nodes if graph is not None else ()
+        return [each for each in nodes if each.op == self.known.format.constant_node and each.outputs[0] in node.inputs]
+
     def _as_users_declare(self, node: Node) -> Iterator[tuple[Edit, ...]]:
-        """Gives a constant the shape that all its users declare, if its bytes are as many as this shape needs."""
+        """Gives a constant the shape that all its users declare, if its bytes are as many as this shape needs and keep
+        their order."""
         from irlint.checks.const_attributes import declared_by_users
 
         constant, port = self._constant(node), node.output_ports[0].type if node.output_ports else None
@@ -284,6 +293,10 @@ class Intended:
         shape = next(iter(users)) if len(users) == 1 else None
         sizes = tuple(each for each in shape or () if isinstance(each, int))
         if constant is None or port is None or shape is None or port.shape == shape or len(sizes) < len(shape):
+            return
+        from irlint.fixes.node_edits import permuted
+
+        if permuted(constant.tensor.shape or (), sizes):
             return
         dtype, value = constant.tensor.dtype, node.outputs[0]
         if value is None or constant.stored is None or byte_size(dtype or "", elements(sizes)) != constant.stored.size:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
+from irlint.dims import MaybeDim
 from irlint.findings.edits import Edit
+from irlint.fixes.contents import JOIN
 from irlint.fixes.guess import Guess
 from irlint.fixes.inputs import Inputs
 from irlint.fixes.inserted import AXES_ARE_AN_INPUT, FLATTEN, RESHAPE, SQUEEZE, UNSQUEEZE
 from irlint.fixes.other_values import USUAL
+from irlint.fixes.trials import Trials
 from irlint.inference.origins import inputs_of
 from irlint.model import Node, Value
-from irlint.model.tensor import Tensor
+from irlint.model.order import downstream
+from irlint.model.tensor import FLOATS, Tensor, Type
 
 #: If this many users of a value are faulty, the node was lost before all of them.
 SEVERAL = 2
@@ -54,6 +58,41 @@ def _is_made_before(value: Value, data: Value, inputs: Inputs) -> bool:
     return len(nodes) > 1 and inputs.is_made(value) and nodes[0].index < nodes[1].index
 
 
+def joined_left_over(nodes: Sequence[Node], inputs: Inputs) -> Iterator[Guess]:
+    """A lost node that joined an unused computed value with an input, such as a token before others. The order of the
+    two is not certain, so this is only suggested; the shorter one comes first."""
+    known, guesses = inputs.known, inputs.guesses
+    spare = [(value, left) for value, left in inputs.spare if inputs.is_made(value) and left.dtype in FLOATS]
+    for node in nodes if spare and known.format.writer == "onnx" else ():
+        behind = downstream(node, inputs.graph)
+        for port, given in enumerate(inputs_of(node, known)):
+            for value, left in spare:
+                before = node.inputs[port]
+                axis = _joined_axis(left, given)
+                maker = inputs.makers.of(value)
+                if axis is None or before is None or inputs.makers.is_constant(before) or maker is None:
+                    continue
+                if maker.node not in behind:
+                    called = [f"{guesses.called(value)}, which nothing uses,", guesses.called(before)]
+                    edit = guesses.inserted(
+                        JOIN, node, port, (("axis", axis),), " and ".join(called), inputs=(value.name,)
+                    )
+                    yield Guess((edit,), USUAL, None, count=1, sure=False)
+
+
+def _joined_axis(one: Tensor, other: Type | None) -> int | None:
+    """The only axis on which two values differ, if the first one is shorter there; None if there is no such axis."""
+    given = other.shape if isinstance(other, Tensor) and other.dtype == one.dtype else None
+    if one.shape is None or given is None or len(one.shape) != len(given):
+        return None
+    differing = {at: pair for at, pair in enumerate(zip(one.shape, given)) if pair[0] != pair[1]}
+    return next(iter(differing)) if len(differing) == 1 and all(map(_is_shorter, *zip(*differing.values()))) else None
+
+
+def _is_shorter(one: MaybeDim, other: MaybeDim) -> bool:
+    return isinstance(one, int) and (not isinstance(other, int) or one < other)
+
+
 def _operators(given: Tensor, left: Tensor, opset: int) -> Iterator[str]:
     """The operators that may have had the unused list of integers as their second input."""
     entries = left.ints
@@ -63,6 +102,16 @@ def _operators(given: Tensor, left: Tensor, opset: int) -> Iterator[str]:
             yield op
     if given.value is None:
         yield RESHAPE
+
+
+def faulty(trials: Trials) -> set[Node]:
+    """The nodes with a problem, and those with requirements that no sizes meet."""
+    demanding = (
+        node
+        for node, demands in trials.demanded.items()
+        if any(each.condition in trials.contradicting for each in demands.values())
+    )
+    return {*trials.problems, *demanding}
 
 
 def everywhere(edit: Edit, inputs: Inputs, faulty: set[Node]) -> tuple[Edit, ...] | None:
@@ -85,7 +134,7 @@ def keeps_elements(edit: Edit) -> bool:
         case "insert", "node":
             return edit.name in (SQUEEZE, UNSQUEEZE, FLATTEN, RESHAPE)
         case "constant", "shape":
-            return True
+            return not edit.order
         case "attribute", "node":
             return edit.op == FLATTEN
     return False

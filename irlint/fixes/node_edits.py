@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import combinations, permutations
+
 from irlint.findings.edits import Edit
 from irlint.fixes.inserted import NAMES, RESULTS
 from irlint.inference.known import Known
@@ -9,6 +12,9 @@ from irlint.inference.origins import Makers
 from irlint.lazy_typing import Any, Literal
 from irlint.model import Node, Value
 from irlint.model.tensor import NUMBERED_TYPES, Tensor
+
+#: The axes of constants with up to this many are put into another order.
+ORDERED = 6
 
 
 class NodeEdits:
@@ -91,7 +97,8 @@ class NodeEdits:
         """An edit that changes the entries, the shape or the element type of a constant."""
         known = self.known.types.get(value)
         before = (known.value if of == "entries" else known.shape) if isinstance(known, Tensor) else None
-        return Edit("constant", of, name=value.name, value=after, before=before, called=self.called(value))
+        order = permuted(before or (), after) if of == "shape" and isinstance(after, tuple) else ()
+        return Edit("constant", of, name=value.name, value=after, before=before, called=self.called(value), order=order)
 
     def declared(self, value: Value, after: Any, of: Literal["shape", "type"] = "shape") -> Edit:
         """An edit that changes the declared shape or element type of an input of the model."""
@@ -108,3 +115,18 @@ class NodeEdits:
             return f"`{value.name}`"
         node = maker.node
         return f"layer {node.id}" + f' "{node.name}"' * bool(node.name)
+
+
+def permuted(before: Sequence[object], after: Sequence[object]) -> tuple[int, ...]:
+    """The order in which the axes of one shape give another one, with as few axes moved as possible; () if there is
+    none, or if the axes longer than 1 keep their order, so that the elements do."""
+    long = [[dim for dim in shape if dim != 1] for shape in (before, after)]
+    if len(before) != len(after) or len(before) > ORDERED or long[0] == long[1]:
+        return ()
+    orders = (each for each in permutations(range(len(before))) if [before[axis] for axis in each] == list(after))
+    return min(orders, key=_exchanged, default=())
+
+
+def _exchanged(order: Sequence[int]) -> int:
+    """The number of pairs of axes that do not follow each other as before."""
+    return sum(one > other for one, other in combinations(order, 2))

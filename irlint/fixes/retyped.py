@@ -47,13 +47,22 @@ def retyped(problem: Problem, node: Node, inputs: Inputs) -> Iterator[Guess]:
             else:
                 mixed = problem.fault.rule is ELEMENT_TYPES_DIFFER
                 likely = GUESS if mixed and _is_converted(known.dtype, dtype) else SELDOM
-                yield from (replaced(guess, count=there) for guess in _of_type(value, dtype, likely, inputs))
+                at_source = [replaced(guess, count=there) for guess in _of_type(value, dtype, likely, inputs)]
+                casts = []
                 if inputs.known.format.writer == "onnx":
                     cast = inputs.guesses.inserted(CAST, node, port, (("to", dtype),))
                     rounds = known.dtype in FLOATS and dtype not in FLOATS and not inputs.is_spent(value, node)
                     is_mask = known.dtype == "bool" and not mixed
                     likely = SELDOM if is_mask or (mixed and _is_converted(known.dtype, dtype)) else GUESS
-                    yield Guess((cast,), UNSURE if rounds else likely, count=there)
+                    is_like = _is_cast_beside(node, port, dtype, inputs)
+                    likely = USUAL if is_like else UNSURE if rounds else likely
+                    casts.append(Guess((cast,), likely, count=there))
+                is_inner = _is_converted(known.dtype, dtype) and value not in inputs.graph.inputs
+                if casts and is_inner and any(edit.kind == "declaration" for each in at_source for edit in each.edits):
+                    at_source = [replaced(each, likely=max(each.likely, likely)) for each in at_source]
+                    yield from (*casts, *at_source)
+                else:
+                    yield from (*at_source, *casts)
 
 
 def _shift(value: Value, known: Tensor, dtype: str, inputs: Inputs) -> tuple[Edit, ...]:
@@ -138,6 +147,20 @@ def _of_type(value: Value, dtype: str, likely: int, inputs: Inputs) -> Iterator[
         if first is None or not isinstance(before, Tensor) or before.dtype != known.dtype:
             return
         value = first
+
+
+def _is_cast_beside(node: Node, port: int, dtype: str, inputs: Inputs) -> bool:
+    """Whether another input of a node comes from a Cast to an element type, at most ``TYPED_NODES`` nodes before it."""
+    waiting = [(value, 0) for at, value in enumerate(node.inputs) if at != port]
+    for value, far in waiting:
+        maker = inputs.makers.of(value) if value is not None else None
+        made = maker.node if maker is not None and far < TYPED_NODES else None
+        if value is None or made is None or dtype_of(inputs.known.types.get(value)) != dtype:
+            continue
+        if made.op == CAST:
+            return True
+        waiting += [(each, far + 1) for each in made.inputs]
+    return False
 
 
 def _is_converted(given: str | None, dtype: str) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 
 from irlint.dims import Shape
+from irlint.fixes.contents import entries_of
 from irlint.fixes.guess import Guess
 from irlint.fixes.inputs import Inputs
 from irlint.fixes.inserted import TRANSPOSE
@@ -59,6 +60,8 @@ def weights_as_elsewhere(node: Node, inputs: Inputs) -> Iterator[Guess]:
     for port, value in enumerate(node.inputs):
         shape = shape_of(value, inputs.known)
         if value is None or shape is None or not inputs.makers.is_constant(value):
+            continue
+        if entries_of(inputs.known.types.get(value)):
             continue
         shapes = {shape_of(each.inputs[port], inputs.known) for each in inputs.alike_elsewhere(node)}
         declared = value.type.shape if isinstance(value.type, Tensor) else None

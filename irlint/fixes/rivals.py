@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from irlint.fixes.doubts import resizes_input
+from irlint.fixes.guesses import STRIDES
 from irlint.fixes.inputs import Inputs
-from irlint.fixes.inserted import TRANSPOSE
+from irlint.fixes.other_values import USUAL
 from irlint.fixes.ranking import Tried, first
 from irlint.inference.known import Known
 from irlint.model.tensor import Tensor
@@ -18,7 +19,7 @@ DILATIONS, PAD = "dilations", "Pad"
 def with_rivals(best: list[Tried], every: Sequence[Tried], inputs: Inputs) -> list[Tried]:
     """The best guess with its rivals, among all that fix the problem."""
     equal = [each for each in every if each.order[0] == best[0].order[0]]
-    return _with_padding([*best, *_tables(best[0], every), *_transposed(best[0], every, inputs)], equal, inputs)
+    return _with_padding([*best, *_tables(best[0], every)], equal, inputs)
 
 
 def explaining(best: Sequence[Tried], known: Known) -> list[Tried]:
@@ -38,14 +39,35 @@ def _tables(best: Tried, every: Sequence[Tried]) -> list[Tried]:
     return found if len(found) == 1 else []
 
 
-def _transposed(best: Tried, every: Sequence[Tried], inputs: Inputs) -> list[Tried]:
-    """A Transpose of a constant of which the dims are exchanged: then its elements may be, too."""
-    edit = best.guess.edits[0]
-    if edit.of != "shape" or edit.kind != "constant" or sorted(edit.before or ()) != sorted(edit.value):
-        return []
-    others = [each for each in every if [other.name for other in each.guess.edits] == [TRANSPOSE]]
-    values = ((each, inputs.edited(each.guess.edits[0])[1]) for each in others)
-    return [each for each, value in values if value is not None and value.name == edit.name][:1]
+def with_strides(best: list[Tried], every: Sequence[Tried]) -> list[Tried]:
+    """The best guesses. If they change strides of 1 to 2, or halve or double the size of an input or of a table, then
+    each of these is as likely: the nearest node that may have lost its strides comes first."""
+    strided = [each for each in every if _is_doubled(each)]
+    sized = [each for each in every if _is_resized_by_two(each)]
+    if not strided or not best or best[0].order[1] == USUAL or best[0] not in (*strided, *sized):
+        return best
+    others = {each.guess.edits[0].name: each for each in reversed(sized)}
+    return [strided[0], *(each for each in sized if each in others.values())]
+
+
+def _is_doubled(tried: Tried) -> bool:
+    """Whether a guess changes strides of 1 to 2."""
+    edit, *more = tried.guess.edits
+    return not more and edit.name == STRIDES and set(edit.before or (1,)) == {1} and set(edit.value) == {2}
+
+
+def _is_resized_by_two(tried: Tried) -> bool:
+    """Whether a guess halves or doubles the sizes of axes of an input of the model, or of a constant."""
+    for edit in tried.guess.edits:
+        after = edit.shape if edit.kind == "declaration" else edit.value if edit.of == "shape" else None
+        pairs = [] if after is None else [pair for pair in zip(edit.before or (), after) if pair[0] != pair[1]]
+        if not pairs or not all(_is_double(one, other) or _is_double(other, one) for one, other in pairs):
+            return False
+    return True
+
+
+def _is_double(one: object, other: object) -> bool:
+    return isinstance(one, int) and isinstance(other, int) and one == 2 * other
 
 
 def _with_padding(best: list[Tried], every: Sequence[Tried], inputs: Inputs) -> list[Tried]:

@@ -6,10 +6,17 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import chain
 
+from irlint.checks.frozen import NO_SIZES_FIT
 from irlint.checks.structure import UNDEFINED_NAME
 from irlint.dims import Expr, product
 from irlint.findings.edits import Edit
-from irlint.fixes.arrangements import listed, rearranged, transposed_as_declared, transposed_before
+from irlint.fixes.arrangements import (
+    listed,
+    rearranged,
+    transposed_as_declared,
+    transposed_before,
+    transposed_constants,
+)
 from irlint.fixes.blocks import as_other_users
 from irlint.fixes.clashes import Clashes
 from irlint.fixes.computed import computed
@@ -29,7 +36,7 @@ from irlint.fixes.guesses import Guesses
 from irlint.fixes.inferred_again import WholeTrials
 from irlint.fixes.inputs import Inputs
 from irlint.fixes.inserted import TRANSPOSE
-from irlint.fixes.lost_nodes import everywhere, with_left_over
+from irlint.fixes.lost_nodes import everywhere, faulty, joined_left_over, with_left_over
 from irlint.fixes.other_values import GUESS, LAST, SELDOM, UNSURE, USUAL
 from irlint.fixes.outcomes import Outcome
 from irlint.fixes.ranking import (
@@ -47,7 +54,7 @@ from irlint.fixes.ranking import (
 from irlint.fixes.rechecking import Rechecked
 from irlint.fixes.retyped import behind, retyped
 from irlint.fixes.rewired import bypassed, moved, rewired, weights_as_elsewhere
-from irlint.fixes.rivals import explaining, with_rivals
+from irlint.fixes.rivals import explaining, with_rivals, with_strides
 from irlint.fixes.sizes import batched, declared_as_sibling, declared_otherwise, leaves_sizes, resized
 from irlint.fixes.trials import DECLARED, ELEMENT_TYPES, Trials, is_demand
 from irlint.fixes.unsure import is_unsure, may_lack_node
@@ -118,11 +125,11 @@ class Search:
         best, rivals = self._best(problem, trials, refused) if trials is not None else ([], [])
         if not best or is_doubtful(case := self._case(best[0], problem, rivals)):
             return None
-        alternatives = different(each.guess.edits for group in groups(best)[:SUGGESTED] for each in group)
+        alternatives = different(each.guess.edits for each in best)
         if len(alternatives) > 1 and any(each.outcome.in_body for each in best):
             return None
         written = not any(changes_sizes(each) or self._transposes_constant(each) for each in best[0].guess.edits)
-        or_help = self._or_help(problem, case.guess) or may_lack_node(case)
+        or_help = self._or_help(problem, case.guess) or (may_lack_node(case) and len(alternatives) == 1)
         return Found(alternatives, shared(best), not is_unsure(case), written, or_help)
 
     def _case(self, tried: Tried, problem: Problem, rivals: Sequence[Tried] = ()) -> Case:
@@ -215,7 +222,9 @@ class Search:
             best = with_rivals(best, every, self.inputs)
         if len(groups(best)) > SUGGESTED and best[0].order[1] > USUAL:
             best = [each for each in best if each.guess.within is best[0].guess.within]
-        return best if len(groups(best)) <= SUGGESTED or best[0].order[1] == USUAL else [], every
+        if len(groups(best)) > SUGGESTED and best[0].order[1] > USUAL:
+            return [], every
+        return with_strides([each for group in groups(best)[:SUGGESTED] for each in group], every), every
 
     def _stages(self, problem: Problem, trials: Trials | WholeTrials) -> Iterator[Iterator[Guess]]:
         """The guesses in stages, by kind of evidence: other blocks and unused values first, new connections last."""
@@ -250,6 +259,7 @@ class Search:
         yield chain(inputs.left_over([node, *nodes]), inputs.left_over_before(node))
         yield chain.from_iterable(as_other_users(each, guesses) for each in (node, *nodes[:NODES]))
         yield with_left_over(node, inputs)
+        yield joined_left_over([node, *nodes], inputs) if problem.is_error else iter(())
         yield declared_as_sibling(node, guesses) if problem.is_error else iter(())
         yield guesses.contents.copied(node)
         of_outputs = problem.fault.rule.family == DECLARED and not is_demand(problem)
@@ -278,6 +288,7 @@ class Search:
         if filters and node.inputs[1:] and node.inputs[1]:
             ends.update({(node.inputs[1], axis): None for axis in (0, 1)})
         of_table = problem.fault.rule is BROADCAST_MISMATCH
+        yield transposed_constants(ends, guesses) if problem.is_error else iter(())
         yield guesses.contents.resized(ends, sizes, weights=filters or of_table)
         joins = [each for each in (node, *nodes) if sum(map(inputs.is_made, each.inputs)) > 1]
         dims = ((shape_of(value, self.known) or ())[axis] for value, axis in clashing)
@@ -292,7 +303,7 @@ class Search:
 
     def _tried(self, guesses: Iterable[Guess], problem: Problem, trials: Trials | WholeTrials) -> Iterator[Tried]:
         narrow: Tried | None = None
-        for at, guess in enumerate(self._widened(guesses)):
+        for at, guess in enumerate(self._widened(guesses, problem)):
             if at >= CANDIDATES or trials.left <= 0:
                 break
             narrow = narrow if guess.count == WIDER else None
@@ -307,7 +318,7 @@ class Search:
                 narrow = Tried(order, guess, outcome)
                 yield narrow
 
-    def _widened(self, guesses: Iterable[Guess]) -> Iterator[Guess]:
+    def _widened(self, guesses: Iterable[Guess], problem: Problem) -> Iterator[Guess]:
         """The guesses. Before a guess that inserts one node comes a wider one, if several users of the value are
         faulty: it inserts the node before each of them. After a guess that changes a number in one constant comes one
         that changes the number in every target shape. The wider guess ranks first if it needs fewer divisibility
@@ -316,9 +327,9 @@ class Search:
         for guess in guesses:
             alone = guess.edits[0] if len(guess.edits) == 1 else None
             if alone is not None and alone.kind == "insert":
-                edits = everywhere(alone, self.inputs, set(self.trials.problems))
+                edits = everywhere(alone, self.inputs, faulty(self.trials))
                 if edits is not None:
-                    yield replaced(guess, edits=edits)
+                    yield replaced(guess, edits=edits, count=guess.count + (problem.fault.rule is NO_SIZES_FIT))
             yield guess
             edits = self.guesses.contents.everywhere(alone) if alone is not None else None
             if edits is not None and edits not in seen:

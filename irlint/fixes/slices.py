@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from irlint.binding.calls import Call
 from irlint.dims import MaybeDim
-from irlint.fixes.guess import Guess
-from irlint.fixes.other_values import SELDOM
+from irlint.fixes.guess import SEVERAL, Guess
+from irlint.fixes.other_values import SELDOM, USUAL
 from irlint.inference.origins import inputs_of
 from irlint.lazy_typing import TYPE_CHECKING
 from irlint.model import Node
@@ -64,6 +64,7 @@ def other_bounds(
 ) -> Iterator[Guess]:
     """A slice with another start or end: one element, as many as ``others`` have on an axis, or all from its start.
     Elements that no other slice of the value takes come first."""
+    yield from _as_siblings(node, call, guesses)
     slices = _slices(call, inputs)
     shapes = [each.shape for each in (*inputs[:1], *others) if isinstance(each, Tensor) and each.shape is not None]
     contents = [each.ints or () for each in others if isinstance(each, Tensor)]
@@ -78,6 +79,20 @@ def other_bounds(
                 yield replaced(guess, count=count)
     for at, axis, size in _later_starts(call, inputs):
         yield from _with(node, call, at, "starts", Slice(at, axis, size, 0, LAST_END), guesses)
+
+
+def _as_siblings(node: Node, call: Call, guesses: Guesses) -> Iterator[Guess]:
+    """Constant starts or ends that several other slices have."""
+    for names in (STARTS, ENDS):
+        port = _port(call, names)
+        value = node.inputs[port] if port is not None and port < len(node.inputs) else None
+        own = guesses.had(node, port) if port is not None else None
+        if port is None or value is None or own is None or not guesses.makers.is_constant(value):
+            continue
+        for other, count in guesses.usual(node, port).items():
+            if count >= SEVERAL and other != own and len(other) == len(own):
+                for guess in guesses.contents.held_otherwise(node, port, value, tuple(other), USUAL):
+                    yield replaced(guess, count=count)
 
 
 def _changed(given: Slice, lengths: Sequence[int] | dict[int, None], *, any_start: bool) -> Iterator[tuple[str, Slice]]:

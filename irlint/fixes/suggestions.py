@@ -24,6 +24,7 @@ from irlint.model import Problem
 from irlint.records import record, replaced
 
 if TYPE_CHECKING:
+    from irlint.fixes.flow import Flow
     from irlint.fixes.outcomes import Outcome
     from irlint.fixes.search import Search
 
@@ -98,6 +99,7 @@ class Suggestions:
         self._kinds: set[tuple[str, str, str | None]] = set()
         self._without: list[Problem] = []
         self._document: Any = None
+        self._flow: Flow | None = None
 
     def again(self) -> None:
         """Allows ``FINDINGS`` more searches, because some findings are hidden from the report."""
@@ -214,9 +216,21 @@ class Suggestions:
                 outcome = self.rechecked.outcome(edits, problem)
                 if outcome is not None and not outcome.new and any(each.is_error for each in outcome.fixed):
                     found.append((edits, outcome))
+            found = [each for each in found if not self._breaks_flow(each[0])]
             if found:
                 return _best(problem, found)
         return None
+
+    def _breaks_flow(self, edits: Sequence[Edit]) -> bool:
+        """Whether edits make a cycle, or an output independent of an input of the model."""
+        graph = self.known.model.graph
+        if not any(edit.kind == "input" or edit.inputs for edit in edits):
+            return False
+        if self._flow is None and graph is not None:
+            from irlint.fixes.flow import Flow
+
+            self._flow = Flow(self.known, graph)
+        return self._flow is not None and self._flow.is_broken_by(edits)
 
     def _corrected(self, problem: Problem) -> Suggestion | None:
         """The correction of a misspelled name, of a wrong opset import, or of a cycle. One of several unused values, of
@@ -229,7 +243,7 @@ class Suggestions:
             self.looked += not at
             values.add(edits[0].value)
             outcome = self.rechecked.outcome(edits, problem)
-            if outcome is not None:
+            if outcome is not None and not self._breaks_flow(edits):
                 found.append((edits, outcome))
                 if edits[0].kind in ("opset", "rename") or problem.fault.rule is ATTRIBUTE_KIND:
                     break
@@ -334,9 +348,11 @@ def _name(dim: object) -> str:
 
 
 def _is_whole(edit: Edit) -> bool:
-    """Whether an edit can be written. It cannot if new elements of a constant are unknown."""
+    """Whether an edit can be written. It cannot if new elements of a constant are unknown, or get another order."""
     if edit.kind != "constant" or edit.of == "entries":
         return True
+    if edit.order:
+        return False
     return edit.of == "type" or product(edit.before or ()) == product(edit.value)
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from irlint.checks.equal_sizes import EQUAL_SIZES
-from irlint.fixes.contents import JOIN, TARGETS
-from irlint.fixes.doubts import SIBLINGS, TYPE_ATTRIBUTES, Case
+from irlint.fixes.doubts import SIBLINGS, TYPE_ATTRIBUTES, Case, takes_target
 from irlint.fixes.fixable import may_be_fixed
 from irlint.fixes.guess import MANY, Guess
 from irlint.fixes.guesses import STRIDES
@@ -198,18 +197,10 @@ def _writes_rest(case: Case) -> bool:
     for edit in case.guess.edits:
         is_new = edit.kind == "constant" and edit.of == "entries" and -1 in edit.value and -1 not in (edit.before or ())
         several = [users for value, users in inputs.users.items() if is_new and value.name == edit.name]
-        takes = {_takes_target(user, edit.name, inputs.known) for users in several for user in users}
+        takes = {takes_target(user, edit.name, inputs.known) for users in several for user in users}
         if len(takes) > 1:
             return True
     return False
-
-
-def _takes_target(node: Node, name: str, known: Known) -> bool:
-    """Whether a node takes a value as a target shape, or joins it to one."""
-    call = known.calls.get(node)
-    names = call.signature.inputs if call is not None and call.signature is not None else ()
-    ports = [port for port, value in enumerate(node.inputs) if value is not None and value.name == name]
-    return node.op == JOIN or all(port < len(names) and names[port] in TARGETS for port in ports)
 
 
 def _casts_computed(case: Case) -> bool:

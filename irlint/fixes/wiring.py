@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence, Set
+from difflib import SequenceMatcher
 from functools import cached_property
 from itertools import combinations, islice, product
 
@@ -37,6 +38,9 @@ LISTS = {"Transpose": "order", "Unsqueeze": "axes", "Squeeze": "axes", "Reshape"
 
 #: At most this many combinations of corrections are tried for several edges.
 WAYS = 4_096
+
+#: The similarity (``difflib`` ratio) of the names of inputs that belong together.
+LIKE = 0.6
 
 #: If at most this many ids have no layer, they are taken to be the ids of removed layers.
 GAPS = 2
@@ -199,10 +203,28 @@ class Wiring:
         yield self._whole(self.exchanged(strays))
         for target, _ in strays:
             yield self._whole(self.fed(target, self.unused))
+        yield self._declared_as_like(strays)
         yield from self._bypassed(strays)
         if not self.unused:
             for target, _ in strays:
                 yield self.fed(target, [value for _, _, value in self.wires.makers.values()])
+
+    def _declared_as_like(self, strays: Sequence[tuple[Input, Value]]) -> Iterator[Edits]:
+        """Declares an input of the model as the port that takes it, if another input of the model with a similar name
+        has this type."""
+        fed = [node for node in self.graph.nodes if node.op == self.known.format.input_node]
+        makers = {value: node for node in fed for value in node.outputs}
+        for target, value in strays:
+            wanted, node = self._port(target).type, makers.get(value)
+            if node is None or not isinstance(value.type, Tensor):
+                continue
+            for other, sibling in makers.items():
+                if other is not None and sibling is not node and other.type == wanted and _is_like(sibling, node):
+                    dtype = (wanted.dtype or "") if wanted.dtype != value.type.dtype else ""
+                    shape = wanted.shape if wanted.shape != value.type.shape else None
+                    rest = {"name": value.name, "dtype": dtype, "shape": shape, "before": value.type.shape}
+                    yield (_edit(node, "declaration", "node", called=f'input "{node.name}"', **rest),)
+                    break
 
     def _bypassed(self, strays: Sequence[tuple[Input, Value]]) -> Stages:
         """Inserts one layer before all ports that declare the same other type: a Convert, or an operation that takes an
@@ -323,13 +345,21 @@ class Wiring:
 
     def _connected(self, value: Value, target: Input) -> Edit:
         maker, (node, at) = self.wires.makers[value.name][0], target
-        called = f"layer {maker.id}" + f' "{maker.name}"' * bool(maker.name)
-        return _edit(node, "input", "node", value=value.name, input=at, called=called)
+        return _edit(node, "input", "node", value=value.name, input=at, called=_called(maker))
 
 
 def _kind(node: Node) -> tuple[str, str]:
     """The type and the name of a layer, without the part that distinguishes blocks."""
     return node.op, plain(node.name)
+
+
+def _called(node: Node) -> str:
+    return f"layer {node.id}" + f' "{node.name}"' * bool(node.name)
+
+
+def _is_like(one: Node, other: Node) -> bool:
+    """Whether two layers have similar names, such as ``past.0.k`` and ``past.1.v``."""
+    return bool(one.name) and SequenceMatcher(None, one.name, other.name).ratio() >= LIKE
 
 
 def _is_of(given: Type | None, declared: Tensor) -> bool:

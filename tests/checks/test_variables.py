@@ -81,8 +81,8 @@ CASES: dict[str, tuple[list[str], list[tuple[int, int, int]], str, bool]] = {
         "IRL125",
         False,
     ),
-    "nothing uses it": (READ, [(0, 1, 0), (0, 9, 0)], "", True),
-    "nothing uses what follows from it": ([*READ, RELU], [(0, 1, 0), (1, 3, 0), (0, 9, 0)], "", True),
+    "nothing uses it": (READ, [(0, 1, 0), (0, 9, 0)], "IRL905", True),
+    "nothing uses what follows from it": ([*READ, RELU], [(0, 1, 0), (1, 3, 0), (0, 9, 0)], "IRL905", True),
     "for its shape": ([*READ, SHAPE], [(0, 1, 0), (1, 2, 0), (2, 9, 0)], "", True),
     "for its dynamic shape": (
         [parameter(0, "?,3"), read(1, "v", "?,3"), SHAPE, result(9)],
@@ -107,7 +107,7 @@ CASES: dict[str, tuple[list[str], list[tuple[int, int, int]], str, bool]] = {
     "read twice, and one unused": (
         [*READ, read(5, "v"), ADD, assign(4, "v")],
         [*ADDED, (0, 5, 0), (2, 4, 0)],
-        "",
+        "IRL905",
         True,
     ),
     "written twice": (

@@ -13,7 +13,7 @@ from irlint.fixes.search import WIDER, Search
 def orders(*outcomes: Outcome | None) -> list[tuple[int, ...]]:
     """The orders of three guesses with these outcomes: one that two nodes confirm, a narrow one and its wider one."""
     guesses = [Guess((Edit("constant", value=at),), count=count) for at, count in enumerate((2, 0, WIDER))]
-    searched = SimpleNamespace(_widened=iter, graph=SimpleNamespace(outputs=()), known=None)
+    searched = SimpleNamespace(_widened=lambda guesses, _: iter(guesses), graph=SimpleNamespace(outputs=()), known=None)
     trials = SimpleNamespace(left=9, outcome=lambda edits, _: outcomes[edits[0].value])
     problem = SimpleNamespace(node=None, fault=SimpleNamespace(marks=()))
     return [each.order for each in Search._tried(searched, guesses, problem, trials)]  # type: ignore[arg-type]

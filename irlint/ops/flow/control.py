@@ -9,7 +9,7 @@ from irlint.findings.faults import Severity
 from irlint.findings.statements import agree, warn
 from irlint.findings.wording import counted
 from irlint.model import Graph, Value
-from irlint.model.tensor import Optional, Tensor, Type, disagree, shape_text, tensor_shape
+from irlint.model.tensor import Ends, Optional, Tensor, Type, disagree, shape_text, tensor_shape
 from irlint.ops import Context, Runs, onnx
 from irlint.ops.shared.bodies import (
     BODY_ARITY,
@@ -170,6 +170,7 @@ def loop(
     if searched and (never or states_sizes(body, (number, *state))):
         context.run(body, as_declared(body, (number, *state)), "as declared")
     trips = _known_count(m, body, number, initial=initial, state=state, context=context)
+    number = _numbers(number, m, state[0]) if not never else number
     outputs = context.run(body, (number, *state), "never" if never else _runs(start, m))
     _check_carried(initial, outputs[: len(initial)], body)
     check_carried_shapes(body, initial, outputs, again=not never and _count(m) != 1)
@@ -243,6 +244,15 @@ def _known_count(
     from irlint.ops.shared.trips import lasts_for
 
     return count if lasts_for(body, number, initial, state=state, count=count, context=context) else None
+
+
+def _numbers(number: Tensor, m: Tensor | None, condition: Type | None) -> Tensor:
+    """The iteration number, with the first and the last one if the condition never ends the loop and the trip count is
+    known."""
+    count = _count(m)
+    if count is None or not truth(condition) or not at_least(count, 1):
+        return number
+    return Tensor(number.dtype, number.shape, None, Ends(0, count - 1))
 
 
 def _runs(start: Tensor, m: Tensor | None) -> Runs:

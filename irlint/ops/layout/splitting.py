@@ -133,6 +133,13 @@ def nearly_even_sizes(dim: MaybeDim, count: int, axis: int) -> tuple[MaybeDim, .
     return (*(chunk,) * (count - 1), last)
 
 
+def _even_parts(dim: MaybeDim, sizes: Sequence[MaybeDim]) -> str:
+    """The equal sizes that would add up to an axis, where the stated ones are equal, too; "" if there are none."""
+    if not isinstance(dim, int) or len(set(sizes)) != 1 or dim % len(sizes):
+        return ""
+    return f", such as {[dim // len(sizes)] * len(sizes)}"
+
+
 def stated_sizes(dim: MaybeDim, sizes: Sequence[MaybeDim], axis: int, *, input: int | None) -> tuple[MaybeDim, ...]:
     """The stated ``sizes`` of the parts of an axis of size ``dim``, after checking that they add up to ``dim``.
 
@@ -145,7 +152,7 @@ def stated_sizes(dim: MaybeDim, sizes: Sequence[MaybeDim], axis: int, *, input: 
     if not unknown and not agree(dim, known, f"the sizes of the parts add up to axis {axis}"):
         raise SPLIT_SUM.fault(
             f"the sizes in {place} add up to {known} and axis {axis} of input 0 is {dim}",
-            help=f"use sizes that add up to {dim}",
+            help=f"use sizes that add up to {dim}{_even_parts(dim, checked)}",
             input=input if input is not None else 0,
             marks=((0, axis),),
         )

@@ -1,0 +1,124 @@
+"""Finds indices that are outside their axis for usual sizes, where other parts of the model show what was intended."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from irlint.dims import MaybeDim, symbols
+from irlint.findings.faults import Severity
+from irlint.inference.known import Demand, Known
+from irlint.inference.origins import Makers, Position, read_from, shape_of, trail
+from irlint.model import Node, Problem, Value
+from irlint.model.order import graphs
+from irlint.model.tensor import FLOATS, Ends, Tensor
+from irlint.ops.shared.bounds import ramp_of
+from irlint.ops.shared.index_ranges import INDEX_OUT_OF_RANGE
+from irlint.records import record
+
+#: The axes of a table: its rows, and the elements of each.
+MATRIX = 2
+
+
+@record
+class Lookup:
+    """A node that reads the rows of a constant table from row ``first`` on."""
+
+    node: Node
+    table: Value
+    rows: int
+    first: int
+
+
+def problems(known: Known) -> list[Problem]:
+    """The problems of loops that count the elements of another axis than they read, and of tables without the rows that
+    the lookup skips."""
+    if not any(graph.path for graph in graphs(known.model)) and len(known.requires) < MATRIX:
+        return []
+    makers = Makers(known)
+    return [*_loops(known, makers), *_tables(known, makers)]
+
+
+def _loops(known: Known, makers: Makers) -> Iterator[Problem]:
+    """A problem for each index in the body of a loop that is the iteration number, where the trip count is the size of
+    another axis of the same input of the model."""
+    nodes = {
+        each.path: (node, each) for graph in graphs(known.model) for node in graph.nodes for _, each in node.bodies
+    }
+    for demand in known.requires:
+        loop, body = nodes.get(demand.graph, (None, None))
+        number = body.inputs[0] if body is not None and body.inputs else None
+        counts = known.types.get(number) if number is not None else None
+        if loop is None or number not in demand.node.inputs or not isinstance(counts, Tensor):
+            continue
+        count = loop.inputs[0] if loop.inputs else None
+        if not isinstance(counts.extent, Ends) or count is None:
+            continue
+        source, place = read_from(count, Position(0, 0, True), makers)
+        shape = shape_of(source, known)
+        if place.in_contents or shape is None or not isinstance(shape[place.index], int):
+            continue
+        yield from _of_other_axis(demand, source, place.index, makers)
+
+
+def _of_other_axis(demand: Demand, source: Value, counted: int, makers: Makers) -> Iterator[Problem]:
+    """The problem of an index into an axis that comes from another axis of the input that gives the trip count."""
+    node, known = demand.node, makers.known
+    names = {name for each in demand.requirement.any_of for name in symbols(each.left)}
+    shapes = ((value, shape_of(value, known) or ()) for value in node.inputs[:1] if value is not None)
+    axes = [(value, axis, dim) for value, shape in shapes for axis, dim in enumerate(shape)]
+    for value, axis, dim in axes:
+        found = trail(value, axis, makers)
+        is_other = found is not None and found.value is source and found.axis != counted
+        if found is None or not is_other or not _is_of(dim, names):
+            continue
+        count = (shape_of(source, known) or ())[counted]
+        last = count - 1 if isinstance(count, int) else count
+        fault = INDEX_OUT_OF_RANGE.fault(
+            f"the iteration number, 0 to {last}, is an index into axis {axis} of input 0, which is {dim}; the trip "
+            f"count {count} is axis {counted} of `{source.name}`, and {dim} is its axis {found.axis}",
+            help=f"take axis {found.axis} of `{source.name}` as the trip count, or read axis {counted}",
+            marks=((0, axis),),
+            severity=Severity.WARNING,
+        )
+        yield Problem(fault, demand.graph, node, place=node.place)
+        return
+
+
+def _is_of(dim: MaybeDim, names: set[str]) -> bool:
+    return dim is not None and not isinstance(dim, int) and bool(symbols(dim) & names)
+
+
+def _tables(known: Known, makers: Makers) -> Iterator[Problem]:
+    """A problem for each table that lacks as many rows as its lookup skips, in comparison with a table of the model
+    that is read alike."""
+    found = [each for demand in known.requires if (each := _lookup(demand.node, makers)) is not None]
+    for one in dict.fromkeys(found):
+        for other in found:
+            if one.first == other.first and one.rows + one.first == other.rows:
+                fault = INDEX_OUT_OF_RANGE.fault(
+                    f"the lookup skips the first {one.first} of {one.rows} rows, so {one.rows - one.first} positions "
+                    f"work; `{other.table.name}`, which {other.node.op} {other.node.label!r} reads alike, has "
+                    f"{other.rows} rows",
+                    help=f"store {other.rows} rows in `{one.table.name}`: the {one.first} rows before the first "
+                    "position may be missing",
+                    severity=Severity.NOTE,
+                )
+                yield Problem(fault, "", one.node, place=one.node.place)
+                break
+
+
+def _lookup(node: Node, makers: Makers) -> Lookup | None:
+    """The lookup of positions in a constant table; None if a node is none."""
+    if len(node.inputs) != MATRIX or None in node.inputs:
+        return None
+    table, positions = node.inputs
+    known = makers.known.types.get
+    stored, given = (known(value) if value is not None else None for value in (table, positions))
+    if table is None or not isinstance(stored, Tensor) or not isinstance(given, Tensor):
+        return None
+    ramp = ramp_of(given) if given.value is None else None
+    rows = (stored.shape or (None,))[0]
+    is_table = stored.dtype in FLOATS and stored.rank == MATRIX and makers.is_constant(table)
+    if ramp is None or not is_table or not isinstance(rows, int) or not isinstance(ramp.first, int) or ramp.first < 1:
+        return None
+    return Lookup(node, table, rows, ramp.first)

@@ -1,0 +1,181 @@
+"""Which of several edits that fit a broken model is suggested: the one that restores it. ONNX Runtime is asked."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy
+import onnx.helper
+import onnx.numpy_helper
+import onnx.parser
+import pytest
+from cases.ir_documents import written
+from fixes.test_restored import HEAD, feeds, outputs
+from oracles.openvino_worker import outcomes
+
+import irlint
+from irlint.findings.edits import Edit
+from irlint.fixes.flow import Flow
+
+#: A sound graph, what is replaced in it, by what, and the suggestion; "=" before it: it is written and restores the graph.
+LIKELY = [
+    ("a table that is stored transposed", "(int64[S] i, float[4,S] x) => (float[4,S] y) <float[6,4] w> { g = Gather (w, i) t = Transpose <perm = [1,0]> (g) y = Add (t, x) }", "float[6,4] w", "float[4,6] w", "transpose constant `w` with (1, 0), from [4, 6] to [6, 4]"),
+    ("filters with exchanged channels", "(float[1,4,3,3] x) => (float[1,2,4,4] y) <float[4,2,2,2] w> { y = ConvTranspose (x, w) }", "[4,2,2,2] w", "[2,4,2,2] w", "transpose constant `w` with (1, 0, 2, 3), from [2, 4, 2, 2] to [4, 2, 2, 2]"),
+    ("biases with their last axis moved", "(float[4,9,9] x) => (float[4,9,9] y) <float[4,9,9] w> { r = Relu (x) y = Add (r, w) }", "[4,9,9] w", "[9,9,4] w", "transpose constant `w` with (2, 0, 1), from [9, 9, 4] to [4, 9, 9]"),
+    ("strides that a table shows", "(float[1,3,16] x) => (float[1,8,4] y) <float[4,3,3] u, float[4,4,3] v, float[8,4] p> { a = Conv <pads = [1,1]> (x, u) b = Relu (a) c = Conv <pads = [1,1], strides = [2]> (b, v) t = Transpose <perm = [0,2,1]> (c) y = Add (t, p) }", "strides = [2]", "strides = [1]", "set `strides = [2]` in Conv[2], or change 16 to 8 on axis 2 of input `x`, or change 8 to 16 on axis 0 of constant `p`"),
+    ("a class token before the others", "(float[N,3,8,8] x) => (float[N,5,4] y) <float[4,3,4,4] w, float[5,4] p, float[4] t, int64[1] z = {0}, int64[1] o = {1}, int64[2] k = {1,4}, int64[3] r = {0,4,-1}> { c = Conv <strides = [4,4]> (x, w) f = Reshape (c, r) q = Transpose <perm = [0,2,1]> (f) h = Shape (x) n = Slice (h, z, o) s = Concat <axis = 0> (n, k) e = Expand (t, s) j = Concat <axis = 1> (e, q) y = Add (j, p) }", "j = Concat <axis = 1> (e, q) y = Add (j, p)", "y = Add (q, p)", "insert a Concat with `axis = 1` of `e`, which nothing uses, and `q` before input 0"),
+    ("a start that the other slices have", "(float[N,5,4] x) => (float[N,2,2,4] y, float[N,2,2,4] u, float[N,2,2,4] v) <int64[4] t = {0,2,2,4}, int64[1] a = {1}, int64[1] b = {1}, int64[1] c = {1}, int64[1] e = {9}, int64[1] m = {1}> { f = Slice (x, a, e, m) y = Reshape (f, t) g = Slice (x, b, e, m) u = Reshape (g, t) h = Slice (x, c, e, m) v = Reshape (h, t) }", "c = {1}", "c = {0}", "= change 0 to 1 in constant `c` in Slice[4]"),
+    ("a Cast like that of the other input", "(int64[N,S] m, int64[N,S] k) => (bool[N,1,S] y) <int64[1] a = {1}> { c = Cast <to = 9> (k) d = Unsqueeze (c, a) u = Unsqueeze (m, a) b = Cast <to = 9> (u) y = And (d, b) }", "b = Cast <to = 9> (u) y = And (d, b)", "y = And (d, u)", "= insert a Cast with `to = bool` before input 1 in And[3]"),
+    ("tuples of indices", "(float[8] x, int64[N] i, float[N] z) => (float[8] y, float[8] v, int64[N,1] w) <int64[1] a = {1}> { n = Abs (i) w = Unsqueeze (i, a) t = Unsqueeze (n, a) y = ScatterND (x, t, z) v = ScatterND (y, t, z) }", "t = Unsqueeze (n, a) y = ScatterND (x, t, z) v = ScatterND (y, t, z)", "y = ScatterND (x, n, z) v = ScatterND (y, n, z)", "insert an Unsqueeze with `axes = [1]` before input 1, and insert an Unsqueeze with `axes = [1]` before input 1 in ScatterND[3]"),
+    ("pads as in the other blocks", '(float[N,2,S,T] x) => (float[N,2,?,?] y) <int32[8] q = {0,0,1,1,0,0,1,1}, int64[4] k = {0,1,0,1}> { "/b.0/Cast" = Cast <to = 7> (q) "/b.1/Cast" = Cast <to = 7> (q) "/b.0/Pad" = Pad (x, "/b.0/Cast") "/b.1/Relu" = Relu ("/b.0/Pad") "/b.1/Pad" = Pad ("/b.1/Relu", "/b.1/Cast") y = Relu ("/b.1/Pad") }', 'Pad ("/b.1/Relu", "/b.1/Cast")', 'Pad ("/b.1/Relu", k)', "= connect `/b.1/Cast`, as in other blocks, as input 1"),
+]  # fmt: skip
+
+
+def model_of(text: str) -> onnx.ModelProto:
+    """The model of a graph; constants of floats without numbers get random ones."""
+    model = onnx.parser.parse_model(f"{HEAD}g {text}")
+    for node in model.graph.node:
+        node.name = node.output[0]
+    for at, value in enumerate(model.graph.value_info):
+        shape = [dim.dim_value for dim in value.type.tensor_type.shape.dim]
+        if value.type.tensor_type.elem_type == onnx.TensorProto.FLOAT and all(shape):
+            numbers = numpy.random.default_rng(at).standard_normal(shape).astype("float32")
+            model.graph.initializer.append(onnx.numpy_helper.from_array(numbers, value.name))
+    del model.graph.value_info[:]
+    return model
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize(("what", "text", "old", "new", "expected"), LIKELY)
+def test_the_edit_that_restores_a_model_is_suggested(what: str, text: str, old: str, new: str, expected: str) -> None:
+    assert text.count(old) == 1
+    sound, broken = model_of(text), model_of(text.replace(old, new))
+    feed = feeds(sound)
+    wanted = outputs(sound, feed)
+    with pytest.raises(Exception, match=r"."):
+        outputs(broken, feed)
+    assert not [each for each in irlint.check(sound, ignore=["IRL9"]).findings if each.severity.value == "error"]
+    root = next(each for each in irlint.check(broken, ignore=["IRL9"]).findings if each.severity.value != "note")
+    assert root.suggestion.partition(";")[0] in expected
+    assert (root.fix is not None) == expected.startswith("=")
+    if root.fix is not None:
+        found = outputs(irlint.fix(broken.SerializeToString(), unsafe=True).data, feed)
+        assert all(numpy.array_equal(one, other) for one, other in zip(found, wanted, strict=True))
+
+
+#: What is wrong in the Parameter of the past keys of a second layer, and the suggestion.
+PAST = [
+    ('element_type="f32"', 'element_type="f16"', "FP32", "FP16", 'declare input "past.1.k" as float32 in Parameter (layer 1)'),
+    ('shape="?,2,?,4"', 'shape="?,3,?,4"', "<dim>2</dim>", "<dim>3</dim>", 'change 3 to 2 on axis 1 of input "past.1.k" in Parameter (layer 1)'),
+]  # fmt: skip
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize(("sound", "wrong", "port", "other", "expected"), PAST)
+def test_an_input_is_declared_as_those_with_similar_names(
+    sound: str, wrong: str, port: str, other: str, expected: str, tmp_path: Path
+) -> None:
+    import openvino
+    from openvino import opset13 as op
+
+    pasts = [op.parameter([-1, 2, -1, 4], numpy.float32, name=f"past.{at}.k") for at in range(2)]
+    x = op.parameter([-1, 2, -1, 4], numpy.float32, name="x")
+    joined = [op.result(op.concat([past, op.relu(x)], 2), name=f"present.{at}") for at, past in enumerate(pasts)]
+    path = tmp_path / "m.xml"
+    openvino.save_model(openvino.Model(joined, [*pasts, x], "m"), path, compress_to_fp16=False)
+    text = path.read_text()
+    assert not irlint.check(path).findings
+    at = text.index('name="past.1.k"')
+    layer = text[at : text.index("</layer>", at)]
+    assert sound in layer
+    path.write_text(text.replace(layer, layer.replace(sound, wrong).replace(port, other)))
+    assert outcomes([path])[0][0] != "ok"
+    (found,) = [each for each in irlint.check(path).findings if each.suggestion]
+    assert found.suggestion == expected
+    path.write_bytes(irlint.fix(path, unsafe=True).data)
+    assert path.read_text() == text
+
+
+#: A graph of which other values are connected as inputs of nodes (node, input, value), and whether that breaks it.
+FLOWS = [
+    ("(float[N,4] x) => (float[N,4] y) { a = Neg (x) b = Abs (a) y = Exp (b) }", ("a", 0, "b"), True),
+    ("(float[N,4] x) => (float[N,4] y) { a = Neg (x) b = Abs (a) y = Exp (b) }", ("y", 0, "a"), False),
+    ("(float[N,4] x) => (float[N,4] y) <float[4] w = {1,2,3,4}> { s = Shape (x) e = Expand (w, s) b = Abs (x) y = Exp (b) }", ("y", 0, "e"), True),
+    ("(float[N,4] x) => (int64[2] y) { s = Shape (x) b = Cast <to = 7> (x) y = Neg (b) }", ("y", 0, "s"), False),
+    ("(float[N,4] x, float[N,4] z) => (float[N,4] y) { a = Add (x, z) b = Abs (x) y = Exp (a) }", ("y", 0, "b"), True),
+    ("(float[N,4] x, float[N,4] z) => (float[N,4] y, float[N,4] v) { a = Add (x, z) v = Abs (z) y = Exp (a) }", ("y", 0, "x"), False),
+    ("(float[N,4] x) => (float[N,4] y) { a = Neg (y) y = Exp (a) }", ("a", 0, "x"), False),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "edit", "expected"), FLOWS)
+def test_an_edit_makes_no_cycle_and_keeps_what_inputs_do(text: str, edit: tuple[str, int, str], expected: bool) -> None:
+    from irlint import parsers
+    from irlint.inference.walk import inferred
+
+    model = parsers.read("m.onnx", model_of(text).SerializeToString())
+    assert model.graph is not None
+    label, port, value = edit
+    node = next(each for each in model.graph.nodes if each.label == label)
+    connected = Edit("input", "node", "", label, node.index, value=value, input=port)
+    assert Flow(inferred(model), model.graph).is_broken_by([connected]) == expected
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize(("shape", "dims"), [("4,1,3,3", (4, 1, 3, 3)), ("1,4,1,3,3", (1, 4, 1, 3, 3))])
+def test_a_constant_gets_the_shape_that_its_port_declares(shape: str, dims: tuple[int, ...], tmp_path: Path) -> None:
+    import openvino
+    from openvino import opset13 as op
+
+    x = op.parameter([1, 4, 8, 8], numpy.float32, name="x")
+    weights = op.constant(numpy.arange(36, dtype="float32").reshape(4, 1, 1, 3, 3), name="w")
+    y = op.group_convolution(x, weights, [1, 1], [0, 0], [0, 0], [1, 1])
+    path = tmp_path / "m.xml"
+    openvino.save_model(openvino.Model([op.result(y)], [x], "m"), path, compress_to_fp16=False)
+    text = path.read_text()
+    at = text.index('name="w"')
+    layer = text[at : text.index("</layer>", at)]
+    begin, end = layer.index("<dim>"), layer.rindex("</dim>") + len("</dim>")
+    wrong = layer[:begin] + "".join(f"<dim>{dim}</dim>" for dim in dims) + layer[end:]
+    assert 'shape="4, 1, 1, 3, 3"' in wrong
+    path.write_text(text.replace(layer, wrong.replace("4, 1, 1, 3, 3", shape)))
+    assert outcomes([path])[0][0] != "ok"
+    (found,) = [each for each in irlint.check(path).findings if each.suggestion]
+    assert found.suggestion.startswith('set shape="4,1,1,3,3" in Const (layer')
+    path.write_bytes(irlint.fix(path, unsafe=True).data)
+    assert outcomes([path])[0][0] == "ok"
+    assert not irlint.check(path).findings
+
+
+@pytest.mark.oracle
+def test_an_entry_of_a_port_map_takes_one_element_at_a_time(tmp_path: Path) -> None:
+    fixture = Path(__file__).parents[2] / "fixtures/openvino/bad/IRL153-slices-uneven.xml"
+    path = written(tmp_path, fixture.read_text(), b"")
+    (found,) = irlint.check(path).findings
+    assert found.suggestion == 'set stride="1" in entry 1 of the port map'
+    path.write_bytes(irlint.fix(path, unsafe=True).data)
+    assert outcomes([path])[0][0] == "ok"
+    assert not irlint.check(path).findings
+
+
+@pytest.mark.oracle
+def test_a_converted_value_gets_the_element_type_that_is_declared(tmp_path: Path) -> None:
+    import openvino
+    from openvino import opset13 as op
+
+    m, k, z = (op.parameter([2, 3], numpy.int64, name=name) for name in ("m", "k", "z"))
+    casts = [op.convert(m, "boolean", name="mask"), op.convert(op.parameter([2, 3], numpy.int32, name="p"), "i64")]
+    fed = casts[1].input_value(0).get_node()
+    counts = [op.convert(op.relu(each), "f32") for each in (k, z)]
+    joined = op.logical_and(casts[0], op.greater(k, z))
+    results = [op.result(each) for each in (joined, casts[1], *counts)]
+    path = tmp_path / "m.xml"
+    openvino.save_model(openvino.Model(results, [m, k, z, fed], "m"), path, compress_to_fp16=False)
+    text = path.read_text()
+    assert not irlint.check(path).findings
+    path.write_text(text.replace('destination_type="boolean"', 'destination_type="i64"'))
+    assert outcomes([path])[0][0] != "ok"
+    found = next(each for each in irlint.check(path).findings if each.severity.value == "error")
+    assert found.suggestion.startswith('set destination_type="boolean" in Convert')
+    path.write_bytes(irlint.fix(path, unsafe=True).data)
+    assert path.read_text() == text
