@@ -366,18 +366,20 @@ CONDITIONS: Mapping[str, Condition] = {
 }  # fmt: skip
 
 
-#: The conditions that ask for no more than the operator, its version, and the element types of inputs and outputs.
+#: The conditions that ask for no more than the operator, its version, the element types of inputs and outputs, and the
+#: errors of the node.
 _OF_SIGNATURE = tuple(
     CONDITIONS[name]
     for name in (
         *("type", "gives", "types-differ", "input", "no-input", "omitted", "output"),
-        *("opset-below", "opset-from", "any", "locale"),
+        *("opset-below", "opset-from", "any", "locale", "fault"),
     )
 )
 
 
 def of_signature(each: Stated) -> bool:
-    """Whether a condition holds for all nodes of one operator, version, and element types or for none of them."""
+    """Whether a condition holds for all nodes of one operator, version, element types and errors or for none of
+    them."""
     return any(each.condition is condition for condition in _OF_SIGNATURE)
 
 

@@ -117,7 +117,7 @@ class _Distinct:
     def apart(self, use: Use) -> object:
         """What distinguishes nodes of one operator and of the same types: which conditions hold, and in a domain of the
         runtime's own the attributes."""
-        signature = use.node.domain, use.node.op, use.version, use.inputs, use.outputs
+        signature = use.node.domain, use.node.op, use.version, use.inputs, use.outputs, frozenset(use.faults)
         rows = self.found.get(signature)
         if rows is None:
             rows = self.found[signature] = tuple(self._possible(use))
