@@ -23,7 +23,7 @@ from irlint.targets.objections import (
 from irlint.targets.operators import Refusal, Row
 from irlint.targets.runtimes import RUNTIMES, Runtime
 from irlint.targets.tables import spans
-from irlint.targets.uses import LEFT_OUT, Use, uses
+from irlint.targets.uses import LEFT_OUT, Use, each_use, grouped
 
 if TYPE_CHECKING:
     from irlint.targets.partitions import Ahead
@@ -38,13 +38,17 @@ WITH_OTHERS = "write it with other operators"
 WITH_SUCH = "use one of these releases, or write it with other operators"
 
 
-def reasons(known: Known, runtime: Runtime, releases: int, opset: int | None = None) -> list[Reason]:
-    """What releases of a runtime, given as bits, have against a model; ``opset`` stands for that of its nodes."""
+def reasons(
+    known: Known, runtime: Runtime, releases: int, opset: int | None = None, single: Sequence[Use] | None = None
+) -> list[Reason]:
+    """What releases of a runtime, given as bits, have against a model; ``opset`` stands for that of its nodes. Only the
+    nodes of the ``single`` uses are judged, if they are given."""
+    single = tuple(each_use(known, opset)) if single is None else single
     found = [Reason(having, objection) for having, objection in limits.objections(known, runtime, releases)]
     refused = limits.too_new(known, runtime, releases)
     ahead = _ahead(known, runtime.table) if runtime.falls_back else None
     distinct = _Distinct(runtime, releases)
-    for each in uses(known, lambda use: (distinct.apart(use), ahead and ahead.apart(use)), opset):
+    for each in grouped(single, lambda use: (distinct.apart(use), ahead and ahead.apart(use))):
         use = ahead.judged(each) if ahead is not None else each
         if use is None or (not use.certain and runtime.skips_dead):
             continue
@@ -60,7 +64,7 @@ def reasons(known: Known, runtime: Runtime, releases: int, opset: int | None = N
         if absent:
             found.append(Reason(absent, _unknown(use, runtime), use))
     if runtime.falls_back:
-        return found + _of_nodes_left(known, runtime, releases, opset, found)
+        return found + _of_nodes_left(known, releases, opset, single, found=found)
     return found if opset is not None else found + _of_misread(known, runtime, releases, found)
 
 
@@ -92,17 +96,14 @@ def _of_misread(known: Known, runtime: Runtime, releases: int, found: Sequence[R
 
 
 def _of_nodes_left(
-    known: Known, runtime: Runtime, releases: int, opset: int | None, found: Sequence[Reason]
+    known: Known, releases: int, opset: int | None, single: Sequence[Use], *, found: Sequence[Reason]
 ) -> list[Reason]:
     """What the newest ONNX Runtime, which runs the nodes that stay on the CPU, has against these and the model."""
     left = {(each.use.node.op, each.use.inputs) for each in found if each.use and each.objection.rule is STAYS_ON_CPU}
     below = RUNTIMES["onnxruntime"]
     newest = 1 << len(tables.releases(below.table)) - 1
-    return [
-        replaced(each, releases=releases)
-        for each in reasons(known, below, newest, opset)
-        if each.use is None or (each.use.node.op, each.use.inputs) in left
-    ]
+    nodes = [use for use in single if (use.node.op, use.inputs) in left]
+    return [replaced(each, releases=releases) for each in reasons(known, below, newest, opset, nodes)]
 
 
 class _Distinct:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 
 from irlint.inference.known import Known
 from irlint.model import Graph, Node, Value
-from irlint.model.order import live
+from irlint.model.order import live, producers, users
 from irlint.model.tensor import Tensor, Type
 from irlint.records import record, replaced
 from irlint.targets import operators
@@ -118,10 +118,11 @@ def _open(graph: Graph, types: Mapping[Value, Type | None]) -> tuple[str, ...]:
 def _normalizations(graph: Graph) -> Iterator[Node]:
     """The nodes that ONNX Runtime makes a LayerNormalization of: a difference, divided by the root of the mean of its
     squares."""
-    makers = {value: node for node in graph.nodes for value in node.outputs if value is not None}
-    for node in graph.nodes:
+    quotients = [node for node in graph.nodes if node.op == "Div"]
+    makers = producers(graph) if quotients else {}
+    for node in quotients:
         found = [node, *_before(node, ("Sqrt", "Add", "ReduceMean", "Pow", "Sub"), makers)]
-        if node.op == "Div" and len(found) == 6 and node.inputs[0] in found[-1].outputs:
+        if len(found) == 6 and node.inputs[0] in found[-1].outputs:
             yield from found
 
 
@@ -169,42 +170,31 @@ def _is_folded(node: Node, types: Mapping[Value, Type | None]) -> bool:
 
 def _quantized(graph: Graph) -> Iterator[Node]:
     """The nodes that read what DequantizeLinear gives, and whose results are quantized again."""
-    users = _users(graph)
     made = {value for node in graph.nodes if node.op == "DequantizeLinear" for value in node.outputs}
-    for node in graph.nodes:
-        following = [user for value in node.outputs if value is not None for user in users.get(value, ())]
+    readers = users(graph) if made else {}
+    for node in graph.nodes if made else ():
+        following = [user for value in node.outputs if value is not None for user in readers.get(value, ())]
         if following and not made.isdisjoint(node.inputs) and all(each.op == "QuantizeLinear" for each in following):
             yield node
 
 
-def _users(graph: Graph) -> dict[Value, list[Node]]:
-    """The nodes that read each value."""
-    users: dict[Value, list[Node]] = {}
-    for node in graph.nodes:
-        for value in {each for each in node.inputs if each is not None}:
-            users.setdefault(value, []).append(node)
-    return users
-
-
 def _gelus(graph: Graph) -> Iterator[tuple[Node, Node]]:
     """The nodes of each ``x / sqrt(2)``, Erf, ``+ 1``, ``* x``, ``* 0.5``, with the first of them."""
-    makers = {value: node for node in graph.nodes for value in node.outputs if value is not None}
-    users = _users(graph)
-    for erf in graph.nodes:
-        if erf.op != "Erf" or erf.domain or erf.inputs[0] is None:
-            continue
-        first = makers.get(erf.inputs[0])
-        chain = _after(erf, users)
+    functions = [node for node in graph.nodes if node.op == "Erf" and not node.domain]
+    makers, readers = (producers(graph), users(graph)) if functions else ({}, {})
+    for erf in functions:
+        first = makers.get(erf.inputs[0]) if erf.inputs[0] is not None else None
+        chain = _after(erf, readers)
         if first is not None and first.op in ("Div", "Mul") and len(chain) == 3:
             yield from ((node, first) for node in (first, erf, *chain))
 
 
-def _after(erf: Node, users: Mapping[Value, list[Node]]) -> list[Node]:
+def _after(erf: Node, readers: Mapping[Value, list[Node]]) -> list[Node]:
     """The Add and the two Mul that follow an Erf, as far as they exist."""
     found, node = [], erf
     for op in ("Add", "Mul", "Mul"):
         value = node.outputs[0]
-        following = users.get(value, []) if value is not None else []
+        following = list(dict.fromkeys(readers.get(value, ()))) if value is not None else []
         if len(following) != 1 or following[0].op != op:
             break
         node = following[0]

@@ -3,7 +3,7 @@ outputs."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 
 from irlint.inference.known import Known
 from irlint.inference.questions import types_within
@@ -54,34 +54,34 @@ def uses(known: Known, apart: Callable[[Use], object] | None = None, opset: int 
 
     ``apart`` gives what else distinguishes nodes of one operator, ``opset`` stands for that of the nodes of ai.onnx.
     """
-    found: dict[object, list[Use]] = {}
+    return grouped(each_use(known, opset), apart)
+
+
+def each_use(known: Known, opset: int | None = None) -> Iterator[Use]:
+    """The use of each node that a runtime creates, in the order of the nodes."""
     if known.model.graph is not None:
-        for use in _Walk(known, opset).graph(known.model.graph, known.types, NOTHING, certain=True, depth=0):
-            node = use.node
-            more = apart(use) if apart is not None else None
-            key = (
-                node.domain,
-                node.op,
-                use.version,
-                use.inputs,
-                use.outputs,
-                use.certain,
-                use.reads and use.returns,
-                more,
-            )
-            found.setdefault(key, []).append(use)
+        yield from _Walk(known, opset).graph(known.model.graph, known.types, NOTHING, certain=True, depth=0)
+
+
+def grouped(single: Iterable[Use], apart: Callable[[Use], object] | None) -> list[Use]:
+    """Uses of nodes, of which nodes that nothing distinguishes are one use, in the order of their first nodes."""
+    found: dict[object, list[Use]] = {}
+    for use in single:
+        node = use.node
+        more = apart(use) if apart is not None else None
+        key = (node.domain, node.op, use.version, use.inputs, use.outputs, use.certain, use.reads and use.returns, more)
+        found.setdefault(key, []).append(use)
     return [alike[0] if len(alike) == 1 else replaced(alike[0], nodes=len(alike)) for alike in found.values()]
 
 
 def is_static(use: Use) -> bool:
     """Whether the sizes of all inputs and outputs of a node are known numbers."""
-    values = (value for value in (*use.node.inputs, *use.node.outputs) if value is not None)
-    return all(is_fixed(use.types.get(value)) for value in values)
+    return all([is_fixed(use.types.get(value)) for value in (*use.node.inputs, *use.node.outputs) if value is not None])
 
 
 def is_fixed(known: Type | None) -> bool:
     """Whether the sizes of a tensor are known numbers."""
-    return isinstance(known, Tensor) and known.shape is not None and all(isinstance(size, int) for size in known.shape)
+    return isinstance(known, Tensor) and known.shape is not None and {int}.issuperset(map(type, known.shape))
 
 
 def plain_value(attribute: Attribute | None) -> object:
