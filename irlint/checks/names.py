@@ -113,7 +113,7 @@ def problems(known: Known) -> list[Problem]:
 
             duplicates = grouped(duplicates, graph)
         found += duplicates
-        found += _late(known.order(graph), graph)
+        found += _used_too_early(known.order(graph), graph)
     return found
 
 
@@ -189,8 +189,8 @@ def _name_after_node(value: Value, other: Value, names: _Names) -> str:
         unused = wrong.name.rpartition("_")[2]
         if unused.isdigit() and unused not in names.all:
             return (
-                f"rename the output {wrong.name!r} to {unused!r}, after which the node is named, and update the nodes "
-                "that use it"
+                f"rename output {names.makers[rest][1]} of node {wrong.name!r} to {unused!r}, after which the node is "
+                "named, and update the nodes that use it"
             )
     return ""
 
@@ -294,7 +294,7 @@ def _constant(value: Value, names: _Names) -> bool:
 _LISTS = {"a graph input": "the inputs", "an initializer": "the initializers"}
 
 
-def _late(order: Order, graph: Graph) -> Iterator[Problem]:
+def _used_too_early(order: Order, graph: Graph) -> Iterator[Problem]:
     """The problem of the first node that uses a value of a later node, and the number of the others."""
     cyclic = set(order.cyclic)
     late = [(node, value) for node, value in order.late if node not in cyclic]

@@ -7,12 +7,12 @@ from math import inf, isfinite
 
 from irlint.checks.infinite import saturates
 from irlint.checks.normalizations import EPSILON_UNUSABLE
-from irlint.checks.transfers import CONVERTING, KEEPING, LARGEST, TRANSFERS, Interval, Parts, Site, of_type
+from irlint.checks.transfers import CONVERTING, KEEPING, TRANSFERS, Interval, Parts, Site, of_type
 from irlint.checks.values import SPREADING, Values
 from irlint.findings.faults import Fault, Rule, Severity
 from irlint.model import Node, Value
 from irlint.model.tensor import BITS, FLOATS, INTEGERS, Extent, Tensor
-from irlint.ops.shared.contents import fits
+from irlint.ops.shared.contents import INFINITE_FROM, fits
 from irlint.parsers.weights import Weights
 
 ALWAYS_NAN = Rule(
@@ -331,8 +331,8 @@ def _lost(span: Interval, dtype: str) -> str:
     if dtype not in INTEGERS:
         if max(abs(span.low), abs(span.high)) < VANISHING and dtype == "float16":
             return "0"
-        largest = LARGEST[dtype]
-        return "infinite" if span.low > largest or span.high < -largest else ""
+        limit = INFINITE_FROM[dtype]
+        return "infinite" if limit < inf and (span.low >= limit or span.high <= -limit) else ""
     held = of_type(dtype)
     if span.high < held.low or span.low > held.high or (held.low == 0 == span.high):
         return "another number"

@@ -11,24 +11,20 @@ from math import inf, isfinite, isinf
 
 from irlint.model import Node
 from irlint.model.tensor import BITS, INTEGERS, UNSIGNED
-from irlint.ops.shared.contents import rounded
+from irlint.ops.shared.contents import FINITE, INFINITE_FROM, rounded
 from irlint.records import record
-
-#: The largest number that a conversion to a type does not make infinite: almost half a step above the largest number of
-#: the type.
-LARGEST = {"float16": 65519.99, "bfloat16": 3.3961e38, "float32": 3.4028235677973366e38, "float64": inf}
 
 #: The names of the hyperbolic functions.
 HYPERBOLIC = {"Cosh": "cosine", "Sinh": "sine"}
 
 #: The largest number whose exponential is finite.
-LARGEST_EXPONENT = {"float16": 11.09, "bfloat16": 88.73, "float32": 88.73, "float64": 709.79}
+LARGEST_EXPONENT = {dtype: math.log(FINITE[dtype] if limit == inf else limit) for dtype, limit in INFINITE_FROM.items()}
 
 
 @record
 class Interval:
-    """The smallest and the largest number that elements may be. ``why`` is the reason for which no element is finite;
-    "" if one may be."""
+    """The smallest and the largest number that elements may be. ``why`` is the reason for which no element is finite,
+    except at the border of a function's domain (the root of 0); "" if another one may be finite."""
 
     low: float = -inf
     high: float = inf
@@ -115,7 +111,7 @@ def held(low: float, high: float, dtype: str | None) -> Interval:
 
 
 def _held(number: float, dtype: str | None) -> float:
-    if abs(number) > LARGEST.get(dtype or "", inf):
+    if abs(number) >= INFINITE_FROM.get(dtype or "", inf):
         return math.copysign(inf, number)
     return rounded(number, dtype) or 0.0 if dtype in ("float16", "float32") else number
 
@@ -244,18 +240,14 @@ def _comparison(larger: int, *, strict: bool) -> Transfer:
 def _converted(given: Sequence[Interval], site: Site) -> Interval:
     """The interval of converted numbers. If one of them may be outside of an integer type, all numbers of this type."""
     x = given[0]
-    if site.dtype not in LARGEST:
+    if site.dtype not in INFINITE_FROM:
         every = of_type(site.dtype)
         inside = site.dtype in INTEGERS and every.low <= x.low and x.high <= every.high
         return Interval(math.trunc(x.low), math.trunc(x.high)) if inside else every
     found = held(x.low, x.high, site.dtype)
     if found.is_infinite and isfinite(x.low) and isfinite(x.high) and x.low != x.high:
-        return Interval(why=f"input 0 is {x.text}, and {site.dtype} holds numbers up to {_up_to(site.dtype)}")
+        return Interval(why=f"input 0 is {x.text}, and {site.dtype} holds numbers up to {FINITE[site.dtype]:.6g}")
     return found
-
-
-def _up_to(dtype: str | None) -> str:
-    return f"{LARGEST[dtype or '']:.6g}" if dtype != "float16" else "65504"
 
 
 def _rectified(given: Sequence[Interval], site: Site) -> Interval:

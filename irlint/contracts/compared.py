@@ -135,7 +135,8 @@ def _come_and_gone(what: str, ends: Matched) -> Iterator[Change]:
 
 
 def _moved(what: str, old: Sequence[End], new: Sequence[End], ends: Matched) -> Iterator[Change]:
-    """A change for inputs or outputs at other positions, unless removed or new ones explain the positions."""
+    """A change for inputs or outputs at other positions, unless another breaking change explains the positions: removed
+    ones, or new inputs. A new output alone breaks nothing."""
     if any(not each.optional for each in (*ends.gone, *(ends.added if what == "input" else ()))):
         return
     before = [each for each in old if not each.optional]
@@ -208,7 +209,7 @@ def _sizes(axes: Sequence[Axis], old: Contract, new: Contract) -> Iterator[Chang
         name = str(other) if isinstance(other, Expr) else str(one)
         message = (
             f"{_where(group)}: {sizes_text(name, after)}, where it was {sizes_text(name, before)}"
-            f"{_reason(name if narrowed else '', new)}"
+            f"{_reason({name, *(str(each.new) for each in group)}, new) if narrowed else ''}"
         )
         yield Change("input-narrowed" if narrowed else "input-widened", message, group[0].end.name, breaking=narrowed)
 
@@ -225,9 +226,9 @@ def _where(axes: Iterable[Axis]) -> str:
     return ", ".join(f"axis {axis} of {listed(names)}" for axis, names in names_by_axis.items())
 
 
-def _reason(name: str, contract: Contract) -> str:
-    """The node of the first unconditional condition on a symbol, as the end of a message; "" without one."""
-    found = next((each for each in contract.conditions if not each.when and name and name in _names(each)), None)
+def _reason(names: Collection[str], contract: Contract) -> str:
+    """The node of the first unconditional condition on one of the symbols, as the end of a message; "" without one."""
+    found = next((each for each in contract.conditions if not each.when and _names(each) & set(names)), None)
     return "" if found is None else f" ({_demanded(found)})"
 
 

@@ -73,8 +73,8 @@ def whole(path: str | os.PathLike[str], what: str) -> bytes:
 
 def whole_of(file: BinaryIO, path: str | os.PathLike[str], what: str) -> bytes:
     """As ``whole``, for an open file."""
-    data = file.read(MOST[what] + 1) if size(file) > MOST[what] else file.read()
-    if len(data) > MOST[what]:
+    data = file.read() if size(file) <= MOST[what] else None
+    if data is None or len(data) > MOST[what]:
         raise OSError(errno.EFBIG, f"it has more than the {MOST[what]:,} bytes that irlint reads", os.fspath(path))
     return without_zeros(data) if what == "document" else data
 

@@ -252,8 +252,8 @@ def test_nodes_that_are_named_after_what_they_give_decide_which_name_is_wrong() 
         node.input[:] = [name.removeprefix("v") for name in node.input]
     (found,) = [each for each in irlint.check(model).findings if each.rule.code == "IRL102"]
     assert found.help.startswith(
-        "rename the output 'Neg_95' to '95', after which the node is named, and update the nodes that use it: node 2 "
-        "(Mul)"
+        "rename output 0 of node 'Neg_95' to '95', after which the node is named, and update the nodes that use it: "
+        "node 2 (Mul)"
     )
 
 

@@ -49,18 +49,22 @@ g (float[1,8,4,4] x) => (float[1,2,8,8] y) { y = DepthToSpace <blocksize = 2> (x
 LARGEST_BLOCK = 8
 
 
-def parted(dim: MaybeDim, count: int, axis: int, *, what: str, instead: str = "") -> MaybeDim:
+def parted(
+    dim: MaybeDim, count: int, axis: int, *, what: str, instead: str = "", without_pads: MaybeDim = None
+) -> MaybeDim:
     """``dim // count``, after checking that ``count`` divides ``dim``, the size of ``axis`` of input 0. ``what`` names
-    ``count`` in the message.
+    ``count`` in the message. If pads are part of ``dim``, ``without_pads`` is the size of the axis itself.
 
     Raises a ``NOT_DIVISIBLE`` fault, whose help ends with ``instead``.
     """
     if dim is None:
         return None
     if not divides(count, dim, f"axis {axis} is split into {what}"):
+        is_padded = same(without_pads, dim) is False
+        size = f"{without_pads}, and {dim} with its pads" if is_padded else dim
         raise NOT_DIVISIBLE.fault(
-            f"axis {axis} of input 0 is {dim}, which is not a multiple of {count}, {what}",
-            help=f"make axis {axis} a multiple of {count}{instead}",
+            f"axis {axis} of input 0 is {size}, which is not a multiple of {count}, {what}",
+            help=f"make axis {axis}{' with its pads' if is_padded else ''} a multiple of {count}{instead}",
             input=0,
             marks=((0, axis),),
         )
@@ -77,6 +81,10 @@ def _expect_positive(number: int, attribute: str) -> None:
 # --- depth and space --------------------------------------------------------------------------------------------------
 
 
+def _elements(block: Sequence[int]) -> str:
+    return f"the number of elements of a block ({' * '.join(map(str, block))})"
+
+
 def depth_to_space(shape: Shape, block: int) -> Shape:
     """[N, C, *D] to [N, C / block**k, *(D * block)] for k spatial axes."""
     axes = len(shape) - 2
@@ -84,7 +92,7 @@ def depth_to_space(shape: Shape, block: int) -> Shape:
         str(size) for size in range(2, LARGEST_BLOCK + 1) if isinstance(shape[1], int) and not shape[1] % size**axes
     ]
     instead = f", or use blocks of {' or '.join(blocks)}" if blocks else ""
-    depth = parted(shape[1], block**axes, 1, what=f"the elements of a block of {block}", instead=instead)
+    depth = parted(shape[1], block**axes, 1, what=_elements([block] * axes), instead=instead)
     return (shape[0], depth, *(product((dim, block)) for dim in shape[2:]))
 
 
@@ -228,7 +236,7 @@ def ov_batch_to_space(data: Tensor, block_shape: Tensor, crops_begin: Tensor, cr
 
 def _batch_part(dim: MaybeDim, blocks: Sequence[MaybeDim]) -> MaybeDim:
     static = [block for block in blocks if isinstance(block, int)]
-    return parted(dim, prod(static), 0, what="the elements of a block") if len(static) == len(blocks) else None
+    return parted(dim, prod(static), 0, what=_elements(static)) if len(static) == len(blocks) else None
 
 
 @openvino("SpaceToBatch", since=2)
@@ -250,7 +258,8 @@ def ov_space_to_batch(data: Tensor, block_shape: Tensor, pads_begin: Tensor, pad
         if full is None or not isinstance(block, int):
             result.append(None)
             continue
-        result.append(parted(full + pads[0] + pads[1], block, axis, what="the block"))  # type: ignore[operator]
+        padded = full + pads[0] + pads[1]  # type: ignore[operator]
+        result.append(parted(padded, block, axis, what="the block", without_pads=full))
     return Tensor(data.dtype, tuple(result))
 
 

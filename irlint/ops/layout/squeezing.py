@@ -210,8 +210,9 @@ def _without_axes(layer: Layer) -> Fault | None:
         return None
     if axes is not None and all(dim is not None and same(dim, 1) is not None for dim in data.shape):
         return None
+    reason = "without input 1 (axes)" if axes is None else "since input 1 (axes) is empty,"
     return not_compiled(
-        f"input 0 is {shape_text(data.shape)}, and without input 1 (axes) every axis of size 1 is removed",
+        f"input 0 is {shape_text(data.shape)}, and {reason} every axis of size 1 is removed",
         help="list the axes, or write all sizes of input 0",
         input=0,
     )
@@ -244,14 +245,17 @@ def unsqueezed(shape: Shape, axes: Sequence[int]) -> Shape:
 
 
 def _unsqueeze(x: Tensor, axes: Sequence[int], *, lenient: bool = False) -> Tensor:
+    """``x`` with ``axes`` inserted. Raises an ``AXIS_REPEATED`` fault, which is only a warning if ``lenient``
+    (OpenVINO): equal entries then count once for the rank of the result, and each axis is inserted once."""
     if x.shape is None:
         return Tensor(x.dtype)
-    rank = len(x.shape) + len(axes)
+    rank = len(x.shape) + len(set(axes) if lenient else axes)
     places = [result_axis(axis, rank) for axis in axes]
     if len(set(places)) < len(places):
         twice = next(axis for position, axis in enumerate(places) if axis in places[:position])
         fault = AXIS_REPEATED.fault(
-            f"axes is {list(axes)}: axis {twice} of the result is inserted twice",
+            f"axes is {list(axes)}, which lists axis {twice} of the result more than once"
+            + ("; OpenVINO inserts it once" if lenient else ""),
             help=f"list axis {twice} once",
             input=1 if lenient else 0,
             severity=Severity.WARNING if lenient else None,
@@ -309,7 +313,4 @@ def ov_unsqueeze(data: Tensor, axes: Tensor) -> Tensor:
     listed = known_integers(axes)
     if listed is None:
         return Tensor(data.dtype)
-    if data.shape is not None:
-        for axis in listed:
-            result_axis(axis, len(data.shape) + len(set(listed)))
     return _unsqueeze(data, listed, lenient=True)

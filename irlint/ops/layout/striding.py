@@ -54,8 +54,9 @@ STRIDED_SLICE_MASK = Rule(
     "The masks of a StridedSlice contradict each other or the rank of the data.",
     why=(
         "A mask is a list of 0 and 1 with one entry for each entry of `begin`. OpenVINO refuses the layer in three "
-        "cases: masks that are not empty have different lengths; more than one entry is an ellipsis; or more entries "
-        "select an axis (neither ellipsis nor new axis) than the data has axes."
+        "cases: masks that are not empty have different lengths, where an empty `begin_mask` has length 0; more than "
+        "one entry is an ellipsis; or more entries select an axis (neither ellipsis nor new axis) than the data has "
+        "axes."
     ),
     fix="Give every mask as many entries as `begin` has, each 0 or 1.",
     bad=_STRIDED.replace("MASK", "1,1"),
@@ -77,8 +78,8 @@ class Masks:
 def _masks(written: Sequence[tuple[str, Ints]]) -> Masks:
     """The masks, which are ``written`` as lists of 0 and 1.
 
-    Raises a ``STRIDED_SLICE_MASK`` fault if a mask has another entry, or if the lengths of masks that are not empty
-    differ.
+    Raises a ``STRIDED_SLICE_MASK`` fault if a mask has another entry, or if the lengths of masks differ. The length of
+    the first mask counts even if it is empty; the other masks may be empty.
     """
     lengths = {name: len(mask) for position, (name, mask) in enumerate(written) if mask or not position}
     for name, mask in written:

@@ -21,7 +21,7 @@ from irlint.ops import Context, onnx, openvino
 from irlint.ops.shared.attributes import ATTRIBUTE_OUT_OF_RANGE, numbered_type
 from irlint.ops.shared.broadcast import UNIDIRECTIONAL_MISMATCH, broadcast, merged, stretched
 from irlint.ops.shared.compiling import Layer, not_compiled
-from irlint.ops.shared.contents import all_cast, extent
+from irlint.ops.shared.contents import FINITE, INFINITE_FROM, all_cast, extent
 from irlint.ops.shared.contents import cast as converted
 from irlint.ops.shared.element_types import common_type, expect_type
 
@@ -75,13 +75,6 @@ y = Cast <to = 10> (c) }""",
     uncalled=False,
 )
 
-#: The largest finite numbers of floating-point types. Types of 8 bits have no entry, because numbers out of their range
-#: become the largest number (`saturate`).
-_FINITE = {"float16": 65504.0, "bfloat16": 3.38953e38, "float32": 3.40282e38}
-
-#: The largest numbers that floating-point types round to a finite number.
-_LARGEST = {"float16": 65519.999, "bfloat16": 3.3961e38, "float32": 3.4028235677973366e38}
-
 
 def _warn_of_lost_numbers(x: Tensor, dtype: str | None) -> None:
     """Warns of numbers of ``x`` that ``dtype`` cannot hold."""
@@ -97,9 +90,9 @@ def _warn_of_lost_numbers(x: Tensor, dtype: str | None) -> None:
         lost = next((number for number in (span.most, span.least) if not low <= int(number) <= high), None)
         becomes, span_text = "another number", f"{low} to {high}"
     else:
-        limit = _LARGEST.get(dtype)
-        lost = next((number for number in (span.most, span.least) if limit is not None and abs(number) > limit), None)
-        becomes, span_text = "infinite", f"numbers up to {_FINITE.get(dtype, 0):.6g}"
+        limit = INFINITE_FROM.get(dtype)
+        lost = next((number for number in (span.most, span.least) if limit is not None and abs(number) >= limit), None)
+        becomes, span_text = "infinite", f"numbers up to {FINITE.get(dtype, 0):.6g}"
     if lost is not None:
         warn(
             LOST_IN_CAST.fault(
@@ -368,7 +361,7 @@ def convert_promote_types(
     else:
         tensor, scalar = (a, b) if input_0.shape else (b, a)
         dtype = promoted_by_scalar(tensor, scalar, unsafe=promote_unsafe, target=u64_integer_promotion_target)
-    if dtype is None and u64_integer_promotion_target is not None:
+    if dtype is None and not promote_unsafe:
         raise NOT_CONVERTIBLE.fault(
             f"input 0 is {a} and input 1 is {b}, which OpenVINO promotes only with promote_unsafe",
             help='convert one of the inputs, or write promote_unsafe="true"',

@@ -197,10 +197,12 @@ def _expect_one_width(equation: str, terms: Sequence[Term], output: Term, *, sha
     ]
     odd = next(((index, width) for index, width in widths if width != widths[0][1]), None)
     if odd is not None:
+        fewer, more = sorted((odd, widths[0]), key=itemgetter(1))
         raise EQUATION_INVALID.fault(
             f'the equation is "{equation}": the ellipsis covers {counted(widths[0][1], "axis", "axes")} in input '
             f"{widths[0][0]} and {odd[1]} in input {odd[0]}; the numbers must be equal",
-            help=f"give input {min(odd, widths[0], key=itemgetter(1))[0]} axes of 1 for its ellipsis (Unsqueeze)",
+            help=f"insert axes of size 1 in input {fewer[0]} (Unsqueeze), so that its ellipsis covers "
+            f"{counted(more[1], 'axis', 'axes')}",
             input=odd[0],
             attribute="equation",
         )
@@ -230,11 +232,11 @@ def _letters_once(layer: Layer) -> Fault | None:
     """The fault of a result with a repeated letter, which OpenVINO cannot compute."""
     equation = str(layer.attributes["equation"])
     _, output = _terms_and_result(equation)
-    twice = next((label for label in output if output.count(label) > 1), None)
-    if twice is None:
+    repeated = next((label for label in output if output.count(label) > 1), None)
+    if repeated is None:
         return None
     return not_compiled(
-        f'the equation is "{equation}": the result has the letter {twice} twice'
+        f'the equation is "{equation}": the result has the letter {repeated} more than once'
         + ("" if "->" in equation else f", since without -> it is {''.join(output)}"),
         help="write each letter once after ->",
         attribute="equation",

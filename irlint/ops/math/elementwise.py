@@ -233,7 +233,7 @@ def ov_select(cond: Tensor, then: Tensor, otherwise: Tensor, *, broadcasting: Br
     if broadcasting.auto_broadcast == "numpy":
         shape = broadcast((cond.shape, then.shape, otherwise.shape))
     elif broadcasting.auto_broadcast == "pdpd":
-        shape = broadcast_by(broadcasting, (then.shape, otherwise.shape, cond.shape))
+        shape = broadcast_by(broadcasting, (then.shape, otherwise.shape, cond.shape), indices=(1, 2, 0))
     else:
         shape = merged((cond.shape, then.shape, otherwise.shape), why="nothing is broadcast")
     return _selected(cond, then, otherwise, shape=shape, dtype=dtype)

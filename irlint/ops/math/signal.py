@@ -196,9 +196,10 @@ def _check_window(window: Tensor, frame: MaybeDim) -> None:
     not_longer = reaches(frame, points, "the window is not longer than a frame")
     if not_longer and reaches(points, 1, "a window has at least one sample"):
         return
+    of_frame, most = ("", "the length of a frame") if frame is None else (f" and a frame has {frame}", frame)
     raise FRAME_MISMATCH.fault(
-        f"input 1 (window) has {points} samples and a frame has {frame}; allowed: 1 to {frame}",
-        help="give the window at most as many samples as a frame has",
+        f"input 1 (window) has {points} samples{of_frame}; allowed: 1 to {most}",
+        help="give the window at least one sample, and at most as many as a frame has",
         input=1,
         marks=((1, 0),),
     )

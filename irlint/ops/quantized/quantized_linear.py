@@ -141,12 +141,14 @@ def matmul_integer_to_float(
 def _flat(scale: Tensor) -> Tensor:
     """A scale, as a scalar if it has one element on any number of axes."""
     single = scale.shape is not None and all(same(dim, 1) is True for dim in scale.shape)
-    return Tensor(scale.dtype, ()) if single else scale
+    return Tensor(scale.dtype, (), scale.value, scale.extent) if single else scale
 
 
 def _expect_bias(bias: Tensor | None, index: int, shape: Shape | None) -> None:
     if bias is not None and bias.shape is not None and shape and isinstance(shape[-1], int):
-        _expect_count(bias, index, shape[-1], what="the bias, one element for each column,")
+        columns = shape[-1]
+        has = f"the bias has {columns}, one for each column"
+        _expect_count(bias, index, columns, has=has, help=f"give input {index} the shape [{columns}]")
 
 
 def _per_column_of_a(a_scale: Tensor) -> Fault:
@@ -189,26 +191,34 @@ def by_packed_weights(a: Shape | None, inner: MaybeDim, columns: MaybeDim, *, wh
     return (*a[:-1], columns)
 
 
-def _expect_count(x: Tensor, index: int, count: Dim, *, what: str) -> None:
+_AS_PACKED = "use the attributes with which the weights were packed"
+
+
+def _expect_count(x: Tensor, index: int, count: Dim, *, has: str, help: str = _AS_PACKED) -> None:
+    """Raises an ``OPERAND_SHAPE`` fault if input ``index`` has not ``count`` elements; ``has`` states this number."""
     if x.shape is not None and same(product(x.shape), count) is False:
-        raise OPERAND_SHAPE.fault(
-            f"input {index} is {shape_text(x.shape)} with {counted(product(x.shape), 'element')}; {what} has {count}",
-            help="use the attributes with which the weights were packed",
-            input=index,
-        )
+        raise _count_fault(x, index, has=has, help=help)
 
 
-def _expect_room(x: Tensor, index: int, count: int, *, what: str) -> None:
+def _count_fault(x: Tensor, index: int, *, has: str, help: str = _AS_PACKED) -> Fault:
+    return OPERAND_SHAPE.fault(
+        f"input {index} is {shape_text(x.shape)} with {counted(product(x.shape or ()), 'element')}; {has}",
+        help=help,
+        input=index,
+    )
+
+
+def _packed(rows: int, columns: int, bits: int) -> str:
+    return f"a matrix [{rows}, {columns}] of {bits}-bit weights"
+
+
+def _expect_room(x: Tensor, index: int, count: int, *, has: str) -> None:
     """Raises an ``OPERAND_SHAPE`` fault if input ``index`` has fewer than ``count`` elements; a larger number is only a
     warning."""
     found = product(x.shape) if x.shape is not None else None
     if same(found, count) is not False:
         return
-    fault = OPERAND_SHAPE.fault(
-        f"input {index} is {shape_text(x.shape)} with {counted(found, 'element')}; {what} has {count}",
-        help="use the attributes with which the weights were packed",
-        input=index,
-    )
+    fault = _count_fault(x, index, has=has)
     if at_least(found, count) is False:
         raise fault
     warn(fault.lowered(Severity.WARNING))
@@ -242,15 +252,12 @@ def matmul_nbits(
     shape = by_packed_weights(a.shape, K, N, what="the attribute K")
     blocks = -(-K // block_size)
     if not weight_prepacked:
-        _expect_count(b, 1, N * blocks * (block_size * bits // 8), what=f"a packed [{N}, {K}] of {bits} bits")
-        expect_one_of((1, "B", b), (N, blocks, block_size * bits // 8), what=f"a packed [{N}, {K}] of {bits} bits")
-        _expect_count(scales, 2, N * blocks, what=f"one scale for each of {blocks} blocks in {N} columns")
-        expect_one_of(
-            (2, "scales", scales),
-            (N * blocks,),
-            (N, blocks),
-            what=f"one scale for each of {blocks} blocks in {N} columns",
-        )
+        each, weights = block_size * bits // 8, _packed(N, K, bits)
+        _expect_count(b, 1, N * blocks * each, has=f"{weights} is packed into {N * blocks * each} bytes")
+        expect_one_of((1, "B", b), (N, blocks, each), what=weights)
+        of_blocks = f"one scale for each of {counted(blocks, 'block')} in {counted(N, 'column')}"
+        _expect_count(scales, 2, N * blocks, has=f"expected {N * blocks}, {of_blocks}")
+        expect_one_of((2, "scales", scales), (N * blocks,), (N, blocks), what=of_blocks)
         _check_zero_points(zero_points, N, blocks, bits=bits)
         expect_one_of((4, "g_idx", g_idx), (K,), (blocks * block_size,), what="the group of each row of the weights")
     expect_one_of((5, "bias", bias), (N,), what="one number for each column")
@@ -261,9 +268,10 @@ def matmul_nbits(
 def _check_zero_points(zero_points: Tensor | None, columns: int, blocks: int, *, bits: int) -> None:
     if zero_points is None or zero_points.dtype is None:
         return
-    packed = -(-blocks * bits // 8) if zero_points.dtype == "uint8" else blocks
-    what = f"one number for each of {blocks} blocks in {columns} columns"
-    what += f", packed to {bits} bits" if bits < 8 else ""
+    is_packed = zero_points.dtype == "uint8"
+    packed = -(-blocks * bits // 8) if is_packed else blocks
+    what = f"one number for each of {counted(blocks, 'block')} in {counted(columns, 'column')}"
+    what += f", packed to {bits} bits" if is_packed and bits < 8 else ""
     expect_one_of((3, "zero_points", zero_points), (columns * packed,), (columns, packed), what=what)
 
 
@@ -291,8 +299,9 @@ def matmul_bnb4(
             help="use the block size that the weights were packed with",
             attribute="block_size",
         )
-    _expect_room(b, 1, (N * K + 1) // 2, what=f"a packed [{N}, {K}] of 4 bits")
-    _expect_room(absmax, 2, -(-N * K // block_size), what=f"one scale for each block of {block_size}")
+    size, blocks = (N * K + 1) // 2, -(-N * K // block_size)
+    _expect_room(b, 1, size, has=f"{_packed(N, K, 4)} is packed into {counted(size, 'byte')}")
+    _expect_room(absmax, 2, blocks, has=f"expected {blocks}, one scale for each block of {block_size}")
     return Tensor(a.dtype or absmax.dtype, by_packed_weights(a.shape, inner, columns, what=f"{'K' if transB else 'N'}"))
 
 
@@ -311,7 +320,7 @@ def matmul_fpq4(a: Tensor, b: Tensor, b_shape: Tensor, *, blk_quant_type: int = 
     inner, columns = sizes
     if isinstance(inner, int) and isinstance(columns, int):
         blocks, each = ceildiv(inner, 32), 21 if blk_quant_type else 20
-        _expect_count(
-            b, 1, columns * blocks * each, what=f"B of [{inner}, {columns}] in blocks of 32, {each} bytes each,"
-        )
+        size = columns * blocks * each
+        has = f"B of [{inner}, {columns}] in blocks of 32, {each} bytes each, has {size}"
+        _expect_count(b, 1, size, has=has)
     return Tensor(a.dtype, by_packed_weights(a.shape, inner, columns, what="B_shape"))

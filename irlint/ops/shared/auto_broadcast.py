@@ -9,6 +9,7 @@ from functools import partial
 from irlint.dims import Dim, MaybeDim, Shape, bounds, same
 from irlint.findings.faults import Fault, Rule, Severity
 from irlint.findings.statements import Relation, require_any, warn
+from irlint.findings.wording import counted
 from irlint.lazy_typing import Literal
 from irlint.model.tensor import shape_text
 from irlint.ops.shared.broadcast import broadcast, merged, stretches
@@ -91,16 +92,25 @@ class Broadcasting:
     axis: int | None = None
 
 
-def broadcast_by(broadcasting: Broadcasting, shapes: Sequence[Shape | None]) -> Shape | None:
+def broadcast_by(
+    broadcasting: Broadcasting, shapes: Sequence[Shape | None], *, indices: Sequence[int] | None = None
+) -> Shape | None:
     """The shape of several inputs under ``auto_broadcast``; with ``pdpd``, the other inputs are broadcast to the
-    first."""
+    first. With ``pdpd``, ``indices`` are the input indices of the shapes; the default is 0, 1 and so on."""
     if broadcasting.auto_broadcast == "numpy":
         return broadcast(shapes)
     if broadcasting.auto_broadcast != "pdpd":
         return _of_one_shape(shapes, why=f'nothing is broadcast with auto_broadcast="{broadcasting.auto_broadcast}"')
     result = shapes[0]
-    for shape in shapes[1:]:
-        result = pdpd(result, shape, library_axis=broadcasting.auto_broadcast_axis, specified_axis=broadcasting.axis)
+    onto, *others = indices or range(len(shapes))
+    for index, shape in zip(others, shapes[1:]):
+        result = pdpd(
+            result,
+            shape,
+            library_axis=broadcasting.auto_broadcast_axis,
+            specified_axis=broadcasting.axis,
+            inputs=(onto, index),
+        )
     return result
 
 
@@ -121,37 +131,45 @@ def _of_one_shape(shapes: Sequence[Shape | None], why: str) -> Shape | None:
         ) from None
 
 
-def aligned_from(a: Shape | None, b: Shape | None, axis: int, *, ignore_trailing: bool) -> Shape | None:
+def aligned_from(
+    a: Shape | None, b: Shape | None, axis: int, *, ignore_trailing: bool, inputs: tuple[int, int] = (0, 1)
+) -> Shape | None:
     """The shape of ``a`` after ``b`` is broadcast to its axes from ``axis`` on (OpenVINO ``pdpd``). None if a rank is
     unknown.
 
     ``axis`` -1 means rank(a) - rank(b). With ``ignore_trailing``, 1s at the end of ``b`` may reach past the last axis
     of ``a``, as the specification allows. The library refuses these 1s, and also refuses to broadcast a 1 to a 0.
+    ``inputs`` are the input indices of ``a`` and ``b``.
 
     Raises a ``PDPD_MISMATCH`` fault. Source: OpenVINO "Broadcast Rules For Elementwise Operations", PaddlePaddle.
     """
     if a is None or b is None:
         return None
+    first, second = inputs
     start = len(a) - len(b) if axis == -1 else axis
     small = b
     while ignore_trailing and small and same(small[-1], 1):
         small = small[:-1]
     if axis < -1:
         raise PDPD_MISMATCH.fault(
-            f"the axis is {axis}; it must be -1, or the axis of input 0 that matches the first axis of input 1",
+            f"the axis is {axis}; it must be -1, or the axis of input {first} that matches the first axis of input "
+            f"{second}",
             help="use -1 or more",
         )
     if start < 0 or start + len(small) > len(a):
+        more = len(small) - len(a)
+        shapes = f"input {first} is {shape_text(a)} and input {second} is {shape_text(b)}"
         raise PDPD_MISMATCH.fault(
-            f"input 1 is {shape_text(b)} and extends from axis {start} to axis {start + len(small) - 1} of input 0, "
-            f"which is {shape_text(a)}",
-            help=f"choose an axis of at most {len(a) - len(small)}" if len(small) <= len(a) else "swap the inputs",
-            input=1,
+            f"{shapes}, which has {counted(more, 'more axis', 'more axes')}"
+            if more > 0
+            else f"{shapes}, which needs {counted(len(small), 'axis', 'axes')} of input {first} from axis {start} on",
+            help=_help_of_ranks(more, len(a), inputs),
+            input=second,
         )
     result, clashes = list(a), []
     for position, dim in enumerate(small):
         wide = start + position
-        why = f"axis {wide} of input 0 is aligned with axis {position} of input 1"
+        why = f"axis {wide} of input {first} is aligned with axis {position} of input {second}"
         result[wide], possible = _broadcast_onto(a[wide], dim, not ignore_trailing, why=why)
         if not possible:
             clashes.append((wide, position))
@@ -160,15 +178,25 @@ def aligned_from(a: Shape | None, b: Shape | None, axis: int, *, ignore_trailing
 
         wide, own = clashes[0]
         raise PDPD_MISMATCH.fault(
-            clash_text((a, b), [((0, wide), (1, own)) for wide, own in clashes])
-            + f"; input 1 is aligned with input 0 from axis {start} on",
-            help=f"only input 1 is broadcast, and only where its size is 1: give its axis {own} the size 1"
+            clash_text({first: a, second: b}, [((first, wide), (second, own)) for wide, own in clashes])
+            + f"; input {second} is aligned with input {first} from axis {start} on",
+            help=f"only input {second} is broadcast, and only where its size is 1: give its axis {own} the size 1"
             f"{'' if a[wide] == 1 else f' or {a[wide]}'}, or choose another axis",
-            input=1,
-            marks=tuple(mark for wide, own in clashes for mark in ((0, wide), (1, own))),
-            remark="differ, and input 1 is not 1",
+            input=second,
+            marks=tuple(mark for wide, own in clashes for mark in ((first, wide), (second, own))),
+            remark=f"differ, and input {second} is not 1",
         )
     return tuple(result)
+
+
+def _help_of_ranks(more: int, rank: int, inputs: tuple[int, int]) -> str:
+    """The help if the second input reaches past the axes of the first, which are ``rank``. The second input has
+    ``more`` axes than the first, fewer if ``more`` is negative."""
+    if more <= 0:
+        return f"choose an axis of at most {-more}"
+    if inputs == (0, 1):
+        return "swap the inputs"
+    return f"give input {inputs[1]} at most {counted(rank, 'axis', 'axes')}"
 
 
 def _broadcast_onto(onto: MaybeDim, dim: MaybeDim, library: bool, *, why: str) -> tuple[MaybeDim, bool]:
@@ -203,25 +231,33 @@ def _emptied(onto: Dim, why: str) -> tuple[MaybeDim, bool]:
     return 0, True
 
 
-def pdpd(a: Shape | None, b: Shape | None, *, library_axis: int | None, specified_axis: int | None) -> Shape | None:
+def pdpd(
+    a: Shape | None,
+    b: Shape | None,
+    *,
+    library_axis: int | None,
+    specified_axis: int | None,
+    inputs: tuple[int, int] = (0, 1),
+) -> Shape | None:
     """The shape by pdpd broadcasting, as the library and as the specification read the attributes.
 
     ``library_axis`` is the attribute ``auto_broadcast.auto_broadcast_axis``, ``specified_axis`` the attribute ``axis``;
-    None if absent. States a ``PDPD_READING`` fault if the results differ, if only one reading is possible, or if the
-    library does not read the only axis of the file. Raises a ``PDPD_MISMATCH`` fault if both readings are impossible.
+    None if absent. ``inputs`` are the input indices of ``a`` and ``b``. States a ``PDPD_READING`` fault if the results
+    differ, if only one reading is possible, or if the library does not read the only axis of the file. Raises a
+    ``PDPD_MISMATCH`` fault if both readings are impossible.
     """
     written = library_axis if library_axis is not None else specified_axis
     readings: list[Shape | Fault | None] = []
     for axis, ignore in ((library_axis or 0, False), (-1 if written is None else written, True)):
         try:
-            readings.append(aligned_from(a, b, axis, ignore_trailing=ignore))
+            readings.append(aligned_from(a, b, axis, ignore_trailing=ignore, inputs=inputs))
         except Fault as fault:
             readings.append(fault)
     library, specification = readings
     wanted = -1 if written is None else written
     if wanted == -1 and a is not None and b is not None:
         wanted = len(a) - len(b)
-    differ = partial(_two_readings, library_axis=library_axis, written=written, wanted=wanted)
+    differ = partial(_two_readings, library_axis=library_axis, written=written, wanted=wanted, input=inputs[1])
     if isinstance(library, Fault):
         if isinstance(specification, Fault):
             raise specification
@@ -237,7 +273,7 @@ def pdpd(a: Shape | None, b: Shape | None, *, library_axis: int | None, specifie
 
 
 def _two_readings(
-    library: str, specification: str, *, library_axis: int | None, written: int | None, wanted: int
+    library: str, specification: str, *, library_axis: int | None, written: int | None, wanted: int, input: int
 ) -> Fault:
     name = "auto_broadcast.auto_broadcast_axis"
     read = f"axis {library_axis}" if library_axis is not None else f"no `{name}`, so it uses axis 0"
@@ -246,5 +282,5 @@ def _two_readings(
         f"OpenVINO reads {read}: {library}; the specification reads axis {axis}: {specification}",
         help=f'write {name}="{wanted}" (the name that the library reads), with a second input that ends '
         "no later than the first",
-        input=1,
+        input=input,
     )

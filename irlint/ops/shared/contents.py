@@ -19,6 +19,24 @@ Fold = Callable[..., Scalar]
 #: The floating-point types whose values this module computes, with their letters in the ``struct`` module.
 _CODES: dict[str | None, str] = {"float16": "e", "float32": "f", "float64": "d"}
 
+#: The largest finite numbers of floating-point types. Types of 8 bits have no entry, because numbers out of their range
+#: become the largest number (`saturate`).
+FINITE = {
+    "float16": 65504.0,
+    "bfloat16": (2 - 2.0**-7) * 2.0**127,
+    "float32": (2 - 2.0**-23) * 2.0**127,
+    "float64": (2 - 2.0**-52) * 2.0**1023,
+}
+
+#: The smallest numbers that a conversion to a floating-point type rounds to infinity: half a step above the largest
+#: number of the type.
+INFINITE_FROM = {
+    "float16": 65520.0,
+    "bfloat16": (2 - 2.0**-8) * 2.0**127,
+    "float32": (2 - 2.0**-24) * 2.0**127,
+    "float64": math.inf,
+}
+
 
 def fits(shape: Shape | None) -> bool:
     """Whether a tensor of this shape is static, and small enough to store its values."""

@@ -84,7 +84,10 @@ def expect_list_of_axes(axes: Tensor) -> None:
 
 @record
 class Expected:
-    """The expected axes of an input: the text and the size of each axis. ``rule`` is the rule of the fault."""
+    """The expected axes of an input: the text and the size of each axis. ``rule`` is the rule of the fault.
+
+    A text that begins with the size states it: ``2 numbers: height and width``.
+    """
 
     index: int
     name: str
@@ -107,10 +110,13 @@ def check(x: Tensor | None, expected: Expected) -> None:
     for axis, (found, (what, size)) in enumerate(zip(x.shape, expected.axes)):
         if agree(found, size, f"axis {axis} of {expected.name} is {what}"):
             continue
-        expectation = what if what == str(size) else f"{what}, which is {size}"
+        has_size = what.partition(" ")[0] == str(size)
         raise expected.rule.fault(
-            f"axis {axis} of input {expected.index} ({expected.name}) is {found}; expected {expectation}",
-            help=f"give {expected.name} the shape [{words}]",
+            f"axis {axis} of input {expected.index} ({expected.name}) is {found}; expected {what}"
+            + ("" if has_size else f", which is {size}"),
+            help=f"give axis {axis} of {expected.name} {what}"
+            if has_size and what != str(size)
+            else f"give {expected.name} the shape [{words}]",
             input=expected.index,
             marks=((expected.index, axis),),
             aligned="left",

@@ -122,7 +122,8 @@ def _openvino_axes(axes: Sequence[int], rank: int, index: int | None) -> Sequenc
     if len(set(axes)) < len(axes):
         warn(
             AXIS_REPEATED.fault(
-                f"axes is {list(axes)}: an axis appears twice; OpenVINO uses the last of its sizes, or all its scales",
+                f"axes is {list(axes)}: an axis appears more than once; OpenVINO "
+                + ("counts it once" if index is None else "uses the last of its sizes, or all its scales"),
                 help="list each axis once",
                 input=index,
                 severity=Severity.WARNING,

@@ -94,7 +94,7 @@ def _prior_boxes(output_size: Tensor, image_size: Tensor, of_cell: int) -> Tenso
     for index, (tensor, name) in enumerate(((output_size, "output_size"), (image_size, "image_size"))):
         expect_type(tensor, index, INTEGERS)
         expect_rank(tensor, index, 1, what=name)
-        axes: Axes = (("height and width", 2),)
+        axes: Axes = (("2 numbers: height and width", 2),)
         sizes = Expected(index, name, axes, PRIORS_MISMATCH)
         if index == 0 and tensor.value is not None:
             check(tensor, sizes)
@@ -212,7 +212,7 @@ def _compiled_count(layer: Layer) -> Fault | None:
     if fixed or room >= written:
         return None
     return not_compiled(
-        f"with `density`, the output has room for {room} boxes in each cell, but OpenVINO writes {written} for "
+        f"with `density`, the output has room for {max(room, 0)} boxes in each cell, but OpenVINO writes {written} for "
         "`min_size`",
         help="remove `density`, which belongs to `fixed_size`",
         attribute="density",

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 #: The keys of the fields of TypeProto, one for each kind of type.
 _TYPE_KEYS = frozenset(number << 3 | 2 for number in (1, 4, 5, 7, 8, 9))
 
+#: The kinds of types with the number of an element or key type: tensor_type, map_type and sparse_tensor_type.
+_NUMBERED = (1, 5, 8)
+
 _DIM_VALUE, _DIM_PARAM = 1 << 3, 2 << 3 | 2
 
 
@@ -119,18 +122,18 @@ def flaw(raw: bytes, known: Type | None) -> str:
 
 
 def _number_flaw(what: str, numbers: tuple[int, ...]) -> str:
-    """The flaw of an element or key type (``what``) with these numbers, of which one is unknown or absent."""
-    unknown = [number for number in numbers if number and number not in DTYPES]
-    return f"with the {what} {unknown[0]}, which ONNX does not define" if unknown else f"without {what}"
+    """The flaw of an element or key type (``what``): the first of these numbers that is unknown, or 0 if absent."""
+    number = next((number for number in numbers if number not in DTYPES), 0)
+    return f"with the {what} {number}, which ONNX does not define" if number else f"without {what}"
 
 
 def _numbers(raw: bytes) -> tuple[int, ...]:
-    """The numbers of the element and key types in a TypeProto, the number of the outermost type first."""
+    """The numbers of the element and key types in a TypeProto, the number of the outermost type first; 0 if absent."""
     found: list[int] = []
     spans = [(0, len(raw))]
     while spans:
         number, inner = _chosen(raw, spans)
-        if 1 << 3 in inner:
+        if number in _NUMBERED:
             found.append(last_int32(inner, 1 << 3))
         spans = inner.get((2 if number == 5 else 1) << 3 | 2, []) if number in (4, 5, 9) else []
     return tuple(found)
