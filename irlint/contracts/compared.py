@@ -209,7 +209,7 @@ def _sizes(axes: Sequence[Axis], old: Contract, new: Contract) -> Iterator[Chang
         name = str(other) if isinstance(other, Expr) else str(one)
         message = (
             f"{_where(group)}: {sizes_text(name, after)}, where it was {sizes_text(name, before)}"
-            f"{_reason({name, *(str(each.new) for each in group)}, new) if narrowed else ''}"
+            f"{_reason({str(other), *(str(each.new) for each in group)}, new) if narrowed else ''}"
         )
         yield Change("input-narrowed" if narrowed else "input-widened", message, group[0].end.name, breaking=narrowed)
 

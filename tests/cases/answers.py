@@ -69,6 +69,11 @@ def findings(model: Operator | Text | Change) -> list[str]:
     ]
 
 
+def headlines(model: Operator | Text | Change) -> list[tuple[str, str]]:
+    """The message and the help of each finding in the model."""
+    return [(each.message, each.help) for each in inspected(*_file(model))[1]]
+
+
 def _file(model: Operator | Text | Change) -> tuple[str, bytes]:
     """A path for the model, with its weights beside it, and its bytes."""
     suffix, data, weights = document(model)

@@ -91,6 +91,12 @@ PAIRS = {
         "output-added operator-added node-added",
         "output-removed! operator-removed node-removed",
     ),
+    "an output before another one": (
+        "g (float[N] x) => (float[N] y) { y = Relu (x) }",
+        "g (float[N] x) => (float[N] z, float[N] y) { y = Relu (x) z = Neg (x) }",
+        "output-added output-moved! operator-added node-added",
+        "output-removed! operator-removed node-removed",
+    ),
     "outputs in another order": (
         "g (float[N] x) => (float[N] y, float[N] z) { y = Relu (x) z = Neg (x) }",
         "g (float[N] x) => (float[N] z, float[N] y) { y = Relu (x) z = Neg (x) }",
@@ -230,6 +236,29 @@ def test_both_directions(name: str, tmp_path: Path) -> None:
         found = irlint.diff(first, second)
         assert kinds(found["changes"]) == expected, found["changes"]
         assert found["compatible"] is ("!" not in expected)
+
+
+#: Two models whose axis 0 of `x` becomes 1, and the reason, which a new size with the name of an old one is not.
+REASONS = (
+    (
+        "g (float[batch,16,8] x) => (float[batch,m] y) <int64[2] s = {-1, 128}> { y = Reshape (x, s) }",
+        "g (float[n,16,8] x) => (float[n,m] y) <int64[2] s = {1, 128}> { y = Reshape (x, s) }",
+        " (Reshape `y`: [n, 16, 8] is reshaped to [1, 128])",
+    ),
+    (
+        "g (float[batch,3] x, float[n,3] z) => (y, w) { y = Relu (x) w = Relu (z) }",
+        "g (float[1,3] x, float[batch,3] z) => (y, w) <float[2] k = {1, 2}, int64[2] s = {2, 3}> "
+        "{ y = Relu (x) w = Reshape (z, s) }",
+        "",
+    ),
+)
+
+
+@pytest.mark.parametrize(("old", "new", "reason"), REASONS)
+def test_the_node_that_demands_a_size(old: str, new: str, reason: str, tmp_path: Path) -> None:
+    found = irlint.diff(written(old, tmp_path / "old.onnx"), written(new, tmp_path / "new.onnx"))
+    of_x = [each["message"] for each in found["changes"] if each["message"].startswith("axis 0 of `x`")]
+    assert of_x == [f"axis 0 of `x`: only 1, where it was any size{reason}"]
 
 
 def test_opsets_and_the_format(tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from irlint.model import Constant, Graph, Node
 from irlint.model.tensor import Map, Opaque, Optional, Sequence, SparseTensor, Tensor
 from irlint.parsers import onnx as reader
 from irlint.parsers.onnx.tensors import DTYPES
+from irlint.parsers.onnx.types import flaw, type_of
 
 # the whole model
 
@@ -307,6 +308,21 @@ T = helper.make_tensor_type_proto
 )
 def test_types(source, expected):
     assert declared(source)[1] == [expected]
+
+
+@pytest.mark.parametrize(
+    ("key", "element", "expected"),
+    [
+        (0, 99, "without key type"),
+        (99, 1, "with the key type 99, which ONNX does not define"),
+        (7, 99, "with the element type 99, which ONNX does not define"),
+        (7, 0, "without element type"),
+    ],
+)
+def test_what_a_map_lacks(key, element, expected):
+    source = onnx.TypeProto(map_type=onnx.TypeProto.Map(key_type=key or None, value_type=T(element, [])))
+    raw = source.SerializeToString()
+    assert flaw(raw, type_of(raw, symbol, [])) == expected
 
 
 @pytest.mark.parametrize(
