@@ -63,16 +63,17 @@ def _leaves_value_over(case: Case) -> bool:
 
 
 def _leaves_index_over(case: Case) -> bool:
-    """Whether an unused value with fewer axes is connected, while an unused integer remains: a node may be lost that
+    """Whether an unused result with fewer axes is connected, while an unused integer remains: a node may be lost that
     selected an element of the former value by this integer."""
-    spare = {value.name: known for value, known in case.inputs.spare}
-    indices = [known for known in spare.values() if known.ints is not None and len(known.ints) == 1]
-    for edit in case.guess.edits:
+    spare = case.inputs.spare
+    made = {value.name: known for value, known in spare if case.inputs.is_made(value)}
+    indices = [known for _, known in spare if known.ints is not None and len(known.ints) == 1]
+    for edit in case.guess.edits if indices else ():
         before = case.inputs.edited(edit)[1] if edit.kind == "input" else None
-        old, new = case.inputs.known.types.get(before) if before is not None else None, spare.get(str(edit.value))
-        if indices and new not in indices and isinstance(old, Tensor) and new is not None:
-            if old.rank is not None and new.rank is not None and old.rank > new.rank:
-                return True
+        old, new = case.inputs.known.types.get(before) if before is not None else None, made.get(str(edit.value))
+        ranks = [each.rank if isinstance(each, Tensor) else None for each in (old, new)]
+        if ranks[0] is not None and ranks[1] is not None and ranks[0] > ranks[1]:
+            return True
     return False
 
 
