@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from math import isfinite
 
+from irlint.checks.values import EXAMINED, FACTOR_LISTS, FACTORS, number_in
 from irlint.findings.faults import Fault, Rule, Severity
 from irlint.model import Attribute, Node
 from irlint.ops.shared.contents import are_finite
@@ -23,22 +24,6 @@ g (float[1,2] x, float[2,2] w) => (float[1,2] y) { y = Gemm <alpha = nan> (x, w)
     good="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,2] x, float[2,2] w) => (float[1,2] y) { y = Gemm <alpha = 0.5> (x, w) }""",
 )
-#: Attributes that operators use as factors or terms of results: reported if they are NaN or infinite.
-FACTORS = frozenset(("alpha", "beta", "gamma", "epsilon", "eps", "bias", "scale", "cubic_coeff_a", "momentum"))
-
-#: Attributes that are examined: FACTORS, and others that may be infinite: a threshold, the numbers of a Constant, and
-#: the number outside of the image that a Resize crops.
-EXAMINED = FACTORS | {"lambd", "value_float", "value_floats", "extrapolation_value"}
-
-#: The lists of factors and terms among the attributes of operators of ai.onnx.ml.
-LISTS: Mapping[str, tuple[str, ...]] = {
-    "Scaler": ("scale", "offset"),
-    **dict.fromkeys(("LinearRegressor", "LinearClassifier"), ("coefficients", "intercepts")),
-    **dict.fromkeys(("SVMRegressor", "SVMClassifier"), ("coefficients", "support_vectors", "rho")),
-    "TreeEnsembleRegressor": ("base_values", "target_weights"),
-    "TreeEnsembleClassifier": ("base_values", "class_weights"),
-}
-
 #: Operators whose ``alpha`` is a threshold.
 THRESHOLDS = frozenset(("ThresholdedRelu",))
 
@@ -76,7 +61,7 @@ def _crops(node: Node) -> bool:
 
 def listed(node: Node) -> Iterator[Fault]:
     """A fault for each list of factors with an entry that is infinite or NaN."""
-    for name in LISTS[node.op]:
+    for name in FACTOR_LISTS[node.op]:
         attribute = node.attributes.get(name)
         numbers = attribute.value if attribute is not None and attribute.kind == "FLOATS" else ()
         at = -1 if are_finite(numbers) else next((at for at, each in enumerate(numbers) if not isfinite(each)), -1)
@@ -86,14 +71,3 @@ def listed(node: Node) -> Iterator[Fault]:
                 help="write the number that is intended",
                 attribute=name,
             )
-
-
-def number_in(attribute: Attribute | None) -> float | None:
-    """The number in an attribute of either format. None if the attribute is omitted, refers to an attribute of the
-    enclosing function, or is no number."""
-    if attribute is None or attribute.reference is not None:
-        return None
-    try:
-        return float(attribute.value)
-    except (TypeError, ValueError):
-        return None

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from math import prod
 
-from irlint.checks.factors import number_in
-from irlint.checks.values import Values
+from irlint.checks.values import Values, number_in
 from irlint.findings.faults import Fault, Rule, Severity
 from irlint.model import Node
 from irlint.ops.shared.contents import extent, rounded

@@ -11,12 +11,11 @@ from functools import cached_property
 from math import isfinite
 from types import ModuleType
 
-from irlint.checks import factors
 from irlint.findings.faults import Fault, Rule, Severity
 from irlint.findings.wording import counted
 from irlint.inference.known import Known
 from irlint.lazy_typing import TYPE_CHECKING
-from irlint.model import Graph, Node, Problem, Value
+from irlint.model import Attribute, Graph, Node, Problem, Value
 from irlint.model.order import graphs, users
 from irlint.model.tensor import FLOATS, Extent, Tensor, Type
 from irlint.ops.shared.contents import are_finite, extent
@@ -91,6 +90,22 @@ LEAST_EPSILON = 6e-8
 #: The inputs of a Pad that may be its fill value: ``constant_value`` in ONNX, ``pad_value`` in OpenVINO.
 PADDING = (2, 3)
 
+#: Attributes that operators use as factors or terms of results: reported if they are NaN or infinite.
+FACTORS = frozenset(("alpha", "beta", "gamma", "epsilon", "eps", "bias", "scale", "cubic_coeff_a", "momentum"))
+
+#: Attributes that are examined: FACTORS, and others that may be infinite: a threshold, the numbers of a Constant, and
+#: the number outside of the image that a Resize crops.
+EXAMINED = FACTORS | {"lambd", "value_float", "value_floats", "extrapolation_value"}
+
+#: The lists of factors and terms among the attributes of operators of ai.onnx.ml.
+FACTOR_LISTS: Mapping[str, tuple[str, ...]] = {
+    "Scaler": ("scale", "offset"),
+    **dict.fromkeys(("LinearRegressor", "LinearClassifier"), ("coefficients", "intercepts")),
+    **dict.fromkeys(("SVMRegressor", "SVMClassifier"), ("coefficients", "support_vectors", "rho")),
+    "TreeEnsembleRegressor": ("base_values", "target_weights"),
+    "TreeEnsembleClassifier": ("base_values", "class_weights"),
+}
+
 #: Elementwise operators that ``Values._spread`` examines if an input is a constant with NaN or infinity.
 SPREADING = frozenset(("Add", "Sum", "Sub", "Subtract", "Mul", "Multiply", "Max", "Maximum", "Min", "Minimum"))
 
@@ -164,11 +179,13 @@ class Values:
         faulted = self.known.faulted
         for node in self.graph.nodes:
             of_node = checks.get(node.op, ())
-            has_factors = not factors.EXAMINED.isdisjoint(node.attributes)
+            has_factors = not EXAMINED.isdisjoint(node.attributes)
             if not (of_node or has_factors) or node in faulted or not node.outputs:
                 continue
-            if has_factors and (unfit := factors.not_finite(node)):
-                yield from self._problems(node, unfit)
+            if has_factors:
+                from irlint.checks.factors import not_finite
+
+                yield from self._problems(node, not_finite(node))
             for check in of_node:
                 faults = check(self, node)
                 if faults:
@@ -281,7 +298,7 @@ class Values:
     # --- normalizations -----------------------------------------------------------------------------------------------
 
     def _epsilon(self, node: Node) -> Iterable[Fault]:
-        epsilon = factors.number_in(node.attributes.get(NORMALIZATIONS[node.op]))
+        epsilon = number_in(node.attributes.get(NORMALIZATIONS[node.op]))
         if epsilon is None or not epsilon < LEAST_EPSILON:
             return ()
         from irlint.checks import normalizations
@@ -289,7 +306,9 @@ class Values:
         return normalizations.faults(self, node, NORMALIZATIONS[node.op], epsilon)
 
     def _listed(self, node: Node) -> Iterable[Fault]:
-        return factors.listed(node)
+        from irlint.checks.factors import listed
+
+        return listed(node)
 
     # --- checks of other modules --------------------------------------------------------------------------------------
 
@@ -365,6 +384,17 @@ def _are(count: int) -> str:
     return "is" if count == 1 else "are"
 
 
+def number_in(attribute: Attribute | None) -> float | None:
+    """The number in an attribute of either format. None if the attribute is omitted, refers to an attribute of the
+    enclosing function, or is no number."""
+    if attribute is None or attribute.reference is not None:
+        return None
+    try:
+        return float(attribute.value)
+    except (TypeError, ValueError):
+        return None
+
+
 #: Operators between compressed weights and the product with their scale.
 DECOMPRESSING = frozenset(("Cast", "Convert", "Sub", "Subtract"))
 
@@ -387,7 +417,7 @@ CHECKS: Mapping[str, tuple[Check, ...]] = {
     **dict.fromkeys(("Cast", "CastLike", "Convert", "ConvertLike"), (Values._converted,)),
     **dict.fromkeys(NORMALIZATIONS, (Values._epsilon,)),
     **{op: (Values._infinite, Values._epsilon) for op in NORMALIZATIONS if op in WEIGHTS},
-    **dict.fromkeys(factors.LISTS, (Values._listed,)),
+    **dict.fromkeys(FACTOR_LISTS, (Values._listed,)),
     **dict.fromkeys(("Dropout", "OneHot", "Clip"), (Values._failing,)),
     "QuantizeLinear": (Values._quantizer,),
     "DequantizeLinear": (Values._dequantizer,),

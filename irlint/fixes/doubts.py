@@ -147,7 +147,8 @@ def _is_as_at_siblings(edit: Edit, node: Node, inputs: Inputs) -> bool:
     before, value = (tuple(each) if isinstance(each, list) else each for each in (edit.before, edit.value))
     siblings = [each for each in guesses.of(node) if each is not node]
     others = [guesses.had(each, edit.name) for each in siblings]
-    if others.count(before) >= SIBLINGS and value not in others:
+    fits = value in [*guesses.groups(node, edit.name)]
+    if others.count(before) >= SIBLINGS and value not in others and not fits:
         return True
     shapes = _shapes_of_constants(node, inputs)
     alike = {guesses.had(each, edit.name) for each in siblings if _shapes_of_constants(each, inputs) == shapes}

@@ -41,6 +41,9 @@ SWAPPED = 8
 STRIDES = "strides"
 KERNELS = ("kernel_shape", "kernel")
 
+#: The attribute with the number of groups of channels.
+GROUP = "group"
+
 #: The attribute of ONNX that lists the pads at the begins of the axes and then those at the ends.
 PADS_OF_BOTH_ENDS = "pads"
 
@@ -176,7 +179,7 @@ class Guesses(NodeEdits):
                 ((each, USUAL) for each in list(usual)[:OTHERS]),
                 ((each, SELDOM) for each in series),
                 ((default, SELDOM) for _ in range(type(default) is int and "axis" not in name)),
-                ((each, SELDOM) for each in self._windows(node, given, name)),
+                ((each, SELDOM) for each in (*self._windows(node, given, name), *self.groups(node, name))),
                 other_values(name, value, shapes, words_of(annotation, call), annotation, len(node.outputs)),
             ):
                 is_meant = meant(name, other, rank)
@@ -230,6 +233,19 @@ class Guesses(NodeEdits):
         filters = self.known.types.get(node.inputs[1]) if node.inputs[1:] and node.inputs[1] else None
         sizes = (filters.shape or ())[SPATIAL:] if isinstance(filters, Tensor) else ()
         return tuple(each for each in sizes if isinstance(each, int))
+
+    def groups(self, node: Node, name: str) -> Iterator[int]:
+        """The number of groups with which the channels of the data fit the filters."""
+        if name != GROUP or len(node.inputs) < 2:
+            return
+        data, filters = (self.known.types.get(value) if value is not None else None for value in node.inputs[:2])
+        if not isinstance(data, Tensor) or not isinstance(filters, Tensor):
+            return
+        channels, held, made = (data.shape or ())[1:2], (filters.shape or ())[1:2], (filters.shape or ())[:1]
+        if all(len(sizes) == 1 and isinstance(sizes[0], int) and sizes[0] for sizes in (channels, held, made)):
+            count, rest = divmod(channels[0], held[0])  # type: ignore[operator]
+            if count > 1 and not rest and made[0] % count == 0:  # type: ignore[operator]
+                yield count
 
     def _of_length(self, node: Node, given: Mapping[str, Any], rank: int) -> Iterator[Guess]:
         """Lists of another length: an equal number for each spatial axis, as other lists of the node have it, or one

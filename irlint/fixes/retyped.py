@@ -19,6 +19,9 @@ from irlint.records import replaced
 #: At most this many nodes are examined, going back from a node whose element types clash.
 TYPED_NODES = 6
 
+#: Two outputs are exchanged at no more than this many inputs.
+EXCHANGED = 6
+
 
 def retyped(problem: Problem, node: Node, inputs: Inputs) -> Iterator[Guess]:
     """Changes the element type of an input: of the constant, of the node or graph input from which it comes, or by
@@ -47,6 +50,7 @@ def retyped(problem: Problem, node: Node, inputs: Inputs) -> Iterator[Guess]:
             else:
                 mixed = problem.fault.rule is ELEMENT_TYPES_DIFFER
                 likely = GUESS if mixed and _is_converted(known.dtype, dtype) else SELDOM
+                yield from _exchanged(value, dtype, inputs)
                 at_source = [replaced(guess, count=there) for guess in _of_type(value, dtype, likely, inputs)]
                 casts = []
                 if inputs.known.format.writer == "onnx":
@@ -63,6 +67,24 @@ def retyped(problem: Problem, node: Node, inputs: Inputs) -> Iterator[Guess]:
                     yield from (*casts, *at_source)
                 else:
                     yield from (*at_source, *casts)
+
+
+def _exchanged(value: Value, dtype: str, inputs: Inputs) -> Iterator[Guess]:
+    """Exchanges two outputs of a node wherever they are used: the other one has the wanted element type."""
+    maker = inputs.makers.of(value)
+    outputs = maker.node.outputs if maker is not None and maker.node is not None else ()
+    for other in outputs:
+        if other is None or other is value or dtype_of(inputs.known.types.get(other)) != dtype:
+            continue
+        places = [
+            (new, user, port)
+            for old, new in ((value, other), (other, value))
+            for user in dict.fromkeys(inputs.users.get(old, ()))
+            for port, given in enumerate(user.inputs)
+            if given is old
+        ]
+        if len(places) <= EXCHANGED and inputs.users.get(other):
+            yield Guess(tuple(inputs.guesses.connected(new, user, port) for new, user, port in places), USUAL, count=1)
 
 
 def _shift(value: Value, known: Tensor, dtype: str, inputs: Inputs) -> tuple[Edit, ...]:

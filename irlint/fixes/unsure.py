@@ -16,7 +16,7 @@ from irlint.fixes.trials import is_demand
 from irlint.inference.known import Known
 from irlint.model import Node, Value
 from irlint.model.order import downstream
-from irlint.model.tensor import FLOATS, INTEGERS
+from irlint.model.tensor import FLOATS, INTEGERS, Tensor
 from irlint.ops.shared.axes import AXIS_OUT_OF_RANGE
 from irlint.ops.shared.index_ranges import INDEX_OUT_OF_RANGE
 
@@ -60,6 +60,21 @@ def _leaves_value_over(case: Case) -> bool:
     node, is_decided = case.problem.node, case.problem.is_error or is_demand(case.problem)
     is_decided = is_decided and case.problem.fault.rule is not AXIS_OUT_OF_RANGE
     return not _connects(case.guess) and is_decided and node is not None and case.inputs.may_take_left_over(node)
+
+
+def _leaves_index_over(case: Case) -> bool:
+    """Whether an unused result with fewer axes is connected, while an unused integer remains: a node may be lost that
+    selected an element of the former value by this integer."""
+    spare = case.inputs.spare
+    made = {value.name: known for value, known in spare if case.inputs.is_made(value)}
+    indices = [known for _, known in spare if known.ints is not None and len(known.ints) == 1]
+    for edit in case.guess.edits if indices else ():
+        before = case.inputs.edited(edit)[1] if edit.kind == "input" else None
+        old, new = case.inputs.known.types.get(before) if before is not None else None, made.get(str(edit.value))
+        ranks = [each.rank if isinstance(each, Tensor) else None for each in (old, new)]
+        if ranks[0] is not None and ranks[1] is not None and ranks[0] > ranks[1]:
+            return True
+    return False
 
 
 def may_lack_node(case: Case) -> bool:
@@ -248,6 +263,7 @@ UNSURE_WHERE: tuple[Callable[[Case], bool], ...] = (
     _leaves_problems,
     _is_of_a_warning,
     _leaves_value_over,
+    _leaves_index_over,
     _is_axis_of_index,
     may_lack_node,
     _is_axis_of_input,

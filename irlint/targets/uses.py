@@ -76,7 +76,8 @@ def grouped(single: Iterable[Use], apart: Callable[[Use], object] | None) -> lis
 
 def is_static(use: Use) -> bool:
     """Whether the sizes of all inputs and outputs of a node are known numbers."""
-    return all([is_fixed(use.types.get(value)) for value in (*use.node.inputs, *use.node.outputs) if value is not None])
+    values = (*use.node.inputs, *use.node.outputs)
+    return all(map(is_fixed, [use.types.get(value) for value in values if value is not None]))
 
 
 def is_fixed(known: Type | None) -> bool:

@@ -36,7 +36,7 @@ def seen(text: str) -> tuple[list[Sizes | None] | str, list[Sizes | None] | str,
 
 #: Layers with a defect, and for each finding its code and words of its message or its help.
 DEFECTIVE = """
-BatchNormInference@1 f32[10,128] f32[128] f32[128] f32[128] f32[128] | IRL339 behind gamma and beta) is [128] with 1 axis; the operator takes at least 2 | IRL504 `epsilon`
+BatchNormInference@1 f32[10,128] f32[128] f32[128] f32[128] f32[128] | IRL339 after gamma and beta) is [128] with 1 axis; the operator takes at least 2 | IRL504 `epsilon`
 Roll@7 f32[3,10,100,200] i64[1] i64{0,1} | IRL334 input 1 (shift) is [1] and input 2 (axes) is [2]
 GRUCell@3 f32[1,16] f32[1,128] f32[384,16] f32[384,128] f32[768] ; hidden_size=128 linear_before_reset=1 | IRL375 axis 0 of input 4 (B) is 768; expected 4*hidden_size, which is 512
 LSTMSequence@1 f32[1,4,16] f32[1,1,128] f32[1,1,128] i32[1] f32[1,512,16] f32[1,512,128] f32[1,512] ; hidden_size=128 -> 3 | IRL509 write version="opset5"

@@ -196,11 +196,12 @@ def _run_again(
     body: Graph,
     context: Context,
 ) -> None:
-    """Infers the second iteration from what the first one returns, unless the loop ends before it, or may: the trip
-    count is at most 1, or the condition is unknown. Its sizes must not depend on data of the first iteration, because
-    their symbols mean other sizes in the second one."""
+    """Infers the second iteration from the tensors that the first one returns, unless the loop ends before it, or may:
+    the trip count is at most 1, or the condition is unknown. Its sizes must not depend on data of the first iteration,
+    because their symbols mean other sizes in the second one."""
     count = _count(m)
     lasts = truth(initial[0]) and truth(first[0]) and not (isinstance(count, int) and count < SECOND)
+    lasts = lasts and all(isinstance(each, Tensor) for each in (*first, *initial))
     if lasts and not any(name.startswith("_") for name in passing(first, initial)):
         is_certain = _has_known_limit(m) or at_least(count, SECOND)
         context.run(body, (number, *first), "again" if is_certain else "maybe again")

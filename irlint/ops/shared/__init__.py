@@ -48,6 +48,7 @@ Values that give shapes:
 ``contents.positions``: every index of a shape.
 ``contents.extent``: the least and the largest number of a tensor.
 ``contents.rounded``: a number rounded to an element type.
+``contents.are_finite``: whether all numbers are known, and none is infinite or NaN.
 
 Windows and filters:
 ``windows.onnx_window``: the window of ONNX's attributes.
