@@ -340,7 +340,22 @@ def promoted_by_scalar(dtype: str, scalar: str, *, unsafe: bool, target: str | N
     return dtype if BITS[scalar] <= room else None
 
 
-@openvino("ConvertPromoteTypes", since=14, ignores_extra_inputs=True)
+def _compiled_promotion(layer: Layer) -> Fault | None:
+    """The fault of a common element type that is dynamic, which the CPU plugin cannot compute."""
+    a, b = layer.dtype(0), layer.dtype(1)
+    if layer.attributes["u64_integer_promotion_target"] is not None or a is None or b is None:
+        return None
+    if "uint64" not in (a, b) or not isinstance(layer.outputs[0], Tensor) or layer.outputs[0].dtype is not None:
+        return None
+    return not_compiled(
+        f"inputs 0 and 1 are {a} and {b}, whose common type is `u64_integer_promotion_target`, and this attribute is "
+        "dynamic",
+        help='write u64_integer_promotion_target="f32", or another element type',
+        attribute="u64_integer_promotion_target",
+    )
+
+
+@openvino("ConvertPromoteTypes", since=14, compiles=_compiled_promotion, ignores_extra_inputs=True)
 def convert_promote_types(
     input_0: Tensor,
     input_1: Tensor,

@@ -7,12 +7,13 @@ import operator
 from irlint.dims import Shape, same
 from irlint.findings.faults import Fault, Rule, Severity
 from irlint.findings.statements import warn
+from irlint.findings.wording import counted
 from irlint.lazy_typing import Literal
 from irlint.model.tensor import FLOATS, INTEGERS, Scalar, Tensor, shape_text
 from irlint.ops import LATER, OPENVINO, Context, onnx, openvino, without_rule
 from irlint.ops.shared import contents
 from irlint.ops.shared.attributes import ATTRIBUTE_OUT_OF_RANGE
-from irlint.ops.shared.auto_broadcast import Broadcasting, broadcast_by
+from irlint.ops.shared.auto_broadcast import Broadcasting, broadcast_by, past_end
 from irlint.ops.shared.broadcast import broadcast, merged, stretches
 from irlint.ops.shared.compiling import Layer, aligned_as_numpy, first_of, not_compiled
 from irlint.ops.shared.contents import Fold, computed, extent
@@ -390,9 +391,10 @@ def legacy_broadcast(a: Shape | None, b: Shape | None, enabled: int, *, axis: in
     start = len(a) - len(b) if axis is None else axis + len(a) if axis < 0 else axis
     if start < 0 or start + len(b) > len(a):
         raise AXIS_MISMATCH.fault(
-            f"input 1 is {shape_text(b)} and extends from axis {start} to axis {start + len(b) - 1} of input 0, "
-            f"which is {shape_text(a)}",
-            help="set `axis` to the axis of input 0 that matches the first axis of input 1",
+            past_end(a, b, start),
+            help=f"give input 1 at most {counted(len(a), 'axis', 'axes')}"
+            if len(b) > len(a)
+            else "set `axis` to the axis of input 0 that matches the first axis of input 1",
             input=1,
         )
     clashes, ones = [], []

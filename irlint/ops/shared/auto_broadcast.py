@@ -157,13 +157,9 @@ def aligned_from(
             help="use -1 or more",
         )
     if start < 0 or start + len(small) > len(a):
-        more = len(small) - len(a)
-        shapes = f"input {first} is {shape_text(a)} and input {second} is {shape_text(b)}"
         raise PDPD_MISMATCH.fault(
-            f"{shapes}, which has {counted(more, 'more axis', 'more axes')}"
-            if more > 0
-            else f"{shapes}, which needs {counted(len(small), 'axis', 'axes')} of input {first} from axis {start} on",
-            help=_help_of_ranks(more, len(a), inputs),
+            past_end(a, b, start, inputs=inputs),
+            help=_help_of_ranks(len(small) - len(a), len(a), inputs),
             input=second,
         )
     result, clashes = list(a), []
@@ -187,6 +183,17 @@ def aligned_from(
             remark=f"differ, and input {second} is not 1",
         )
     return tuple(result)
+
+
+def past_end(a: Shape, b: Shape, start: int, *, inputs: tuple[int, int] = (0, 1)) -> str:
+    """The message for a ``b`` that reaches past the axes of ``a`` if it is aligned with ``a`` from axis ``start`` on.
+    ``inputs`` are the input indices of ``a`` and ``b``."""
+    first, second = inputs
+    more = len(b) - len(a)
+    shapes = f"input {first} is {shape_text(a)} and input {second} is {shape_text(b)}"
+    if more > 0:
+        return f"{shapes}, which has {counted(more, 'more axis', 'more axes')}"
+    return f"{shapes}, which needs {counted(len(b), 'axis', 'axes')} of input {first} from axis {start} on"
 
 
 def _help_of_ranks(more: int, rank: int, inputs: tuple[int, int]) -> str:
