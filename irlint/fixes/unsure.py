@@ -67,7 +67,8 @@ def _leaves_index_over(case: Case) -> bool:
     selected an element of the former value by this integer."""
     spare = case.inputs.spare
     made = {value.name: known for value, known in spare if case.inputs.is_made(value)}
-    indices = [known for _, known in spare if known.ints is not None and len(known.ints) == 1]
+    constants = [known for value, known in spare if value.name not in made]
+    indices = [known for known in constants if known.ints is not None and len(known.ints) == 1]
     for edit in case.guess.edits if indices else ():
         before = case.inputs.edited(edit)[1] if edit.kind == "input" else None
         old, new = case.inputs.known.types.get(before) if before is not None else None, made.get(str(edit.value))
