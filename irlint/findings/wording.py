@@ -52,7 +52,7 @@ COMPARED = 200
 
 
 def closest(name: str, candidates: Iterable[str], cutoff: float = 0.6) -> str | None:
-    """The candidate that is most similar to a name.
+    """The candidate that is most similar to a name. A candidate of exactly the same letters is preferred.
 
     Returns None if the similarity of every candidate is below ``cutoff`` (0 to 1), or if the name is too long.
     """
@@ -64,8 +64,8 @@ def closest(name: str, candidates: Iterable[str], cutoff: float = 0.6) -> str | 
         return None
     from difflib import get_close_matches
 
-    close = get_close_matches(name, possible, n=1, cutoff=cutoff)
-    return close[0] if close else None
+    close = get_close_matches(name, possible, cutoff=cutoff)
+    return next((each for each in close if sorted(each) == sorted(name)), close[0] if close else None)
 
 
 def _letters(name: str) -> bytes:

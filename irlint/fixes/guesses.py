@@ -27,7 +27,7 @@ from irlint.fixes.other_values import (
 )
 from irlint.fixes.slices import BOUNDS, other_bounds
 from irlint.inference.known import Known
-from irlint.inference.origins import Makers, inputs_of
+from irlint.inference.origins import Makers, inputs_of, trail
 from irlint.lazy_typing import Any
 from irlint.model import Graph, Node, Value
 from irlint.model.tensor import INTEGERS, Tensor, Type
@@ -235,8 +235,12 @@ class Guesses(NodeEdits):
         return tuple(each for each in sizes if isinstance(each, int))
 
     def groups(self, node: Node, name: str) -> Iterator[int]:
-        """The number of groups with which the channels of the data fit the filters."""
-        if name != GROUP or len(node.inputs) < 2:
+        """The number of groups with which the channels of the data fit the filters. None if an input of the model
+        declares these channels, because rather the declaration is wrong."""
+        if name != GROUP or len(node.inputs) < 2 or node.inputs[0] is None:
+            return
+        origin = trail(node.inputs[0], 1, self.makers)
+        if origin is not None and origin.value in self.graph.inputs:
             return
         data, filters = (self.known.types.get(value) if value is not None else None for value in node.inputs[:2])
         if not isinstance(data, Tensor) or not isinstance(filters, Tensor):
