@@ -48,7 +48,12 @@ def reasons(
     refused = limits.too_new(known, runtime, releases)
     ahead = _ahead(known, runtime.table) if runtime.falls_back else None
     distinct = _Distinct(runtime, releases)
-    for each in grouped(single, lambda use: (distinct.apart(use), ahead and ahead.apart(use))):
+
+    def apart(use: Use) -> object:
+        place = ahead.apart(use) if ahead is not None else ()
+        return place if place is None else (place, distinct.apart(use))
+
+    for each in grouped(single, apart):
         use = ahead.judged(each) if ahead is not None else each
         if use is None or (not use.certain and runtime.skips_dead):
             continue
@@ -122,7 +127,7 @@ class _Distinct:
         rows = self.found.get(signature)
         if rows is None:
             rows = self.found[signature] = tuple(self._possible(use))
-        held = tuple(at for at, conditions in rows if hold(conditions, use))
+        held = tuple([at for at, conditions in rows if hold(conditions, use)])
         return (held, tuple(use.node.attributes)) if use.node.domain else held
 
     def _possible(self, use: Use) -> Iterator[tuple[int, tuple[Stated, ...]]]:

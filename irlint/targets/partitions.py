@@ -44,9 +44,11 @@ class Ahead:
     open: tuple[str, ...]
 
     def apart(self, use: Use) -> object:
-        """What distinguishes a node from others of its operator."""
-        places = (self.gone, self.loose, self.fused, self.unseen)
-        return tuple(use.node in each for each in places), is_static(use)
+        """What distinguishes a node from others of its operator; those that the provider does not see are alike."""
+        node = use.node
+        if node in self.gone:
+            return None
+        return node in self.loose, node in self.fused, node in self.unseen, is_static(use)
 
     def judged(self, use: Use) -> Use | None:
         """The node as a provider is asked about it, None for one that it does not see."""

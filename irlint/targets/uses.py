@@ -137,8 +137,8 @@ class _Walk:
             if function is not None and depth < MAX_DEPTH:
                 yield from self._function(function, node, types, scope, certain=certain, depth=depth)
                 continue
-            inputs = tuple(self._type(types, value) for value in node.inputs)
-            outputs = tuple(self._type(types, value) for value in node.outputs)
+            inputs = tuple([self._type(types, value) for value in node.inputs])
+            outputs = tuple([self._type(types, value) for value in node.outputs])
             if None in outputs and (node in self.faults or not self.kept.keys().isdisjoint(node.inputs)):
                 outputs = self._kept(node, inputs, outputs)
             yield Use(
