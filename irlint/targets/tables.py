@@ -2,8 +2,7 @@
 
 The tables stand compressed in ``measured``; ``tests/make/targets.py`` writes them. A table begins with a line that
 lists the releases, oldest first; every other line is a fact, ``|``, and the releases as a number with a bit for each,
-in the order of the lines. In a file, the digit before a line is the number of words that it has in common with the
-line before, and ``:`` and ``|`` begin words.
+in the order of the lines.
 """
 
 from __future__ import annotations
@@ -11,9 +10,6 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from functools import cache
-
-#: So many words, written as a digit, may a line of a file have in common with the line before.
-MOST_SHARED = 9
 
 #: All releases of a runtime, in words.
 EVERY = "every release that was measured"
@@ -33,28 +29,14 @@ def uncompressed(data: bytes) -> tuple[tuple[str, ...], list[str]]:
     from zlib import decompress
 
     head, *lines = decompress(data).decode("ascii").splitlines()
-    words: list[str] = []
-    found = []
-    for line in lines:
-        words = words[: int(line[0])] + line[1:].split(" ")
-        found.append(" ".join(words))
-    return tuple(head.split()[1:]), "\n".join(found).replace(" :", ":").replace(" |", "|").splitlines()
+    return tuple(head.split()[1:]), lines
 
 
 def compressed(releases: Sequence[str], lines: Sequence[str]) -> bytes:
     """A file with these releases and facts."""
     from zlib import compress
 
-    written = [" ".join(["releases", *releases])]
-    before: list[str] = []
-    for line in lines:
-        words = line.replace(":", " :").replace("|", " |").split(" ")
-        pairs = zip(words[:MOST_SHARED], before)
-        shared = next((at for at, (one, other) in enumerate(pairs) if one != other), min(MOST_SHARED, len(before)))
-        shared = min(shared, len(words) - 1)
-        written.append(f"{shared}{' '.join(words[shared:])}")
-        before = words
-    return compress("\n".join(written).encode("ascii"), 9)
+    return compress("\n".join([" ".join(["releases", *releases]), *lines]).encode("ascii"), 9)
 
 
 def releases(runtime: str) -> tuple[str, ...]:
