@@ -170,7 +170,10 @@ def problems(known: Known) -> list[Problem]:
 
         found += missing_problems(missing, known)
     found += _short_problems(short, known)
-    found += [_linked_problem(file, cases) for file, cases in linked.items()]
+    if linked:
+        from irlint.checks.missing_weights import linked_problem
+
+        found += [linked_problem(file, cases) for file, cases in linked.items()]
     return found
 
 
@@ -202,8 +205,7 @@ def _value_problems(case: Case) -> Iterator[Problem]:
         nans, infinities = tensor.extent.nans, tensor.extent.infinities
     else:
         nans, infinities = sum([entry != entry for entry in tensor.value or ()]), 0
-    if nans and _is_selected(case):
-        nans = 0
+    nans = 0 if nans and _is_selected(case) else nans
     for rule, number, what, help in (
         (NOT_A_NUMBER, nans, "NaN", "export the weights again"),
         (INFINITE, infinities, "infinite", INFINITE.advice),
@@ -227,12 +229,12 @@ def _parser_problems(case: Case, form: Format) -> Iterator[Problem]:
     for fault in case.constant.faults:
         if case.unread and not fault.rule.is_refused(form.loaded_by, "unused constant"):
             fault = fault.at_most(Severity.WARNING)
-        elif _is_checked(case.graph, case.node):
+        elif is_checked(case.graph, case.node):
             fault = fault.lowered(Severity.ERROR)
         yield case.problem(fault)
 
 
-def _is_checked(graph: Graph, node: Node | None) -> bool:
+def is_checked(graph: Graph, node: Node | None) -> bool:
     """Whether ONNX Runtime passes a constant to the ONNX checker. It does so for constants of bodies, and for
     attributes of operators other than Constant; not for the initializers and the Constants of the main graph and of
     functions."""
@@ -328,23 +330,6 @@ def _is_short(constant: Constant) -> bool:
         return False
     size = stored.size if stored.size is not None else _needed(constant)
     return size is not None and stored.available < size
-
-
-def _linked_problem(file: str, cases: list[Case]) -> Problem:
-    """The problem of a file that the ONNX checker does not open, because the file or a folder on its path is a link; an
-    error if the checker examines one of the constants."""
-    case = next((each for each in cases if _is_checked(each.graph, each.node)), None)
-    shown = case or cases[0]
-    fault = WEIGHTS_LINKED.fault(
-        f"the constant {shown.name!r}{_and_more(len(cases) - 1)} in {file}, which {shown.stored.linked}",
-        help=f"put a copy of {file} beside the model",
-        severity=Severity.ERROR if case is not None else None,
-    )
-    return Problem(fault, "", value=shown.name)
-
-
-def _and_more(count: int) -> str:
-    return " is stored" if not count else f" and {count} more are stored"
 
 
 def _short_problems(short: Mapping[str, list[Case]], known: Known) -> Iterator[Problem]:

@@ -297,8 +297,7 @@ def _help_for_size(each: Fixed, declare: str, node: Node, makers: Makers) -> str
     fitting = [f"input {index}" for index in range(len(inputs)) if _fits_transposed(index, node, inputs, known)]
     if fitting:
         return f"with the last two axes of {' or of '.join(fitting)} swapped, it works for every size; or {declare}"
-    moved = _moved(size, each, node, known)
-    if moved:
+    if moved := _moved(size, each, node, known):
         return f"{moved}: reorder the axes before this node, or {declare}"
     marked = _marks(each.demands[0], each.names, known)
     fixing = {index for index, axis in axes or marked if _is_weight(index, axis, node, makers)}

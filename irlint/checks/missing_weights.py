@@ -1,4 +1,4 @@
-"""Reports weights files that are missing or cannot be read, with the constants in them."""
+"""Reports weights files that are missing, cannot be read or are links, with the constants in them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 import posixpath
 from collections.abc import Iterator, Mapping, Sequence
 
-from irlint.checks.constants import WEIGHTS_MISSING, Case
+from irlint.checks.constants import WEIGHTS_LINKED, WEIGHTS_MISSING, Case, is_checked
 from irlint.findings.faults import Severity
 from irlint.findings.wording import shortened
 from irlint.inference.known import Known
@@ -113,3 +113,17 @@ def _are_unread(cases: list[Case], known: Known) -> bool:
         if value is not None
     }
     return not any((case.graph, case.name) in alive for case in cases)
+
+
+def linked_problem(file: str, cases: list[Case]) -> Problem:
+    """The problem of a file that the ONNX checker does not open, because the file or a folder on its path is a link; an
+    error if the checker examines one of the constants."""
+    case = next((each for each in cases if is_checked(each.graph, each.node)), None)
+    shown, others = case or cases[0], len(cases) - 1
+    stored = f"and {others} more are stored" if others else "is stored"
+    fault = WEIGHTS_LINKED.fault(
+        f"the constant {shown.name!r} {stored} in {file}, which {shown.stored.linked}",
+        help=f"put a copy of {file} beside the model",
+        severity=Severity.ERROR if case is not None else None,
+    )
+    return Problem(fault, "", value=shown.name)
