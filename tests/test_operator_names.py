@@ -68,7 +68,7 @@ EXCEPTIONS = (
         "it looks at constants and attributes of many operators",
     ),
     (
-        "Acos Acosh Add Asin Atanh Cast CastLike Convert ConvertLike Div Divide Erf Exp GlobalAveragePool IsNaN "
+        "Acos Acosh Add Asin Atanh Cast CastLike Convert ConvertLike Div Divide Erf Exp Expand GlobalAveragePool IsNaN "
         "Log LogSoftmax Max Maximum Min Minimum Pow Power Reciprocal ReduceMean Sigmoid SoftSign Softmax Softsign "
         "Sqrt Sub Subtract Sum Tanh",
         "checks/ranges.py",

@@ -196,10 +196,8 @@ def _softmax(values: Values, node: Node) -> Iterable[Fault]:
     if value is None or any(user.op == "IsNaN" for user in users):
         return
     for fault in masked(values, value, 0):
-        tensor, axis = values.tensor(node, 0), node.attributes.get("axis")
-        by_default = -1 if isinstance(node.version, int) and node.version >= LAST_AXIS_SINCE else 1
-        stated = str(axis.value if axis is not None else by_default)
-        if tensor is not None and tensor.shape is not None and stated in ("-1", str(len(tensor.shape) - 1)):
+        tensor = values.tensor(node, 0)
+        if tensor is not None and tensor.shape is not None and _is_last_axis(node, len(tensor.shape)):
             yield fault
 
 
@@ -227,7 +225,7 @@ def _infinite_row(values: Values, value: Value, steps: int = STEPS) -> tuple[int
     row = row_of(-inf, values.intervals.parts(value), tensor)
     if row is not None:
         return row, values.name(value)
-    if node is None or node.op not in ("Add", "Cast", "Convert"):
+    if node is None or node.op not in ("Add", "Cast", "Convert", "Expand"):
         return None
     terms = [_infinite_row(values, each, steps - 1) for each in node.inputs if each is not None]
     found = next((term for term in terms if term is not None), None)
@@ -298,9 +296,14 @@ def _is_below_1(node: Node, result: Tensor) -> bool:
     """Whether a node computes numbers of a magnitude below 1, apart from rounding."""
     if node.op not in OF_ROWS:
         return node.op in BELOW_1
-    attribute = node.attributes.get("axis")
-    axis = str(-1 if attribute is None else attribute.value)
-    return result.shape is not None and axis == "-1" and len(result.shape) > 0 and result.shape[-1] not in (None, 1)
+    return result.shape is not None and _is_last_axis(node, len(result.shape)) and result.shape[-1] not in (None, 1)
+
+
+def _is_last_axis(node: Node, rank: int) -> bool:
+    """Whether a Softmax works on the last of ``rank`` axes."""
+    axis = node.attributes.get("axis")
+    by_default = -1 if isinstance(node.version, int) and node.version >= LAST_AXIS_SINCE else 1
+    return rank > 0 and str(axis.value if axis is not None else by_default) in ("-1", str(rank - 1))
 
 
 def _computed_by(values: Values, value: Value | None) -> Node | None:
