@@ -12,7 +12,7 @@ from irlint.inference.known import Known
 from irlint.lazy_typing import Any
 from irlint.model import Constant, Graph, Node, Problem, Stored, Value
 from irlint.model.formats import Format
-from irlint.model.order import graphs, live, used_values
+from irlint.model.order import graphs, live, used, used_values
 from irlint.model.tensor import Extent, Tensor, shape_text
 from irlint.parsers.weights import Weights, byte_size
 from irlint.records import record, replaced
@@ -219,7 +219,7 @@ def _value_problems(case: Case) -> Iterator[Problem]:
 def _is_selected(case: Case) -> bool:
     """Whether all nodes that use a constant only select its elements or test them."""
     made = case.outputs or tuple(value for value in case.graph.constants if value.name == case.name)
-    nodes = [node for node in case.graph.nodes if not set(made).isdisjoint(node.inputs)]
+    nodes = [node for node in case.graph.nodes if not set(made).isdisjoint(used(node))]
     return bool(nodes) and all(node.op in SELECTING for node in nodes)
 
 

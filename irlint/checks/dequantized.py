@@ -154,7 +154,7 @@ def unshifted(values: Values, node: Node) -> Iterator[Fault]:
     is_omitted = len(node.inputs) < 3 or node.inputs[2] is None
     if maker is not None and maker.op == "DynamicQuantizeLinear" and is_omitted:
         yield ZERO_POINTS_DIFFER.fault(
-            f"input 2, the zero point, is omitted, and `{maker.label}` adds one to each number",
+            f"input 2, the zero point, is omitted, and `{maker.label}` adds a zero point to each number",
             help=f"connect output 2 of `{maker.label}` as input 2",
             input=0,
         )

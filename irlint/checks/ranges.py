@@ -278,7 +278,8 @@ def _cast(values: Values, node: Node) -> Iterable[Fault]:
     source = _computed_by(values, node.inputs[0])
     if made.dtype in INTEGERS and source is not None and _is_below_1(source, given):
         yield CAST_LOSES.fault(
-            f"input 0 is {span.text}, and neither of them (`{source.label}`): every number becomes 0 in {made.dtype}",
+            f"input 0 is {span.text}, and `{source.label}` reaches these limits only by rounding: every number between "
+            f"them becomes 0 in {made.dtype}",
             help="compare input 0 with a threshold, or round it, before the conversion",
             input=0,
         )

@@ -44,7 +44,7 @@ KERNELS = ("kernel_shape", "kernel")
 #: The attribute with the number of groups of channels.
 GROUP = "group"
 
-#: The attribute of ONNX that lists the pads at the begins of the axes and then those at the ends.
+#: The attribute of ONNX that lists the pads at the start of each axis, and then those at the ends.
 PADS_OF_BOTH_ENDS = "pads"
 
 #: Of at most this many inputs, each two are exchanged.
@@ -235,8 +235,8 @@ class Guesses(NodeEdits):
         return tuple(each for each in sizes if isinstance(each, int))
 
     def groups(self, node: Node, name: str) -> Iterator[int]:
-        """The number of groups with which the channels of the data fit the filters. None if an input of the model
-        declares these channels, because rather the declaration is wrong."""
+        """The number of groups for which the filters have the channels of the data. Yields nothing if an input of the
+        model declares these channels, because then the declaration is more likely to be wrong."""
         if name != GROUP or len(node.inputs) < 2 or node.inputs[0] is None:
             return
         origin = trail(node.inputs[0], 1, self.makers)

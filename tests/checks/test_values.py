@@ -123,6 +123,13 @@ CASES: Mapping[str, tuple[str, str, str]] = {
         "",
         "runs",
     ),
+    "NaN that is selected, and added in a body": (
+        "(float[1,3] x) => (float[1,3] z) <float n = {nan}, bool t = {1}> { d = Sub (x, x) c = IsNaN (d) "
+        "w = Where (c, n, x) z = If (t) <then_branch = a () => (u) { u = Add (w, n) }, "
+        "else_branch = b () => (v) { v = Add (w, w) }> }",
+        "IRL734",
+        "nan",
+    ),
     "open gate": (
         "(float[1,3] x) => (float[1,2] y) <float[3,2] w = {1,1,1,1,1,1}, float[2] b = {inf,inf}> "
         "{ m = MatMul (x, w) a = Add (m, b) y = Sigmoid (a) }",
