@@ -40,8 +40,8 @@ def test_it_is_small(wheel: Path) -> None:
 
 
 def test_it_has_what_the_tree_has(wheel: Path) -> None:
-    tracked = subprocess.run(["git", "ls-files", "irlint"], cwd=ROOT, capture_output=True, text=True, check=True)
-    names = tracked.stdout.splitlines()
+    paths = (each for each in (ROOT / "irlint").rglob("*") if each.is_file() and each.suffix != ".pyc")
+    names = [each.relative_to(ROOT).as_posix() for each in paths]
     with zipfile.ZipFile(wheel) as archive:
         assert sorted(each for each in archive.namelist() if each.startswith("irlint/")) == sorted(names)
         for name in names:
