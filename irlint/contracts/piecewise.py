@@ -6,6 +6,7 @@ The sizes of the class r modulo m are ``r + m*k``. Each expression here is a fun
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from math import comb
 
 from irlint.dims import Dim
 from irlint.dims.polynomials import Atom
@@ -117,16 +118,8 @@ def _bound(polynomial: Polynomial, low: int) -> int:
 
 def _derivative(polynomial: Polynomial) -> Polynomial:
     """The polynomial p(k + 1) - p(k). Its degree is lower by one; p rises where it is positive."""
-    shifted = _composed_with_successor(polynomial)
-    return _plus(shifted, tuple(-factor for factor in polynomial))
-
-
-def _composed_with_successor(polynomial: Polynomial) -> Polynomial:
-    """The polynomial p(k + 1)."""
-    total: Polynomial = (0,)
-    for factor in reversed(polynomial):
-        total = _plus(_times(total, (1, 1)), (factor,))
-    return total
+    places = range(len(polynomial))
+    return tuple(sum(comb(at, place) * polynomial[at] for at in places[place + 1 :]) for place in places[:-1])
 
 
 def _sign_at(polynomial: Polynomial, at: int) -> int:

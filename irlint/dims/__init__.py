@@ -197,10 +197,11 @@ def same(a: MaybeDim, b: MaybeDim, *, positive: bool = False) -> bool | None:
 
 def divisible(a: Dim, n: int) -> bool | None:
     """True if a % n == 0 for all sizes, False if a % n != 0 for all sizes, None if neither is proven."""
-    terms = terms_of(a)
-    if all(factor % n == 0 for factor in terms.values()):
+    if isinstance(a, int):
+        return a == 0 or a % n == 0
+    if all(factor % n == 0 for factor in a.terms.values()):
         return True
-    if terms.get((), 0) % gcd(n, *factors_of(a)):
+    if a.terms.get((), 0) % gcd(n, *factors_of(a)):
         return False
     from irlint.dims.proofs import vanishes
 

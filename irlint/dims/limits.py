@@ -37,12 +37,12 @@ def at_least(a: MaybeDim, n: MaybeDim) -> bool | None:
     if isinstance(a, int) and isinstance(n, int):
         return a >= n
     try:
-        low, high = bounds(a - n)
+        (low, high), least = (bounds(a), n) if isinstance(n, int) else (bounds(a - n), 0)
     except TooComplex:
         return None
-    if low is not None and low >= 0:
+    if low is not None and low >= least:
         return True
-    return False if high is not None and high < 0 else None
+    return False if high is not None and high < least else None
 
 
 def bounds(a: Dim) -> Bounds:

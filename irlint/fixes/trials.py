@@ -49,15 +49,16 @@ Leaves = Callable[[Requirement], bool]
 
 
 class Trial:
-    """A trial of a change for a problem: the types of values so far, the problems that disappear, the values whose
-    declarations become wrong, whether a strict requirement of the problem's node is left, the number of new conditions
-    on divisibility, and whether the change reaches a body."""
+    """A trial of a change for a problem, which may be ``of_types`` of elements: the types of values so far, the problems
+    that disappear, the values whose declarations become wrong, whether a strict requirement of the problem's node is
+    left, the number of new conditions on divisibility, and whether the change reaches a body."""
 
-    __slots__ = ("change", "problem", "types", "found", "stale", "left", "divides", "in_body")
+    __slots__ = ("change", "problem", "of_types", "types", "found", "stale", "left", "divides", "in_body")
 
     def __init__(self, change: Change, problem: Problem) -> None:
         self.change = change
         self.problem = problem
+        self.of_types = problem.fault.rule.family == ELEMENT_TYPES
         self.types: dict[Value, Type | None] = dict(change.types)
         self.found: list[Problem] = []
         self.stale: list[Value] = []
@@ -140,14 +141,13 @@ class Trials:
         types, touched = trial.types, []
         for each, changed in self._touched(change, types):
             touched.append(each)
-            follows = self._step(trial, each)
+            follows = None if each is node and self._still_clashes(change, problem, types) else self._step(trial, each)
             if follows is None or (each is node and not any(fixed is problem for fixed in trial.found)):
                 return None
             changed += follows
         if not any(each is problem for each in trial.found):
             return None
-        of_types = problem.fault.rule.family == ELEMENT_TYPES
-        reshaped = () if of_types else (each for each in touched if each.op == inserted.RESHAPE)
+        reshaped = () if trial.of_types else (each for each in touched if each.op == inserted.RESHAPE)
         scrambles = any(self._mixes(change, each, types) for each in reshaped)
         inputs = tuple(self._inputs(change, node, types))
         return Outcome(
@@ -250,9 +250,7 @@ class Trials:
         """Whether the faulty node itself has no fault after the change. Most changes fail here, after one question."""
         assert problem.node is not None
         types = dict(change.types)
-        if problem.fault.rule is BROADCAST_MISMATCH and self._never_broadcast(
-            self._inputs(change, problem.node, types), problem.node
-        ):
+        if self._still_clashes(change, problem, types):
             return False
         answer = self._answer(change, problem.node, types)
         if answer is None or answer.outputs is None or _grave(answer.faults):
@@ -264,13 +262,17 @@ class Trials:
             for value, given in zip(problem.node.outputs, answer.outputs)
         )
 
-    def _never_broadcast(self, inputs: Sequence[Type | None], node: Node) -> bool:
-        """Whether two inputs, aligned at their last axes, differ on an axis where neither has size 1. False for
-        products, which do not broadcast their last axes."""
-        call = self.known.calls.get(node)
+    def _still_clashes(self, change: Change, problem: Problem, types: Mapping[Value, Type | None]) -> bool:
+        """Whether the two inputs of a node that broadcasts them still differ on an axis where neither has size 1. False
+        for products, which do not broadcast their last axes."""
+        node = problem.node
+        call = self.known.calls.get(node) if node is not None else None
         is_product = call is not None and call.operator is not None and bool(call.operator.macs)
+        if problem.fault.rule is not BROADCAST_MISMATCH or node is None or is_product or node.attributes:
+            return False
+        inputs = self._inputs(change, node, types)
         shapes = [each.shape for each in inputs if isinstance(each, Tensor) and each.shape is not None]
-        if is_product or node.attributes or len(shapes) != 2:
+        if len(shapes) != 2:
             return False
         pairs = zip(reversed(shapes[0]), reversed(shapes[1]))
         return any(
@@ -324,8 +326,7 @@ class Trials:
         if call.operator is None or call.broken:
             return []
         answer = self._answer(trial.change, node, trial.types)
-        of_types = trial.problem.fault.rule.family == ELEMENT_TYPES
-        if answer is None or not (of_types or self._may_demand(trial.problem, node, answer.requirements)):
+        if answer is None or not (trial.of_types or self._may_demand(trial.problem, node, answer.requirements)):
             return None
         codes = {fault.rule.code for fault in _grave(answer.faults)}
         if codes - {each.fault.rule.code for each in own}:

@@ -22,7 +22,7 @@ def differ(found: Type | None, declared: Type | None, form: Format | None = None
         return False
     if found.dtype and declared.dtype and found.dtype != declared.dtype:
         return True
-    if found.shape is None or declared.shape is None:
+    if found.shape is None or declared.shape is None or found.shape == declared.shape:
         return False
     if form is not None and form.no_dims_means_unknown and not declared.shape:
         return False

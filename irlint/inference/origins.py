@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from irlint.dims import Dim, MaybeDim, Shape, same, symbol
 from irlint.findings.statements import Arithmetic, collected_arithmetic
 from irlint.inference.known import Known
-from irlint.inference.questions import asked_again
+from irlint.inference.questions import Asked, outputs_for, questions
 from irlint.model import Constant, Graph, Node, Value
 from irlint.model.order import graphs
 from irlint.model.tensor import UNKNOWN, Tensor, Type, tensor_shape
@@ -71,10 +71,11 @@ class Position:
 class Makers:
     """Answers for one model: which node computes a value, and from which input a node takes a size."""
 
-    __slots__ = ("known", "_makers", "_sources", "_answers", "_arithmetic")
+    __slots__ = ("known", "_ask", "_makers", "_sources", "_answers", "_arithmetic")
 
     def __init__(self, known: Known) -> None:
         self.known = known
+        self._ask: Asked | None = None
         self._makers: dict[Value, Maker] | None = None
         self._sources: dict[tuple[Node, Position], Position | None] = {}
         self._answers: dict[tuple[Node, tuple[Position, ...]], tuple[Type | None, ...]] = {}
@@ -167,7 +168,7 @@ class Makers:
             return None
         if node not in self._arithmetic:
             with collected_arithmetic() as found:
-                self._asked(node, ())
+                self._answers[node, ()] = outputs_for(self.known, node, inputs_of(node, self.known)) or ()
             self._arithmetic[node] = tuple(found)
         fitting = (each for each in self._arithmetic[node] if each.axis == axis)
         return next((each for each in fitting if each.dim is None or same(each.dim, dim)), None)
@@ -221,7 +222,9 @@ class Makers:
                 by_port.setdefault(position.port, []).append(position)
             for port, here in by_port.items():
                 inputs[port] = _with_fresh(inputs[port], here)
-            answer = asked_again(self.known, node, inputs)
+            if self._ask is None:
+                self._ask = questions(self.known)
+            answer = self._ask(node, inputs, None)
             self._answers[key] = answer.outputs or () if answer is not None else ()
         return self._answers[key]
 

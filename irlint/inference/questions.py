@@ -13,6 +13,9 @@ from irlint.inference.walk import Frame, Walk
 from irlint.model import Attribute, Function, Node, Value
 from irlint.model.tensor import Type
 
+#: A function like ``asked_again`` for one model.
+Asked = Callable[[Node, Sequence[Type | None], Call | None], Answer | None]
+
 
 def asked_again(known: Known, node: Node, inputs: Sequence[Type | None], call: Call | None = None) -> Answer | None:
     """The answer of the node's rule for these inputs, and for ``call`` instead of the model's call if it is given.
@@ -30,7 +33,7 @@ def outputs_for(
     return None if answer is None else answer.outputs
 
 
-def questions(known: Known) -> Callable[[Node, Sequence[Type | None], Call | None], Answer | None]:
+def questions(known: Known) -> Asked:
     """``asked_again`` as a function that is faster for many questions about one model."""
     walk, frame = Walk(known.model, {}, known), Frame()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from irlint.dims import MaybeDim, at_least
-from irlint.findings.faults import Fault, Rule, Severity
+from irlint.findings.faults import Rule, Severity
 from irlint.findings.statements import warn
 from irlint.findings.wording import counted
 from irlint.model.tensor import NUMBERED_TYPES, Tensor, shape_text
@@ -74,31 +74,24 @@ def expect_attribute(
     warn(fault.lowered(severity))
 
 
-def out_of_range(values: Sequence[MaybeDim], lowest: int, name: str) -> Fault | None:
-    """The fault of the first entry that is certainly below ``lowest``; None if there is no such entry."""
-    for position, value in enumerate(values):
-        if value < lowest if isinstance(value, int) else at_least(value, lowest) is False:
-            return ATTRIBUTE_OUT_OF_RANGE.fault(
-                f"entry {position} of `{name}` is {value}; it has to be at least {lowest}",
-                help=f"write {lowest} or more for each entry of `{name}`",
-                attribute=name,
-            )
-    return None
-
-
 def expect_range(values: Sequence[MaybeDim], lowest: int, name: str, *, severity: Severity | None = None) -> bool:
     """Checks that no entry is below ``lowest``, and returns True if none certainly is.
 
     Raises an ``ATTRIBUTE_OUT_OF_RANGE`` fault. With ``severity``, the fault is stated at that severity, and the result
     is False.
     """
-    fault = out_of_range(values, lowest, name)
-    if fault is None:
-        return True
-    if severity is None:
-        raise fault
-    warn(fault.lowered(severity))
-    return False
+    for position, value in enumerate(values):
+        if value < lowest if isinstance(value, int) else at_least(value, lowest) is False:
+            fault = ATTRIBUTE_OUT_OF_RANGE.fault(
+                f"entry {position} of `{name}` is {value}; it has to be at least {lowest}",
+                help=f"write {lowest} or more for each entry of `{name}`",
+                attribute=name,
+            )
+            if severity is None:
+                raise fault
+            warn(fault.lowered(severity))
+            return False
+    return True
 
 
 #: Syntax of RE2 that Python's regular expressions lack or read differently.

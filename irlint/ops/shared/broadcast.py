@@ -153,9 +153,9 @@ def clash(column: Sequence[tuple[int, MaybeDim]]) -> tuple[int, Dim, int, Dim] |
     """The first two sizes of one axis that certainly differ while neither can be 1; None if there are no such sizes.
     ``column`` has (index, size) pairs, and so has the result."""
     wide = [(index, dim) for index, dim in column if dim is not None and dim != 1]
-    if len(wide) < 2:
+    if len({dim for _, dim in wide}) < 2:
         return None
-    wide = [(index, dim) for index, dim in wide if same(dim, 1) is False]
+    wide = [(index, dim) for index, dim in wide if isinstance(dim, int) or same(dim, 1) is False]
     for position, (right, b) in enumerate(wide):
         for left, a in wide[:position]:
             if same(a, b) is False:

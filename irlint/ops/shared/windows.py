@@ -14,7 +14,7 @@ from irlint.ops.shared.attributes import expect_range
 from irlint.ops.shared.axes import Ints
 from irlint.ops.shared.operands import RANK_MISMATCH
 from irlint.ops.signatures import TOGETHER, UNLIKELY, group, with_roles
-from irlint.records import record, replaced
+from irlint.records import record
 
 #: ONNX Runtime reads the empty text as NOTSET.
 AutoPad = Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID", ""]
@@ -95,9 +95,9 @@ def window_count(size: Dim, span: Dim, stride: int, *, begin: int, end: int, rou
     window if it begins in the end padding or past it. Sources: ONNX MaxPool-22, AveragePool-22; OpenVINO MaxPool-14,
     AvgPool-14.
     """
-    room = size + (begin + end) - span
     if rounding == "floor":
-        return floor_of(room + stride, stride)
+        return floor_of(size + (begin + end + stride - span), stride)
+    room = size + (begin + end - span)
     if rounding == "ceil":
         return ceiling_of(room + stride, stride)
     if isinstance(span, int) and end >= span:
@@ -121,6 +121,8 @@ def same_count(size: Dim, span: MaybeDim, stride: int, *, rounding: Rounding = "
 
 def floor_of(a: Dim, divisor: int) -> MaybeDim:
     """The floor of a / divisor. The parts of a maximum are divided, so that nested quotients are simplified."""
+    if isinstance(a, int):
+        return a // divisor
     first, *others = (floordiv(part, divisor) for part in parts_of_largest(a))
     return largest(first, *others) if others else first
 
@@ -247,12 +249,11 @@ def onnx_window(given: OnnxWindow, count: int, kernel: Shape, *, ceil: bool = Fa
     expect_range(dilations, 1, "dilations")
     expect_range(pads, 0, "pads")
     expect_range(kernel, 1, "kernel_shape")
-    window = Window(kernel, strides, dilations, pads[:count], pads[count:], first=first)
-    window = replaced(window, rounding="ceil_torch" if ceil else "floor")
+    rounding: Rounding = "ceil_torch" if ceil else "floor"
     if given.auto_pad in ("NOTSET", ""):
-        return window
+        return Window(kernel, strides, dilations, pads[:count], pads[count:], rounding=rounding, first=first)
     same, none = given.auto_pad != "VALID", (0,) * count
-    return replaced(window, begin=none, end=none, same=same, auto_pad=given.auto_pad)
+    return Window(kernel, strides, dilations, none, none, same, rounding, first, given.auto_pad)
 
 
 def expect_one_padding(given: OnnxWindow, severity: Severity | None = None) -> None:
