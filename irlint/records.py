@@ -47,55 +47,52 @@ def record(cls: Any = None, /, *, eq: bool = True, frozen: bool = True) -> Any:
     names = tuple(cls.__annotations__)
     body = {name: entry for name, entry in cls.__dict__.items() if name not in ("__dict__", "__weakref__", *names)}
     defaults = {name: cls.__dict__[name] for name in names if name in cls.__dict__}
-    body |= {"__slots__": names, "__match_args__": names, "__field_defaults__": defaults}
+    body |= {"__slots__": names, "__match_args__": names, "__field_defaults__": defaults, "__records__": 0}
     body.setdefault("__repr__", _repr)
-    body |= _methods(names, defaults, "__post_init__" in body, eq)
+    body["__init__"] = _init
+    if eq:
+        body |= {"__values__": attrgetter(*names), "__eq__": _eq, "__hash__": _hash}
     return type(cls)(cls.__name__, cls.__bases__, body)
 
 
-def _methods(names: tuple[str, ...], defaults: dict[str, Any], post: bool, eq: bool) -> dict[str, Any]:
-    """``__init__``, and with ``eq`` also ``__eq__`` and ``__hash__`` over the fields.
+def _init(self: Any, *arguments: Any, **named: Any) -> None:
+    """Sets the fields one by one.
 
-    ``__init__`` sets the fields one by one. After ``FEW`` records, or at a call that does not fit the fields, it
-    compiles a faster one. Compiling is most of the cost of a class, and most classes have few records in a run.
+    After ``FEW`` records of a class, or at a call that does not fit the fields, it compiles a faster function for the
+    class. Compiling is most of the cost of a class, and most classes have few records in a run.
     """
-    records = 0
-
-    def __init__(self: Any, *arguments: Any, **named: Any) -> None:
-        nonlocal records
-        records += 1
-        values = defaults | dict(zip(names, arguments)) | named
-        fits = len(values) == len(names) >= len(arguments) and named.keys().isdisjoint(names[: len(arguments)])
-        if records > FEW or not fits:
-            type(self).__init__ = made = _init(names, defaults, post)
-            made(self, *arguments, **named)
-            return
-        for name in names:
-            setattr(self, name, values[name])
-        if post:
-            self.__post_init__()
-
-    if not eq:
-        return {"__init__": __init__}
-    values = attrgetter(*names)
-
-    def __eq__(self: Any, other: object) -> bool:
-        return self is other or (type(other) is type(self) and values(self) == values(other))
-
-    def __hash__(self: Any) -> int:
-        return hash(values(self))
-
-    return {"__init__": __init__, "__eq__": __eq__, "__hash__": __hash__}
+    cls, names = type(self), self.__match_args__
+    cls.__records__ += 1
+    values = cls.__field_defaults__ | dict(zip(names, arguments)) | named
+    fits = len(values) == len(names) >= len(arguments) and named.keys().isdisjoint(names[: len(arguments)])
+    if cls.__records__ > FEW or not fits:
+        cls.__init__ = _compiled(cls)
+        cls.__init__(self, *arguments, **named)
+        return
+    for name in names:
+        setattr(self, name, values[name])
+    if hasattr(cls, "__post_init__"):
+        self.__post_init__()
 
 
-def _init(names: tuple[str, ...], defaults: dict[str, Any], post: bool) -> Any:
+def _compiled(cls: Any) -> Any:
+    """The function that sets the fields of a record."""
+    names, defaults = cls.__match_args__, cls.__field_defaults__
     parameters = ", ".join(f"{name}=_defaults[{name!r}]" if name in defaults else name for name in names)
     lines = [f" self.{name} = {name}" for name in names]
-    if post:
+    if hasattr(cls, "__post_init__"):
         lines.append(" self.__post_init__()")
     scope: dict[str, Any] = {"_defaults": defaults}
     exec(f"def __init__(self, {parameters}):\n" + "\n".join(lines), scope)
     return scope["__init__"]
+
+
+def _eq(self: Any, other: object) -> bool:
+    return self is other or (type(other) is type(self) and self.__values__(self) == other.__values__(other))
+
+
+def _hash(self: Any) -> int:
+    return hash(self.__values__(self))
 
 
 def _repr(self: Any) -> str:

@@ -16,7 +16,6 @@ from irlint.dims.polynomials import (
     TooComplex,
     atoms_of,
     canonical,
-    factors_of,
     mapped,
     symbol,
     terms_of,
@@ -98,7 +97,7 @@ def _lower(a: Dim, budget: Budget) -> int | None:
         return budget.found[a]
     found = [_interval_low(a)]
     budget.remaining -= 1
-    if budget.remaining > 0 and len(factors_of(a)) > 1 and not _is_sum_of_symbols(a):
+    if budget.remaining > 0 and len(a.terms) > 1 + (() in a.terms) and not _is_sum_of_symbols(a):
         for relaxed in (_low_without_quotients, _low_without_extremes, _low_above_lower_bounds):
             try:
                 found.append(relaxed(a, budget))

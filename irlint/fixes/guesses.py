@@ -166,7 +166,7 @@ class Guesses(NodeEdits):
         held = roles(call.operator.function) if call.operator is not None else {}
         weights = (value for value, known in zip(node.inputs, inputs) if isinstance(known, Tensor) and known.rank != 1)
         stored = any(value is not None and self.makers.is_constant(value) for value in weights)
-        yield from self._of_length(node, given, rank)
+        yield from self._of_length(node, given, rank) if node in self.known.faulted else ()
         yield from self._together(node, call, [name for name in given if held.get(name) == TOGETHER])
         for name, (annotation, default) in call.signature.attributes.items():
             if held.get(name) == TOGETHER or name in BOUNDS:

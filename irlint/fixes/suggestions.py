@@ -89,8 +89,9 @@ class Suggestion:
 class Suggestions:
     """Searches for edits that fix the findings of one model."""
 
-    def __init__(self, known: Known, problems: Sequence[Problem], rechecked: Rechecked) -> None:
-        self.known = known
+    def __init__(self, makers: Makers, problems: Sequence[Problem], rechecked: Rechecked) -> None:
+        self.makers = makers
+        self.known = makers.known
         self.problems = problems
         self.rechecked = rechecked
         self.looked = 0
@@ -284,7 +285,7 @@ class Suggestions:
         self.looked += 1
         if self._search is None:
             rechecked = self.rechecked if self._cost <= NODES_CHECKED else None
-            self._search = Search(self.known, graph, Makers(self.known), self.problems, rechecked)
+            self._search = Search(self.known, graph, self.makers, self.problems, rechecked)
         refused: list[tuple[Edit, ...]] = []
         first: Suggestion | None = None
         while len(refused) < REFUSED and (found := self._search.best(problem, refused)) is not None:

@@ -326,16 +326,22 @@ class Trials:
         if call.operator is None or call.broken:
             return []
         answer = self._answer(trial.change, node, trial.types)
-        if answer is None or not (trial.of_types or self._may_demand(trial.problem, node, answer.requirements)):
+        if answer is None or (answer.requirements and not self._takes(trial, node, answer.requirements)):
             return None
         codes = {fault.rule.code for fault in _grave(answer.faults)}
         if codes - {each.fault.rule.code for each in own}:
             return None
         trial.found += [each for each in own if each.fault.rule.code not in codes and _is_judged(each, trial.change)]
         trial.found += [each for each in own if is_demand(each) and self._meets(each, answer.requirements)]
-        trial.divides += sum(divides(each) and key(each) not in self.conditions for each in answer.requirements)
-        trial.left = trial.left or self._keeps_demand(trial.problem, answer.requirements)
         return [] if answer.outputs is None else self._settled(trial, node, answer.outputs)
+
+    def _takes(self, trial: Trial, node: Node, requirements: Sequence[Requirement]) -> bool:
+        """Whether a node may have these requirements in a trial, which counts those that speak against it."""
+        if not (trial.of_types or self._may_demand(trial.problem, node, requirements)):
+            return False
+        trial.divides += sum(divides(each) and key(each) not in self.conditions for each in requirements)
+        trial.left = trial.left or self._keeps_demand(trial.problem, requirements)
+        return True
 
     def _keeps_demand(self, problem: Problem, requirements: Sequence[Requirement]) -> bool:
         """Whether a strict requirement that the node of a demand had is still among the requirements, which may be

@@ -68,6 +68,10 @@ class Position:
     in_contents: bool = False
 
 
+#: A marker for a position whose source is not known yet.
+NOT_ASKED = Position(0, 0)
+
+
 class Makers:
     """Answers for one model: which node computes a value, and from which input a node takes a size."""
 
@@ -93,9 +97,10 @@ class Makers:
         None if it computes the size, if the size is unknown, or if the node has a fault.
         """
         key = (node, output)
-        if key not in self._sources:
-            self._sources[key] = self._source(node, output)
-        return self._sources[key]
+        found = self._sources.get(key, NOT_ASKED)
+        if found is NOT_ASKED:
+            found = self._sources[key] = self._source(node, output)
+        return found
 
     def _source(self, node: Node, output: Position) -> Position | None:
         dim = _size(self._type(node.outputs[output.port]), output)
@@ -215,7 +220,8 @@ class Makers:
         """The outputs of the node's rule with the fresh symbol at all of ``positions``; () if the rule cannot be asked,
         or refuses these inputs."""
         key = (node, positions)
-        if key not in self._answers:
+        outputs = self._answers.get(key)
+        if outputs is None:
             inputs = inputs_of(node, self.known)
             by_port: dict[int, list[Position]] = {}
             for position in positions:
@@ -225,8 +231,8 @@ class Makers:
             if self._ask is None:
                 self._ask = questions(self.known)
             answer = self._ask(node, inputs, None)
-            self._answers[key] = answer.outputs or () if answer is not None else ()
-        return self._answers[key]
+            outputs = self._answers[key] = answer.outputs or () if answer is not None else ()
+        return outputs
 
 
 def _makers(known: Known) -> dict[Value, Maker]:

@@ -35,14 +35,14 @@ def outputs_for(
 
 def questions(known: Known) -> Asked:
     """``asked_again`` as a function that is faster for many questions about one model."""
-    walk, frame = Walk(known.model, {}, known), Frame()
+    walk, frame, recorder = Walk(known.model, {}, known), Frame(), Recorder(discards=True)
 
     def answered(node: Node, inputs: Sequence[Type | None], call: Call | None) -> Answer | None:
         call = known.calls.get(node) if call is None else call
         if call is None or call.broken or call.operator is None:
             return None
         try:
-            return walk.ask(frame, node, call, inputs, Recorder(discards=True))
+            return walk.ask(frame, node, call, inputs, recorder)
         except RecursionError:
             return None
 

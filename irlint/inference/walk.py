@@ -374,7 +374,7 @@ class Walk:
             faults = (*faults, *more)
         if faults:
             self._record(graph, frame, node, faults, recorder)
-        if answer.requirements and not frame.place and node not in self.unused:
+        if answer.requirements and not recorder.discards and not frame.place and node not in self.unused:
             recorder.requires += [Demand(graph.path, node, each, frame.when) for each in answer.requirements]
         return outputs
 

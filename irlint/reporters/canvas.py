@@ -8,7 +8,7 @@ from functools import lru_cache
 from irlint.reporters import ansi
 
 #: A private-use character in place of a space at which a line must not break.
-GLUE = "\ue000"
+GLUE = "\x1f"
 
 #: A text of up to this many characters in backticks or brackets is not broken.
 TOGETHER = 40

@@ -168,13 +168,13 @@ class _Mark:
 def _marks(pieces: Sequence[Piece], canvas: Canvas) -> None:
     """Writes the marks under a line. The label of the last mark is beside it if it fits; the others are below their
     marks."""
+    if not any(piece.mark for piece in pieces):
+        return
     marks, column = [], 0
     for piece in pieces:
         if piece.mark:
             marks.append(_Mark(column, piece))
         column += display(piece.text)
-    if not marks:
-        return
     runs: list[Run] = []
     at = 0
     for mark in marks:

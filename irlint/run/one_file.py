@@ -21,6 +21,7 @@ from irlint.run.files import DEFAULT, Settings, budgets, given
 if TYPE_CHECKING:
     from irlint.costs.budgets import Budget
     from irlint.fixes.suggestions import Suggestions
+    from irlint.inference.origins import Makers
     from irlint.policy.suppressions import Policy
 
 #: The families of rules for whose findings fixes are searched.
@@ -59,10 +60,11 @@ def _inspected(path: str, data: bytes | None, settings: Settings) -> tuple[Check
     known = inferred(model, *(_without(each, missing) for each in asked))
     found = _every_problem(known, settings.targets, budgets(settings, path))
     found = _in_document_order(model, [*found, *_broken_promises(known, settings)])
-    suggestions = _suggestions(known, found, data, asked[0])
+    makers = _makers(known) if found else None
+    suggestions = _suggestions(makers, found, data, asked[0])
     if suggestions is not None:
         found = suggestions.rooted()
-    findings = _findings(model, known, found, data, with_operands=settings.operands)
+    findings = _findings(model, makers, found, data, with_operands=settings.operands)
     if model.graph is not None and any(problem.fault.rule.fixable for problem in found):
         findings = _with_fixes(known, found, findings, data)
     checked = _checked(model, missing)
@@ -73,11 +75,11 @@ def _inspected(path: str, data: bytes | None, settings: Settings) -> tuple[Check
         if len(found) < len(suggestions.problems):
             suggestions.again()
         findings = [_suggested(suggestions, *pair) for pair in zip(found, findings)]
-    if findings and settings.drawn:
+    if makers is not None and findings and settings.drawn:
         from irlint.snippets.finding import drawn
 
         limit = None if settings.every else DRAWN
-        findings = drawn(model, known, found, findings, data, limit, around=settings.facts)
+        findings = drawn(model, makers, found, findings, data, limit, around=settings.facts)
     return _with_details(checked, known, settings), tuple(findings)
 
 
@@ -110,6 +112,12 @@ def _every_problem(known: Known, targets: Sequence[str], limits: Sequence[Budget
     return explained(found, known)
 
 
+def _makers(known: Known) -> Makers:
+    from irlint.inference.origins import Makers
+
+    return Makers(known)
+
+
 def _broken_promises(known: Known, settings: Settings) -> list[Problem]:
     """The problems of a model whose inputs, accepted sizes or outputs contradict the configuration."""
     entries = settings.models.of(known.model.path) if settings.models else ()
@@ -123,17 +131,20 @@ def _broken_promises(known: Known, settings: Settings) -> list[Problem]:
 
 
 def _suggestions(
-    known: Known, found: Sequence[Problem], data: bytes | None, shapes: Mapping[str, Shape]
+    makers: Makers | None, found: Sequence[Problem], data: bytes | None, shapes: Mapping[str, Shape]
 ) -> Suggestions | None:
     """The search for fixes of a model; None if none of its problems has a family in FIXED or is in the document."""
-    form = known.model.format
+    if makers is None:
+        return None
+    model = makers.known.model
+    form = model.format
     by_document = form is not None and bool(form.intended) and any(each.is_error for each in found)
-    if not by_document and (known.model.graph is None or not any(map(_may_be_fixed, found))):
+    if not by_document and (model.graph is None or not any(map(_may_be_fixed, found))):
         return None
     from irlint.fixes.rechecking import Rechecked
     from irlint.fixes.suggestions import Suggestions
 
-    return Suggestions(known, found, Rechecked(known.model, data, found, shapes))
+    return Suggestions(makers, found, Rechecked(model, data, found, shapes))
 
 
 def _may_be_fixed(problem: Problem) -> bool:
@@ -249,18 +260,20 @@ def _graphs(model: Model) -> list[Graph]:
 
 
 def _findings(
-    model: Model, known: Known, found: list[Problem], data: bytes | None, *, with_operands: bool
+    model: Model, makers: Makers | None, found: list[Problem], data: bytes | None, *, with_operands: bool
 ) -> list[Finding]:
-    if not found:
+    if makers is None:
         return []
-    related = _related(known, found)
-    places = [*(problem.place for problem in found), *(place for pairs in related for _, place in pairs)]
+    from irlint.snippets.finding import related
+
+    nodes = [related(makers, problem) for problem in found]
+    places = [*(problem.place for problem in found), *(place for pairs in nodes for _, place in pairs)]
     positions = positions_of(model, places, data)
-    given = _operands(model, known, found, data) if with_operands else [()] * len(found)
+    given = _operands(model, makers, found, data) if with_operands else [()] * len(found)
     counts: dict[str, int] = {}
     fingerprints = {id(problem): _fingerprint(problem, counts) for problem in found}
     result = []
-    for problem, pairs, operands in zip(found, related, given):
+    for problem, pairs, operands in zip(found, nodes, given):
         fault, node = problem.fault, problem.node
         line, column, end_line, end_column = positions.get(problem.place, NOWHERE)
         result.append(
@@ -294,12 +307,12 @@ def _findings(
     return result
 
 
-def _operands(model: Model, known: Known, found: list[Problem], data: bytes | None) -> list[tuple[Operand, ...]]:
+def _operands(model: Model, makers: Makers, found: list[Problem], data: bytes | None) -> list[tuple[Operand, ...]]:
     """The inputs of the node of each problem."""
     from irlint.run.operands import operands
     from irlint.snippets.finding import Pictures
 
-    pictures = Pictures(model, known, data)
+    pictures = Pictures(model, makers, data)
     return [operands(pictures, problem) for problem in found]
 
 
@@ -308,15 +321,6 @@ def _axis(operands: Iterable[Operand], at_fault: int | None) -> int | None:
     having = [each for each in operands if each.axes]
     having.sort(key=lambda each: each.input != at_fault)
     return having[0].axes[0] if having else None
-
-
-def _related(known: Known, found: list[Problem]) -> list[tuple[tuple[Related, Place | None], ...]]:
-    """The nodes that the message of each problem names, with their places."""
-    from irlint.inference.origins import Makers
-    from irlint.snippets.finding import related
-
-    makers = Makers(known)
-    return [related(makers, problem) for problem in found]
 
 
 def _version(node: Node | None) -> str | None:

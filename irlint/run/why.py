@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 
 from irlint.dims import Shape
 from irlint.inference.known import Known
-from irlint.inference.origins import ANYWHERE, Trail, chain
+from irlint.inference.origins import ANYWHERE, Makers, Trail, chain
 from irlint.lazy_typing import Any
 from irlint.model import Node
 from irlint.model.tensor import Tensor
@@ -44,7 +44,7 @@ def traced(
     axes = _axes(wanted, axis, known)
     if data is None and known.format.has_lines:
         data = whole(path, "document")
-    pictures = Pictures(replaced(known.model, path=""), known, data)
+    pictures = Pictures(replaced(known.model, path=""), Makers(known), data)
     trails = [chain(wanted.value, each, pictures.makers, ANYWHERE) for each in axes]
     lines = _lines(known, [step for steps in trails for step in steps], data)
     return {

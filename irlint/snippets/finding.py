@@ -46,7 +46,7 @@ def group(finding: Finding) -> Group:
 
 def drawn(
     model: Model,
-    known: Known,
+    makers: Makers,
     problems: Sequence[Problem],
     findings: Sequence[Finding],
     data: bytes | None,
@@ -74,7 +74,7 @@ def drawn(
             continue
         seen.add(key)
         counts[code] = counts.get(code, 0) + 1
-        pictures = pictures or Pictures(model, known, data)
+        pictures = pictures or Pictures(model, makers, data)
         drawing = pictures.drawing(problem)
         if around and sum(counts.values()) <= AROUND:
             drawing = replaced(drawing, around=pictures.surroundings.of(problem))
@@ -124,11 +124,11 @@ class Painter(Naming, Protocol):
 class Pictures:
     """Makes the snippets for the findings of one model."""
 
-    def __init__(self, model: Model, known: Known, data: bytes | None) -> None:
+    def __init__(self, model: Model, makers: Makers, data: bytes | None) -> None:
         self.model = model
-        self.known = known
+        self.makers = makers
+        self.known = makers.known
         self.data = data
-        self.makers = Makers(known)
         self._painter: Painter | None = None
         self._surroundings: Surroundings | None = None
         self._present: dict[Node, list[int]] = {}

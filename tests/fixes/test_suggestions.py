@@ -26,6 +26,7 @@ from irlint.fixes.outcomes import Outcome
 from irlint.fixes.sizes import leaves_sizes
 from irlint.fixes.suggestions import Suggestion, Suggestions
 from irlint.fixes.trials import Trials
+from irlint.inference.origins import Makers
 from irlint.model import Problem
 from irlint.records import replaced
 from irlint.run import fixing
@@ -260,7 +261,7 @@ def test_roots_are_no_followers_and_errors_follow_from_errors(monkeypatch: pytes
     edits = (Edit("attribute", index=0, name="axis", value=1),)
     monkeypatch.setattr(Suggestions, "of", lambda _, each: Suggestion(each, (edits,), Outcome(fixed[id(each)])))
     known: Any = SimpleNamespace(model=SimpleNamespace(format=None))
-    found = Suggestions(known, [b, a, w, e, c], Any).rooted()  # type: ignore[arg-type]
+    found = Suggestions(Makers(known), [b, a, w, e, c], Any).rooted()  # type: ignore[arg-type]
     assert found[:4] == [b, replaced(a, because=b), replaced(w, because=e), e]
     assert found[4].because is b
 

@@ -263,7 +263,7 @@ def test_any_problem_can_be_drawn(page: str, tmp_path: Path, monkeypatch: pytest
             for each in problems
         ]
         for limit in (3, None):
-            result = drawn(model, known, problems, findings, None, limit)
+            result = drawn(model, Makers(known), problems, findings, None, limit)
             assert len(result) == len(findings)
             for columns in (60, 120):
                 report = Report((), tuple(result), "0")
@@ -281,7 +281,7 @@ def test_nothing_is_known(value: str | None, tmp_path: Path) -> None:
     known.calls.clear()
     for node in known.model.graph.nodes:  # type: ignore[union-attr]
         problem = Problem(ANY[2].fault("m", input=1, marks=((0, 1), (1, 1))), "", node, value)
-        assert Pictures(known.model, known, None).drawing(problem).lines
+        assert Pictures(known.model, Makers(known), None).drawing(problem).lines
 
 
 def test_a_stale_declaration_stands_behind_the_error_that_goes_with_it(

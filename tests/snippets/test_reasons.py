@@ -6,6 +6,7 @@ import onnx
 import pytest
 
 import irlint
+from irlint.inference.origins import Makers
 from irlint.inference.walk import inferred
 from irlint.parsers.onnx import read
 from irlint.snippets.finding import Pictures
@@ -16,7 +17,7 @@ HEAD = '<ir_version: 10, opset_import: ["" : 17, "com.microsoft" : 1, "f" : 1]>\
 def drawings(text: str) -> list[tuple[list[str], bool]]:
     """The notes of every error, and whether it has a table of shapes."""
     known = inferred(read("m.onnx", onnx.parser.parse_model(HEAD + text).SerializeToString()))
-    pictures = Pictures(known.model, known, None)
+    pictures = Pictures(known.model, Makers(known), None)
     drawn = [pictures.drawing(problem) for problem in known.problems if problem.is_error]
     return [(list(drawing.notes), drawing.table is not None) for drawing in drawn]
 

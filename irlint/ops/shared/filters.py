@@ -230,12 +230,13 @@ def convolved(
     kernel = kernel_of(w, count, kernel_shape, weights=weights)
     placed = onnx_window(window, count, kernel, first=first)
     expect_no_dilated_same(placed)
+    channels = dim_of(w, 0)
     if not blocked:
-        expect_groups(group, dim_of(w, 0), "output channels", index=weights, axis=0)
+        expect_groups(group, channels, "output channels", index=weights, axis=0)
         text = f" ({w[1]} for each of {group} groups)" if w is not None and group > 1 else ""
         expect_channels(x, w, product((dim_of(w, 1), group)), first=first, weights=weights, text=text)
     sizes = window_sizes(x, placed, count, lenient=lenient)
-    return arranged(dim_of(x, 0), dim_of(w, 0), sizes, first=first)
+    return arranged(dim_of(x, 0), channels, sizes, first=first)
 
 
 def ov_spatial_count(
