@@ -87,7 +87,7 @@ def _compiled(cls: Any) -> Any:
     return scope["__init__"]
 
 
-def _eq(self: Any, other: object) -> bool:
+def _eq(self: Any, other: Any) -> bool:
     return self is other or (type(other) is type(self) and self.__values__(self) == other.__values__(other))
 
 

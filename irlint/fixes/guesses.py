@@ -169,9 +169,10 @@ class Guesses(NodeEdits):
         yield from self._of_length(node, given, rank) if node in self.known.faulted else ()
         yield from self._together(node, call, [name for name in given if held.get(name) == TOGETHER])
         for name, (annotation, default) in call.signature.attributes.items():
-            if held.get(name) == TOGETHER or name in BOUNDS:
-                continue
             value = given.get(name, default)
+            only_repeats = value is None and name in KERNELS and self._filter_sizes(node)
+            if held.get(name) == TOGETHER or name in BOUNDS or only_repeats:
+                continue
             usual = self.usual(node, name)
             tried: set[object] = {meant(name, value, rank)}
             series = self._continued(node, name) if held.get(name) == UNLIKELY else {}

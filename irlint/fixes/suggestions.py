@@ -17,7 +17,6 @@ from irlint.findings.edits import Edit, Fix, message
 from irlint.findings.faults import Severity
 from irlint.findings.wording import counted
 from irlint.fixes.rechecking import Rechecked
-from irlint.inference.known import Known
 from irlint.inference.origins import Makers
 from irlint.lazy_typing import TYPE_CHECKING, Any
 from irlint.model import Problem

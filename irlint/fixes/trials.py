@@ -43,15 +43,14 @@ DECLARED = "declarations"
 #: The family of rules about element types.
 ELEMENT_TYPES = "element-types"
 
-
 #: A function: whether a requirement leaves enough sizes for a usable model.
 Leaves = Callable[[Requirement], bool]
 
 
 class Trial:
-    """A trial of a change for a problem, which may be ``of_types`` of elements: the types of values so far, the problems
-    that disappear, the values whose declarations become wrong, whether a strict requirement of the problem's node is
-    left, the number of new conditions on divisibility, and whether the change reaches a body."""
+    """A trial of a change for a problem, which may be one ``of_types`` of elements: the types of values so far, the
+    problems that disappear, the values whose declarations become wrong, whether a strict requirement of the problem's
+    node is left, the number of new conditions on divisibility, and whether the change reaches a body."""
 
     __slots__ = ("change", "problem", "of_types", "types", "found", "stale", "left", "divides", "in_body")
 
@@ -336,18 +335,13 @@ class Trials:
         return [] if answer.outputs is None else self._settled(trial, node, answer.outputs)
 
     def _takes(self, trial: Trial, node: Node, requirements: Sequence[Requirement]) -> bool:
-        """Whether a node may have these requirements in a trial, which counts those that speak against it."""
+        """Whether a node may have these requirements. Notes in the trial what speaks against them."""
         if not (trial.of_types or self._may_demand(trial.problem, node, requirements)):
             return False
         trial.divides += sum(divides(each) and key(each) not in self.conditions for each in requirements)
-        trial.left = trial.left or self._keeps_demand(trial.problem, requirements)
+        demanded = self.demanded.get(trial.problem.node, {}) if is_demand(trial.problem) else {}  # type: ignore[arg-type]
+        trial.left |= any(key(each) in demanded and not self._leaves(each) for each in requirements)
         return True
-
-    def _keeps_demand(self, problem: Problem, requirements: Sequence[Requirement]) -> bool:
-        """Whether a strict requirement that the node of a demand had is still among the requirements, which may be
-        those of another node."""
-        demanded = self.demanded.get(problem.node, {}) if problem.node is not None and is_demand(problem) else {}
-        return any(key(each) in demanded and not self._leaves(each) for each in requirements)
 
     def _may_demand(self, problem: Problem, node: Node, requirements: Sequence[Requirement]) -> bool:
         """Whether a node may have these requirements after a change for a problem.

@@ -9,7 +9,6 @@ from importlib import import_module
 from irlint.checks.declared import SHAPE_CONTRADICTED
 from irlint.dims import Expr
 from irlint.findings.report import Finding, Related
-from irlint.inference.known import Known
 from irlint.inference.origins import Makers, Trail, chain, inputs_of, shape_of, trail
 from irlint.inference.questions import asked_again
 from irlint.lazy_typing import TYPE_CHECKING, Protocol
