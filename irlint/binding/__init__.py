@@ -55,7 +55,7 @@ class Binder:
         callee = node.op, node.domain, node.overload, node.version
         unheeded = self._unheeded.get(callee, ())
         short: tuple[object, ...] | None = None
-        if None not in inputs and None not in outputs:
+        if all(inputs) and all(outputs):
             stated = _identity(node.attributes, unheeded) if unheeded else id(node.attributes)
             short = stated, len(inputs), len(outputs), within_function, callee
             known = self._alike.get(short)

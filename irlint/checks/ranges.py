@@ -192,11 +192,11 @@ def _softmax(values: Values, node: Node) -> Iterable[Fault]:
     """The fault of a Softmax over the last axis with a mask of which a row is minus infinity everywhere; none if there
     is none, or if a user of the result tests it for NaN."""
     value = node.inputs[0] if node.inputs else None
-    users = values.users.get(node.outputs[0], ()) if node.outputs[0] is not None else ()
-    if value is None or any(user.op == "IsNaN" for user in users):
-        return
-    for fault in masked(values, value, 0):
+    for fault in masked(values, value, 0) if value is not None else ():
         tensor = values.tensor(node, 0)
+        users = values.users.get(node.outputs[0], ()) if node.outputs[0] is not None else ()
+        if any(user.op == "IsNaN" for user in users):
+            return
         if tensor is not None and tensor.shape is not None and _is_last_axis(node, len(tensor.shape)):
             yield fault
 

@@ -380,16 +380,13 @@ class Walk:
 
     def ask(self, frame: Frame, node: Node, call: Call, inputs: Sequence[Type | None], recorder: Recorder) -> Answer:
         """The answer of the node's rule; faults in its bodies are added to ``recorder``."""
-        count = len(node.outputs)
-        if call.signature is None or not call.signature.context:
-            return self.memory.ask(call, inputs, outputs=count)
+        takes_context = call.signature is not None and call.signature.context
+        context = partial(self._context, frame, node, call, recorder) if takes_context else None
+        return self.memory.ask(call, inputs, outputs=len(node.outputs), context=context)
 
-        def context() -> Context:
-            run, size = partial(self._body, frame, node, recorder), partial(self._size, frame, node)
-            fixed = partial(self._is_constant, node)
-            return Context(call.op, node, call.version, run=run, unknown=size, constant=fixed)
-
-        return self.memory.ask(call, inputs, outputs=count, context=context)
+    def _context(self, frame: Frame, node: Node, call: Call, recorder: Recorder) -> Context:
+        run, size = partial(self._body, frame, node, recorder), partial(self._size, frame, node)
+        return Context(call.op, node, call.version, run=run, unknown=size, constant=partial(self._is_constant, node))
 
     def _is_constant(self, node: Node, index: int) -> bool:
         return index < len(node.inputs) and node.inputs[index] in self.fixed

@@ -30,12 +30,13 @@ _IGNORE = IGNORE.encode()
 
 @record
 class End:
-    """The fields of a NodeProto after its inputs, outputs and name."""
+    """The fields of a NodeProto after its inputs, outputs and name, as in a ``NodeRecord``."""
 
     op: str
     domain: str
     overload: str
     attributes: dict[str, Attribute]
+    spelled_out: bool
 
 
 class PlainNodes:
@@ -80,7 +81,7 @@ class PlainNodes:
         return NodeRecord(
             texts[_NAME][-1] if texts[_NAME] else "",
             end.op,
-            standard(end.domain),
+            end.domain,
             end.overload,
             texts[_INPUT],
             texts[_OUTPUT],
@@ -88,7 +89,7 @@ class PlainNodes:
             False,
             [],
             {},
-            end.domain == STANDARD,
+            end.spelled_out,
         )
 
     def _end(self, raw: bytes, start: int) -> End | None:
@@ -118,7 +119,8 @@ class PlainNodes:
         attributes = self._lists.get((texts[_OP], raw[first:last]))
         if attributes is None or at != len(raw):
             return None
-        end = End(texts[_OP], texts[_DOMAIN], texts[_OVERLOAD], attributes)
+        domain = texts[_DOMAIN]
+        end = End(texts[_OP], standard(domain), texts[_OVERLOAD], attributes, domain == STANDARD)
         if at - start <= SHARED_BYTES and len(self._ends) < _MOST_ENDS:
             self._ends[raw[start:]] = end
         return end
