@@ -9,8 +9,9 @@ from irlint.checks.transfers import ANY, Interval, joined, of_type
 from irlint.checks.values import Values
 from irlint.findings.faults import Fault, Rule, Severity
 from irlint.model import Node
-from irlint.model.tensor import INTEGERS, Tensor
+from irlint.model.tensor import INTEGERS, Tensor, Type
 from irlint.ops.quantized.parameters import SCALE_UNUSABLE
+from irlint.parsers.weights import Weights
 
 ONE_VALUE = Rule(
     "IRL747",
@@ -36,6 +37,9 @@ LARGE = 2.0**64
 
 #: The levels of a wider range have normal numbers between them, however many there are.
 NARROW = SMALLEST_NORMAL * 2**32
+
+#: The highest bytes of numbers of float32 that are negative or below 2**-125, and of those that are at least 2**-31.
+UP_TO_0, ABOVE_0 = bytes((0, *range(0x80, 0xFF))), bytes(range(0x30, 0x7F))
 
 
 def faults(values: Values, node: Node) -> tuple[Fault, ...]:
@@ -76,8 +80,12 @@ def _limited(values: Values, node: Node) -> str:
     several, or if that is unknown."""
     if len(node.inputs) < 5:
         return ""
-    whole, levels = values.intervals.whole, _levels(node)
-    least, most = whole(node.inputs[1]), whole(node.inputs[2])
+    types, whole = values.known.types_of(node.inputs), values.intervals.whole
+    given = types[3] is types[1] and types[4] is types[2]
+    data = whole(node.inputs[0])
+    if given and data.low <= 0 and data.high == inf and _enclose_0(types[1], types[2]):
+        return ""
+    least, most, levels = whole(node.inputs[1]), whole(node.inputs[2]), _levels(node)
     width = most.high - least.low
     if 0 < width < NARROW and width < SMALLEST_NORMAL * (levels - 1):
         return (
@@ -88,13 +96,10 @@ def _limited(values: Values, node: Node) -> str:
         low, high = (values.intervals.parts(node.inputs[index]) for index in (1, 2))
         if len(low) == len(high) and all(_is_known(a) and _is_known(b) and a.low >= b.low for a, b in zip(low, high)):
             return f"input_low is {low[0].low:g} and input_high is {high[0].low:g}: every number becomes a limit"
-    data = whole(node.inputs[0])
     if data.low == data.high:
         return ""
     if data.high <= least.low < inf or data.low > most.high > -inf:
         return f"input 0 is {data.text}, beyond the limits {least.low:g} to {most.high:g}: every number becomes one"
-    types = values.known.types_of(node.inputs)
-    given = types[3] is types[1] and types[4] is types[2]
     made = ANY if given else joined([whole(node.inputs[index]) for index in (3, 4)])
     if _is_known(made) and isfinite(made.low):
         return f"output_low and output_high are {made.low:g}: every number becomes {made.low:g}"
@@ -108,6 +113,14 @@ def _limited(values: Values, node: Node) -> str:
         return ""
     apart = f"{steps[0]:g}" if len(set(steps)) == 1 else f"{min(steps):g} or more"
     return f"input 0 is {data.text}, and the {levels} levels are {apart} apart: every number becomes one"
+
+
+def _enclose_0(low: Type | None, high: Type | None) -> bool:
+    """Whether the highest bytes of two constants show that all numbers of the first are at most almost 0, and those of
+    the second are clearly above 0."""
+    if not (type(low) is type(high) is Weights and low.dtype == high.dtype == "float32"):
+        return False
+    return not low.raw[3::4].translate(None, UP_TO_0) and not high.raw[3::4].translate(None, ABOVE_0)
 
 
 def _one_step(data: Interval, least: float, most: float, levels: int) -> float:
