@@ -53,7 +53,7 @@ class Binder:
         # attributes, except for those that are not heeded.
         inputs, outputs = node.inputs, node.outputs
         callee = node.op, node.domain, node.overload, node.version
-        unheeded = self._unheeded.get(callee, ())
+        unheeded = self._unheeded.get(callee, ()) if self._unheeded else ()
         short: tuple[object, ...] | None = None
         if all(inputs) and all(outputs):
             stated = _identity(node.attributes, unheeded) if unheeded else id(node.attributes)

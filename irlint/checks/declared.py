@@ -161,14 +161,16 @@ class _Comparison:
     def _compared(self) -> Iterator[Node]:
         """The nodes to compare; of the nodes that compute an output of one name with more than MANY declarations, only
         the first. A port of an IR is one declaration."""
-        if self.known.format.ports_declare:
+        made = [value for node in self.graph.nodes for value in node.outputs if value is not None]
+        often = {value.name for value in made if len(value.declared) > MANY}
+        if self.known.format.ports_declare or not often:
             yield from self.graph.nodes
             return
         seen: set[str] = set()
         for node in self.graph.nodes:
-            often = [value.name for value in node.outputs if value is not None and len(value.declared) > MANY]
-            if not often or not seen.issuperset(often):
-                seen.update(often)
+            names = often.intersection([value.name for value in node.outputs if value is not None])
+            if not names or not seen.issuperset(names):
+                seen |= names
                 yield node
 
     def _of_node(self, node: Node) -> Iterator[Problem]:

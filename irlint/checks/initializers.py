@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Set
 
 from irlint.checks.declared import SHAPE_CONTRADICTED, TYPE_CONTRADICTED
@@ -166,9 +167,7 @@ def _contradicted(graph: Graph, known: Known) -> Iterator[Problem]:
     """
     refuses = not known.model.inputs_have_defaults and not graph.path
     inputs = frozenset(graph.inputs)
-    kinds: dict[str | None, int] = {}
-    for constant in graph.constants.values():
-        kinds[constant.tensor.dtype] = kinds.get(constant.tensor.dtype, 0) + 1
+    kinds = Counter([constant.tensor.dtype for constant in graph.constants.values()])
     for value, constant in graph.constants.items():
         declared, stored = value.type, constant.tensor
         severity_if_ignored = None if value in inputs or refuses else Severity.WARNING

@@ -304,9 +304,9 @@ class Walk:
         outputs = self._outputs(graph, frame, node, call, inputs, recorder)
         if outputs is None:
             self.faulted.add(node)
-            self._declare(frame, node, ())
-        else:
-            self._declare(frame, node, self._kept(node, inputs, outputs))
+        elif self.unread or not self.folds:
+            outputs = self._kept(node, inputs, outputs)
+        self._declare(frame, node, outputs or ())
 
     def _kept(
         self, node: Node, inputs: Sequence[Type | None], outputs: tuple[Type | None, ...]
@@ -364,7 +364,7 @@ class Walk:
         answer = self.ask(frame, node, call, inputs, recorder)
         outputs = answer.outputs
         faults = answer.faults
-        if outputs is not None and len(node.outputs) > max(len(outputs), 1) and call.operator is not None:
+        if outputs is not None and 1 < len(node.outputs) > len(outputs) and call.operator is not None:
             surplus = surplus_outputs(self.model, graph, node, len(outputs))
             if any(fault.severity is Severity.ERROR for fault in surplus):
                 outputs = None

@@ -123,10 +123,10 @@ class Linker:
         outputs = [links.defined(node.outputs) for node in record.nodes]
         if len(links.scope) < len({*inputs, *constants}) + sum(map(len, outputs)):
             links.prefer_last([*constants, *_outputs_of_constants(record, outputs)])
-        nodes = tuple(
+        nodes = [
             self._node(node, index, values, path, opsets, links)
             for index, node, values in zip(record.places, record.nodes, outputs)
-        )
+        ]
         spelled_out = [node for node, each in zip(nodes, record.nodes) if each.spelled_out]
         if spelled_out:
             self.problems.append(_spelled_out(spelled_out, path))
@@ -137,7 +137,7 @@ class Linker:
             tuple(inputs),
             tuple(value for value in returned if value is not None),
             constants,
-            nodes,
+            tuple(nodes),
             tuple(links.undefined.values()),
             tuple(links.captured),
             tuple([name for name, _ in record.declared if name not in links.scope and not links.is_known(name)]),
