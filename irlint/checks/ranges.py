@@ -7,8 +7,9 @@ from math import inf, isfinite
 
 from irlint.checks.infinite import saturates
 from irlint.checks.normalizations import EPSILON_UNUSABLE
-from irlint.checks.transfers import CONVERTING, KEEPING, TRANSFERS, Interval, Parts, Site, of_type
-from irlint.checks.values import SPREADING, Values
+from irlint.checks.transfer_table import CONVERTING, KEEPING, TRANSFERS
+from irlint.checks.transfers import Interval, Parts, Site, of_type
+from irlint.checks.values import NARROW, SPREADING, Values
 from irlint.findings.faults import Fault, Rule, Severity
 from irlint.model import Node, Value
 from irlint.model.tensor import BITS, FLOATS, INTEGERS, Extent, Tensor
@@ -132,7 +133,9 @@ def _power(values: Values, node: Node) -> Iterable[Fault]:
     exponents = values.intervals.parts(node.inputs[1] if len(node.inputs) > 1 else None)
     if not all(each.low == each.high and isfinite(each.low) for each in exponents):
         return
-    if all(each.low >= 0 and float(each.low).is_integer() for each in exponents):
+    made = values.known.types.get(node.outputs[0]) if node.outputs[0] else None
+    is_narrow = isinstance(made, Tensor) and made.dtype in NARROW
+    if not is_narrow and all(each.low >= 0 and float(each.low).is_integer() for each in exponents):
         return
     found = list(_never_finite(values, node))
     if not found and len(exponents) == 1 and not float(exponents[0].low).is_integer():

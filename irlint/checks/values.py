@@ -12,13 +12,12 @@ from math import isfinite
 from types import ModuleType
 
 from irlint.findings.faults import Fault, Rule, Severity
-from irlint.findings.wording import counted
 from irlint.inference.known import Known
 from irlint.lazy_typing import TYPE_CHECKING
 from irlint.model import Attribute, Graph, Node, Problem, Value
 from irlint.model.order import graphs, users
 from irlint.model.tensor import FLOATS, Extent, Tensor, Type
-from irlint.ops.shared.contents import are_finite, extent
+from irlint.ops.shared.contents import are_finite
 from irlint.parsers.weights import Weights
 
 if TYPE_CHECKING:
@@ -115,32 +114,41 @@ def problems(known: Known) -> list[Problem]:
     kinds = {id(each) for each in known.kinds() if _may_be_infinite_or_nan(each)}
     doubtful = {value for value, each in known.types.items() if id(each) in kinds} if kinds else set[Value]()
     checks = CHECKS if doubtful else OF_FINITE
-    return [problem for graph in graphs(known.model) for problem in Values(known, graph, doubtful).problems(checks)]
+    found: list[Problem] = []
+    first: Values | None = None
+    for graph in graphs(known.model):
+        values = Values(known, graph, doubtful, first)
+        first = first or values
+        found += values.problems(checks)
+    return found
 
 
 class Values:
-    """The nodes of one graph, with the intervals of their values; intervals are computed when a node needs them.
+    """The nodes of one graph, with the intervals of their values, which are computed when a node needs them.
 
-    ``doubtful`` are the values of the model that are known and may hold NaN or infinity.
+    ``doubtful`` are the values of the model that are known and may hold NaN, infinity or numbers that soon overflow.
+    ``first`` are the values of the main graph, for another one.
     """
 
-    def __init__(self, known: Known, graph: Graph, doubtful: Set[Value]) -> None:
+    def __init__(self, known: Known, graph: Graph, doubtful: Set[Value], first: Values | None = None) -> None:
         self.known = known
+        self.first = first
         self.graph = graph
         self.doubtful = doubtful
         self.dequantizes = False
 
     @cached_property
     def intervals(self) -> Intervals:
-        """The intervals of the graph."""
+        """The intervals of the model, of which each graph uses values of those around it."""
         from irlint.checks.intervals import Intervals
 
-        return Intervals(self.known, self.makers)
+        return Intervals(self.known) if self.first is None else self.first.intervals
 
     @cached_property
     def makers(self) -> Mapping[Value, Node]:
-        """The node that computes each value of the graph."""
-        return self.known.makers(self.graph)
+        """The node that computes each value of the model."""
+        is_only = self.first is None and not self.graph.bodies
+        return self.known.makers(self.graph) if is_only else self.intervals.makers
 
     @cached_property
     def users(self) -> Mapping[Value, list[Node]]:
@@ -156,6 +164,15 @@ class Values:
             steps = found.get(node.inputs[0], STEPS) if node.op in PASSING and node.inputs else STEPS
             if steps < STEPS:
                 found |= {value: steps + 1 for value in node.outputs if value not in found}
+        return found
+
+    @cached_property
+    def touched(self) -> Set[Value | None]:
+        """The ``doubtful`` values and those that sums and products compute from them."""
+        found: set[Value | None] = {*self.doubtful}
+        for node in self.known.order(self.graph).nodes:
+            if (node.op in SPREADING or node.op in PASSING) and not found.isdisjoint(node.inputs):
+                found.update(node.outputs)
         return found
 
     @cached_property
@@ -225,13 +242,17 @@ class Values:
     # --- constants ----------------------------------------------------------------------------------------------------
 
     def _spread(self, node: Node) -> Iterable[Fault]:
-        if self.doubtful.isdisjoint(node.inputs):
+        if self.touched.isdisjoint(node.inputs):
             largest = self.maker(node, 1) if node.op in ("Sub", "Subtract") else None
             if largest is None or largest.op != "ReduceMax":
-                return ()
+                return self._narrow(node)
         from irlint.checks import infinite
 
         return [*self._ranged(node), *infinite.added(self, node)]
+
+    def _narrow(self, node: Node) -> Iterable[Fault]:
+        made = self.known.types.get(node.outputs[0]) if node.outputs[0] is not None else None
+        return self._ranged(node) if isinstance(made, Tensor) and made.dtype in NARROW else ()
 
     def _padding(self, node: Node) -> Iterable[Fault]:
         for index in PADDING:
@@ -254,46 +275,17 @@ class Values:
     def _infinite(self, node: Node) -> Iterable[Fault]:
         if self.reached.keys().isdisjoint(node.inputs):
             return ()
-        found = [self.infinite_input(node, index) for index in WEIGHTS[node.op] if index < len(node.inputs)]
+        from irlint.checks import infinite
+
+        found = [infinite.of_input(self, node, index) for index in WEIGHTS[node.op] if index < len(node.inputs)]
         return [fault for fault in found if fault is not None]
 
     def _divisor(self, node: Node) -> Iterable[Fault]:
-        """The fault of a divisor whose elements are all infinite; none for another divisor."""
-        span = extent(self.tensor(node, 1))
-        all_infinite = span is not None and span.infinities and span.least is None and not span.nans
-        fault = self.infinite_input(node, 1) if all_infinite else None
-        return () if fault is None else (fault,)
+        if self.doubtful.isdisjoint(node.inputs):
+            return ()
+        from irlint.checks import infinite
 
-    def infinite_input(self, node: Node, index: int) -> Fault | None:
-        """The fault of an input that is a constant with infinity, or comes from one through operators of PASSING; None
-        if the input is omitted or has no such constant."""
-        value = node.inputs[index]
-        source = self._source(value) if value is not None else None
-        tensor = self.known.types.get(source) if source is not None else None
-        span = extent(tensor) if isinstance(tensor, Tensor) else None
-        if value is None or source is None or span is None or not span.infinities:
-            return None
-        what = f"input {index} (`{self.name(value)}`)"
-        text = f"{counted(span.infinities, 'element')} of {what} {_are(span.infinities)} infinite"
-        if source is not value:
-            number = counted(span.infinities, "infinite element")
-            text = f"{what} comes from `{self.name(source)}`, which has {number}"
-        return OPERAND_INFINITE.fault(
-            text,
-            help="export the weights again, with a type that is wide enough",
-            input=index,
-        )
-
-    def _source(self, value: Value, steps: int = STEPS) -> Value | None:
-        """The value with known numbers from which a weight comes, through at most ``steps`` operators of PASSING: the
-        weight itself, or a constant. None if there is no such value."""
-        tensor = self.known.types.get(value)
-        if isinstance(tensor, Tensor) and (tensor.value is not None or isinstance(tensor.extent, Extent)):
-            return value
-        node = self.makers.get(value) if steps else None
-        if node is None or node.op not in PASSING or not node.inputs or node.inputs[0] is None:
-            return None
-        return self._source(node.inputs[0], steps - 1)
+        return infinite.divisor(self, node)
 
     # --- normalizations -----------------------------------------------------------------------------------------------
 
@@ -368,7 +360,7 @@ def _may_be_infinite_or_nan(tensor: Type | None) -> bool:
         return False
     if tensor.value is None:
         return isinstance(tensor.extent, Extent) and bool(tensor.extent.nans or tensor.extent.infinities)
-    return not are_finite(tensor.value)
+    return not are_finite(tensor.value) or max(map(abs, tensor.value), default=0) >= LARGE  # type: ignore[arg-type]
 
 
 def _has_zero(tensor: Tensor | None) -> bool:
@@ -378,10 +370,6 @@ def _has_zero(tensor: Tensor | None) -> bool:
     if tensor.value is None:
         return isinstance(tensor.extent, Extent) and tensor.extent.has_zero
     return 0 in tensor.value
-
-
-def _are(count: int) -> str:
-    return "is" if count == 1 else "are"
 
 
 def number_in(attribute: Attribute | None) -> float | None:
@@ -400,6 +388,12 @@ DECOMPRESSING = frozenset(("Cast", "Convert", "Sub", "Subtract"))
 
 #: Element types whose range is so wide that conversions to them are not examined.
 WIDE = frozenset(("float32", "float64"))
+
+#: Numbers from this one on soon overflow in float32.
+LARGE = 2.0**125
+
+#: Element types whose largest number is small.
+NARROW = frozenset(("float16",))
 
 #: Operators whose results can be NaN or infinite for every element of an input, depending on its range.
 RANGED = (
@@ -431,6 +425,7 @@ CHECKS: Mapping[str, tuple[Check, ...]] = {
     **dict.fromkeys(("Div", "Divide"), (Values._divisor, Values._ranged)),
     "ScaledDotProductAttention": (Values._infinite, Values._attention),
     **dict.fromkeys(("Mul", "Multiply"), (Values._spread, Values._scaled)),
+    **dict.fromkeys(("ReduceSum", "ReduceSumSquare", "ReduceL1"), (Values._narrow,)),
 }
 
 #: Checks that find nothing where all constants are finite.
@@ -438,5 +433,6 @@ OF_INFINITE = (Values._spread, Values._infinite, Values._divisor, Values._paddin
 
 #: The checks of each operator if all constants are finite.
 OF_FINITE: Mapping[str, Sequence[Check]] = {
-    op: tuple([check for check in checks if check not in OF_INFINITE]) for op, checks in CHECKS.items()
+    op: tuple([check for check in checks if check not in OF_INFINITE]) + (Values._narrow,) * (op in SPREADING)
+    for op, checks in CHECKS.items()
 }
