@@ -42,8 +42,8 @@ EXCEPTIONS = (
     ),
     ("Cast Transpose Squeeze Unsqueeze Flatten Reshape", "fixes/inserted.py", "they are the nodes that fixes insert"),
     (
-        "Acos Acosh Add Asin Atanh BatchNormInference BatchNormalization Cast CastLike Clip ConstantOfShape Conv "
-        "ConvInteger ConvTranspose Convert ConvertLike Convolution ConvolutionBackpropData Cosh DeformConv "
+        "Acos Acosh Add Asin Atanh BatchNormInference BatchNormalization Cast CastLike Clamp Clip ConstantOfShape "
+        "Conv ConvInteger ConvTranspose Convert ConvertLike Convolution ConvolutionBackpropData Cosh DeformConv "
         "DequantizeLinear Div Divide Dropout Einsum Exp FakeQuantize FusedConv FusedMatMul GRU GRUCell "
         "GRUSequence Gather Gemm GroupConvolution GroupConvolutionBackpropData GroupNormalization Identity "
         "InstanceNormalization LRN LSTM LSTMCell LSTMSequence LayerNormalization LinearClassifier LinearRegressor "
@@ -79,9 +79,9 @@ EXCEPTIONS = (
         "it names functions in messages",
     ),
     (
-        "Acos Acosh Add Asin Atanh Cast CastLike Convert ConvertLike Div Divide Erf Exp Expand GlobalAveragePool IsNaN "
-        "Log LogSoftmax Max Maximum Min Minimum Pow Power Reciprocal ReduceMean Sigmoid SoftSign Softmax Softsign "
-        "Sqrt Sub Subtract Sum Tanh",
+        "Acos Acosh Add Asin Atanh Cast CastLike Ceil Ceiling Clamp Clip Convert ConvertLike Div Divide Erf Exp "
+        "Expand Floor GlobalAveragePool IsNaN Log LogSoftmax Max Maximum Min Minimum Pow Power Reciprocal "
+        "ReduceMean Round Sigmoid SoftSign Softmax Softsign Sqrt Sub Subtract Sum Tanh",
         "checks/ranges.py",
         "it asks which numbers operators get",
     ),
@@ -105,7 +105,7 @@ EXCEPTIONS = (
         "it is about what runtimes make of these nodes together",
     ),
     (
-        "ThresholdedRelu",
+        "Celu Gemm HardSigmoid Selu Shrink ThresholdedRelu",
         "checks/factors.py",
         "its ``alpha`` is a threshold",
     ),
@@ -116,7 +116,11 @@ EXCEPTIONS = (
         "it gives each element of the result that of the input",
     ),
     ("IsNaN Select Where", "checks/constants.py", "they select elements, or test them"),
-    ("Dropout OneHot Clip", "checks/failing.py", "it is about numbers that these nodes do not take"),
+    (
+        "Clamp Clip Dropout OneHot",
+        "checks/failing.py",
+        "it is about numbers that these nodes do not take",
+    ),
     ("ReadValue", "folders/openvino_genai.py", "it reads the state that the pipeline needs"),
     ("RotaryEmbedding GroupQueryAttention", "folders/genai.py", "they have the rotary tables"),
     ("Shape", "folders/triton/schema.py", "it is a message of Triton's configuration"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from math import inf, isfinite
 
+from irlint.checks.factors import RESULT_CONSTANT
 from irlint.checks.infinite import saturates
 from irlint.checks.normalizations import EPSILON_UNUSABLE
 from irlint.checks.transfer_table import CONVERTING, KEEPING, TRANSFERS
@@ -35,10 +36,11 @@ CAST_LOSES = Rule(
     "IRL745",
     "cast-loses-every-number",
     Severity.WARNING,
-    "A Cast changes every number of its input.",
+    "A Cast changes every number of its input, or a Clip before it admits numbers that the new type does not hold.",
     why="irlint knows the range of the input, for example from a Clip or an activation. The new type cannot represent "
     "any number in this range, so each one becomes another number, infinity or 0. An integer can only be 0 after a "
-    "Sigmoid or Softmax, unless rounding gives 1. Runtimes do this without a message, "
+    "Sigmoid or Softmax, unless rounding gives 1. A Clip to 0 to 255 before a Cast to int8 is of another type, too. "
+    "Runtimes do this without a message, "
     "and some return other numbers than others.",
     fix="Convert to a type that can represent the numbers, or scale the numbers before the Cast.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
@@ -69,7 +71,7 @@ FAULTY_INPUT: Mapping[str, int] = dict.fromkeys(("Div", "Divide"), 1)
 
 #: The infinite operand that every result is equal to.
 ABSORBED_BY: Mapping[str, float] = {
-    **dict.fromkeys(("Add", "Sum", "Max", "Maximum"), inf),
+    **dict.fromkeys(("Add", "Sum", "Sub", "Subtract", "Max", "Maximum"), inf),
     **dict.fromkeys(("Min", "Minimum"), -inf),
 }
 
@@ -81,6 +83,9 @@ BELOW_1 = frozenset(("Sigmoid", "Softmax", "SoftMax", "Tanh", "Erf", "Softsign",
 
 #: Those of them that are exactly 1 in a row of one element.
 OF_ROWS = frozenset(("Softmax", "SoftMax"))
+
+#: Operators between a Clip and the conversion to integers.
+ROUNDING = frozenset(("Round", "Floor", "Ceil", "Ceiling"))
 
 #: At most this many nested terms of a mask are followed.
 STEPS = 4
@@ -123,7 +128,9 @@ def _quotient(values: Values, node: Node) -> Iterable[Fault]:
     # The rule of the operator reports a constant divisor that holds 0.
     """The fault of a floating-point division by a computed number, as ``_never_finite``; none for other divisions."""
     divisor = values.tensor(node, 1)
-    if divisor is not None and divisor.dtype in FLOATS and type(divisor) is not Weights and divisor.value is None:
+    if divisor is None or divisor.dtype not in FLOATS or type(divisor) is Weights:
+        return
+    if divisor.value is None or None in divisor.value:
         yield from _never_finite(values, node)
 
 
@@ -279,6 +286,10 @@ def _cast(values: Values, node: Node) -> Iterable[Fault]:
         return
     span = values.intervals.whole(node.inputs[0])
     source = _computed_by(values, node.inputs[0])
+    clip = _clip_beyond(values, source, span, made.dtype)
+    if clip:
+        yield CAST_LOSES.fault(clip, help=f"clip to the numbers of {made.dtype} before the conversion", input=0)
+        return
     if made.dtype in INTEGERS and source is not None and _is_below_1(source, given):
         yield CAST_LOSES.fault(
             f"input 0 is {span.text}, and `{source.label}` reaches these limits only by rounding: every number between "
@@ -293,6 +304,32 @@ def _cast(values: Values, node: Node) -> Iterable[Fault]:
             f"input 0 is {span.text}: every number becomes {becomes} in {made.dtype}",
             help=HELPS["Cast"],
             input=0,
+        )
+
+
+def _clip_beyond(values: Values, source: Node | None, span: Interval, dtype: str) -> str:
+    """The message about a cast of numbers that are clipped to a range beyond that of a small integer type, and rounded
+    or not; "" if they are not."""
+    if source is not None and source.op in ROUNDING:
+        source = values.maker(source, 0)
+    if source is None or source.op not in ("Clip", "Clamp") or dtype not in INTEGERS or BITS[dtype] > 16:
+        return ""
+    held = of_type(dtype)
+    if not isfinite(span.high - span.low) or (span.low > held.low - 1 and span.high < held.high + 1):
+        return ""
+    return (
+        f"`{source.label}` limits input 0 to {span.low:g} to {span.high:g}, and {dtype} holds {held.low:g} to "
+        f"{held.high:g}: numbers beyond it become others"
+    )
+
+
+def _exponential(values: Values, node: Node) -> Iterable[Fault]:
+    """The fault of an exponential, as ``_never_finite``, or of one that is 0 for all inputs."""
+    yield from _never_finite(values, node)
+    result, given = values.intervals.result(node), values.intervals.whole(node.inputs[0])
+    if result.is_zero and given.low < given.high:
+        yield RESULT_CONSTANT.fault(
+            f"input 0 is {given.text}: every exponential is 0", help="correct the sign or the size of input 0", input=0
         )
 
 
@@ -350,6 +387,7 @@ def _lost(span: Interval, dtype: str) -> str:
 CHECKS: Mapping[str, Callable[[Values, Node], Iterable[Fault]]] = {
     **dict.fromkeys(("Div", "Divide"), _quotient),
     **dict.fromkeys(("Pow", "Power"), _power),
+    "Exp": _exponential,
     "Sqrt": _root,
     "Log": _logarithm,
     **dict.fromkeys(("Softmax", "SoftMax", "LogSoftmax"), _softmax),

@@ -86,6 +86,12 @@ NORMALIZATIONS: Mapping[str, str] = {
 #: An epsilon from this number on is not examined: it is above 0 even in float16.
 LEAST_EPSILON = 6e-8
 
+#: From this number on, an epsilon is larger than variances.
+LARGEST_EPSILON = 1e4
+
+#: The shapes of numbers.
+SINGLE = ((), (1,), (1, 1), (1, 1, 1), (1, 1, 1, 1))
+
 #: The inputs of a Pad that may be its fill value: ``constant_value`` in ONNX, ``pad_value`` in OpenVINO.
 PADDING = (2, 3)
 
@@ -226,7 +232,12 @@ class Values:
     def number(self, node: Node, index: int) -> float | None:
         """The only element of an input; None if it is unknown or no number."""
         tensor = self.tensor(node, index)
-        found = tensor.scalar if tensor is not None else None
+        if tensor is None or tensor.shape not in SINGLE:
+            return None
+        found = tensor.scalar
+        if found is None and (maker := self.maker(node, index)) is not None and maker.inputs:
+            span = self.intervals.whole(node.inputs[index])
+            return span.low if span.low == span.high else None
         return found if isinstance(found, (int, float)) else None
 
     def maker(self, node: Node, index: int) -> Node | None:
@@ -291,7 +302,7 @@ class Values:
 
     def _epsilon(self, node: Node) -> Iterable[Fault]:
         epsilon = number_in(node.attributes.get(NORMALIZATIONS[node.op]))
-        if epsilon is None or not epsilon < LEAST_EPSILON:
+        if epsilon is None or LEAST_EPSILON <= epsilon < LARGEST_EPSILON:
             return ()
         from irlint.checks import normalizations
 
@@ -301,8 +312,6 @@ class Values:
         from irlint.checks.factors import listed
 
         return listed(node)
-
-    # --- checks of other modules --------------------------------------------------------------------------------------
 
     def _failing(self, node: Node) -> Iterable[Fault]:
         from irlint.checks.failing import faults
@@ -328,10 +337,8 @@ class Values:
         return () if is_wide else self._ranged(node)
 
     def _scaled(self, node: Node) -> Iterable[Fault]:
-        if len(node.inputs) != 2 or not _has_zero(self.tensor(node, 1)):
-            return ()
-        maker = self.makers.get(node.inputs[0]) if node.inputs[0] is not None else None
-        if maker is None or maker.op not in DECOMPRESSING:
+        maker = self.maker(node, 0)
+        if maker is None or maker.op not in DECOMPRESSING or not _may_erase(self.tensor(node, 1)):
             return ()
         return self.quantized.decompressed(self, node, maker)  # type: ignore[no-any-return]
 
@@ -363,13 +370,14 @@ def _may_be_infinite_or_nan(tensor: Type | None) -> bool:
     return not are_finite(tensor.value) or max(map(abs, tensor.value), default=0) >= LARGE  # type: ignore[arg-type]
 
 
-def _has_zero(tensor: Tensor | None) -> bool:
-    """Whether a tensor is known to contain 0."""
-    if tensor is None or (type(tensor) is Weights and 0 not in tensor.raw):
+def _may_erase(scale: Tensor | None) -> bool:
+    """Whether a scale may contain 0, a number that soon overflows, or only numbers above 1."""
+    if scale is None:
         return False
-    if tensor.value is None:
-        return isinstance(tensor.extent, Extent) and tensor.extent.has_zero
-    return 0 in tensor.value
+    if type(scale) is Weights and scale.dtype == "float32":
+        highest = scale.raw[3::4]
+        return len(highest.translate(None, UNUSUAL)) < len(highest)
+    return True
 
 
 def number_in(attribute: Attribute | None) -> float | None:
@@ -388,6 +396,9 @@ DECOMPRESSING = frozenset(("Cast", "Convert", "Sub", "Subtract"))
 
 #: Element types whose range is so wide that conversions to them are not examined.
 WIDE = frozenset(("float32", "float64"))
+
+#: The highest bytes of numbers of float32 that are 0, almost 0, or at least 2.
+UNUSUAL = bytes((0x00, 0x80, *range(0x40, 0x80)))
 
 #: Numbers from this one on soon overflow in float32.
 LARGE = 2.0**125
@@ -412,7 +423,7 @@ CHECKS: Mapping[str, tuple[Check, ...]] = {
     **dict.fromkeys(NORMALIZATIONS, (Values._epsilon,)),
     **{op: (Values._infinite, Values._epsilon) for op in NORMALIZATIONS if op in WEIGHTS},
     **dict.fromkeys(FACTOR_LISTS, (Values._listed,)),
-    **dict.fromkeys(("Dropout", "OneHot", "Clip"), (Values._failing,)),
+    **dict.fromkeys(("Dropout", "OneHot", "Clip", "Clamp"), (Values._failing,)),
     "QuantizeLinear": (Values._quantizer,),
     "DequantizeLinear": (Values._dequantizer,),
     "FakeQuantize": (Values._infinite, Values._quantizer),
