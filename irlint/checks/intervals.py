@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 
 from irlint.checks.transfer_table import (
     ARITY,
-    CONVERTING,
     ELEMENTWISE,
     KEEPING,
+    OPERANDS,
     REDUCING,
     SPLITTING,
     TRANSFERS,
@@ -32,6 +32,9 @@ SINGLE = frozenset(("ReduceMean", "ReduceMax", "ReduceMin", "ReduceSum", "Reduce
 
 #: Operators of two inputs whose result is known if both are equal.
 OF_TWO = frozenset(("Sub", "Subtract", "SquaredDifference", "Mul", "Multiply", "Div", "Divide"))
+
+#: Operators with any number as result if input 0 may be any number and the others are finite.
+ADDING = frozenset(("Add", "Sub", "Subtract"))
 
 #: Reductions whose result grows with the number of elements.
 COUNTED = frozenset(("ReduceSum", "ReduceL1", "ReduceSumSquare", "ReduceLogSum"))
@@ -97,7 +100,11 @@ class Intervals:
         transfer = TRANSFERS.get(node.op)
         if transfer is None or tensor is None or self.known.format.operator_name(node.domain, node.op) != node.op:
             return _of_type(tensor)
-        given = [self.whole(value, depth - 1) for value in _operands(node)]
+        first, *others = _operands(node) or (None,)
+        span = self.whole(first, depth - 1)
+        if span is ANY and node.op in ADDING and all(map(self._is_finite, others)):
+            return ANY
+        given = [span, *[self.whole(value, depth - 1) for value in others]]
         return _applied(transfer, given, self._site(node, tensor))
 
     def results(self, node: Node, depth: int = DEPTH) -> Parts:
@@ -134,6 +141,11 @@ class Intervals:
         site, at = self._site(node, tensor), several[0]
         others = [self.whole(value) for value in node.inputs]
         return at, tuple([_applied(transfer, [*others[:at], part, *others[at + 1 :]], site) for part in columns[at]])
+
+    def _is_finite(self, value: Value | None) -> bool:
+        """Whether a value is a constant of finite numbers, as far as is known without decoding it."""
+        tensor = self.tensor(value)
+        return type(tensor) is Weights and tensor.is_finite
 
     def origin(self, value: Value | None, steps: int = DEPTH) -> Value | None:
         """The first value that has the same shape and elements as ``value``: before an Identity, and before a reduction
@@ -219,7 +231,8 @@ class Intervals:
 
 def _operands(node: Node) -> Sequence[Value | None]:
     """The inputs whose elements count."""
-    return node.inputs[:1] if node.op in CONVERTING else node.inputs
+    chosen = OPERANDS.get(node.op)
+    return node.inputs if chosen is None else node.inputs[chosen]
 
 
 def _of_type(tensor: Tensor | None) -> Interval:

@@ -136,6 +136,13 @@ ARITY: Mapping[Transfer, int] = {
     **dict.fromkeys((transfers.chosen, transfers.scattered, transfers.one_hot), 3),
 }
 
+#: The inputs whose elements count, if these are not all: others are axes, indices, shapes and slopes.
+OPERANDS: Mapping[str, slice] = {
+    **dict.fromkeys((*CONVERTING, *KEEPING, *MOVING, *REDUCING, "ReduceLogSum", "ReduceLogSumExp"), slice(1)),
+    **dict.fromkeys(("PRelu", "Resize", "Interpolate", "CumSum", "Trilu"), slice(1)),
+    "FakeQuantize": slice(3, 5),
+}
+
 #: Operators whose outputs all have the interval of output 0.
 SPLITTING = frozenset(("Split", "VariadicSplit"))
 

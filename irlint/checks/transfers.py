@@ -259,8 +259,8 @@ def dequantized(given: Sequence[Interval], site: Site) -> Interval:
 
 
 def levels(given: Sequence[Interval], site: Site) -> Interval:
-    """The interval of FakeQuantize: it contains both output limits, inputs 3 and 4."""
-    return joined(given[3:5])
+    """The interval of FakeQuantize, which contains both output limits."""
+    return joined(given)
 
 
 def within(low: float, high: float) -> Transfer:

@@ -16,7 +16,7 @@ from irlint.inference.known import Known
 from irlint.lazy_typing import TYPE_CHECKING
 from irlint.model import Attribute, Graph, Node, Problem, Value
 from irlint.model.order import graphs, users
-from irlint.model.tensor import FLOATS, Extent, Tensor, Type
+from irlint.model.tensor import BITS, FLOATS, Extent, Tensor, Type
 from irlint.ops.shared.contents import are_finite
 from irlint.parsers.weights import Weights
 
@@ -256,7 +256,7 @@ class Values:
         if self.touched.isdisjoint(node.inputs):
             largest = self.maker(node, 1) if node.op in ("Sub", "Subtract") else None
             if largest is None or largest.op != "ReduceMax":
-                return self._narrow(node)
+                return ()
         from irlint.checks import infinite
 
         return [*self._ranged(node), *infinite.added(self, node)]
@@ -297,8 +297,6 @@ class Values:
         from irlint.checks import infinite
 
         return infinite.divisor(self, node)
-
-    # --- normalizations -----------------------------------------------------------------------------------------------
 
     def _epsilon(self, node: Node) -> Iterable[Fault]:
         epsilon = number_in(node.attributes.get(NORMALIZATIONS[node.op]))
@@ -367,17 +365,20 @@ def _may_be_infinite_or_nan(tensor: Type | None) -> bool:
         return False
     if tensor.value is None:
         return isinstance(tensor.extent, Extent) and bool(tensor.extent.nans or tensor.extent.infinities)
-    return not are_finite(tensor.value) or max(map(abs, tensor.value), default=0) >= LARGE  # type: ignore[arg-type]
+    if not are_finite(tensor.value):
+        return True
+    return max(map(abs, tensor.value), default=0) >= LARGE_IN.get(tensor.dtype, LARGE)  # type: ignore[arg-type]
 
 
 def _may_erase(scale: Tensor | None) -> bool:
     """Whether a scale may contain 0, a number that soon overflows, or only numbers above 1."""
     if scale is None:
         return False
-    if type(scale) is Weights and scale.dtype == "float32":
-        highest = scale.raw[3::4]
-        return len(highest.translate(None, UNUSUAL)) < len(highest)
-    return True
+    if type(scale) is not Weights:
+        return True
+    width = BITS[scale.dtype or ""] // 8
+    highest = scale.raw[width - 1 :: width]
+    return len(highest.translate(None, UNUSUAL)) < len(highest)
 
 
 def number_in(attribute: Attribute | None) -> float | None:
@@ -397,11 +398,11 @@ DECOMPRESSING = frozenset(("Cast", "Convert", "Sub", "Subtract"))
 #: Element types whose range is so wide that conversions to them are not examined.
 WIDE = frozenset(("float32", "float64"))
 
-#: The highest bytes of numbers of float32 that are 0, almost 0, or at least 2.
+#: The highest bytes of floating-point numbers that are 0, almost 0, or at least 2.
 UNUSUAL = bytes((0x00, 0x80, *range(0x40, 0x80)))
 
-#: Numbers from this one on soon overflow in float32.
-LARGE = 2.0**125
+#: Numbers from this one on soon overflow in float32, and those from which on they do in other types.
+LARGE, LARGE_IN = 2.0**125, {"float16": 2.0**8}
 
 #: Element types whose largest number is small.
 NARROW = frozenset(("float16",))
@@ -444,6 +445,5 @@ OF_INFINITE = (Values._spread, Values._infinite, Values._divisor, Values._paddin
 
 #: The checks of each operator if all constants are finite.
 OF_FINITE: Mapping[str, Sequence[Check]] = {
-    op: tuple([check for check in checks if check not in OF_INFINITE]) + (Values._narrow,) * (op in SPREADING)
-    for op, checks in CHECKS.items()
+    op: tuple([check for check in checks if check not in OF_INFINITE]) for op, checks in CHECKS.items()
 }

@@ -114,7 +114,7 @@ class Weights(Tensor):
 
 #: The size of a number in bytes, and the highest bytes that a number may have if it is not finite, or so large that it
 #: soon overflows.
-_HIGHEST = {"float16": (2, b"\x7c\x7d\x7e\x7f\xfc\xfd\xfe\xff")}
+_HIGHEST = {"float16": (2, bytes((*range(0x5C, 0x80), *range(0xDC, 0x100))))}
 _HIGHEST |= {"bfloat16": (2, b"\x7f\xff"), "float32": (4, b"\x7e\x7f\xfe\xff"), "float64": (8, b"\x7f\xff")}
 
 #: The element types of ``Weights``.
