@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from irlint.checks.transfer_table import (
     ARITY,
+    CONJUNCTIONS,
     ELEMENTWISE,
     KEEPING,
+    LARGER,
     OPERANDS,
     REDUCING,
     SPLITTING,
@@ -23,6 +25,7 @@ from irlint.model.order import graphs
 from irlint.model.tensor import Extent, Scalar, Tensor
 from irlint.ops.shared.contents import FINITE, are_finite, fits, positions, spread, static
 from irlint.parsers.weights import Weights
+from irlint.records import record
 
 #: At most this many operators are followed back from a value.
 DEPTH = 24
@@ -38,6 +41,19 @@ ADDING = frozenset(("Add", "Sub", "Subtract"))
 
 #: Reductions whose result grows with the number of elements.
 COUNTED = frozenset(("ReduceSum", "ReduceL1", "ReduceSumSquare", "ReduceLogSum"))
+
+
+@record
+class Grid:
+    """The intervals of a value that is broadcast from ``shape``: the sizes of its last axes, 1 where one interval
+    stands for all elements along an axis."""
+
+    parts: Parts
+    shape: tuple[int, ...]
+
+
+#: Any number, for all elements.
+EVERY = Grid((ANY,), ())
 
 
 class Intervals:
@@ -56,6 +72,7 @@ class Intervals:
         )
         self._wholes: dict[Value, Interval] = {}
         self._parts: dict[Value, Parts] = {}
+        self._grids: dict[Value, Grid] = {}
 
     def tensor(self, value: Value | None) -> Tensor | None:
         """The type of a value; None if it is unknown or no tensor."""
@@ -128,19 +145,57 @@ class Intervals:
         """An interval for each element of a static shape onto which a value is broadcast."""
         return self._spread(self.parts(value), value, shape)
 
-    def by_constant(self, node: Node) -> tuple[int, Parts]:
-        """For a result of dynamic shape: the index of the only constant input with different elements, and the result
-        for each of them. (-1, ()) if there is no such input, or if the shape is static and small."""
+    def grid(self, value: Value | None, depth: int = DEPTH) -> Grid:
+        """The intervals of a value of any shape along the axes on which constants differ."""
+        if value is None or depth == 0:
+            return EVERY
+        found = self._grids.get(value)
+        if found is None:
+            self._grids[value] = EVERY
+            self._grids[value] = found = self._grid(value, depth)
+        return found
+
+    def _grid(self, value: Value, depth: int) -> Grid:
+        tensor, node = self.tensor(value), self._followed(value)
+        stored = _constants(tensor)
+        if tensor is not None and len(stored) > 1 and tensor.shape is not None:
+            return Grid(stored, static(tensor.shape))
+        if node is not None and not stored:
+            if node.op in ("Expand", "Identity"):
+                return self.grid(node.inputs[0], depth - 1)
+            found = self.grid_of(node, depth)
+            if found is not None:
+                return Grid(tuple([ANY if part.why else part for part in found.parts]), found.shape)
+        return Grid((self.whole(value, depth),), ())
+
+    def grid_of(self, node: Node, depth: int = DEPTH) -> Grid | None:
+        """The intervals of the result of an elementwise node, with the reasons for which elements are not finite; None
+        if no constant has different elements, or too many."""
         tensor, transfer = self.tensor(node.outputs[0] if node.outputs else None), ELEMENTWISE.get(node.op)
-        if tensor is None or transfer is None or fits(tensor.shape):
-            return -1, ()
-        columns = [_constants(self.tensor(value)) for value in node.inputs]
-        several = [index for index, column in enumerate(columns) if len(column) > 1]
-        if len(several) != 1:
-            return -1, ()
-        site, at = self._site(node, tensor), several[0]
-        others = [self.whole(value) for value in node.inputs]
-        return at, tuple([_applied(transfer, [*others[:at], part, *others[at + 1 :]], site) for part in columns[at]])
+        if tensor is None or transfer is None or not _is_aligned_right(node):
+            return None
+        grids = [self.grid(value, depth - 1) for value in _operands(node)]
+        rank = max([len(each.shape) for each in grids], default=0)
+        shapes = [(1,) * (rank - len(each.shape)) + each.shape for each in grids]
+        shape = tuple([max(sizes) for sizes in zip(*shapes)])
+        if (
+            not rank
+            or not fits(shape)
+            or any(size not in (1, most) for each in shapes for size, most in zip(each, shape))
+        ):
+            return None
+        site = self._site(node, tensor)
+        rows = [spread(each.parts, sizes, shape) for each, sizes in zip(grids, shapes)]  # type: ignore[arg-type]
+        return Grid(tuple([_applied(transfer, row, site) for row in zip(*rows)]), shape)
+
+    def rows(self, value: Value) -> tuple[Parts, int]:
+        """The intervals of the elements of a value, and how many of them are a row along the last axis. One interval
+        may stand for a complete row, or for several rows."""
+        tensor = self.tensor(value)
+        if tensor is not None and tensor.shape is not None and fits(tensor.shape):
+            return self.parts(value), static(tensor.shape)[-1] if tensor.shape else 1
+        found = self.grid(value)
+        return found.parts, found.shape[-1] if found.shape else 1
 
     def _is_finite(self, value: Value | None) -> bool:
         """Whether a value is a constant of finite numbers, as far as is known without decoding it."""
@@ -160,7 +215,29 @@ class Intervals:
     def _site(self, node: Node, tensor: Tensor) -> Site:
         if len(node.inputs) == 2 and node.op in OF_TWO:
             return Site(node, tensor.dtype, self.origin(node.inputs[0]) is self.origin(node.inputs[1]))
+        if node.op in CONJUNCTIONS:
+            return Site(node, tensor.dtype, is_never=self._exclude_each_other(node))
         return Site(node, tensor.dtype, count=self._count(node, tensor) if node.op in COUNTED else None)
+
+    def _exclude_each_other(self, node: Node) -> bool:
+        """Whether the conditions of a conjunction need numbers above one limit and below a smaller one."""
+        least: dict[Value | None, float] = {}
+        most: dict[Value | None, float] = {}
+        for each in self._comparisons(node):
+            larger, smaller = each.inputs[LARGER[each.op]], each.inputs[1 - LARGER[each.op]]
+            above, below = self.origin(larger), self.origin(smaller)
+            least[above] = max(least.get(above, -math.inf), self.whole(smaller).low)
+            most[below] = min(most.get(below, math.inf), self.whole(larger).high)
+        return any(low > most.get(value, math.inf) for value, low in least.items())
+
+    def _comparisons(self, node: Node, steps: int = DEPTH) -> Iterator[Node]:
+        """The comparisons that must all be true where a conjunction is."""
+        for value in node.inputs:
+            maker = self.makers.get(value) if value is not None and steps else None
+            if maker is not None and maker.op in LARGER and len(maker.inputs) == 2:
+                yield maker
+            elif maker is not None and (maker.op in CONJUNCTIONS or maker.op == "Identity"):
+                yield from self._comparisons(maker, steps - 1)
 
     def _count(self, node: Node, tensor: Tensor) -> int | None:
         """The number of elements of which each result of a reduction is made; None if a size is unknown."""

@@ -14,7 +14,7 @@ from irlint.checks.values import NARROW, SPREADING, Values
 from irlint.findings.faults import Fault, Rule, Severity
 from irlint.model import Node, Value
 from irlint.model.tensor import BITS, FLOATS, INTEGERS, Extent, Tensor
-from irlint.ops.shared.contents import INFINITE_FROM, fits
+from irlint.ops.shared.contents import INFINITE_FROM, fits, positions, static
 from irlint.parsers.weights import Weights
 
 ALWAYS_NAN = Rule(
@@ -98,18 +98,28 @@ def faults(values: Values, node: Node) -> Iterable[Fault]:
 
 def _never_finite(values: Values, node: Node) -> Iterable[Fault]:
     """The fault of a node with a result element that is finite for no input of the model; none if there is none."""
-    parts, where, index = values.intervals.results(node), "the result", FAULTY_INPUT.get(node.op, 0)
+    parts, shape = values.intervals.results(node), None
     if len(parts) == 1 and not parts[0].why:
-        index, parts = values.intervals.by_constant(node)
-        where = f"input {index}"
+        grid = values.intervals.grid_of(node)
+        parts, shape = ((), None) if grid is None else (grid.parts, grid.shape)
     at = next((at for at, part in enumerate(parts) if part.why), None)
     if at is not None:
-        place = "" if len(parts) == 1 else f"element {at} of {where}: "
+        place = "" if len(parts) == 1 else _place(at, shape)
         yield ALWAYS_NAN.fault(
             f"{place}{parts[at].why}",
             help=HELPS.get(node.op, "correct the sign of input 0"),
-            input=None if where == "the result" and node.op in SPREADING else index,
+            input=None if node.op in SPREADING else FAULTY_INPUT.get(node.op, 0),
         )
+
+
+def _place(at: int, shape: tuple[int, ...] | None) -> str:
+    """The place of an element in a message: its number, or its index along the axes of ``shape``, the last ones of the
+    result."""
+    if shape is None:
+        return f"element {at} of the result: "
+    index = positions(shape)[at]
+    texts = [f"index {each} of axis {axis - len(shape)}" for axis, each in enumerate(index) if shape[axis] > 1]
+    return f"{' and '.join(texts)} of the result: "
 
 
 def _absorbing(values: Values, node: Node) -> Iterable[Fault]:
@@ -232,7 +242,7 @@ def _infinite_row(values: Values, value: Value, steps: int = STEPS) -> tuple[int
         return None
     if node is not None and node.op not in TRANSFERS and tensor.value is None and tensor.extent is None:
         return None
-    row = row_of(-inf, values.intervals.parts(value), tensor)
+    row = row_of(-inf, *values.intervals.rows(value), tensor)
     if row is not None:
         return row, values.name(value)
     if node is None or node.op not in ("Add", "Cast", "Convert", "Expand"):
@@ -256,7 +266,8 @@ def _overflowing_row(values: Values, value: Value, tensor: Tensor) -> tuple[int,
     if len(masks) < 2:
         return None
     site = Site(values.makers[value], tensor.dtype)
-    row = row_of(-inf, tuple([TRANSFERS["Add"](parts, site) for parts in zip(*masks)]), tensor)
+    sums = tuple([TRANSFERS["Add"](parts, site) for parts in zip(*masks)])
+    row = row_of(-inf, sums, static(shape)[-1] if shape else 1, tensor)
     return None if row is None else (row, values.name(value))
 
 
@@ -355,14 +366,14 @@ def _computed_by(values: Values, value: Value | None) -> Node | None:
     return node
 
 
-def row_of(number: float, parts: Parts, tensor: Tensor) -> int | None:
-    """The index of the first row in which every element is ``number``; None if there is none or this is unknown."""
+def row_of(number: float, parts: Parts, width: int, tensor: Tensor) -> int | None:
+    """The index of the first row of ``width`` intervals in which every element is ``number``; None if there is none or
+    this is unknown."""
     if len(parts) == 1:
         span = tensor.extent
         infinite = isinstance(span, Extent) and span.infinities and span.least is None and not span.nans
         return 0 if parts[0].low == parts[0].high == number or (infinite and number == -inf) else None
-    width = tensor.shape[-1] if tensor.shape else 1
-    if not isinstance(width, int) or width < 1:
+    if width < 1:
         return None
     rows = (parts[at : at + width] for at in range(0, len(parts), width))
     return next((at for at, row in enumerate(rows) if all(each.low == each.high == number for each in row)), None)

@@ -19,6 +19,12 @@ COMPARISONS: Mapping[str, Transfer] = {
     **dict.fromkeys(("LessOrEqual", "LessEqual"), comparison(1, strict=False)),
 }
 
+#: Operators that are true where all inputs are.
+CONJUNCTIONS = ("And", "LogicalAnd")
+
+#: The operand of each comparison that is the larger one where it is true.
+LARGER: Mapping[str, int] = {op: 0 if op.startswith("Greater") else 1 for op in COMPARISONS}
+
 #: The transfers of elementwise operators of either format.
 ELEMENTWISE: Mapping[str, Transfer] = {
     **dict.fromkeys(("Add", "Sum"), transfers.added),
@@ -36,7 +42,7 @@ ELEMENTWISE: Mapping[str, Transfer] = {
     **dict.fromkeys(("Clip", "Clamp"), transfers.clipped),
     **dict.fromkeys(("Where", "Select"), transfers.chosen),
     **COMPARISONS,
-    **dict.fromkeys(("And", "LogicalAnd"), transfers.least),
+    **dict.fromkeys(CONJUNCTIONS, transfers.conjunction),
     **dict.fromkeys(("Or", "LogicalOr"), transfers.most),
     **dict.fromkeys(("Not", "LogicalNot"), curves.opposite),
     **dict.fromkeys(CONVERTING, transfers.converted),

@@ -55,12 +55,14 @@ Parts = tuple[Interval, ...]
 @record
 class Site:
     """The place where an interval is computed: the node, the element type of its result, whether both inputs have the
-    same elements, and of how many elements each result of a reduction is made (None if that is unknown)."""
+    same elements, of how many elements each result of a reduction is made (None if that is unknown), and whether the
+    conditions of a conjunction exclude each other."""
 
     node: Node
     dtype: str | None
     is_of_one: bool = False
     count: int | None = None
+    is_never: bool = False
 
     def number(self, name: str, default: float) -> float:
         """An attribute as a number, in either format; ``default`` if the attribute is omitted, and NaN if it is no
@@ -213,6 +215,10 @@ def least(given: Sequence[Interval], site: Site) -> Interval:
 
 def most(given: Sequence[Interval], site: Site) -> Interval:
     return Interval(max([each.low for each in given]), max([each.high for each in given]))
+
+
+def conjunction(given: Sequence[Interval], site: Site) -> Interval:
+    return Interval(0, 0) if site.is_never else least(given, site)
 
 
 def clipped(given: Sequence[Interval], site: Site) -> Interval:

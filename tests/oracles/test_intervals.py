@@ -170,6 +170,11 @@ def test_no_element_lies_outside_of_its_interval() -> None:
                 each = parts * numbers.size if len(parts) == 1 else parts
                 assert len(each) == numbers.size
                 wrong = [(number, part) for number, part in zip(numbers, each) if outside(number, part)]
+                grid = intervals.grid_of(node)
+                if grid is not None:
+                    wide = np.broadcast_to(np.arange(len(grid.parts)).reshape(grid.shape), run[at].shape).ravel()
+                    pairs = [(number, grid.parts[index]) for number, index in zip(numbers, wide)]
+                    wrong += [(number, part) for number, part in pairs if outside(number, part)]
                 assert not wrong, (seed, node.op, value.name, wrong[:3])
     assert never > GRAPHS / 10
     assert met >= set(UNARY) | set(BINARY)
