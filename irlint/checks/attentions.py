@@ -66,7 +66,7 @@ def faults(values: Values, node: Node) -> Iterator[Fault]:
     if tensor is None or tensor.dtype != "bool":
         yield from masked(values, mask, 3)
         return
-    row = row_of(0, values.intervals.parts(mask), tensor)
+    row = row_of(0, *values.intervals.rows(mask), tensor)
     if row is not None:
         yield ALWAYS_NAN.fault(
             f"row {row} of the mask `{values.name(mask)}` is false everywhere: its Softmax is NaN",

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 
-from irlint.checks.quantized import ONE_VALUE
+from irlint.checks.quantized import COMPRESSED, nothing_left, only_number
 from irlint.checks.values import DECOMPRESSING, Values
 from irlint.findings.faults import Fault, Rule, Severity
 from irlint.model import Node, Value
@@ -249,21 +249,15 @@ class Dequantized:
             )
 
     def _all_zeros(self, node: Node) -> Iterator[Fault]:
-        """The fault of a weight that consists of zeros although its scale is above 1: quantizers give a weight of zeros
-        a scale of 1 at most."""
+        """The fault of a weight that equals its zero point everywhere."""
         stored = node.inputs[0] if node.inputs else None
         numbers = self.values.tensor(node, 0) if stored in self.values.graph.constants else None
-        if numbers is None or numbers.dtype not in EIGHT_BITS or numbers.value is None or len(numbers.value) < 2:
+        scales = extent(self.values.tensor(node, 1))
+        if numbers is None or numbers.dtype not in COMPRESSED or numbers.value is None or scales is None:
             return
-        scale = self.values.number(node, 1)
-        zero = self.values.number(node, 2) if len(node.inputs) > 2 else 0.0
-        if scale is not None and scale > 1 and all(number == zero for number in numbers.value):
-            yield ONE_VALUE.fault(
-                f"all {len(numbers.value)} numbers of input 0 are {zero:g}, and the scale is {scale:g}: nothing is "
-                "left of the weight",
-                help="quantize the weight again with a scale of its own",
-                input=1,
-            )
+        zero = only_number(self.values.tensor(node, 2)) if len(node.inputs) > 2 else 0.0
+        if zero is not None and only_number(numbers) == zero:
+            yield from nothing_left(numbers, scales)
 
     def _shifted(self, node: Node) -> Iterator[Fault]:
         """The fault of a zero point that differs from that of the QuantizeLinear whose result the node dequantizes."""

@@ -1,9 +1,9 @@
-"""Finds NaN and infinity in attributes that are factors or terms of the results."""
+"""Finds attributes that are factors or terms of the results, and NaN, infinite, or so that every result is the same."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from math import isfinite
+from collections.abc import Iterator, Mapping
+from math import inf, isfinite
 
 from irlint.checks.values import EXAMINED, FACTOR_LISTS, FACTORS, number_in
 from irlint.findings.faults import Fault, Rule, Severity
@@ -14,7 +14,7 @@ ATTRIBUTE_NOT_FINITE = Rule(
     "IRL742",
     "attribute-not-finite",
     Severity.WARNING,
-    "An attribute from which results are computed is NaN or infinite.",
+    "An attribute from which results are computed is NaN or infinite, or 0 where a node divides by it.",
     why="Results that are computed with NaN are NaN. With infinity they are infinite or NaN, or 0 if an infinite "
     "epsilon is in the divisor. LeakyRelu and Elu multiply only negative numbers by `alpha`. OpenVINO refuses some of "
     "these attributes when it loads the model.",
@@ -24,6 +24,33 @@ g (float[1,2] x, float[2,2] w) => (float[1,2] y) { y = Gemm <alpha = nan> (x, w)
     good="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,2] x, float[2,2] w) => (float[1,2] y) { y = Gemm <alpha = 0.5> (x, w) }""",
 )
+RESULT_CONSTANT = Rule(
+    "IRL754",
+    "result-constant",
+    Severity.WARNING,
+    "An attribute or a range makes every result of a node the same number.",
+    why="With an `alpha` of 0, each result of a HardSigmoid is `beta`, and a Gemm omits its product. With a `gamma` of "
+    "0, each result of a Selu is 0, and so it is for an infinite threshold of a Shrink or a ThresholdedRelu. The "
+    "exponential of numbers that are all far below 0 is 0. The input has no effect on the results.",
+    fix="Write the number that is intended.",
+    bad="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[2] x) => (float[2] y) { y = HardSigmoid <alpha = 0.0> (x) }""",
+    good="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[2] x) => (float[2] y) { y = HardSigmoid <alpha = 0.2> (x) }""",
+)
+
+#: Attributes with whose number the input has no effect: the operator, the attribute, the number, and what follows.
+CONSTANT_WITH: Mapping[tuple[str, str, float], str] = {
+    ("HardSigmoid", "alpha", 0): "every result is the same, whatever the input is",
+    ("Selu", "gamma", 0): "every result is 0",
+    ("Gemm", "alpha", 0): "the product of inputs 0 and 1 has no effect",
+    ("ThresholdedRelu", "alpha", inf): "no number is above it, and every result is 0",
+    ("Shrink", "lambd", inf): "no number is above it, and every result is 0",
+}
+
+#: Operators that divide by ``alpha``.
+DIVIDING = frozenset(("Celu",))
+
 #: Operators whose ``alpha`` is a threshold.
 THRESHOLDS = frozenset(("ThresholdedRelu",))
 
@@ -38,7 +65,17 @@ def not_finite(node: Node) -> list[Fault]:
         if name not in EXAMINED or (name == "extrapolation_value" and not _crops(node)):
             continue
         number = _first_nan(attribute) if attribute.kind == "FLOATS" else number_in(attribute)
-        if number is None or isfinite(number):
+        if number is None:
+            continue
+        lost = CONSTANT_WITH.get((node.op, name, number))
+        if lost is not None:
+            help = f"write the `{name}` that is intended"
+            found.append(RESULT_CONSTANT.fault(f"`{name}` is {number:g}: {lost}", help=help, attribute=name))
+        if number == 0 and node.op in DIVIDING:
+            help = "write the `alpha` that is intended, such as 1"
+            text = f"`{name}` is 0, and {node.op} divides by it"
+            found.append(ATTRIBUTE_NOT_FINITE.fault(text, help=help, attribute=name))
+        if isfinite(number):
             continue
         is_nan = number != number
         if is_nan or (name in FACTORS and node.op not in THRESHOLDS):

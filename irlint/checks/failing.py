@@ -1,12 +1,13 @@
-"""Finds numbers with which ONNX Runtime fails when a node runs, and Clips whose minimum is above the maximum."""
+"""Finds numbers with which ONNX Runtime fails when a node runs, and Clips whose minimum is not below the maximum."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
-from irlint.checks.values import Values
+from irlint.checks.values import Values, number_in
 from irlint.findings.faults import Fault, Rule, Severity
 from irlint.model import Node
+from irlint.model.tensor import FLOATS, Tensor
 
 FAILS_WHEN_RUN = Rule(
     "IRL744",
@@ -26,14 +27,18 @@ BOUNDS_CROSSED = Rule(
     "IRL746",
     "clip-bounds-crossed",
     Severity.WARNING,
-    "The minimum of a Clip is above its maximum.",
-    why="The result is the same for every input: ONNX Runtime and OpenVINO return the maximum.",
-    fix="Exchange the minimum and the maximum.",
+    "The minimum of a Clip is not below its maximum.",
+    why="The result is the same for every input: ONNX Runtime and OpenVINO return the maximum. Floating-point numbers "
+    "are also reported if both bounds are equal.",
+    fix="Exchange the minimum and the maximum, or correct the bounds.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2] x) => (float[2] y) <float low = {6.0}, float high = {0.0}> { y = Clip (x, low, high) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2] x) => (float[2] y) <float low = {0.0}, float high = {6.0}> { y = Clip (x, low, high) }""",
 )
+
+#: The bounds of a Clip or Clamp, by the index of the input that replaces them.
+BOUNDS: Mapping[int, str] = {1: "min", 2: "max"}
 
 
 def faults(values: Values, node: Node) -> Iterator[Fault]:
@@ -63,18 +68,30 @@ def _one_hot(values: Values, node: Node) -> Iterator[Fault]:
 
 
 def _clip(values: Values, node: Node) -> Iterator[Fault]:
-    """The fault of a minimum above the maximum; nothing if one of the two is unknown."""
-    least, most = values.number(node, 1), values.number(node, 2)
-    if least is not None and most is not None and least > most:
-        yield BOUNDS_CROSSED.fault(
-            f"input 1 (min) is {least:g} and input 2 (max) is {most:g}: every result is {most:g}",
-            help="exchange inputs 1 and 2",
-            input=1,
-        )
+    """The fault of a minimum that is not below the maximum; nothing if one of the two is unknown. Integers may be
+    clipped to one number: indices along an axis of size 1."""
+    by_input = len(node.inputs) > 1
+    bounds = [values.number(node, at) if by_input else number_in(node.attributes.get(BOUNDS[at])) for at in (1, 2)]
+    least, most = bounds
+    clipped = values.tensor(node, 0)
+    if least is None or most is None or least < most or (least == most and not _is_float(clipped)):
+        return
+    names = ("input 1 (min)", "input 2 (max)") if by_input else ("`min`", "`max`")
+    yield BOUNDS_CROSSED.fault(
+        f"{names[0]} is {least:g} and {names[1]} is {most:g}: every result is {most:g}",
+        help="exchange the minimum and the maximum" if least > most else "write the bounds that are intended",
+        input=1 if by_input else None,
+        attribute=None if by_input else "min",
+    )
+
+
+def _is_float(tensor: Tensor | None) -> bool:
+    return tensor is not None and tensor.dtype in FLOATS
 
 
 CHECKS: Mapping[str, Callable[[Values, Node], Iterator[Fault]]] = {
     "Dropout": _dropout,
     "OneHot": _one_hot,
     "Clip": _clip,
+    "Clamp": _clip,
 }

@@ -15,7 +15,10 @@ from irlint.checks.values import (
     Values,
 )
 from irlint.findings.faults import Fault
+from irlint.findings.wording import counted
 from irlint.model import Node, Value
+from irlint.model.tensor import Extent, Tensor
+from irlint.ops.shared.contents import extent
 
 #: Operators that multiply their elements, and add the products.
 MULTIPLYING = PRODUCTS | {"Gemm"}
@@ -33,6 +36,47 @@ SCATTERING = frozenset(("ScatterElements", "ScatterND"))
 SUBTRACTING = frozenset(("Softmax", "SoftMax", "LogSoftmax"))
 
 
+def of_input(values: Values, node: Node, index: int) -> Fault | None:
+    """The fault of an input that is a constant with infinity, or comes from one through operators of PASSING; None if
+    the input is omitted or has no such constant."""
+    value = node.inputs[index]
+    source = _source(values, value) if value is not None else None
+    tensor = values.known.types.get(source) if source is not None else None
+    span = extent(tensor) if isinstance(tensor, Tensor) else None
+    if value is None or source is None or span is None or not span.infinities:
+        return None
+    what = f"input {index} (`{values.name(value)}`)"
+    text = f"{counted(span.infinities, 'element')} of {what} {'is' if span.infinities == 1 else 'are'} infinite"
+    if source is not value:
+        number = counted(span.infinities, "infinite element")
+        text = f"{what} comes from `{values.name(source)}`, which has {number}"
+    return OPERAND_INFINITE.fault(
+        text,
+        help="export the weights again, with a type that is wide enough",
+        input=index,
+    )
+
+
+def divisor(values: Values, node: Node) -> list[Fault]:
+    """The fault of a divisor whose elements are all infinite; none for another divisor."""
+    span = extent(values.tensor(node, 1))
+    all_infinite = span is not None and span.infinities and span.least is None and not span.nans
+    fault = of_input(values, node, 1) if all_infinite else None
+    return [] if fault is None else [fault]
+
+
+def _source(values: Values, value: Value, steps: int = STEPS) -> Value | None:
+    """The value with known numbers from which a weight comes, through at most ``steps`` operators of PASSING: the
+    weight itself, or a constant. None if there is no such value."""
+    tensor = values.known.types.get(value)
+    if isinstance(tensor, Tensor) and (tensor.value is not None or isinstance(tensor.extent, Extent)):
+        return value
+    node = values.makers.get(value) if steps else None
+    if node is None or node.op not in PASSING or not node.inputs or node.inputs[0] is None:
+        return None
+    return _source(values, node.inputs[0], steps - 1)
+
+
 def added(values: Values, node: Node) -> list[Fault]:
     """A fault for each small constant input of an Add that holds plus infinity, if the Add has a product with a weight
     as input, or a Softmax as user. A constant with only minus infinity is not reported, because it may be a mask; no
@@ -45,7 +89,7 @@ def added(values: Values, node: Node) -> list[Fault]:
         return []
     terms = [values.tensor(node, index) for index in range(len(node.inputs))]
     masks = [tensor is None or inf not in (tensor.value or ()) for tensor in terms]
-    found = [values.infinite_input(node, index) for index, is_mask in enumerate(masks) if not is_mask]
+    found = [of_input(values, node, index) for index, is_mask in enumerate(masks) if not is_mask]
     return [fault for fault in found if fault is not None]
 
 

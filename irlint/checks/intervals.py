@@ -1,49 +1,78 @@
-"""The intervals of the values of a graph, computed on demand."""
+"""The intervals of the values of a model, computed on demand."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
-from irlint.checks.transfers import (
-    ANY,
+from irlint.checks.transfer_table import (
     ARITY,
-    CONVERTING,
+    CONJUNCTIONS,
     ELEMENTWISE,
     KEEPING,
+    LARGER,
+    OPERANDS,
     REDUCING,
     SPLITTING,
     TRANSFERS,
-    Interval,
-    Parts,
-    Site,
-    Transfer,
-    joined,
-    of_type,
 )
+from irlint.checks.transfers import ANY, Interval, Parts, Site, Transfer, joined, of_type
 from irlint.dims import Shape
 from irlint.inference.known import Known
 from irlint.lazy_typing import Any
 from irlint.model import Node, Value
+from irlint.model.order import graphs
 from irlint.model.tensor import Extent, Scalar, Tensor
-from irlint.ops.shared.contents import are_finite, fits, positions, spread, static
+from irlint.ops.shared.contents import FINITE, are_finite, fits, positions, spread, static
 from irlint.parsers.weights import Weights
+from irlint.records import record
 
 #: At most this many operators are followed back from a value.
 DEPTH = 24
 
+#: Operators whose result is their input if they reduce axes of size 1.
+SINGLE = frozenset(("ReduceMean", "ReduceMax", "ReduceMin", "ReduceSum", "ReduceProd", "ReduceLogSumExp"))
+
+#: Operators of two inputs whose result is known if both are equal.
+OF_TWO = frozenset(("Sub", "Subtract", "SquaredDifference", "Mul", "Multiply", "Div", "Divide"))
+
+#: Operators with any number as result if input 0 may be any number and the others are finite.
+ADDING = frozenset(("Add", "Sub", "Subtract"))
+
+#: Reductions whose result grows with the number of elements.
+COUNTED = frozenset(("ReduceSum", "ReduceL1", "ReduceSumSquare", "ReduceLogSum"))
+
+
+@record
+class Grid:
+    """The intervals of a value that is broadcast from ``shape``: the sizes of its last axes, 1 where one interval
+    stands for all elements along an axis."""
+
+    parts: Parts
+    shape: tuple[int, ...]
+
+
+#: Any number, for all elements.
+EVERY = Grid((ANY,), ())
+
 
 class Intervals:
-    """The intervals of the values of one graph, computed on demand.
+    """The intervals of the values of a model, computed on demand. ``makers`` maps values to the nodes that make them.
 
     Elements that are never finite may be any number here, so that the nodes that use them are not reported, too.
     """
 
-    def __init__(self, known: Known, makers: Mapping[Value, Node]) -> None:
+    def __init__(self, known: Known) -> None:
         self.known = known
-        self.makers = makers
+        every = list(graphs(known.model))
+        self.makers: Mapping[Value, Node] = (
+            known.makers(every[0])
+            if len(every) == 1
+            else {value: node for graph in every for value, node in known.makers(graph).items()}
+        )
         self._wholes: dict[Value, Interval] = {}
         self._parts: dict[Value, Parts] = {}
+        self._grids: dict[Value, Grid] = {}
 
     def tensor(self, value: Value | None) -> Tensor | None:
         """The type of a value; None if it is unknown or no tensor."""
@@ -83,11 +112,17 @@ class Intervals:
     def result(self, node: Node, depth: int = DEPTH) -> Interval:
         """One interval for all elements of output 0 of a node, with the reason for which none is finite."""
         tensor = self.tensor(node.outputs[0] if node.outputs else None)
+        if node.bodies:
+            return self._branched(node, tensor, depth)
         transfer = TRANSFERS.get(node.op)
         if transfer is None or tensor is None or self.known.format.operator_name(node.domain, node.op) != node.op:
             return _of_type(tensor)
-        given = [self.whole(value, depth - 1) for value in _operands(node)]
-        return _applied(transfer, given, Site(node, tensor.dtype))
+        first, *others = _operands(node) or (None,)
+        span = self.whole(first, depth - 1)
+        if span is ANY and node.op in ADDING and all(map(self._is_finite, others)):
+            return ANY
+        given = [span, *[self.whole(value, depth - 1) for value in others]]
+        return _applied(transfer, given, self._site(node, tensor))
 
     def results(self, node: Node, depth: int = DEPTH) -> Parts:
         """An interval for each element of output 0 of a node, with the reasons for which elements are not finite."""
@@ -110,19 +145,118 @@ class Intervals:
         """An interval for each element of a static shape onto which a value is broadcast."""
         return self._spread(self.parts(value), value, shape)
 
-    def by_constant(self, node: Node) -> tuple[int, Parts]:
-        """For a result of dynamic shape: the index of the only constant input with different elements, and the result
-        for each of them. (-1, ()) if there is no such input, or if the shape is static and small."""
+    def grid(self, value: Value | None, depth: int = DEPTH) -> Grid:
+        """The intervals of a value of any shape along the axes on which constants differ."""
+        if value is None or depth == 0:
+            return EVERY
+        found = self._grids.get(value)
+        if found is None:
+            self._grids[value] = EVERY
+            self._grids[value] = found = self._grid(value, depth)
+        return found
+
+    def _grid(self, value: Value, depth: int) -> Grid:
+        tensor, node = self.tensor(value), self._followed(value)
+        stored = _constants(tensor)
+        if tensor is not None and len(stored) > 1 and tensor.shape is not None:
+            return Grid(stored, static(tensor.shape))
+        if node is not None and not stored:
+            if node.op in ("Expand", "Identity"):
+                return self.grid(node.inputs[0], depth - 1)
+            found = self.grid_of(node, depth)
+            if found is not None:
+                return Grid(tuple([ANY if part.why else part for part in found.parts]), found.shape)
+        return Grid((self.whole(value, depth),), ())
+
+    def grid_of(self, node: Node, depth: int = DEPTH) -> Grid | None:
+        """The intervals of the result of an elementwise node, with the reasons for which elements are not finite; None
+        if no constant has different elements, or too many."""
         tensor, transfer = self.tensor(node.outputs[0] if node.outputs else None), ELEMENTWISE.get(node.op)
-        if tensor is None or transfer is None or fits(tensor.shape):
-            return -1, ()
-        columns = [_constants(self.tensor(value)) for value in node.inputs]
-        several = [index for index, column in enumerate(columns) if len(column) > 1]
-        if len(several) != 1:
-            return -1, ()
-        site, at = Site(node, tensor.dtype), several[0]
-        others = [self.whole(value) for value in node.inputs]
-        return at, tuple([_applied(transfer, [*others[:at], part, *others[at + 1 :]], site) for part in columns[at]])
+        if tensor is None or transfer is None or not _is_aligned_right(node):
+            return None
+        grids = [self.grid(value, depth - 1) for value in _operands(node)]
+        rank = max([len(each.shape) for each in grids], default=0)
+        shapes = [(1,) * (rank - len(each.shape)) + each.shape for each in grids]
+        shape = tuple([max(sizes) for sizes in zip(*shapes)])
+        if (
+            not rank
+            or not fits(shape)
+            or any(size not in (1, most) for each in shapes for size, most in zip(each, shape))
+        ):
+            return None
+        site = self._site(node, tensor)
+        rows = [spread(each.parts, sizes, shape) for each, sizes in zip(grids, shapes)]  # type: ignore[arg-type]
+        return Grid(tuple([_applied(transfer, row, site) for row in zip(*rows)]), shape)
+
+    def rows(self, value: Value) -> tuple[Parts, int]:
+        """The intervals of the elements of a value, and how many of them are a row along the last axis. One interval
+        may stand for a complete row, or for several rows."""
+        tensor = self.tensor(value)
+        if tensor is not None and tensor.shape is not None and fits(tensor.shape):
+            return self.parts(value), static(tensor.shape)[-1] if tensor.shape else 1
+        found = self.grid(value)
+        return found.parts, found.shape[-1] if found.shape else 1
+
+    def _is_finite(self, value: Value | None) -> bool:
+        """Whether a value is a constant of finite numbers, as far as is known without decoding it."""
+        tensor = self.tensor(value)
+        return type(tensor) is Weights and tensor.is_finite
+
+    def origin(self, value: Value | None, steps: int = DEPTH) -> Value | None:
+        """The first value that has the same shape and elements as ``value``: before an Identity, and before a reduction
+        of axes of size 1."""
+        node = self.makers.get(value) if value is not None and steps else None
+        if node is None or not (node.op in SINGLE or node.op == "Identity") or not node.inputs:
+            return value
+        given, made = self.tensor(node.inputs[0]), self.tensor(value)
+        is_same = given is not None and made is not None and given.shape is not None and given.shape == made.shape
+        return self.origin(node.inputs[0], steps - 1) if is_same else value
+
+    def _site(self, node: Node, tensor: Tensor) -> Site:
+        if len(node.inputs) == 2 and node.op in OF_TWO:
+            return Site(node, tensor.dtype, self.origin(node.inputs[0]) is self.origin(node.inputs[1]))
+        if node.op in CONJUNCTIONS:
+            return Site(node, tensor.dtype, is_never=self._exclude_each_other(node))
+        return Site(node, tensor.dtype, count=self._count(node, tensor) if node.op in COUNTED else None)
+
+    def _exclude_each_other(self, node: Node) -> bool:
+        """Whether the conditions of a conjunction need numbers above one limit and below a smaller one."""
+        least: dict[Value | None, float] = {}
+        most: dict[Value | None, float] = {}
+        for each in self._comparisons(node):
+            larger, smaller = each.inputs[LARGER[each.op]], each.inputs[1 - LARGER[each.op]]
+            above, below = self.origin(larger), self.origin(smaller)
+            least[above] = max(least.get(above, -math.inf), self.whole(smaller).low)
+            most[below] = min(most.get(below, math.inf), self.whole(larger).high)
+        return any(low > most.get(value, math.inf) for value, low in least.items())
+
+    def _comparisons(self, node: Node, steps: int = DEPTH) -> Iterator[Node]:
+        """The comparisons that must all be true where a conjunction is."""
+        for value in node.inputs:
+            maker = self.makers.get(value) if value is not None and steps else None
+            if maker is not None and maker.op in LARGER and len(maker.inputs) == 2:
+                yield maker
+            elif maker is not None and (maker.op in CONJUNCTIONS or maker.op == "Identity"):
+                yield from self._comparisons(maker, steps - 1)
+
+    def _count(self, node: Node, tensor: Tensor) -> int | None:
+        """The number of elements of which each result of a reduction is made; None if a size is unknown."""
+        given = self.tensor(node.inputs[0] if node.inputs else None)
+        if given is None or given.shape is None or tensor.shape is None:
+            return None
+        sizes, kept = list(given.shape), [dim for dim in tensor.shape if dim != 1]
+        for dim in kept:
+            if dim in sizes:
+                sizes.remove(dim)
+        reduced = [size for size in sizes if isinstance(size, int)]
+        is_known = len(reduced) == len(sizes) == len(given.shape) - len(kept) and 0 not in reduced
+        return math.prod(reduced) if is_known else None
+
+    def _branched(self, node: Node, tensor: Tensor | None, depth: int) -> Interval:
+        """The interval of output 0 of an If: it contains those of both branches."""
+        if node.op != "If" or len(node.outputs) != 1 or any(len(body.outputs) != 1 for _, body in node.bodies):
+            return _of_type(tensor)
+        return joined([self.whole(body.outputs[0], depth - 1) for _, body in node.bodies])
 
     def _reduced(self, node: Node, tensor: Tensor, depth: int) -> Parts:
         """The intervals of a reduction: one for each element of the result if each element of the input has its own."""
@@ -135,19 +269,22 @@ class Intervals:
         for position, part in zip(positions(shape), column):
             kept = tuple([index for axis, index in enumerate(position) if axis not in axes])
             groups.setdefault(kept, []).append(part)
-        site = Site(node, tensor.dtype)
+        site = self._site(node, tensor)
         return tuple([_applied(REDUCING[node.op], group, site) for group in groups.values()])
 
     def _axes(self, node: Node, rank: int) -> frozenset[int] | None:
-        """The axes along which a node reduces its input, counted from 0; None if they are unknown or all of them."""
+        """The axes along which a node reduces its input, counted from 0; None if they are unknown."""
         attribute = node.attributes.get("axes")
-        tensor = self.tensor(node.inputs[1]) if len(node.inputs) > 1 else None
+        value = node.inputs[1] if len(node.inputs) > 1 else None
+        if attribute is None and value is None:
+            return None if "noop_with_empty_axes" in node.attributes else frozenset(range(rank))
+        tensor = self.tensor(value)
         listed = attribute.value if attribute is not None else tensor.ints if tensor is not None else None
         axes = [axis % rank for axis in listed or () if isinstance(axis, int) and -rank <= axis < rank]
         return frozenset(axes) if listed and len(axes) == len(listed) else None
 
     def _elementwise(self, transfer: Transfer, node: Node, tensor: Tensor, depth: int) -> Parts:
-        site, inputs = Site(node, tensor.dtype), _operands(node)
+        site, inputs = self._site(node, tensor), _operands(node)
         columns = [self.parts(value, depth - 1) for value in inputs]
         if max(map(len, columns), default=1) == 1:
             return (_applied(transfer, [column[0] for column in columns], site),)
@@ -164,14 +301,15 @@ class Intervals:
     def _followed(self, value: Value) -> Node | None:
         """The node that makes a value, where something is known of its result."""
         node = self.makers.get(value)
-        if node is None or node.op not in TRANSFERS or node in self.known.faulted:
+        if node is None or not (node.op in TRANSFERS or node.op == "If") or node in self.known.faulted:
             return None
         return node if node.outputs[0] is value or node.op in SPLITTING else None
 
 
 def _operands(node: Node) -> Sequence[Value | None]:
     """The inputs whose elements count."""
-    return node.inputs[:1] if node.op in CONVERTING else node.inputs
+    chosen = OPERANDS.get(node.op)
+    return node.inputs if chosen is None else node.inputs[chosen]
 
 
 def _of_type(tensor: Tensor | None) -> Interval:
@@ -180,13 +318,17 @@ def _of_type(tensor: Tensor | None) -> Interval:
 
 def _applied(transfer: Transfer, given: Sequence[Interval], site: Site) -> Interval:
     """The interval that a transfer gives; any number if there are too few inputs, or if Python cannot compute its
-    ends."""
+    ends. It has a reason if finite numbers that vary become infinite."""
     if len(given) < ARITY.get(transfer, 1):
         return ANY
     try:
-        return transfer(given, site)
+        found = transfer(given, site)
     except (ArithmeticError, ValueError):
         return ANY
+    if found.is_infinite and site.dtype in FINITE and not any(each.is_infinite for each in given):
+        if any(each.low < each.high for each in given):
+            return Interval(why=f"every result is beyond {FINITE[site.dtype]:.6g}, the largest number of {site.dtype}")
+    return found
 
 
 def _constant(tensor: Tensor | None) -> Interval | None:

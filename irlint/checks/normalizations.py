@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from math import prod
 
-from irlint.checks.values import Values, number_in
+from irlint.checks.values import LARGEST_EPSILON, Values, number_in
 from irlint.findings.faults import Fault, Rule, Severity
 from irlint.model import Node
 from irlint.ops.shared.contents import extent, rounded
@@ -14,11 +14,12 @@ EPSILON_UNUSABLE = Rule(
     "IRL741",
     "epsilon-unusable",
     Severity.WARNING,
-    "A normalization divides by 0, or by the root of a negative number.",
+    "A normalization divides by 0, by the root of a negative number, or by a number that data do not change.",
     why="A normalization divides by the square root of variance plus epsilon. Epsilon keeps that sum above 0: a "
     "channel may have a variance of 0, and the variance of a single element is 0. In float16, numbers below 3e-8 are "
-    "0. Without epsilon, equal elements, such as padding, become NaN. Runtimes compute NaN or infinity without a "
-    "message; OpenVINO refuses a negative epsilon in a BatchNormalization.",
+    "0. Without epsilon, equal elements, such as padding, become NaN. An epsilon of 10,000 or more makes all results "
+    "almost equal. Runtimes compute this without a message; OpenVINO refuses a negative epsilon in a "
+    "BatchNormalization.",
     fix="Set epsilon to 1e-5, or to at least 6e-8 in float16.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,2,3] x, float[2] s, float[2] b) => (float[1,2,3] y)
@@ -42,7 +43,9 @@ def faults(values: Values, node: Node, name: str, epsilon: float) -> Iterator[Fa
     """The fault of the attribute ``name`` of a normalization, whose value is ``epsilon``; nothing if the value is
     sound."""
     found, input = "", None
-    if node.op == "LRN":
+    if epsilon >= LARGEST_EPSILON:
+        found = _too_large(values, node, name, epsilon)
+    elif node.op == "LRN":
         found = _lrn(node, epsilon)
     elif epsilon < 0:
         found = f"{name} is {epsilon:g}: the root of a variance below {-epsilon:g} plus {name} does not exist"
@@ -60,6 +63,15 @@ def faults(values: Values, node: Node, name: str, epsilon: float) -> Iterator[Fa
             attribute=name,
             input=input,
         )
+
+
+def _too_large(values: Values, node: Node, name: str, epsilon: float) -> str:
+    """The message about an epsilon that is much larger than variances; "" for an LRN, or if a variance is as large."""
+    span = extent(values.tensor(node, 4)) if node.op.startswith("BatchNorm") else None
+    is_small = span is None or span.most is None or epsilon > LARGEST_EPSILON * span.most
+    if node.op == "LRN" or not _divides(node) or not is_small:
+        return ""
+    return f"{name} is {epsilon:g}, and the variance does not count beside it: results are almost equal"
 
 
 def _lrn(node: Node, bias: float) -> str:

@@ -9,8 +9,9 @@ from irlint.checks.transfers import ANY, Interval, joined, of_type
 from irlint.checks.values import Values
 from irlint.findings.faults import Fault, Rule, Severity
 from irlint.model import Node
-from irlint.model.tensor import INTEGERS, Tensor, Type
-from irlint.ops.quantized.parameters import SCALE_UNUSABLE
+from irlint.model.tensor import INTEGERS, Extent, Tensor, Type
+from irlint.ops.quantized.parameters import SCALE_UNUSABLE, out_of_range
+from irlint.ops.shared.contents import extent
 from irlint.parsers.weights import Weights
 
 ONE_VALUE = Rule(
@@ -52,22 +53,20 @@ def faults(values: Values, node: Node) -> tuple[Fault, ...]:
 def _quantized(values: Values, node: Node) -> str:
     """The message about a QuantizeLinear that maps every number to the same one; "" if it maps numbers to several, or
     if that is unknown."""
-    scale, zero = values.number(node, 1), values.number(node, 2) if len(node.inputs) > 2 else 0.0
-    made = values.known.types.get(node.outputs[0]) if node.outputs[0] is not None else None
-    if scale is None or zero is None or not 0 < scale < inf or not isinstance(made, Tensor):
+    whole, made = values.intervals.whole, values.known.types.get(node.outputs[0]) if node.outputs[0] else None
+    if len(node.inputs) < 2 or not isinstance(made, Tensor) or made.dtype not in INTEGERS:
         return ""
-    span = values.intervals.whole(node.inputs[0])
-    if made.dtype not in INTEGERS or span.low == span.high:
+    scale, span = whole(node.inputs[1]), whole(node.inputs[0])
+    zero = whole(node.inputs[2]) if len(node.inputs) > 2 and node.inputs[2] is not None else Interval(0, 0)
+    if not (scale.low > 0 and scale.high < inf and _is_known(zero)) or span.low == span.high:
         return ""
-    if scale > 2 * LARGE:
-        return f"the scale is {scale:g}: every number below {scale / 2:g} becomes {zero:g}"
+    if scale.low > 2 * LARGE:
+        return f"the scale is {scale.text}: every number below {scale.low / 2:g} becomes {zero.low:g}"
     held = of_type(made.dtype)
-    ends = [_step(end / scale + zero, held) for end in (span.low, span.high)]
-    return (
-        f"input 0 is {span.text} and the scale is {scale:g}: every number becomes {ends[0]:g}"
-        if (ends[0] == ends[1])
-        else ""
-    )
+    steps = {_step(end / each + zero.low, held) for end in (span.low, span.high) for each in (scale.low, scale.high)}
+    if len(steps) > 1:
+        return ""
+    return f"input 0 is {span.text} and the scale is {scale.text}: every number becomes {steps.pop():g}"
 
 
 def _step(number: float, held: Interval) -> float:
@@ -98,7 +97,7 @@ def _limited(values: Values, node: Node) -> str:
             return f"input_low is {low[0].low:g} and input_high is {high[0].low:g}: every number becomes a limit"
     if data.low == data.high:
         return ""
-    if data.high <= least.low < inf or data.low > most.high > -inf:
+    if data.high <= least.low < inf or data.low >= most.high > -inf:
         return f"input 0 is {data.text}, beyond the limits {least.low:g} to {most.high:g}: every number becomes one"
     made = ANY if given else joined([whole(node.inputs[index]) for index in (3, 4)])
     if _is_known(made) and isfinite(made.low):
@@ -140,21 +139,50 @@ def _levels(node: Node) -> int:
 
 
 def decompressed(values: Values, node: Node, maker: Node) -> Iterator[Fault]:
-    """The fault of a product with a scale of 0 after compressed weights are converted to floating point; none if they
-    are not compressed weights. ``maker`` is the conversion, or the subtraction after it."""
+    """The fault of a product of compressed weights with a scale that erases them or makes them infinite; none if they
+    are not compressed weights. ``maker`` is their conversion to floating point, or the subtraction after it."""
+    zero: float | None = 0.0
     while maker.op in ("Sub", "Subtract"):
-        before = values.makers.get(maker.inputs[0]) if maker.inputs[0] is not None else None
+        before, zero = values.maker(maker, 0), only_number(values.tensor(maker, 1))
         if before is None:
             return
         maker = before
-    stored = values.tensor(maker, 0)
+    stored, scale = values.tensor(maker, 0), values.tensor(node, 1)
     is_weight = maker.op in ("Cast", "Convert") and maker.inputs[0] in values.graph.constants
-    if is_weight and stored is not None and stored.dtype in COMPRESSED:
+    if not is_weight or stored is None or stored.dtype not in COMPRESSED:
+        return
+    span = extent(scale)
+    if span is None or span.nans or span.infinities:
+        return
+    wrong = "is 0, which erases weights" if span.has_zero else out_of_range(span, divides=False)
+    if wrong:
         yield SCALE_UNUSABLE.fault(
-            "input 1 (scale) contains a scale that is 0, which erases weights; a scale is a finite number above 0",
+            f"input 1 (scale) contains a scale that {wrong}; a scale is a finite number above 0",
             help="compress the weights again",
             input=1,
         )
+    elif zero is not None and only_number(stored) == zero:
+        yield from nothing_left(stored, span)
+
+
+def nothing_left(stored: Tensor, scale: Extent) -> Iterator[Fault]:
+    """The fault of quantized weights that all equal their zero point, although each scale is above 1: quantizers give
+    a weight of zeros a scale of 1 at most."""
+    number, count = only_number(stored), len(stored.value or ())
+    if number is not None and count > 1 and scale.least is not None and scale.least > 1:
+        yield ONE_VALUE.fault(
+            f"all {count} numbers of input 0 are {number:g}, and the scale is {scale.least:g} or more: nothing is left "
+            "of the weight",
+            help="quantize the weight again with a scale of its own",
+            input=1,
+        )
+
+
+def only_number(tensor: Tensor | None) -> float | None:
+    """The number that all elements of a tensor are equal to; None if they differ or are unknown."""
+    entries = set(tensor.value) if tensor is not None and tensor.value is not None else set()
+    only = entries.pop() if len(entries) == 1 else None
+    return only if isinstance(only, (int, float)) else None
 
 
 def _is_known(given: Interval) -> bool:

@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from math import inf, isfinite
 
+from irlint.checks.factors import RESULT_CONSTANT
 from irlint.checks.infinite import saturates
 from irlint.checks.normalizations import EPSILON_UNUSABLE
-from irlint.checks.transfers import CONVERTING, KEEPING, TRANSFERS, Interval, Parts, Site, of_type
-from irlint.checks.values import SPREADING, Values
+from irlint.checks.transfer_table import CONVERTING, KEEPING, TRANSFERS
+from irlint.checks.transfers import Interval, Parts, Site, of_type
+from irlint.checks.values import NARROW, SPREADING, Values
 from irlint.findings.faults import Fault, Rule, Severity
 from irlint.model import Node, Value
 from irlint.model.tensor import BITS, FLOATS, INTEGERS, Extent, Tensor
-from irlint.ops.shared.contents import INFINITE_FROM, fits
+from irlint.ops.shared.contents import INFINITE_FROM, fits, positions, static
 from irlint.parsers.weights import Weights
 
 ALWAYS_NAN = Rule(
@@ -34,10 +36,11 @@ CAST_LOSES = Rule(
     "IRL745",
     "cast-loses-every-number",
     Severity.WARNING,
-    "A Cast changes every number of its input.",
+    "A Cast changes every number of its input, or a Clip before it admits numbers that the new type does not hold.",
     why="irlint knows the range of the input, for example from a Clip or an activation. The new type cannot represent "
     "any number in this range, so each one becomes another number, infinity or 0. An integer can only be 0 after a "
-    "Sigmoid or Softmax, unless rounding gives 1. Runtimes do this without a message, "
+    "Sigmoid or Softmax, unless rounding gives 1. A Clip to 0 to 255 before a Cast to int8 is of another type, too. "
+    "Runtimes do this without a message, "
     "and some return other numbers than others.",
     fix="Convert to a type that can represent the numbers, or scale the numbers before the Cast.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
@@ -68,7 +71,7 @@ FAULTY_INPUT: Mapping[str, int] = dict.fromkeys(("Div", "Divide"), 1)
 
 #: The infinite operand that every result is equal to.
 ABSORBED_BY: Mapping[str, float] = {
-    **dict.fromkeys(("Add", "Sum", "Max", "Maximum"), inf),
+    **dict.fromkeys(("Add", "Sum", "Sub", "Subtract", "Max", "Maximum"), inf),
     **dict.fromkeys(("Min", "Minimum"), -inf),
 }
 
@@ -81,6 +84,9 @@ BELOW_1 = frozenset(("Sigmoid", "Softmax", "SoftMax", "Tanh", "Erf", "Softsign",
 #: Those of them that are exactly 1 in a row of one element.
 OF_ROWS = frozenset(("Softmax", "SoftMax"))
 
+#: Operators between a Clip and the conversion to integers.
+ROUNDING = frozenset(("Round", "Floor", "Ceil", "Ceiling"))
+
 #: At most this many nested terms of a mask are followed.
 STEPS = 4
 
@@ -92,18 +98,28 @@ def faults(values: Values, node: Node) -> Iterable[Fault]:
 
 def _never_finite(values: Values, node: Node) -> Iterable[Fault]:
     """The fault of a node with a result element that is finite for no input of the model; none if there is none."""
-    parts, where, index = values.intervals.results(node), "the result", FAULTY_INPUT.get(node.op, 0)
+    parts, shape = values.intervals.results(node), None
     if len(parts) == 1 and not parts[0].why:
-        index, parts = values.intervals.by_constant(node)
-        where = f"input {index}"
+        grid = values.intervals.grid_of(node)
+        parts, shape = ((), None) if grid is None else (grid.parts, grid.shape)
     at = next((at for at, part in enumerate(parts) if part.why), None)
     if at is not None:
-        place = "" if len(parts) == 1 else f"element {at} of {where}: "
+        place = "" if len(parts) == 1 else _place(at, shape)
         yield ALWAYS_NAN.fault(
             f"{place}{parts[at].why}",
             help=HELPS.get(node.op, "correct the sign of input 0"),
-            input=None if where == "the result" and node.op in SPREADING else index,
+            input=None if node.op in SPREADING else FAULTY_INPUT.get(node.op, 0),
         )
+
+
+def _place(at: int, shape: tuple[int, ...] | None) -> str:
+    """The place of an element in a message: its number, or its index along the axes of ``shape``, the last ones of the
+    result."""
+    if shape is None:
+        return f"element {at} of the result: "
+    index = positions(shape)[at]
+    texts = [f"index {each} of axis {axis - len(shape)}" for axis, each in enumerate(index) if shape[axis] > 1]
+    return f"{' and '.join(texts)} of the result: "
 
 
 def _absorbing(values: Values, node: Node) -> Iterable[Fault]:
@@ -122,7 +138,9 @@ def _quotient(values: Values, node: Node) -> Iterable[Fault]:
     # The rule of the operator reports a constant divisor that holds 0.
     """The fault of a floating-point division by a computed number, as ``_never_finite``; none for other divisions."""
     divisor = values.tensor(node, 1)
-    if divisor is not None and divisor.dtype in FLOATS and type(divisor) is not Weights and divisor.value is None:
+    if divisor is None or divisor.dtype not in FLOATS or type(divisor) is Weights:
+        return
+    if divisor.value is None or None in divisor.value:
         yield from _never_finite(values, node)
 
 
@@ -132,7 +150,9 @@ def _power(values: Values, node: Node) -> Iterable[Fault]:
     exponents = values.intervals.parts(node.inputs[1] if len(node.inputs) > 1 else None)
     if not all(each.low == each.high and isfinite(each.low) for each in exponents):
         return
-    if all(each.low >= 0 and float(each.low).is_integer() for each in exponents):
+    made = values.known.types.get(node.outputs[0]) if node.outputs[0] else None
+    is_narrow = isinstance(made, Tensor) and made.dtype in NARROW
+    if not is_narrow and all(each.low >= 0 and float(each.low).is_integer() for each in exponents):
         return
     found = list(_never_finite(values, node))
     if not found and len(exponents) == 1 and not float(exponents[0].low).is_integer():
@@ -222,7 +242,7 @@ def _infinite_row(values: Values, value: Value, steps: int = STEPS) -> tuple[int
         return None
     if node is not None and node.op not in TRANSFERS and tensor.value is None and tensor.extent is None:
         return None
-    row = row_of(-inf, values.intervals.parts(value), tensor)
+    row = row_of(-inf, *values.intervals.rows(value), tensor)
     if row is not None:
         return row, values.name(value)
     if node is None or node.op not in ("Add", "Cast", "Convert", "Expand"):
@@ -246,7 +266,8 @@ def _overflowing_row(values: Values, value: Value, tensor: Tensor) -> tuple[int,
     if len(masks) < 2:
         return None
     site = Site(values.makers[value], tensor.dtype)
-    row = row_of(-inf, tuple([TRANSFERS["Add"](parts, site) for parts in zip(*masks)]), tensor)
+    sums = tuple([TRANSFERS["Add"](parts, site) for parts in zip(*masks)])
+    row = row_of(-inf, sums, static(shape)[-1] if shape else 1, tensor)
     return None if row is None else (row, values.name(value))
 
 
@@ -276,6 +297,10 @@ def _cast(values: Values, node: Node) -> Iterable[Fault]:
         return
     span = values.intervals.whole(node.inputs[0])
     source = _computed_by(values, node.inputs[0])
+    clip = _clip_beyond(values, source, span, made.dtype)
+    if clip:
+        yield CAST_LOSES.fault(clip, help=f"clip to the numbers of {made.dtype} before the conversion", input=0)
+        return
     if made.dtype in INTEGERS and source is not None and _is_below_1(source, given):
         yield CAST_LOSES.fault(
             f"input 0 is {span.text}, and `{source.label}` reaches these limits only by rounding: every number between "
@@ -290,6 +315,32 @@ def _cast(values: Values, node: Node) -> Iterable[Fault]:
             f"input 0 is {span.text}: every number becomes {becomes} in {made.dtype}",
             help=HELPS["Cast"],
             input=0,
+        )
+
+
+def _clip_beyond(values: Values, source: Node | None, span: Interval, dtype: str) -> str:
+    """The message about a cast of numbers that are clipped to a range beyond that of a small integer type, and rounded
+    or not; "" if they are not."""
+    if source is not None and source.op in ROUNDING:
+        source = values.maker(source, 0)
+    if source is None or source.op not in ("Clip", "Clamp") or dtype not in INTEGERS or BITS[dtype] > 16:
+        return ""
+    held = of_type(dtype)
+    if not isfinite(span.high - span.low) or (span.low > held.low - 1 and span.high < held.high + 1):
+        return ""
+    return (
+        f"`{source.label}` limits input 0 to {span.low:g} to {span.high:g}, and {dtype} holds {held.low:g} to "
+        f"{held.high:g}: numbers beyond it become others"
+    )
+
+
+def _exponential(values: Values, node: Node) -> Iterable[Fault]:
+    """The fault of an exponential, as ``_never_finite``, or of one that is 0 for all inputs."""
+    yield from _never_finite(values, node)
+    result, given = values.intervals.result(node), values.intervals.whole(node.inputs[0])
+    if result.is_zero and given.low < given.high:
+        yield RESULT_CONSTANT.fault(
+            f"input 0 is {given.text}: every exponential is 0", help="correct the sign or the size of input 0", input=0
         )
 
 
@@ -315,14 +366,14 @@ def _computed_by(values: Values, value: Value | None) -> Node | None:
     return node
 
 
-def row_of(number: float, parts: Parts, tensor: Tensor) -> int | None:
-    """The index of the first row in which every element is ``number``; None if there is none or this is unknown."""
+def row_of(number: float, parts: Parts, width: int, tensor: Tensor) -> int | None:
+    """The index of the first row of ``width`` intervals in which every element is ``number``; None if there is none or
+    this is unknown."""
     if len(parts) == 1:
         span = tensor.extent
         infinite = isinstance(span, Extent) and span.infinities and span.least is None and not span.nans
         return 0 if parts[0].low == parts[0].high == number or (infinite and number == -inf) else None
-    width = tensor.shape[-1] if tensor.shape else 1
-    if not isinstance(width, int) or width < 1:
+    if width < 1:
         return None
     rows = (parts[at : at + width] for at in range(0, len(parts), width))
     return next((at for at, row in enumerate(rows) if all(each.low == each.high == number for each in row)), None)
@@ -347,6 +398,7 @@ def _lost(span: Interval, dtype: str) -> str:
 CHECKS: Mapping[str, Callable[[Values, Node], Iterable[Fault]]] = {
     **dict.fromkeys(("Div", "Divide"), _quotient),
     **dict.fromkeys(("Pow", "Power"), _power),
+    "Exp": _exponential,
     "Sqrt": _root,
     "Log": _logarithm,
     **dict.fromkeys(("Softmax", "SoftMax", "LogSoftmax"), _softmax),

@@ -1,4 +1,4 @@
-"""Computes the intervals of the results of operators from those of their inputs.
+"""Computes the intervals of sums, products, choices and reductions from those of their operands.
 
 An interval contains every element that is not NaN, for all inputs of the model.
 """
@@ -6,19 +6,13 @@ An interval contains every element that is not NaN, for all inputs of the model.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from math import inf, isfinite, isinf
 
 from irlint.model import Node
 from irlint.model.tensor import BITS, INTEGERS, UNSIGNED
 from irlint.ops.shared.contents import FINITE, INFINITE_FROM, rounded
 from irlint.records import record
-
-#: The names of the hyperbolic functions.
-HYPERBOLIC = {"Cosh": "cosine", "Sinh": "sine"}
-
-#: The largest number whose exponential is finite.
-LARGEST_EXPONENT = {dtype: math.log(FINITE[dtype] if limit == inf else limit) for dtype, limit in INFINITE_FROM.items()}
 
 
 @record
@@ -60,15 +54,15 @@ Parts = tuple[Interval, ...]
 
 @record
 class Site:
-    """The place where an interval is computed: the node, and the element type of its result."""
+    """The place where an interval is computed: the node, the element type of its result, whether both inputs have the
+    same elements, of how many elements each result of a reduction is made (None if that is unknown), and whether the
+    conditions of a conjunction exclude each other."""
 
     node: Node
     dtype: str | None
-
-    @property
-    def is_of_one(self) -> bool:
-        """Whether both inputs are the same value."""
-        return self.node.inputs[0] is self.node.inputs[1]
+    is_of_one: bool = False
+    count: int | None = None
+    is_never: bool = False
 
     def number(self, name: str, default: float) -> float:
         """An attribute as a number, in either format; ``default`` if the attribute is omitted, and NaN if it is no
@@ -116,7 +110,7 @@ def _held(number: float, dtype: str | None) -> float:
     return rounded(number, dtype) or 0.0 if dtype in ("float16", "float32") else number
 
 
-def _sum(given: Sequence[Interval], site: Site) -> Interval:
+def added(given: Sequence[Interval], site: Site) -> Interval:
     infinite = {each for each in given if each.is_infinite}
     if len(infinite) > 1:
         return Interval(why="infinity is added to minus infinity, which gives NaN")
@@ -125,24 +119,32 @@ def _sum(given: Sequence[Interval], site: Site) -> Interval:
     return held(sum([each.low for each in given]), sum([each.high for each in given]), site.dtype)
 
 
-def _difference(given: Sequence[Interval], site: Site) -> Interval:
+def difference(given: Sequence[Interval], site: Site) -> Interval:
     a, b = given
     if site.is_of_one:
         return Interval(0, 0)
     if a.is_infinite and a == b:
         return Interval(why="infinity is subtracted from itself, which gives NaN")
-    return _sum((a, Interval(-b.high, -b.low)), site)
+    return added((a, Interval(-b.high, -b.low)), site)
 
 
-def _product(given: Sequence[Interval], site: Site) -> Interval:
+def product(given: Sequence[Interval], site: Site) -> Interval:
     a, b = given
-    if site.is_of_one and not a.is_infinite:
-        least = min(abs(a.low), abs(a.high)) if a.low > 0 or a.high < 0 else 0.0
-        return held(least * least, max(abs(a.low), abs(a.high)) ** 2, site.dtype)
-    return _multiplied(a, b, site)
+    return square(a, site) if site.is_of_one and not a.is_infinite else multiplied(a, b, site)
 
 
-def _multiplied(a: Interval, b: Interval, site: Site) -> Interval:
+def square(x: Interval, site: Site) -> Interval:
+    """The interval of the squares of numbers."""
+    ends = magnitude((x,), site)
+    return held(ends.low * ends.low, ends.high * ends.high, site.dtype)
+
+
+def square_of_difference(given: Sequence[Interval], site: Site) -> Interval:
+    apart = difference(given, site)
+    return apart if apart.why else square(apart, site)
+
+
+def multiplied(a: Interval, b: Interval, site: Site) -> Interval:
     """The interval of the products of independent numbers."""
     for one, other in ((a, b), (b, a)):
         if one.is_infinite and other.low <= 0 <= other.high:
@@ -155,7 +157,7 @@ def _times(a: float, b: float) -> float:
     return 0.0 if 0 in (a, b) else a * b
 
 
-def _quotient(given: Sequence[Interval], site: Site) -> Interval:
+def quotient(given: Sequence[Interval], site: Site) -> Interval:
     a, b = given
     if site.dtype in INTEGERS:
         return of_type(site.dtype)
@@ -163,26 +165,29 @@ def _quotient(given: Sequence[Interval], site: Site) -> Interval:
         return Interval(why="input 1 is 0: the quotient is infinite, or NaN for 0 / 0")
     if site.is_of_one:
         return Interval(1, 1)
-    return _multiplied(a, _inverse(b), site) if b.low > 0 or b.high < 0 else ANY
+    return multiplied(a, _inverse(b), site) if b.low > 0 or b.high < 0 else ANY
 
 
 def _inverse(given: Interval) -> Interval:
     return Interval(1 / given.high, 1 / given.low)
 
 
-def _reciprocal(given: Sequence[Interval], site: Site) -> Interval:
+def reciprocal(given: Sequence[Interval], site: Site) -> Interval:
     (x,) = given
     if x.is_zero:
         return Interval(why="input 0 is 0: its reciprocal is infinite")
     return _inverse(x) if x.low > 0 or x.high < 0 else ANY
 
 
-def _power(given: Sequence[Interval], site: Site) -> Interval:
-    """The interval of powers. Only their sign is computed; a single exponent may also show that no power is finite."""
+def power(given: Sequence[Interval], site: Site) -> Interval:
+    """The interval of powers. Apart from squares, only their sign is computed; a single exponent may also show that no
+    power is finite."""
     x, exponent = given
     power = exponent.low
     if exponent.low != exponent.high or not isfinite(power):
         return NOT_NEGATIVE if x.low >= 0 else ANY
+    if power == 2 == exponent.high and not x.is_infinite:
+        return square(x, site)
     is_negative = x.high < 0 or (x.low < 0 == x.high and power > 0)
     if is_negative and power != int(power) and (power > 0 or x.low > -inf) and not x.is_infinite:
         text = "such a power does not exist" if x.high else "such a power exists only for 0"
@@ -194,39 +199,43 @@ def _power(given: Sequence[Interval], site: Site) -> Interval:
     return NOT_NEGATIVE if x.low >= 0 or power % 2 == 0 else ANY
 
 
-def _negated(given: Sequence[Interval], site: Site) -> Interval:
+def negated(given: Sequence[Interval], site: Site) -> Interval:
     return Interval(-given[0].high, -given[0].low)
 
 
-def _magnitude(given: Sequence[Interval], site: Site) -> Interval:
-    (x,) = given
-    least = 0 if x.low <= 0 <= x.high else min(abs(x.low), abs(x.high))
-    return Interval(least, max(abs(x.low), abs(x.high)))
+def magnitude(given: Sequence[Interval], site: Site) -> Interval:
+    x = given[0]
+    nearest = 0 if x.low <= 0 <= x.high else min(abs(x.low), abs(x.high))
+    return Interval(nearest, max(abs(x.low), abs(x.high)))
 
 
-def _least(given: Sequence[Interval], site: Site) -> Interval:
+def least(given: Sequence[Interval], site: Site) -> Interval:
     return Interval(min([each.low for each in given]), min([each.high for each in given]))
 
 
-def _most(given: Sequence[Interval], site: Site) -> Interval:
+def most(given: Sequence[Interval], site: Site) -> Interval:
     return Interval(max([each.low for each in given]), max([each.high for each in given]))
 
 
-def _clipped(given: Sequence[Interval], site: Site) -> Interval:
+def conjunction(given: Sequence[Interval], site: Site) -> Interval:
+    return Interval(0, 0) if site.is_never else least(given, site)
+
+
+def clipped(given: Sequence[Interval], site: Site) -> Interval:
     low, high = site.number("min", -inf), site.number("max", inf)
-    least = given[1] if len(given) > 1 and site.node.inputs[1] is not None else Interval(low, low)
-    most = given[2] if len(given) > 2 else Interval(high, high)
-    return _least((_most((given[0], least), site), most), site)
+    bottom = given[1] if len(given) > 1 and site.node.inputs[1] is not None else Interval(low, low)
+    top = given[2] if len(given) > 2 else Interval(high, high)
+    return least((most((given[0], bottom), site), top), site)
 
 
-def _chosen(given: Sequence[Interval], site: Site) -> Interval:
+def chosen(given: Sequence[Interval], site: Site) -> Interval:
     condition, then, otherwise = given
     if condition.low > 0:
         return then
     return otherwise if condition.is_zero else joined((then, otherwise))
 
 
-def _comparison(larger: int, *, strict: bool) -> Transfer:
+def comparison(larger: int, *, strict: bool) -> Transfer:
     """The transfer of a comparison that is true where input ``larger`` is larger than the other one, or equal unless
     ``strict``: 0 where that is false for all numbers, and for NaN."""
 
@@ -237,7 +246,7 @@ def _comparison(larger: int, *, strict: bool) -> Transfer:
     return transfer
 
 
-def _converted(given: Sequence[Interval], site: Site) -> Interval:
+def converted(given: Sequence[Interval], site: Site) -> Interval:
     """The interval of converted numbers. If one of them may be outside of an integer type, all numbers of this type."""
     x = given[0]
     if site.dtype not in INFINITE_FROM:
@@ -250,193 +259,81 @@ def _converted(given: Sequence[Interval], site: Site) -> Interval:
     return found
 
 
-def _rectified(given: Sequence[Interval], site: Site) -> Interval:
-    return Interval(max(given[0].low, 0), max(given[0].high, 0))
-
-
-def _root(given: Sequence[Interval], site: Site) -> Interval:
-    (x,) = given
-    if x.high < 0 or x.low < 0 == x.high:
-        return Interval(why=f"input 0 is {x.text}: its root is NaN{'' if x.high else ', or 0 for 0'}")
-    return held(math.sqrt(max(x.low, 0)), math.sqrt(x.high), site.dtype)
-
-
-def _logarithm(given: Sequence[Interval], site: Site) -> Interval:
-    (x,) = given
-    if x.is_zero:
-        return Interval(-inf, -inf)
-    if x.high <= 0:
-        return Interval(why=f"input 0 is {x.text}: its logarithm is NaN{'' if x.high else ', or minus infinity for 0'}")
-    return Interval(math.log(x.low) if x.low > 0 else -inf, math.log(x.high) if x.high < inf else inf)
-
-
-def _exponential(given: Sequence[Interval], site: Site) -> Interval:
-    (x,) = given
-    limit = LARGEST_EXPONENT.get(site.dtype or "")
-    if limit is None:
-        return Interval(0)
-    if limit < x.low < inf:
-        return Interval(why=f"input 0 is {x.text}: its exponential is infinite in {site.dtype}")
-    ends = [inf if end > limit else math.exp(end) for end in (x.low, x.high)]
-    return held(ends[0], ends[1], site.dtype)
-
-
-def _hyperbolic(given: Sequence[Interval], site: Site) -> Interval:
-    """The interval of Cosh and Sinh, which are half an exponential for large numbers. Only Cosh gets a lower limit."""
-    (x,) = given
-    limit = LARGEST_EXPONENT.get(site.dtype or "", inf) + math.log(2)
-    if limit < x.low < inf or -inf < x.high < -limit:
-        return Interval(
-            why=f"input 0 is {x.text}: its hyperbolic {HYPERBOLIC[site.node.op]} is infinite in {site.dtype}"
-        )
-    return Interval(1) if site.node.op == "Cosh" else ANY
-
-
-def _defined(least: float, most: float, what: str, gives: Interval) -> Transfer:
-    """The transfer of a function that is defined from ``least`` to ``most``. It returns the interval ``gives``, or the
-    reason ``what`` if every number of input 0 is outside that range."""
-
-    def transfer(given: Sequence[Interval], site: Site) -> Interval:
-        (x,) = given
-        if x.high < least or x.low > most or (most == inf and x.low < x.high == least):
-            return Interval(why=f"input 0 is {x.text}: {what}")
-        return gives
-
-    return transfer
-
-
-def _artanh(given: Sequence[Interval], site: Site) -> Interval:
-    x = given[0]
-    if x.high <= -1 or x.low >= 1:
-        return Interval(why=f"input 0 is {x.text}: its inverse hyperbolic tangent is infinite or NaN")
-    return ANY
-
-
-def _floored(given: Sequence[Interval], site: Site) -> Interval:
-    low, high = [end if isinf(end) else math.floor(end) for end in (given[0].low, given[0].high)]
-    return Interval(low, high)
-
-
-def _leaky(given: Sequence[Interval], site: Site) -> Interval:
-    slope = site.number("alpha", 0.01)
-    return Interval(min(given[0].low * slope, 0), max(given[0].high, 0)) if 0 < slope <= 1 else ANY
-
-
-def _length(given: Sequence[Interval], site: Site) -> Interval:
-    """The interval of the Euclidean norm of given elements."""
-    ends = [_magnitude((each,), site) for each in given]
-    return held(math.hypot(*(each.low for each in ends)), math.hypot(*(each.high for each in ends)), site.dtype)
-
-
-def _total(given: Sequence[Interval], site: Site) -> Interval:
-    """The interval of the sum of an unknown number of elements, at least one."""
-    x = given[0]
-    if x.low >= 0:
-        return Interval(0, 0) if x.is_zero else Interval(x.low, inf)
-    return Interval(-inf, x.high) if x.high <= 0 else ANY
-
-
-def _logarithm_of_total(given: Sequence[Interval], site: Site) -> Interval:
-    return _logarithm((_total(given, site),), site)
-
-
-def _dequantized(given: Sequence[Interval], site: Site) -> Interval:
+def dequantized(given: Sequence[Interval], site: Site) -> Interval:
     zero = given[2] if len(given) > 2 else Interval(0, 0)
-    return _multiplied(_sum((given[0], Interval(-zero.high, -zero.low)), site), given[1], site)
+    return multiplied(added((given[0], Interval(-zero.high, -zero.low)), site), given[1], site)
 
 
-def _levels(given: Sequence[Interval], site: Site) -> Interval:
-    """The interval of FakeQuantize: it contains both output limits, inputs 3 and 4."""
-    return joined(given[3:5])
+def levels(given: Sequence[Interval], site: Site) -> Interval:
+    """The interval of FakeQuantize, which contains both output limits."""
+    return joined(given)
 
 
-def _range(low: float, high: float) -> Transfer:
+def within(low: float, high: float) -> Transfer:
     found = Interval(low, high)
     return lambda given, site: found
 
 
-def _same(given: Sequence[Interval], site: Site) -> Interval:
+def same(given: Sequence[Interval], site: Site) -> Interval:
     return given[0]
 
 
-def _all(given: Sequence[Interval], site: Site) -> Interval:
+def any_of(given: Sequence[Interval], site: Site) -> Interval:
     return joined(given)
 
 
-#: Operators that convert to another element type.
-CONVERTING = ("Cast", "CastLike", "Convert", "ConvertLike")
+def with_zero(given: Sequence[Interval], site: Site) -> Interval:
+    """The interval of input 0 and of zeros beside it."""
+    return joined((given[0], Interval(0, 0)))
 
-COMPARISONS: Mapping[str, Transfer] = {
-    "Greater": _comparison(0, strict=True),
-    "Less": _comparison(1, strict=True),
-    **dict.fromkeys(("GreaterOrEqual", "GreaterEqual"), _comparison(0, strict=False)),
-    **dict.fromkeys(("LessOrEqual", "LessEqual"), _comparison(1, strict=False)),
-}
 
-#: The transfers of elementwise operators of either format.
-ELEMENTWISE: Mapping[str, Transfer] = {
-    **dict.fromkeys(("Add", "Sum"), _sum),
-    **dict.fromkeys(("Sub", "Subtract"), _difference),
-    **dict.fromkeys(("Mul", "Multiply"), _product),
-    **dict.fromkeys(("Div", "Divide"), _quotient),
-    "Reciprocal": _reciprocal,
-    **dict.fromkeys(("Pow", "Power"), _power),
-    **dict.fromkeys(("Neg", "Negative"), _negated),
-    "Abs": _magnitude,
-    **dict.fromkeys(("Min", "Minimum"), _least),
-    **dict.fromkeys(("Max", "Maximum"), _most),
-    **dict.fromkeys(("Clip", "Clamp"), _clipped),
-    **dict.fromkeys(("Where", "Select"), _chosen),
-    **COMPARISONS,
-    **dict.fromkeys(("And", "LogicalAnd"), _least),
-    **dict.fromkeys(("Or", "LogicalOr"), _most),
-    **dict.fromkeys(CONVERTING, _converted),
-    **dict.fromkeys(("Relu", "ReLU"), _rectified),
-    "LeakyRelu": _leaky,
-    "Sqrt": _root,
-    "Log": _logarithm,
-    "Exp": _exponential,
-    **dict.fromkeys(HYPERBOLIC, _hyperbolic),
-    "Floor": _floored,
-    "Asin": _defined(-1, 1, "its inverse sine is NaN", Interval(-1.5708, 1.5708)),
-    "Acos": _defined(-1, 1, "its inverse cosine is NaN", Interval(0, 3.1416)),
-    "Acosh": _defined(1, inf, "its inverse hyperbolic cosine is NaN below 1", NOT_NEGATIVE),
-    "Atanh": _artanh,
-    **dict.fromkeys(("Sigmoid", "HardSigmoid", "HSigmoid"), _range(0, 1)),
-    **dict.fromkeys(("Tanh", "Erf", "Sin", "Cos", "Softsign", "SoftSign", "Sign"), _range(-1, 1)),
-    "Atan": _range(-1.5708, 1.5708),
-    **dict.fromkeys(("Softplus", "SoftPlus", "ThresholdedRelu"), _range(0, inf)),
-}
+def padded(given: Sequence[Interval], site: Site) -> Interval:
+    """The interval of a Pad, which contains its fill value."""
+    mode = site.node.attributes.get("mode") or site.node.attributes.get("pad_mode")
+    if mode is not None and mode.value not in ("constant", b"constant"):
+        return given[0]
+    at = 3 if "pad_mode" in site.node.attributes else 2
+    fill = site.number("value", 0)
+    return joined(
+        (given[0], given[at] if len(given) > at and site.node.inputs[at] is not None else Interval(fill, fill))
+    )
 
-#: Operators that keep the elements of input 0 and their order, so that intervals of single elements stay valid.
-KEEPING: Mapping[str, Transfer] = dict.fromkeys(("Identity", "Reshape", "Squeeze", "Unsqueeze", "Flatten"), _same)
 
-#: The transfers of operators for which only one interval of all elements is computed.
-GATHERED: Mapping[str, Transfer] = {
-    **dict.fromkeys(("Transpose", "Expand", "Broadcast", "Tile", "Slice", "StridedSlice", "Gather", "Split"), _same),
-    **dict.fromkeys(("GatherElements", "GatherND", "VariadicSplit", "DepthToSpace", "SpaceToDepth"), _same),
-    **dict.fromkeys(("ReduceMax", "ReduceMin", "ReduceMean", "MaxPool", "GlobalMaxPool", "GlobalAveragePool"), _same),
-    "Concat": _all,
-    "ReduceSum": _total,
-    "ReduceLogSum": _logarithm_of_total,
-    "DequantizeLinear": _dequantized,
-    "FakeQuantize": _levels,
-    **dict.fromkeys(("Softmax", "SoftMax", "Hardmax"), _range(0, 1)),
-    **dict.fromkeys(("LogSoftmax",), _range(-inf, 0)),
-    **dict.fromkeys(("ReduceL1", "ReduceL2", "ReduceSumSquare", "Shape", "ShapeOf", "Size"), _range(0, inf)),
-}
+def pooled(given: Sequence[Interval], site: Site) -> Interval:
+    """The interval of averages of windows, which may count the zeros of the padding."""
+    counts, excludes = site.number("count_include_pad", 0), site.node.attributes.get("exclude-pad")
+    is_counted = counts != 0 or (excludes is not None and str(excludes.value).lower() not in ("true", "1"))
+    return with_zero(given, site) if is_counted else given[0]
 
-#: The transfers of reductions of elements with known intervals.
-REDUCING: Mapping[str, Transfer] = {"ReduceMax": _most, "ReduceMin": _least, "ReduceSum": _sum, "ReduceL2": _length}
 
-#: The number of inputs that a transfer needs; others need at least one.
-ARITY: Mapping[Transfer, int] = {
-    **dict.fromkeys((_difference, _product, _quotient, _power, *COMPARISONS.values()), 2),
-    **dict.fromkeys((_chosen,), 3),
-}
+def resized(given: Sequence[Interval], site: Site) -> Interval:
+    """The interval of a Resize or Interpolate, whose cubic functions overshoot."""
+    mode = site.node.attributes.get("mode")
+    text = mode.value.decode() if mode is not None and isinstance(mode.value, bytes) else mode.value if mode else ""
+    if "cubic" in str(text):
+        return ANY
+    outside = site.number("extrapolation_value", 0)
+    return joined((given[0], Interval(outside, outside), Interval(0, 0)))
 
-#: Operators whose outputs all have the interval of output 0.
-SPLITTING = frozenset(("Split", "VariadicSplit"))
 
-#: The operators with a transfer.
-TRANSFERS: Mapping[str, Transfer] = {**ELEMENTWISE, **KEEPING, **GATHERED}
+def accumulated(given: Sequence[Interval], site: Site) -> Interval:
+    """The interval of sums of any number of elements: only their sign is known."""
+    x = given[0]
+    return Interval(0 if x.low >= 0 else -inf, 0 if x.high <= 0 else inf)
+
+
+def dropped(given: Sequence[Interval], site: Site) -> Interval:
+    """The interval of a Dropout, which changes its input only in training."""
+    return given[0] if len(given) < 3 else accumulated(given, site)
+
+
+def scattered(given: Sequence[Interval], site: Site) -> Interval:
+    """The interval of data of which some elements are replaced by updates, input 2."""
+    reduction = site.node.attributes.get("reduction")
+    replaces = reduction is None or reduction.value in ("none", b"none")
+    return joined((given[0], given[2])) if replaces else ANY
+
+
+def one_hot(given: Sequence[Interval], site: Site) -> Interval:
+    """The interval of a OneHot: of its values, input 2 in ONNX and inputs 2 and 3 in OpenVINO."""
+    return joined(given[2:])

@@ -12,13 +12,12 @@ from math import isfinite
 from types import ModuleType
 
 from irlint.findings.faults import Fault, Rule, Severity
-from irlint.findings.wording import counted
 from irlint.inference.known import Known
 from irlint.lazy_typing import TYPE_CHECKING
 from irlint.model import Attribute, Graph, Node, Problem, Value
 from irlint.model.order import graphs, users
-from irlint.model.tensor import FLOATS, Extent, Tensor, Type
-from irlint.ops.shared.contents import are_finite, extent
+from irlint.model.tensor import BITS, FLOATS, Extent, Tensor, Type
+from irlint.ops.shared.contents import are_finite
 from irlint.parsers.weights import Weights
 
 if TYPE_CHECKING:
@@ -87,6 +86,12 @@ NORMALIZATIONS: Mapping[str, str] = {
 #: An epsilon from this number on is not examined: it is above 0 even in float16.
 LEAST_EPSILON = 6e-8
 
+#: From this number on, an epsilon is larger than variances.
+LARGEST_EPSILON = 1e4
+
+#: The shapes of numbers.
+SINGLE = ((), (1,), (1, 1), (1, 1, 1), (1, 1, 1, 1))
+
 #: The inputs of a Pad that may be its fill value: ``constant_value`` in ONNX, ``pad_value`` in OpenVINO.
 PADDING = (2, 3)
 
@@ -115,32 +120,41 @@ def problems(known: Known) -> list[Problem]:
     kinds = {id(each) for each in known.kinds() if _may_be_infinite_or_nan(each)}
     doubtful = {value for value, each in known.types.items() if id(each) in kinds} if kinds else set[Value]()
     checks = CHECKS if doubtful else OF_FINITE
-    return [problem for graph in graphs(known.model) for problem in Values(known, graph, doubtful).problems(checks)]
+    found: list[Problem] = []
+    first: Values | None = None
+    for graph in graphs(known.model):
+        values = Values(known, graph, doubtful, first)
+        first = first or values
+        found += values.problems(checks)
+    return found
 
 
 class Values:
-    """The nodes of one graph, with the intervals of their values; intervals are computed when a node needs them.
+    """The nodes of one graph, with the intervals of their values, which are computed when a node needs them.
 
-    ``doubtful`` are the values of the model that are known and may hold NaN or infinity.
+    ``doubtful`` are the values of the model that are known and may hold NaN, infinity or numbers that soon overflow.
+    ``first`` are the values of the main graph, for another one.
     """
 
-    def __init__(self, known: Known, graph: Graph, doubtful: Set[Value]) -> None:
+    def __init__(self, known: Known, graph: Graph, doubtful: Set[Value], first: Values | None = None) -> None:
         self.known = known
+        self.first = first
         self.graph = graph
         self.doubtful = doubtful
         self.dequantizes = False
 
     @cached_property
     def intervals(self) -> Intervals:
-        """The intervals of the graph."""
+        """The intervals of the model, of which each graph uses values of those around it."""
         from irlint.checks.intervals import Intervals
 
-        return Intervals(self.known, self.makers)
+        return Intervals(self.known) if self.first is None else self.first.intervals
 
     @cached_property
     def makers(self) -> Mapping[Value, Node]:
-        """The node that computes each value of the graph."""
-        return self.known.makers(self.graph)
+        """The node that computes each value of the model."""
+        is_only = self.first is None and not self.graph.bodies
+        return self.known.makers(self.graph) if is_only else self.intervals.makers
 
     @cached_property
     def users(self) -> Mapping[Value, list[Node]]:
@@ -156,6 +170,15 @@ class Values:
             steps = found.get(node.inputs[0], STEPS) if node.op in PASSING and node.inputs else STEPS
             if steps < STEPS:
                 found |= {value: steps + 1 for value in node.outputs if value not in found}
+        return found
+
+    @cached_property
+    def touched(self) -> Set[Value | None]:
+        """The ``doubtful`` values and those that sums and products compute from them."""
+        found: set[Value | None] = {*self.doubtful}
+        for node in self.known.order(self.graph).nodes:
+            if (node.op in SPREADING or node.op in PASSING) and not found.isdisjoint(node.inputs):
+                found.update(node.outputs)
         return found
 
     @cached_property
@@ -209,7 +232,12 @@ class Values:
     def number(self, node: Node, index: int) -> float | None:
         """The only element of an input; None if it is unknown or no number."""
         tensor = self.tensor(node, index)
-        found = tensor.scalar if tensor is not None else None
+        if tensor is None or tensor.shape not in SINGLE:
+            return None
+        found = tensor.scalar
+        if found is None and (maker := self.maker(node, index)) is not None and maker.inputs:
+            span = self.intervals.whole(node.inputs[index])
+            return span.low if span.low == span.high else None
         return found if isinstance(found, (int, float)) else None
 
     def maker(self, node: Node, index: int) -> Node | None:
@@ -225,13 +253,17 @@ class Values:
     # --- constants ----------------------------------------------------------------------------------------------------
 
     def _spread(self, node: Node) -> Iterable[Fault]:
-        if self.doubtful.isdisjoint(node.inputs):
+        if self.touched.isdisjoint(node.inputs):
             largest = self.maker(node, 1) if node.op in ("Sub", "Subtract") else None
             if largest is None or largest.op != "ReduceMax":
                 return ()
         from irlint.checks import infinite
 
         return [*self._ranged(node), *infinite.added(self, node)]
+
+    def _narrow(self, node: Node) -> Iterable[Fault]:
+        made = self.known.types.get(node.outputs[0]) if node.outputs[0] is not None else None
+        return self._ranged(node) if isinstance(made, Tensor) and made.dtype in NARROW else ()
 
     def _padding(self, node: Node) -> Iterable[Fault]:
         for index in PADDING:
@@ -254,52 +286,21 @@ class Values:
     def _infinite(self, node: Node) -> Iterable[Fault]:
         if self.reached.keys().isdisjoint(node.inputs):
             return ()
-        found = [self.infinite_input(node, index) for index in WEIGHTS[node.op] if index < len(node.inputs)]
+        from irlint.checks import infinite
+
+        found = [infinite.of_input(self, node, index) for index in WEIGHTS[node.op] if index < len(node.inputs)]
         return [fault for fault in found if fault is not None]
 
     def _divisor(self, node: Node) -> Iterable[Fault]:
-        """The fault of a divisor whose elements are all infinite; none for another divisor."""
-        span = extent(self.tensor(node, 1))
-        all_infinite = span is not None and span.infinities and span.least is None and not span.nans
-        fault = self.infinite_input(node, 1) if all_infinite else None
-        return () if fault is None else (fault,)
+        if self.doubtful.isdisjoint(node.inputs):
+            return ()
+        from irlint.checks import infinite
 
-    def infinite_input(self, node: Node, index: int) -> Fault | None:
-        """The fault of an input that is a constant with infinity, or comes from one through operators of PASSING; None
-        if the input is omitted or has no such constant."""
-        value = node.inputs[index]
-        source = self._source(value) if value is not None else None
-        tensor = self.known.types.get(source) if source is not None else None
-        span = extent(tensor) if isinstance(tensor, Tensor) else None
-        if value is None or source is None or span is None or not span.infinities:
-            return None
-        what = f"input {index} (`{self.name(value)}`)"
-        text = f"{counted(span.infinities, 'element')} of {what} {_are(span.infinities)} infinite"
-        if source is not value:
-            number = counted(span.infinities, "infinite element")
-            text = f"{what} comes from `{self.name(source)}`, which has {number}"
-        return OPERAND_INFINITE.fault(
-            text,
-            help="export the weights again, with a type that is wide enough",
-            input=index,
-        )
-
-    def _source(self, value: Value, steps: int = STEPS) -> Value | None:
-        """The value with known numbers from which a weight comes, through at most ``steps`` operators of PASSING: the
-        weight itself, or a constant. None if there is no such value."""
-        tensor = self.known.types.get(value)
-        if isinstance(tensor, Tensor) and (tensor.value is not None or isinstance(tensor.extent, Extent)):
-            return value
-        node = self.makers.get(value) if steps else None
-        if node is None or node.op not in PASSING or not node.inputs or node.inputs[0] is None:
-            return None
-        return self._source(node.inputs[0], steps - 1)
-
-    # --- normalizations -----------------------------------------------------------------------------------------------
+        return infinite.divisor(self, node)
 
     def _epsilon(self, node: Node) -> Iterable[Fault]:
         epsilon = number_in(node.attributes.get(NORMALIZATIONS[node.op]))
-        if epsilon is None or not epsilon < LEAST_EPSILON:
+        if epsilon is None or LEAST_EPSILON <= epsilon < LARGEST_EPSILON:
             return ()
         from irlint.checks import normalizations
 
@@ -309,8 +310,6 @@ class Values:
         from irlint.checks.factors import listed
 
         return listed(node)
-
-    # --- checks of other modules --------------------------------------------------------------------------------------
 
     def _failing(self, node: Node) -> Iterable[Fault]:
         from irlint.checks.failing import faults
@@ -336,10 +335,8 @@ class Values:
         return () if is_wide else self._ranged(node)
 
     def _scaled(self, node: Node) -> Iterable[Fault]:
-        if len(node.inputs) != 2 or not _has_zero(self.tensor(node, 1)):
-            return ()
-        maker = self.makers.get(node.inputs[0]) if node.inputs[0] is not None else None
-        if maker is None or maker.op not in DECOMPRESSING:
+        maker = self.maker(node, 0)
+        if maker is None or maker.op not in DECOMPRESSING or not _may_erase(self.tensor(node, 1)):
             return ()
         return self.quantized.decompressed(self, node, maker)  # type: ignore[no-any-return]
 
@@ -368,20 +365,20 @@ def _may_be_infinite_or_nan(tensor: Type | None) -> bool:
         return False
     if tensor.value is None:
         return isinstance(tensor.extent, Extent) and bool(tensor.extent.nans or tensor.extent.infinities)
-    return not are_finite(tensor.value)
+    if not are_finite(tensor.value):
+        return True
+    return max(map(abs, tensor.value), default=0) >= LARGE_IN.get(tensor.dtype, LARGE)  # type: ignore[arg-type]
 
 
-def _has_zero(tensor: Tensor | None) -> bool:
-    """Whether a tensor is known to contain 0."""
-    if tensor is None or (type(tensor) is Weights and 0 not in tensor.raw):
+def _may_erase(scale: Tensor | None) -> bool:
+    """Whether a scale may contain 0, a number that soon overflows, or only numbers above 1."""
+    if scale is None:
         return False
-    if tensor.value is None:
-        return isinstance(tensor.extent, Extent) and tensor.extent.has_zero
-    return 0 in tensor.value
-
-
-def _are(count: int) -> str:
-    return "is" if count == 1 else "are"
+    if type(scale) is not Weights:
+        return True
+    width = BITS[scale.dtype or ""] // 8
+    highest = scale.raw[width - 1 :: width]
+    return len(highest.translate(None, UNUSUAL)) < len(highest)
 
 
 def number_in(attribute: Attribute | None) -> float | None:
@@ -401,6 +398,15 @@ DECOMPRESSING = frozenset(("Cast", "Convert", "Sub", "Subtract"))
 #: Element types whose range is so wide that conversions to them are not examined.
 WIDE = frozenset(("float32", "float64"))
 
+#: The highest bytes of floating-point numbers that are 0, almost 0, or at least 2.
+UNUSUAL = bytes((0x00, 0x80, *range(0x40, 0x80)))
+
+#: Numbers from this one on soon overflow in float32, and those from which on they do in other types.
+LARGE, LARGE_IN = 2.0**125, {"float16": 2.0**8}
+
+#: Element types whose largest number is small.
+NARROW = frozenset(("float16",))
+
 #: Operators whose results can be NaN or infinite for every element of an input, depending on its range.
 RANGED = (
     *("Sqrt", "Log", "ReduceLogSum", "Exp", "Cosh", "Sinh", "Reciprocal", "Asin", "Acos", "Acosh", "Atanh"),
@@ -418,7 +424,7 @@ CHECKS: Mapping[str, tuple[Check, ...]] = {
     **dict.fromkeys(NORMALIZATIONS, (Values._epsilon,)),
     **{op: (Values._infinite, Values._epsilon) for op in NORMALIZATIONS if op in WEIGHTS},
     **dict.fromkeys(FACTOR_LISTS, (Values._listed,)),
-    **dict.fromkeys(("Dropout", "OneHot", "Clip"), (Values._failing,)),
+    **dict.fromkeys(("Dropout", "OneHot", "Clip", "Clamp"), (Values._failing,)),
     "QuantizeLinear": (Values._quantizer,),
     "DequantizeLinear": (Values._dequantizer,),
     "FakeQuantize": (Values._infinite, Values._quantizer),
@@ -431,6 +437,7 @@ CHECKS: Mapping[str, tuple[Check, ...]] = {
     **dict.fromkeys(("Div", "Divide"), (Values._divisor, Values._ranged)),
     "ScaledDotProductAttention": (Values._infinite, Values._attention),
     **dict.fromkeys(("Mul", "Multiply"), (Values._spread, Values._scaled)),
+    **dict.fromkeys(("ReduceSum", "ReduceSumSquare", "ReduceL1"), (Values._narrow,)),
 }
 
 #: Checks that find nothing where all constants are finite.

@@ -104,7 +104,7 @@ class Weights(Tensor):
 
     @property
     def is_finite(self) -> bool:
-        """Whether the highest byte of each number shows that the number is finite."""
+        """Whether the highest byte of each number shows that the number is finite, and far from infinite."""
         if self._finite is None:
             width, possible = _HIGHEST[self.dtype or ""]
             highest = self.raw[width - 1 :: width]
@@ -112,9 +112,10 @@ class Weights(Tensor):
         return self._finite
 
 
-#: The size of a number in bytes, and the highest bytes that a number may have if it is not finite.
-_HIGHEST = {"float16": (2, b"\x7c\x7d\x7e\x7f\xfc\xfd\xfe\xff")}
-_HIGHEST |= {"bfloat16": (2, b"\x7f\xff"), "float32": (4, b"\x7f\xff"), "float64": (8, b"\x7f\xff")}
+#: The size of a number in bytes, and the highest bytes that a number may have if it is not finite, or so large that it
+#: soon overflows.
+_HIGHEST = {"float16": (2, bytes((*range(0x5C, 0x80), *range(0xDC, 0x100))))}
+_HIGHEST |= {"bfloat16": (2, b"\x7f\xff"), "float32": (4, b"\x7e\x7f\xfe\xff"), "float64": (8, b"\x7f\xff")}
 
 #: The element types of ``Weights``.
 WEIGHED = frozenset(_HIGHEST)

@@ -242,6 +242,7 @@ RULES = {
     "IRL751": "checks.attentions",
     "IRL752": "checks.dequantized",
     "IRL753": "checks.dequantized",
+    "IRL754": "checks.factors",
     "IRL801": "binding.calls",
     "IRL802": "checks.versions",
     "IRL803": "checks.versions",

@@ -192,7 +192,7 @@ def _agrees(shape: Shape, wanted: Shape, why: str) -> bool:
 _LEAST, _MOST = 2.0**-126, 2.67e36
 
 
-def _out_of_range(span: Extent, *, divides: bool) -> str:
+def out_of_range(span: Extent, *, divides: bool) -> str:
     """The reason why a float32 scale turns every number into 0 or infinity; "" if it does not."""
     if divides and span.least is not None and span.least < _LEAST:
         return f"is {span.least:g}, and numbers divided by it are infinite"
@@ -218,7 +218,7 @@ def warn_of_scale(
     elif not any_sign and span.least is not None and span.least <= 0:
         wrong = "is 0" if span.least == 0 else f"is {span.least:g}"
     elif tensor is not None and tensor.dtype == "float32":
-        wrong = _out_of_range(span, divides=divides)
+        wrong = out_of_range(span, divides=divides)
     if wrong:
         single = tensor is not None and tensor.value is not None and len(tensor.value) == 1
         warn(

@@ -1,0 +1,103 @@
+"""Computes the intervals of reductions: of given elements, or of several elements of one interval."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from math import inf, isfinite
+
+from irlint.checks.curves import logarithm
+from irlint.checks.transfers import ANY, Interval, Site, accumulated, added, held, joined, magnitude, multiplied, square
+
+#: The relative error of sums and means of many elements.
+ROUGHLY = 1e-2
+
+
+def length(given: Sequence[Interval], site: Site) -> Interval:
+    """The interval of the Euclidean norm of given elements."""
+    ends = [magnitude((each,), site) for each in given]
+    return held(math.hypot(*(each.low for each in ends)), math.hypot(*(each.high for each in ends)), site.dtype)
+
+
+def sum_of_magnitudes(given: Sequence[Interval], site: Site) -> Interval:
+    return added([magnitude((each,), site) for each in given], site)
+
+
+def sum_of_squares(given: Sequence[Interval], site: Site) -> Interval:
+    return added([square(each, site) for each in given], site)
+
+
+def mean(given: Sequence[Interval], site: Site) -> Interval:
+    """The interval of the mean of given elements, whose sum may be infinite although the mean is not."""
+    largest = sum_of_magnitudes(given, site)
+    if largest.is_zero or largest.why:
+        return largest
+    if largest.high == inf:
+        return accumulated((joined(given),), site)
+    sums = added(given, site)
+    return _widened(sums.low / len(given), sums.high / len(given))
+
+
+def multiple(given: Sequence[Interval], site: Site) -> Interval:
+    """The interval of the product of given elements."""
+    found = given[0]
+    for each in given[1:]:
+        found = multiplied(found, each, site)
+        if found.why:
+            return found
+    return found
+
+
+def _widened(low: float, high: float) -> Interval:
+    """An interval that contains the rounding errors of many elements."""
+    return Interval(low - ROUGHLY * abs(low), high + ROUGHLY * abs(high)) if isfinite(low) or isfinite(high) else ANY
+
+
+def total(given: Sequence[Interval], site: Site) -> Interval:
+    """The interval of the sum of several elements of one interval, at least one."""
+    x, count = given[0], site.count
+    if x.is_zero or count == 1:
+        return x
+    if count is not None and x.low > 0:
+        found = _widened(x.low * count, x.high * count)
+        return held(found.low, found.high, site.dtype)
+    if x.low >= 0:
+        return Interval(x.low, inf)
+    return Interval(-inf, x.high) if x.high <= 0 else ANY
+
+
+def total_magnitude(given: Sequence[Interval], site: Site) -> Interval:
+    return total((magnitude(given, site),), site)
+
+
+def total_square(given: Sequence[Interval], site: Site) -> Interval:
+    return total((square(given[0], site),), site)
+
+
+def norm(given: Sequence[Interval], site: Site) -> Interval:
+    """The interval of the Euclidean norm of several elements of one interval."""
+    ends = magnitude(given, site)
+    return ends if ends.is_zero else Interval(ends.low, inf)
+
+
+def total_product(given: Sequence[Interval], site: Site) -> Interval:
+    """The interval of the product of several elements of one interval."""
+    x = given[0]
+    if x.is_zero:
+        return x
+    return Interval(1 if x.low >= 1 else 0, 1 if x.high <= 1 else inf) if x.low >= 0 else ANY
+
+
+def logarithm_of_exponentials(given: Sequence[Interval], site: Site) -> Interval:
+    """The interval of the logarithm of a sum of exponentials, which is at least the largest exponent."""
+    return Interval(given[0].low, inf)
+
+
+def logarithm_of_total(given: Sequence[Interval], site: Site) -> Interval:
+    return logarithm((total(given, site),), site)
+
+
+def matrix_product(given: Sequence[Interval], site: Site) -> Interval:
+    """The interval of sums of products, of which only the sign is known."""
+    found = multiplied(given[0], given[1], site)
+    return found if found.why else accumulated((found,), site)
