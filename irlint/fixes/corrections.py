@@ -204,8 +204,8 @@ def _imported(problem: Problem, known: Known) -> Iterator[Edits]:
     version = known.model.format_version or ""
     if problem.node is None or problem.node.domain or not version.isdecimal():
         return
-    latest = max((opset for opset, needed in IR_VERSIONS.items() if needed <= int(version)), default=0)
-    for opset in range(latest, 0, -1):
+    newer = (since - 1 for since, needed in IR_VERSIONS.items() if needed > int(version))
+    for opset in range(min(RUNTIME_OPSETS[""], *newer), 0, -1):
         yield (Edit("opset", "opset_import", name="", value=opset),)
 
 

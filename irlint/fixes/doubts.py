@@ -346,11 +346,13 @@ def _makes_output_stale(case: Case) -> bool:
 
 def _changes_shared(case: Case) -> bool:
     """Whether entries change of a constant that several nodes use, other than as a target shape, and the faulty node is
-    not one of them: rather something between it and them is wrong."""
+    not one of them: rather something between it and them is wrong, unless as many problems disappear as it has
+    users."""
     names = {edit.name for edit in case.guess.edits if edit.kind == "constant" and edit.of == "entries"}
     for value, users in case.inputs.users.items() if names else ():
         if value.name in names and case.problem.node not in users and len(users) > SIBLINGS:
-            return not all(takes_target(user, value.name, case.inputs.known) for user in users)
+            all_fixed = len(case.outcome.fixed) >= len(users)
+            return not all_fixed and not all(takes_target(user, value.name, case.inputs.known) for user in users)
     return False
 
 
@@ -399,11 +401,16 @@ def _scrambles(case: Case) -> bool:
 def _fixes_more(case: Case) -> bool:
     """Whether a target gets a number in place of -1 or 0, or a size of 1, although the problem is that sizes are
     fixed."""
-    targets = (edit for edit in case.guess.edits if edit.kind == "constant" and edit.of == "entries")
-    pairs = [pair for edit in targets for pair in zip(edit.before or (), edit.value)]
-    return is_demand(case.problem) and any(
-        (one in (-1, 0) and other > 0) or (other == 1 != one and type(one) is int) for one, other in pairs
-    )
+    for edit in case.guess.edits if is_demand(case.problem) else ():
+        if edit.kind != "constant" or edit.of != "entries":
+            continue
+        users, pairs = case.inputs.users_of(edit.name), list(zip(edit.before or (), edit.value))
+        shapes = any(takes_target(user, edit.name, case.inputs.known) for user in users)
+        if any(one in (-1, 0) and other > 0 for one, other in pairs):
+            return True
+        if shapes and any(other == 1 != one and type(one) is int for one, other in pairs):
+            return True
+    return False
 
 
 #: The reasons not to suggest a guess that another mistake in the model may explain.

@@ -89,6 +89,10 @@ class Guesses(NodeEdits):
                     found[value] = found.get(value, 0) + 1
         return self._usual[key]
 
+    def _is_default_elsewhere(self, node: Node, name: str, default: object) -> bool:
+        """Whether another node of the operator has the default of an attribute, be it stated or not."""
+        return any(self.had(each, name) in (None, default) for each in self.of(node) if each is not node)
+
     def _speaks_against(self, node: Node, name: str, value: object, rank: int, likely: int) -> bool:
         """Whether similar nodes speak against changing an attribute: many of them have it and the new value is only a
         small number, or all of them have this node's axis."""
@@ -210,7 +214,7 @@ class Guesses(NodeEdits):
                     and name != "transA"
                     and other == default
                     and value in (0, 1)
-                    and not usual.get(other)
+                    and not self._is_default_elsewhere(node, name, other)
                     and name in FLAGS
                 )
                 unsure = unsure or (name in KERNELS and len(node.inputs) > 1 and not _is_regular(other, value))

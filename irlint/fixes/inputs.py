@@ -47,6 +47,10 @@ class Inputs:
         has = node is not None and edit.input is not None and edit.input < len(node.inputs)
         return node, node.inputs[edit.input] if has and node is not None and edit.input is not None else None
 
+    def users_of(self, name: str) -> Sequence[Node]:
+        """The nodes of the main graph that use the value of a name."""
+        return [user for value, several in self.users.items() if value.name == name for user in several]
+
     @cached_property
     def _by_index(self) -> dict[int, Node]:
         return {node.index: node for node in self.graph.nodes}

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from importlib import import_module
 
 from irlint import parsers
+from irlint.checks.equal_sizes import EQUAL_SIZES
+from irlint.checks.frozen import FROZEN_SIZE, NARROW_SIZE
 from irlint.dims import Shape
 from irlint.findings.edits import Edit
+from irlint.findings.faults import Rule, Severity
 from irlint.fixes.explaining import every_problem
 from irlint.fixes.outcomes import Outcome
 from irlint.inference.walk import inferred
@@ -50,6 +53,8 @@ class Rechecked:
                 fixed.append(each)
         outputs = {value.name for value in self.model.graph.outputs} if self.model.graph is not None else set()
         new = [each for each in after if left[_key(each)] > 0 and each.fault.severity.rank]
+        if reveals(edits):
+            new = [each for each in new if not may_be_hidden(each.fault.rule, each.fault.severity)]
         if not all(_may_appear(each, outputs) for each in new) or not any(each is problem for each in fixed):
             return None
         return Outcome(tuple(each for each in fixed if each.node is not None or each is problem), new=len(new))
@@ -122,6 +127,17 @@ class Rechecked:
         except (Unwritable, Damage, IndexError):
             return None
         return b"".join(piece if isinstance(piece, bytes) else data[piece[0] : piece[1]] for piece in pieces)
+
+
+def reveals(edits: Iterable[Edit]) -> bool:
+    """Whether edits only change which operators nodes have: the sizes behind an unknown operator are unknown, so that
+    nothing is reported about them."""
+    return all(edit.kind == "opset" or (edit.kind == "rename" and edit.of in ("operator", "domain")) for edit in edits)
+
+
+def may_be_hidden(rule: Rule, severity: Severity) -> bool:
+    """Whether it is a warning about sizes of the model's inputs."""
+    return severity is Severity.WARNING and rule in (FROZEN_SIZE, NARROW_SIZE, EQUAL_SIZES)
 
 
 def _key(problem: Problem) -> tuple[object, ...]:

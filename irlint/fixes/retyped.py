@@ -152,6 +152,9 @@ def _of_type(value: Value, dtype: str, likely: int, inputs: Inputs) -> Iterator[
         if maker is None or not isinstance(known, Tensor):
             return
         node = maker.node if maker.constant is None else None
+        if node is None and value in inputs.graph.constants:
+            yield Guess((inputs.guesses.constant(value, dtype, "type"),), likely)
+            return
         if node is None or node.op == inputs.known.format.input_node:
             yield Guess((inputs.guesses.declared(value, dtype, "type"),), likely)
             return

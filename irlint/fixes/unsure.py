@@ -140,9 +140,10 @@ def _inverse(node: Node) -> tuple[int, ...]:
 
 
 def _is_rather_swapped(case: Case) -> bool:
-    """Whether exchanged inputs of a node are as likely as an attribute that few other nodes have so."""
-    attributes = all(edit.kind == "attribute" for edit in case.guess.edits)
-    return attributes and case.guess.count < SIBLINGS and any(each.swaps for each in case.rivals)
+    """Whether exchanged inputs of a node are as likely as an attribute, or a Transpose, that few other nodes have
+    so."""
+    others = all(edit.kind == "attribute" or edit.name == TRANSPOSE for edit in case.guess.edits)
+    return others and case.guess.count < SIBLINGS and any(each.swaps for each in case.rivals)
 
 
 def _retypes_input(case: Case) -> bool:
