@@ -389,7 +389,8 @@ def _is_one_number_of_several(case: Case) -> bool:
     guesses = case.inputs.guesses
     if {guesses.had(each, edit.name) for each in guesses.of(case.node) if each is not case.node} == {edit.value}:
         return False
-    others = (each.edits[0] for each in case.rivals if len(each.edits) == 1)
+    least = case.guess.count if edit.name in TYPE_ATTRIBUTES else min(0, case.guess.count)
+    others = (each.edits[0] for each in case.rivals if len(each.edits) == 1 and each.count >= least)
     return any((each.kind, each.index, each.name) == (edit.kind, edit.index, edit.name) for each in others)
 
 

@@ -10,7 +10,7 @@ from irlint.dims import Expr, Shape
 from irlint.findings.edits import Edit
 from irlint.fixes.contents import JOIN, Contents
 from irlint.fixes.guess import MANY, OTHERS, SEVERAL, VERY_MANY, Guess
-from irlint.fixes.inserted import FLATTEN, TRANSPOSE
+from irlint.fixes.inserted import FLATTEN, TRANSPOSE, UNSQUEEZE
 from irlint.fixes.node_edits import NodeEdits
 from irlint.fixes.other_values import (
     FLAGS,
@@ -46,6 +46,9 @@ GROUP = "group"
 
 #: The attribute of ONNX that lists the pads at the start of each axis, and then those at the ends.
 PADS_OF_BOTH_ENDS = "pads"
+
+#: The operators whose axis is none of their input: a boundary between axes, or a new one.
+OF_NEW_AXES = (FLATTEN, UNSQUEEZE)
 
 #: Of at most this many inputs, each two are exchanged.
 FEW = 4
@@ -195,7 +198,7 @@ class Guesses(NodeEdits):
                 unlikely = held.get(name) == UNLIKELY and not is_default and other not in series
                 if not count and (unlikely or self._speaks_against(node, name, value, rank, likely)):
                     continue
-                if self._joins_batch(node, shapes, is_meant):
+                if self._takes_batch(node, name, shapes, is_meant):
                     likely, count = LAST, 0
                 elif count:
                     likely = USUAL
@@ -279,9 +282,13 @@ class Guesses(NodeEdits):
             return False
         return any(at and self._is_batch(shape[axis]) for at, axis in enumerate(perm))
 
-    def _joins_batch(self, node: Node, shapes: Sequence[Sequence[object]], axis: object) -> bool:
-        """Whether a Concat joins the dynamic batch axis of an input of the model."""
-        return node.op == JOIN and axis == 0 and any(each and self._is_batch(each[0]) for each in shapes)
+    def _takes_batch(self, node: Node, name: str, shapes: Sequence[Sequence[object]], axis: object) -> bool:
+        """Whether a Concat joins the dynamic batch axis of an input of the model, or an operator selects or combines
+        the elements of this axis."""
+        if node.op == JOIN:
+            return axis == 0 and any(each and self._is_batch(each[0]) for each in shapes)
+        taken = axis in (0, (0,)) and node.op not in OF_NEW_AXES
+        return taken and "ax" in name and bool(shapes) and bool(shapes[0]) and self._is_batch(shapes[0][0])
 
     def _is_batch(self, dim: object) -> bool:
         """Whether a size is the dynamic size of the first axis of an input of the model."""

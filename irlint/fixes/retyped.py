@@ -51,7 +51,8 @@ def retyped(problem: Problem, node: Node, inputs: Inputs) -> Iterator[Guess]:
                 mixed = problem.fault.rule is ELEMENT_TYPES_DIFFER
                 likely = GUESS if mixed and _is_converted(known.dtype, dtype) else SELDOM
                 yield from _exchanged(value, dtype, inputs)
-                at_source = [replaced(guess, count=there) for guess in _of_type(value, dtype, likely, inputs)]
+                found = _of_type(value, dtype, likely, inputs)
+                at_source = [replaced(guess, count=there or guess.count) for guess in found]
                 casts = []
                 if inputs.known.format.writer == "onnx":
                     cast = inputs.guesses.inserted(CAST, node, port, (("to", dtype),))
@@ -135,7 +136,7 @@ def _constant_of_type(
         yield Guess((inputs.guesses.inserted(CAST, node, port, (("to", dtype),)),), GUESS)
     if similar and not others:
         return
-    stored = sum(dtype_of(type_of(each)) == dtype for each in inputs.graph.constants)
+    stored = sum(dtype_of(type_of(each)) == dtype for each in (*inputs.graph.constants, *there) if each is not None)
     yield Guess((inputs.guesses.constant(value, dtype, "type"),), SELDOM, count=stored)
     for other in others if len(inputs.users.get(value, ())) > 1 else ():
         held = type_of(other)
@@ -165,7 +166,7 @@ def _of_type(value: Value, dtype: str, likely: int, inputs: Inputs) -> Iterator[
         for name in (each for each in TYPE_ATTRIBUTES if each in given):
             number = NUMBERED_TYPES.index(dtype) + 1 if isinstance(given[name], int) else None
             edit = inputs.guesses.attribute(node, name, dtype if number is None else number, given[name])
-            yield Guess((edit,), USUAL, node)
+            yield Guess((edit,), USUAL, node, count=inputs.guesses.usual(node, name).get(edit.value, 0))
             return
         first = node.inputs[0] if node.inputs else None
         before = inputs.known.types.get(first) if first is not None else None

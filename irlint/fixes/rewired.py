@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 
 from irlint.dims import Shape
+from irlint.findings.edits import Edit
 from irlint.fixes.contents import entries_of
 from irlint.fixes.guess import Guess
 from irlint.fixes.inputs import Inputs
@@ -14,6 +15,10 @@ from irlint.fixes.other_values import LAST, SELDOM, SPATIAL, USUAL
 from irlint.inference.origins import Makers, inputs_of, shape_of
 from irlint.model import Node, Value
 from irlint.model.tensor import INTEGERS, Tensor, Type
+
+
+#: The operator that gives the shape of its input.
+SHAPE = "Shape"
 
 
 def rewired(nodes: Sequence[Node], inputs: Inputs) -> Iterator[Guess]:
@@ -43,15 +48,23 @@ def moved(node: Node, inputs: Inputs) -> Iterator[Guess]:
         yield Guess(edits, USUAL if alike else SELDOM, count=int(alike))
 
 
-def bypassed(node: Node, inputs: Inputs) -> Iterator[Guess]:
+def bypassed(node: Node, nodes: Sequence[Node], inputs: Inputs) -> Iterator[Guess]:
     """Connects what a Transpose takes, in place of its result. One behind an input of the model was probably added,
-    because the layout of the input was taken for another one."""
+    because the layout of the input was taken for another one; and one whose result only gives its shape."""
     for port, value in enumerate(node.inputs):
         before = reordered(value, inputs.makers)
         if before is not None:
-            called = f"{inputs.guesses.called(before)}, without the Transpose,"
             count = 1 if before in inputs.graph.inputs else -1
-            yield Guess((inputs.guesses.connected(before, node, port, called),), SELDOM, count=count)
+            yield Guess((_without(before, node, port, inputs),), SELDOM, count=count)
+    for each in nodes:
+        users = inputs.users.get(each.outputs[0], ()) if each.outputs[0] is not None else ()
+        before = reordered(each.outputs[0], inputs.makers)
+        if before is not None and users and all(user.op == SHAPE for user in users):
+            yield Guess(tuple(_without(before, user, 0, inputs) for user in users), SELDOM, each, count=1)
+
+
+def _without(before: Value, node: Node, port: int, inputs: Inputs) -> Edit:
+    return inputs.guesses.connected(before, node, port, f"{inputs.guesses.called(before)}, without the Transpose,")
 
 
 def weights_as_elsewhere(node: Node, inputs: Inputs) -> Iterator[Guess]:

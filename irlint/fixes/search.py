@@ -211,6 +211,9 @@ class Search:
             best = [each for each in best if not strands(self._case(each, problem))] or best
         if len(groups(best)) > 1:
             best = [each for each in best if self._keeps_order(each)] or best
+        if len(groups(best)) > 1:
+            fewest = min(len(self.inputs.disconnected(each.guess.edits)) for each in best)
+            best = [each for each in best if len(self.inputs.disconnected(each.guess.edits)) == fewest]
         if len(groups(best)) > 1 and is_demand(problem):
             least = min(self._demands(each, problem) for each in best)
             best = [each for each in best if self._demands(each, problem) == least]
@@ -277,7 +280,7 @@ class Search:
             yield batched(node, guesses) if problem.is_error else iter(())
         before = transposed_before(node, nodes, guesses) if problem.is_error else ()
         is_grave = problem.is_error or is_demand(problem)
-        yield chain(self._at_others(nodes, node, guesses), bypassed(node, inputs) if is_grave else (), before)
+        yield chain(self._at_others(nodes, node, guesses), bypassed(node, nodes, inputs) if is_grave else (), before)
         yield chain(inputs.unused([node, *nodes], {}), resized(problem, clashing, guesses, trials))
         ends = dict.fromkeys(end for value, axis in clashing for end in self.clashes.ends(value, axis))
         shapes = [

@@ -313,7 +313,7 @@ class Suggestions:
             if suggestion.fix is None:
                 return suggestion if first is None else first
             if self._is_confirmed(suggestion.fix, problem):
-                return replaced(suggestion, sure=not refused)
+                return replaced(suggestion, sure=all(map(self.rechecked.is_writable, refused)))
             first = suggestion if first is None else first
             refused += found.alternatives
         return first
