@@ -141,7 +141,8 @@ class Blocks:
         input, or else at two. One input is not given a value that another one has."""
         others = self.twins(node)
         edits = []
-        for port, value in enumerate(self.wired(node) if others else ()):
+        wired = self.wired(node) if others else []
+        for port, value in enumerate(wired if self._is_aligned(node, wired) else ()):
             before = node.inputs[port] if port < len(node.inputs) else None
             if value is not None and value is not before:
                 edits.append(
@@ -151,9 +152,36 @@ class Blocks:
                 edits.append(edit)
         held = {value.name for value in node.inputs if value is not None}
         alone = (edit for edit in edits if edit.kind != "input" or edit.value not in held)
-        yield from (Guess((edit,), USUAL, count=len(others)) for edit in alone)
+        yield from (Guess(self._likewise(edit, node), USUAL, count=len(others)) for edit in alone)
         if len(edits) == PORTS:
             yield Guess(tuple(edits), USUAL)
+
+    def _is_aligned(self, node: Node, wired: Sequence[Value | None]) -> bool:
+        """Whether a node has the place of its twins: it has the counterpart of a computed value, or their inputs in
+        another order, or the same users. Exporters may number the nodes of the first block otherwise."""
+        held = [value for value in node.inputs if value is not None]
+        if any(value in wired and not self.guesses.makers.is_constant(value) for value in held):
+            return True
+        several = len(held) > 1 and {*held} <= {*wired}
+        return several or all(self._users(each) == self._users(node) for each in self.twins(node))
+
+    def _users(self, node: Node) -> set[Place]:
+        """The places of the users of the results of a node."""
+        results = (value for value in node.outputs if value is not None)
+        return {_place(user)[0] for value in results for user in self.guesses.users.get(value, ())}
+
+    def _likewise(self, edit: Edit, node: Node) -> tuple[Edit, ...]:
+        """An edit; if it inserts a node, also the edits that insert it before the other users of the value, as their
+        twins have it."""
+        before = node.inputs[edit.input] if edit.kind == "insert" and edit.input is not None else None
+        users = self.guesses.users.get(before, ()) if before is not None else ()
+        places = ((user, port) for user in users for port, value in enumerate(user.inputs) if value is before)
+        found = [edit]
+        for user, port in places if before is not None else ():
+            other = self._lost(user, port, before, self.twins(user)) if user is not node else None
+            if other is not None and (other.name, other.value, other.inputs) == (edit.name, edit.value, edit.inputs):
+                found.append(other)
+        return tuple(found)
 
     def _lost(self, node: Node, port: int, before: Value, others: Sequence[Node]) -> Edit | None:
         """Inserts the node that all twins have before an input, behind the counterpart of the value that is there."""

@@ -70,6 +70,24 @@ def retyped(problem: Problem, node: Node, inputs: Inputs) -> Iterator[Guess]:
                     yield from (*at_source, *casts)
 
 
+def sources(node: Node, inputs: Inputs) -> list[Node]:
+    """The nodes that give the inputs of a node their element types: those that compute the first inputs of each other,
+    at most ``TYPED_NODES`` before each input."""
+    found: dict[Node, None] = {}
+    for value in node.inputs:
+        for _ in range(TYPED_NODES):
+            maker = inputs.makers.of(value) if value is not None else None
+            made = maker.node if maker is not None and maker.constant is None else None
+            if value is None or made is None or not made.inputs:
+                break
+            found[made] = None
+            first = made.inputs[0]
+            if first is None or dtype_of(inputs.known.types.get(first)) != dtype_of(inputs.known.types.get(value)):
+                break
+            value = first
+    return list(found)
+
+
 def _exchanged(value: Value, dtype: str, inputs: Inputs) -> Iterator[Guess]:
     """Exchanges two outputs of a node wherever they are used: the other one has the wanted element type."""
     maker = inputs.makers.of(value)

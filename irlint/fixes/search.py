@@ -52,7 +52,7 @@ from irlint.fixes.ranking import (
     shared,
 )
 from irlint.fixes.rechecking import Rechecked
-from irlint.fixes.retyped import behind, retyped
+from irlint.fixes.retyped import behind, retyped, sources
 from irlint.fixes.rewired import bypassed, moved, rewired, weights_as_elsewhere
 from irlint.fixes.rivals import explaining, with_rivals, with_strides
 from irlint.fixes.sizes import batched, declared_as_sibling, declared_otherwise, leaves_sizes, resized
@@ -246,6 +246,9 @@ class Search:
             return
         if problem.fault.rule.family == ELEMENT_TYPES:
             yield chain(self._as_twins(node), inputs.as_in_other_blocks(node))
+            makers = sources(node, inputs)
+            yield (replaced(guess, within=each) for each in makers for guess in inputs.blocks.as_wired(each))
+            yield (replaced(guess, within=each) for each in makers for guess in inputs.left_over_of_type(each))
             yield chain(inputs.left_over_of_type(node), inputs.left_over_before(node), as_other_users(node, guesses))
             yield (each for each in guesses.at(node) if each.swaps)
             yield chain(moved(node, inputs), retyped(problem, node, inputs))
@@ -259,9 +262,8 @@ class Search:
         nodes = list(dict.fromkeys((*self.clashes.emptying(nodes), *nodes)))
         yield (replaced(guess, within=each) for each in nodes for guess in inputs.blocks.as_wired(each))
         yield weights_as_elsewhere(node, inputs)
-        yield chain(inputs.left_over([node, *nodes]), inputs.left_over_before(node))
+        yield chain(inputs.left_over([node, *nodes]), inputs.left_over_before(node), with_left_over(node, inputs))
         yield chain.from_iterable(as_other_users(each, guesses) for each in (node, *nodes[:NODES]))
-        yield with_left_over(node, inputs)
         yield joined_left_over([node, *nodes], inputs) if problem.is_error else iter(())
         yield declared_as_sibling(node, guesses) if problem.is_error else iter(())
         yield guesses.contents.copied(node)
