@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from irlint.findings import wording
@@ -22,6 +23,9 @@ ALIKE, OF_ONE_KIND = 0.8, 0.6
 
 #: A slip of the pen: the misspelled name differs from the right one in at most this many letters.
 SLIP = 2
+
+#: A mark that programs append to a name: ``_1``, ``.1``, ``:0`` or ``_``.
+MARK = re.compile(r"[._:]\d*$")
 
 #: An input with which nodes are asked whether they return it unchanged, as an Identity that renames a weight does.
 PROBE = Tensor("float32", (3, 5))
@@ -48,6 +52,9 @@ def close_value(value: Value, user: Node | None, graph: Graph, unused: list[Valu
     if len(inputs) == len(graph.undefined) == 1 and _contains(inputs[0].name, value.name):
         if _is_accepted(inputs[0], value, user, known):
             return inputs[0].name
+    for each in _definitions(graph):
+        if is_marked(each.name, value.name, graph) and _is_accepted(each, value, user, known):
+            return each.name
     for values, others_use_it in ((unused, False), (_definitions(graph), True)):
         names = {
             each.name: each
@@ -119,6 +126,18 @@ def _is_slip(name: str, other: str) -> bool:
     if max(len(name), len(other)) - start - end <= SLIP:
         return True
     return other.endswith(name.lstrip("/")) or name.endswith(other.lstrip("/"))
+
+
+def is_marked(one: str, other: str, graph: Graph) -> bool:
+    """Whether one of two names is the other one with a mark at its end, such as ``_1``, ``.1`` and ``:0``, and no two
+    other names of the graph differ like this."""
+    short, long = sorted((one, other), key=len)
+    mark = MARK.search(long)
+    if mark is None or long[: mark.start()] != short:
+        return False
+    names = {each.name for each in _definitions(graph)} - {one, other}
+    found = ((name, MARK.search(name)) for name in names)
+    return not any(each is not None and each[0][0] == mark[0][0] and name[: each.start()] in names for name, each in found)
 
 
 def _is_accepted(candidate: Value, value: Value, user: Node | None, known: Known) -> bool:

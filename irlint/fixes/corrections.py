@@ -18,7 +18,7 @@ from irlint.binding.calls import (
 )
 from irlint.checks.declared import SHAPE_CONTRADICTED, TYPE_CONTRADICTED
 from irlint.checks.initializers import INITIALIZER_NOT_INPUT
-from irlint.checks.intended import spare_values
+from irlint.checks.intended import is_marked, spare_values
 from irlint.checks.names import DUPLICATE_NAME
 from irlint.checks.structure import CYCLE, UNDEFINED_NAME, backward_inputs
 from irlint.checks.versions import IR_VERSION_TOO_NEW, OPSET_TOO_NEW
@@ -372,7 +372,8 @@ def _reconnected(problem: Problem, known: Known) -> Iterator[Edits]:
         almost = closest(value.name, [problem.fault.intended], ALMOST)
         left = [each for each in spare_values(graph) if each.name != problem.fault.intended]
         left = [each for each in left if each not in graph.outputs and each not in graph.inputs]
-        sure = is_spelled_alike(value.name, problem.fault.intended) or (
+        sure = is_spelled_alike(value.name, problem.fault.intended) or is_marked(value.name, problem.fault.intended, graph)
+        sure = sure or (
             almost and not left and not names_another_operator(value.name, problem.fault.intended, graph)
         )
         if problem.fault.intended and (sure or (set(unused) <= {other} and not lost)):

@@ -49,7 +49,8 @@ def changes_sizes(edit: Edit) -> bool:
 @record
 class Case:
     """A guess that fixes a problem, with its outcome. ``problems`` are all problems of the model, ``rivals`` other
-    guesses that fix as much. It is ``outranked`` by a guess against which only likeness speaks."""
+    guesses that fix as much. It is ``outranked`` by a guess against which only likeness speaks. With ``left_over``, an
+    unused value fixes the problem, too."""
 
     guess: Guess
     problem: Problem
@@ -58,6 +59,7 @@ class Case:
     inputs: Inputs
     rivals: Sequence[Guess] = ()
     outranked: bool = False
+    left_over: bool = False
 
     @property
     def node(self) -> Node:

@@ -53,11 +53,18 @@ class Rechecked:
                 fixed.append(each)
         outputs = {value.name for value in self.model.graph.outputs} if self.model.graph is not None else set()
         new = [each for each in after if left[_key(each)] > 0 and each.fault.severity.rank]
+        new = [each for each in new if not self._is_known(each)]
         if reveals(edits):
             new = [each for each in new if not may_be_hidden(each.fault.rule, each.fault.severity)]
         if not all(_may_appear(each, outputs) for each in new) or not any(each is problem for each in fixed):
             return None
         return Outcome(tuple(each for each in fixed if each.node is not None or each is problem), new=len(new))
+
+    def _is_known(self, problem: Problem) -> bool:
+        """Whether another node already limits the same sizes of the inputs in the same way."""
+        return bool(problem.sizes) and any(
+            (each.fault.rule, each.sizes) == (problem.fault.rule, problem.sizes) for each in self.problems
+        )
 
     def stays_at_node(self, edits: Sequence[Edit], problem: Problem) -> bool:
         """Whether the node of a problem has the same error or warning after edits, or one that it did not have.

@@ -128,6 +128,7 @@ class Search:
         alternatives = different(each.guess.edits for each in best)
         if len(alternatives) > 1 and any(each.outcome.in_body for each in best):
             return None
+        case = replaced(case, left_over=trials is not None and self._may_take_left_over(problem, trials))
         written = not any(changes_sizes(each) or self._transposes_constant(each) for each in best[0].guess.edits)
         or_help = self._or_help(problem, case.guess) or (may_lack_node(case) and len(alternatives) == 1)
         return Found(alternatives, shared(best), not is_unsure(case), written, or_help)
@@ -137,6 +138,14 @@ class Search:
         unproven = bool(rivals) and tried.guess.count <= 0
         outranked = unproven and any(each.order <= tried.order for each in self.against)
         return Case(tried.guess, problem, tried.outcome, self.problems, self.inputs, others, outranked)
+
+    def _may_take_left_over(self, problem: Problem, trials: Trials | WholeTrials) -> bool:
+        """Whether an unused value in place of an input of the node fixes a problem."""
+        node = problem.node
+        if node is None or not self.inputs.may_take_left_over(node):
+            return False
+        several = self.inputs.unused([node], {}, any_rank=True)
+        return any(trials.outcome(each.edits, problem) is not None for each in several)
 
     def _demands(self, tried: Tried, problem: Problem) -> int:
         """The number of requirements that the node has after a guess."""

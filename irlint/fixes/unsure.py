@@ -55,11 +55,8 @@ def _is_of_a_warning(case: Case) -> bool:
 
 
 def _leaves_value_over(case: Case) -> bool:
-    """Whether an unused value remains that the node could take. An axis that is out of range is out of range in a value
-    of the same rank, too."""
-    node, is_decided = case.problem.node, case.problem.is_error or is_demand(case.problem)
-    is_decided = is_decided and case.problem.fault.rule is not AXIS_OUT_OF_RANGE
-    return not _connects(case.guess) and is_decided and node is not None and case.inputs.may_take_left_over(node)
+    """Whether an unused value remains that the node could take."""
+    return not _connects(case.guess) and case.left_over
 
 
 def _leaves_index_over(case: Case) -> bool:
