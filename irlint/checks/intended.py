@@ -46,7 +46,7 @@ def close_value(value: Value, user: Node | None, graph: Graph, unused: list[Valu
     digits belongs to another block and is not proposed. A name that other nodes use is proposed only if it is a slip
     (see ``_is_slip``) and no initializer.
     """
-    wanted = plain(value.name)
+    wanted = _without_numbers(value.name)
     stored = set(graph.constants).difference(graph.inputs)
     inputs = [each for each in unused if each in graph.inputs and each not in graph.constants]
     if len(inputs) == len(graph.undefined) == 1 and _contains(inputs[0].name, value.name):
@@ -59,7 +59,7 @@ def close_value(value: Value, user: Node | None, graph: Graph, unused: list[Valu
         names = {
             each.name: each
             for each in values
-            if plain(each.name) != wanted
+            if _without_numbers(each.name) != wanted
             and not (others_use_it and (each in stored or not _is_slip(value.name, each.name)))
         }
         close = wording.closest(value.name, names, ALIKE)
@@ -137,7 +137,9 @@ def is_marked(one: str, other: str, graph: Graph) -> bool:
         return False
     names = {each.name for each in _definitions(graph)} - {one, other}
     found = ((name, MARK.search(name)) for name in names)
-    return not any(each is not None and each[0][0] == mark[0][0] and name[: each.start()] in names for name, each in found)
+    return not any(
+        each is not None and each[0][0] == mark[0][0] and name[: each.start()] in names for name, each in found
+    )
 
 
 def _is_accepted(candidate: Value, value: Value, user: Node | None, known: Known) -> bool:
@@ -205,6 +207,11 @@ def _all_accept(type: Tensor, users: list[tuple[Node, Value]], known: Known) -> 
         if answer is None or answer.outputs is None or answer.faults:
             return False
     return bool(users)
+
+
+def _without_numbers(name: str) -> str:
+    """A name without its numbers and what separates them: ``/Shape_output`` of ``/Shape_3_output_0``."""
+    return re.sub(r"[_.]?\d+", "", name)
 
 
 def plain(name: str) -> str:

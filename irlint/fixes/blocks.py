@@ -12,8 +12,11 @@ from irlint.fixes.guess import SEVERAL, Guess
 from irlint.fixes.guesses import STRIDES, Guesses
 from irlint.fixes.inserted import CAST, RESHAPE
 from irlint.fixes.other_values import USUAL
+from irlint.inference.known import Known
+from irlint.inference.origins import Makers
 from irlint.lazy_typing import Any
-from irlint.model import Node, Value
+from irlint.model import Graph, Node, Value
+from irlint.model.order import users
 from irlint.model.tensor import FLOATS, Tensor, Type
 from irlint.records import replaced
 
@@ -52,6 +55,10 @@ class Blocks:
         return [
             each for found, each in others if len({pair for pair in zip(found, numbers) if pair[0] != pair[1]}) == 1
         ]
+
+    def aligned_twins(self, node: Node) -> list[Node]:
+        """The twins of a node, if it is connected as they are."""
+        return self.twins(node) if self._is_aligned(node, self.wired(node)) else []
 
     @cached_property
     def differing(self) -> list[tuple[Node, Guess]]:
@@ -101,12 +108,9 @@ class Blocks:
         maker = self.guesses.makers.of(value)
         made = maker.node if maker is not None else None
         place, numbers = _place(made) if made is not None else _place_of_name("", value.name)
-        own, other = _place(node)[1], _place(twin)[1]
-        places = [at for at, (one, two) in enumerate(zip(own, other)) if one != two]
-        if places[0] >= len(numbers):
+        wanted = _moved(numbers, _place(twin)[1], _place(node)[1])
+        if wanted is None:
             return value if not numbers and not self._is_weight(value) else None
-        moved = {at: int(numbers[at]) - int(other[at]) + int(own[at]) for at in places if at < len(numbers)}
-        wanted = tuple(str(moved.get(at, each)) for at, each in enumerate(numbers))
         if made is None:
             return self._constants.get((place, wanted))
         found = next((each for name, each in self._by_place.get(place, ()) if name == wanted), None)
@@ -221,6 +225,27 @@ class Blocks:
         value = node.inputs[what]
         if value is not None and self.guesses.makers.is_constant(value):
             yield from self.guesses.contents.held_otherwise(node, what, value, after, USUAL)
+
+
+def blocks_of(known: Known, graph: Graph) -> Blocks:
+    """The blocks of the main graph of a model."""
+    return Blocks(Guesses(known, graph, Makers(known), users(graph)))
+
+
+def _moved(numbers: Numbers, before: Numbers, after: Numbers) -> Numbers | None:
+    """The numbers in a name of the block of one node, for the block of its twin; None if no number stands where those
+    of the two nodes differ."""
+    places = [at for at, (one, two) in enumerate(zip(before, after)) if one != two]
+    if places[0] >= len(numbers):
+        return None
+    moved = {at: int(numbers[at]) - int(before[at]) + int(after[at]) for at in places if at < len(numbers)}
+    return tuple(str(moved.get(at, each)) for at, each in enumerate(numbers))
+
+
+def is_named_as(name: str, node: Node, other: str, twin: Node) -> bool:
+    """Whether a name is in the block of a node what another one is in the block of its twin."""
+    (place, numbers), (there, others) = _place_of_name("", name), _place_of_name("", other)
+    return place == there and numbers == _moved(others, _place(twin)[1], _place(node)[1])
 
 
 def _place(node: Node) -> tuple[Place, Numbers]:

@@ -3,7 +3,7 @@ are declared with another type."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import combinations
 
 from irlint.binding.calls import (
@@ -25,7 +25,9 @@ from irlint.checks.versions import IR_VERSION_TOO_NEW, OPSET_TOO_NEW
 from irlint.findings.edits import Edit
 from irlint.findings.faults import Rule
 from irlint.findings.wording import closest
+from irlint.fixes.blocks import blocks_of
 from irlint.fixes.lost_inputs import UNUSED, given_back
+from irlint.fixes.lost_nodes import lost_at_twins
 from irlint.fixes.names import is_spelled_alike, may_be_renamed, names_another_operator
 from irlint.fixes.redeclared import declared_as_stored, output_as_given
 from irlint.fixes.tidy import USUAL_IR_VERSION
@@ -340,20 +342,31 @@ def _added(problem: Problem, known: Known) -> Iterator[Edits]:
                     "rename", "attribute", problem.graph, node.label, node.index, unknown, name, op=node.op, layer=layer
                 ),
             )
-    values: dict[object, None] = {}
-    for each in graphs(known.model):
-        for other in each.nodes:
-            held = other.attributes.get(name) if other.op == node.op else None
-            if held is not None and held.reference is None and isinstance(held.value, (int, float, str, list, tuple)):
-                values[tuple(held.value) if isinstance(held.value, list) else held.value] = None
-    if name == TO:
-        values.update(dict.fromkeys(NUMBERED_TYPES.index(each) + 1 for each in LIKELY_TYPES))
-    elif name == AXIS:
-        given = known.types.get(node.inputs[0]) if node.inputs and node.inputs[0] is not None else None
-        rank = given.rank if isinstance(given, Tensor) else None
-        values.update(dict.fromkeys(range(rank if rank is not None else AXES)))
+    graph = known.model.graph
+    twins = blocks_of(known, graph).aligned_twins(node) if graph is not None and not problem.graph else []
+    values = _held(twins, name)
+    if len(values) != 1:
+        values = _held((each for graph in graphs(known.model) for each in graph.nodes if each.op == node.op), name)
+        values.update(_likely(node, name, known))
     for value in values:
         yield (_set(problem, node, name, value),)
+
+
+def _held(nodes: Iterable[Node], name: str) -> dict[object, None]:
+    """The values that nodes have as an attribute."""
+    held = (each.attributes.get(name) for each in nodes)
+    values = (each.value for each in held if each is not None and each.reference is None)
+    known = (each for each in values if isinstance(each, (int, float, str, list, tuple)))
+    return dict.fromkeys(tuple(each) if isinstance(each, list) else each for each in known)
+
+
+def _likely(node: Node, name: str, known: Known) -> Iterable[object]:
+    """Likely values of an attribute that names an element type or an axis."""
+    if name == TO:
+        return [NUMBERED_TYPES.index(each) + 1 for each in LIKELY_TYPES]
+    given = known.types.get(node.inputs[0]) if node.inputs and node.inputs[0] is not None else None
+    rank = given.rank if isinstance(given, Tensor) else None
+    return range(rank if rank is not None else AXES) if name == AXIS else ()
 
 
 def _reconnected(problem: Problem, known: Known) -> Iterator[Edits]:
@@ -372,10 +385,10 @@ def _reconnected(problem: Problem, known: Known) -> Iterator[Edits]:
         almost = closest(value.name, [problem.fault.intended], ALMOST)
         left = [each for each in spare_values(graph) if each.name != problem.fault.intended]
         left = [each for each in left if each not in graph.outputs and each not in graph.inputs]
-        sure = is_spelled_alike(value.name, problem.fault.intended) or is_marked(value.name, problem.fault.intended, graph)
-        sure = sure or (
-            almost and not left and not names_another_operator(value.name, problem.fault.intended, graph)
+        sure = is_spelled_alike(value.name, problem.fault.intended) or is_marked(
+            value.name, problem.fault.intended, graph
         )
+        sure = sure or (almost and not left and not names_another_operator(value.name, problem.fault.intended, graph))
         if problem.fault.intended and (sure or (set(unused) <= {other} and not lost)):
             yield tuple(_as_inputs(value, problem.fault.intended, known, problem.graph))
         return
@@ -408,7 +421,7 @@ def _users(graph: Graph, path: str) -> Iterator[Node]:
 
 #: The functions that propose corrections, by rule.
 CORRECTIONS: dict[Rule, tuple[Callable[[Problem, Known], Iterator[Edits]], ...]] = {
-    UNDEFINED_NAME: (_reconnected,),
+    UNDEFINED_NAME: (_reconnected, lost_at_twins),
     DUPLICATE_NAME: (_alone,),
     CYCLE: (_outside,),
     ANOTHER_OPSET: (_intended,),

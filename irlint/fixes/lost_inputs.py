@@ -30,10 +30,9 @@ def given_back(problem: Problem, known: Known) -> Iterator[Edits]:
         return
     makers = Makers(known)
     if not problem.graph:
-        from irlint.fixes.blocks import Blocks
-        from irlint.fixes.guesses import Guesses
+        from irlint.fixes.blocks import blocks_of
 
-        wired = [each.edits for each in Blocks(Guesses(known, graph, makers, {})).as_wired(node)]
+        wired = [each.edits for each in blocks_of(known, graph).as_wired(node)]
         yield from wired[-1:]
     made = {each for other in graph.nodes for each in other.outputs}
     similar = [each for each in graph.nodes if each.op == node.op and each is not node]

@@ -16,7 +16,6 @@ from irlint.inference.origins import Makers, inputs_of, shape_of
 from irlint.model import Node, Value
 from irlint.model.tensor import INTEGERS, Tensor, Type
 
-
 #: The operator that gives the shape of its input.
 SHAPE = "Shape"
 
