@@ -136,10 +136,8 @@ def is_marked(one: str, other: str, graph: Graph) -> bool:
     if mark is None or long[: mark.start()] != short:
         return False
     names = {each.name for each in _definitions(graph)} - {one, other}
-    found = ((name, MARK.search(name)) for name in names)
-    return not any(
-        each is not None and each[0][0] == mark[0][0] and name[: each.start()] in names for name, each in found
-    )
+    marked = ((name, MARK.search(name)) for name in names)
+    return not any(found and found[0][0] == mark[0][0] and name[: found.start()] in names for name, found in marked)
 
 
 def _is_accepted(candidate: Value, value: Value, user: Node | None, known: Known) -> bool:

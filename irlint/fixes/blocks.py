@@ -178,13 +178,12 @@ class Blocks:
         """An edit; if it inserts a node, also the edits that insert it before the other users of the value, as their
         twins have it."""
         before = node.inputs[edit.input] if edit.kind == "insert" and edit.input is not None else None
-        users = self.guesses.users.get(before, ()) if before is not None else ()
-        places = ((user, port) for user in users for port, value in enumerate(user.inputs) if value is before)
         found = [edit]
-        for user, port in places if before is not None else ():
-            other = self._lost(user, port, before, self.twins(user)) if user is not node else None
-            if other is not None and (other.name, other.value, other.inputs) == (edit.name, edit.value, edit.inputs):
-                found.append(other)
+        for user in self.guesses.users.get(before, ()) if before is not None else ():
+            for port, value in enumerate(user.inputs if user is not node else ()):
+                other = self._lost(user, port, value, self.twins(user)) if value is before and value else None
+                if other and (other.name, other.value, other.inputs) == (edit.name, edit.value, edit.inputs):
+                    found.append(other)
         return tuple(found)
 
     def _lost(self, node: Node, port: int, before: Value, others: Sequence[Node]) -> Edit | None:

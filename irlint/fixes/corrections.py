@@ -347,7 +347,7 @@ def _added(problem: Problem, known: Known) -> Iterator[Edits]:
     values = _held(twins, name)
     if len(values) != 1:
         values = _held((each for graph in graphs(known.model) for each in graph.nodes if each.op == node.op), name)
-        values.update(_likely(node, name, known))
+        values.update(dict.fromkeys(_likely(node, name, known)))
     for value in values:
         yield (_set(problem, node, name, value),)
 
@@ -382,13 +382,12 @@ def _reconnected(problem: Problem, known: Known) -> Iterator[Edits]:
         other = next((each for each in unused if each.name == problem.fault.intended), None)
         maker = next((node for node in graph.nodes if other in node.outputs), None) if other is not None else None
         lost = other is not None and not may_be_renamed(other, maker, value, graph)
-        almost = closest(value.name, [problem.fault.intended], ALMOST)
-        left = [each for each in spare_values(graph) if each.name != problem.fault.intended]
+        intended = problem.fault.intended
+        left = [each for each in spare_values(graph) if each.name != intended]
         left = [each for each in left if each not in graph.outputs and each not in graph.inputs]
-        sure = is_spelled_alike(value.name, problem.fault.intended) or is_marked(
-            value.name, problem.fault.intended, graph
-        )
-        sure = sure or (almost and not left and not names_another_operator(value.name, problem.fault.intended, graph))
+        is_typo = bool(closest(value.name, [intended], ALMOST)) and not left
+        sure = is_spelled_alike(value.name, intended) or is_marked(value.name, intended, graph)
+        sure = sure or (is_typo and not names_another_operator(value.name, intended, graph))
         if problem.fault.intended and (sure or (set(unused) <= {other} and not lost)):
             yield tuple(_as_inputs(value, problem.fault.intended, known, problem.graph))
         return

@@ -159,21 +159,16 @@ def lost_at_twins(problem: Problem, known: Known) -> Iterator[Edits]:
     users = [(node, port) for node in graph.nodes for port, each in enumerate(node.inputs) if each is value]
     found: dict[Edits, None] = {}
     for twin in blocks.twins(users[0][0]) if users else ():
-        given = twin.inputs[users[0][1]] if users[0][1] < len(twin.inputs) else None
-        like = blocks.guesses.makers.of(given) if given is not None else None
-        if (
-            given is None
-            or like is None
-            or like.node is None
-            or not is_named_as(value.name, users[0][0], given.name, twin)
-        ):
+        node, port = users[0]
+        given = twin.inputs[port] if port < len(twin.inputs) else None
+        maker = blocks.guesses.makers.of(given) if given is not None else None
+        like = maker.node if maker is not None else None
+        if given is None or like is None or blocks.counterpart(given, twin, node) is not None:
             continue
-        names = _inputs_of_lost(like.node, twin, users[0][0], blocks)
-        attributes = _as_data(like.node)
-        if names is None or attributes is None or blocks.counterpart(given, twin, users[0][0]) is not None:
-            continue
-        if names and {value.name for value in _left_over(blocks)} <= set(names):
-            found[tuple(_inserted_before(users, like.node.op, attributes, names, blocks))] = None
+        names = _inputs_of_lost(like, twin, node, blocks) if is_named_as(value.name, node, given.name, twin) else None
+        attributes = _as_data(like)
+        if names and attributes is not None and {each.name for each in _left_over(blocks)} <= set(names):
+            found[tuple(_inserted_before(users, like.op, attributes, names, blocks))] = None
     if len(found) == 1:
         yield from found
 
@@ -218,10 +213,8 @@ def _as_data(node: Node) -> Attributes | None:
     """The attributes of a node as an inserted node takes them; None if it cannot be inserted."""
     if node.domain or node.bodies or len(node.outputs) != 1:
         return None
-    values = {
-        name: tuple(each.value) if isinstance(each.value, list) else each.value
-        for name, each in node.attributes.items()
-    }
+    held = {name: each.value for name, each in node.attributes.items()}
+    values = {name: tuple(value) if isinstance(value, list) else value for name, value in held.items()}
     if not all(isinstance(each, (int, float, str, tuple)) for each in values.values()):
         return None
     number = values.get("to")

@@ -138,8 +138,8 @@ def _inverse(node: Node) -> tuple[int, ...]:
 
 
 def _is_rather_swapped(case: Case) -> bool:
-    """Whether exchanged inputs of a node, or one Transpose less, are as likely as an attribute, or a Transpose, that few
-    other nodes have so."""
+    """Whether exchanged inputs of a node, or one Transpose less, are as likely as an attribute or a Transpose that few
+    other nodes have."""
     others = all(edit.kind == "attribute" or edit.name == TRANSPOSE for edit in case.guess.edits)
     return (
         others
