@@ -53,8 +53,26 @@ class Blocks:
         place, numbers = _place(node)
         others = self._by_place.get(place, ()) if numbers else ()
         return [
-            each for found, each in others if len({pair for pair in zip(found, numbers) if pair[0] != pair[1]}) == 1
+            each
+            for found, each in others
+            if len({pair for pair in zip(found, numbers) if pair[0] != pair[1]}) == 1
+            and self._is_counted_alike(place, found, numbers)
         ]
+
+    @cached_property
+    def _counts(self) -> dict[tuple[str, str, Numbers], set[str]]:
+        """The last numbers in the names of the nodes of an operator in each block."""
+        found: dict[tuple[str, str, Numbers], set[str]] = {}
+        for (op, begin, last), several in self._by_place.items():
+            for numbers, _ in several:
+                found.setdefault((op, begin, numbers), set()).add(last)
+        return found
+
+    def _is_counted_alike(self, place: Place, one: Numbers, other: Numbers) -> bool:
+        """Whether two blocks have the same nodes of an operator, but for one. Otherwise nodes with the same last number
+        differ in their place: exporters count the nodes of each block."""
+        held = [self._counts.get((*place[:2], numbers), set()) for numbers in (one, other)]
+        return len(held[0] ^ held[1]) <= 1
 
     def aligned_twins(self, node: Node) -> list[Node]:
         """The twins of a node, if it is connected as they are."""
@@ -68,7 +86,7 @@ class Blocks:
 
     def as_twins(self, node: Node) -> Iterator[Guess]:
         """Gives a constant or an attribute the numbers that all twins have."""
-        others = self.twins(node)
+        others = self.aligned_twins(node)
         for what in self._numbered(node) if others else ():
             found = {self.guesses.had(each, what) for each in others}
             before, after = self.guesses.had(node, what), found.pop()
@@ -113,6 +131,8 @@ class Blocks:
             return value if not numbers and not self._is_weight(value) else None
         if made is None:
             return self._constants.get((place, wanted))
+        if not self._is_counted_alike(place, numbers, wanted):
+            return None
         found = next((each for name, each in self._by_place.get(place, ()) if name == wanted), None)
         port = made.outputs.index(value) if value in made.outputs else 0
         return found.outputs[port] if found is not None and port < len(found.outputs) else None
