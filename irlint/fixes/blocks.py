@@ -74,10 +74,6 @@ class Blocks:
         held = [self._counts.get((*place[:2], numbers), set()) for numbers in (one, other)]
         return len(held[0] ^ held[1]) <= 1
 
-    def aligned_twins(self, node: Node) -> list[Node]:
-        """The twins of a node, if it is connected as they are."""
-        return self.twins(node) if self._is_aligned(node, self.wired(node)) else []
-
     @cached_property
     def differing(self) -> list[tuple[Node, Guess]]:
         """The nodes with a number that all their twins have otherwise, each with the guess that it has theirs."""
@@ -86,7 +82,7 @@ class Blocks:
 
     def as_twins(self, node: Node) -> Iterator[Guess]:
         """Gives a constant or an attribute the numbers that all twins have."""
-        others = self.aligned_twins(node)
+        others = self.twins(node)
         for what in self._numbered(node) if others else ():
             found = {self.guesses.had(each, what) for each in others}
             before, after = self.guesses.had(node, what), found.pop()
@@ -166,7 +162,7 @@ class Blocks:
         others = self.twins(node)
         edits = []
         wired = self.wired(node) if others else []
-        for port, value in enumerate(wired if self._is_aligned(node, wired) else ()):
+        for port, value in enumerate(wired):
             before = node.inputs[port] if port < len(node.inputs) else None
             if value is not None and value is not before:
                 edits.append(
@@ -179,20 +175,6 @@ class Blocks:
         yield from (Guess(self._likewise(edit, node), USUAL, count=len(others)) for edit in alone)
         if len(edits) == PORTS:
             yield Guess(tuple(edits), USUAL)
-
-    def _is_aligned(self, node: Node, wired: Sequence[Value | None]) -> bool:
-        """Whether a node has the place of its twins: it has the counterpart of a computed value, or their inputs in
-        another order, or the same users. Exporters may number the nodes of the first block otherwise."""
-        held = [value for value in node.inputs if value is not None]
-        if any(value in wired and not self.guesses.makers.is_constant(value) for value in held):
-            return True
-        several = len(held) > 1 and {*held} <= {*wired}
-        return several or all(self._users(each) == self._users(node) for each in self.twins(node))
-
-    def _users(self, node: Node) -> set[Place]:
-        """The places of the users of the results of a node."""
-        results = (value for value in node.outputs if value is not None)
-        return {_place(user)[0] for value in results for user in self.guesses.users.get(value, ())}
 
     def _likewise(self, edit: Edit, node: Node) -> tuple[Edit, ...]:
         """An edit; if it inserts a node, also the edits that insert it before the other users of the value, as their

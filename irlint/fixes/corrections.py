@@ -343,7 +343,7 @@ def _added(problem: Problem, known: Known) -> Iterator[Edits]:
                 ),
             )
     graph = known.model.graph
-    twins = blocks_of(known, graph).aligned_twins(node) if graph is not None and not problem.graph else []
+    twins = blocks_of(known, graph).twins(node) if graph is not None and not problem.graph else []
     values = _held(twins, name)
     if len(values) != 1:
         values = _held((each for graph in graphs(known.model) for each in graph.nodes if each.op == node.op), name)
