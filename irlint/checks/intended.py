@@ -135,9 +135,9 @@ def is_marked(one: str, other: str, graph: Graph) -> bool:
     mark = MARK.search(long)
     if mark is None or long[: mark.start()] != short:
         return False
-    names = {each.name for each in _definitions(graph)} - {one, other}
-    marked = ((name, MARK.search(name)) for name in names)
-    return not any(found and found[0][0] == mark[0][0] and name[: found.start()] in names for name, found in marked)
+    names = {each.name for each in _definitions(graph)} | {short}
+    others = ((name, MARK.search(name)) for name in names if name not in (one, other))
+    return not any(found and found[0][0] == mark[0][0] and name[: found.start()] in names for name, found in others)
 
 
 def _is_accepted(candidate: Value, value: Value, user: Node | None, known: Known) -> bool:

@@ -25,9 +25,7 @@ from irlint.checks.versions import IR_VERSION_TOO_NEW, OPSET_TOO_NEW
 from irlint.findings.edits import Edit
 from irlint.findings.faults import Rule
 from irlint.findings.wording import closest
-from irlint.fixes.blocks import blocks_of
 from irlint.fixes.lost_inputs import UNUSED, given_back
-from irlint.fixes.lost_nodes import lost_at_twins
 from irlint.fixes.names import is_spelled_alike, may_be_renamed, names_another_operator
 from irlint.fixes.redeclared import declared_as_stored, output_as_given
 from irlint.fixes.tidy import USUAL_IR_VERSION
@@ -342,6 +340,8 @@ def _added(problem: Problem, known: Known) -> Iterator[Edits]:
                     "rename", "attribute", problem.graph, node.label, node.index, unknown, name, op=node.op, layer=layer
                 ),
             )
+    from irlint.fixes.blocks import blocks_of
+
     graph = known.model.graph
     twins = blocks_of(known, graph).twins(node) if graph is not None and not problem.graph else []
     values = _held(twins, name)
@@ -365,13 +365,14 @@ def _likely(node: Node, name: str, known: Known) -> Iterable[object]:
     if name == TO:
         return [NUMBERED_TYPES.index(each) + 1 for each in LIKELY_TYPES]
     given = known.types.get(node.inputs[0]) if node.inputs and node.inputs[0] is not None else None
-    rank = given.rank if isinstance(given, Tensor) else None
-    return range(rank if rank is not None else AXES) if name == AXIS else ()
+    count = AXES if not isinstance(given, Tensor) or given.rank is None else given.rank
+    return range(count) if name == AXIS else ()
 
 
 def _reconnected(problem: Problem, known: Known) -> Iterator[Edits]:
-    """Connects the intended value as every input that has the undefined name. For an undefined output of the graph,
-    renames another value instead, first one of a node of which nothing uses any output."""
+    """Connects the intended value as every input that has the undefined name, and inserts the node that computed it in
+    other blocks. For an undefined output of the graph, renames another value instead, first one of a node of which
+    nothing uses any output."""
     graph = next(each for each in graphs(known.model) if each.path == problem.graph)
     value = next((each for each in graph.undefined if each.name == problem.value), None)
     if value is None:
@@ -379,17 +380,20 @@ def _reconnected(problem: Problem, known: Known) -> Iterator[Edits]:
     made = {each for node in graph.nodes for each in node.outputs}
     unused = [each for each in spare_values(graph) if each in made and each not in graph.outputs]
     if value not in graph.outputs:
-        other = next((each for each in unused if each.name == problem.fault.intended), None)
+        intended = problem.fault.intended
+        other = next((each for each in unused if each.name == intended), None)
         maker = next((node for node in graph.nodes if other in node.outputs), None) if other is not None else None
         lost = other is not None and not may_be_renamed(other, maker, value, graph)
-        intended = problem.fault.intended
-        left = [each for each in spare_values(graph) if each.name != intended]
-        left = [each for each in left if each not in graph.outputs and each not in graph.inputs]
+        named = {each.name for each in (*graph.outputs, *graph.inputs)} | {intended}
+        left = [each for each in spare_values(graph) if each.name not in named]
         is_typo = bool(closest(value.name, [intended], ALMOST)) and not left
         sure = is_spelled_alike(value.name, intended) or is_marked(value.name, intended, graph)
         sure = sure or (is_typo and not names_another_operator(value.name, intended, graph))
-        if problem.fault.intended and (sure or (set(unused) <= {other} and not lost)):
-            yield tuple(_as_inputs(value, problem.fault.intended, known, problem.graph))
+        if intended and (sure or (set(unused) <= {other} and not lost)):
+            yield tuple(_as_inputs(value, intended, known, problem.graph))
+        from irlint.fixes.lost_nodes import lost_at_twins
+
+        yield from lost_at_twins(problem, known)
         return
     idle = {each for node in graph.nodes if set(node.outputs) <= {*unused, None} for each in node.outputs}
     fitting = [each for each in unused if not differ(known.types.get(each), value.type)]
@@ -420,7 +424,7 @@ def _users(graph: Graph, path: str) -> Iterator[Node]:
 
 #: The functions that propose corrections, by rule.
 CORRECTIONS: dict[Rule, tuple[Callable[[Problem, Known], Iterator[Edits]], ...]] = {
-    UNDEFINED_NAME: (_reconnected, lost_at_twins),
+    UNDEFINED_NAME: (_reconnected,),
     DUPLICATE_NAME: (_alone,),
     CYCLE: (_outside,),
     ANOTHER_OPSET: (_intended,),

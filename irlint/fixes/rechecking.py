@@ -7,8 +7,6 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from importlib import import_module
 
 from irlint import parsers
-from irlint.checks.equal_sizes import EQUAL_SIZES
-from irlint.checks.frozen import FROZEN_SIZE, NARROW_SIZE
 from irlint.dims import Shape
 from irlint.findings.edits import Edit
 from irlint.findings.faults import Rule, Severity
@@ -144,6 +142,9 @@ def reveals(edits: Iterable[Edit]) -> bool:
 
 def may_be_hidden(rule: Rule, severity: Severity) -> bool:
     """Whether it is a warning about sizes of the model's inputs."""
+    from irlint.checks.equal_sizes import EQUAL_SIZES
+    from irlint.checks.frozen import FROZEN_SIZE, NARROW_SIZE
+
     return severity is Severity.WARNING and rule in (FROZEN_SIZE, NARROW_SIZE, EQUAL_SIZES)
 
 

@@ -16,9 +16,6 @@ from irlint.inference.origins import Makers, inputs_of, shape_of
 from irlint.model import Node, Value
 from irlint.model.tensor import INTEGERS, Tensor, Type
 
-#: The operator that gives the shape of its input.
-SHAPE = "Shape"
-
 
 def rewired(nodes: Sequence[Node], inputs: Inputs) -> Iterator[Guess]:
     """Connects earlier values of the same element type and rank to each input whose value other nodes use, too. Of
@@ -56,10 +53,16 @@ def bypassed(node: Node, nodes: Sequence[Node], inputs: Inputs) -> Iterator[Gues
             count = 1 if before in inputs.graph.inputs else -1
             yield Guess((_without(before, node, port, inputs),), SELDOM, count=count)
     for each in nodes:
-        users = inputs.users.get(each.outputs[0], ()) if each.outputs[0] is not None else ()
-        before = reordered(each.outputs[0], inputs.makers)
-        if before is not None and users and all(user.op == SHAPE for user in users):
+        value = each.outputs[0]
+        before, users = reordered(value, inputs.makers), inputs.users.get(value, ()) if value is not None else ()
+        if before is not None and users and all(_is_shape(user, value, inputs) for user in users):
             yield Guess(tuple(_without(before, user, 0, inputs) for user in users), SELDOM, each, count=1)
+
+
+def _is_shape(node: Node, value: Value | None, inputs: Inputs) -> bool:
+    """Whether a node gives the shape of a value."""
+    known = inputs.known.types.get(node.outputs[0]) if node.outputs[0] is not None else None
+    return isinstance(known, Tensor) and known.value is not None and known.value == shape_of(value, inputs.known)
 
 
 def _without(before: Value, node: Node, port: int, inputs: Inputs) -> Edit:
