@@ -9,9 +9,9 @@ from irlint.fixes.contents import JOIN, TARGETS
 from irlint.fixes.guess import Guess
 from irlint.fixes.inputs import Inputs
 from irlint.fixes.inserted import CAST, TRANSPOSE
-from irlint.fixes.outcomes import Outcome
+from irlint.fixes.outcomes import DECLARED, Outcome
 from irlint.fixes.rewired import reordered
-from irlint.fixes.trials import DECLARED, ELEMENT_TYPES, is_demand
+from irlint.fixes.trials import ELEMENT_TYPES, is_demand
 from irlint.inference.known import Known
 from irlint.inference.origins import shape_of
 from irlint.model import Node, Problem, Value

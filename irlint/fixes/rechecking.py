@@ -11,7 +11,7 @@ from irlint.dims import Shape
 from irlint.findings.edits import Edit
 from irlint.findings.faults import Rule, Severity
 from irlint.fixes.explaining import every_problem
-from irlint.fixes.outcomes import Outcome
+from irlint.fixes.outcomes import DECLARED, Outcome
 from irlint.inference.walk import inferred
 from irlint.model import Model, Problem
 from irlint.parsers.opening import opened
@@ -142,10 +142,12 @@ def reveals(edits: Iterable[Edit]) -> bool:
 
 def may_be_hidden(rule: Rule, severity: Severity) -> bool:
     """Whether it is a warning about sizes of the model's inputs."""
+    if severity is not Severity.WARNING or rule.family != DECLARED:
+        return False
     from irlint.checks.equal_sizes import EQUAL_SIZES
     from irlint.checks.frozen import FROZEN_SIZE, NARROW_SIZE
 
-    return severity is Severity.WARNING and rule in (FROZEN_SIZE, NARROW_SIZE, EQUAL_SIZES)
+    return rule in (FROZEN_SIZE, NARROW_SIZE, EQUAL_SIZES)
 
 
 def _key(problem: Problem) -> tuple[object, ...]:

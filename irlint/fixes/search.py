@@ -38,7 +38,7 @@ from irlint.fixes.inputs import Inputs
 from irlint.fixes.inserted import TRANSPOSE
 from irlint.fixes.lost_nodes import everywhere, faulty, joined_left_over, with_left_over
 from irlint.fixes.other_values import GUESS, LAST, SELDOM, UNSURE, USUAL
-from irlint.fixes.outcomes import Outcome
+from irlint.fixes.outcomes import DECLARED, Outcome
 from irlint.fixes.ranking import (
     SUGGESTED,
     Tried,
@@ -56,7 +56,7 @@ from irlint.fixes.retyped import behind, retyped, sources
 from irlint.fixes.rewired import bypassed, moved, rewired, weights_as_elsewhere
 from irlint.fixes.rivals import explaining, with_rivals, with_strides
 from irlint.fixes.sizes import batched, declared_as_sibling, declared_otherwise, leaves_sizes, resized
-from irlint.fixes.trials import DECLARED, ELEMENT_TYPES, Trials, is_demand
+from irlint.fixes.trials import ELEMENT_TYPES, Trials, is_demand
 from irlint.fixes.unsure import is_unsure, may_lack_node
 from irlint.inference.known import Known
 from irlint.inference.origins import Makers, inputs_of, shape_of
