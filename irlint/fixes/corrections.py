@@ -20,12 +20,12 @@ from irlint.checks.declared import SHAPE_CONTRADICTED, TYPE_CONTRADICTED
 from irlint.checks.initializers import INITIALIZER_NOT_INPUT
 from irlint.checks.intended import is_marked, spare_values
 from irlint.checks.names import DUPLICATE_NAME
-from irlint.checks.structure import CYCLE, UNDEFINED_NAME, backward_inputs
+from irlint.checks.structure import CYCLE, UNDEFINED_NAME
 from irlint.checks.versions import IR_VERSION_TOO_NEW, OPSET_TOO_NEW
 from irlint.findings.edits import Edit
 from irlint.findings.faults import Rule
 from irlint.findings.wording import closest
-from irlint.fixes.lost_inputs import UNUSED, given_back
+from irlint.fixes.lost_inputs import UNUSED, given_back, outside
 from irlint.fixes.names import is_spelled_alike, may_be_renamed, names_another_operator
 from irlint.fixes.redeclared import declared_as_stored, output_as_given
 from irlint.fixes.tidy import USUAL_IR_VERSION
@@ -34,7 +34,7 @@ from irlint.inference.known import Known
 from irlint.inference.opsets import ANOTHER_OPSET
 from irlint.lazy_typing import Literal
 from irlint.model import Graph, Node, Problem, Value
-from irlint.model.order import graphs, varying
+from irlint.model.order import graphs
 from irlint.model.tensor import NUMBERED_TYPES, Tensor, disagree
 from irlint.ops.shared.bodies import BODY_ARITY, BODY_TYPES, CARRIED_TYPE, CONTROL_INPUT, SCAN_LENGTH
 from irlint.ops.shared.broadcast import SHAPES_DIFFER
@@ -288,27 +288,6 @@ def _set(problem: Problem, node: Node, name: str, value: object) -> Edit:
     return Edit("attribute", "node", problem.graph, node.label, node.index, name, value, op=node.op, layer=layer)
 
 
-def _outside(problem: Problem, known: Known) -> Iterator[Edits]:
-    """Connects an unused value as an input of a node in a cycle, computed ones first; a result that nothing uses lost
-    its user, so inputs of the model come only without one. If only one of the inputs in the cycle comes from a later
-    node of the file, it is that input."""
-    graph = next((each for each in graphs(known.model) if each.path == problem.graph), None)
-    if graph is None or known.format.ports_declare:
-        return
-    cyclic = known.order(graph).cyclic
-    made = {value for node in cyclic for value in node.outputs if value is not None}
-    unused = [each for each in spare_values(graph) if each not in made and each not in graph.outputs]
-    changing = varying(graph, known.order(graph).nodes)
-    lost = [each for each in unused if each in changing and each not in graph.inputs]
-    unused = (lost or sorted(unused, key=lambda each: each not in changing))[:UNUSED]
-    backward = backward_inputs(cyclic)
-    edges = [(node, port) for node in cyclic[:UNUSED] for port, value in enumerate(node.inputs) if value in made]
-    for node, port in backward if len(backward) == 1 else edges:
-        others = {value for at, value in enumerate(node.inputs) if at != port}
-        for each in unused if others & (changing | made) else [each for each in unused if each in changing]:
-            yield (Edit("input", "node", graph.path, node.label, node.index, "", each.name, input=port, op=node.op),)
-
-
 def _alone(problem: Problem, known: Known) -> Iterator[Edits]:
     """Removes a node that repeats another one and has the same output names."""
     node = problem.node
@@ -426,7 +405,7 @@ def _users(graph: Graph, path: str) -> Iterator[Node]:
 CORRECTIONS: dict[Rule, tuple[Callable[[Problem, Known], Iterator[Edits]], ...]] = {
     UNDEFINED_NAME: (_reconnected,),
     DUPLICATE_NAME: (_alone,),
-    CYCLE: (_outside,),
+    CYCLE: (outside,),
     ANOTHER_OPSET: (_intended,),
     OPSET_LACKS_OPERATOR: (_intended, _in_another_domain, _other_opsets),
     OPSET_TOO_NEW: (_newest_opset,),

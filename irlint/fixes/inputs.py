@@ -47,16 +47,10 @@ class Inputs:
         has = node is not None and edit.input is not None and edit.input < len(node.inputs)
         return node, node.inputs[edit.input] if has and node is not None and edit.input is not None else None
 
-    def disconnected(self, edits: Sequence[Edit]) -> set[str]:
-        """The names of the values that edits take from their last user."""
-        ends = [(edit, *self.edited(edit)) for edit in edits if edit.kind == "input"]
-        taken = {before: node for _, node, before in ends if node is not None and before is not None}
-        kept = {edit.value for edit in edits if edit.kind == "input"}
-        return {
-            value.name
-            for value, node in taken.items()
-            if value.name not in kept and not self.is_used_elsewhere(value, node)
-        }
+    def taken(self, edits: Sequence[Edit]) -> set[str]:
+        """The names of the values that nodes have before edits of inputs, and not after them."""
+        before = (self.edited(edit)[1] for edit in edits if edit.kind == "input")
+        return {value.name for value in before if value is not None} - {edit.value for edit in edits}
 
     def users_of(self, name: str) -> Sequence[Node]:
         """The nodes of the main graph that use the value of a name."""

@@ -165,6 +165,13 @@ class Search:
         places = [each.node.index for each in makers if each is not None and each.node is not None]
         return places == sorted(places)
 
+    def _keeping(self, best: list[Tried]) -> list[Tried]:
+        """Of guesses that only connect values, those after which nodes lack the fewest values that they had."""
+        if not all(edit.kind == "input" for each in best for edit in each.guess.edits):
+            return best
+        fewest = min(len(self.inputs.taken(each.guess.edits)) for each in best)
+        return [each for each in best if len(self.inputs.taken(each.guess.edits)) == fewest]
+
     def _transposes_constant(self, edit: Edit) -> bool:
         """Whether a Transpose is inserted before a constant. Perhaps only the dims of the constant are wrong."""
         return edit.kind == "insert" and edit.name == TRANSPOSE and self.makers.is_constant(self.inputs.edited(edit)[1])
@@ -221,8 +228,7 @@ class Search:
         if len(groups(best)) > 1:
             best = [each for each in best if self._keeps_order(each)] or best
         if len(groups(best)) > 1:
-            fewest = min(len(self.inputs.disconnected(each.guess.edits)) for each in best)
-            best = [each for each in best if len(self.inputs.disconnected(each.guess.edits)) == fewest]
+            best = self._keeping(best)
         if len(groups(best)) > 1 and is_demand(problem):
             least = min(self._demands(each, problem) for each in best)
             best = [each for each in best if self._demands(each, problem) == least]
