@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from irlint.findings import wording
@@ -23,6 +24,9 @@ ALIKE, OF_ONE_KIND = 0.8, 0.6
 #: A slip of the pen: the misspelled name differs from the right one in at most this many letters.
 SLIP = 2
 
+#: A mark that programs append to a name: ``_1``, ``.1``, ``:0`` or ``_``.
+MARK = re.compile(r"[._:]\d*$")
+
 #: An input with which nodes are asked whether they return it unchanged, as an Identity that renames a weight does.
 PROBE = Tensor("float32", (3, 5))
 
@@ -42,17 +46,20 @@ def close_value(value: Value, user: Node | None, graph: Graph, unused: list[Valu
     digits belongs to another block and is not proposed. A name that other nodes use is proposed only if it is a slip
     (see ``_is_slip``) and no initializer.
     """
-    wanted = plain(value.name)
+    wanted = _without_numbers(value.name)
     stored = set(graph.constants).difference(graph.inputs)
     inputs = [each for each in unused if each in graph.inputs and each not in graph.constants]
     if len(inputs) == len(graph.undefined) == 1 and _contains(inputs[0].name, value.name):
         if _is_accepted(inputs[0], value, user, known):
             return inputs[0].name
+    for each in _definitions(graph):
+        if is_marked(each.name, value.name, graph) and _is_accepted(each, value, user, known):
+            return each.name
     for values, others_use_it in ((unused, False), (_definitions(graph), True)):
         names = {
             each.name: each
             for each in values
-            if plain(each.name) != wanted
+            if _without_numbers(each.name) != wanted
             and not (others_use_it and (each in stored or not _is_slip(value.name, each.name)))
         }
         close = wording.closest(value.name, names, ALIKE)
@@ -121,6 +128,18 @@ def _is_slip(name: str, other: str) -> bool:
     return other.endswith(name.lstrip("/")) or name.endswith(other.lstrip("/"))
 
 
+def is_marked(one: str, other: str, graph: Graph) -> bool:
+    """Whether one of two names is the other one with a mark at its end, such as ``_1``, ``.1`` and ``:0``, and no two
+    other names of the graph differ like this."""
+    short, long = sorted((one, other), key=len)
+    mark = MARK.search(long)
+    if mark is None or long[: mark.start()] != short:
+        return False
+    names = {each.name for each in _definitions(graph)} | {short}
+    others = ((name, MARK.search(name)) for name in names if name not in (one, other))
+    return not any(found and found[0][0] == mark[0][0] and name[: found.start()] in names for name, found in others)
+
+
 def _is_accepted(candidate: Value, value: Value, user: Node | None, known: Known) -> bool:
     """Whether the node ``user`` accepts the candidate in place of the value; True if the node cannot be asked."""
     if user is None or value not in user.inputs:
@@ -186,6 +205,11 @@ def _all_accept(type: Tensor, users: list[tuple[Node, Value]], known: Known) -> 
         if answer is None or answer.outputs is None or answer.faults:
             return False
     return bool(users)
+
+
+def _without_numbers(name: str) -> str:
+    """A name without its numbers and what separates them: ``/Shape_output`` of ``/Shape_3_output_0``."""
+    return re.sub(r"[_.]?\d+", "", name)
 
 
 def plain(name: str) -> str:

@@ -12,8 +12,11 @@ from irlint.fixes.guess import SEVERAL, Guess
 from irlint.fixes.guesses import STRIDES, Guesses
 from irlint.fixes.inserted import CAST, RESHAPE
 from irlint.fixes.other_values import USUAL
+from irlint.inference.known import Known
+from irlint.inference.origins import Makers
 from irlint.lazy_typing import Any
-from irlint.model import Node, Value
+from irlint.model import Graph, Node, Value
+from irlint.model.order import users
 from irlint.model.tensor import FLOATS, Tensor, Type
 from irlint.records import replaced
 
@@ -50,8 +53,26 @@ class Blocks:
         place, numbers = _place(node)
         others = self._by_place.get(place, ()) if numbers else ()
         return [
-            each for found, each in others if len({pair for pair in zip(found, numbers) if pair[0] != pair[1]}) == 1
+            each
+            for found, each in others
+            if len({pair for pair in zip(found, numbers) if pair[0] != pair[1]}) == 1
+            and self._is_counted_alike(place, found, numbers)
         ]
+
+    @cached_property
+    def _counts(self) -> dict[tuple[str, str, Numbers], set[str]]:
+        """The last numbers in the names of the nodes of an operator in each block."""
+        found: dict[tuple[str, str, Numbers], set[str]] = {}
+        for (op, begin, last), several in self._by_place.items():
+            for numbers, _ in several:
+                found.setdefault((op, begin, numbers), set()).add(last)
+        return found
+
+    def _is_counted_alike(self, place: Place, one: Numbers, other: Numbers) -> bool:
+        """Whether two blocks have the same nodes of an operator, but for one. Otherwise nodes with the same last number
+        differ in their place: exporters count the nodes of each block."""
+        held = [self._counts.get((*place[:2], numbers), set()) for numbers in (one, other)]
+        return len(held[0] ^ held[1]) <= 1
 
     @cached_property
     def differing(self) -> list[tuple[Node, Guess]]:
@@ -101,14 +122,13 @@ class Blocks:
         maker = self.guesses.makers.of(value)
         made = maker.node if maker is not None else None
         place, numbers = _place(made) if made is not None else _place_of_name("", value.name)
-        own, other = _place(node)[1], _place(twin)[1]
-        places = [at for at, (one, two) in enumerate(zip(own, other)) if one != two]
-        if places[0] >= len(numbers):
+        wanted = _moved(numbers, _place(twin)[1], _place(node)[1])
+        if wanted is None:
             return value if not numbers and not self._is_weight(value) else None
-        moved = {at: int(numbers[at]) - int(other[at]) + int(own[at]) for at in places if at < len(numbers)}
-        wanted = tuple(str(moved.get(at, each)) for at, each in enumerate(numbers))
         if made is None:
             return self._constants.get((place, wanted))
+        if not self._is_counted_alike(place, numbers, wanted):
+            return None
         found = next((each for name, each in self._by_place.get(place, ()) if name == wanted), None)
         port = made.outputs.index(value) if value in made.outputs else 0
         return found.outputs[port] if found is not None and port < len(found.outputs) else None
@@ -141,7 +161,8 @@ class Blocks:
         input, or else at two. One input is not given a value that another one has."""
         others = self.twins(node)
         edits = []
-        for port, value in enumerate(self.wired(node) if others else ()):
+        wired = self.wired(node) if others else []
+        for port, value in enumerate(wired):
             before = node.inputs[port] if port < len(node.inputs) else None
             if value is not None and value is not before:
                 edits.append(
@@ -151,9 +172,21 @@ class Blocks:
                 edits.append(edit)
         held = {value.name for value in node.inputs if value is not None}
         alone = (edit for edit in edits if edit.kind != "input" or edit.value not in held)
-        yield from (Guess((edit,), USUAL, count=len(others)) for edit in alone)
+        yield from (Guess(self._likewise(edit, node), USUAL, count=len(others)) for edit in alone)
         if len(edits) == PORTS:
             yield Guess(tuple(edits), USUAL)
+
+    def _likewise(self, edit: Edit, node: Node) -> tuple[Edit, ...]:
+        """An edit; if it inserts a node, also the edits that insert it before the other users of the value, as their
+        twins have it."""
+        before = node.inputs[edit.input] if edit.kind == "insert" and edit.input is not None else None
+        found = [edit]
+        for user in self.guesses.users.get(before, ()) if before is not None else ():
+            for port, value in enumerate(user.inputs if user is not node else ()):
+                other = self._lost(user, port, value, self.twins(user)) if value is before and value else None
+                if other and (other.name, other.value, other.inputs) == (edit.name, edit.value, edit.inputs):
+                    found.append(other)
+        return tuple(found)
 
     def _lost(self, node: Node, port: int, before: Value, others: Sequence[Node]) -> Edit | None:
         """Inserts the node that all twins have before an input, behind the counterpart of the value that is there."""
@@ -193,6 +226,27 @@ class Blocks:
         value = node.inputs[what]
         if value is not None and self.guesses.makers.is_constant(value):
             yield from self.guesses.contents.held_otherwise(node, what, value, after, USUAL)
+
+
+def blocks_of(known: Known, graph: Graph) -> Blocks:
+    """The blocks of the main graph of a model."""
+    return Blocks(Guesses(known, graph, Makers(known), users(graph)))
+
+
+def _moved(numbers: Numbers, before: Numbers, after: Numbers) -> Numbers | None:
+    """The numbers in a name of the block of one node, for the block of its twin; None if no number stands where those
+    of the two nodes differ."""
+    places = [at for at, (one, two) in enumerate(zip(before, after)) if one != two]
+    if places[0] >= len(numbers):
+        return None
+    moved = {at: int(numbers[at]) - int(before[at]) + int(after[at]) for at in places if at < len(numbers)}
+    return tuple(str(moved.get(at, each)) for at, each in enumerate(numbers))
+
+
+def is_named_as(name: str, node: Node, other: str, twin: Node) -> bool:
+    """Whether a name is in the block of a node what another one is in the block of its twin."""
+    (place, numbers), (there, others) = _place_of_name("", name), _place_of_name("", other)
+    return place == there and numbers == _moved(others, _place(twin)[1], _place(node)[1])
 
 
 def _place(node: Node) -> tuple[Place, Numbers]:

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 from operator import itemgetter
 
 from irlint.fixes.contents import JOIN
-from irlint.fixes.trials import DECLARED, is_demand
+from irlint.fixes.outcomes import DECLARED
+from irlint.fixes.trials import is_demand
 from irlint.inference.known import Known
 from irlint.inference.origins import Makers, Position, shape_of, steps, trail
 from irlint.model import Node, Problem, Value

@@ -3,7 +3,7 @@ are declared with another type."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import combinations
 
 from irlint.binding.calls import (
@@ -18,14 +18,14 @@ from irlint.binding.calls import (
 )
 from irlint.checks.declared import SHAPE_CONTRADICTED, TYPE_CONTRADICTED
 from irlint.checks.initializers import INITIALIZER_NOT_INPUT
-from irlint.checks.intended import spare_values
+from irlint.checks.intended import is_marked, spare_values
 from irlint.checks.names import DUPLICATE_NAME
-from irlint.checks.structure import CYCLE, UNDEFINED_NAME, backward_inputs
+from irlint.checks.structure import CYCLE, UNDEFINED_NAME
 from irlint.checks.versions import IR_VERSION_TOO_NEW, OPSET_TOO_NEW
 from irlint.findings.edits import Edit
 from irlint.findings.faults import Rule
 from irlint.findings.wording import closest
-from irlint.fixes.lost_inputs import UNUSED, given_back
+from irlint.fixes.lost_inputs import UNUSED, given_back, outside
 from irlint.fixes.names import is_spelled_alike, may_be_renamed, names_another_operator
 from irlint.fixes.redeclared import declared_as_stored, output_as_given
 from irlint.fixes.tidy import USUAL_IR_VERSION
@@ -34,7 +34,7 @@ from irlint.inference.known import Known
 from irlint.inference.opsets import ANOTHER_OPSET
 from irlint.lazy_typing import Literal
 from irlint.model import Graph, Node, Problem, Value
-from irlint.model.order import graphs, varying
+from irlint.model.order import graphs
 from irlint.model.tensor import NUMBERED_TYPES, Tensor, disagree
 from irlint.ops.shared.bodies import BODY_ARITY, BODY_TYPES, CARRIED_TYPE, CONTROL_INPUT, SCAN_LENGTH
 from irlint.ops.shared.broadcast import SHAPES_DIFFER
@@ -204,8 +204,8 @@ def _imported(problem: Problem, known: Known) -> Iterator[Edits]:
     version = known.model.format_version or ""
     if problem.node is None or problem.node.domain or not version.isdecimal():
         return
-    latest = max((opset for opset, needed in IR_VERSIONS.items() if needed <= int(version)), default=0)
-    for opset in range(latest, 0, -1):
+    newer = (since - 1 for since, needed in IR_VERSIONS.items() if needed > int(version))
+    for opset in range(min(RUNTIME_OPSETS[""], *newer), 0, -1):
         yield (Edit("opset", "opset_import", name="", value=opset),)
 
 
@@ -288,27 +288,6 @@ def _set(problem: Problem, node: Node, name: str, value: object) -> Edit:
     return Edit("attribute", "node", problem.graph, node.label, node.index, name, value, op=node.op, layer=layer)
 
 
-def _outside(problem: Problem, known: Known) -> Iterator[Edits]:
-    """Connects an unused value as an input of a node in a cycle, computed ones first; a result that nothing uses lost
-    its user, so inputs of the model come only without one. If only one of the inputs in the cycle comes from a later
-    node of the file, it is that input."""
-    graph = next((each for each in graphs(known.model) if each.path == problem.graph), None)
-    if graph is None or known.format.ports_declare:
-        return
-    cyclic = known.order(graph).cyclic
-    made = {value for node in cyclic for value in node.outputs if value is not None}
-    unused = [each for each in spare_values(graph) if each not in made and each not in graph.outputs]
-    changing = varying(graph, known.order(graph).nodes)
-    lost = [each for each in unused if each in changing and each not in graph.inputs]
-    unused = (lost or sorted(unused, key=lambda each: each not in changing))[:UNUSED]
-    backward = backward_inputs(cyclic)
-    edges = [(node, port) for node in cyclic[:UNUSED] for port, value in enumerate(node.inputs) if value in made]
-    for node, port in backward if len(backward) == 1 else edges:
-        others = {value for at, value in enumerate(node.inputs) if at != port}
-        for each in unused if others & (changing | made) else [each for each in unused if each in changing]:
-            yield (Edit("input", "node", graph.path, node.label, node.index, "", each.name, input=port, op=node.op),)
-
-
 def _alone(problem: Problem, known: Known) -> Iterator[Edits]:
     """Removes a node that repeats another one and has the same output names."""
     node = problem.node
@@ -340,25 +319,39 @@ def _added(problem: Problem, known: Known) -> Iterator[Edits]:
                     "rename", "attribute", problem.graph, node.label, node.index, unknown, name, op=node.op, layer=layer
                 ),
             )
-    values: dict[object, None] = {}
-    for each in graphs(known.model):
-        for other in each.nodes:
-            held = other.attributes.get(name) if other.op == node.op else None
-            if held is not None and held.reference is None and isinstance(held.value, (int, float, str, list, tuple)):
-                values[tuple(held.value) if isinstance(held.value, list) else held.value] = None
-    if name == TO:
-        values.update(dict.fromkeys(NUMBERED_TYPES.index(each) + 1 for each in LIKELY_TYPES))
-    elif name == AXIS:
-        given = known.types.get(node.inputs[0]) if node.inputs and node.inputs[0] is not None else None
-        rank = given.rank if isinstance(given, Tensor) else None
-        values.update(dict.fromkeys(range(rank if rank is not None else AXES)))
+    from irlint.fixes.blocks import blocks_of
+
+    graph = known.model.graph
+    twins = blocks_of(known, graph).twins(node) if graph is not None and not problem.graph else []
+    values = _held(twins, name)
+    if len(values) != 1:
+        values = _held((each for graph in graphs(known.model) for each in graph.nodes if each.op == node.op), name)
+        values.update(dict.fromkeys(_likely(node, name, known)))
     for value in values:
         yield (_set(problem, node, name, value),)
 
 
+def _held(nodes: Iterable[Node], name: str) -> dict[object, None]:
+    """The values that nodes have as an attribute."""
+    held = (each.attributes.get(name) for each in nodes)
+    values = (each.value for each in held if each is not None and each.reference is None)
+    known = (each for each in values if isinstance(each, (int, float, str, list, tuple)))
+    return dict.fromkeys(tuple(each) if isinstance(each, list) else each for each in known)
+
+
+def _likely(node: Node, name: str, known: Known) -> Iterable[object]:
+    """Likely values of an attribute that names an element type or an axis."""
+    if name == TO:
+        return [NUMBERED_TYPES.index(each) + 1 for each in LIKELY_TYPES]
+    given = known.types.get(node.inputs[0]) if node.inputs and node.inputs[0] is not None else None
+    count = AXES if not isinstance(given, Tensor) or given.rank is None else given.rank
+    return range(count) if name == AXIS else ()
+
+
 def _reconnected(problem: Problem, known: Known) -> Iterator[Edits]:
-    """Connects the intended value as every input that has the undefined name. For an undefined output of the graph,
-    renames another value instead, first one of a node of which nothing uses any output."""
+    """Connects the intended value as every input that has the undefined name, and inserts the node that computed it in
+    other blocks. For an undefined output of the graph, renames another value instead, first one of a node of which
+    nothing uses any output."""
     graph = next(each for each in graphs(known.model) if each.path == problem.graph)
     value = next((each for each in graph.undefined if each.name == problem.value), None)
     if value is None:
@@ -366,17 +359,20 @@ def _reconnected(problem: Problem, known: Known) -> Iterator[Edits]:
     made = {each for node in graph.nodes for each in node.outputs}
     unused = [each for each in spare_values(graph) if each in made and each not in graph.outputs]
     if value not in graph.outputs:
-        other = next((each for each in unused if each.name == problem.fault.intended), None)
+        intended = problem.fault.intended
+        other = next((each for each in unused if each.name == intended), None)
         maker = next((node for node in graph.nodes if other in node.outputs), None) if other is not None else None
         lost = other is not None and not may_be_renamed(other, maker, value, graph)
-        almost = closest(value.name, [problem.fault.intended], ALMOST)
-        left = [each for each in spare_values(graph) if each.name != problem.fault.intended]
-        left = [each for each in left if each not in graph.outputs and each not in graph.inputs]
-        sure = is_spelled_alike(value.name, problem.fault.intended) or (
-            almost and not left and not names_another_operator(value.name, problem.fault.intended, graph)
-        )
-        if problem.fault.intended and (sure or (set(unused) <= {other} and not lost)):
-            yield tuple(_as_inputs(value, problem.fault.intended, known, problem.graph))
+        named = {each.name for each in (*graph.outputs, *graph.inputs)} | {intended}
+        left = [each for each in spare_values(graph) if each.name not in named]
+        is_typo = bool(closest(value.name, [intended], ALMOST)) and not left
+        sure = is_spelled_alike(value.name, intended) or is_marked(value.name, intended, graph)
+        sure = sure or (is_typo and not names_another_operator(value.name, intended, graph))
+        if intended and (sure or (set(unused) <= {other} and not lost)):
+            yield tuple(_as_inputs(value, intended, known, problem.graph))
+        from irlint.fixes.lost_nodes import lost_at_twins
+
+        yield from lost_at_twins(problem, known)
         return
     idle = {each for node in graph.nodes if set(node.outputs) <= {*unused, None} for each in node.outputs}
     fitting = [each for each in unused if not differ(known.types.get(each), value.type)]
@@ -409,7 +405,7 @@ def _users(graph: Graph, path: str) -> Iterator[Node]:
 CORRECTIONS: dict[Rule, tuple[Callable[[Problem, Known], Iterator[Edits]], ...]] = {
     UNDEFINED_NAME: (_reconnected,),
     DUPLICATE_NAME: (_alone,),
-    CYCLE: (_outside,),
+    CYCLE: (outside,),
     ANOTHER_OPSET: (_intended,),
     OPSET_LACKS_OPERATOR: (_intended, _in_another_domain, _other_opsets),
     OPSET_TOO_NEW: (_newest_opset,),

@@ -9,9 +9,9 @@ from irlint.fixes.contents import JOIN, TARGETS
 from irlint.fixes.guess import Guess
 from irlint.fixes.inputs import Inputs
 from irlint.fixes.inserted import CAST, TRANSPOSE
-from irlint.fixes.outcomes import Outcome
+from irlint.fixes.outcomes import DECLARED, Outcome
 from irlint.fixes.rewired import reordered
-from irlint.fixes.trials import DECLARED, ELEMENT_TYPES, is_demand
+from irlint.fixes.trials import ELEMENT_TYPES, is_demand
 from irlint.inference.known import Known
 from irlint.inference.origins import shape_of
 from irlint.model import Node, Problem, Value
@@ -49,7 +49,8 @@ def changes_sizes(edit: Edit) -> bool:
 @record
 class Case:
     """A guess that fixes a problem, with its outcome. ``problems`` are all problems of the model, ``rivals`` other
-    guesses that fix as much. It is ``outranked`` by a guess against which only likeness speaks."""
+    guesses that fix as much. It is ``outranked`` by a guess against which only likeness speaks. With ``left_over``, an
+    unused value fixes the problem, too."""
 
     guess: Guess
     problem: Problem
@@ -58,6 +59,7 @@ class Case:
     inputs: Inputs
     rivals: Sequence[Guess] = ()
     outranked: bool = False
+    left_over: bool = False
 
     @property
     def node(self) -> Node:
@@ -346,11 +348,13 @@ def _makes_output_stale(case: Case) -> bool:
 
 def _changes_shared(case: Case) -> bool:
     """Whether entries change of a constant that several nodes use, other than as a target shape, and the faulty node is
-    not one of them: rather something between it and them is wrong."""
+    not one of them: rather something between it and them is wrong, unless as many problems disappear as it has
+    users."""
     names = {edit.name for edit in case.guess.edits if edit.kind == "constant" and edit.of == "entries"}
     for value, users in case.inputs.users.items() if names else ():
         if value.name in names and case.problem.node not in users and len(users) > SIBLINGS:
-            return not all(takes_target(user, value.name, case.inputs.known) for user in users)
+            all_fixed = len(case.outcome.fixed) >= len(users)
+            return not all_fixed and not all(takes_target(user, value.name, case.inputs.known) for user in users)
     return False
 
 
@@ -387,7 +391,8 @@ def _is_one_number_of_several(case: Case) -> bool:
     guesses = case.inputs.guesses
     if {guesses.had(each, edit.name) for each in guesses.of(case.node) if each is not case.node} == {edit.value}:
         return False
-    others = (each.edits[0] for each in case.rivals if len(each.edits) == 1)
+    least = case.guess.count if edit.name in TYPE_ATTRIBUTES else min(0, case.guess.count)
+    others = (each.edits[0] for each in case.rivals if len(each.edits) == 1 and each.count >= least)
     return any((each.kind, each.index, each.name) == (edit.kind, edit.index, edit.name) for each in others)
 
 
@@ -399,11 +404,16 @@ def _scrambles(case: Case) -> bool:
 def _fixes_more(case: Case) -> bool:
     """Whether a target gets a number in place of -1 or 0, or a size of 1, although the problem is that sizes are
     fixed."""
-    targets = (edit for edit in case.guess.edits if edit.kind == "constant" and edit.of == "entries")
-    pairs = [pair for edit in targets for pair in zip(edit.before or (), edit.value)]
-    return is_demand(case.problem) and any(
-        (one in (-1, 0) and other > 0) or (other == 1 != one and type(one) is int) for one, other in pairs
-    )
+    for edit in case.guess.edits if is_demand(case.problem) else ():
+        if edit.kind != "constant" or edit.of != "entries":
+            continue
+        users, pairs = case.inputs.users_of(edit.name), list(zip(edit.before or (), edit.value))
+        shapes = any(takes_target(user, edit.name, case.inputs.known) for user in users)
+        if any(one in (-1, 0) and other > 0 for one, other in pairs):
+            return True
+        if shapes and any(other == 1 != one and type(one) is int for one, other in pairs):
+            return True
+    return False
 
 
 #: The reasons not to suggest a guess that another mistake in the model may explain.

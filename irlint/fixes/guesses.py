@@ -10,7 +10,7 @@ from irlint.dims import Expr, Shape
 from irlint.findings.edits import Edit
 from irlint.fixes.contents import JOIN, Contents
 from irlint.fixes.guess import MANY, OTHERS, SEVERAL, VERY_MANY, Guess
-from irlint.fixes.inserted import FLATTEN, TRANSPOSE
+from irlint.fixes.inserted import FLATTEN, TRANSPOSE, UNSQUEEZE
 from irlint.fixes.node_edits import NodeEdits
 from irlint.fixes.other_values import (
     FLAGS,
@@ -46,6 +46,9 @@ GROUP = "group"
 
 #: The attribute of ONNX that lists the pads at the start of each axis, and then those at the ends.
 PADS_OF_BOTH_ENDS = "pads"
+
+#: The operators whose axis is none of their input: a boundary between axes, or a new one.
+OF_NEW_AXES = (FLATTEN, UNSQUEEZE)
 
 #: Of at most this many inputs, each two are exchanged.
 FEW = 4
@@ -88,6 +91,10 @@ class Guesses(NodeEdits):
                 if self._otherwise(each, what) == key[3] and (value := self.had(each, what)) is not None:
                     found[value] = found.get(value, 0) + 1
         return self._usual[key]
+
+    def _is_default_elsewhere(self, node: Node, name: str, default: object) -> bool:
+        """Whether another node of the operator has the default of an attribute, be it stated or not."""
+        return any(self.had(each, name) in (None, default) for each in self.of(node) if each is not node)
 
     def _speaks_against(self, node: Node, name: str, value: object, rank: int, likely: int) -> bool:
         """Whether similar nodes speak against changing an attribute: many of them have it and the new value is only a
@@ -192,7 +199,7 @@ class Guesses(NodeEdits):
                 unlikely = held.get(name) == UNLIKELY and not is_default and other not in series
                 if not count and (unlikely or self._speaks_against(node, name, value, rank, likely)):
                     continue
-                if self._joins_batch(node, shapes, is_meant):
+                if self._takes_batch(node, name, shapes, is_meant):
                     likely, count = LAST, 0
                 elif count:
                     likely = USUAL
@@ -211,7 +218,7 @@ class Guesses(NodeEdits):
                     and name != "transA"
                     and other == default
                     and value in (0, 1)
-                    and not usual.get(other)
+                    and not self._is_default_elsewhere(node, name, other)
                     and name in FLAGS
                 )
                 unsure = unsure or (name in KERNELS and len(node.inputs) > 1 and not _is_regular(other, value))
@@ -276,9 +283,13 @@ class Guesses(NodeEdits):
             return False
         return any(at and self._is_batch(shape[axis]) for at, axis in enumerate(perm))
 
-    def _joins_batch(self, node: Node, shapes: Sequence[Sequence[object]], axis: object) -> bool:
-        """Whether a Concat joins the dynamic batch axis of an input of the model."""
-        return node.op == JOIN and axis == 0 and any(each and self._is_batch(each[0]) for each in shapes)
+    def _takes_batch(self, node: Node, name: str, shapes: Sequence[Sequence[object]], axis: object) -> bool:
+        """Whether a Concat joins the dynamic batch axis of an input of the model, or an operator selects or combines
+        the elements of this axis."""
+        if node.op == JOIN:
+            return axis == 0 and any(each and self._is_batch(each[0]) for each in shapes)
+        taken = axis in (0, (0,)) and node.op not in OF_NEW_AXES
+        return taken and "ax" in name and bool(shapes) and bool(shapes[0]) and self._is_batch(shapes[0][0])
 
     def _is_batch(self, dim: object) -> bool:
         """Whether a size is the dynamic size of the first axis of an input of the model."""

@@ -47,6 +47,15 @@ class Inputs:
         has = node is not None and edit.input is not None and edit.input < len(node.inputs)
         return node, node.inputs[edit.input] if has and node is not None and edit.input is not None else None
 
+    def taken(self, edits: Sequence[Edit]) -> set[str]:
+        """The names of the values that nodes have before edits of inputs, and not after them."""
+        before = (self.edited(edit)[1] for edit in edits if edit.kind == "input")
+        return {value.name for value in before if value is not None} - {edit.value for edit in edits}
+
+    def users_of(self, name: str) -> Sequence[Node]:
+        """The nodes of the main graph that use the value of a name."""
+        return [user for value, several in self.users.items() if value.name == name for user in several]
+
     @cached_property
     def _by_index(self) -> dict[int, Node]:
         return {node.index: node for node in self.graph.nodes}

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from irlint.checks.intended import spare_values
+from irlint.checks.structure import backward_inputs
 from irlint.findings.edits import Edit
 from irlint.inference.known import Known
 from irlint.inference.origins import Makers
-from irlint.model import Node, Problem, Value
-from irlint.model.order import graphs
+from irlint.model import Graph, Node, Problem, Value
+from irlint.model.order import graphs, varying
 from irlint.model.tensor import Tensor
 
 Edits = tuple[Edit, ...]
@@ -30,11 +31,7 @@ def given_back(problem: Problem, known: Known) -> Iterator[Edits]:
         return
     makers = Makers(known)
     if not problem.graph:
-        from irlint.fixes.blocks import Blocks
-        from irlint.fixes.guesses import Guesses
-
-        wired = [each.edits for each in Blocks(Guesses(known, graph, makers, {})).as_wired(node)]
-        yield from wired[-1:]
+        yield from _as_wired(node, graph, known)[-1:]
     made = {each for other in graph.nodes for each in other.outputs}
     similar = [each for each in graph.nodes if each.op == node.op and each is not node]
     taken = {_dtype(value, known) for each in similar for value in each.inputs}
@@ -61,6 +58,40 @@ def given_back(problem: Problem, known: Known) -> Iterator[Edits]:
             Edit("input", "node", graph.path, node.label, node.index, "", name, input=at, op=node.op)
             for at, name in names.items()
         )
+
+
+def outside(problem: Problem, known: Known) -> Iterator[Edits]:
+    """Connects an input in a cycle as in other blocks, or else an unused value in its place, computed ones first; a
+    result that nothing uses lost its user, so inputs of the model come only without one. If only one of the inputs in
+    the cycle comes from a later node of the file, it is that input."""
+    graph = next((each for each in graphs(known.model) if each.path == problem.graph), None)
+    if graph is None or known.format.ports_declare:
+        return
+    cyclic = known.order(graph).cyclic
+    made = {value for node in cyclic for value in node.outputs if value is not None}
+    wired = [edits for node in cyclic for edits in _as_wired(node, graph, known)] if not problem.graph else []
+    inside = {(node.index, port) for node in cyclic for port, value in enumerate(node.inputs) if value in made}
+    wired = [each for each in wired if inside.issuperset((edit.index, edit.input) for edit in each)]
+    if wired:
+        yield from wired
+        return
+    unused = [each for each in spare_values(graph) if each not in made and each not in graph.outputs]
+    changing = varying(graph, known.order(graph).nodes)
+    lost = [each for each in unused if each in changing and each not in graph.inputs]
+    unused = (lost or sorted(unused, key=lambda each: each not in changing))[:UNUSED]
+    backward = backward_inputs(cyclic)
+    edges = [(node, port) for node in cyclic[:UNUSED] for port, value in enumerate(node.inputs) if value in made]
+    for node, port in backward if len(backward) == 1 else edges:
+        others = {value for at, value in enumerate(node.inputs) if at != port}
+        for each in unused if others & (changing | made) else [each for each in unused if each in changing]:
+            yield (Edit("input", "node", graph.path, node.label, node.index, "", each.name, input=port, op=node.op),)
+
+
+def _as_wired(node: Node, graph: Graph, known: Known) -> list[Edits]:
+    """The edits that connect a node as the nodes in the same place of other blocks are connected."""
+    from irlint.fixes.blocks import blocks_of
+
+    return [each.edits for each in blocks_of(known, graph).as_wired(node)]
 
 
 def _made_by(values: Sequence[Value | None], makers: Makers) -> tuple[str, ...]:

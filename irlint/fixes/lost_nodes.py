@@ -4,18 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from irlint.checks.intended import spare_values
 from irlint.dims import MaybeDim
 from irlint.findings.edits import Edit
+from irlint.fixes.blocks import Blocks, blocks_of, is_named_as
 from irlint.fixes.contents import JOIN
 from irlint.fixes.guess import Guess
 from irlint.fixes.inputs import Inputs
 from irlint.fixes.inserted import AXES_ARE_AN_INPUT, FLATTEN, RESHAPE, SQUEEZE, UNSQUEEZE
 from irlint.fixes.other_values import USUAL
 from irlint.fixes.trials import Trials
+from irlint.inference.known import Known
 from irlint.inference.origins import inputs_of
-from irlint.model import Node, Value
+from irlint.lazy_typing import Any
+from irlint.model import Node, Problem, Value
 from irlint.model.order import downstream
-from irlint.model.tensor import FLOATS, Tensor, Type
+from irlint.model.tensor import FLOATS, NUMBERED_TYPES, Tensor, Type
+from irlint.records import replaced
+
+Edits = tuple[Edit, ...]
+Attributes = tuple[tuple[str, Any], ...]
 
 #: If this many users of a value are faulty, the node was lost before all of them.
 SEVERAL = 2
@@ -138,3 +146,78 @@ def keeps_elements(edit: Edit) -> bool:
         case "attribute", "node":
             return edit.op == FLATTEN
     return False
+
+
+def lost_at_twins(problem: Problem, known: Known) -> Iterator[Edits]:
+    """Inserts the node that computed an undefined value, if the nodes in the same place of other blocks still have one:
+    before each user of the value, behind the values of its own block."""
+    graph = known.model.graph
+    value = next((each for each in graph.undefined if each.name == problem.value), None) if graph is not None else None
+    if graph is None or value is None or value in graph.outputs or known.format.ports_declare:
+        return
+    blocks = blocks_of(known, graph)
+    users = [(node, port) for node in graph.nodes for port, each in enumerate(node.inputs) if each is value]
+    found: dict[Edits, None] = {}
+    for twin in blocks.twins(users[0][0]) if users else ():
+        node, port = users[0]
+        given = twin.inputs[port] if port < len(twin.inputs) else None
+        maker = blocks.guesses.makers.of(given) if given is not None else None
+        like = maker.node if maker is not None else None
+        if given is None or like is None or blocks.counterpart(given, twin, node) is not None:
+            continue
+        names = _inputs_of_lost(like, twin, node, blocks) if is_named_as(value.name, node, given.name, twin) else None
+        attributes = _as_data(like)
+        if names and attributes is not None and {each.name for each in _left_over(blocks)} <= set(names):
+            found[tuple(_inserted_before(users, like.op, attributes, names, blocks))] = None
+    if len(found) == 1:
+        yield from found
+
+
+def _inserted_before(
+    users: Sequence[tuple[Node, int]], op: str, attributes: Attributes, names: Sequence[str], blocks: Blocks
+) -> Iterator[Edit]:
+    """Edits that insert a node before inputs: first its first input is connected there."""
+    for node, port in users:
+        edit = blocks.guesses.connected(None, node, port)
+        yield replaced(edit, value=names[0], called=f"`{names[0]}`")
+        yield blocks.guesses.inserted(op, node, port, attributes, inputs=tuple(names[1:]))
+
+
+def _inputs_of_lost(like: Node, twin: Node, node: Node, blocks: Blocks) -> list[str] | None:
+    """The names of the inputs that a node like one of another block has in the block of ``node``: in place of a
+    constant, the only unused one of its type. None if there is no such value."""
+    known, makers = blocks.guesses.known, blocks.guesses.makers
+    unused = [each for each in spare_values(blocks.guesses.graph) if makers.is_constant(each)]
+    names = []
+    for each in like.inputs:
+        found = blocks.counterpart(each, twin, node) if each is not None else None
+        wanted = known.types.get(each) if each is not None and makers.is_constant(each) else None
+        fitting = [one for one in unused if wanted is not None and known.types.get(one) == wanted]
+        found = fitting[0] if len(fitting) == 1 else found
+        if each is not None and found is None:
+            return None
+        names.append(found.name if found is not None else "")
+    return names
+
+
+def _left_over(blocks: Blocks) -> Iterator[Value]:
+    """The results of nodes that nothing uses any result of."""
+    graph, is_constant = blocks.guesses.graph, blocks.guesses.makers.is_constant
+    unused = {value for value in spare_values(graph) if not is_constant(value)} - set(graph.outputs)
+    for node in graph.nodes:
+        values = [value for value in node.outputs if value is not None]
+        yield from values if unused.issuperset(values) else ()
+
+
+def _as_data(node: Node) -> Attributes | None:
+    """The attributes of a node as an inserted node takes them; None if it cannot be inserted."""
+    if node.domain or node.bodies or len(node.outputs) != 1:
+        return None
+    held = {name: each.value for name, each in node.attributes.items()}
+    values = {name: tuple(value) if isinstance(value, list) else value for name, value in held.items()}
+    if not all(isinstance(each, (int, float, str, tuple)) for each in values.values()):
+        return None
+    number = values.get("to")
+    if isinstance(number, int) and 0 < number <= len(NUMBERED_TYPES):
+        values["to"] = NUMBERED_TYPES[number - 1]
+    return tuple(values.items())

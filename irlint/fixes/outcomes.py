@@ -8,6 +8,9 @@ from irlint.model import Problem, Value
 from irlint.model.tensor import Type
 from irlint.records import NOTHING, record
 
+#: The family of rules about declarations, and about the sizes that inputs declare.
+DECLARED = "declarations"
+
 
 @record
 class Outcome:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from irlint.findings.edits import Edit
 from irlint.fixes.guess import Guess
 from irlint.fixes.lost_nodes import keeps_elements
+from irlint.fixes.other_values import LAST
 from irlint.fixes.outcomes import Outcome
 from irlint.model import Problem
 from irlint.model.tensor import tensor_shape
@@ -45,7 +46,7 @@ def deciding(found: list[Tried], problem: Problem) -> list[Tried]:
 
 
 def _kind(tried: Tried, problem: Problem) -> tuple[object, ...]:
-    likely = 0 if problem.fault.rule is AXIS_OUT_OF_RANGE else tried.guess.likely
+    likely = tried.guess.likely if problem.fault.rule is not AXIS_OUT_OF_RANGE or tried.guess.likely == LAST else 0
     return tried.guess.within, tried.guess.about, likely
 
 

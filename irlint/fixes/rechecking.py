@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from importlib import import_module
 
 from irlint import parsers
 from irlint.dims import Shape
 from irlint.findings.edits import Edit
+from irlint.findings.faults import Rule, Severity
 from irlint.fixes.explaining import every_problem
-from irlint.fixes.outcomes import Outcome
+from irlint.fixes.outcomes import DECLARED, Outcome
 from irlint.inference.walk import inferred
 from irlint.model import Model, Problem
 from irlint.parsers.opening import opened
@@ -50,9 +51,18 @@ class Rechecked:
                 fixed.append(each)
         outputs = {value.name for value in self.model.graph.outputs} if self.model.graph is not None else set()
         new = [each for each in after if left[_key(each)] > 0 and each.fault.severity.rank]
+        new = [each for each in new if not self._is_known(each)]
+        if reveals(edits):
+            new = [each for each in new if not may_be_hidden(each.fault.rule, each.fault.severity)]
         if not all(_may_appear(each, outputs) for each in new) or not any(each is problem for each in fixed):
             return None
         return Outcome(tuple(each for each in fixed if each.node is not None or each is problem), new=len(new))
+
+    def _is_known(self, problem: Problem) -> bool:
+        """Whether another node already limits the same sizes of the inputs in the same way."""
+        return bool(problem.sizes) and any(
+            (each.fault.rule, each.sizes) == (problem.fault.rule, problem.sizes) for each in self.problems
+        )
 
     def stays_at_node(self, edits: Sequence[Edit], problem: Problem) -> bool:
         """Whether the node of a problem has the same error or warning after edits, or one that it did not have.
@@ -122,6 +132,22 @@ class Rechecked:
         except (Unwritable, Damage, IndexError):
             return None
         return b"".join(piece if isinstance(piece, bytes) else data[piece[0] : piece[1]] for piece in pieces)
+
+
+def reveals(edits: Iterable[Edit]) -> bool:
+    """Whether edits only change which operators nodes have: the sizes behind an unknown operator are unknown, so that
+    nothing is reported about them."""
+    return all(edit.kind == "opset" or (edit.kind == "rename" and edit.of in ("operator", "domain")) for edit in edits)
+
+
+def may_be_hidden(rule: Rule, severity: Severity) -> bool:
+    """Whether it is a warning about sizes of the model's inputs."""
+    if severity is not Severity.WARNING or rule.family != DECLARED:
+        return False
+    from irlint.checks.equal_sizes import EQUAL_SIZES
+    from irlint.checks.frozen import FROZEN_SIZE, NARROW_SIZE
+
+    return rule in (FROZEN_SIZE, NARROW_SIZE, EQUAL_SIZES)
 
 
 def _key(problem: Problem) -> tuple[object, ...]:

@@ -51,7 +51,8 @@ def retyped(problem: Problem, node: Node, inputs: Inputs) -> Iterator[Guess]:
                 mixed = problem.fault.rule is ELEMENT_TYPES_DIFFER
                 likely = GUESS if mixed and _is_converted(known.dtype, dtype) else SELDOM
                 yield from _exchanged(value, dtype, inputs)
-                at_source = [replaced(guess, count=there) for guess in _of_type(value, dtype, likely, inputs)]
+                found = _of_type(value, dtype, likely, inputs)
+                at_source = [replaced(guess, count=there or guess.count) for guess in found]
                 casts = []
                 if inputs.known.format.writer == "onnx":
                     cast = inputs.guesses.inserted(CAST, node, port, (("to", dtype),))
@@ -67,6 +68,24 @@ def retyped(problem: Problem, node: Node, inputs: Inputs) -> Iterator[Guess]:
                     yield from (*casts, *at_source)
                 else:
                     yield from (*at_source, *casts)
+
+
+def sources(node: Node, inputs: Inputs) -> list[Node]:
+    """The nodes that give the inputs of a node their element types: those that compute the first inputs of each other,
+    at most ``TYPED_NODES`` before each input."""
+    found: dict[Node, None] = {}
+    for value in node.inputs:
+        for _ in range(TYPED_NODES):
+            maker = inputs.makers.of(value) if value is not None else None
+            made = maker.node if maker is not None and maker.constant is None else None
+            if value is None or made is None or not made.inputs:
+                break
+            found[made] = None
+            first = made.inputs[0]
+            if first is None or dtype_of(inputs.known.types.get(first)) != dtype_of(inputs.known.types.get(value)):
+                break
+            value = first
+    return list(found)
 
 
 def _exchanged(value: Value, dtype: str, inputs: Inputs) -> Iterator[Guess]:
@@ -135,7 +154,7 @@ def _constant_of_type(
         yield Guess((inputs.guesses.inserted(CAST, node, port, (("to", dtype),)),), GUESS)
     if similar and not others:
         return
-    stored = sum(dtype_of(type_of(each)) == dtype for each in inputs.graph.constants)
+    stored = sum(dtype_of(type_of(each)) == dtype for each in (*inputs.graph.constants, *there) if each is not None)
     yield Guess((inputs.guesses.constant(value, dtype, "type"),), SELDOM, count=stored)
     for other in others if len(inputs.users.get(value, ())) > 1 else ():
         held = type_of(other)
@@ -152,6 +171,9 @@ def _of_type(value: Value, dtype: str, likely: int, inputs: Inputs) -> Iterator[
         if maker is None or not isinstance(known, Tensor):
             return
         node = maker.node if maker.constant is None else None
+        if node is None and value in inputs.graph.constants:
+            yield Guess((inputs.guesses.constant(value, dtype, "type"),), likely)
+            return
         if node is None or node.op == inputs.known.format.input_node:
             yield Guess((inputs.guesses.declared(value, dtype, "type"),), likely)
             return
@@ -162,7 +184,7 @@ def _of_type(value: Value, dtype: str, likely: int, inputs: Inputs) -> Iterator[
         for name in (each for each in TYPE_ATTRIBUTES if each in given):
             number = NUMBERED_TYPES.index(dtype) + 1 if isinstance(given[name], int) else None
             edit = inputs.guesses.attribute(node, name, dtype if number is None else number, given[name])
-            yield Guess((edit,), USUAL, node)
+            yield Guess((edit,), USUAL, node, count=inputs.guesses.usual(node, name).get(edit.value, 0))
             return
         first = node.inputs[0] if node.inputs else None
         before = inputs.known.types.get(first) if first is not None else None

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 
 from irlint.dims import Shape
+from irlint.findings.edits import Edit
 from irlint.fixes.contents import entries_of
 from irlint.fixes.guess import Guess
 from irlint.fixes.inputs import Inputs
@@ -43,15 +44,29 @@ def moved(node: Node, inputs: Inputs) -> Iterator[Guess]:
         yield Guess(edits, USUAL if alike else SELDOM, count=int(alike))
 
 
-def bypassed(node: Node, inputs: Inputs) -> Iterator[Guess]:
+def bypassed(node: Node, nodes: Sequence[Node], inputs: Inputs) -> Iterator[Guess]:
     """Connects what a Transpose takes, in place of its result. One behind an input of the model was probably added,
-    because the layout of the input was taken for another one."""
+    because the layout of the input was taken for another one; and one whose result only gives its shape."""
     for port, value in enumerate(node.inputs):
         before = reordered(value, inputs.makers)
         if before is not None:
-            called = f"{inputs.guesses.called(before)}, without the Transpose,"
             count = 1 if before in inputs.graph.inputs else -1
-            yield Guess((inputs.guesses.connected(before, node, port, called),), SELDOM, count=count)
+            yield Guess((_without(before, node, port, inputs),), SELDOM, count=count)
+    for each in nodes:
+        value = each.outputs[0]
+        before, users = reordered(value, inputs.makers), inputs.users.get(value, ()) if value is not None else ()
+        if before is not None and users and all(_is_shape(user, value, inputs) for user in users):
+            yield Guess(tuple(_without(before, user, 0, inputs) for user in users), SELDOM, each, count=1)
+
+
+def _is_shape(node: Node, value: Value | None, inputs: Inputs) -> bool:
+    """Whether a node gives the shape of a value."""
+    known = inputs.known.types.get(node.outputs[0]) if node.outputs[0] is not None else None
+    return isinstance(known, Tensor) and known.value is not None and known.value == shape_of(value, inputs.known)
+
+
+def _without(before: Value, node: Node, port: int, inputs: Inputs) -> Edit:
+    return inputs.guesses.connected(before, node, port, f"{inputs.guesses.called(before)}, without the Transpose,")
 
 
 def weights_as_elsewhere(node: Node, inputs: Inputs) -> Iterator[Guess]:

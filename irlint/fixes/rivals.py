@@ -26,7 +26,8 @@ def explaining(best: Sequence[Tried], known: Known) -> list[Tried]:
     """The guesses without those that connect an unused list of axes, if others insert the node that took this list."""
     inserted = [value for each in best for edit in each.guess.edits if edit.kind == "insert" for _, value in edit.value]
     lists = {value.name for value, held in known.types.items() if isinstance(held, Tensor) and held.value in inserted}
-    return [each for each in best if not any(edit.kind == "input" and edit.value in lists for edit in each.guess.edits)]
+    taken = lists.union(name for each in best for edit in each.guess.edits for name in edit.inputs)
+    return [each for each in best if not any(edit.kind == "input" and edit.value in taken for edit in each.guess.edits)]
 
 
 def _tables(best: Tried, every: Sequence[Tried]) -> list[Tried]:

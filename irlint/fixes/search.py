@@ -38,7 +38,7 @@ from irlint.fixes.inputs import Inputs
 from irlint.fixes.inserted import TRANSPOSE
 from irlint.fixes.lost_nodes import everywhere, faulty, joined_left_over, with_left_over
 from irlint.fixes.other_values import GUESS, LAST, SELDOM, UNSURE, USUAL
-from irlint.fixes.outcomes import Outcome
+from irlint.fixes.outcomes import DECLARED, Outcome
 from irlint.fixes.ranking import (
     SUGGESTED,
     Tried,
@@ -52,11 +52,11 @@ from irlint.fixes.ranking import (
     shared,
 )
 from irlint.fixes.rechecking import Rechecked
-from irlint.fixes.retyped import behind, retyped
+from irlint.fixes.retyped import behind, retyped, sources
 from irlint.fixes.rewired import bypassed, moved, rewired, weights_as_elsewhere
 from irlint.fixes.rivals import explaining, with_rivals, with_strides
 from irlint.fixes.sizes import batched, declared_as_sibling, declared_otherwise, leaves_sizes, resized
-from irlint.fixes.trials import DECLARED, ELEMENT_TYPES, Trials, is_demand
+from irlint.fixes.trials import ELEMENT_TYPES, Trials, is_demand
 from irlint.fixes.unsure import is_unsure, may_lack_node
 from irlint.inference.known import Known
 from irlint.inference.origins import Makers, inputs_of, shape_of
@@ -128,6 +128,7 @@ class Search:
         alternatives = different(each.guess.edits for each in best)
         if len(alternatives) > 1 and any(each.outcome.in_body for each in best):
             return None
+        case = replaced(case, left_over=trials is not None and self._may_take_left_over(problem, trials))
         written = not any(changes_sizes(each) or self._transposes_constant(each) for each in best[0].guess.edits)
         or_help = self._or_help(problem, case.guess) or (may_lack_node(case) and len(alternatives) == 1)
         return Found(alternatives, shared(best), not is_unsure(case), written, or_help)
@@ -137,6 +138,14 @@ class Search:
         unproven = bool(rivals) and tried.guess.count <= 0
         outranked = unproven and any(each.order <= tried.order for each in self.against)
         return Case(tried.guess, problem, tried.outcome, self.problems, self.inputs, others, outranked)
+
+    def _may_take_left_over(self, problem: Problem, trials: Trials | WholeTrials) -> bool:
+        """Whether an unused value in place of an input of the node fixes a problem."""
+        node = problem.node
+        if node is None or not self.inputs.may_take_left_over(node):
+            return False
+        several = self.inputs.unused([node], {}, any_rank=True)
+        return any(trials.outcome(each.edits, problem) is not None for each in several)
 
     def _demands(self, tried: Tried, problem: Problem) -> int:
         """The number of requirements that the node has after a guess."""
@@ -155,6 +164,13 @@ class Search:
         makers = [self.makers.of(each) for each in after if each is not None]
         places = [each.node.index for each in makers if each is not None and each.node is not None]
         return places == sorted(places)
+
+    def _keeping(self, best: list[Tried]) -> list[Tried]:
+        """Of guesses that only connect values, those after which nodes lack the fewest values that they had."""
+        if not all(edit.kind == "input" for each in best for edit in each.guess.edits):
+            return best
+        fewest = min(len(self.inputs.taken(each.guess.edits)) for each in best)
+        return [each for each in best if len(self.inputs.taken(each.guess.edits)) == fewest]
 
     def _transposes_constant(self, edit: Edit) -> bool:
         """Whether a Transpose is inserted before a constant. Perhaps only the dims of the constant are wrong."""
@@ -211,6 +227,8 @@ class Search:
             best = [each for each in best if not strands(self._case(each, problem))] or best
         if len(groups(best)) > 1:
             best = [each for each in best if self._keeps_order(each)] or best
+        if len(groups(best)) > 1:
+            best = self._keeping(best)
         if len(groups(best)) > 1 and is_demand(problem):
             least = min(self._demands(each, problem) for each in best)
             best = [each for each in best if self._demands(each, problem) == least]
@@ -243,6 +261,9 @@ class Search:
             return
         if problem.fault.rule.family == ELEMENT_TYPES:
             yield chain(self._as_twins(node), inputs.as_in_other_blocks(node))
+            makers = sources(node, inputs)
+            yield (replaced(guess, within=each) for each in makers for guess in inputs.blocks.as_wired(each))
+            yield (replaced(guess, within=each) for each in makers for guess in inputs.left_over_of_type(each))
             yield chain(inputs.left_over_of_type(node), inputs.left_over_before(node), as_other_users(node, guesses))
             yield (each for each in guesses.at(node) if each.swaps)
             yield chain(moved(node, inputs), retyped(problem, node, inputs))
@@ -256,9 +277,8 @@ class Search:
         nodes = list(dict.fromkeys((*self.clashes.emptying(nodes), *nodes)))
         yield (replaced(guess, within=each) for each in nodes for guess in inputs.blocks.as_wired(each))
         yield weights_as_elsewhere(node, inputs)
-        yield chain(inputs.left_over([node, *nodes]), inputs.left_over_before(node))
+        yield chain(inputs.left_over([node, *nodes]), inputs.left_over_before(node), with_left_over(node, inputs))
         yield chain.from_iterable(as_other_users(each, guesses) for each in (node, *nodes[:NODES]))
-        yield with_left_over(node, inputs)
         yield joined_left_over([node, *nodes], inputs) if problem.is_error else iter(())
         yield declared_as_sibling(node, guesses) if problem.is_error else iter(())
         yield guesses.contents.copied(node)
@@ -277,7 +297,7 @@ class Search:
             yield batched(node, guesses) if problem.is_error else iter(())
         before = transposed_before(node, nodes, guesses) if problem.is_error else ()
         is_grave = problem.is_error or is_demand(problem)
-        yield chain(self._at_others(nodes, node, guesses), bypassed(node, inputs) if is_grave else (), before)
+        yield chain(self._at_others(nodes, node, guesses), bypassed(node, nodes, inputs) if is_grave else (), before)
         yield chain(inputs.unused([node, *nodes], {}), resized(problem, clashing, guesses, trials))
         ends = dict.fromkeys(end for value, axis in clashing for end in self.clashes.ends(value, axis))
         shapes = [

@@ -18,7 +18,8 @@ from irlint.fixes.guess import Guess
 from irlint.fixes.guesses import Guesses
 from irlint.fixes.inferred_again import WholeTrials
 from irlint.fixes.other_values import GUESS, LAST, SELDOM, USUAL, layouts, neighbors
-from irlint.fixes.trials import DECLARED, Trials
+from irlint.fixes.outcomes import DECLARED
+from irlint.fixes.trials import Trials
 from irlint.inference.origins import Makers, shape_of, sources
 from irlint.model import Graph, Node, Problem, Value
 from irlint.model.tensor import Tensor

@@ -125,6 +125,7 @@ class Suggestions:
         """The problems. If a single fix of one problem also fixes others, they get that problem as ``because``."""
         causes: dict[int, Problem] = {}
         roots: set[int] = set()
+        self._search_all()
         for problem in self._in_order:
             suggestion = None if id(problem) in causes else self.of(problem)
             if suggestion is None or len(suggestion.alternatives) > 1 or not suggestion.sure:
@@ -152,6 +153,21 @@ class Suggestions:
                 connected = {edit.value for edits in found.alternatives for edit in edits if edit.kind == "input"}
                 if not connected.isdisjoint(made):
                     yield id(problem), found.problem
+
+    def _search_all(self) -> None:
+        """Searches suggestions for the problems, and drops those that the fix of another problem outdoes."""
+        fixed: set[int] = set()
+        for problem in self._in_order:
+            suggestion = None if id(problem) in fixed else self.of(problem)
+            if suggestion is not None and len(suggestion.alternatives) == 1 and suggestion.sure:
+                fixed.update(id(each) for each in suggestion.outcome.fixed)
+        self._found = [each for each in self._found if not self._is_outdone(each)]
+
+    def _is_outdone(self, found: Suggestion) -> bool:
+        """Whether the fix of another problem fixes everything that this single edit fixes, and more."""
+        fixed = {id(each) for each in found.outcome.fixed}
+        others = (each for each in self._found if each.fix is not None and len(found.alternatives) == 1)
+        return any(fixed < {id(each) for each in other.outcome.fixed} for other in others)
 
     def _leaves_one_alike(self, found: Suggestion) -> bool:
         """Whether an error of the same rule and operator remains without a fix. Then both errors probably have another
@@ -297,7 +313,7 @@ class Suggestions:
             if suggestion.fix is None:
                 return suggestion if first is None else first
             if self._is_confirmed(suggestion.fix, problem):
-                return replaced(suggestion, sure=not refused)
+                return replaced(suggestion, sure=all(map(self.rechecked.is_writable, refused)))
             first = suggestion if first is None else first
             refused += found.alternatives
         return first

@@ -20,7 +20,7 @@ from irlint.fixes import inserted
 from irlint.fixes.axes import mixes_axes
 from irlint.fixes.changes import Change, Changes, bound
 from irlint.fixes.conditions import divides, equates_others, fixes_product, key, names
-from irlint.fixes.outcomes import Outcome
+from irlint.fixes.outcomes import DECLARED, Outcome
 from irlint.inference.answers import Answer
 from irlint.inference.contradictions import contradicts
 from irlint.inference.known import Known
@@ -36,9 +36,6 @@ from irlint.records import NOTHING, replaced
 
 if TYPE_CHECKING:
     from irlint.inference.agreement import Terms
-
-#: The family of rules that compare declarations with inferred types.
-DECLARED = "declarations"
 
 #: The family of rules about element types.
 ELEMENT_TYPES = "element-types"

@@ -12,6 +12,7 @@ from irlint.fixes.guesses import STRIDES
 from irlint.fixes.inputs import Inputs, dtype_of
 from irlint.fixes.inserted import CAST, TRANSPOSE
 from irlint.fixes.other_values import UNSURE, USUAL
+from irlint.fixes.rewired import reordered
 from irlint.fixes.trials import is_demand
 from irlint.inference.known import Known
 from irlint.model import Node, Value
@@ -55,11 +56,8 @@ def _is_of_a_warning(case: Case) -> bool:
 
 
 def _leaves_value_over(case: Case) -> bool:
-    """Whether an unused value remains that the node could take. An axis that is out of range is out of range in a value
-    of the same rank, too."""
-    node, is_decided = case.problem.node, case.problem.is_error or is_demand(case.problem)
-    is_decided = is_decided and case.problem.fault.rule is not AXIS_OUT_OF_RANGE
-    return not _connects(case.guess) and is_decided and node is not None and case.inputs.may_take_left_over(node)
+    """Whether an unused value remains that the node could take."""
+    return not _connects(case.guess) and case.left_over
 
 
 def _leaves_index_over(case: Case) -> bool:
@@ -140,9 +138,21 @@ def _inverse(node: Node) -> tuple[int, ...]:
 
 
 def _is_rather_swapped(case: Case) -> bool:
-    """Whether exchanged inputs of a node are as likely as an attribute that few other nodes have so."""
-    attributes = all(edit.kind == "attribute" for edit in case.guess.edits)
-    return attributes and case.guess.count < SIBLINGS and any(each.swaps for each in case.rivals)
+    """Whether exchanged inputs of a node, or one Transpose less, are as likely as an attribute or a Transpose that few
+    other nodes have."""
+    others = all(edit.kind == "attribute" or edit.name == TRANSPOSE for edit in case.guess.edits)
+    return (
+        others
+        and case.guess.count < SIBLINGS
+        and any(each.swaps or _bypasses(each, case.inputs) for each in case.rivals)
+    )
+
+
+def _bypasses(guess: Guess, inputs: Inputs) -> bool:
+    """Whether a guess connects what a Transpose takes, in place of its result."""
+    edit, *more = guess.edits
+    before = reordered(inputs.edited(edit)[1], inputs.makers) if edit.kind == "input" and not more else None
+    return before is not None and before.name == edit.value
 
 
 def _retypes_input(case: Case) -> bool:

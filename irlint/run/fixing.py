@@ -132,7 +132,7 @@ def fixed(
     # An unused value shows which node has lost an input, so that safe fixes, which remove it, come last.
     sound, repairs = _repaired(path, before, quick) if unsafe else (before, Applied())
     after, fixes = _tidied(path, sound, quick, None)
-    if _is_worse(after.outcome, before.outcome):
+    if _is_worse(after.outcome, sound.outcome):
         after, fixes = _tidied_by_rule(path, sound, quick)
     fixes = [*repairs, *fixes]
     asked: list[Edit] = []
@@ -198,6 +198,8 @@ def _repaired(path: str, before: Version, settings: Settings) -> tuple[Version, 
     A suggested fix is kept only if its finding disappears and no new error or warning is left.
     """
     after, applied = before, Applied()
+    from irlint.fixes.rechecking import reveals
+
     refused: set[tuple[Edit, ...]] = set()
     for _ in range(ROUNDS):
         suggested = (
@@ -212,7 +214,8 @@ def _repaired(path: str, before: Version, settings: Settings) -> tuple[Version, 
         # A warning may have moved to another node.
         if finding.severity is not Severity.ERROR and not _has_fewer(finding.rule, tidied.outcome, after.outcome):
             is_fixed = False
-        if changed is None or not is_fixed or _is_worse(tidied.outcome, after.outcome, notes=False):
+        shown = reveals(finding.fix.edits)
+        if changed is None or not is_fixed or _is_worse(tidied.outcome, after.outcome, notes=False, shown=shown):
             refused.add(finding.fix.edits)
             continue
         after = tidied
@@ -283,14 +286,17 @@ def _tidied_by_rule(path: str, before: Version, settings: Settings) -> tuple[Ver
     return after, fixes
 
 
-def _is_worse(after: Outcome, before: Outcome, *, notes: bool = True) -> bool:
+def _is_worse(after: Outcome, before: Outcome, *, notes: bool = True, shown: bool = False) -> bool:
     """Whether a model has more findings of any rule than before, or an error that prevents the check.
 
-    With ``notes=False``, new notes are ignored. Rules about unused parts are ignored if the model had errors before,
-    because they are only checked without errors.
+    With ``notes=False``, new notes are ignored; with ``shown``, warnings about sizes that were unknown before. Rules
+    about unused parts are ignored if the model had errors before, because they are only checked without errors.
     """
+    from irlint.fixes.rechecking import may_be_hidden
+
     hidden = _last(before) if any(each.severity is Severity.ERROR for each in before.findings) else ()
     found = (each for each in after.findings if notes or each.severity is not Severity.NOTE)
+    found = (each for each in found if not (shown and may_be_hidden(each.rule, each.severity)))
     counts = Counter(each.rule for each in found if each.rule not in hidden)
     counts.subtract(each.rule for each in before.findings)
     return after.error is not None or any(count > 0 for count in counts.values())

@@ -89,6 +89,34 @@ SCAN = """(float[3] s, float[4,3] x, float[4,3] z) => (float[3] y, float[4,3] v)
 SLICED = """(float[2,3,8,8] x) => (float[2,3,16,16] y) <int64[1] zero = {0}, int64[1] two = {2}, int64[2] k = {16, 16}> {
   s = Shape (x) b = Slice (s, zero, two) t = Concat <axis = 0> (b, k) y = Resize <mode = "nearest"> (x, , , t) }"""
 
+#: Blocks that slice twice and four times: the nodes of one name have another place in each.
+UNLIKE = """(float[N,8] x) => (float[N,4] y) <int64[1] o = {0}, int64[1] m = {4}, int64[1] e = {8}, int64[1] a = {1}, int64[1] u = {1}, int64[1] s = {2}, int64[1] t = {2}> {
+  "/b.0/Slice" = Slice (x, o, m, a) "/b.0/Slice_1" = Slice (x, m, e, a) "/b.0/Slice_2" = Slice (x, u, e, a, s)
+  "/b.0/Slice_3" = Slice (x, o, e, a, s) "/b.0/Add" = Add ("/b.0/Slice", "/b.0/Slice_1")
+  "/b.0/Add_1" = Add ("/b.0/Slice_2", "/b.0/Slice_3") "/b.1/Slice" = Slice (x, u, e, a, s)
+  "/b.1/Slice_1" = Slice (x, o, e, a, t) "/b.1/Add" = Add ("/b.1/Slice", "/b.1/Slice_1")
+  z = Add ("/b.0/Add", "/b.0/Add_1") y = Add (z, "/b.1/Add") }"""
+
+#: Two blocks whose Transpose has two users.
+MEASURED = """(float[N,3,8] x) => (float[?,?,?,?] y, float[?,?,?,?] z) <int64[4] t = {0, 0, 2, 4}> {
+  "/b.0/Reshape" = Reshape (x, t) "/b.0/Transpose" = Transpose <perm = [0, 2, 1, 3]> ("/b.0/Reshape")
+  "/b.0/Shape" = Shape ("/b.0/Transpose") "/b.0/Relu" = Relu ("/b.0/Transpose") "/b.0/Expand" = Expand ("/b.0/Relu", "/b.0/Shape")
+  "/b.1/Reshape" = Reshape (x, t) "/b.1/Transpose" = Transpose <perm = [0, 2, 1, 3]> ("/b.1/Reshape")
+  "/b.1/Shape" = Shape ("/b.1/Transpose") "/b.1/Relu" = Relu ("/b.1/Transpose") "/b.1/Expand" = Expand ("/b.1/Relu", "/b.1/Shape")
+  y = Add ("/b.0/Expand", "/b.1/Expand") z = Add ("/b.0/Relu", "/b.1/Relu") }"""
+
+JOINED = """(float[3,3] x) => (float[3,6] y) <float[3,3] w = {1,2,3,4,5,6,7,8,9}> {
+  "/b.0/Concat" = Concat <axis = 1> (x, w) "/b.1/Concat" = Concat <axis = 1> (w, x) y = Add ("/b.0/Concat", "/b.1/Concat")
+  z = Concat <axis = 0> (x, x) v = Concat <axis = 0> (w, w) u = Add (z, v) }"""
+
+SHARED = """(float[3,4] x) => (float[4] y, float[4] z, float[4] v) <int64[1] b = {0}, int64[1] e = {1}, int64[1] a = {0}> {
+  s = Slice (x, b, e, a) y = Squeeze (s, a) n = Neg (x) t = Slice (n, b, e, a) z = Squeeze (t, a)
+  r = Relu (x) u = Slice (r, b, e, a) v = Squeeze (u, a) }"""
+
+UNUSED_INPUT = """(int64[N,S] m, float[N,S] x) => (int64[a,b] y, int64[1] v, float[N,S] z) <int64[1] one = {1}> {
+  k = Shape (x) c = Neg (m) s = Shape (c) g = Gather (s, one) h = Gather (k, one) v = Add (g, h)
+  y = Flatten <axis = 2> (c) z = Neg (x) }"""
+
 #: A sound graph, what is replaced in it, and by what.
 RESTORED = [
     ("another index than in other blocks", INDICES, '"i.1" = {2}', '"i.1" = {7}'),
@@ -138,6 +166,22 @@ RESTORED = [
     ("sizes as scales", "(float[1,3,8,8] x) => (float[1,3,16,16] y) <int64[4] s = {1,3,16,16}> { y = Resize <mode = \"nearest\"> (x, , , s) }", "(x, , , s)", "(x, , s)"),
     ("computed sizes as scales", SLICED, "(x, , , t)", "(x, , t)"),
     ("scales as sizes", "(float[1,3,8,8] x) => (float[1,3,16,16] y) <float[4] s = {1,1,2,2}> { y = Resize <mode = \"nearest\"> (x, , s) }", "(x, , s)", "(x, , , s)"),
+    ("a flag that the other nodes do not state", "(float[2,4] x) => (float[2,3] y) <float[4,5] w = {1,2,3,4,5,6,7,8,9,1,2,3,4,5,6,7,8,9,1,2}, float[5,3] v = {1,2,3,4,5,6,7,8,9,1,2,3,4,5,6}> { a = Gemm (x, w) y = Gemm (a, v) }", "y = Gemm (a, v)", "y = Gemm <transB = 1> (a, v)"),
+    ("the step of a Range", RANGES.replace("m, one", "m, step").replace("int64[1] a", "int64 step = {1}, int64[1] a"), "step = {1}", "step = {2}"),
+    ("an unused input that explains two errors", UNUSED_INPUT, "Neg (m)", "Neg (k)"),
+    ("a bound that three nodes share", SHARED, "e = {1}", "e = {0}"),
+    ("an operator behind which a table fixes a size", "(float[N,S,2] x) => (float[N,3,2] y) <float[1,3,2] p = {1,2,3,4,5,6}> { z = Tanh (x) y = Add (z, p) }", "Tanh", "Tahn"),
+    ("a constant behind an Identity", "(float[N,2] x) => (float[N,2] y, float[N,2] z) <float[2] b = {1,2}> { i = Identity (b) y = Add (x, i) n = Neg (x) z = Add (n, i) }", "float[2] b", "double[2] b"),
+    ("a constant of the type that others have there", "(int64[N] x, int64[N] z) => (float[N] y, float[N] v) <int64 b = {2}, int64 c = {3}> { d = Div (x, b) y = Cast <to = 1> (d) e = Div (z, c) v = Cast <to = 1> (e) }", "int64 c", "int32 c"),
+    ("the integers to which the others convert", "(float[N] x, float[N] z) => (float[N,2] y, int64[N] v) <float[2,2] w = {1,2,3,4}> { c = Cast <to = 7> (x) y = Gather (w, c) v = Cast <to = 7> (z) }", "c = Cast <to = 7>", "c = Cast <to = 1>"),
+    ("an axis that is not the batch", "(float[N,4] x) => (int64[a,b] y) { e = Exp (x) y = ArgMax <axis = 1> (e) }", "axis = 1", "axis = 3"),
+    ("a Transpose that only a Shape reads", "(float[N,S,4] x, float[1,1,4] z) => (float[N,S,4] y) { s = Shape (x) e = Expand (z, s) y = Add (e, x) }", "s = Shape (x)", "p = Transpose <perm = [1,0,2]> (x) s = Shape (p)"),
+    ("a step, in blocks that are counted otherwise", UNLIKE, "t = {2}", "t = {1}"),
+    ("a Transpose before two users, as in another block", MEASURED, '"/b.1/Transpose" = Transpose <perm = [0, 2, 1, 3]> ("/b.1/Reshape")\n  "/b.1/Shape" = Shape ("/b.1/Transpose") "/b.1/Relu" = Relu ("/b.1/Transpose")', '"/b.1/Shape" = Shape ("/b.1/Reshape") "/b.1/Relu" = Relu ("/b.1/Reshape")'),
+    ("a missing node that another block has", BLOCKS, '"/b.1/Softmax" = Softmax <axis = 3> ("/b.1/Transpose") ', ""),
+    ("a missing node with a constant, as in another block", BLOCKS, '"/b.1/Reshape_1" = Reshape ("/b.1/Transpose_1", u) ', ""),
+    ("a missing attribute that another block has", JOINED, '"/b.1/Concat" = Concat <axis = 1>', '"/b.1/Concat" = Concat'),
+    ("a mark at the end of the name of a used value", "(float[2,3] x) => (float[2,3] y, float[2,3] z) { a = Neg (x) y = Exp (a) z = Abs (a) }", "Exp (a)", "Exp (a_1)"),
     ("exchanged pads and value", "(float[1,8] x) => (float[1,12] y) <int64[4] p = {0,2,0,2}, float v = {3}> { y = Pad (x, p, v) }", "(x, p, v)", "(x, v, p)"),
 ]  # fmt: skip
 
@@ -161,6 +205,9 @@ def test_restored(what: str, text: str, old: str, new: str) -> None:
 
 #: A broken graph of which two edits may be the right one, or a sound one.
 UNTOUCHED = [
+    ("inputs that are exchanged, or one of them transposed", "(float[N,8,4] v, float[N,8,8] p) => (float[a,b,c] y, float[N,8,8] z) { y = MatMul (v, p) z = Transpose <perm = [0,2,1]> (p) }"),
+    ("a missing node whose name differs in the count", '(float[N,S] x) => (int64[2] y, int64[2] z) { "/Shape_output_0" = Shape (x) y = Neg ("/Shape_output_0") z = Neg ("/Shape_3_output_0") }'),
+    ("an order of axes, or one Transpose too many", "(float[N,4,S,S] x, float[N,1,S,S] m) => (float[N,4,S,S] y, float[N,4,S,S] z) { t = Transpose <perm = [0,3,2,1]> (x) y = Add (t, m) u = Transpose <perm = [0,1,3,2]> (x) z = Neg (u) }"),
     ("a Cast may be missing before a power of integers", "(float[N,8] x) => (float[N,8] y) <int64 j = {1}, float h = {0.5}> { s = Shape (x) g = Gather (s, j) p = Pow (g, h) y = Div (x, p) }"),
     ("a table of positions fixes a size", "(float[N,S,8] x, float[N,1,8] k) => (float[N,T,8] y) <float[1,5,8] p> { c = Concat <axis = 1> (k, x) y = Add (c, p) }"),
     ("filters that may lack a row", "(float[1,1,9,9] x) => (float[1,1,?,?] y) <float[1,1,1,2] w = {1,2}> { y = Conv <kernel_shape = [2,2]> (x, w) }"),
@@ -198,6 +245,17 @@ def stamped(text: str, *, ir_version: int = 8, opset: int = 17) -> ModelProto:
 def test_versions_that_run(text: str, right: dict[str, int], wrong: dict[str, int]) -> None:
     feed = {"x": np.arange(6, dtype=np.float32).reshape(2, 3)}
     (expected,), (found,) = outputs(stamped(text, **right), feed), outputs(fixed(stamped(text, **wrong)), feed)
+    np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.oracle
+def test_a_missing_import_is_the_latest_of_the_file_version() -> None:
+    """LayerNormalization is of opset 17, which IR version 8 allows."""
+    text = "(float[2,3] x) => (float[2,3] y) <float[3] w = {1, 2, 3}> { y = LayerNormalization (x, w) }"
+    broken = stamped(text)
+    del broken.opset_import[:]
+    feed = {"x": np.arange(6, dtype=np.float32).reshape(2, 3)}
+    (expected,), (found,) = outputs(stamped(text), feed), outputs(fixed(broken), feed)
     np.testing.assert_array_equal(found, expected)
 
 
