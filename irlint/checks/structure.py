@@ -135,8 +135,8 @@ def _help_to_break(cyclic: Sequence[Node]) -> str:
         return "break the cycle: one of these inputs has to come from outside of it"
     (node, index) = backward[0]
     return (
-        f"connect a value from outside of the cycle as input {index} of {node.op} {_shortened(node.label)!r}: it is the "
-        "only one of these inputs that a later node computes"
+        f"connect a value from outside of the cycle as input {index} of {node.op} {_shortened(node.label)!r}: it is "
+        "the only one of these inputs that a later node computes"
     )
 
 

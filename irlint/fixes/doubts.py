@@ -270,7 +270,7 @@ def _strands(case: Case) -> bool:
 
 def strands(case: Case, *, inputs_only: bool = False) -> bool:
     """Whether an edit disconnects a value, or with ``inputs_only`` an input of the model, from its only user. This does
-    not count for a constant of an element type that the user refuses."""
+    not count for a constant of an element type that the user refuses, or for what a loop counts."""
     guess, inputs = case.guess, case.inputs
     connected = {edit.value for edit in guess.edits if edit.kind == "input"}
     for edit in guess.edits:
@@ -284,7 +284,7 @@ def strands(case: Case, *, inputs_only: bool = False) -> bool:
         if inputs.makers.is_constant(value) and node is not None and _is_lost_at(node, edit, inputs):
             continue
         before = reordered(value, inputs.makers)
-        if before is not None and before.name == edit.value:
+        if (before is not None and before.name == edit.value) or (node is not None and node.bodies):
             continue
         elsewhere = node is not None and node.inputs.count(value) > 1
         kept = elsewhere or value in inputs.graph.undefined or value in inputs.graph.outputs

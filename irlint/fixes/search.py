@@ -53,7 +53,7 @@ from irlint.fixes.ranking import (
 )
 from irlint.fixes.rechecking import Rechecked
 from irlint.fixes.retyped import behind, retyped
-from irlint.fixes.rewired import bypassed, moved, rewired, weights_as_elsewhere
+from irlint.fixes.rewired import bypassed, counted_otherwise, moved, rewired, weights_as_elsewhere
 from irlint.fixes.rivals import explaining, with_rivals, with_strides
 from irlint.fixes.sizes import batched, declared_as_sibling, declared_otherwise, leaves_sizes, resized
 from irlint.fixes.trials import DECLARED, ELEMENT_TYPES, Trials, is_demand
@@ -231,7 +231,7 @@ class Search:
         node, inputs, guesses, graph = problem.node, self.inputs, self.guesses, self.graph
         assert node is not None
         if problem.graph:
-            yield resized(problem, self.clashes.of(problem), guesses, trials)
+            yield chain(counted_otherwise(problem, inputs), resized(problem, self.clashes.of(problem), guesses, trials))
             return
         if problem.fault.rule is UNDEFINED_NAME:
             missing = (
