@@ -3,9 +3,11 @@ order."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
-from irlint.fixes.contents import FEW, JOIN
+from irlint.dims import MaybeDim
+from irlint.fixes.contents import FEW, JOIN, SLICED
 from irlint.fixes.guess import OTHERS, Guess
 from irlint.fixes.guesses import Guesses
 from irlint.fixes.other_values import ENTRIES, LAST, SELDOM, USUAL
@@ -30,12 +32,14 @@ def computed(node: Node, guesses: Guesses) -> Iterator[Guess]:
     operator use come first; exchanged inputs of a Concat are included."""
     constants: dict[tuple[Node, int], Value] = {}
     for maker in _before(node, guesses):
+        call = guesses.known.calls[maker]
+        names = call.signature.inputs if call.signature is not None else ()
         for port, (value, known) in enumerate(zip(maker.inputs, inputs_of(maker, guesses.known))):
-            if value is not None and _has_contents(known) and guesses.makers.is_constant(value):
+            is_axes = names[port : port + 1] == (SLICED,)
+            if value is not None and not is_axes and _has_contents(known) and guesses.makers.is_constant(value):
                 constants[maker, port] = value
         if maker.op == JOIN:
             yield from _exchanged(maker, guesses)
-        call = guesses.known.calls[maker]
         if call.signature is not None and not BOUNDS.isdisjoint((*call.signature.inputs, *call.signature.attributes)):
             for guess in other_bounds(maker, call, inputs_of(maker, guesses.known), (), guesses):
                 yield replaced(guess, within=maker)
@@ -92,7 +96,9 @@ def _numbers(node: Node, port: int, value: Value, guesses: Guesses) -> Iterator[
     number = held[0] if held is not None and len(held) == 1 else None
     if not isinstance(number, int):
         return
-    usual = {} if node.op == TAKE else guesses.usual(node, port)
+    usual = {} if node.op == TAKE else _joined_elsewhere(node, number, guesses)
+    if node.op not in (TAKE, JOIN):
+        usual = guesses.usual(node, port)
     tried = {(number,)}
     for contents, count in list(usual.items())[:OTHERS]:
         if len(contents) == 1 and contents not in tried:
@@ -103,6 +109,23 @@ def _numbers(node: Node, port: int, value: Value, guesses: Guesses) -> Iterator[
         if (other,) not in tried:
             for guess in guesses.contents.held_otherwise(node, port, value, (other,), SELDOM):
                 yield replaced(guess, within=node)
+
+
+def _joined_elsewhere(node: Node, number: int, guesses: Guesses) -> dict[tuple[int, ...], int]:
+    """The numbers with which a Concat joins the same parts of a shape as others do, in any order, each with the number
+    of these."""
+    own, found = _parts_of(node, guesses), dict[tuple[int, ...], int]()
+    for each in guesses.of(node):
+        theirs = _parts_of(each, guesses)
+        (more, less) = (list((theirs - own).elements()), list((own - theirs).elements()))
+        if less == [number] and len(more) == 1 and isinstance(more[0], int):
+            found[(more[0],)] = found.get((more[0],), 0) + 1
+    return found
+
+
+def _parts_of(node: Node, guesses: Guesses) -> Counter[MaybeDim]:
+    known = guesses.known.types.get(node.outputs[0]) if node.op == JOIN and node.outputs and node.outputs[0] else None
+    return Counter(known.ints or () if isinstance(known, Tensor) else ())
 
 
 def _is_index_of_others(node: Node, value: Value, guesses: Guesses) -> bool:

@@ -11,6 +11,7 @@ from irlint.fixes.inputs import Inputs
 from irlint.fixes.inserted import CAST, TRANSPOSE
 from irlint.fixes.outcomes import Outcome
 from irlint.fixes.rewired import reordered
+from irlint.fixes.sizes import leaves_unmet
 from irlint.fixes.trials import DECLARED, ELEMENT_TYPES, is_demand
 from irlint.inference.known import Known
 from irlint.inference.origins import shape_of
@@ -406,6 +407,11 @@ def _fixes_more(case: Case) -> bool:
     )
 
 
+def _leaves_unmet(case: Case) -> bool:
+    """Whether another node of a contradiction still has a condition that no usual sizes meet: rather that is wrong."""
+    return leaves_unmet(case.problem, case.outcome, case.inputs.known)
+
+
 #: The reasons not to suggest a guess that another mistake in the model may explain.
 OF_LIKENESS: tuple[Callable[[Case], bool], ...] = (is_against_others, _is_against_twins, _undoes)
 
@@ -424,6 +430,7 @@ AGAINST_ITSELF: tuple[Callable[[Case], bool], ...] = (
     _undoes,
     _breaks_flow,
     _changes_shared,
+    _leaves_unmet,
 )
 
 #: The reasons not to suggest a guess.
