@@ -16,7 +16,7 @@ from irlint.fixes.trials import DECLARED, ELEMENT_TYPES, is_demand
 from irlint.inference.known import Known
 from irlint.inference.origins import shape_of
 from irlint.model import Node, Problem, Value
-from irlint.model.tensor import Tensor
+from irlint.model.tensor import Tensor, tensor_shape
 from irlint.ops.shared.index_ranges import INDEX_OUT_OF_RANGE
 from irlint.records import record
 
@@ -104,8 +104,7 @@ def _leaves_error_near(case: Case) -> bool:
 def _edited(guess: Guess, node: Node, inputs: Inputs) -> list[Node]:
     """The node that a guess changes, and the nodes that use the constants and inputs that it changes."""
     names = {edit.name for edit in guess.edits if edit.kind in ("constant", "declaration") and edit.index is None}
-    users = (each for value, several in inputs.users.items() if value.name in names for each in several)
-    return [node, *users] if names else [node]
+    return [node, *(each for value, several in inputs.users.items() if value.name in names for each in several)]
 
 
 def _behind(nodes: Sequence[Node], inputs: Inputs) -> Iterator[Node]:
@@ -135,8 +134,8 @@ def _leaves_error_of_source(case: Case) -> bool:
 
 def is_against_others(case: Case) -> bool:
     """Whether the guess changes an attribute to a value that no similar node has, while several have the old value."""
-    attributes = (edit for edit in case.guess.edits if edit.kind == "attribute")
-    return any(_is_as_at_siblings(edit, case.node, case.inputs) for edit in attributes)
+    edits = case.guess.edits
+    return any(edit.kind == "attribute" and _is_as_at_siblings(edit, case.node, case.inputs) for edit in edits)
 
 
 def _is_as_at_siblings(edit: Edit, node: Node, inputs: Inputs) -> bool:
@@ -194,9 +193,9 @@ def _wraps(case: Case) -> bool:
     for edit in case.guess.edits:
         value = case.inputs.edited(edit)[1]
         known = case.inputs.known.types.get(value) if value is not None else None
-        if edit.kind == "insert" and edit.name == CAST and isinstance(known, Tensor):
-            if {known.dtype, dict(edit.value)["to"]} == {"int8", "uint8"}:
-                return True
+        casts = edit.kind == "insert" and edit.name == CAST and isinstance(known, Tensor)
+        if casts and isinstance(known, Tensor) and {known.dtype, dict(edit.value)["to"]} == {"int8", "uint8"}:
+            return True
     return False
 
 
@@ -250,9 +249,8 @@ def _is_of_another_axis(edit: Edit, inputs: Inputs) -> bool:
 def _is_flattened(edit: Edit) -> bool:
     """Whether a size becomes the product of two sizes."""
     before, after = edit.before or (), edit.shape or ()
-    sizes = {each for each in before if isinstance(each, int) and each > 1}
-    pairs = zip(before, after) if len(before) == len(after) else ()
-    return any(
+    sizes, pairs = {each for each in before if isinstance(each, int) and each > 1}, zip(before, after)
+    return len(before) == len(after) and any(
         isinstance(one, int) and isinstance(other, int) and one > 1 and other % one == 0 and other // one in sizes
         for one, other in pairs
     )
@@ -264,8 +262,8 @@ def resizes_input(guess: Guess) -> bool:
 
 
 def _strands(case: Case) -> bool:
-    """Whether an edit disconnects a value from its only user: a value that was connected by mistake still has its own
-    users. At another node than the faulty one, only inputs of the model count."""
+    """Whether an edit disconnects a value from its only user, which it still has if it was connected by mistake. At
+    another node than the faulty one, only inputs of the model count."""
     return strands(case, inputs_only=case.guess.within is not None)
 
 
@@ -302,8 +300,7 @@ def _is_lost_at(node: Node, edit: Edit, inputs: Inputs) -> bool:
 
 
 def _swaps_constant(case: Case) -> bool:
-    """Whether a constant is exchanged with a computed input, although the other nodes of the operator have constants
-    where this one has it."""
+    """Whether a constant is exchanged with a computed input, although the other nodes have constants where it is."""
     inputs, edits = case.inputs, case.guess.edits
     node = inputs.edited(edits[0])[0]
     if not case.guess.swaps or node is None or len(edits) != PAIR:
@@ -407,6 +404,13 @@ def _fixes_more(case: Case) -> bool:
     )
 
 
+def _empties(case: Case) -> bool:
+    """Whether a value then has no elements, which had some."""
+    types = ((case.inputs.known.types.get(each), new) for each, new in case.outcome.types.items())
+    shapes = ((tensor_shape(old), tensor_shape(new)) for old, new in types)
+    return any(old is not None and 0 not in old and 0 in (new or ()) for old, new in shapes)
+
+
 def _leaves_unmet(case: Case) -> bool:
     """Whether another node of a contradiction still has a condition that no usual sizes meet: rather that is wrong."""
     return leaves_unmet(case.problem, case.outcome, case.inputs.known)
@@ -430,6 +434,7 @@ AGAINST_ITSELF: tuple[Callable[[Case], bool], ...] = (
     _undoes,
     _breaks_flow,
     _changes_shared,
+    _empties,
     _leaves_unmet,
 )
 

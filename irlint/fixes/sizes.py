@@ -47,7 +47,7 @@ NEIGHBORS = 8
 #: A requirement that fewer sizes than this satisfy is taken for a fault of the model.
 FEW = 6
 
-#: The sizes with which equations of one, two and three symbols are tried, and how many numbers each symbol must take.
+#: The sizes with which relations of one, two and three symbols are tried, and how many numbers each symbol must take.
 WIDE = (1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 16, 20, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 224, 256, 320, 512)
 SAMPLES, VARIED = (WIDE, WIDE, (1, 2, 3, 4, 7, 8, 12, 16, 32, 64)), 3
 
@@ -94,17 +94,18 @@ def leaves_unmet(problem: Problem, outcome: Outcome, known: Known) -> bool:
 
 @lru_cache(maxsize=256)
 def _is_met(relations: tuple[Relation, ...]) -> bool:
-    """Whether usual sizes meet one of these equations, with several numbers for each of a few symbols. True for other
-    relations."""
+    """Whether usual sizes meet one of these relations, with several numbers for each of a few symbols. True for lower
+    bounds."""
     reduced = [without_common_factors(each) for each in relations]
     names = sorted({name for each in reduced for side in (each.left, each.right) for name in symbols(side)})
-    if not 1 < len(names) <= len(SAMPLES) or any(each.kind != "==" for each in reduced):
+    if not 1 < len(names) <= len(SAMPLES) or any(each.kind == ">=" for each in reduced):
         return True
     met: list[dict[str, int]] = []
     try:
         for numbers in product_of(SAMPLES[len(names) - 1], repeat=len(names)):
             sizes = dict(zip(names, numbers))
-            if any(evaluated(each.left, sizes) == evaluated(each.right, sizes) for each in reduced):
+            pairs = ((each.kind, evaluated(each.left, sizes), evaluated(each.right, sizes)) for each in reduced)
+            if any(left == right if kind == "==" else left % right == 0 for kind, left, right in pairs):
                 met.append(sizes)
     except (ArithmeticError, TooComplex):
         return True
@@ -195,11 +196,13 @@ def declared_as_sibling(node: Node, guesses: Guesses) -> Iterator[Guess]:
 
 
 def _lost_batch(graph: Graph, given: Iterable[Shape]) -> Iterator[Expr]:
-    """The dynamic size of the first axis of all outputs, if no input has a dynamic first axis of its name."""
+    """The dynamic size of the first axis of all outputs, if no input has it or another dynamic first axis."""
+    given = list(given)
     declared = [each.type.shape or () for each in graph.outputs if isinstance(each.type, Tensor)]
     firsts = {shape[0] if shape else None for shape in declared}
     sizes = {dim for shape in given for dim in shape}
-    yield from (each for each in firsts if len(firsts) == 1 and isinstance(each, Expr) and each not in sizes)
+    is_lost = len(firsts) == 1 and not any(isinstance(shape[0], Expr) for shape in given if shape)
+    yield from (each for each in firsts if is_lost and isinstance(each, Expr) and each not in sizes)
 
 
 def _is_one_axis_apart(one: Shape, other: Shape) -> bool:
