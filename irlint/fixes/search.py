@@ -313,7 +313,11 @@ class Search:
                 break
             narrow = narrow if guess.count == WIDER else None
             outcome = trials.outcome(guess.edits, problem)
-            if outcome is not None and guess.count == WIDER and len(guess.edits) > PER_FAULT * len(outcome.fixed):
+            if (
+                outcome is not None
+                and guess.count == WIDER
+                and len(guess.edits) > PER_FAULT * max(1, len(outcome.fixed))
+            ):
                 continue
             if outcome is not None and not (guess.redeclares and set(outcome.stale) & set(self.graph.outputs)):
                 if guess.likely < GUESS and _makes_one(problem, outcome, self.known):
