@@ -34,7 +34,23 @@ def explained(problems: list[Problem], known: Known) -> list[Problem]:
         with_help = [_with_port(each, known) for each in _with_meant(problems, known)]
     else:
         with_help = _with_opsets(_with_unused(problems, known), known)
-    return causes.explained([_with_count(each, known) for each in with_help], known)
+    changed = [_with_count(each, known) for each in with_help]
+    return causes.explained(_with_changed_causes(problems, changed), known)
+
+
+def _with_changed_causes(before: Sequence[Problem], after: Sequence[Problem]) -> list[Problem]:
+    """The changed problems, each with the changed problem from which it follows."""
+    changed = {id(one): other for one, other in zip(before, after, strict=True)}
+    found: dict[int, Problem] = {}
+
+    def caused(problem: Problem) -> Problem:
+        if id(problem) not in found:
+            new = changed.get(id(problem), problem)
+            cause = problem.because
+            found[id(problem)] = new if cause is None else replaced(new, because=caused(cause))
+        return found[id(problem)]
+
+    return [caused(each) for each in before]
 
 
 def _with_count(problem: Problem, known: Known) -> Problem:
