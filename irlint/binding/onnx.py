@@ -20,6 +20,7 @@ from irlint.binding.calls import (
 from irlint.binding.onnx_arity import arity_faults
 from irlint.binding.onnx_attributes import argument, of_other_versions, onnx_attributes
 from irlint.findings.faults import Fault, Severity
+from irlint.findings.wording import closest, either
 from irlint.model import Attribute, Model, Node
 from irlint.model.tensor import tensor_shape
 from irlint.ops import Operator, instead_of, onnx_operator, onnx_versions
@@ -37,6 +38,9 @@ from irlint.schemas import (
     official_versions,
     runtime_version,
 )
+
+#: The domains whose operators ONNX Runtime has, and how similar the name of an unknown domain is that misspells one.
+KNOWN_DOMAINS, SLIP = ("", *sorted(OFFICIAL_DOMAINS - {""}), MICROSOFT), 0.9
 
 
 def bound(
@@ -344,14 +348,28 @@ def _unknown_function(node: Node, model: Model) -> Fault | None:
 
 
 def _custom(node: Node) -> Fault:
+    """The fault of an operator of an unknown domain. If a known domain with a similar name has an operator of this
+    name, the domain is misspelled, which is a warning."""
     text = f"irlint does not know this operator of the domain {_domain(node.domain)}"
-    if all(value is None or tensor_shape(value.type) is not None for value in node.outputs):
+    known = [each for each in KNOWN_DOMAINS if each != node.domain and node.op in official_names(each)]
+    intended = closest(node.domain.casefold(), known, SLIP)
+    if intended is not None:
         return CUSTOM_OPERATOR.fault(
-            f"{text}, and uses the declared shapes of its outputs",
-            help="describe the operator under [[operators]] in irlint.toml, so that irlint can infer them",
+            f"{text}; {intended} has an operator of this name",
+            help=f'set the domain to "{intended}"',
+            severity=Severity.WARNING,
+            intended=intended,
         )
-    return CUSTOM_OPERATOR.fault(
-        f"{text}, and the shapes of its outputs are not all declared",
-        help="declare the shapes in value_info, or describe the operator under [[operators]] in irlint.toml, so that "
-        "irlint can check the nodes after it",
-    )
+    if all(value is None or tensor_shape(value.type) is not None for value in node.outputs):
+        text = f"{text}, and uses the declared shapes of its outputs"
+        help = "describe the operator under [[operators]] in irlint.toml, so that irlint can infer them"
+    else:
+        text = f"{text}, and the shapes of its outputs are not all declared"
+        help = (
+            "declare the shapes in value_info, or describe the operator under [[operators]] in irlint.toml, so that "
+            "irlint can check the nodes after it"
+        )
+    if known:
+        domains = either(*(f'"{each}"' for each in known))
+        help = f"set the domain to {domains} if you intend the operator of this name there; otherwise {help}"
+    return CUSTOM_OPERATOR.fault(text, help=help)

@@ -138,7 +138,7 @@ def _of_clashes(clashes: Sequence[tuple[Place, Place]], known: Known) -> Problem
     fault = SHAPE_CONTRADICTED.fault(
         f"{name!r} is the name of two sizes: axis {one.axis} of {one.value.name!r} is {one.size}, and "
         f"axis {other.axis} of {other.value.name!r} is {other.size}{also}",
-        help=f"give axis {other.axis} of {other.value.name!r} a name of its own, or remove the declaration",
+        help=f"correct what changes the size, or give axis {other.axis} of {other.value.name!r} a name of its own",
         notes=(_REUSE,),
         severity=Severity.WARNING,
         role="size",

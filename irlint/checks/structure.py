@@ -122,11 +122,22 @@ def _cycles(graph: Graph, known: Known) -> Iterator[Problem]:
             f"{len(names)} nodes use each other's results: {', '.join(shown)}{more}"
             if len(names) > 1
             else "the node uses its own result",
-            help=_help_for(order.cyclic, graph, known)
-            or "break the cycle: one of these inputs has to come from outside of it",
+            help=_help_for(order.cyclic, graph, known) or _help_to_break(order.cyclic),
             notes=tuple(_links(order.cyclic, len(shown))),
         )
         yield Problem(fault, graph.path, order.cyclic[0], place=order.cyclic[0].place)
+
+
+def _help_to_break(cyclic: Sequence[Node]) -> str:
+    """The help to break a cycle, at the only input in it that a later node computes if there is only one."""
+    backward = backward_inputs(cyclic)
+    if len(backward) != 1 or len(cyclic) == 1:
+        return "break the cycle: one of these inputs has to come from outside of it"
+    (node, index) = backward[0]
+    return (
+        f"connect a value from outside of the cycle as input {index} of {node.op} {_shortened(node.label)!r}: it is "
+        "the only one of these inputs that a later node computes"
+    )
 
 
 def _links(cyclic: Sequence[Node], shown: int) -> Iterator[str]:

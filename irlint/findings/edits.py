@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 Applicability = Literal["safe", "unsafe"]
 
 #: The part of a model that an edit changes. ``attribute`` is an attribute of a node. ``entries``, ``shape`` and
-#: ``type`` are the elements, shape and element type of a constant or declaration. ``layer``, ``port`` and ``port_map``
-#: are XML attributes of an IR layer, of its ports, and of the entries of its port map.
+#: ``type`` are the elements, shape and element type of a constant or declaration. ``layer``, ``port``, ``port_map`` and
+#: ``back_edges`` are XML attributes of an IR layer, of its ports, and of the entries of its port map and back edges.
 Of = Literal[
     "node",
     "input",
@@ -36,6 +36,7 @@ Of = Literal[
     "layer",
     "port",
     "port_map",
+    "back_edges",
 ]
 
 #: A message has the full text of at most this many edits.
@@ -204,8 +205,9 @@ def _is_swap(edits: Sequence[Edit]) -> bool:
 
 
 def _attribute(edit: Edit) -> str:
-    if edit.of == "port_map":
-        return f'set {edit.name}="{edit.value}" in entry {edit.input} of the port map'
+    if edit.of in ("port_map", "back_edges"):
+        where = f"entry {edit.input} of the port map" if edit.of == "port_map" else f"back edge {edit.input}"
+        return f'set {edit.name}="{edit.value}" in {where}'
     if edit.of in ("layer", "port"):
         port = f" at input {edit.input}" if edit.of == "port" else ""
         return f'set {edit.name}="{edit.value}"{port}'

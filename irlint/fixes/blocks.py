@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence, Set
 from functools import cached_property
+from posixpath import commonprefix
 
 from irlint.findings.edits import Edit
 from irlint.fixes.guess import SEVERAL, Guess
@@ -117,8 +118,11 @@ class Blocks:
         return [each.shape for each in types if isinstance(each, Tensor) and len(each.shape or ()) > 1]
 
     def counterpart(self, value: Value, twin: Node, node: Node) -> Value | None:
-        """The value that is to ``node`` what ``value`` is to its ``twin``: the value itself outside of blocks, else the
-        one with the same place in the block of ``node``. None if there is none."""
+        """The value that is to ``node`` what ``value`` is to its ``twin``: the value itself outside of blocks, or if
+        another node of the block of ``node`` uses it, else the one with the same place in that block. None if there is
+        none."""
+        if self._is_used_in_block(value, twin, node):
+            return value
         maker = self.guesses.makers.of(value)
         made = maker.node if maker is not None else None
         place, numbers = _place(made) if made is not None else _place_of_name("", value.name)
@@ -133,6 +137,12 @@ class Blocks:
         port = made.outputs.index(value) if value in made.outputs else 0
         return found.outputs[port] if found is not None and port < len(found.outputs) else None
 
+    def _is_used_in_block(self, value: Value, twin: Node, node: Node) -> bool:
+        """Whether another node of the block of ``node``, which is not that of ``twin``, uses a value."""
+        apart = len(commonprefix((twin.name, node.name)))
+        users = (each for each in self.guesses.users.get(value, ()) if each is not node)
+        return any(len(commonprefix((each.name, node.name))) > apart for each in users)
+
     def _is_weight(self, value: Value) -> bool:
         """Whether a value is a constant of floats with axes: each block has its own."""
         known = self.guesses.known.types.get(value)
@@ -145,7 +155,8 @@ class Blocks:
 
     def wired(self, node: Node) -> list[Value | None]:
         """For each input of the twins of a node, the counterpart on which all of them agree; None if they do not. A
-        value outside of blocks counts only if several twins take it: a first block takes what is before it."""
+        value outside of blocks counts only if several twins take it, or if other nodes of the block do: a first block
+        takes what is before it."""
         others = self.twins(node)
         counts = {len(each.inputs) for each in others}
         found: list[Value | None] = []
@@ -153,7 +164,9 @@ class Blocks:
             values = {self.counterpart(value, each, node) if (value := each.inputs[port]) else None for each in others}
             value = values.pop() if len(values) == 1 else None
             is_outside = value is not None and len(others) < SEVERAL and value in [each.inputs[port] for each in others]
-            found.append(value if not is_outside or self.guesses.makers.is_constant(value) else None)
+            if is_outside and value is not None and not self.guesses.makers.is_constant(value):
+                value = value if self._is_used_in_block(value, others[0], node) else None
+            found.append(value)
         return found
 
     def as_wired(self, node: Node) -> Iterator[Guess]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from irlint.contracts.fixed import fixes_products
-from irlint.contracts.simplified import key_of, without_common_factors
+from irlint.contracts.simplified import decided, key_of, simplified, without_common_factors
 from irlint.dims import symbols
 from irlint.findings.statements import Requirement
 
@@ -14,7 +14,9 @@ def key(requirement: Requirement) -> object:
 
 
 def fixes_product(requirement: Requirement) -> bool:
-    return fixes_products(requirement.any_of)
+    """Whether a requirement fixes a product of sizes, and some sizes may meet it."""
+    reduced = (simplified(without_common_factors(each)) for each in requirement.any_of)
+    return fixes_products(requirement.any_of) and any(decided(each) is not False for each in reduced)
 
 
 def names(requirement: Requirement) -> set[str]:

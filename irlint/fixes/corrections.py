@@ -8,6 +8,7 @@ from itertools import combinations
 
 from irlint.binding.calls import (
     ATTRIBUTE_KIND,
+    CUSTOM_OPERATOR,
     INPUT_COUNT,
     MISSING_ATTRIBUTE,
     MISSING_OPSET_IMPORT,
@@ -247,7 +248,8 @@ def _of_a_domain(problem: Problem, known: Known) -> Iterator[Edits]:
     node = problem.node
     if node is None or known.format.ports_declare:
         return
-    for domain in dict.fromkeys(("", MICROSOFT, *OFFICIAL_DOMAINS)):
+    intended = [problem.fault.intended or ""] if problem.fault.rule is CUSTOM_OPERATOR else []
+    for domain in intended or dict.fromkeys(("", MICROSOFT, *OFFICIAL_DOMAINS)):
         if domain != node.domain and node.op in official_names(domain):
             yield (Edit("rename", "domain", problem.graph, node.label, node.index, node.domain, domain, op=node.op),)
 
@@ -410,6 +412,7 @@ CORRECTIONS: dict[Rule, tuple[Callable[[Problem, Known], Iterator[Edits]], ...]]
     OPSET_LACKS_OPERATOR: (_intended, _in_another_domain, _other_opsets),
     OPSET_TOO_NEW: (_newest_opset,),
     MISSING_OPSET_IMPORT: (_imported, _of_no_domain),
+    CUSTOM_OPERATOR: (_of_a_domain,),
     UNKNOWN_OPERATOR: (_of_a_domain, _intended, _spelled_alike),
     IR_VERSION_TOO_NEW: (_usual_ir_version,),
     INITIALIZER_NOT_INPUT: (_usual_ir_version,),

@@ -11,11 +11,12 @@ from irlint.fixes.inputs import Inputs
 from irlint.fixes.inserted import CAST, TRANSPOSE
 from irlint.fixes.outcomes import DECLARED, Outcome
 from irlint.fixes.rewired import reordered
+from irlint.fixes.sizes import leaves_unmet
 from irlint.fixes.trials import ELEMENT_TYPES, is_demand
 from irlint.inference.known import Known
 from irlint.inference.origins import shape_of
 from irlint.model import Node, Problem, Value
-from irlint.model.tensor import Tensor
+from irlint.model.tensor import Tensor, tensor_shape
 from irlint.ops.shared.index_ranges import INDEX_OUT_OF_RANGE
 from irlint.records import record
 
@@ -105,8 +106,7 @@ def _leaves_error_near(case: Case) -> bool:
 def _edited(guess: Guess, node: Node, inputs: Inputs) -> list[Node]:
     """The node that a guess changes, and the nodes that use the constants and inputs that it changes."""
     names = {edit.name for edit in guess.edits if edit.kind in ("constant", "declaration") and edit.index is None}
-    users = (each for value, several in inputs.users.items() if value.name in names for each in several)
-    return [node, *users] if names else [node]
+    return [node, *(each for value, several in inputs.users.items() if value.name in names for each in several)]
 
 
 def _behind(nodes: Sequence[Node], inputs: Inputs) -> Iterator[Node]:
@@ -136,8 +136,8 @@ def _leaves_error_of_source(case: Case) -> bool:
 
 def is_against_others(case: Case) -> bool:
     """Whether the guess changes an attribute to a value that no similar node has, while several have the old value."""
-    attributes = (edit for edit in case.guess.edits if edit.kind == "attribute")
-    return any(_is_as_at_siblings(edit, case.node, case.inputs) for edit in attributes)
+    edits = case.guess.edits
+    return any(edit.kind == "attribute" and _is_as_at_siblings(edit, case.node, case.inputs) for edit in edits)
 
 
 def _is_as_at_siblings(edit: Edit, node: Node, inputs: Inputs) -> bool:
@@ -195,9 +195,9 @@ def _wraps(case: Case) -> bool:
     for edit in case.guess.edits:
         value = case.inputs.edited(edit)[1]
         known = case.inputs.known.types.get(value) if value is not None else None
-        if edit.kind == "insert" and edit.name == CAST and isinstance(known, Tensor):
-            if {known.dtype, dict(edit.value)["to"]} == {"int8", "uint8"}:
-                return True
+        casts = edit.kind == "insert" and edit.name == CAST and isinstance(known, Tensor)
+        if casts and isinstance(known, Tensor) and {known.dtype, dict(edit.value)["to"]} == {"int8", "uint8"}:
+            return True
     return False
 
 
@@ -251,9 +251,8 @@ def _is_of_another_axis(edit: Edit, inputs: Inputs) -> bool:
 def _is_flattened(edit: Edit) -> bool:
     """Whether a size becomes the product of two sizes."""
     before, after = edit.before or (), edit.shape or ()
-    sizes = {each for each in before if isinstance(each, int) and each > 1}
-    pairs = zip(before, after) if len(before) == len(after) else ()
-    return any(
+    sizes, pairs = {each for each in before if isinstance(each, int) and each > 1}, zip(before, after)
+    return len(before) == len(after) and any(
         isinstance(one, int) and isinstance(other, int) and one > 1 and other % one == 0 and other // one in sizes
         for one, other in pairs
     )
@@ -265,14 +264,14 @@ def resizes_input(guess: Guess) -> bool:
 
 
 def _strands(case: Case) -> bool:
-    """Whether an edit disconnects a value from its only user: a value that was connected by mistake still has its own
-    users. At another node than the faulty one, only inputs of the model count."""
+    """Whether an edit disconnects a value from its only user, which it still has if it was connected by mistake. At
+    another node than the faulty one, only inputs of the model count."""
     return strands(case, inputs_only=case.guess.within is not None)
 
 
 def strands(case: Case, *, inputs_only: bool = False) -> bool:
     """Whether an edit disconnects a value, or with ``inputs_only`` an input of the model, from its only user. This does
-    not count for a constant of an element type that the user refuses."""
+    not count for a constant of an element type that the user refuses, or for what a loop counts."""
     guess, inputs = case.guess, case.inputs
     connected = {edit.value for edit in guess.edits if edit.kind == "input"}
     for edit in guess.edits:
@@ -286,7 +285,7 @@ def strands(case: Case, *, inputs_only: bool = False) -> bool:
         if inputs.makers.is_constant(value) and node is not None and _is_lost_at(node, edit, inputs):
             continue
         before = reordered(value, inputs.makers)
-        if before is not None and before.name == edit.value:
+        if (before is not None and before.name == edit.value) or (node is not None and node.bodies):
             continue
         elsewhere = node is not None and node.inputs.count(value) > 1
         kept = elsewhere or value in inputs.graph.undefined or value in inputs.graph.outputs
@@ -303,8 +302,7 @@ def _is_lost_at(node: Node, edit: Edit, inputs: Inputs) -> bool:
 
 
 def _swaps_constant(case: Case) -> bool:
-    """Whether a constant is exchanged with a computed input, although the other nodes of the operator have constants
-    where this one has it."""
+    """Whether a constant is exchanged with a computed input, although the other nodes have constants where it is."""
     inputs, edits = case.inputs, case.guess.edits
     node = inputs.edited(edits[0])[0]
     if not case.guess.swaps or node is None or len(edits) != PAIR:
@@ -416,6 +414,18 @@ def _fixes_more(case: Case) -> bool:
     return False
 
 
+def _empties(case: Case) -> bool:
+    """Whether a value then has no elements, which had some."""
+    types = ((case.inputs.known.types.get(each), new) for each, new in case.outcome.types.items())
+    shapes = ((tensor_shape(old), tensor_shape(new)) for old, new in types)
+    return any(old is not None and 0 not in old and 0 in (new or ()) for old, new in shapes)
+
+
+def _leaves_unmet(case: Case) -> bool:
+    """Whether another node of a contradiction still has a condition that no usual sizes meet: rather that is wrong."""
+    return leaves_unmet(case.problem, case.outcome, case.inputs.known)
+
+
 #: The reasons not to suggest a guess that another mistake in the model may explain.
 OF_LIKENESS: tuple[Callable[[Case], bool], ...] = (is_against_others, _is_against_twins, _undoes)
 
@@ -434,6 +444,8 @@ AGAINST_ITSELF: tuple[Callable[[Case], bool], ...] = (
     _undoes,
     _breaks_flow,
     _changes_shared,
+    _empties,
+    _leaves_unmet,
 )
 
 #: The reasons not to suggest a guess.

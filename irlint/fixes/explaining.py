@@ -10,6 +10,7 @@ from irlint.dims import Shape, same
 from irlint.findings.faults import Severity
 from irlint.inference.known import Known
 from irlint.model import Problem
+from irlint.model.order import graphs
 from irlint.model.tensor import Tensor, shape_text
 from irlint.records import replaced
 
@@ -33,7 +34,46 @@ def explained(problems: list[Problem], known: Known) -> list[Problem]:
         with_help = [_with_port(each, known) for each in _with_meant(problems, known)]
     else:
         with_help = _with_opsets(_with_unused(problems, known), known)
-    return causes.explained(with_help, known)
+    changed = [_with_count(each, known) for each in with_help]
+    return causes.explained(_with_changed_causes(problems, changed), known)
+
+
+def _with_changed_causes(before: Sequence[Problem], after: Sequence[Problem]) -> list[Problem]:
+    """The changed problems, each with the changed problem from which it follows."""
+    changed = {id(one): other for one, other in zip(before, after, strict=True)}
+    found: dict[int, Problem] = {}
+
+    def caused(problem: Problem) -> Problem:
+        if id(problem) not in found:
+            new = changed.get(id(problem), problem)
+            cause = problem.because
+            found[id(problem)] = new if cause is None else replaced(new, because=caused(cause))
+        return found[id(problem)]
+
+    return [caused(each) for each in before]
+
+
+def _with_count(problem: Problem, known: Known) -> Problem:
+    """The problem; that of an index that is the iteration number of a loop gets a note with the trip count."""
+    node, fault = problem.node, problem.fault
+    if not problem.graph or node is None or fault.input is None:
+        return problem
+    from irlint.ops.shared.index_ranges import INDEX_OUT_OF_RANGE
+
+    if fault.rule is not INDEX_OUT_OF_RANGE:
+        return problem
+    loops = ((each, body) for graph in graphs(known.model) for each in graph.nodes for _, body in each.bodies)
+    loop, body = next(((each, body) for each, body in loops if body.path == problem.graph), (None, None))
+    index = node.inputs[fault.input] if fault.input < len(node.inputs) else None
+    count = loop.inputs[0] if loop is not None and loop.inputs else None
+    given = known.types.get(count) if count is not None else None
+    ints = given.ints if isinstance(given, Tensor) else None
+    if loop is None or body is None or index is None or index not in body.inputs[:1] or not ints:
+        return problem
+    note = (
+        f"`{index.name}` is the iteration number of {loop.op} {loop.label!r}, whose trip count (input 0) is {ints[0]}"
+    )
+    return replaced(problem, fault=fault.changed(notes=(*fault.notes, note)))
 
 
 def _with_port(problem: Problem, known: Known) -> Problem:

@@ -221,7 +221,9 @@ class Guesses(NodeEdits):
                     and not self._is_default_elsewhere(node, name, other)
                     and name in FLAGS
                 )
-                unsure = unsure or (name in KERNELS and len(node.inputs) > 1 and not _is_regular(other, value))
+                adjacent = name in KERNELS and tuple(given.get(STRIDES) or ()) == value
+                irregular = name in KERNELS and not _is_regular(other, value)
+                unsure = unsure or (len(node.inputs) > 1 and (adjacent or irregular))
                 yield Guess((edit,), likely, count=count, about=name, adds=value is None, sure=not unsure)
 
     def _windows(self, node: Node, given: Mapping[str, Any], name: str) -> Iterator[tuple[int, ...]]:

@@ -90,8 +90,10 @@ class Intended:
         if graph is None:
             return
         if problem.is_error and any(each.bodies for each in graph.nodes):
-            from irlint.fixes.port_maps import exchanged, unsliced
+            from irlint.fixes.port_maps import exchanged, left_over, restarted, unsliced
 
+            yield left_over(problem, self.known)
+            yield restarted(problem, self.known)
             yield exchanged(problem, self.known)
             yield unsliced(problem, self.known)
         if problem.graph:

@@ -331,11 +331,12 @@ class Writer:
         self.set_attribute(self.element(node.located(port.place)), "id", str(edit.value))
 
     def port_map(self, edit: Edit) -> None:
-        """Writes an id in an entry of a port map."""
-        found = next(iter(self.layer(edit).named("port_map")), None)
-        entries = [each for each in found.children if each.name in ("input", "output")] if found is not None else []
+        """Writes an id in an entry of a port map, or in a back edge."""
+        found = next(iter(self.layer(edit).named(edit.of)), None)
+        names = ("input", "output") if edit.of == "port_map" else ("edge",)
+        entries = [each for each in found.children if each.name in names] if found is not None else []
         if edit.input is None or edit.input >= len(entries):
-            raise Unwritable("the port map has no such entry")
+            raise Unwritable(f"the {edit.of} has no such entry")
         self.set_attribute(entries[edit.input], edit.name, str(edit.value))
 
     def insert_port(self, edit: Edit) -> None:
@@ -393,6 +394,7 @@ _EDITS: dict[tuple[str, str], Callable[[Writer, Edit], None]] = {
     ("attribute", "layer"): Writer.layer_attribute,
     ("attribute", "port"): Writer.port_id,
     ("attribute", "port_map"): Writer.port_map,
+    ("attribute", "back_edges"): Writer.port_map,
     ("insert", "port"): Writer.insert_port,
     ("insert", "node"): Writer.insert_layer,
     ("constant", "entries"): Writer.entries,

@@ -1,19 +1,23 @@
-"""Corrections for the port maps of an IR: two entries with exchanged ids, and steps of more than one element."""
+"""Corrections for the port maps and back edges of an IR: two entries with exchanged ids, ids that nothing refers to,
+and steps of more than one element."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import combinations
 
 from irlint.findings.edits import Edit
 from irlint.fixes.document import Edits
 from irlint.inference.known import Known
 from irlint.model import Node, Problem
-from irlint.parsers.openvino.types import PortMapEntry
+from irlint.parsers.openvino.types import BackEdge, PortMapEntry
 from irlint.records import replaced
 
 #: The name of the map of a loop, and of the ids in its entries. Longer maps are not searched.
 MAP, IDS, LONGEST = "port_map", ("external_port_id", "internal_layer_id"), 24
+
+#: The id of the Result at which a back edge starts.
+FROM = "from-layer"
 
 
 def exchanged(problem: Problem, known: Known) -> Iterator[Edits]:
@@ -49,6 +53,48 @@ def unsliced(problem: Problem, known: Known) -> Iterator[Edits]:
             changed = {name: pair for name, pair in given.items() if pair[0] not in (None, pair[1])}
             if entry.axis is not None and changed:
                 yield tuple(_edit(node, name, at, pair) for name, pair in changed.items())
+
+
+def left_over(problem: Problem, known: Known) -> Iterator[Edits]:
+    """Writes the id of a Result, a Parameter or an input of the layer that nothing refers to into an entry or a back
+    edge, in place of another one."""
+    for node in _mapped(problem, known):
+        entries, edges = node.attributes[MAP].value, _back_edges(node)
+        results, parameters = _ids(node, known.format.output_node), _ids(node, known.format.input_node)
+        taken = {each.internal_layer_id for each in entries} | {each.from_layer for each in edges}
+        outer = {each.external_port_id for each in entries if each.kind == "input"}
+        for at, entry in enumerate(entries):
+            inner = [each for each in (parameters if entry.kind == "input" else results) if each not in taken]
+            for id in inner:
+                yield (_edit(node, IDS[1], at, (entry.internal_layer_id, id)),)
+            for port in range(len(node.inputs)) if entry.kind == "input" else ():
+                if port not in outer:
+                    yield (_edit(node, IDS[0], at, (entry.external_port_id, port)),)
+        yield from _started_at([each for each in results if each not in taken], node)
+
+
+def restarted(problem: Problem, known: Known) -> Iterator[Edits]:
+    """Starts a back edge at each Result from which no other one starts."""
+    for node in _mapped(problem, known):
+        carried = {each.from_layer for each in _back_edges(node)}
+        yield from _started_at([each for each in _ids(node, known.format.output_node) if each not in carried], node)
+
+
+def _started_at(results: Sequence[str], node: Node) -> Iterator[Edits]:
+    for at, edge in enumerate(_back_edges(node)):
+        for id in results:
+            yield (replaced(_edit(node, FROM, at, (edge.from_layer, id)), of="back_edges"),)
+
+
+def _back_edges(node: Node) -> Sequence[BackEdge]:
+    held = node.attributes.get("back_edges")
+    found: Sequence[BackEdge] = held.value if held is not None else ()
+    return found
+
+
+def _ids(node: Node, op: str | None) -> list[str]:
+    """The ids of the Parameters or the Results (``op``) of the bodies of a layer."""
+    return [each.id for _, body in node.bodies for each in body.nodes if each.op == op and each.id]
 
 
 def _parts(entry: PortMapEntry) -> tuple[object, ...]:

@@ -13,8 +13,9 @@ from irlint.fixes.inputs import Inputs
 from irlint.fixes.inserted import TRANSPOSE
 from irlint.fixes.other_values import LAST, SELDOM, SPATIAL, USUAL
 from irlint.inference.origins import Makers, inputs_of, shape_of
-from irlint.model import Node, Value
+from irlint.model import Node, Problem, Value
 from irlint.model.tensor import INTEGERS, Tensor, Type
+from irlint.ops.shared.index_ranges import INDEX_OUT_OF_RANGE
 
 
 def rewired(nodes: Sequence[Node], inputs: Inputs) -> Iterator[Guess]:
@@ -67,6 +68,26 @@ def _is_shape(node: Node, value: Value | None, inputs: Inputs) -> bool:
 
 def _without(before: Value, node: Node, port: int, inputs: Inputs) -> Edit:
     return inputs.guesses.connected(before, node, port, f"{inputs.guesses.called(before)}, without the Transpose,")
+
+
+def counted_otherwise(problem: Problem, inputs: Inputs) -> Iterator[Guess]:
+    """Connects what the trip count of a loop is computed from, in place of it, if an index in the body is outside of
+    its axis."""
+    loops = (node for node in inputs.graph.nodes for _, body in node.bodies if body.path == problem.graph)
+    for loop in loops if problem.fault.rule is INDEX_OUT_OF_RANGE else ():
+        count = loop.inputs[0] if loop.inputs else None
+        maker = inputs.makers.of(count) if count is not None else None
+        if count is None or maker is None or maker.node is None:
+            continue
+        for value in maker.node.inputs:
+            if value is not None and not inputs.makers.is_constant(value) and _have_one_type(value, count, inputs):
+                called = f"{inputs.guesses.called(value)}, without the {maker.node.op},"
+                yield Guess((inputs.guesses.connected(value, loop, 0, called),), SELDOM)
+
+
+def _have_one_type(value: Value, other: Value, inputs: Inputs) -> bool:
+    one, two = (inputs.known.types.get(each) for each in (value, other))
+    return isinstance(one, Tensor) and isinstance(two, Tensor) and (one.dtype, one.shape) == (two.dtype, two.shape)
 
 
 def weights_as_elsewhere(node: Node, inputs: Inputs) -> Iterator[Guess]:

@@ -31,9 +31,10 @@ def explaining(best: Sequence[Tried], known: Known) -> list[Tried]:
 
 
 def _tables(best: Tried, every: Sequence[Tried]) -> list[Tried]:
-    """The only constant that gets another size with the same effect as another size of an input: a table may be that of
-    another variant of the model."""
-    if not resizes_input(best.guess):
+    """The only constant that gets another size with the same effect as another size of an input, or as another number
+    in several constants: a table may be that of another variant of the model."""
+    renumbers = len(best.guess.edits) > 1 and all(edit.of == "entries" for edit in best.guess.edits)
+    if not resizes_input(best.guess) and not renumbers:
         return []
     found = [each for each in every if [edit.of for edit in each.guess.edits] == ["shape"]]
     found = [each for each in found if len(each.outcome.fixed) >= len(best.outcome.fixed)]

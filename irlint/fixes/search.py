@@ -53,7 +53,7 @@ from irlint.fixes.ranking import (
 )
 from irlint.fixes.rechecking import Rechecked
 from irlint.fixes.retyped import behind, retyped, sources
-from irlint.fixes.rewired import bypassed, moved, rewired, weights_as_elsewhere
+from irlint.fixes.rewired import bypassed, counted_otherwise, moved, rewired, weights_as_elsewhere
 from irlint.fixes.rivals import explaining, with_rivals, with_strides
 from irlint.fixes.sizes import batched, declared_as_sibling, declared_otherwise, leaves_sizes, resized
 from irlint.fixes.trials import ELEMENT_TYPES, Trials, is_demand
@@ -65,7 +65,7 @@ from irlint.model.order import downstream
 from irlint.model.tensor import Tensor
 from irlint.ops.shared.axes import AXIS_OUT_OF_RANGE
 from irlint.ops.shared.broadcast import BROADCAST_MISMATCH
-from irlint.ops.shared.filters import BIAS_MISMATCH, CHANNELS_MISMATCH
+from irlint.ops.shared.filters import BIAS_MISMATCH, CHANNELS_MISMATCH, KERNEL_SHAPE_MISMATCH
 from irlint.records import record, replaced
 
 #: At most this many questions are put to the shape functions for one file.
@@ -79,6 +79,9 @@ NODES = 8
 
 #: A mark in ``Guess.count``, not a count: this guess is the previous one, applied to every constant with the number.
 WIDER = -1
+
+#: A number that is wrong everywhere causes a fault for at most so many constants, such as the targets of one attention.
+PER_FAULT = 4
 
 #: A Concat that had one value at least this often is given another part of the shape.
 TWICE = 2
@@ -183,6 +186,8 @@ class Search:
         about_axes = isinstance(guess.about, str) and "ax" in guess.about
         if problem.fault.rule in (CHANNELS_MISMATCH, BROADCAST_MISMATCH) and guess.likely == UNSURE:
             return True
+        if problem.fault.rule is KERNEL_SHAPE_MISMATCH and not guess.sure:
+            return True
         if problem.node is None or guess.count or not about_axes or guess.within not in (None, problem.node):
             return False
         ranks = [each.rank for each in inputs_of(problem.node, self.known) if isinstance(each, Tensor)]
@@ -249,7 +254,7 @@ class Search:
         node, inputs, guesses, graph = problem.node, self.inputs, self.guesses, self.graph
         assert node is not None
         if problem.graph:
-            yield resized(problem, self.clashes.of(problem), guesses, trials)
+            yield chain(counted_otherwise(problem, inputs), resized(problem, self.clashes.of(problem), guesses, trials))
             return
         if problem.fault.rule is UNDEFINED_NAME:
             missing = (
@@ -328,6 +333,12 @@ class Search:
                 break
             narrow = narrow if guess.count == WIDER else None
             outcome = trials.outcome(guess.edits, problem)
+            if (
+                outcome is not None
+                and guess.count == WIDER
+                and len(guess.edits) > PER_FAULT * max(1, len(outcome.fixed))
+            ):
+                continue
             if outcome is not None and not (guess.redeclares and set(outcome.stale) & set(self.graph.outputs)):
                 if guess.likely < GUESS and _makes_one(problem, outcome, self.known):
                     guess = replaced(guess, likely=GUESS, sure=guess.sure and problem.is_error)

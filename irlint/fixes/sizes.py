@@ -4,9 +4,12 @@ not tried at random."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from itertools import count, islice, takewhile
+from itertools import product as product_of
 from math import gcd
 
+from irlint.checks.frozen import NO_SIZES_FIT
 from irlint.contracts.fixed import ends_sizes, fixes_products, units
 from irlint.contracts.simplified import decided, simplified, without_common_factors
 from irlint.contracts.sizes import ALL, Sizes, met, solved
@@ -18,8 +21,9 @@ from irlint.fixes.guess import Guess
 from irlint.fixes.guesses import Guesses
 from irlint.fixes.inferred_again import WholeTrials
 from irlint.fixes.other_values import GUESS, LAST, SELDOM, USUAL, layouts, neighbors
-from irlint.fixes.outcomes import DECLARED
+from irlint.fixes.outcomes import DECLARED, Outcome
 from irlint.fixes.trials import Trials
+from irlint.inference.known import Known
 from irlint.inference.origins import Makers, shape_of, sources
 from irlint.model import Graph, Node, Problem, Value
 from irlint.model.tensor import Tensor
@@ -43,6 +47,10 @@ NEIGHBORS = 8
 #: A requirement that fewer sizes than this satisfy is taken for a fault of the model.
 FEW = 6
 
+#: The sizes with which relations of one, two and three symbols are tried, and how many numbers each symbol must take.
+WIDE = (1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 16, 20, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 224, 256, 320, 512)
+SAMPLES, VARIED = (WIDE, WIDE, (1, 2, 3, 4, 7, 8, 12, 16, 32, 64)), 3
+
 #: Conditions of more characters than this are not solved.
 LONG = 240
 
@@ -62,6 +70,8 @@ REACH = 600
 def leaves_sizes(requirement: Requirement) -> bool:
     """Whether a requirement leaves more than ``FEW`` sizes. A requirement on several sizes is taken to leave enough,
     unless it fixes a product."""
+    if not _is_met(requirement.any_of):
+        return False
     if len(requirement.condition) > LONG:
         return True
     relations = [simplified(without_common_factors(each)) for each in requirement.any_of]
@@ -73,6 +83,33 @@ def leaves_sizes(requirement: Requirement) -> bool:
         wide = _without_one(tuple(relations))
         return not fixes_products(wide) or any(_leave_sizes(units(each)) for each in wide)
     return _leaves(relations) if names else any(decided(each) for each in relations)
+
+
+def leaves_unmet(problem: Problem, outcome: Outcome, known: Known) -> bool:
+    """Whether another node than that of a contradiction still has a requirement that no usual sizes meet."""
+    others = (each for each in known.requires if each.node is not problem.node and not each.graph)
+    kept = (each for each in others if not any(value in outcome.types for value in each.node.inputs))
+    return problem.fault.rule is NO_SIZES_FIT and any(not _is_met(each.requirement.any_of) for each in kept)
+
+
+@lru_cache(maxsize=256)
+def _is_met(relations: tuple[Relation, ...]) -> bool:
+    """Whether usual sizes meet one of these relations, with several numbers for each of a few symbols. True for lower
+    bounds."""
+    reduced = [without_common_factors(each) for each in relations]
+    names = sorted({name for each in reduced for side in (each.left, each.right) for name in symbols(side)})
+    if not 1 < len(names) <= len(SAMPLES) or any(each.kind == ">=" for each in reduced):
+        return True
+    met: list[dict[str, int]] = []
+    try:
+        for numbers in product_of(SAMPLES[len(names) - 1], repeat=len(names)):
+            sizes = dict(zip(names, numbers))
+            pairs = ((each.kind, evaluated(each.left, sizes), evaluated(each.right, sizes)) for each in reduced)
+            if any(left == right if kind == "==" else left % right == 0 for kind, left, right in pairs):
+                met.append(sizes)
+    except (ArithmeticError, TooComplex):
+        return True
+    return all(len({sizes[name] for sizes in met}) >= VARIED for name in names)
 
 
 def _leave_sizes(factors: Sequence[Relation]) -> bool:
@@ -159,11 +196,13 @@ def declared_as_sibling(node: Node, guesses: Guesses) -> Iterator[Guess]:
 
 
 def _lost_batch(graph: Graph, given: Iterable[Shape]) -> Iterator[Expr]:
-    """The dynamic size of the first axis of all outputs, if no input has a dynamic first axis of its name."""
+    """The dynamic size of the first axis of all outputs, if no input has it or another dynamic first axis."""
+    given = list(given)
     declared = [each.type.shape or () for each in graph.outputs if isinstance(each.type, Tensor)]
     firsts = {shape[0] if shape else None for shape in declared}
     sizes = {dim for shape in given for dim in shape}
-    yield from (each for each in firsts if len(firsts) == 1 and isinstance(each, Expr) and each not in sizes)
+    is_lost = len(firsts) == 1 and not any(isinstance(shape[0], Expr) for shape in given if shape)
+    yield from (each for each in firsts if is_lost and isinstance(each, Expr) and each not in sizes)
 
 
 def _is_one_axis_apart(one: Shape, other: Shape) -> bool:

@@ -314,6 +314,8 @@ class Suggestions:
                 return suggestion if first is None else first
             if self._is_confirmed(suggestion.fix, problem):
                 return replaced(suggestion, sure=all(map(self.rechecked.is_writable, refused)))
+            if not self.rechecked.is_writable(suggestion.fix.edits):
+                return replaced(suggestion, sure=False)
             first = suggestion if first is None else first
             refused += found.alternatives
         return first

@@ -229,11 +229,12 @@ class Walk:
                 inner = replaced(inner, when=graph.path)
             case "tried":
                 recorder = Recorder(discards=True)
-            case "again" | "maybe again":
+            case "again" | "maybe again" | "probed":
                 own, before = Recorder(discards=recorder.discards), set(self.faulted)
                 outputs = self.graph(graph, replaced(inner, when=graph.path), own, inputs)
-                recorder.faults += in_second_iteration(own.faults, before, is_certain=runs == "again")
-                return outputs
+                found = [*in_second_iteration(own.faults, before, is_certain=runs == "again")]
+                recorder.faults += found if runs != "probed" else ()
+                return () if runs == "probed" and found else outputs
         return self.graph(graph, inner, recorder, inputs)
 
     def _obstacle(self, node: Node) -> Reach:
@@ -313,8 +314,7 @@ class Walk:
     ) -> tuple[Type | None, ...]:
         """The outputs of a node, minus the facts that must not be used.
 
-        Without ``folds``, these are values and symbolic sizes. Sizes that depend on unreadable weights are removed,
-        too.
+        Without ``folds``, these are values and symbolic sizes; always, sizes that depend on unreadable weights.
         """
         if not self.folds and node.op != self.format.constant_node:
             from irlint.inference.loading import as_loaded

@@ -42,7 +42,8 @@ LATER = "replace it by other operations: it is newer than OpenVINO 2026.4, the n
 #: How certainly a body runs with the given inputs. ``as declared``: the body runs with the inputs that it declares.
 #: ``tried``: the run only answers a question, and its findings are dropped. ``again``: the second iteration of a loop,
 #: which ``maybe again`` may not reach. Only errors of a second iteration count, at nodes that did not fail before.
-Runs = Literal["always", "maybe", "never", "as declared", "tried", "again", "maybe again"]
+#: ``probed``: such an error makes the outputs (), and is not reported.
+Runs = Literal["always", "maybe", "never", "as declared", "tried", "again", "maybe again", "probed"]
 
 
 @record

@@ -6,15 +6,14 @@ import os
 import pickle
 from collections import Counter
 from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
-from multiprocessing import get_context
+from functools import partial
 from pathlib import Path
 from random import Random
 
 import numpy as np
 from lxml import etree
+from make.exporting.isolation import isolated
 
 from . import feeds as feeding
 from .engines import Arrays, Engine
@@ -46,21 +45,14 @@ def _converted(model: Path, target: Path) -> None:
 
 
 def _candidates(corpus: Path, folder: Path) -> Iterator[tuple[Path, str]]:
-    """IRs, with who made them; ONNX models are converted in a process that may crash."""
+    """IRs, with who made them; each ONNX model is converted in a process of its own, which may crash or hang."""
     for path in sorted(corpus.rglob("*.xml")):
         yield path, "OpenVINO"
-    pool = ProcessPoolExecutor(1, get_context("spawn"))
     for path in sorted(corpus.rglob("*.onnx")):
         target = folder / f"converted_{path.stem}.xml"
-        try:
-            pool.submit(_converted, path, target).result(60)
-        except BrokenProcessPool:
-            pool = ProcessPoolExecutor(1, get_context("spawn"))
-        except Exception:
-            continue
+        isolated(partial(_converted, path, target), 60)
         if target.exists():
             yield target, "ONNX"
-    pool.shutdown(wait=False)
 
 
 def _filled(root: etree._Element, weights: bytearray) -> None:

@@ -433,6 +433,32 @@ g (float[2,3] x) => ({declared} y) {{ y = my.domain.Special (x) }}"""
     assert found.help.startswith(help)
 
 
+#: An operator of an unknown domain, the severity of the finding, and the beginning of its help.
+DOMAINS = [
+    ("com.microsft.FastGelu", "warning", 'set the domain to "com.microsoft"'),
+    ("my.domain.FastGelu", "note", 'set the domain to "com.microsoft" if you intend the operator of this name there;'),
+    ("my.domain.Gelu", "note", 'set the domain to "" or "com.microsoft" if you intend the operator'),
+]
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize(("name", "severity", "help"), DOMAINS)
+def test_the_domain_that_has_an_operator(name: str, severity: str, help: str) -> None:
+    import onnxruntime
+
+    domain = name.rpartition(".")[0]
+    text = f"""<ir_version: 8, opset_import: ["" : 17, "{domain}" : 1]>
+g (float[2,3] x) => (float[2,3] y) {{ y = {name} (x) }}"""
+    model = onnx.parser.parse_model(text)
+    with pytest.raises(Exception, match="not a registered function"):
+        onnxruntime.InferenceSession(model.SerializeToString())
+    (found,) = [each for each in irlint.check(model).findings if each.rule.code == "IRL502"]
+    assert found.severity.value == severity
+    assert found.help.startswith(help)
+    if severity == "warning":
+        onnxruntime.InferenceSession(irlint.fix(model, unsafe=True).data)
+
+
 #: A node, and words of its message.
 WORDED = [
     (

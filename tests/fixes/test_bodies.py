@@ -67,3 +67,26 @@ def test_the_size_of_an_input_that_fits_a_body(
     assert {each.suggestion for each in roots} == {f"change {wrong} to {right} on axis 2 of input `x`{also}"}
     assert not [each for each in irlint.check(model_of(text, right)).findings if each.severity.value != "note"]
     ran(model_of(text, right))
+
+
+#: A model whose loop runs once more than its input has rows.
+ONCE_MORE = """(float[~,4] x) => (float[?,4] y) <int64 zero = {0}, int64 one = {1}, bool d = {1}> {
+  s = Shape (x) n = Gather (s, zero) m = Add (n, one)
+  y = Loop (m, d) <body = b (int64 i, bool c) => (bool e, float[4] o) {
+    e = Identity (c) r = Gather <axis = 0> (x, i) o = Relu (r) }> }"""
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("rows", ["7", "S"])
+def test_a_trip_count_that_is_one_too_large(rows: str) -> None:
+    import onnxruntime
+
+    model = onnx.parser.parse_model(f"{HEAD}g {ONCE_MORE.replace('~', rows)}")
+    feed = {"x": np.ones((7, 4), "float32")}
+    session = onnxruntime.InferenceSession(model.SerializeToString())
+    with pytest.raises(Exception, match="out of data bounds"):
+        session.run(None, feed)
+    (found,) = [each for each in irlint.check(model).findings if each.severity.value == "error"]
+    assert found.suggestion == "connect `n`, without the Add, as input 0 in Loop[3]"
+    (y,) = onnxruntime.InferenceSession(irlint.fix(model, unsafe=True).data).run(None, feed)
+    assert y.shape == (7, 4)

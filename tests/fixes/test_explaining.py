@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
+from typing import Any
 
+import numpy
 import onnx.helper
 import onnx.parser
+import pytest
 from command.process import run
 
 HEAD = '<ir_version: 8, opset_import: ["" : 17]>\n'
@@ -73,3 +77,37 @@ def test_a_port_declares_what_came_in_before(tmp_path: Path) -> None:
     path.write_text(IR.replace("SIZE", "5"))
     text = " ".join(run("check", path).stdout.split())
     assert "input 0 is not the [2, 3] that the layer's port declares: correct what feeds it" in text
+
+
+@pytest.mark.oracle
+def test_a_problem_follows_from_one_that_gets_a_note(tmp_path: Path) -> None:
+    """The condition of a target that a wrong factor makes too small follows from the error of the convolution behind
+    it, which gets a note about its port."""
+    import openvino
+    from openvino import opset13 as op
+
+    def listed(number: int) -> Any:
+        return op.constant(numpy.array([number]))
+
+    x = op.parameter([-1, 3, -1, -1], numpy.float32, name="x")
+    sizes = op.shape_of(x)
+    batch, height, width = (op.gather(sizes, listed(at), op.constant(0)) for at in (0, 2, 3))
+    halves = [op.divide(each, listed(2)) for each in (height, width)]
+    parts = [batch, listed(3), halves[0], listed(2), halves[1], listed(2)]
+    blocks = op.transpose(op.reshape(x, op.concat(parts, 0), False), op.constant(numpy.array([0, 1, 3, 5, 2, 4])))
+    factor = listed(4)
+    factor.set_friendly_name("factor")
+    channels = op.multiply(listed(3), factor)
+    flat = op.reshape(blocks, op.concat([batch, channels, *halves], 0), False)
+    filters = op.constant(numpy.ones((5, 12, 1, 1), numpy.float32))
+    y = op.convolution(flat, filters, [1, 1], [0, 0], [0, 0], [1, 1])
+    path = tmp_path / "m.xml"
+    openvino.save_model(openvino.Model([op.result(y, name="y")], [x], "m"), path, compress_to_fp16=False)
+    weights = bytearray(path.with_suffix(".bin").read_bytes())
+    stored = re.search(r'name="factor" .*?offset="(\d+)" size="8"', path.read_text("utf-8"), re.DOTALL)
+    assert stored is not None
+    weights[int(stored[1]) : int(stored[1]) + 8] = (2).to_bytes(8, "little")
+    path.with_suffix(".bin").write_bytes(weights)
+    text = run("check", path).stdout
+    assert "IRL008" not in text
+    assert "2 more follow from this" in text

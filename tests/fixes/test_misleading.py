@@ -50,6 +50,8 @@ MODELS = f"""
 (float[1,3,32,32] x, float[8,3,3,3] w, float[1568,5] v) => (float[1,5] y) <int64[2] t = {{1, 1568}}> {{ c = Conv (x, w) p = MaxPool <kernel_shape = [2,2]> (c) q = MaxPool <kernel_shape = [2,2]> (p) f = Reshape (q, t) y = MatMul (f, v) }} | set `strides = [2, 2]` in MaxPool[2]
 (float[1,3,224,224] x, float[8,3,16,16] w, float[1,49,8] p) => (float[1,196,8] y) <int64[3] t = {{1, 8, -1}}> {{ c = Conv <strides = [16,16]> (x, w) r = Reshape (c, t) q = Transpose <perm = [0,2,1]> (r) y = Add (q, p) }} | change 224 to 127 on axes 2 and 3 of input `x`, or change 49 to 196 on axis 1 of constant `p`; then update 1 declaration
 (int64[N,96] x, float[77,8] w) => (float[96,8] y) <int64 z = {{0}}, int64 i = {{1}}> {{ s = Shape (x) n = Gather (s, i) r = Range (z, n, i) y = Gather (w, r) }} | change 96 to 77 on axis 1 of input `x`; then update 1 declaration
+(float[N,3,4] x, float[1,1,4] c, float[1,3,4] p) => (float[N,4,4] y) <int64[1] one = {{1}}, int64[1] k = {{4}}, int64 i = {{0}}, int64[1] a = {{0}}> {{ s = Shape (x) n = Gather (s, i) u = Unsqueeze (n, a) t = Concat <axis = 0> (u, one, k) e = Expand (c, t) q = Concat <axis = 1> (e, x) y = Add (q, p) }} | change 3 to 2 on axis 1 of input `x`, or change 3 to 4 on axis 1 of constant `p`; then update 1 declaration
+(float[N,21,H,W] x) => (float[N,3,7,H,W] y) <int64[1] three = {{3}}, int64[1] six = {{6}}, int64 i = {{0}}, int64[1] a = {{0}}, int64[1] two = {{2}}, int64[1] four = {{4}}> {{ s = Shape (x) n = Gather (s, i) u = Unsqueeze (n, a) v = Slice (s, two, four) t = Concat <axis = 0> (u, three, six, v) y = Reshape (x, t) }} | change 6 to 7 in constant `six`
 """.strip().splitlines()
 
 

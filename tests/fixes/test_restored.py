@@ -17,7 +17,7 @@ import irlint
 HEAD = '<ir_version: 8, opset_import: ["" : 17, "ai.onnx.ml" : 3]>\n'
 
 #: The sizes of named axes in the inputs of a test.
-SIZES = {"N": 2, "S": 3, "T": 5}
+SIZES = {"N": 2, "S": 3, "T": 5, "H": 8, "W": 12}
 
 
 def model_of(text: str) -> ModelProto:
@@ -117,8 +117,26 @@ UNUSED_INPUT = """(int64[N,S] m, float[N,S] x) => (int64[a,b] y, int64[1] v, flo
   k = Shape (x) c = Neg (m) s = Shape (c) g = Gather (s, one) h = Gather (k, one) v = Add (g, h)
   y = Flatten <axis = 2> (c) z = Neg (x) }"""
 
+WINDOWS = """(float[N,H,W,3] x) => (float[N,H,W,3] y) <int64 i = {0}, int64 j = {1}, int64 k = {2}, int64 d = {4}, int64 e = {4}, int64[1] z = {0}, int64[1] channels = {3}, int64[3] whole = {-1, 16, 3}, int64[1] c = {4}, int64[1] f = {4}, int64[1] g = {4}, int64[1] h = {4}> {
+  s = Shape (x) s0 = Gather (s, i) s1 = Gather (s, j) s2 = Gather (s, k) h0 = Div (s1, d) w0 = Div (s2, e)
+  batch = Unsqueeze (s0, z) height = Unsqueeze (s1, z) width = Unsqueeze (s2, z) rows = Unsqueeze (h0, z) columns = Unsqueeze (w0, z)
+  t = Concat <axis = 0> (batch, rows, c, columns, f, channels) a = Reshape (x, t) b = Transpose <perm = [0, 1, 3, 2, 4, 5]> (a)
+  m = Reshape (b, whole) r = Relu (m) u = Concat <axis = 0> (batch, rows, columns, g, h, channels) v = Reshape (r, u)
+  w = Transpose <perm = [0, 1, 3, 2, 4, 5]> (v) q = Concat <axis = 0> (batch, height, width, channels) y = Reshape (w, q) }"""
+
+RESIZED = """(float[1,2,H,W] x) => (float[1,2,?,?] y) <int64 i = {2}, int64 j = {3}, int64[1] z = {0}, int64[2] k = {1, 2}> {
+  s = Shape (x) a = Gather (s, i) b = Gather (s, j) u = Unsqueeze (a, z) v = Unsqueeze (b, z) t = Concat <axis = 0> (k, u, v)
+  p = AveragePool <kernel_shape = [2, 2], strides = [2, 2]> (x) r = Resize <mode = "nearest"> (p, , , t) y = Add (r, x) }"""
+
+STATIC = RESIZED.replace("1,2,H,W", "1,2,8,12")
+
 #: A sound graph, what is replaced in it, and by what.
 RESTORED = [
+    *((f"a size of windows, {name}", WINDOWS, f"int64[1] {name} = {{4}}", f"int64[1] {name} = {{8}}") for name in "cfgh"),
+    *((f"a divisor, {name}", WINDOWS, f"int64 {name} = {{4}}", f"int64 {name} = {{8}}") for name in "de"),
+    ("an index of a shape for two axes", STATIC, "Gather (s, j)", "Gather (s, i)"),
+    ("exchanged parts of a shape", STATIC, "i = {2}, int64 j = {3}", "i = {3}, int64 j = {2}"),
+    ("another number as an index of a shape", RESIZED, "j = {3}", "j = {2}"),
     ("another index than in other blocks", INDICES, '"i.1" = {2}', '"i.1" = {7}'),
     ("another order of axes than in other blocks", BLOCKS, '"/b.1/Transpose" = Transpose <perm = [0, 2, 1, 3]>', '"/b.1/Transpose" = Transpose <perm = [0, 1, 3, 2]>'),
     ("a node that other blocks have", BLOCKS, '"/b.1/Reshape_1" = Reshape ("/b.1/Transpose_1", u) "/b.1/Add" = Add ("/b.1/Reshape_1", "/b.0/Add")', '"/b.1/Add" = Add ("/b.1/Transpose_1", "/b.0/Add")'),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 import numpy
 import pytest
@@ -201,6 +202,73 @@ def test_exchanged_ids_of_a_port_map_are_swapped_back(name: str, tmp_path: Path)
         f'set {name}="{id}" in entry {id} of the port map in TensorIterator (layer 2)' for id in (0, 1)
     ]
     assert found.data.decode() == document
+
+
+#: Changes of the loop below, with the names of layers for their ids, and behind | the edit or help. A change of dynamic
+#: sizes has the help only. With another Result as an output, OpenVINO computes something else.
+LOOPS = """
+from-layer="h_out" > from-layer="p_out" | set from-layer="h_out" in back edge 0
+from-layer="c_out" > from-layer="o_out" | set from-layer="c_out" in back edge 1
+external_port_id="1" > external_port_id="0" | set external_port_id="1" in entry 1 of the port map
+internal_layer_id="p_out" > internal_layer_id="o_out" | set internal_layer_id="p_out" in entry 5 of the port map
+dynamic from-layer="h_out" > from-layer="p_out" | write from-layer="h_out": Result h_out has float32[x_0, 5]
+dynamic from-layer="c_out" > from-layer="o_out" | write from-layer="c_out": Result c_out, which nothing uses, has float32[x_0, 5]
+""".strip().splitlines()
+
+
+def loop(path: Path, batch: int, steps: int) -> None:
+    """Writes a TensorIterator whose cell has two states; Result 13 is one of them and an output, Result 14 only the
+    other one."""
+    import openvino
+    from openvino import opset13 as op
+
+    float32, random = numpy.float32, numpy.random.default_rng(0)
+
+    def weights(*shape: int) -> Any:
+        return op.constant(random.random(shape, float32))
+
+    x, *starts = (
+        op.parameter([batch, *each], float32, name=name) for name, *each in (("x", steps, 3), ("h", 5), ("c", 5))
+    )
+    row, *states = (op.parameter([batch, *each], float32) for each in ((1, 3), (5,), (5,)))
+    one = op.constant(numpy.array([1]))
+    cell = op.lstm_cell(op.squeeze(row, one), *states, weights(20, 3), weights(20, 5), weights(20), hidden_size=5)
+    product = op.matmul(cell.output(0), weights(5, 2), False, False)
+    ends = cell.output(0), cell.output(1), op.unsqueeze(product, one), product
+    results = [op.result(end, name=name) for end, name in zip(ends, ("h_out", "c_out", "o_out", "p_out"))]
+    iterator = op.tensor_iterator()
+    iterator.set_body(openvino.Model(results, [row, *states], "body"))
+    iterator.set_sliced_input(row, x.output(0), 0, 1, 1, -1, 1)
+    for state, start, end in zip(states, starts, results):
+        iterator.set_merged_input(state, start.output(0), end.output(0))
+    outputs = [iterator.get_concatenated_slices(results[2].output(0), 0, 1, 1, -1, 1)]
+    outputs += [iterator.get_iter_value(results[at].output(0), -1) for at in (0, 3)]
+    model = openvino.Model([op.result(op.relu(each)) for each in outputs], [x, *starts], "m")
+    openvino.save_model(model, path, compress_to_fp16=False)
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("line", LOOPS)
+def test_ids_of_a_loop_that_nothing_refers_to(line: str, tmp_path: Path) -> None:
+    change, _, expected = line.partition(" | ")
+    dynamic, path = change.startswith("dynamic"), tmp_path / "m.xml"
+    loop(path, *((-1, -1) if dynamic else (1, 4)))
+    sound = path.read_text("utf-8")
+    ids = re.findall(r'<layer id="(\d+)" name="(\w+_out)" type="Result"', sound)
+    for id, name in ids:
+        change, expected = change.replace(name, id), expected.replace(name, id)
+    before, after = change.removeprefix("dynamic ").split(" > ")
+    assert not irlint.check(path, ignore=["IRL720"]).findings
+    place = sound.rindex(before, 0, sound.index("</back_edges>"))
+    path.write_text(sound[:place] + after + sound[place + len(before) :], "utf-8")
+    if dynamic:
+        (found,) = irlint.check(path, ignore=["IRL720"]).findings
+        assert (found.rule.code, found.severity.value, found.help) == ("IRL393", "warning", expected)
+        return
+    assert (outcomes([path], runs=True)[0][0] == "ok") == ("internal_layer_id" in change)
+    fixed = irlint.fix(path, unsafe=True)
+    assert [each.text.partition(" in TensorIterator")[0] for each in fixed.edits] == [expected]
+    assert fixed.data.decode() == sound
 
 
 #: What is changed in the type of a layer, and behind | the suggestion, which is not written.

@@ -163,6 +163,7 @@ def loop(
 
     state = carried(step, initial, context, search=searched)
     if searched and not never and state != initial:
+        context.run(body, (number, *map(_without_value, initial)), _runs(start, m))
         _run_again(step(initial), initial, number, m=m, body=body, context=context)
     exact = None
     if not never and state != initial and _has_known_limit(m):
@@ -185,6 +186,10 @@ def loop(
     stacks = [stacked(known, trips, 0) for known in outputs[len(initial) :]]
     of_one_iteration = passing(state, initial)
     return tuple(outside(known, of_one_iteration) for known in (*finals, *stacks))
+
+
+def _without_value(known: Type | None) -> Type | None:
+    return Tensor(known.dtype, known.shape) if isinstance(known, Tensor) else known
 
 
 def _run_again(

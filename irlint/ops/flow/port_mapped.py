@@ -285,12 +285,16 @@ def _iterated(
     state = tuple(a if isinstance(b, Tensor) and b.shape is None else b for a, b in zip(initial, state))
     if state != initial and nesting(body) <= DEEPEST_SEARCH:
         run([Tensor(known.dtype, known.shape) if isinstance(known, Tensor) else known for known in initial], "always")
+    second = tuple(firsts[0][merged[place]] for place in places) if firsts and state != initial else ()
+    is_known = all(isinstance(each, Tensor) and each.shape is not None for each in second)
+    of_data = any(name.startswith("_") for name in passing(second, initial))
+    fails = bool(second) and is_known and not of_data and not run(second, "probed")
     of_one_iteration = passing(state, initial)
     outputs = tuple(outside(known, of_one_iteration) for known in run(state, "always"))
     used = read_values(body)
     check_parameters_tied(body, entries, ties, used=used)
     read_cuts = [Cut(entry, x, arguments[place]) for entry, x, place in cuts if body.inputs[place] in used]
-    return _Run(outputs, counts, read_cuts, Iteration(arguments, firsts[0] if firsts else ()))
+    return _Run(outputs, counts, read_cuts, Iteration(arguments, firsts[0] if firsts else (), fails))
 
 
 def _arguments(

@@ -55,9 +55,9 @@ def mismatch(message: str, help: str, index: int, *marks: tuple[int, int]) -> Fa
     return UPDATES_MISMATCH.fault(message, help=help, input=index, marks=marks, aligned="left")
 
 
-def _expect_updates(found: Shape | None, wanted: Shape | None, what: str) -> None:
-    """Checks that the updates, input 2, have the shape ``wanted``, which ``what`` explains. Raises an
-    ``UPDATES_MISMATCH`` fault."""
+def _expect_updates(found: Shape | None, wanted: Shape | None, what: str, *, of_indices: bool = False) -> None:
+    """Checks that the updates, input 2, have the shape ``wanted``, which ``what`` explains: ``of_indices``, that of
+    input 1. Raises an ``UPDATES_MISMATCH`` fault."""
     if found is None or wanted is None:
         return
     if len(found) != len(wanted):
@@ -71,8 +71,11 @@ def _expect_updates(found: Shape | None, wanted: Shape | None, what: str) -> Non
             raise mismatch(
                 f"axis {axis} is {a} in input 2, {shape_text(found)}; the updates have to be {shape_text(wanted)}: "
                 f"{what}",
-                f"give axis {axis} of the updates the size {b}",
+                f"make axis {axis} equal in inputs 1 and 2"
+                if of_indices
+                else f"give axis {axis} of the updates the size {b}",
                 2,
+                *([(1, axis)] if of_indices else []),
                 (2, axis),
             )
 
@@ -118,7 +121,7 @@ def _values_of_elements(
 
 
 def _scatter_elements(data: Tensor, indices: Tensor, updates: Tensor, *, axis: int, reduction: str) -> Tensor:
-    _expect_updates(updates.shape, indices.shape, "the shape of the indices")
+    _expect_updates(updates.shape, indices.shape, "the shape of the indices", of_indices=True)
     rank = next((x.rank for x in (data, indices, updates) if x.rank is not None), None)
     if rank is None:
         return Tensor(data.dtype)
@@ -214,7 +217,7 @@ def scatter_elements_update_12(
         )
     if data.shape is not None and indices.shape is not None:
         _expect_rank_of_data(data.shape, indices.shape)
-    _expect_updates(updates.shape, indices.shape, "the shape of the indices")
+    _expect_updates(updates.shape, indices.shape, "the shape of the indices", of_indices=True)
     place = axis.ints[0] if axis.ints else None
     if data.shape is None or not isinstance(place, int):
         return Tensor(data.dtype, data.shape)

@@ -19,10 +19,11 @@ from irlint.records import record
 @record
 class Iteration:
     """The inputs and outputs of a body in the first iteration, by the positions of its Parameters and Results.
-    ``outputs`` is empty if they were not inferred."""
+    ``outputs`` is empty if they were not inferred. ``stops``: a layer of the body fails in the second iteration."""
 
     arguments: Sequence[Type | None]
     outputs: Sequence[Type | None]
+    stops: bool = False
 
 
 def check_back_edges(
@@ -39,7 +40,7 @@ def check_back_edges(
 
     The plugin allocates memory with the shape of a Parameter. If the Result is also an output of the layer, a Loop
     ``widens`` the Parameter to dynamic sizes, but does not compile another rank. A TensorIterator widens the Parameter
-    if the Parameter or the Result has a dynamic size.
+    if the Parameter or the Result has a dynamic size. That does not help if a layer of the body fails with the value.
 
     Raises a ``CARRIED_TYPE`` fault if the outputs of the layer need the value, and either a Loop does not compile or
     ``trips`` is known. Otherwise, the fault is a warning.
@@ -55,7 +56,7 @@ def check_back_edges(
             continue
         start, returned = pair
         not_compiled = widens and edge.from_layer in outward and start.rank != returned.rank
-        widened = edge.from_layer in outward and (widens or _has_dynamic_sizes(start, returned))
+        widened = not first.stops and edge.from_layer in outward and (widens or _has_dynamic_sizes(start, returned))
         fails_later = _clash(start, returned) and not widened and not (isinstance(trips, int) and trips < 2)
         if not not_compiled and not fails_later:
             continue
@@ -64,7 +65,7 @@ def check_back_edges(
         fault = CARRIED_TYPE.fault(
             f"the back edge from Result {edge.from_layer} passes {type_text(returned)} to Parameter {edge.to_layer}, "
             f"which starts with {type_text(start)}: {when}",
-            help=_help_for(edge, start, ties, first=first, outward=outward),
+            help=_help_for(start, ties, entries, back_edges=back_edges, first=first),
             place=edge.place,
         )
         if needed and (not_compiled or isinstance(trips, int)):
@@ -132,16 +133,22 @@ def _parameters_of(
     return found
 
 
-def _help_for(edge: BackEdge, start: Tensor, ties: Ties, *, first: Iteration, outward: Collection[str | None]) -> str:
-    """The help. It names the only Result with the initial type; if there are several, the only one of them that is an
-    output of the layer."""
-    fitting = [
-        id
-        for id, position in ties.results.items()
-        if isinstance(made := first.outputs[position], Tensor)
-        and (made.dtype, made.shape) == (start.dtype, start.shape)
-    ]
-    fitting = [id for id in fitting if id in outward] or fitting
-    if len(fitting) != 1:
+def _help_for(start: Tensor, ties: Ties, entries: Entries, *, back_edges: Sequence[BackEdge], first: Iteration) -> str:
+    """The help. It names the only Result whose type can be the initial one, and that no back edge and no output of the
+    layer uses; else the only one that no back edge uses."""
+    ends = {each.internal_layer_id for each in entries if each.kind == "output"}
+    carried = {each.from_layer for each in back_edges}
+    fitting = [id for id, at in ties.results.items() if id not in carried and _can_be(first.outputs[at], start)]
+    unused = [id for id in fitting if id not in ends]
+    found = unused or fitting
+    if len(found) != 1:
         return f"start the back edge at a Result with {type_text(start)}, or reshape the value at the end of the body"
-    return f'write from-layer="{fitting[0]}": Result {fitting[0]} has {type_text(start)}'
+    (id,) = found
+    which = ", which nothing uses," if unused else ""
+    return f'write from-layer="{id}": Result {id}{which} has {type_text(first.outputs[ties.results[id]])}'
+
+
+def _can_be(made: Type | None, start: Tensor) -> bool:
+    """Whether a value has the element type of ``start``, and may have its shape."""
+    known = isinstance(made, Tensor) and made.shape is not None and made.dtype == start.dtype
+    return known and isinstance(made, Tensor) and not _clash(start, made)

@@ -176,7 +176,7 @@ def kernel_of(w: Shape | None, count: int, kernel_shape: Ints | None, *, weights
         if not agree(dim, written, f"axis {position + 2} of input {weights} is the kernel_shape"):
             raise KERNEL_SHAPE_MISMATCH.fault(
                 f"axis {position + 2} of input {weights} is {dim}, but entry {position} of `kernel_shape` is {written}",
-                help=f"remove `kernel_shape`, or write {shape_text(from_weights)}",
+                help=f"use weights with the window {shape_text(kernel_shape)}, or remove `kernel_shape`",
                 input=weights,
                 marks=((weights, position + 2),),
                 remark=f"`kernel_shape` is {written}",

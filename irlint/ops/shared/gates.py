@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from irlint.dims import MaybeDim, Shape, at_least, product, same
 from irlint.findings.faults import Rule, Severity, refused
 from irlint.findings.statements import agree, warn
-from irlint.findings.wording import counted
+from irlint.findings.wording import counted, listed
 from irlint.lazy_typing import Literal
 from irlint.model.tensor import Tensor
 from irlint.ops.shared.attributes import ATTRIBUTE_OUT_OF_RANGE
@@ -169,6 +169,10 @@ def _directions_text(directions: int) -> str:
 # --- ONNX -------------------------------------------------------------------------------------------------------------
 
 
+#: So many weights that agree about the number of directions contradict the attribute.
+DIRECTED = 2
+
+
 @group
 @record
 class OnnxCell:
@@ -249,6 +253,7 @@ def check_weights(
     """Checks W, R and B of an ONNX operator. With ``transposed``, W and R have the gates on the last axis. Raises a
     ``WEIGHTS_MISMATCH`` fault."""
     gates = kind.gates
+    _check_directions(sizes, (("W", size(w, 0, 3)), ("R", size(r, 0, 3)), ("B", size(b, 0, 2))))
     directions = ("num_directions", sizes.directions)
     rows = (f"{gates}*hidden_size" if gates > 1 else "hidden_size", product((gates, sizes.hidden)))
     for index, name, tensor, columns in (
@@ -268,6 +273,23 @@ def check_weights(
             aligned="left",
         )
     check(b, Expected(3, "B", (directions, (f"{2 * gates}*hidden_size", both)), WEIGHTS_MISMATCH))
+
+
+def _check_directions(sizes: Sizes, weights: tuple[tuple[str, MaybeDim], ...]) -> None:
+    """Raises a ``WEIGHTS_MISMATCH`` fault if all weights are for the other number of directions: ``weights`` has the
+    number of each."""
+    given = [(index, name, dim) for index, (name, dim) in enumerate(weights, 1) if dim is not None]
+    other, word = (1, "forward") if sizes.directions > 1 else (2, "bidirectional")
+    if len(given) < DIRECTED or any(dim != other for _, _, dim in given):
+        return
+    names = listed([f"input {index} ({name})" for index, name, _ in given])
+    raise WEIGHTS_MISMATCH.fault(
+        f"axis 0 (num_directions) is {other} in {names}; `direction` asks for {sizes.directions}",
+        help=f"set `direction = {word}`, or use weights for {counted(sizes.directions, 'direction')}",
+        input=1,
+        marks=tuple((index, 0) for index, _, _ in given),
+        aligned="left",
+    )
 
 
 def check_peepholes(p: Tensor | None, sizes: Sizes) -> None:
