@@ -366,7 +366,8 @@ class Trials:
         before = self.demanded.get(problem.node, {}) if problem.node is not None else {}
         keys = {key(each) for each in requirements}
         if problem.fault.rule in (NO_SIZES_FIT, EQUAL_SIZES):
-            return not before.keys() <= keys
+            equates = problem.fault.rule is EQUAL_SIZES and any(map(equates_others, requirements))
+            return not equates and not before.keys() <= keys
         sizes = {name for name, _ in problem.sizes}
         about = {at for at, each in before.items() if names(each) & sizes}
         return problem.fault.rule is not NARROW_SIZE or not about & keys
