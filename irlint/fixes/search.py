@@ -56,7 +56,14 @@ from irlint.fixes.rechecking import Rechecked
 from irlint.fixes.retyped import behind, retyped
 from irlint.fixes.rewired import bypassed, counted_otherwise, moved, rewired, weights_as_elsewhere
 from irlint.fixes.rivals import explaining, with_rivals, with_strides
-from irlint.fixes.sizes import batched, declared_as_sibling, declared_otherwise, leaves_sizes, resized
+from irlint.fixes.sizes import (
+    batched,
+    declared_as_sibling,
+    declared_in_order,
+    declared_otherwise,
+    leaves_sizes,
+    resized,
+)
 from irlint.fixes.trials import DECLARED, ELEMENT_TYPES, Trials, is_demand
 from irlint.fixes.unsure import is_unsure, may_lack_node
 from irlint.inference.known import Known
@@ -261,6 +268,7 @@ class Search:
         yield chain.from_iterable(as_other_users(each, guesses) for each in (node, *nodes[:NODES]))
         yield with_left_over(node, inputs)
         yield joined_left_over([node, *nodes], inputs) if problem.is_error else iter(())
+        yield declared_in_order(node, guesses)
         yield declared_as_sibling(node, guesses) if problem.is_error else iter(())
         yield guesses.contents.copied(node)
         of_outputs = problem.fault.rule.family == DECLARED and not is_demand(problem)

@@ -1,8 +1,5 @@
 """Trials: a trial applies edits to an inferred model, infers the affected nodes again, and reports which problems
-disappear or appear.
-
-A requirement is strict if it leaves too few sizes (see ``Trials._leaves``).
-"""
+disappear or appear. A requirement is strict if it leaves too few sizes (see ``Trials._leaves``)."""
 
 from __future__ import annotations
 
@@ -337,16 +334,19 @@ class Trials:
         return [] if answer.outputs is None else self._settled(trial, node, answer.outputs)
 
     def _keeps_demand(self, problem: Problem, requirements: Sequence[Requirement]) -> bool:
-        """Whether a strict requirement that the node of a demand had is still among the requirements, which may be
-        those of another node."""
+        """Whether a strict requirement that the node of a demand had is left, perhaps at another node. Where no sizes
+        work, also another one in place of one that fixed a product."""
         demanded = self.demanded.get(problem.node, {}) if problem.node is not None and is_demand(problem) else {}
-        return any(key(each) in demanded and not self._leaves(each) for each in requirements)
+        fixing = problem.fault.rule is NO_SIZES_FIT and any(map(fixes_product, demanded.values()))
+        new = (each for each in requirements if key(each) not in self.conditions)
+        kept = any(key(each) in demanded and not self._leaves(each) for each in requirements)
+        return kept or (fixing and any(map(fixes_product, new)))
 
     def _may_demand(self, problem: Problem, node: Node, requirements: Sequence[Requirement]) -> bool:
         """Whether a node may have these requirements after a change for a problem.
 
-        * It may have any requirement that some node had before.
-        * A new one must not be strict, unless it concerns sizes that are unknown because of other faults.
+        * It may have any requirement that some node had before, and new ones that are not strict or concern sizes that
+          are unknown because of other faults.
         * If the problem is a fixed size, a new one that fixes a product or equates different symbols counts as strict.
         * A node that fixed a product of sizes before may fix another product.
         """
@@ -438,8 +438,7 @@ def _contradicting(known: Known, problems: Iterable[Problem]) -> set[str]:
 
 
 def _is_judged(problem: Problem, change: Change) -> bool:
-    """Whether asking the operator again shows if a problem remains. True for a problem that the operator reported, or
-    one of an input that the change replaces."""
+    """Whether asking the operator again shows if a problem remains: one that it reported, or one of a changed input."""
     node, index = problem.node, problem.fault.input
     if problem.by_rule or node is None or index is None:
         return problem.by_rule
