@@ -9,7 +9,7 @@ import onnx.helper
 import onnx.numpy_helper
 import onnx.parser
 import pytest
-from cases.ir_documents import const, edge, layer, net, parameter, result, unary, written
+from cases.ir_documents import INPUT, OUTPUT, const, edge, layer, loop, net, parameter, result, unary, written
 from oracles.openvino_worker import outcomes
 
 import irlint
@@ -242,6 +242,21 @@ def test_a_constant_gets_the_element_type_of_its_bytes(port: str, tmp_path: Path
     (found,) = [each for each in irlint.check(path).findings if each.severity.value == "error"]
     declared = ", and declare output port 0 as float32" * (port == "FP16")
     assert found.suggestion.partition(";")[0] == f'set element_type="f32" in Const (layer 1){declared}'
+    assert outcomes([path])[0][0] != "ok"
+    path.write_bytes(irlint.fix(path, unsafe=True).data)
+    assert outcomes([path])[0][0] == "ok"
+    assert not irlint.check(path).findings
+
+
+@pytest.mark.oracle
+def test_a_constant_in_a_body_gets_the_element_type_that_its_port_declares(tmp_path: Path) -> None:
+    inside = [parameter(0), const(1, 'element_type="i32" shape="2,3" offset="0" size="24"'), layer(3, "Add", "01", "2")]
+    edges = [edge(0, 0, 3, 0), edge(1, 0, 3, 1), edge(3, 2, 2, 0)]
+    path = written(tmp_path, loop(INPUT + OUTPUT, inside=[*inside, result(2)], body_edges=edges), b"\0" * 24)
+    found = irlint.check(path).findings
+    assert [each.suggestion for each in found if not each.because] == [
+        'set element_type="f32" in Const (layer 1); this also fixes 1 more'
+    ]
     assert outcomes([path])[0][0] != "ok"
     path.write_bytes(irlint.fix(path, unsafe=True).data)
     assert outcomes([path])[0][0] == "ok"
