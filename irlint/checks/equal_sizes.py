@@ -7,8 +7,10 @@ from collections.abc import Iterator, Mapping
 from irlint.checks.paths import correction
 from irlint.contracts.contract import Contract
 from irlint.contracts.fixed import are_equalities
-from irlint.dims import Dim, Expr, symbols
+from irlint.contracts.simplified import simplified
+from irlint.dims import Dim, Expr, substituted, symbol, symbols
 from irlint.findings.faults import Rule, Severity
+from irlint.findings.statements import Relation
 from irlint.findings.wording import counted
 from irlint.inference.known import Demand, Known
 from irlint.inference.origins import Makers
@@ -44,7 +46,8 @@ class Equal:
     """Two sizes that have to be equal, and the demand that requires it.
 
     The first name is a symbol; the second name is a symbol, or an expression of ``symbols``. ``ones`` are the names of
-    sizes that may be 1 instead. ``more`` is the number of other pairs of sizes of different inputs.
+    sizes that may be 1 instead. ``more`` is the number of other pairs of sizes of different inputs. ``computed`` are
+    the equal expressions, if both sizes only have to be equal after the same computation.
     """
 
     names: tuple[str, str]
@@ -52,6 +55,7 @@ class Equal:
     symbols: frozenset[str] = frozenset()
     ones: tuple[str, ...] = ()
     more: int = 0
+    computed: tuple[str, ...] = ()
 
 
 def equal_sizes(
@@ -95,7 +99,11 @@ def problem_of(
     of = f" of `{values[0].name}`" if are_of_two_inputs else ""
     message = f"`{one}`{of} and `{other}` of `{values[1].name}` are dynamic, but must be equal{also}"
     help = "correct the node that uses one size for the axis of the other, or give both axes the same name"
-    if each.symbols != frozenset(each.names):
+    if each.computed:
+        sizes = " and ".join(each.computed)
+        message = f"`{one}` and `{other}` of `{values[1].name}` are dynamic, but {sizes} must be equal"
+        help = "correct the node that uses one size for the axis of the other"
+    elif each.symbols != frozenset(each.names):
         message = f"`{one}` of `{values[0].name}` is dynamic, but must equal {other}{also}"
         help = correction(each.demand.node, marks, makers) or "correct the node that joins the two sizes"
     fault = EQUAL_SIZES.fault(
@@ -124,11 +132,25 @@ def _equal(contract: Contract) -> Iterator[Equal]:
         wide = [relation for relation in each.relations if relation.right != 1]
         if len(wide) != 1 or not are_equalities(each.relations):
             continue
+        relation = simplified(wide[0])
+        if len(each.relations) == 1 and (alike := _alike(relation)):
+            texts = str(relation.left), str(relation.right)
+            yield Equal(alike, each.demand, frozenset(alike), computed=texts)
+            continue
         sides = sorted((wide[0].left, wide[0].right), key=lambda side: not _names(side))
         own, others = _names(sides[0]), symbols(sides[1])
         if own and others and (_names(sides[1]) or own[0] not in others):
             ones = tuple(str(relation.left) for relation in each.relations if relation.right == 1)
             yield Equal((own[0], str(sides[1])), each.demand, frozenset((*own, *others)), ones)
+
+
+def _alike(relation: Relation) -> tuple[str, str] | None:
+    """The symbols of both sides, if each side has one, and computes the same from it; None if a side is a symbol."""
+    left, right = symbols(relation.left), symbols(relation.right)
+    if len(left) != 1 or len(right) != 1 or left == right or _names(relation.left):
+        return None
+    (one,), (other,) = left, right
+    return (one, other) if substituted(relation.left, {one: symbol(other, 1)}) == relation.right else None
 
 
 def _names(a: Dim | None) -> tuple[str, ...]:

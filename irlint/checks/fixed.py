@@ -9,9 +9,8 @@ from irlint.checks.frozen import FROZEN_SIZE, NARROW_SIZE, NO_SIZES_FIT
 from irlint.checks.paths import correction
 from irlint.contracts.conditions import conditions
 from irlint.contracts.contract import Contract, contract_of
-from irlint.contracts.fixed import Fixed, Narrow, fixed_sizes, narrow_sizes
-from irlint.contracts.simplified import simplified, without_common_factors
-from irlint.contracts.sizes import solved
+from irlint.contracts.fixed import Fixed, Narrow, contradiction, fixed_sizes, narrow_sizes
+from irlint.contracts.simplified import without_common_factors
 from irlint.dims import Bounds, Dim, Expr, bounds, symbols
 from irlint.findings.faults import Fault, Severity
 from irlint.findings.statements import Relation
@@ -372,7 +371,7 @@ def _fits_transposed(index: int, node: Node, inputs: Sequence[Type | None], know
 def _unsatisfiable(contract: Contract, places: Mapping[str, Place], known: Known) -> list[Problem]:
     """The problem of conditions that no sizes meet, at the node of the last condition. It follows from an error of a
     node with one of the conditions. [] if a size in the conditions is not that of an input."""
-    demands = [each for each in contract.impossible if _is_impossible(each)][:1] or contract.impossible
+    demands = contradiction(contract.impossible, {name: place.limits for name, place in places.items()})
     relations = [relation for each in demands for relation in each.requirement.any_of]
     names = {name for each in relations for name in (*symbols(each.left), *symbols(each.right))}
     if not names or not names <= places.keys():
@@ -382,15 +381,6 @@ def _unsatisfiable(contract: Contract, places: Mapping[str, Place], known: Known
     root = next((each for each in known.problems if each.is_error and each.by_rule and each.node in nodes), None)
     last = demands[-1]
     return [Problem(fault, last.graph, last.node, place=last.node.place, because=root)]
-
-
-def _is_impossible(demand: Demand) -> bool:
-    """Whether no size meets a demand on one size alone."""
-    relations = demand.requirement.any_of
-    if len({name for each in relations for side in (each.left, each.right) for name in symbols(side)}) != 1:
-        return False
-    sizes = solved([simplified(each) for each in relations])
-    return sizes is not None and sizes.is_empty
 
 
 def _no_sizes(demands: Sequence[Demand], names: Sequence[str], places: Mapping[str, Place], known: Known) -> Fault:

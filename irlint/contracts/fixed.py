@@ -1,10 +1,11 @@
-"""Finds dynamic sizes of inputs that the contract fixes: only 77 works, only 1 and 77 work, or ``H*W`` must be 64."""
+"""Finds dynamic sizes of inputs that the contract fixes: only 77 works, only 1 and 77 work, or ``H*W`` must be 64; and
+the demands that no sizes meet together."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from irlint.contracts.contract import Contract
+from irlint.contracts.contract import Contract, Group
 from irlint.contracts.implied import Alternatives
 from irlint.contracts.simplified import decided, has_extremes, replaced_in, simplified, without_limits
 from irlint.contracts.sizes import Sizes, between, met, solved
@@ -16,6 +17,9 @@ from irlint.records import record, replaced
 
 #: A size that is fixed except for broadcasting has this many possible values: the fixed one and 1.
 MOST = 2
+
+#: Of more demands that contradict each other, none is omitted.
+MANY = 100
 
 
 @record
@@ -240,3 +244,19 @@ def _linear_factors(dim: Dim) -> tuple[Sequence[Dim], int | None]:
     first, second = terms.get(pair[:1], 0), terms.get(pair[1:], 0)
     factors = [atom_dim(pair[0]) + second, atom_dim(pair[1]) + first]
     return factors, first * second - terms.get((), 0) if terms[pair] == 1 else None
+
+
+def contradiction(demands: Sequence[Demand], limits: Mapping[str, Bounds]) -> Sequence[Demand]:
+    """The demands without those that are not needed for their contradiction: the first one that no sizes meet, if there
+    is one."""
+    needed = [each for each in demands if _contradict([each], limits)][:1] or demands
+    for each in demands if len(needed) <= MANY else ():
+        rest = [other for other in needed if other is not each]
+        needed = rest if rest and _contradict(rest, limits) else needed
+    return needed
+
+
+def _contradict(demands: Sequence[Demand], limits: Mapping[str, Bounds]) -> bool:
+    group = Group(limits)
+    group.add(demands)
+    return bool(group.impossible)

@@ -260,7 +260,7 @@ def _declaration(edit: Edit) -> str:
     called = f"input {edit.input} of {_node(edit)}" if edit.input is not None else edit.called or f"`{edit.name}`"
     before, after = list(edit.before or ()), list(edit.shape or ())
     differing = [at for at, (one, other) in enumerate(zip(before, after)) if one != other]
-    if len(before) != len(after) or not differing:
+    if len(before) != len(after) or not differing or any(isinstance(after[at], str) for at in differing):
         dims = ", ".join("?" if dim is None or dim == "" else str(dim) for dim in after)
         return f"declare {called} as {edit.dtype}" + (f"[{dims}]" if edit.shape is not None else "")
     where = f"{'axis' if len(differing) == 1 else 'axes'} {listed([str(at) for at in differing])} of {called}"

@@ -20,6 +20,9 @@ from irlint.records import replaced
 #: At most this many nodes that compute the values of a node's inputs are examined, and at most this many constants.
 NODES, CONSTANTS = 24, 6
 
+#: At most this many nodes are searched for sizes that are read on the wrong axis.
+FARTHER = 96
+
 #: A number is probably wrong by one of these factors, or by 1.
 FACTORS = (2, 3, 4)
 
@@ -50,6 +53,16 @@ def computed(node: Node, guesses: Guesses) -> Iterator[Guess]:
             yield from _numbers(maker, port, value, guesses)
 
 
+def read_otherwise(node: Node, guesses: Guesses) -> Iterator[Guess]:
+    """Guesses that read a size on another axis, for each size from which the values of a node's inputs are computed."""
+    for maker in _before(node, guesses, FARTHER):
+        value = maker.inputs[1] if maker.op == TAKE and len(maker.inputs) > 1 else None
+        if value is not None and guesses.makers.is_constant(value):
+            yield from _other_index(maker, 1, value, guesses)
+            if not _is_index_of_others(maker, value, guesses):
+                yield from _numbers(maker, 1, value, guesses)
+
+
 def _other_index(node: Node, port: int, value: Value, guesses: Guesses) -> Iterator[Guess]:
     """Connects a constant with another index: one that nothing uses, or any one in place of a constant by which other
     nodes index the same value."""
@@ -68,8 +81,8 @@ def _other_index(node: Node, port: int, value: Value, guesses: Guesses) -> Itera
             yield Guess((edit,), USUAL if unused else SELDOM, within=node, count=int(unused))
 
 
-def _before(node: Node, guesses: Guesses) -> Iterator[Node]:
-    """The nodes that compute the values of a node's inputs, the nearest first."""
+def _before(node: Node, guesses: Guesses, limit: int = NODES) -> Iterator[Node]:
+    """The nodes that compute the values of a node's inputs, the nearest first; about ``limit``."""
     waiting, seen = [node], {node}
     for each in waiting:
         if each is not node:
@@ -77,7 +90,7 @@ def _before(node: Node, guesses: Guesses) -> Iterator[Node]:
         for value, known in zip(each.inputs, inputs_of(each, guesses.known)):
             maker = guesses.makers.of(value) if value is not None and _has_contents(known) else None
             inner = maker.node if maker is not None and maker.constant is None else None
-            if inner is None or inner in seen or len(seen) > NODES or inner.op == guesses.known.format.constant_node:
+            if inner is None or inner in seen or len(seen) > limit or inner.op == guesses.known.format.constant_node:
                 continue
             seen.add(inner)
             waiting.append(inner)

@@ -97,6 +97,8 @@ class Intended:
             yield exchanged(problem, self.known)
             yield unsliced(problem, self.known)
         if problem.graph:
+            for stage in self._of_constants(problem) if node is not None and problem.is_error else ():
+                yield (tuple(replaced(edit, graph=problem.graph) for edit in edits) for edits in stage)
             return
         if node is not None:
             yield from self._of_layer(problem, node)
@@ -130,21 +132,33 @@ class Intended:
             yield [(_renamed(node, node.op),)]
         if node.op in (self.known.format.constant_node, self.known.format.input_node):
             yield from self._stored(node)
-        elif rule.family in MISLED and problem.is_error:
-            yield from ([*self._of_its_bytes(each, node)] for each in self._mismeasured)
-            yield from ([*self._as_users_declare(each)] for each in self._constants_before(node))
-            for each in self._contradicted:
+        elif problem.is_error:
+            yield from self._of_constants(problem)
+
+    def _of_constants(self, problem: Problem) -> Stages:
+        """Corrects the constants and parameters of the graph of an error that misleads."""
+        graph = next((each for each in graphs(self.known.model) if each.path == problem.graph), None)
+        if graph is None or problem.node is None or problem.fault.rule.family not in MISLED:
+            return
+        own = set(graph.nodes)
+        yield from ([*self._of_its_bytes(each, problem.node)] for each in self._mismeasured if each in own)
+        yield from ([*self._as_users_declare(each)] for each in self._constants_before(problem.node))
+        for each in self._contradicted:
+            if each in own:
                 yield [(_set(each, name, value),) for name, value in self._wanted(each).items()]
+
+    @cached_property
+    def _nodes(self) -> list[Node]:
+        return [node for graph in graphs(self.known.model) for node in graph.nodes]
 
     @cached_property
     def _contradicted(self) -> list[Node]:
         """The constants and parameters whose ports declare another type than their attributes. Empty if there are more
         than ``PORTS``, which an old writer causes."""
-        graph = self.known.model.graph
         stated = (self.known.format.constant_node, self.known.format.input_node)
         found = [
             node
-            for node in (graph.nodes if graph is not None else ())
+            for node in self._nodes
             if node.op in stated
             and any(
                 differ(self.known.types.get(value), value.type, self.known.format) for value in node.outputs if value
@@ -157,10 +171,9 @@ class Intended:
         """The constants that have another number of bytes than their element type and shape need, at most ``PORTS``."""
         from irlint.checks.const_attributes import is_mismeasured
 
-        graph = self.known.model.graph
-        made = graph.constants.items() if graph is not None else ()
+        made = [each for graph in graphs(self.known.model) for each in graph.constants.items()]
         wrong = [value for value, constant in made if is_mismeasured(constant)]
-        nodes = (node for node in (graph.nodes if graph is not None and wrong else ()))
+        nodes = self._nodes if wrong else ()
         return [node for node in nodes if node.outputs and node.outputs[0] in wrong][:PORTS]
 
     def _of_its_bytes(self, node: Node, faulty: Node) -> Iterator[tuple[Edit, ...]]:
@@ -281,9 +294,8 @@ class Intended:
 
     def _constants_before(self, node: Node) -> list[Node]:
         """The constants that a layer takes."""
-        graph = self.known.model.graph
-        nodes = graph.nodes if graph is not None else ()
-        return [each for each in nodes if each.op == self.known.format.constant_node and each.outputs[0] in node.inputs]
+        stored = (each for each in self._nodes if each.op == self.known.format.constant_node)
+        return [each for each in stored if each.outputs[0] in node.inputs]
 
     def _as_users_declare(self, node: Node) -> Iterator[tuple[Edit, ...]]:
         """Gives a constant the shape that all its users declare, if its bytes are as many as this shape needs and keep
@@ -319,8 +331,8 @@ class Intended:
 
     def _constant(self, node: Node) -> Constant | None:
         """The stored constant of a layer."""
-        graph = self.known.model.graph
-        found = (graph.constants.get(value) for value in node.outputs if graph is not None and value is not None)
+        values = [value for value in node.outputs if value is not None]
+        found = (graph.constants.get(value) for graph in graphs(self.known.model) for value in values)
         return next((each for each in found if each is not None), None)
 
     def _wanted(self, node: Node) -> dict[str, str]:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import chain
 
+from irlint.checks.equal_sizes import EQUAL_SIZES
 from irlint.checks.frozen import NO_SIZES_FIT
 from irlint.checks.structure import UNDEFINED_NAME
 from irlint.dims import Expr, product
@@ -19,7 +20,7 @@ from irlint.fixes.arrangements import (
 )
 from irlint.fixes.blocks import as_other_users
 from irlint.fixes.clashes import Clashes
-from irlint.fixes.computed import computed
+from irlint.fixes.computed import computed, read_otherwise
 from irlint.fixes.contents import JOIN
 from irlint.fixes.doubts import (
     Case,
@@ -55,7 +56,14 @@ from irlint.fixes.rechecking import Rechecked
 from irlint.fixes.retyped import behind, retyped, sources
 from irlint.fixes.rewired import bypassed, counted_otherwise, moved, rewired, weights_as_elsewhere
 from irlint.fixes.rivals import explaining, with_rivals, with_strides
-from irlint.fixes.sizes import batched, declared_as_sibling, declared_otherwise, leaves_sizes, resized
+from irlint.fixes.sizes import (
+    batched,
+    declared_as_sibling,
+    declared_in_order,
+    declared_otherwise,
+    leaves_sizes,
+    resized,
+)
 from irlint.fixes.trials import ELEMENT_TYPES, Trials, is_demand
 from irlint.fixes.unsure import is_unsure, may_lack_node
 from irlint.inference.known import Known
@@ -285,6 +293,7 @@ class Search:
         yield chain(inputs.left_over([node, *nodes]), inputs.left_over_before(node), with_left_over(node, inputs))
         yield chain.from_iterable(as_other_users(each, guesses) for each in (node, *nodes[:NODES]))
         yield joined_left_over([node, *nodes], inputs) if problem.is_error else iter(())
+        yield declared_in_order(node, guesses)
         yield declared_as_sibling(node, guesses) if problem.is_error else iter(())
         yield guesses.contents.copied(node)
         of_outputs = problem.fault.rule.family == DECLARED and not is_demand(problem)
@@ -295,6 +304,8 @@ class Search:
         declared_types = [each.type for each in node.outputs if each is not None and each.name == problem.value]
         yield chain(guesses.at(node, declared_types if of_outputs else ()), listed(node, guesses))
         yield chain(computed(node, guesses), guesses.contents.divided(node))
+        if problem.fault.rule is EQUAL_SIZES:
+            yield chain.from_iterable(read_otherwise(each, guesses) for each in (node, *nodes[:NODES]))
         if problem.fault.rule.family != DECLARED or is_demand(problem):
             of_declared = not is_demand(problem) and problem.fault.rule is not AXIS_OUT_OF_RANGE
             declared = declared_otherwise(problem, node, guesses) if of_declared else ()

@@ -181,6 +181,23 @@ def declared_otherwise(problem: Problem, node: Node, guesses: Guesses) -> Iterat
             yield Guess((guesses.declared(value, other),), GUESS, count=count, about=value)
 
 
+def declared_in_order(node: Node, guesses: Guesses) -> Iterator[Guess]:
+    """Declares an input of the model on which a node depends with its axes in the order that several other inputs of
+    the same sizes have."""
+    shapes = {value: shape_of(value, guesses.known) or () for value in guesses.graph.inputs}
+    before = {value for each in _before(node, guesses.makers) for value in each.inputs}
+    for value in (each for each in shapes if each in before and each not in guesses.known.overridden):
+        alike = [each for other, each in shapes.items() if other is not value and _are_permuted(each, shapes[value])]
+        if len(set(alike)) == 1 < len(alike) and alike[0] != shapes[value]:
+            yield Guess((guesses.declared(value, alike[0]),), USUAL, count=len(alike), about=value)
+
+
+def _are_permuted(one: Shape, other: Shape) -> bool:
+    """Whether two shapes have the same sizes, some of them named, in any order."""
+    named = any(isinstance(dim, Expr) for dim in one)
+    return named and len(one) > 1 and sorted(map(str, one)) == sorted(map(str, other))
+
+
 def declared_as_sibling(node: Node, guesses: Guesses) -> Iterator[Guess]:
     """Declares an input of the model on which a node depends with the shape of another input, if that has the same
     sizes and one axis more or fewer; or with the dynamic batch axis that outputs have and no input has."""

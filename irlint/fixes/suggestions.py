@@ -344,15 +344,16 @@ def _best(problem: Problem, found: Sequence[tuple[tuple[Edit, ...], Outcome]]) -
 
 
 def _as_data(edit: Edit) -> Edit:
-    """The edit as plain data: "" for dynamic sizes, their names if the number of axes changes, and the element types of
-    the format."""
+    """The edit as plain data: "" for dynamic sizes, their names if the number or order of axes changes, and the element
+    types of the format."""
     if edit.layer and edit.kind == "attribute" and edit.name.endswith("_type"):
         from irlint.parsers.openvino.types import renamed_type
 
         return replaced(edit, value=renamed_type(str(edit.value)) or edit.value)
     if edit.shape is None:
         return edit
-    named = len(edit.shape) != len(edit.before or ())
+    dims = tuple(zip(edit.before or (), edit.shape))
+    named = len(edit.shape) != len(dims) or any(one != other and not isinstance(other, int) for one, other in dims)
     shape, before = (
         tuple(dim if isinstance(dim, int) else _name(dim) * named for dim in shape)
         for shape in (edit.shape, edit.before or ())

@@ -1,8 +1,5 @@
 """Trials: a trial applies edits to an inferred model, infers the affected nodes again, and reports which problems
-disappear or appear.
-
-A requirement is strict if it leaves too few sizes (see ``Trials._leaves``).
-"""
+disappear or appear. A requirement is strict if it leaves too few sizes (see ``Trials._leaves``)."""
 
 from __future__ import annotations
 
@@ -336,15 +333,23 @@ class Trials:
         if not (trial.of_types or self._may_demand(trial.problem, node, requirements)):
             return False
         trial.divides += sum(divides(each) and key(each) not in self.conditions for each in requirements)
-        demanded = self.demanded.get(trial.problem.node, {}) if is_demand(trial.problem) else {}  # type: ignore[arg-type]
-        trial.left |= any(key(each) in demanded and not self._leaves(each) for each in requirements)
+        trial.left = trial.left or self._keeps_demand(trial.problem, requirements)
         return True
+
+    def _keeps_demand(self, problem: Problem, requirements: Sequence[Requirement]) -> bool:
+        """Whether a strict requirement that the node of a demand had is left, perhaps at another node. Where no sizes
+        work, also another one in place of one that fixed a product."""
+        demanded = self.demanded.get(problem.node, {}) if problem.node is not None and is_demand(problem) else {}
+        fixing = problem.fault.rule is NO_SIZES_FIT and any(map(fixes_product, demanded.values()))
+        new = (each for each in requirements if key(each) not in self.conditions)
+        kept = any(key(each) in demanded and not self._leaves(each) for each in requirements)
+        return kept or (fixing and any(map(fixes_product, new)))
 
     def _may_demand(self, problem: Problem, node: Node, requirements: Sequence[Requirement]) -> bool:
         """Whether a node may have these requirements after a change for a problem.
 
-        * It may have any requirement that some node had before.
-        * A new one must not be strict, unless it concerns sizes that are unknown because of other faults.
+        * It may have any requirement that some node had before, and new ones that are not strict or concern sizes that
+          are unknown because of other faults.
         * If the problem is a fixed size, a new one that fixes a product or equates different symbols counts as strict.
         * A node that fixed a product of sizes before may fix another product.
         """
@@ -364,7 +369,8 @@ class Trials:
         before = self.demanded.get(problem.node, {}) if problem.node is not None else {}
         keys = {key(each) for each in requirements}
         if problem.fault.rule in (NO_SIZES_FIT, EQUAL_SIZES):
-            return not before.keys() <= keys
+            equates = problem.fault.rule is EQUAL_SIZES and any(map(equates_others, requirements))
+            return not equates and not before.keys() <= keys
         sizes = {name for name, _ in problem.sizes}
         about = {at for at, each in before.items() if names(each) & sizes}
         return problem.fault.rule is not NARROW_SIZE or not about & keys
@@ -435,8 +441,7 @@ def _contradicting(known: Known, problems: Iterable[Problem]) -> set[str]:
 
 
 def _is_judged(problem: Problem, change: Change) -> bool:
-    """Whether asking the operator again shows if a problem remains. True for a problem that the operator reported, or
-    one of an input that the change replaces."""
+    """Whether asking the operator again shows if a problem remains: one that it reported, or one of a changed input."""
     node, index = problem.node, problem.fault.input
     if problem.by_rule or node is None or index is None:
         return problem.by_rule

@@ -23,6 +23,8 @@ MODELS = """
 (float[2,s] x, float[2,t] z) => (float[4,s] y) { y = Concat <axis = 0> (x, z) } | note: `t` of `z` and `s` of `x` are dynamic, but must be equal
 (float[2,b,s] x, float[2,c,t] z) => (float[4,b,s] y) { y = Concat <axis = 0> (x, z) } | note: `c` of `z` and `b` of `x` are dynamic, but must be equal, as must 1 more pair of sizes of different inputs
 (float[b,2,h,w] x, float[2,2,1,1] k) => (float[n,c,d] y) <int64[3] t = {0, 2, -1}> { c = Conv <strides = [2,2]> (x, k) r = Reshape (c, t) p = Transpose <perm = [2,1,0]> (r) q = Transpose <perm = [0,1,2]> (r) y = Concat <axis = 2> (p, q) } | `b` of `x` is dynamic, but must equal ((h + 1)//2)*((w + 1)//2)
+(float[1,2,h,w] x) => (float[1,2,c,d] y) { p = MaxPool <kernel_shape = [2,2], strides = [2,2]> (x) t = Transpose <perm = [0,1,3,2]> (p) y = Concat <axis = 1> (p, t) } | `h` and `w` of `x` are dynamic, but max(h//2, 1) and max(w//2, 1) must be equal
+(float[1,2,h,w] x) => (float[1,2,c,d] y) { p = MaxPool <kernel_shape = [2,2], strides = [2,2]> (x) t = Transpose <perm = [0,1,3,2]> (x) q = MaxPool <kernel_shape = [3,3]> (t) y = Concat <axis = 1> (p, q) } |
 (float[2,s] x, float[2,s] z) => (float[4,s] y) { y = Concat <axis = 0> (x, z) } |
 (float[2,s] x, float[2,?] z) => (float[4,s] y) { y = Concat <axis = 0> (x, z) } |
 (float[?,?] x) => (float[n,m] y) { t = Transpose <perm = [1,0]> (x) y = Add (x, t) } |

@@ -9,7 +9,7 @@ import onnx.helper
 import onnx.numpy_helper
 import onnx.parser
 import pytest
-from cases.ir_documents import const, edge, layer, net, parameter, result, unary, written
+from cases.ir_documents import INPUT, OUTPUT, const, edge, layer, loop, net, parameter, result, unary, written
 from oracles.openvino_worker import outcomes
 
 import irlint
@@ -49,6 +49,9 @@ MODELS = f"""
 (float[1,3,224,224] x, float[8,3,16,16] w, float[1,196,8] p) => (float[1,196,8] y) <int64[3] t = {{1, 8, -1}}> {{ c = Conv (x, w) r = Reshape (c, t) q = Transpose <perm = [0,2,1]> (r) y = Add (q, p) }} | set `strides = [16, 16]` in Conv[0], or change 224 to 29 on axes 2 and 3 of input `x`
 (float[1,3,32,32] x, float[8,3,3,3] w, float[1568,5] v) => (float[1,5] y) <int64[2] t = {{1, 1568}}> {{ c = Conv (x, w) p = MaxPool <kernel_shape = [2,2]> (c) q = MaxPool <kernel_shape = [2,2]> (p) f = Reshape (q, t) y = MatMul (f, v) }} | set `strides = [2, 2]` in MaxPool[2]
 (float[1,3,224,224] x, float[8,3,16,16] w, float[1,49,8] p) => (float[1,196,8] y) <int64[3] t = {{1, 8, -1}}> {{ c = Conv <strides = [16,16]> (x, w) r = Reshape (c, t) q = Transpose <perm = [0,2,1]> (r) y = Add (q, p) }} | change 224 to 127 on axes 2 and 3 of input `x`, or change 49 to 196 on axis 1 of constant `p`; then update 1 declaration
+(float[1,2,h,w] x) => (float[1,4,c,d] y) <int64[1] i = {{3}}, int64[1] j = {{2}}, int64[1] two = {{2}}, int64[3] none = {{0, 0, 0}}> {{ p = MaxPool <kernel_shape = [2,2], strides = [2,2], ceil_mode = 1> (x) s = Shape (x) t = Shape (p) a = Gather (s, i) b = Gather (t, j) d = Sub (a, b) e = Div (d, two) f = Sub (d, e) m = Concat <axis = 0> (none, e, none, f) q = Pad (p, m) k = MaxPool <kernel_shape = [1,1], strides = [2,1]> (x) y = Concat <axis = 1> (k, q) }} | change 2 to 3 in constant `j`
+(float[2,h] x) => (float[c,d,e] y) <int64[1] i = {{1}}, int64[1] seven = {{7}}, int64[1] six = {{6}}, int64[3] none = {{0, 0, 0}}, int64[1] w = {{14}}, int64[1] k = {{2}}> {{ s = Shape (x) n = Gather (s, i) m = Mul (n, six) r = Mod (m, seven) p = Concat <axis = 0> (none, r) q = Pad (x, p) t = Shape (q) u = Gather (t, i) v = Div (u, seven) c = Concat <axis = 0> (k, v, w) y = Reshape (q, c) }} | change 14 to 7 in constant `w`
+(float[N,2,H,W] x, float[7,2,3,3] w, float[7,7,3,3] v) => (int64[n,3] y) <float[4] f = {{1, 1, 2, 2}}, int64[3] t = {{0, 7, -1}}, int64[1] o = {{0}}, int64[1] four = {{4}}, int64[1] seven = {{7}}, int64[1] two = {{2}}, int64[1] max = {{20}}> {{ a = Conv <pads = [1,1,1,1], strides = [2,2]> (x, w) b = Conv <pads = [1,1,1,1], strides = [2,2]> (a, v) u = Resize (b, , f) c = Concat <axis = 1> (a, u) d = Reshape (a, t) e = Transpose <perm = [0,2,1]> (d) g = Slice (e, o, four, two) s = Slice (e, four, seven, two) y = NonMaxSuppression (g, s, max) }} | insert a Transpose with `perm = [0, 2, 1]` before input 1
 (int64[N,96] x, float[77,8] w) => (float[96,8] y) <int64 z = {{0}}, int64 i = {{1}}> {{ s = Shape (x) n = Gather (s, i) r = Range (z, n, i) y = Gather (w, r) }} | change 96 to 77 on axis 1 of input `x`; then update 1 declaration
 (float[N,3,4] x, float[1,1,4] c, float[1,3,4] p) => (float[N,4,4] y) <int64[1] one = {{1}}, int64[1] k = {{4}}, int64 i = {{0}}, int64[1] a = {{0}}> {{ s = Shape (x) n = Gather (s, i) u = Unsqueeze (n, a) t = Concat <axis = 0> (u, one, k) e = Expand (c, t) q = Concat <axis = 1> (e, x) y = Add (q, p) }} | change 3 to 2 on axis 1 of input `x`, or change 3 to 4 on axis 1 of constant `p`; then update 1 declaration
 (float[N,21,H,W] x) => (float[N,3,7,H,W] y) <int64[1] three = {{3}}, int64[1] six = {{6}}, int64 i = {{0}}, int64[1] a = {{0}}, int64[1] two = {{2}}, int64[1] four = {{4}}> {{ s = Shape (x) n = Gather (s, i) u = Unsqueeze (n, a) v = Slice (s, two, four) t = Concat <axis = 0> (u, three, six, v) y = Reshape (x, t) }} | change 6 to 7 in constant `six`
@@ -69,6 +72,8 @@ def test_suggestion(line: str) -> None:
 
 #: A graph whose inputs are no weights, and behind | the suggestion of its first root.
 FED = """
+(float[N,4,past,8] k, float[N,4,past,8] v, float[N,past,4,8] w, float[N,4,s,8] x) => (float[N,4,t,8] a, float[N,4,t,8] b, float[N,4,t,8] c) { a = Concat <axis = 2> (k, x) b = Concat <axis = 2> (v, x) c = Concat <axis = 2> (w, x) } | declare input `w` as [N, 4, past, 8]
+(float[N,4,past,8] k, float[N,past,4,8] w, float[N,4,s,8] x) => (float[N,4,t,8] a, float[N,4,t,8] c) { a = Concat <axis = 2> (k, x) c = Concat <axis = 2> (w, x) } | insert a Transpose with `perm = [0, 2, 1, 3]` before input 0
 (bool[N,8] x) => (float[N,8] y) <float[8] w> { y = Mul (x, w) } | declare `x` as float32, or insert a Cast with `to = float32` before input 0
 (int64[N,8] x) => (float[N,8] y) { y = Neg (x) } | declare `x` as float32, or declare `y` as int64
 (int64[batch,seq] ids, int64[seq] mask) => (float[batch,seq,4] y, int64 n) <float[9,4] t, int64 one = {1}, int64[1] two = {2}> { e = Gather (t, ids) s = Shape (mask) n = Gather (s, one) u = Unsqueeze (mask, two) f = Cast <to = 1> (u) y = Mul (e, f) } | declare input `mask` as [batch, seq]; this also fixes 1 more
@@ -239,6 +244,21 @@ def test_a_constant_gets_the_element_type_of_its_bytes(port: str, tmp_path: Path
     (found,) = [each for each in irlint.check(path).findings if each.severity.value == "error"]
     declared = ", and declare output port 0 as float32" * (port == "FP16")
     assert found.suggestion.partition(";")[0] == f'set element_type="f32" in Const (layer 1){declared}'
+    assert outcomes([path])[0][0] != "ok"
+    path.write_bytes(irlint.fix(path, unsafe=True).data)
+    assert outcomes([path])[0][0] == "ok"
+    assert not irlint.check(path).findings
+
+
+@pytest.mark.oracle
+def test_a_constant_in_a_body_gets_the_element_type_that_its_port_declares(tmp_path: Path) -> None:
+    inside = [parameter(0), const(1, 'element_type="i32" shape="2,3" offset="0" size="24"'), layer(3, "Add", "01", "2")]
+    edges = [edge(0, 0, 3, 0), edge(1, 0, 3, 1), edge(3, 2, 2, 0)]
+    path = written(tmp_path, loop(INPUT + OUTPUT, inside=[*inside, result(2)], body_edges=edges), b"\0" * 24)
+    found = irlint.check(path).findings
+    assert [each.suggestion for each in found if not each.because] == [
+        'set element_type="f32" in Const (layer 1); this also fixes 1 more'
+    ]
     assert outcomes([path])[0][0] != "ok"
     path.write_bytes(irlint.fix(path, unsafe=True).data)
     assert outcomes([path])[0][0] == "ok"

@@ -31,12 +31,16 @@ MOST_TIMES = 16
 
 LARGEST_DIVISOR = 1 << 24
 
+#: A quotient of unknown sign may contain at most this many quotients and extremes.
+MOST_PARTS = 2
+
 
 def truncated(a: Dim, b: Dim) -> MaybeDim:
     """a / b rounded towards zero, given that sizes of inputs are at least 1.
 
     None if b may be 0 or its sign is unknown, or if the result is too complex. Also None if the sign of a is unknown
-    and a contains quotients or extremes, because proofs with two cases for each of them are slow.
+    and a contains more than ``MOST_PARTS`` quotients or extremes, because proofs with two cases for each of them are
+    slow.
     """
     return guarded(_truncated, a, b)
 
@@ -46,11 +50,14 @@ def _truncated(a: Dim, b: Dim) -> MaybeDim:
         a, b = -a, -b
     if not at_least(fed(b), 1):
         return None
+    exact = quotient(a, b)
+    if exact is not None:
+        return exact
     if at_least(fed(a), 0):
         return floordiv(a, b)
     if at_least(0, fed(a)):
         return -floordiv(-a, b)
-    if any(atom.parts for atom in atoms_of(a)):
+    if sum(bool(atom.parts) for atom in atoms_of(a)) > MOST_PARTS:
         return None
     above, below = largest(a, 0), largest(-a, 0)
     return None if above is None or below is None else floordiv(above, b) - floordiv(below, b)
