@@ -185,7 +185,7 @@ def _is_missing(stored: Stored | None) -> bool:
 def _may_have_value_problems(tensor: Tensor) -> bool:
     """Whether ``_value_problems`` may find something: the values contain NaN, or a summary (``Extent``) stands in for
     the values."""
-    if type(tensor) is Weights and tensor.is_finite:
+    if type(tensor) is Weights and tensor.is_moderate:
         return False
     if tensor.value is None:
         return tensor.extent is not None

@@ -31,7 +31,7 @@ from irlint.records import record
 DEPTH = 24
 
 #: Operators whose result is their input if they reduce axes of size 1.
-SINGLE = frozenset(("ReduceMean", "ReduceMax", "ReduceMin", "ReduceSum", "ReduceProd", "ReduceLogSumExp"))
+SINGLE = frozenset(("ReduceMean", "ReduceMax", "ReduceMin", "ReduceSum", "ReduceProd"))
 
 #: Operators of two inputs whose result is known if both are equal.
 OF_TWO = frozenset(("Sub", "Subtract", "SquaredDifference", "Mul", "Multiply", "Div", "Divide"))
@@ -200,7 +200,7 @@ class Intervals:
     def _is_finite(self, value: Value | None) -> bool:
         """Whether a value is a constant of finite numbers, as far as is known without decoding it."""
         tensor = self.tensor(value)
-        return type(tensor) is Weights and tensor.is_finite
+        return type(tensor) is Weights and tensor.is_moderate
 
     def origin(self, value: Value | None, steps: int = DEPTH) -> Value | None:
         """The first value that has the same shape and elements as ``value``: before an Identity, and before a reduction
@@ -341,7 +341,7 @@ def _constant(tensor: Tensor | None) -> Interval | None:
         if not isinstance(span, Extent) or span.nans or span.infinities or span.least is None or span.most is None:
             return None
         return Interval(span.least, span.most)
-    are_numbers = type(tensor) is Weights and tensor.is_finite
+    are_numbers = type(tensor) is Weights and tensor.is_moderate
     if not entries or not (are_numbers or are_finite(entries) or all(map(_is_number, entries))):
         return None
     return Interval(float(min(entries)), float(max(entries)))

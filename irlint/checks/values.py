@@ -360,7 +360,7 @@ class Values:
 def _may_be_infinite_or_nan(tensor: Type | None) -> bool:
     """Whether a type is that of a constant with NaN or infinity, or of large weights that may contain them."""
     if type(tensor) is Weights:
-        return not tensor.is_finite
+        return not tensor.is_moderate
     if not isinstance(tensor, Tensor) or tensor.dtype not in FLOATS:
         return False
     if tensor.value is None:

@@ -103,7 +103,7 @@ class Weights(Tensor):
         return self.contents
 
     @property
-    def is_finite(self) -> bool:
+    def is_moderate(self) -> bool:
         """Whether the highest byte of each number shows that the number is finite, and far from infinite."""
         if self._finite is None:
             width, possible = _HIGHEST[self.dtype or ""]
