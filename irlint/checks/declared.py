@@ -231,7 +231,7 @@ class _Comparison:
             fault = of_a_parameter(fault, inferred, declaration.type, graph.path)
         if (node.op == "Constant" and node.domain == "") or _is_ignored(declaration, value, graph):
             fault = fault.lowered(Severity.WARNING)
-        is_old = known.model.format_version == known.format.lax_version
+        is_old = known.model.format_version == known.format.lenient_version
         return _of_an_old_writer(fault, graph) if is_old else fault
 
     def _is_used(self, value: Value) -> bool:
@@ -330,7 +330,7 @@ def _of_inputs(node: Node, graph: Graph, known: Known, terms: Terms | None) -> I
             port_text(given.shape, port.type.shape, subject),
             help=f"declare {shape_text(given.shape)}",
             input=index,
-            severity=Severity.NOTE if known.model.format_version == known.format.lax_version else Severity.WARNING,
+            severity=Severity.NOTE if known.model.format_version == known.format.lenient_version else Severity.WARNING,
         )
         yield Problem(fault, graph.path, node, None, node.located(port.place))
 

@@ -90,15 +90,15 @@ def surplus_outputs(model: Model, graph: Graph, node: Node, made: int) -> tuple[
     form = model.format
     if form is None or not form.operators_count_outputs or len(node.outputs) <= max(made, 1):
         return ()
-    from irlint.binding.openvino_attributes import meant_version
+    from irlint.binding.openvino_attributes import version_advice
 
     fault = OUTPUT_COUNT.fault(
         f"the layer has {counted(len(node.outputs), 'output port')}; the operation makes {made} here",
-        help=meant_version(node) or f"remove the output ports from index {made} on",
+        help=version_advice(node) or f"remove the output ports from index {made} on",
     )
     more = set(node.outputs[made:])
     unused = all(more.isdisjoint(each.inputs) for each in graph.nodes)
-    lenient = model.format_version == form.lax_version and unused
+    lenient = model.format_version == form.lenient_version and unused
     return (fault.lowered(Severity.WARNING) if lenient else fault,)
 
 

@@ -1,4 +1,4 @@
-"""Attributes that are very long lists: their entries are converted to Python objects only on access."""
+"""Very long lists in attributes, whose entries become Python objects only on access."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ _PIECE = 1 << 16
 
 
 class LongList:
-    """A list that is equal only to another ``LongList`` with the same entries. ``load`` returns ``numbers``.
+    """A list of ``count`` entries, equal only to another ``LongList`` with the same entries.
 
-    ``numbers`` is a NumPy array of the entries. For a list of strings, its elements are indices into ``texts``, which
-    are the distinct strings in the order of their first occurrence.
+    ``load`` returns ``numbers``, a NumPy array of the entries. For strings, ``numbers`` are indices into ``texts``, the
+    distinct strings in the order of their first occurrence.
     """
 
     __slots__ = ("_load", "count", "texts")
