@@ -1,4 +1,4 @@
-"""Asks rules after the walk about other inputs than those of the model."""
+"""Asks the rules of nodes about other inputs than the inputs in the model."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from irlint.model.tensor import Type
 
 
 def asked_again(known: Known, node: Node, inputs: Sequence[Type | None], call: Call | None = None) -> Answer | None:
-    """The answer of the node's rule for these inputs, and for ``call`` instead of the model's call if it is given.
+    """The answer of the node's rule for these inputs; None if it cannot be asked.
 
-    None if the rule cannot be asked.
+    ``call`` replaces the node's call.
     """
     return questions(known)(node, inputs, call)
 
@@ -25,13 +25,13 @@ def asked_again(known: Known, node: Node, inputs: Sequence[Type | None], call: C
 def outputs_for(
     known: Known, node: Node, inputs: Sequence[Type | None], call: Call | None = None
 ) -> tuple[Type | None, ...] | None:
-    """The outputs of ``asked_again``; None if the node cannot be asked or has no outputs for these inputs."""
+    """The outputs of ``asked_again``; None if the rule cannot be asked or refuses the inputs."""
     answer = asked_again(known, node, inputs, call)
     return None if answer is None else answer.outputs
 
 
 def questions(known: Known) -> Callable[[Node, Sequence[Type | None], Call | None], Answer | None]:
-    """``asked_again`` as a function that is faster for many questions about one model."""
+    """``asked_again`` for many questions about one model, which are then faster."""
     walk, frame = Walk(known.model, {}, known), Frame()
 
     def answered(node: Node, inputs: Sequence[Type | None], call: Call | None) -> Answer | None:
@@ -49,7 +49,7 @@ def questions(known: Known) -> Callable[[Node, Sequence[Type | None], Call | Non
 def types_within(
     known: Known, function: Function, inputs: Sequence[Type | None], attributes: Mapping[str, Attribute | None]
 ) -> Mapping[Value, Type | None]:
-    """The types of the values in a function of the model for a call with these inputs and attributes."""
+    """The types of the values in a function, for a call with these inputs and attributes."""
     walk = Walk(known.model, {}, known)
     given = (*inputs, *[None] * (len(function.graph.inputs) - len(inputs)))
     with suppress(RecursionError):
