@@ -22,8 +22,8 @@ Record = TypeVar("Record")
 #: An empty mapping, the default of fields.
 NOTHING: Mapping[Any, Any] = MappingProxyType({})
 
-#: From the next record of a class on, a compiled ``__init__`` pays off.
-UNCOMPILED_RECORDS = 8
+#: After this many records of a class, compiling an ``__init__`` for it costs less than setting the fields one by one.
+FEW = 8
 
 
 @overload
@@ -51,11 +51,11 @@ def record(cls: Any = None, /, *, eq: bool = True, frozen: bool = True) -> Any:
     return type(cls)(cls.__name__, cls.__bases__, body)
 
 
-def _methods(names: tuple[str, ...], defaults: dict[str, Any], has_post_init: bool, eq: bool) -> dict[str, Any]:
-    """``__init__``, and with ``eq`` also ``__eq__`` and ``__hash__``.
+def _methods(names: tuple[str, ...], defaults: dict[str, Any], post: bool, eq: bool) -> dict[str, Any]:
+    """``__init__``, and with ``eq`` also ``__eq__`` and ``__hash__`` over the fields.
 
-    Compiling is slow, and most classes have few records. ``__init__`` therefore replaces itself by a compiled function
-    only after ``UNCOMPILED_RECORDS``, or at a wrong call, for Python's own TypeError.
+    ``__init__`` sets the fields one by one. After ``FEW`` records, or at a call that does not fit the fields, it
+    compiles a faster one. Compiling is most of the cost of a class, and most classes have few records in a run.
     """
     records = 0
 
@@ -64,13 +64,13 @@ def _methods(names: tuple[str, ...], defaults: dict[str, Any], has_post_init: bo
         records += 1
         values = defaults | dict(zip(names, arguments)) | named
         fits = len(values) == len(names) >= len(arguments) and named.keys().isdisjoint(names[: len(arguments)])
-        if records > UNCOMPILED_RECORDS or not fits:
-            type(self).__init__ = compiled = _compiled_init(names, defaults, has_post_init)
-            compiled(self, *arguments, **named)
+        if records > FEW or not fits:
+            type(self).__init__ = made = _init(names, defaults, post)
+            made(self, *arguments, **named)
             return
         for name in names:
             setattr(self, name, values[name])
-        if has_post_init:
+        if post:
             self.__post_init__()
 
     if not eq:
@@ -86,10 +86,10 @@ def _methods(names: tuple[str, ...], defaults: dict[str, Any], has_post_init: bo
     return {"__init__": __init__, "__eq__": __eq__, "__hash__": __hash__}
 
 
-def _compiled_init(names: tuple[str, ...], defaults: dict[str, Any], has_post_init: bool) -> Any:
+def _init(names: tuple[str, ...], defaults: dict[str, Any], post: bool) -> Any:
     parameters = ", ".join(f"{name}=_defaults[{name!r}]" if name in defaults else name for name in names)
     lines = [f" self.{name} = {name}" for name in names]
-    if has_post_init:
+    if post:
         lines.append(" self.__post_init__()")
     scope: dict[str, Any] = {"_defaults": defaults}
     exec(f"def __init__(self, {parameters}):\n" + "\n".join(lines), scope)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from irlint.records import UNCOMPILED_RECORDS, record, replaced
+from irlint.records import FEW, record, replaced
 
 
 def fresh() -> type:
@@ -20,7 +20,7 @@ def fresh() -> type:
     return Place
 
 
-@pytest.mark.parametrize("before", [0, UNCOMPILED_RECORDS - 1, UNCOMPILED_RECORDS, UNCOMPILED_RECORDS + 1])
+@pytest.mark.parametrize("before", [0, FEW - 1, FEW, FEW + 1])
 def test_fields(before: int) -> None:
     place = fresh()
     for _ in range(before):
@@ -33,7 +33,7 @@ def test_fields(before: int) -> None:
         place("")
 
 
-@pytest.mark.parametrize("before", [0, UNCOMPILED_RECORDS + 1])
+@pytest.mark.parametrize("before", [0, FEW + 1])
 @pytest.mark.parametrize(
     ("positional", "named"),
     [((), {}), (("a", 0, (), 1), {}), (("a",), {"graph": "a"}), (("a",), {"axes": 1}), ((), {"axis": 1, "names": ()})],
