@@ -31,7 +31,7 @@ def outputs_for(
 
 
 def questions(known: Known) -> Callable[[Node, Sequence[Type | None], Call | None], Answer | None]:
-    """``asked_again`` for many questions about one model, which are then faster."""
+    """``asked_again`` as a function that is faster for many questions about one model."""
     walk, frame = Walk(known.model, {}, known), Frame()
 
     def answered(node: Node, inputs: Sequence[Type | None], call: Call | None) -> Answer | None:
