@@ -77,7 +77,7 @@ def _identities(attributes: Mapping[str, Attribute], unheeded: tuple[str, ...]) 
 
 
 def _key(node: Node, within_function: bool, unheeded: tuple[str, ...]) -> tuple[object, ...] | None:
-    """A key that is equal for nodes with the same call; None if an attribute is not comparable."""
+    """A key that nodes with the same call share; None for an incomparable attribute."""
     key: list[object] = [node.domain, node.op, node.overload, node.version, within_function]
     for name, attribute in node.attributes.items():
         if attribute.kind not in _COMPARABLE or attribute.reference is not None:

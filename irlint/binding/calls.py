@@ -287,7 +287,7 @@ def declared_call(node: Node) -> tuple[Call, list[Fault]] | None:
 
 
 def _integers(value: object) -> int | tuple[int, ...] | None:
-    """The integers in an attribute, or in the text of an IR's attribute; None for other values."""
+    """The integers in an attribute, also in the text of an IR; None for other values."""
     if isinstance(value, str):
         parts = value.replace(" ", "").split(",")
         if not all(part.removeprefix("-").isdecimal() and len(part) < 20 for part in parts):
@@ -295,6 +295,6 @@ def _integers(value: object) -> int | tuple[int, ...] | None:
         return int(parts[0]) if len(parts) == 1 else tuple(map(int, parts))
     if isinstance(value, int):
         return value
-    if isinstance(value, (list, tuple)) and all(isinstance(each, int) for each in value):
+    if isinstance(value, (list, tuple)) and all(isinstance(item, int) for item in value):
         return tuple(value)
     return None

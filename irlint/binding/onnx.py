@@ -77,7 +77,7 @@ def onnx_call(
         checked_rules = (INPUT_COUNT, OUTPUT_COUNT, MISSING_OPSET_IMPORT) if within_function else ()
         if within_function or _is_in_main_graph(node, model):
             return call, [fault if fault.rule in checked_rules else fault.at_most(Severity.WARNING) for fault in faults]
-    # A broken node in a body is refused by the ONNX checker. A Constant with two values is not broken.
+    # The ONNX checker refuses a broken node in a body. A Constant with two values is not broken.
     may_run = _is_in_main_graph(node, model) if call.broken else len(node.attributes) > 1
     return _as_run(node, call, faults) if may_run and not within_function else (call, faults)
 
@@ -85,11 +85,8 @@ def onnx_call(
 def _at_opset_of_model(
     node: Node, model: Model, scope: Mapping[str, Attribute | None], *, call: Call, faults: list[Fault]
 ) -> tuple[Call, list[Fault]]:
-    """The call and faults of a function's node if the model imports another opset than the function.
-
-    ONNX Runtime inlines the function. It counts the inputs of its nodes by both opsets, and reads everything else by
-    the opset of the model.
-    """
+    """The call and faults of a function's node if the model imports another opset than the function."""
+    # ONNX Runtime inlines the function. It counts inputs by both opsets, and reads the rest by the model's opset.
     opset = model.opsets.get(node.domain)
     if node.domain not in OFFICIAL_DOMAINS or opset is None or not isinstance(node.version, int):
         return call, faults
@@ -112,12 +109,12 @@ def _at_opset_of_model(
 
 def _is_in_main_graph(node: Node, model: Model) -> bool:
     nodes = model.graph.nodes if model.graph is not None else ()
-    at = bisect_left(nodes, node.index, key=lambda each: each.index)
+    at = bisect_left(nodes, node.index, key=lambda other: other.index)
     return at < len(nodes) and nodes[at] is node
 
 
 def _as_run(node: Node, call: Call, faults: list[Fault]) -> tuple[Call, list[Fault]]:
-    """The call and faults of an invalid node that ONNX Runtime runs, by ``taken_as`` of its operator."""
+    """The call and faults of an invalid node that ONNX Runtime runs."""
     operator = onnx_operator("", node.op, latest_opset("")) if call.broken else call.operator
     accepted = operator.taken_as(node) if operator is not None and operator.taken_as is not None else None
     if operator is None or accepted is None:
@@ -125,7 +122,7 @@ def _as_run(node: Node, call: Call, faults: list[Fault]) -> tuple[Call, list[Fau
     attributes, fault = accepted
     if fault is not None and not faults:
         faults = [fault]
-    faults = [each.lowered(Severity.WARNING) for each in faults if each.rule is not CUSTOM_OPERATOR]
+    faults = [fault.lowered(Severity.WARNING) for fault in faults if fault.rule is not CUSTOM_OPERATOR]
     arguments = {name: argument(attribute) for name, attribute in attributes.items()}
     known = signature(operator.function)
     return Call(node.op, call.version, operator, signature=known, attributes=arguments), faults
@@ -196,7 +193,7 @@ def _call(
 
 
 def _name_fault(node: Node, found: _Definitions, imported: int, *, model: Model, who: str) -> Fault | None:
-    """The fault of an operator that ONNX does not have at the imported opset; None if ONNX has it."""
+    """The fault of an operator that ONNX lacks at the imported opset, or None."""
     if found.first_opset is not None:
         return _too_early(imported, found.first_opset, who)
     if found.schema is None or (found.schema.deprecated and found.operator is None):
@@ -214,7 +211,7 @@ def _imports_unknown_opset(node: Node, found: _Definitions) -> bool:
 
 
 def _schema_of_types(node: Node, found: _Definitions) -> OfficialSchema | None:
-    """The schema of the element types that ONNX Runtime accepts; None if it accepts all, or if they are unknown."""
+    """The schema of the element types that ONNX Runtime accepts; None if irlint does not check them."""
     if found.first_opset is not None:
         checked = found.operator is not None and not found.operator.unchecked
         return official(node.op, found.first_opset, node.domain) if checked else None
@@ -294,7 +291,7 @@ def _experimental(rules: list[Operator], version: int, who: str) -> Fault:
 
 
 def _of_no_opset(node: Node, version: int) -> Fault:
-    """The fault of an operator of ONNX's domains that is in none of the opsets that irlint knows."""
+    """The fault of an operator that no known opset of ONNX's domains has."""
     newest = latest_opset(node.domain)
     if version > newest:
         return _custom(node)

@@ -59,7 +59,7 @@ def arity_faults(
 
 
 def _input_faults(node: Node, arity: Arity, moved: set[str]) -> list[Fault]:
-    """The fault of extra inputs, or of the first missing input if it is not in ``moved``."""
+    """The fault of extra inputs, or of the first missing input unless ``moved`` has it."""
     count, names, lowest, highest = len(node.inputs), arity.names, arity.lowest, arity.highest
     if count > highest:
         move = ""
@@ -112,7 +112,7 @@ def _former_attribute(schema: OfficialSchema, later: int) -> str:
 
 
 def _variadic_faults(node: Node, schema: OfficialSchema) -> list[Fault]:
-    """The fault of an empty name in a variadic input, where ONNX Runtime refuses it or crashes."""
+    """The fault of an empty name in a variadic input. ONNX Runtime may crash there."""
     if not schema.inputs or schema.inputs[-1].option != "variadic":
         return []
     begin = len(schema.inputs) - 1

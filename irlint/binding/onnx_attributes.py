@@ -81,7 +81,6 @@ def _reference_faults(name: str, written: Attribute, schema: OfficialSchema) -> 
 
 
 def _missing(schema: OfficialSchema | None, known: Signature | None, assigned: set[str]) -> list[Fault]:
-    """The faults of missing attributes that the schema requires, or for which the rule has no default."""
     required = [name for name, (_, needed) in schema.attributes.items() if needed] if schema is not None else []
     if known is not None:
         without_default = [name for name, (_, default) in known.attributes.items() if default is REQUIRED]

@@ -120,7 +120,7 @@ def _merged(ranges: list[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 def _name_advice(node: Node) -> dict[str, str]:
-    """The fields ``help`` and ``intended`` of the fault of an unknown type. A similar operation takes the inputs."""
+    """The fields ``help`` and ``intended`` of the fault of an unknown type."""
     instead = instead_of(node.op)
     if instead:
         return {"help": instead}
@@ -133,7 +133,6 @@ def _name_advice(node: Node) -> dict[str, str]:
 
 
 def _input_count_faults(node: Node, known: Signature, *, ignores_extra: bool = False) -> list[Fault]:
-    """The fault of a wrong number of inputs; only a warning for extra inputs that OpenVINO ignores."""
     count = len(node.inputs)
     while count and node.inputs[count - 1] is None:
         count -= 1

@@ -92,11 +92,7 @@ def _read(node: Node, written: str, name: str, operator: Operator, known: Signat
 
 
 def _name_faults(node: Node, operator: Operator, reading: Reading, missing: list[str]) -> list[Fault]:
-    """The faults of missing required attributes and of attributes that the operation does not have.
-
-    A misspelled attribute is reported once. The other missing attributes, and attributes of other operations, share
-    a fault each.
-    """
+    """The faults of missing and unknown attributes."""
     faults = []
     foreign = []
     parameters, unknown = reading.parameters, reading.unknown
@@ -130,7 +126,7 @@ def _intended(written: str, operator: Operator, missing: list[str], unknown: lis
 def _misspelled(node: Node, written: str, operator: Operator, intended: str) -> Fault:
     spelled = operator.spelled.get(intended, intended)
     is_replaced = intended in operator.absent and not _is_needed(node, operator)
-    remark = f", and OpenVINO uses {_absent(operator.absent[intended])} for it" if is_replaced else ""
+    remark = f", and OpenVINO uses {_phrase(operator.absent[intended])} for it" if is_replaced else ""
     return UNKNOWN_ATTRIBUTE.fault(
         f"no attribute `{written}`, and OpenVINO ignores it; the required attribute `{spelled}` is missing{remark}",
         help=f"did you mean `{spelled}`?",
@@ -161,7 +157,7 @@ def _missing(node: Node, operator: Operator, names: list[str]) -> Fault:
     values = [
         '"", the shape of a scalar,'
         if (name, operator.absent[name]) == ("shape", "")
-        else _absent(operator.absent[name])
+        else _phrase(operator.absent[name])
         for name in names
     ]
     same = len(names) > 1 and len(set(values)) == 1
@@ -175,10 +171,7 @@ def _missing(node: Node, operator: Operator, names: list[str]) -> Fault:
 
 
 def _absence_warning(operator: Operator, name: str, known: Signature, unknown: list[str]) -> Fault | None:
-    """The warning about an absent attribute if OpenVINO does not use the default in the specification.
-
-    None if one of the ``unknown`` attributes is a misspelling of it.
-    """
+    """The warning about an absent attribute if OpenVINO ignores its default in the specification."""
     is_refused = name in operator.refused_without
     default = operator.refused_without.get(name, operator.documented.get(name))
     if default is None or (known.attributes[name][1] is not REQUIRED and name not in operator.absent):
@@ -265,12 +258,12 @@ def _ignored(node: Node, written: str, parameters: Mapping[str, str]) -> Fault:
 
 
 def _closest(written: str, names: Sequence[str]) -> str | None:
-    """The name that ``written`` abbreviates or has in another case, else the most similar one, or None."""
+    """The attribute that was probably intended, or None."""
     begun = [name for name in names if name.startswith(f"{written}_") or name.lower() == written.lower()]
     return closest(begun[0] if len(begun) == 1 else written, names)
 
 
-def _absent(value: object) -> str:
+def _phrase(value: object) -> str:
     """The value that OpenVINO uses for an absent attribute, as a phrase."""
     if value is None:
         return '"dynamic"'

@@ -73,10 +73,7 @@ def _numbers(text: str, kind: str, *, unsigned: bool) -> tuple[tuple[int | float
 
 
 def _number(text: str, kind: str, *, unsigned: bool = False, overflow: float = float("inf")) -> tuple[int | float, str]:
-    """(the number at the beginning of a text, as C++ streams read it, a remark on an ignored rest or "").
-
-    An ``int`` has no plus sign. Raises ValueError.
-    """
+    """(the number at the beginning, as C++ streams read it; a remark on the rest, or ""). Raises ValueError."""
     stripped = text.lstrip(BLANKS)
     length = _integer_length(stripped) if kind == "int" else _float_length(stripped)
     expected = "it has to be an integer" if kind == "int" else "it has to be a number"
@@ -101,14 +98,14 @@ def _integer(text: str) -> int:
 
 
 def _integer_length(text: str) -> int:
-    """The number of characters of the integer at the beginning of a text; 0 without an integer."""
+    """The length of the integer at the beginning of a text; 0 without an integer."""
     sign = 1 if text.startswith("-") else 0
     end = _end_of_digits(text, sign)
     return end if end > sign else 0
 
 
 def _float_length(text: str) -> int:
-    """The number of characters of the float at the beginning of a text; 0 if it or its exponent is incomplete."""
+    """The length of the float at the beginning of a text; 0 if it is incomplete."""
     if text.rstrip(BLANKS) in ("inf", "-inf", "nan"):
         return len(text.rstrip(BLANKS))
     sign = 1 if text.startswith(("-", "+")) else 0

@@ -110,7 +110,7 @@ def ceildiv(a: Dim, b: Dim) -> Dim:
 
 
 def quotient(a: Dim, b: Dim) -> Dim | None:
-    """a / b if b divides a exactly; None if it does not, if b is 0, or if the division is too complex."""
+    """``a / b`` if ``b`` divides ``a``; None if it does not, or if the division is too complex."""
     if isinstance(b, Expr):
         try:
             whole, rest = divided(a, b)
@@ -193,7 +193,7 @@ def same(a: MaybeDim, b: MaybeDim, *, positive: bool = False) -> bool | None:
 
 
 def divisible(a: Dim, n: int) -> bool | None:
-    """True if a % n == 0 for all sizes, False if a % n != 0 for all sizes, None if neither is proven."""
+    """True if ``n`` divides ``a`` for all sizes, False if it never does, None if neither is proven."""
     terms = terms_of(a)
     if all(factor % n == 0 for factor in terms.values()):
         return True

@@ -92,7 +92,7 @@ def _called(name: str, arguments: Sequence[ast.expr], named: Callable[[str], Dim
     if name in _ROUNDED and len(arguments) == 1:
         numerator, divisor = _divided(arguments[0], named)
         return _ROUNDED[name](numerator, divisor)
-    dims = [dim_of(each, named) for each in arguments]
+    dims = [dim_of(argument, named) for argument in arguments]
     match name, dims:
         case "FloorDiv", [a, b]:
             return floordiv(a, _divisor(b))

@@ -27,7 +27,7 @@ def extreme(kind: str, dims: tuple[Dim, ...]) -> Dim:
 
 
 def _without_redundant(kind: str, dim: Dim, limit: int) -> Dim:
-    """``dim``, simplified beside the part ``limit``: in max(min(x, max(y, 0)), 0), the first part is min(x, y)."""
+    """``dim`` beside the part ``limit``: min(x, y) for min(x, max(y, 0)) in a "max" with 0."""
     outer = lone_atom(dim, "max" if kind == "min" else "min")
     if outer is None or outer[1]:
         return dim
@@ -36,7 +36,7 @@ def _without_redundant(kind: str, dim: Dim, limit: int) -> Dim:
 
 
 def _without_numbers(kind: str, dim: Dim, limit: int) -> Dim:
-    """``dim`` without numbers that ``limit`` makes redundant: y for max(y, 0) beside 0."""
+    """``dim`` without numbers that ``limit`` makes redundant: y for max(y, 0)."""
     inner = lone_atom(dim, kind)
     if inner is None or inner[1]:
         return dim

@@ -140,17 +140,14 @@ def _monomial_bounds(monomial: Monomial) -> tuple[float, float]:
 
 
 def _corner(x: float, y: float) -> float:
-    """x * y as an interval bound: 0 * inf is 0, and an integer may be too large to become a float."""
+    """x * y with 0 * inf == 0, also for integers that are too large for a float."""
     if x == 0 or y == 0:
         return 0
     return x * y if abs(x) != inf != abs(y) else inf if (x > 0) == (y > 0) else -inf
 
 
 def _low_without_quotients(a: Expr, budget: Budget) -> int | None:
-    """A lower bound after quotients are replaced by (n - d + 1)/d <= n//d <= n/d, so that common terms cancel.
-
-    Returns None if no quotient can be replaced.
-    """
+    """A lower bound from (n - d + 1)/d <= n//d <= n/d, so that common terms cancel."""
     relaxed = {monomial: _quotient_in(monomial) for monomial in a.terms}
     divisors = [divisor for _, divisor, _ in relaxed.values()]
     scale = lcm(*divisors)
@@ -166,9 +163,9 @@ def _low_without_quotients(a: Expr, budget: Budget) -> int | None:
 
 
 def _quotient_in(monomial: Monomial) -> tuple[Dim, int, Monomial]:
-    """(numerator, divisor, other atoms) of the first quotient by a number; else ``(1, 1, monomial)``.
+    """(numerator, divisor, other atoms) of the first quotient by a number, if no other atom may be negative.
 
-    No other atom may be negative.
+    Else ``(1, 1, monomial)``.
     """
     for atom in monomial:
         divisor = atom.parts[1] if atom.kind == "//" else None
@@ -191,7 +188,7 @@ def _low_without_extremes(a: Expr, budget: Budget) -> int | None:
 
 
 def _low_above_lower_bounds(a: Expr, _: Budget) -> int | None:
-    """A lower bound with each symbol shifted to the lower bound 0; None if all lower bounds are 0."""
+    """A lower bound after all symbols are shifted to the lower bound 0."""
     has_low = any(not atom.parts and atom.low for atom in atoms_of(a))
     return _interval_low(mapped(a, _shifted, {})) if has_low else None
 

@@ -57,7 +57,7 @@ def _vanishes_by_bounds(a: Dim) -> bool | None:
 def _residue_cases(a: Expr) -> Iterator[Dim]:
     """``a`` with symbols inside quotients replaced by L*k + r, for all r from 0 to L - 1.
 
-    With the period L of the symbol, the quotients become polynomials in k. Symbols with large periods are kept.
+    L is the period of the symbol: the quotients become polynomials in k.
     """
     periods: dict[Atom, int] = {}
     _note_periods(a, 1, periods)
@@ -85,7 +85,7 @@ def _split_cases(a: Dim, chosen: list[tuple[Atom, int]]) -> Iterator[Dim]:
 
 
 def _note_periods(a: Dim, period: int, periods: dict[Atom, int]) -> None:
-    """Adds the periods of symbols inside quotients: a multiple of the product of the divisors around the symbol."""
+    """Adds the periods of symbols inside quotients: multiples of the divisors around them."""
     for atom in atoms_of(a):
         if period > 1 and not atom.parts:
             periods[atom] = lcm(periods.get(atom, 1), period)

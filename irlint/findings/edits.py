@@ -182,7 +182,7 @@ def message(edits: Sequence[Edit], node: int | None = None) -> str:
 
 
 def _difference(edit: Edit) -> object:
-    """The changed entries as pairs (old, new); the new value if their number, shape or type changes."""
+    """The changed entries as pairs (old, new); the new value for other changes."""
     if edit.of != "entries" or len(edit.before or ()) != len(edit.value):
         return edit.value
     return {(one, other) for one, other in zip(edit.before, edit.value) if one != other}

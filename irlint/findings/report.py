@@ -134,7 +134,7 @@ class Finding:
             **({"target": self.target} if self.target else {}),
             **({"index": self.index} if self.index is not None else {}),
             **({"axis": self.axis} if self.axis is not None else {}),
-            **({"operands": [each.as_dict() for each in self.operands]} if self.operands else {}),
+            **({"operands": [operand.as_dict() for operand in self.operands]} if self.operands else {}),
             **({"end_line": self.end_line, "end_column": self.end_column} if self.end_line is not None else {}),
             **({"lever": self.suggestion} if self.suggestion else {}),
             **({"fix": self.fix.as_dict()} if self.fix is not None else {}),
@@ -143,12 +143,12 @@ class Finding:
 
 
 def with_roots(findings: Iterable[Finding]) -> list[Finding]:
-    """The findings; a finding whose cause is not among them becomes a root."""
+    """The findings; a finding becomes a root if its cause is not among them."""
     findings = list(findings)
     places = {(finding.path, finding.fingerprint) for finding in findings}
     return [
-        replaced(each, because="") if each.because and (each.path, each.because) not in places else each
-        for each in findings
+        replaced(finding, because="") if finding.because and (finding.path, finding.because) not in places else finding
+        for finding in findings
     ]
 
 
@@ -204,7 +204,7 @@ class CheckedFile:
     facts: Any = None
     #: The number of errors that the configuration hides or lowers.
     errors_hidden: int = 0
-    #: The missing package because of which the file is skipped, or "".
+    #: The missing package that the file needs, or "".
     lacking: str = ""
     #: The tool to which a configuration file belongs; "" for a model.
     kind: str = ""
@@ -234,7 +234,7 @@ class Report:
     configuration: str = ""
 
     def __repr__(self) -> str:
-        counts = [counted(self.count(each), each.value) for each in SEVERITIES if self.count(each)]
+        counts = [counted(self.count(severity), severity.value) for severity in SEVERITIES if self.count(severity)]
         unchecked = f", {counted(len(self.lacking), 'model')} not checked" if self.lacking else ""
         return f"<Report: {', '.join(counts) or 'no findings'} in {counted(self.models, 'model')}{unchecked}>"
 
@@ -278,7 +278,7 @@ class Report:
             raise InvalidModel(self)
 
     def _roots(self, severity: Severity) -> tuple[Finding, ...]:
-        return tuple(each for each in self.findings if each.severity is severity and not each.because)
+        return tuple(finding for finding in self.findings if finding.severity is severity and not finding.because)
 
     @property
     def following(self) -> int:

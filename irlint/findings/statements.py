@@ -146,7 +146,7 @@ class Arithmetic:
     formula: str = ""
     #: What the numbers in the formula are.
     details: str = ""
-    #: Without a formula: the size of which the operator keeps a part.
+    #: Without a formula: the size before the operator takes a part of it.
     part_of: MaybeDim = None
 
 

@@ -28,7 +28,7 @@ class Tally:
         # ``with_roots`` counts the files with a root, and ``following`` the findings that are no roots.
         self.files = self.skipped = self.unreadable = self.with_roots = 0
         self.following = self.suppressed = self.hidden = self.errors_hidden = 0
-        self.severities = dict.fromkeys((each.value for each in SEVERITIES), 0)
+        self.severities = dict.fromkeys((severity.value for severity in SEVERITIES), 0)
         self.formats: dict[str, int] = {}
         #: By code and name.
         self.rules: dict[tuple[str, str], int] = {}
@@ -50,14 +50,14 @@ class Tally:
         self.unreadable += file["status"] == "unreadable"
         if file["status"] == "checked":
             _count(self.formats, file["format"])
-        roots = [each for each in findings if self._add_finding(each)]
+        roots = [finding for finding in findings if self._add_finding(finding)]
         self.with_roots += bool(roots)
         producer = file.get("producer") or UNKNOWN
         if producer not in self.exporters and len(self.exporters) >= MOST_NAMES:
             producer = OTHERS
         counts = self.exporters.setdefault(producer, [0, 0, 0])
         counts[0] += 1
-        counts[1] += any(each["severity"] == Severity.ERROR.value for each in roots)
+        counts[1] += any(root["severity"] == Severity.ERROR.value for root in roots)
         counts[2] += len(roots)
 
     def _add_finding(self, finding: Entry) -> bool:

@@ -59,13 +59,17 @@ def closest(name: str, candidates: Iterable[str], cutoff: float = 0.6) -> str | 
     if len(name) > LONGEST_COMPARED:
         return None
     letters = _letters(name)
-    possible = [each for each in candidates if len(each) <= LONGEST_COMPARED and _may_be_similar(letters, each, cutoff)]
+    possible = [
+        candidate
+        for candidate in candidates
+        if len(candidate) <= LONGEST_COMPARED and _may_be_similar(letters, candidate, cutoff)
+    ]
     if not possible:
         return None
     from difflib import get_close_matches
 
     close = get_close_matches(name, possible, cutoff=cutoff)
-    return next((each for each in close if sorted(each) == sorted(name)), close[0] if close else None)
+    return next((candidate for candidate in close if sorted(candidate) == sorted(name)), close[0] if close else None)
 
 
 def _letters(name: str) -> bytes:
@@ -73,7 +77,7 @@ def _letters(name: str) -> bytes:
 
 
 def _may_be_similar(letters: bytes, candidate: str, cutoff: float) -> bool:
-    """False if two names share too few letters to be similar. This is much faster than a comparison."""
+    """False if two names share too few letters; this is faster than a comparison."""
     least = cutoff * (len(letters) + len(candidate)) / 2
     if min(len(letters), len(candidate)) < least:
         return False

@@ -54,16 +54,16 @@ def size_facts(known: Known) -> SizeFacts:
 
 
 def _misaligned(demands: Iterable[Demand], symbols_of_inputs: Sequence[frozenset[str]]) -> Collection[frozenset[str]]:
-    """The pairs of symbols that a node requires to be equal, if the node also limits one of them to few sizes."""
+    """The pairs of symbols that a node equates, if the node also limits one of them to few sizes."""
     pairs: dict[Node, list[frozenset[str]]] = {}
     few: dict[Node, set[str]] = {}
     for demand in demands:
         relations = demand.requirement.any_of
-        if demand.when or any(each.kind != "==" for each in relations):
+        if demand.when or any(relation.kind != "==" for relation in relations):
             continue
-        names = {frozenset((_name(each.left), _name(each.right))) - {""} for each in relations}
-        pairs_of_names = [each for each in names if len(each) == 2]
-        if len(pairs_of_names) == 1 and any(pairs_of_names[0] <= each for each in symbols_of_inputs):
+        names = {frozenset((_name(relation.left), _name(relation.right))) - {""} for relation in relations}
+        pairs_of_names = [pair for pair in names if len(pair) == 2]
+        if len(pairs_of_names) == 1 and any(pairs_of_names[0] <= pair for pair in symbols_of_inputs):
             pairs.setdefault(demand.node, []).append(pairs_of_names[0])
         elif len(names) == 1 and len(next(iter(names))) == 1:
             few.setdefault(demand.node, set()).update(*names)
@@ -109,8 +109,8 @@ def clashes(
 ) -> list[str]:
     """The contradictions between two shapes, such as ``axis 0 is 3 against 2*N``; [] if both can hold.
 
-    A number or another input's symbol contradicts the declared symbol of an input, unless an operator requires that the
-    two are equal. In the declaration of a model's output (``returned``), a number always contradicts the symbol.
+    A number or another input's symbol contradicts the declared symbol of an input, unless an operator equates the two.
+    In the declaration of a model's output (``returned``), a number always contradicts the symbol.
     """
     if inferred is None or declared is None or inferred == declared:
         return []
@@ -132,31 +132,32 @@ def clashes(
 def disagrees(found: Type | None, value: Value, facts: SizeFacts) -> bool:
     """Whether an inferred shape contradicts a declared shape of a value of the main graph."""
     return isinstance(found, Tensor) and any(
-        isinstance(each.type, Tensor)
-        and bool(clashes(found.shape, each.type.shape, facts, returned=each.by == "output"))
-        for each in value.declared
+        isinstance(declaration.type, Tensor)
+        and bool(clashes(found.shape, declaration.type.shape, facts, returned=declaration.by == "output"))
+        for declaration in value.declared
     )
 
 
 def _reason(a: Dim, b: int, least: Mapping[str, LeastSize]) -> str:
-    """Why the least sizes of symbols forbid that ``a`` is ``b``, as the end of a sentence; "" if they allow it."""
+    """Why least sizes forbid that ``a`` is ``b``, in parentheses; "" if they allow it."""
     if isinstance(a, int) or same(a, b) is False:
         return ""
     known = {name: least[name] for name in symbols(a) if name in least}
     try:
-        raised = substituted(a, {name: symbol(name, each.size) for name, each in known.items()})
+        raised = substituted(a, {name: symbol(name, least_size.size) for name, least_size in known.items()})
     except TooComplex:
         return ""
     if not known or same(raised, b) is not False:
         return ""
     reasons = [
-        f"{each.demand.node.op} {each.demand.node.label!r} takes {name} >= {each.size}" for name, each in known.items()
+        f"{least_size.demand.node.op} {least_size.demand.node.label!r} takes {name} >= {least_size.size}"
+        for name, least_size in known.items()
     ]
     return f" ({', '.join(reasons)})"
 
 
 def _joint_contradictions(pairs: list[tuple[int, Dim, Dim]]) -> list[str]:
-    """A contradiction between axes, such as ``axis 0 makes N 2, and axis 1 makes it 3``; [] without one."""
+    """The first contradiction between axes: ``axis 0 makes N 2, and axis 1 makes it 3``."""
     sizes: dict[str, tuple[int, int]] = {}
     for axis, a, b in pairs:
         for name, size in ((_name(a), b), (_name(b), a)):
@@ -182,12 +183,12 @@ def _name(dim: Dim) -> str:
 
 
 def _differs_from_input(a: Dim, b: Dim, facts: SizeFacts, returned: bool) -> bool:
-    """Whether ``b`` is a symbol of an input that may differ from ``a``, a number or another input's symbol."""
+    """Whether ``b`` is a symbol of an input, and ``a`` a number or another input's symbol."""
     if _name(b) not in facts.inputs or (frozenset((a, b)) in facts.equal and not (returned and isinstance(a, int))):
         return False
     if joins(a, b):
         names = {_name(part) for part in broadcast_parts(a)}
-        return any(each <= names for each in facts.misaligned)
+        return any(pair <= names for pair in facts.misaligned)
     return isinstance(a, int) or (_name(a) in facts.inputs and a != b)
 
 

@@ -28,10 +28,10 @@ def explained(problems: Sequence[Problem], known: Known) -> list[Problem]:
         if _may_be_right(explained[at], known.format):
             explained[at] = _with_help(explained[at], others, known.format)
     return [
-        replaced(each, fault=_of_severity(each.fault, severities[at]), because=explained[roots[at]])
+        replaced(problem, fault=_of_severity(problem.fault, severities[at]), because=explained[roots[at]])
         if at in roots
-        else each
-        for at, each in enumerate(explained)
+        else problem
+        for at, problem in enumerate(explained)
     ]
 
 
@@ -90,14 +90,14 @@ def _as_root(problem: Problem, severity: Severity) -> Problem:
 
 
 def _may_be_right(problem: Problem, form: Format) -> bool:
-    """Whether a problem is about a declaration that may be right, although it differs from the inferred type."""
+    """Whether a wrong declaration may be right, so that its node is wrong."""
     is_declared = problem.fault.rule.family == DECLARED and problem.fault.role == "declaration"
     return is_declared and (form.declared_shapes_hold or problem.node is None)
 
 
 def _with_help(problem: Problem, following: Sequence[Problem], form: Format) -> Problem:
-    """The problem of a declaration, with a help that names the first error that follows from it."""
-    error = next((each for each in following if each.is_error and each.by_rule and each.node is not None), None)
+    """The problem of a declaration; its help names the first error that follows."""
+    error = next((other for other in following if other.is_error and other.by_rule and other.node is not None), None)
     if error is None or error.node is None:
         return problem
     if problem.node is None:

@@ -17,7 +17,11 @@ def note_doubts(known: Known, own: Mapping[Node, Sequence[Problem]], doubts: dic
     every = list(graphs(known.model))
     for graph in (*every, *reversed(every)) if len(every) > 1 else every:
         for node in ordered(graph).nodes:
-            error = next((each for each in own.get(node, ()) if each.is_error), None) if node in known.faulted else None
+            error = (
+                next((problem for problem in own.get(node, ()) if problem.is_error), None)
+                if node in known.faulted
+                else None
+            )
             operands = (*node.inputs, *(value for _, body in node.bodies for value in body.outputs))
             cause = error or next((doubts[value] for value in operands if value in doubts), None)
             if cause is None:

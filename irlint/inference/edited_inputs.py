@@ -30,8 +30,8 @@ def with_roots_of_edits(
         if at in new_roots:
             continue
         same = ports_of[value]
-        every = [each for root in same for each in following[root]]
-        error = min((each for each in every if _is_error_of_rule(problems[each])), default=None)
+        every = [at for root in same for at in following[root]]
+        error = min((at for at in every if _is_error_of_rule(problems[at])), default=None)
         if error is None:
             continue
         new_roots.update(dict.fromkeys(every, error))
@@ -48,7 +48,7 @@ def _makers_of_inputs(graph: Graph | None) -> dict[Value, Node]:
 
 
 def _port_of_an_input(problem: Problem, makers: Mapping[Value, Node]) -> tuple[Port, Value, Node] | None:
-    """(the port that a problem is about, the model input connected to it, the input's node), or None."""
+    """(the port at fault, the connected model input, the node of this input), or None."""
     node = problem.node
     if node is None or problem.graph or problem.value is not None or problem.fault.role != "declaration":
         return None

@@ -65,7 +65,7 @@ def too_large(outputs: Sequence[Type | None]) -> Fault | None:
 
 
 def too_many_axes(inputs: Sequence[Type | None], outputs: Sequence[Type | None]) -> Fault | None:
-    """The fault of an input that is a list of too many axes, so that the rank of an output is unknown, or None."""
+    """The fault of a list of too many axes that makes the rank of an output unknown, or None."""
     for port, output in enumerate(outputs):
         if not isinstance(output, Tensor) or output.shape is not None:
             continue

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import cache, partial
 
 from irlint.binding.calls import Call
 from irlint.dims import Shape
@@ -25,34 +25,26 @@ def levels(
 ) -> Iterator[tuple[Recorded, Fault]]:
     """The faults that count at their places: (recorded fault, the fault with the severity for its place)."""
     assert model.format is not None
-
-    @cache
-    def for_declared_sizes(*, folds: bool) -> set[tuple[Node, str]]:
-        """The keys of the faults for the declared sizes; without ``folds``, computed values are unknown."""
-        recorder = Recorder()
-        assert model.graph is not None
-        Walk(model, {}, folds=folds).graph(model.graph, Frame(), recorder)
-        return {each.key for each in recorder.faults}
-
-    for each in faults:
-        call = calls.get(each.node)
+    for_declared_sizes = cache(partial(_keys_for_declared_sizes, model))
+    for recorded in faults:
+        call = calls.get(recorded.node)
         facts = {
             "compared_late": compares_late(call),
-            "refused_by_inference": bool(each.obstacles) and is_refused_by_inference(each.fault, call),
+            "refused_by_inference": bool(recorded.obstacles) and is_refused_by_inference(recorded.fault, call),
         }
         fault = leveled(
-            each.fault,
-            each.obstacles,
+            recorded.fault,
+            recorded.obstacles,
             model.format,
             **facts,
-            sizes_known=not needs_sizes(each.fault.rule, each.obstacles, model.format, **facts)
-            or each.key in for_declared_sizes(folds=False),
-            by_given_shapes=bool(overridden and each.when) and each.key not in for_declared_sizes(folds=True),
+            sizes_known=not needs_sizes(recorded.fault.rule, recorded.obstacles, model.format, **facts)
+            or recorded.key in for_declared_sizes(folds=False),
+            by_given_shapes=bool(overridden and recorded.when) and recorded.key not in for_declared_sizes(folds=True),
         )
-        if fault is not None and "as declared" in each.obstacles:
+        if fault is not None and "as declared" in recorded.obstacles:
             fault = fault.changed(notes=(*fault.notes, DECLARED_SIZES))
         if fault is not None:
-            yield each, fault
+            yield recorded, fault
 
 
 def refused(known: Known, runtime: str, problems: Sequence[Problem], *, newest: bool) -> list[bool]:
@@ -61,15 +53,7 @@ def refused(known: Known, runtime: str, problems: Sequence[Problem], *, newest: 
     ``runtime`` is a module of ``targets``. With ``newest``, only the newest release counts, which is known to refuse
     more errors.
     """
-    graph = known.model.graph
-
-    @cache
-    def for_declared_sizes() -> set[tuple[Node | None, str]]:
-        """The keys of the faults for the declared sizes, if computed values are unknown."""
-        recorder = Recorder()
-        assert graph is not None
-        Walk(known.model, {}, folds=False).graph(graph, Frame(), recorder)
-        return {each.key for each in recorder.faults}
+    for_declared_sizes = cache(partial(_keys_for_declared_sizes, known.model))
 
     def is_refused(problem: Problem) -> bool:
         rule = problem.fault.rule
@@ -82,9 +66,17 @@ def refused(known: Known, runtime: str, problems: Sequence[Problem], *, newest: 
         if runtime == known.format.loaded_by and known.format.errors_are_refused:
             return runtime not in rule.accepted or (newest and problem.fault.refused)
         if_sized = by_inference or (not compares_late(call) and rule.is_refused(runtime, "dead if sized"))
-        return if_sized and graph is not None and (problem.node, rule.code) in for_declared_sizes()
+        return if_sized and (problem.node, rule.code) in for_declared_sizes(folds=False)
 
-    return [is_refused(each) for each in problems]
+    return [is_refused(problem) for problem in problems]
+
+
+def _keys_for_declared_sizes(model: Model, *, folds: bool) -> Collection[tuple[Node | None, str]]:
+    """The keys of the faults for the declared sizes; without ``folds``, computed values are unknown."""
+    recorder = Recorder()
+    if model.graph is not None:
+        Walk(model, {}, folds=folds).graph(model.graph, Frame(), recorder)
+    return {recorded.key for recorded in recorder.faults}
 
 
 def _is_first_version(call: Call | None) -> bool:

@@ -111,7 +111,7 @@ def _later_opset(problem: Problem) -> tuple[str, int] | None:
 
 
 def _nodes_to_rewrite(domain: str, opset: int, known: Known, validity: _Validity) -> str:
-    """The end of a help: the number of nodes that a later opset makes invalid, and the fault of the first; or ""."""
+    """The end of a help, about the nodes that a later opset makes invalid; or ""."""
     imported = known.model.opsets.get(domain)
     if imported is None:
         return ""
@@ -130,11 +130,8 @@ def is_of_an_opset(problem: Problem) -> bool:
 
 
 def _of_domain(domain: str, wrong: dict[Node, Problem], known: Known, path: str) -> Problem | None:
-    """The problem of a domain if another opset makes most of its ``wrong`` nodes valid, and no node invalid.
-
-    ``path`` is the path of the function with the nodes, or "".
-    """
-    function = next((each for each in known.model.functions.values() if each.graph.path == path), None)
+    """The problem of a domain, if another opset fixes most of its ``wrong`` nodes and breaks no node."""
+    function = next((function for function in known.model.functions.values() if function.graph.path == path), None)
     imported = known.model.opsets.get(domain, function.opsets.get(domain) if function is not None else None)
     if imported is None or not 0 < imported <= latest_opset(domain):
         return None
@@ -158,7 +155,7 @@ def _runnable_opset(opset: int, nodes: Sequence[Node], domain: str, validity: _V
 
 
 def _other_opsets(nodes: Iterable[Node], domain: str, imported: int) -> list[int]:
-    """The opsets at which the operators of nodes change: the later opsets ascending, then the earlier descending."""
+    """The opsets at which the operators change: later opsets ascending, then earlier descending."""
     changes = sorted({since for node in nodes for since in official_versions(node.op, domain)})
     earlier = [since - 1 for since in reversed(changes) if 1 < since <= imported]
     return [since for since in changes if since > imported] + earlier
@@ -178,9 +175,9 @@ def _most_fixed(
 
 def _of_types(known: Known, domain: str) -> Iterator[tuple[Node, Problem]]:
     """The nodes of a domain that refuse an element type, with their problems."""
-    for each in known.problems:
-        if each.node is not None and each.node.domain == domain and each.fault.rule.family == "element-types":
-            yield each.node, each
+    for problem in known.problems:
+        if problem.node is not None and problem.node.domain == domain and problem.fault.rule.family == "element-types":
+            yield problem.node, problem
 
 
 class _Validity:
@@ -223,7 +220,7 @@ def _refers(node: Node) -> bool:
 
 
 def _nodes(model: Model, domain: str, function: Function | None) -> Iterator[Node]:
-    """The nodes of a domain in a function or in the main graph, with its bodies; without calls of functions."""
+    """The nodes of a domain in a function or in the main graph, without function calls."""
     main = model.graph if function is None else function.graph
     waiting: list[Graph] = [] if main is None else [main]
     while waiting:
@@ -268,7 +265,7 @@ def _version(node: Node, opset: int) -> int:
 
 
 def _evidence(node: Node, fault: Fault, schema: object) -> str:
-    """The part of a node that another opset has, as the end of its name: `` with axes as an input``."""
+    """What a node has of another opset, such as `` with axes as an input``."""
     if fault.rule is INPUT_COUNT:
         names: Sequence[str] = [formal.name for formal in getattr(schema, "inputs", ())]
         index = fault.input

@@ -63,9 +63,9 @@ def in_second_iteration(faults: Iterable[Recorded], before: Set[Node], *, is_cer
     """The errors of nodes that did not fail ``before``, with a note; they are warnings unless ``is_certain``."""
     most = Severity.ERROR if is_certain else Severity.WARNING
     note = "this is the second iteration of the loop; its inputs are what the first one returns"
-    for each in faults:
-        if each.fault.severity is Severity.ERROR and each.by_rule and each.node not in before:
-            yield replaced(each, fault=each.fault.changed(notes=(*each.fault.notes, note)).at_most(most))
+    for recorded in faults:
+        if recorded.fault.severity is Severity.ERROR and recorded.by_rule and recorded.node not in before:
+            yield replaced(recorded, fault=recorded.fault.changed(notes=(*recorded.fault.notes, note)).at_most(most))
 
 
 def problems(faults: Iterable[tuple[Recorded, Fault]]) -> tuple[Problem, ...]:
@@ -76,18 +76,20 @@ def problems(faults: Iterable[tuple[Recorded, Fault]]) -> tuple[Problem, ...]:
     noted: set[tuple[object, ...]] = set()
     found: dict[tuple[object, ...], Problem] = {}
     calls: dict[tuple[str, Node], tuple[object, ...]] = {}
-    for each, fault in faults:
-        node = each.node
-        if each.fault.severity is Severity.NOTE:
+    for recorded, fault in faults:
+        node = recorded.node
+        if recorded.fault.severity is Severity.NOTE:
             note = (fault.rule.code, node.domain, node.op, fault.attribute)
             if note in noted:
                 continue
             noted.add(note)
-        key = (*each.key, fault.message)
+        key = (*recorded.key, fault.message)
         if key not in found or fault.severity.rank > found[key].fault.severity.rank:
-            found[key] = Problem(fault, each.graph, node, None, place_of_fault(node, fault), by_rule=each.by_rule)
-        if each.call is not None and found[key].is_error:
-            calls.setdefault(each.call, key)
+            found[key] = Problem(
+                fault, recorded.graph, node, None, place_of_fault(node, fault), by_rule=recorded.by_rule
+            )
+        if recorded.call is not None and found[key].is_error:
+            calls.setdefault(recorded.call, key)
     return (*found.values(), *(_at_the_call(graph, node, found[key]) for (graph, node), key in calls.items()))
 
 

@@ -21,12 +21,12 @@ DECLARED = "declarations"
 
 
 def first_refused(problem: Problem, refused: Mapping[Value, Sequence[Problem]], known: Known) -> Problem | None:
-    """The problem of the first node that refuses the constant of ``problem``; None if it is ``problem``."""
+    """The problem of the first node that refuses the same constant; None without an earlier problem."""
     value = _refused_value(problem)
     stored = known.types.get(value) if value is not None else None
     if value is None or not isinstance(stored, Tensor) or stored.value is None:
         return None
-    first = next((each for each in refused.get(value, ()) if _refused_value(each) is value), problem)
+    first = next((other for other in refused.get(value, ()) if _refused_value(other) is value), problem)
     return None if first is problem else first
 
 
@@ -40,7 +40,11 @@ def _refused_value(problem: Problem) -> Value | None:
 
 def ambiguous_outputs(problems: Sequence[Problem], known: Known) -> dict[Value, Problem]:
     """The problems of ids that several layers have, by the outputs of these layers."""
-    by_id = {(each.graph, each.node.id): each for each in problems if each.fault.loses and each.node is not None}
+    by_id = {
+        (problem.graph, problem.node.id): problem
+        for problem in problems
+        if problem.fault.loses and problem.node is not None
+    }
     return {
         value: by_id[graph.path, node.id]
         for graph in graphs(known.model)
@@ -67,7 +71,7 @@ def causes_of_stale(problems: Sequence[Problem], known: Known) -> dict[int, Prob
     for problem in problems:
         if problem.node is None or not problem.by_rule or not problem.is_error:
             continue
-        value = next((each for each in problem.node.inputs if each in doubted), None)
+        value = next((operand for operand in problem.node.inputs if operand in doubted), None)
         if value is None or not _disappears_as_declared(problem, doubted, known):
             continue
         if value in computed or stale[value].is_error:
@@ -84,9 +88,9 @@ def causes_of_stale(problems: Sequence[Problem], known: Known) -> dict[int, Prob
 def _computed_from_stale(
     problems: Sequence[Problem], stale: Mapping[Value | None, Problem], known: Known
 ) -> dict[Value | None, tuple[Problem, Problem]]:
-    """The computed values that have their declared types if the ``stale`` constants have theirs.
+    """The values with their declared types if the ``stale`` constants have theirs.
 
-    Each is mapped to (problem of its declaration, problem of the constant's declaration).
+    They are mapped to (problem of the value's declaration, problem of the constant's declaration).
     """
     found: dict[Value | None, tuple[Problem, Problem]] = {}
     causes: dict[int, Problem] = {}
@@ -99,7 +103,7 @@ def _computed_from_stale(
             continue
         cause = causes.get(id(problem.because))
         if problem.because is None and _is_as_declared(node, port, stale, known):
-            cause = next((stale[each] for each in node.inputs if each in stale), None)
+            cause = next((stale[operand] for operand in node.inputs if operand in stale), None)
         if cause is not None:
             causes[id(problem)] = cause
             found[node.outputs[port]] = problem, cause
@@ -115,18 +119,20 @@ def _declared_port(problem: Problem, node: Node) -> int | None:
 def _is_as_declared(node: Node, port: int, stale: Container[Value | None], known: Known) -> bool:
     """Whether the output has its declared type if the ``stale`` inputs have their declared types."""
     value = node.outputs[port]
-    if value is None or not any(each in stale for each in node.inputs):
+    if value is None or not any(operand in stale for operand in node.inputs):
         return False
     outputs = outputs_for(known, node, _inputs_as_declared(node, stale, known))
     if outputs is None or port >= len(outputs):
         return False
-    return not any(differ(outputs[port], each.type) for each in value.declared)
+    return not any(differ(outputs[port], declaration.type) for declaration in value.declared)
 
 
 def _stale(problems: Sequence[Problem], known: Known) -> dict[Value | None, Problem]:
     """The problems of the declarations of stale constants, by constant."""
     named = {
-        (each.graph, each.value): each for each in problems if each.fault.rule.family == DECLARED and not each.node
+        (problem.graph, problem.value): problem
+        for problem in problems
+        if problem.fault.rule.family == DECLARED and not problem.node
     }
     if not named:
         return {}
@@ -144,7 +150,7 @@ def _disappears_as_declared(problem: Problem, stale: Container[Value | None], kn
     answer = asked_again(known, problem.node, _inputs_as_declared(problem.node, stale, known))
     if answer is None or answer.outputs is None:
         return False
-    return all(each.rule is not problem.fault.rule for each in answer.faults)
+    return all(fault.rule is not problem.fault.rule for fault in answer.faults)
 
 
 def _inputs_as_declared(node: Node, stale: Container[Value | None], known: Known) -> list[Type | None]:

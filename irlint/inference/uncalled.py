@@ -18,7 +18,7 @@ def walked(walk: Walk, recorder: Recorder) -> frozenset[str]:
             own = Recorder()
             frame = Frame(function.attributes, obstacles=("uncalled",))
             walk.graph(function.graph, frame, own, [UNKNOWN] * len(function.graph.inputs))
-            recorder.faults += [each for each in own.faults if not _lacks_arguments(each, function)]
+            recorder.faults += [fault for fault in own.faults if not _lacks_arguments(fault, function)]
     return frozenset(paths)
 
 

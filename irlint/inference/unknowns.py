@@ -152,10 +152,10 @@ def _numbers(extent: object) -> tuple[Dim, ...]:
 
     match extent:
         case Columns(columns, ends):
-            return tuple(number for each in (*columns, ends) for number in _numbers(each))
+            return tuple(number for part in (*columns, ends) for number in _numbers(part))
         case Ratios(entries):
-            numerators = (each.numerator if isinstance(each, Ratio) else each for each in entries)
-            return tuple(each for each in numerators if isinstance(each, Expr))
+            numerators = (entry.numerator if isinstance(entry, Ratio) else entry for entry in entries)
+            return tuple(numerator for numerator in numerators if isinstance(numerator, Expr))
         case Ramp(first, steps):
             return (first, *steps)
         case Ends(least, most):
@@ -179,9 +179,14 @@ def declared_names(model: Model) -> frozenset[str]:
     values = (
         value
         for graph in graphs(model)
-        for value in (*graph.inputs, *graph.outputs, *(each for node in graph.nodes for each in node.outputs))
+        for value in (*graph.inputs, *graph.outputs, *(output for node in graph.nodes for output in node.outputs))
     )
-    types = {id(each.type): each.type for value in values if value is not None for each in value.declared}
+    types = {
+        id(declaration.type): declaration.type
+        for value in values
+        if value is not None
+        for declaration in value.declared
+    }
     return names_in(list(types.values()))
 
 

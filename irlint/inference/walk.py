@@ -125,7 +125,7 @@ class Walk:
         self.unreadable: set[Value | None] = set()
         self.arguments: set[Value] = set()
         self.unused: set[Node] = set()
-        self.damaged = {each.node for each in model.problems if each.is_error and each.node is not None}
+        self.damaged = {problem.node for problem in model.problems if problem.is_error and problem.node is not None}
 
     def known(self, graph: Graph) -> Known:
         """The result for a model with this main graph."""
@@ -153,8 +153,8 @@ class Walk:
 
     def _leveled(self, faults: Sequence[Recorded]) -> Iterable[tuple[Recorded, Fault]]:
         """See ``loading.levels``."""
-        if not any(each.obstacles or each.when for each in faults):
-            return [(each, each.fault) for each in faults]
+        if not any(fault.obstacles or fault.when for fault in faults):
+            return [(fault, fault.fault) for fault in faults]
         from irlint.inference.loading import levels
 
         return levels(faults, self.model, self.calls, self.overridden)
@@ -196,7 +196,7 @@ class Walk:
             self.constants.difference_update(graph.inputs)
         if self.format.ports_declare:
             self.unreadable.update(
-                value for value, each in graph.constants.items() if each.stored and each.stored.reason
+                value for value, constant in graph.constants.items() if constant.stored and constant.stored.reason
             )
 
     def _input_type(self, value: Value, declared: Type) -> Type:
@@ -234,7 +234,7 @@ class Walk:
         return self.graph(graph, inner, recorder, inputs)
 
     def _obstacle(self, node: Node) -> Obstacle:
-        """The obstacle of a body that never runs. Every size counts as given if the user gives any shape."""
+        """The obstacle of a body that never runs."""
         if not self.constants.isdisjoint(node.inputs[:2]):
             return "dead"
         return "dead by given size" if self.overridden else "dead by size"
@@ -313,7 +313,7 @@ class Walk:
             return tuple(map(as_loaded, outputs))
         if self.unreadable.isdisjoint(node.inputs):
             return outputs
-        return tuple(without_other_symbols(each, names_in(inputs)) for each in outputs)
+        return tuple(without_other_symbols(output, names_in(inputs)) for output in outputs)
 
     def _declare(self, frame: Frame, node: Node, outputs: tuple[Type | None, ...]) -> None:
         """Records the types of a node's outputs. Declarations replace missing outputs and unknown parts."""
@@ -345,10 +345,7 @@ class Walk:
     def _outputs(
         self, graph: Graph, frame: Frame, node: Node, call: Call, inputs: Sequence[Type | None], recorder: Recorder
     ) -> tuple[Type | None, ...] | None:
-        """The outputs of the node; None if its rule cannot be asked or raises a fault.
-
-        Records the faults, and the requirements of a used node without obstacles.
-        """
+        """The outputs of the node; None if its rule cannot be asked or raises a fault."""
         if call.function is not None and not call.broken:
             return self._function(graph, frame, node, call.function, inputs, recorder, call)
         answer = self.ask(frame, node, call, inputs, recorder)
@@ -365,7 +362,9 @@ class Walk:
         if faults:
             self._record(graph, frame, node, faults, recorder)
         if answer.requirements and not frame.obstacles and node not in self.unused:
-            recorder.requires += [Demand(graph.path, node, each, frame.when) for each in answer.requirements]
+            recorder.requires += [
+                Demand(graph.path, node, requirement, frame.when) for requirement in answer.requirements
+            ]
         return outputs
 
     def ask(self, frame: Frame, node: Node, call: Call, inputs: Sequence[Type | None], recorder: Recorder) -> Answer:

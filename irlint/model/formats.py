@@ -30,11 +30,11 @@ class Format:
     keeps_alive: tuple[str, ...] = ()
 
     # Declarations.
-    #: A declared shape must be the inferred one. Otherwise, the runtime merges both shapes.
+    #: A declared shape must be the inferred one. If False, the runtime merges both shapes.
     declared_shapes_hold: bool = False
     #: A declared element type must be the inferred one.
     declared_types_hold: bool = False
-    #: A declaration without dims may have any rank. Otherwise, it is a scalar.
+    #: A declaration without dims may have any rank. If False, it is a scalar.
     no_dims_means_unknown: bool = False
     #: Nodes also declare the types of their inputs.
     ports_declare: bool = False
@@ -75,7 +75,7 @@ class Format:
 
     @property
     def loaded_by(self) -> str:
-        """The module in ``targets`` of the runtime whose refusals determine the severity of a finding."""
+        """The module in ``targets`` of the runtime that determines the severity of a finding."""
         return next(iter(self.runtimes.values()))
 
     def operator_name(self, domain: str, op: str) -> str:

@@ -35,13 +35,13 @@ class LongList:
         numbers = self.numbers
         for start in range(0, self.count, _PIECE):
             piece = numbers[start : start + _PIECE].tolist()
-            yield from [self.texts[each] for each in piece] if self.texts else piece
+            yield from [self.texts[number] for number in piece] if self.texts else piece
 
     def __getitem__(self, index: int | slice) -> Any:
         numbers = self.numbers[index]
         if isinstance(index, slice):
             piece = numbers.tolist()
-            return tuple(self.texts[each] for each in piece) if self.texts else tuple(piece)
+            return tuple(self.texts[number] for number in piece) if self.texts else tuple(piece)
         return self.texts[int(numbers)] if self.texts else numbers.item()
 
     def __eq__(self, other: object) -> bool:

@@ -111,7 +111,7 @@ def _sorted(graph: Graph, makers: Mapping[Value, Node], early: tuple[tuple[Node,
             waiting[user].discard(node)
             if not waiting[user]:
                 next_ready.append(user)
-        ready += sorted(next_ready, key=lambda each: -each.index)
+        ready += sorted(next_ready, key=lambda user: -user.index)
     done = set(result)
     remaining = [node for node in graph.nodes if node not in done]
     cyclic = _on_cycles(remaining, waiting)

@@ -119,8 +119,8 @@ class Tensor:
     """A dense tensor.
 
     ``dtype`` is None if the element type is unknown, and ``shape`` is None if the rank is unknown. ``value`` has the
-    elements in row-major order, with None for an unknown element. It is None if no element is known, or for more than
-    ``CONTENTS_LIMIT`` elements; ``extent`` is then a summary of the elements, or None.
+    elements in row-major order, with None for an unknown element. Without ``value``, no element is known, or there are
+    more than ``CONTENTS_LIMIT``. ``extent`` is then a summary of the elements, or None.
     """
 
     __slots__ = ("dtype", "extent", "shape", "value")
