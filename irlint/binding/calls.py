@@ -204,7 +204,6 @@ class Call:
 
     #: The name of the operator in its specification.
     op: str
-    #: The opset version.
     version: int
     operator: Operator | None = None
     function: Function | None = None

@@ -124,8 +124,7 @@ def _as_run(node: Node, call: Call, faults: list[Fault]) -> tuple[Call, list[Fau
         faults = [fault]
     faults = [fault.lowered(Severity.WARNING) for fault in faults if fault.rule is not CUSTOM_OPERATOR]
     arguments = {name: argument(attribute) for name, attribute in attributes.items()}
-    known = signature(operator.function)
-    return Call(node.op, call.version, operator, signature=known, attributes=arguments), faults
+    return Call(node.op, call.version, operator, signature=signature(operator.function), attributes=arguments), faults
 
 
 @record
@@ -135,7 +134,6 @@ class _Definitions:
     #: The opset version of the rule and of the schema.
     version: int
     operator: Operator | None
-    #: ONNX's schema.
     schema: OfficialSchema | None = None
     #: The schema of an operator that only ONNX Runtime has.
     runtime: OfficialSchema | None = None
@@ -226,12 +224,12 @@ def _first_opset(node: Node, version: int) -> int | None:
 
 
 def _no_import(node: Node, model: Model, within_function: bool) -> Fault:
-    known = node.domain in OFFICIAL_DOMAINS or node.domain.startswith("com.microsoft")
+    is_known = node.domain in OFFICIAL_DOMAINS or node.domain.startswith("com.microsoft")
     who = "function" if within_function else "model"
     return MISSING_OPSET_IMPORT.fault(
         f"the {who} imports no version of the domain {_domain(node.domain)}, to which the operator belongs",
         help=f"add {_domain(node.domain)} with its version to the opset_import of the {who}",
-        severity=Severity.WARNING if known and model.opsets and not within_function else None,
+        severity=Severity.WARNING if is_known and model.opsets and not within_function else None,
     )
 
 
@@ -258,10 +256,10 @@ def _missing_operator(
     if not node.op:
         return UNKNOWN_OPERATOR.fault("the node has no op_type", help="set its op_type, or remove the node")
     if node.domain not in OFFICIAL_DOMAINS:
-        known = bool(onnx_versions(node.domain, node.op))
+        is_known = bool(onnx_versions(node.domain, node.op))
         if node.domain in (MICROSOFT, NCHWC) and of_runtime(node.op, node.domain) is None:
-            return _unknown_to_the_runtime(node, in_training_builds=known)
-        if known:
+            return _unknown_to_the_runtime(node, in_training_builds=is_known)
+        if is_known:
             return None
         return _unknown_function(node, model) or _custom(node)
     if schema is not None and schema.deprecated:

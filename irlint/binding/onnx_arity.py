@@ -52,10 +52,10 @@ def arity_faults(
         return faults + _variadic_faults(node, schema) + _output_faults(node, schema)
     if operator is None:
         return []
-    known = signature(operator.function)
-    highest = 1 << 30 if known.variadic else len(known.inputs)
-    optional = [position >= known.required for position in range(len(known.inputs))]
-    return _input_faults(node, Arity(list(known.inputs), known.required, highest, optional), set())
+    rule_signature = signature(operator.function)
+    highest = 1 << 30 if rule_signature.variadic else len(rule_signature.inputs)
+    optional = [position >= rule_signature.required for position in range(len(rule_signature.inputs))]
+    return _input_faults(node, Arity(list(rule_signature.inputs), rule_signature.required, highest, optional), set())
 
 
 def _input_faults(node: Node, arity: Arity, moved: set[str]) -> list[Fault]:

@@ -43,7 +43,7 @@ def onnx_attributes(
 
     ``scope`` has the attributes of the enclosing function's call. ``moved`` are attributes of other opsets.
     """
-    known = signature(operator.function) if operator is not None else None
+    rule_signature = signature(operator.function) if operator is not None else None
     arguments: dict[str, Any] = {}
     faults = [_moved_fault(node, moved, schema)] if moved and schema is not None else []
     assigned = set()
@@ -59,10 +59,10 @@ def onnx_attributes(
             faults.append(fault)
             if fault.severity is not Severity.WARNING:
                 continue
-        if operator is not None and known is not None and name in known.attributes:
+        if operator is not None and rule_signature is not None and name in rule_signature.attributes:
             arguments[name] = argument(attribute)
-            faults += _choice_faults(node, name, arguments[name], known, operator)
-    return arguments, faults + _missing(schema, known, assigned)
+            faults += _choice_faults(node, name, arguments[name], rule_signature, operator)
+    return arguments, faults + _missing(schema, rule_signature, assigned)
 
 
 def _reference_faults(name: str, written: Attribute, schema: OfficialSchema) -> list[Fault]:
@@ -80,10 +80,10 @@ def _reference_faults(name: str, written: Attribute, schema: OfficialSchema) -> 
     return [fault]
 
 
-def _missing(schema: OfficialSchema | None, known: Signature | None, assigned: set[str]) -> list[Fault]:
+def _missing(schema: OfficialSchema | None, rule_signature: Signature | None, assigned: set[str]) -> list[Fault]:
     required = [name for name, (_, needed) in schema.attributes.items() if needed] if schema is not None else []
-    if known is not None:
-        without_default = [name for name, (_, default) in known.attributes.items() if default is REQUIRED]
+    if rule_signature is not None:
+        without_default = [name for name, (_, default) in rule_signature.attributes.items() if default is REQUIRED]
         required += [name for name in without_default if name not in required]
     return [
         MISSING_ATTRIBUTE.fault(
@@ -182,9 +182,9 @@ _ANNOTATED = {
 
 def _fault_by_rule(node: Node, name: str, attribute: Attribute, operator: Operator) -> Fault | None:
     """The fault of an attribute of an operator with a rule but no schema, or None."""
-    known = signature(operator.function)
-    if name in known.attributes:
-        annotation = known.attributes[name][0]
+    rule_signature = signature(operator.function)
+    if name in rule_signature.attributes:
+        annotation = rule_signature.attributes[name][0]
         kind = _ANNOTATED.get(annotation.removesuffix(" | None"))
         if kind is None and choices(annotation, operator.function):
             kind = "STRING"
@@ -193,7 +193,7 @@ def _fault_by_rule(node: Node, name: str, attribute: Attribute, operator: Operat
     return UNKNOWN_ATTRIBUTE.fault(
         f"the operator of {node.domain or 'ai.onnx'}{', as ONNX Runtime has it,' if own else ''} has no known "
         f"attribute `{name}`",
-        **corrected(name, list(known.attributes), "correct the name"),
+        **corrected(name, list(rule_signature.attributes), "correct the name"),
         attribute=name,
         severity=Severity.ERROR if operator.early and not operator.unchecked else Severity.NOTE,
     )
@@ -235,8 +235,8 @@ def argument(attribute: Attribute) -> Any:
     return attribute.value
 
 
-def _choice_faults(node: Node, name: str, value: object, known: Signature, operator: Operator) -> list[Fault]:
-    allowed = choices(known.attributes[name][0], operator.function) if isinstance(value, str) else ()
+def _choice_faults(node: Node, name: str, value: object, rule_signature: Signature, operator: Operator) -> list[Fault]:
+    allowed = choices(rule_signature.attributes[name][0], operator.function) if isinstance(value, str) else ()
     if not allowed or value in allowed:
         return []
     in_upper_case = name in operator.any_case and str(value).lower() in allowed

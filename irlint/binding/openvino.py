@@ -55,13 +55,15 @@ def bound(
     operator = openvino_operator(node.op, number)
     if operator is None or (operator.name == "Const" and node.op != "Const"):
         return Call(node.op, number, broken=True), [_unknown_operation(node, number)]
-    known = signature(operator.function)
+    rule_signature = signature(operator.function)
     is_lenient = model.format is not None and model.format_version == model.format.lenient_version
-    faults = _input_count_faults(node, known, ignores_extra=operator.ignores_extra_inputs and is_lenient)
-    attributes, attribute_faults = openvino_attributes(node, operator, known)
+    faults = _input_count_faults(node, rule_signature, ignores_extra=operator.ignores_extra_inputs and is_lenient)
+    attributes, attribute_faults = openvino_attributes(node, operator, rule_signature)
     faults += attribute_faults
     broken = any(fault.severity is Severity.ERROR for fault in faults)
-    return Call(operator.name, number, operator=operator, signature=known, attributes=attributes, broken=broken), faults
+    return Call(
+        operator.name, number, operator=operator, signature=rule_signature, attributes=attributes, broken=broken
+    ), faults
 
 
 def _unknown_opset(node: Node) -> Fault:
@@ -132,13 +134,13 @@ def _name_advice(node: Node) -> dict[str, str]:
     return found
 
 
-def _input_count_faults(node: Node, known: Signature, *, ignores_extra: bool = False) -> list[Fault]:
+def _input_count_faults(node: Node, rule_signature: Signature, *, ignores_extra: bool = False) -> list[Fault]:
     count = len(node.inputs)
     while count and node.inputs[count - 1] is None:
         count -= 1
-    highest = 1 << 30 if known.variadic else len(known.inputs)
-    lowest = known.fewest
-    names = ", ".join(known.inputs) or known.variadic or "none"
+    highest = 1 << 30 if rule_signature.variadic else len(rule_signature.inputs)
+    lowest = rule_signature.fewest
+    names = ", ".join(rule_signature.inputs) or rule_signature.variadic or "none"
     if count < lowest:
         return [
             INPUT_COUNT.fault(

@@ -35,17 +35,19 @@ class Reading:
     faults: list[Fault]
 
 
-def openvino_attributes(node: Node, operator: Operator, known: Signature) -> tuple[dict[str, Any], list[Fault]]:
+def openvino_attributes(
+    node: Node, operator: Operator, rule_signature: Signature
+) -> tuple[dict[str, Any], list[Fault]]:
     """The arguments for the operation's rule, and the faults of the attributes."""
-    reading = _reading(node, operator, known)
+    reading = _reading(node, operator, rule_signature)
     arguments, faults = reading.arguments, reading.faults
     missing: list[str] = []
-    for name, (_, default) in known.attributes.items():
+    for name, (_, default) in rule_signature.attributes.items():
         if name in arguments:
             continue
         if name in operator.absent:
             arguments[name] = operator.absent[name]
-        fault = None if name in reading.refused else _absence_warning(operator, name, known, reading.unknown)
+        fault = None if name in reading.refused else _absence_warning(operator, name, rule_signature, reading.unknown)
         if fault is not None:
             faults.append(fault)
             if name in operator.refused_without:
@@ -57,8 +59,8 @@ def openvino_attributes(node: Node, operator: Operator, known: Signature) -> tup
     return arguments, faults
 
 
-def _reading(node: Node, operator: Operator, known: Signature) -> Reading:
-    parameters = {operator.spelled.get(name, name): name for name in known.attributes}
+def _reading(node: Node, operator: Operator, rule_signature: Signature) -> Reading:
+    parameters = {operator.spelled.get(name, name): name for name in rule_signature.attributes}
     reading = Reading(parameters, {}, set(), [], [])
     for written, attribute in node.attributes.items():
         name = parameters.get(written)
@@ -68,13 +70,13 @@ def _reading(node: Node, operator: Operator, known: Signature) -> Reading:
         elif attribute.kind != "TEXT":
             reading.arguments[name] = attribute.value
         else:
-            _read(node, written, name, operator, known, reading)
+            _read(node, written, name, operator, rule_signature, reading)
     return reading
 
 
-def _read(node: Node, written: str, name: str, operator: Operator, known: Signature, reading: Reading) -> None:
+def _read(node: Node, written: str, name: str, operator: Operator, rule_signature: Signature, reading: Reading) -> None:
     """Adds the value or the fault of an attribute's text to ``reading``."""
-    text, (annotation, default) = node.attributes[written].value, known.attributes[name]
+    text, (annotation, default) = node.attributes[written].value, rule_signature.attributes[name]
     try:
         value, remark = read_text(text, name, annotation, operator)
     except ValueError as error:
@@ -170,11 +172,11 @@ def _missing(node: Node, operator: Operator, names: list[str]) -> Fault:
     )
 
 
-def _absence_warning(operator: Operator, name: str, known: Signature, unknown: list[str]) -> Fault | None:
+def _absence_warning(operator: Operator, name: str, rule_signature: Signature, unknown: list[str]) -> Fault | None:
     """The warning about an absent attribute if OpenVINO ignores its default in the specification."""
     is_refused = name in operator.refused_without
     default = operator.refused_without.get(name, operator.documented.get(name))
-    if default is None or (known.attributes[name][1] is not REQUIRED and name not in operator.absent):
+    if default is None or (rule_signature.attributes[name][1] is not REQUIRED and name not in operator.absent):
         return None
     if did_you_mean(name, unknown, ""):
         return None

@@ -54,9 +54,7 @@ class Edit:
     of: Of = "node"
     #: The path of the graph, "" for the main graph.
     graph: str = ""
-    #: The name of the changed node.
     node: str = ""
-    #: The index of the node in its graph.
     index: int | None = None
     #: The name of the changed part.
     name: str = ""
@@ -67,7 +65,6 @@ class Edit:
     order: tuple[int, ...] = ()
     #: The index of an input of the node, or of an entry of its port map.
     input: int | None = None
-    #: The operator of the node.
     op: str = ""
     #: The id of an IR layer.
     layer: str = ""
@@ -79,7 +76,6 @@ class Edit:
     swaps: bool = False
     #: The new dims of a declaration: a number or a symbol, "" for the declared dim, None for any dim.
     shape: tuple[Any, ...] | None = None
-    #: The new element type of a declaration.
     dtype: str = ""
     #: The names of additional inputs of an inserted node.
     inputs: tuple[str, ...] = ()

@@ -121,15 +121,11 @@ class Rule:
     name: str
     #: The severity in live nodes.
     severity: Severity
-    #: The defect in one sentence.
     summary: str
-    #: The consequences.
     why: str = ""
-    #: The remedy.
     fix: str = ""
-    #: An example with the defect, in ONNX's text syntax or IR XML.
+    #: Examples with and without the defect, in ONNX's text syntax or IR XML.
     bad: str = ""
-    #: The example without the defect.
     good: str = ""
     role: Role = ""
     #: The runtimes that refuse to load a model with such a fault.
@@ -199,7 +195,6 @@ class Fault(Exception):
     """One violation of a rule, without the graph and the node.
 
     - ``message``: the fact and the expectation, with numbers, axes and input indices.
-    - ``help``: the remedy.
     - ``input``, ``attribute``: the index of the input, and the name of the attribute at fault.
     - ``marks``: the axes at fault, as (input, axis).
     - ``aligned``: the snippet aligns shapes at their last axes (``right``) or first axes (``left``).

@@ -37,7 +37,6 @@ class Operand:
     shape: tuple[int | str | None, ...] | None = None
     #: The node that computes the input.
     producer: str | None = None
-    #: The axes at fault.
     axes: tuple[int, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
@@ -79,7 +78,6 @@ class Finding:
     following: tuple[Finding, ...] = ()
     #: The release of a runtime, for a finding about a target.
     target: str = ""
-    #: The index of the node in its graph.
     index: int | None = None
     #: The first axis at fault of ``input``.
     axis: int | None = None
@@ -89,7 +87,6 @@ class Finding:
     end_column: int | None = None
     #: The text of a tried fix, such as ``set `axis = 1` ``.
     suggestion: str = ""
-    #: The edits of ``suggestion``.
     fix: Fix | None = None
 
     def __repr__(self) -> str:
@@ -182,13 +179,11 @@ class CheckedFile:
     status: str = "checked"
     #: Why the file is skipped.
     reason: str | None = None
-    #: The number of suppressed findings.
     suppressed: int = 0
     #: The indices of the suppressions that match.
     used: tuple[int, ...] = ()
     #: The findings that the baseline hides, as (code, fingerprint).
     hidden: tuple[tuple[str, str], ...] = ()
-    #: Messages for the user.
     notices: tuple[str, ...] = ()
     #: The names in ``--shape`` or in the configuration that are no inputs of the model.
     missing: tuple[str, ...] = ()

@@ -29,7 +29,6 @@ class LeastSize:
 class SizeFacts:
     """Facts about the sizes of a model that do not come from its declarations."""
 
-    #: The least sizes of symbols.
     least: Mapping[str, LeastSize] = NOTHING
     #: The pairs of sizes in an equality that an operator requires, alone or as an alternative.
     equal: Container[frozenset[Dim]] = frozenset()

@@ -22,7 +22,6 @@ SHAPE_OPTION = "--shape"
 class Demand:
     """A requirement of a node that is not proven."""
 
-    #: The path of the node's graph.
     graph: str
     node: Node
     requirement: Requirement
@@ -48,9 +47,7 @@ class Known:
     sizes: Mapping[object, Dim] = NOTHING
     #: The inputs with a shape that is not from the file, with the source of the shape.
     overridden: Mapping[Value, str] = NOTHING
-    #: The paths of functions that nothing calls.
     uncalled: Set[str] = frozenset()
-    #: The orders of the visited graphs.
     orders: Mapping[Graph, Order] = NOTHING
     #: The producers of values, for the graphs that needed them.
     producers: Mapping[Graph, Mapping[Value, Node]] = NOTHING

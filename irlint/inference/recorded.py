@@ -30,14 +30,12 @@ FAILING_CALL = Rule(
 class Recorded:
     """A fault of a node, as the walk found it."""
 
-    #: The path of the node's graph.
     graph: str
     node: Node
     fault: Fault
     obstacles: tuple[Obstacle, ...]
     #: Whether the operator's rule raised the fault.
     by_rule: bool
-    #: As in ``Demand``.
     when: str
     #: For a node in a function, the outermost call: (path of its graph, calling node).
     call: tuple[str, Node] | None = None

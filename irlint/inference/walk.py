@@ -73,7 +73,6 @@ class Frame:
     #: The number of enclosing bodies and calls.
     depth: int = 0
     obstacles: tuple[Obstacle, ...] = ()
-    #: The path of the innermost body that may never run, or "".
     when: str = ""
     #: The outermost call: (path of its graph, calling node).
     call: tuple[str, Node] | None = None

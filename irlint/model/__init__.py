@@ -70,7 +70,7 @@ class Stored:
     offset: int = 0
     #: None for the model's own file.
     file: str | None = None
-    #: The bytes from ``offset`` to the end of the file, negative if ``offset`` is behind it; None without a file.
+    #: The number of bytes from ``offset`` to the end of the file, or negative; None if the file is missing.
     available: int | None = None
     #: Why the bytes cannot be read.
     reason: str | None = None
@@ -132,7 +132,6 @@ class Node:
     inputs: tuple[Value | None, ...]
     outputs: tuple[Value | None, ...]
     attributes: Mapping[str, Attribute] = NOTHING
-    #: The index in the graph.
     index: int = 0
     place: Place | None = None
     id: str | None = None
@@ -186,7 +185,6 @@ class Graph:
     captured: tuple[Value, ...] = ()
     #: Names in ``value_info`` that no value has.
     undefined_value_info: tuple[str, ...] = ()
-    #: The bodies of its nodes, in order.
     bodies: tuple[Graph, ...] = ()
     #: The number of GraphProto messages that the parser merged into this graph.
     pieces: int = 1

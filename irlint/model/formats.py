@@ -15,7 +15,6 @@ class Format:
     name: str
     #: The name in messages.
     title: str
-    #: The suffixes of its files.
     suffixes: tuple[str, ...]
     #: Modules of ``checks``.
     checks: tuple[str, ...]

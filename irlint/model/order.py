@@ -40,7 +40,7 @@ def used_values(graph: Graph) -> set[Value]:
 
 
 def varying(graph: Graph, nodes: Iterable[Node]) -> set[Value]:
-    """The values of a graph that depend on its inputs. ``nodes`` are its nodes in topological order."""
+    """The values that may depend on a graph's inputs. ``nodes`` are its nodes in topological order."""
     found = {value for value in graph.inputs if value not in graph.constants}
     for node in nodes:
         if not found.isdisjoint(node.inputs) or node.bodies:

@@ -94,7 +94,6 @@ class Extent:
     least: float | None = None
     most: float | None = None
     has_zero: bool = False
-    #: The counts of NaN and of infinities.
     nans: int = 0
     infinities: int = 0
 
@@ -189,9 +188,7 @@ class SparseTensor:
 class Sequence:
     """A sequence."""
 
-    #: The type of every element.
     element: Type | None = None
-    #: The number of elements.
     length: MaybeDim = None
 
 

@@ -31,7 +31,6 @@ class Formal:
     option: str
     #: The type variable, or the only type.
     variable: str
-    #: The accepted types.
     types: frozenset[str]
     #: Whether all values of a variadic input or output have the same type.
     homogeneous: bool

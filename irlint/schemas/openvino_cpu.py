@@ -14,12 +14,10 @@ RELEASE = "2026.4"
 
 @record
 class Refusal:
-    """The element types that the CPU plugin refuses at inputs of an operation."""
+    """The element types that the CPU plugin refuses at inputs of an operation, from opset ``first`` to ``last``."""
 
-    #: The first and the last opset.
     first: int
     last: int
-    #: The indices of the inputs.
     indices: frozenset[int]
     types: frozenset[str]
     #: Whether the CPU plugin also refuses them if sizes are dynamic.
