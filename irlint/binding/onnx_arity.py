@@ -76,8 +76,8 @@ def _input_faults(node: Node, arity: Arity, moved: set[str]) -> list[Fault]:
             )
         ]
     for index in range(max(lowest, min(count, len(names)))):
-        given = node.inputs[index] if index < count else None
-        if given is not None or (index < count and index < len(arity.optional) and arity.optional[index]):
+        value = node.inputs[index] if index < count else None
+        if value is not None or (index < count and index < len(arity.optional) and arity.optional[index]):
             continue
         name = names[min(index, len(names) - 1)] if names else f"input {index}"
         if name.casefold() in moved:

@@ -68,8 +68,8 @@ def _truth(text: str) -> tuple[bool | None, str]:
 def _numbers(text: str, kind: str, *, unsigned: bool) -> tuple[tuple[int | float, ...], str]:
     """(the numbers between commas, a remark or ""); floats have 32 bits. Raises ValueError."""
     parts = text.removesuffix(",").split(",") if text else []
-    read = [_number(part, kind, unsigned=unsigned, overflow=FLOAT_OVERFLOW) for part in parts]
-    return tuple(value for value, _ in read), next((remark for _, remark in read if remark), "")
+    numbers = [_number(part, kind, unsigned=unsigned, overflow=FLOAT_OVERFLOW) for part in parts]
+    return tuple(value for value, _ in numbers), next((remark for _, remark in numbers if remark), "")
 
 
 def _number(text: str, kind: str, *, unsigned: bool = False, overflow: float = float("inf")) -> tuple[int | float, str]:

@@ -113,10 +113,10 @@ def quotient(a: Dim, b: Dim) -> Dim | None:
     """``a / b`` if ``b`` divides ``a``; None if it does not, or if the division is too complex."""
     if isinstance(b, Expr):
         try:
-            whole, rest = divided(a, b)
+            result, remainder = divided(a, b)
         except TooComplex:
             return None
-        return whole if rest == 0 else None
+        return result if remainder == 0 else None
     if b == 0 or any(factor % b for factor in terms_of(a).values()):
         return None
     return a // b

@@ -257,10 +257,10 @@ def _inserted(edit: Edit) -> str:
     others = [f"`{name}` as input {at}" for at, name in enumerate(edit.inputs, 1)]
     joins = bool(edit.inputs and edit.called)
     stated = [*(written(name, value, edit.layer) for name, value in edit.value), *(() if joins else others)]
-    given = f" with {listed(stated)}" if stated else ""
-    given += f" of {edit.called}" if joins else ""
+    details = f" with {listed(stated)}" if stated else ""
+    details += f" of {edit.called}" if joins else ""
     of = f", {edit.called}," if edit.called and not joins else ""
-    return f"insert {article} {edit.name}{given} before input {edit.input}{of}".rstrip(",")
+    return f"insert {article} {edit.name}{details} before input {edit.input}{of}".rstrip(",")
 
 
 def _renamed(edit: Edit) -> str:

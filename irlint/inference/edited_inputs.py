@@ -63,11 +63,11 @@ def _is_error_of_rule(problem: Problem) -> bool:
 
 
 def _with_note(problem: Problem, port: Port, value: Value, maker: Node, known: Known) -> Problem:
-    given = known.types.get(value)
-    if not isinstance(given, Tensor):
+    inferred = known.types.get(value)
+    if not isinstance(inferred, Tensor):
         return problem
     note = (
-        f"{maker.op} {maker.label!r} (layer {maker.id}) is {shape_text(given.shape)}, and the ports that it leads to "
-        f"declare {shape_text(port.type.shape)}; that shape fixes this"
+        f"{maker.op} {maker.label!r} (layer {maker.id}) is {shape_text(inferred.shape)}, and the ports that it leads "
+        f"to declare {shape_text(port.type.shape)}; that shape fixes this"
     )
     return replaced(problem, fault=problem.fault.changed(notes=(*problem.fault.notes, note)))

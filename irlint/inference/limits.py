@@ -69,8 +69,8 @@ def too_many_axes(inputs: Sequence[Type | None], outputs: Sequence[Type | None])
     for port, output in enumerate(outputs):
         if not isinstance(output, Tensor) or output.shape is not None:
             continue
-        for index, given in enumerate(inputs):
-            match given:
+        for index, operand in enumerate(inputs):
+            match operand:
                 case Tensor(shape=None) | Tensor(dtype="int32" | "int64", shape=(None | Expr(),)):
                     return None
                 case Tensor(dtype="int32" | "int64", shape=(int(count),)) if count > CONTENTS_LIMIT:
@@ -83,18 +83,18 @@ def too_many_axes(inputs: Sequence[Type | None], outputs: Sequence[Type | None])
     return None
 
 
-def surplus_outputs(model: Model, graph: Graph, node: Node, made: int) -> tuple[Fault, ...]:
+def surplus_outputs(model: Model, graph: Graph, node: Node, count: int) -> tuple[Fault, ...]:
     """The fault of output ports that the operation does not have; a warning for unused ports at ``lenient_version``."""
     form = model.format
-    if form is None or not form.operators_count_outputs or len(node.outputs) <= max(made, 1):
+    if form is None or not form.operators_count_outputs or len(node.outputs) <= max(count, 1):
         return ()
     from irlint.binding.openvino_attributes import version_advice
 
     fault = OUTPUT_COUNT.fault(
-        f"the layer has {counted(len(node.outputs), 'output port')}; the operation makes {made} here",
-        help=version_advice(node) or f"remove the output ports from index {made} on",
+        f"the layer has {counted(len(node.outputs), 'output port')}; the operation makes {count} here",
+        help=version_advice(node) or f"remove the output ports from index {count} on",
     )
-    surplus = set(node.outputs[made:])
+    surplus = set(node.outputs[count:])
     are_unused = all(surplus.isdisjoint(other.inputs) for other in graph.nodes)
     is_lenient = model.format_version == form.lenient_version and are_unused
     return (fault.lowered(Severity.WARNING) if is_lenient else fault,)

@@ -51,7 +51,7 @@ def types_within(
 ) -> Mapping[Value, Type | None]:
     """The types of the values in a function, for a call with these inputs and attributes."""
     walk = Walk(known.model, {}, known)
-    given = (*inputs, *[None] * (len(function.graph.inputs) - len(inputs)))
+    arguments = (*inputs, *[None] * (len(function.graph.inputs) - len(inputs)))
     with suppress(RecursionError):
-        walk.graph(function.graph, Frame(attributes, depth=1), Recorder(discards=True), given)
+        walk.graph(function.graph, Frame(attributes, depth=1), Recorder(discards=True), arguments)
     return walk.types

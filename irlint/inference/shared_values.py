@@ -163,7 +163,7 @@ def _as_declared(value: Value, known: Known) -> Type | None:
     stored, declared = known.types.get(value), value.type
     if not isinstance(stored, Tensor) or not isinstance(declared, Tensor):
         return declared
-    alike = filled(Tensor(declared.dtype, declared.shape), Tensor(stored.dtype, stored.shape))
-    if isinstance(alike, Tensor) and alike.shape == stored.shape:
-        return Tensor(alike.dtype, alike.shape, stored.value, stored.extent)
-    return alike
+    merged = filled(Tensor(declared.dtype, declared.shape), Tensor(stored.dtype, stored.shape))
+    if isinstance(merged, Tensor) and merged.shape == stored.shape:
+        return Tensor(merged.dtype, merged.shape, stored.value, stored.extent)
+    return merged

@@ -183,8 +183,8 @@ class Walk:
         for position, value in enumerate(graph.inputs):
             declared = value.type
             if position < len(arguments):
-                given = arguments[position]
-                self.types[value] = filled(given, declared) if given is not None and has_no_input_nodes else given
+                known = arguments[position]
+                self.types[value] = filled(known, declared) if known is not None and has_no_input_nodes else known
                 self.arguments.add(value)
             elif declared is not None and has_no_input_nodes:
                 self.types[value] = self._input_type(value, declared)
@@ -249,10 +249,10 @@ class Walk:
         call: Call,
     ) -> tuple[Type | None, ...]:
         """The types of the outputs of a function call; only declared types beyond CALLED_NODES and MAX_DEPTH."""
-        given = (*inputs, *[None] * (len(function.graph.inputs) - len(inputs)))
+        arguments = (*inputs, *[None] * (len(function.graph.inputs) - len(inputs)))
         resolved = given_attributes(call, function, frame.scope)
         attributes = tuple(sorted((name, id(attribute)) for name, attribute in resolved.items()))
-        key = (function, given, frame.obstacles, recorder.discards, frame.when, attributes)
+        key = (function, arguments, frame.obstacles, recorder.discards, frame.when, attributes)
         if key in self.functions.results:
             return self.functions.results[key]
         if self.functions.nodes > CALLED_NODES or frame.depth >= MAX_DEPTH:
@@ -266,8 +266,8 @@ class Walk:
             depth=frame.depth + 1,
             call=frame.call or (graph.path, node),
         )
-        outputs = self.graph(function.graph, inner, recorder, given)
-        if names_in(outputs) <= names_in(given) | self.unknowns.names:
+        outputs = self.graph(function.graph, inner, recorder, arguments)
+        if names_in(outputs) <= names_in(arguments) | self.unknowns.names:
             self.functions.results[key] = outputs
         return outputs
 
@@ -319,9 +319,9 @@ class Walk:
         are_complete = self.limits.are_complete(outputs)
         for port, value in enumerate(node.outputs):
             if value is not None:
-                given = outputs[port] if port < len(outputs) else None
-                is_known = (are_complete and given is not None) or is_complete(given)
-                self.types[value] = given if is_known else self._settled(frame, node, port, value, given)
+                output = outputs[port] if port < len(outputs) else None
+                is_known = (are_complete and output is not None) or is_complete(output)
+                self.types[value] = output if is_known else self._settled(frame, node, port, value, output)
 
     def _parameter(self, graph: Graph, frame: Frame, node: Node, call: Call, recorder: Recorder) -> None:
         """Infers the type of an input node from the caller's argument, else from its attributes."""
