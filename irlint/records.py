@@ -1,5 +1,4 @@
-"""Frozen records with slots. They are created four times as fast as by ``dataclasses``, because start-up is part of the
-product."""
+"""Record classes with slots. Defining one takes a quarter of the time that ``dataclasses`` takes."""
 
 from __future__ import annotations
 
@@ -20,7 +19,7 @@ else:
 Class = TypeVar("Class", bound=type)
 Record = TypeVar("Record")
 
-#: The default of a field that holds a mapping.
+#: An empty mapping, the default of fields.
 NOTHING: Mapping[Any, Any] = MappingProxyType({})
 
 #: After this many records of a class, compiling an ``__init__`` for it costs less than setting the fields one by one.
@@ -37,13 +36,12 @@ def record(*, eq: bool = True, frozen: bool = True) -> Callable[[Class], Class]:
 
 @dataclass_transform(frozen_default=True)
 def record(cls: Any = None, /, *, eq: bool = True, frozen: bool = True) -> Any:
-    """Makes a class of annotated fields a record, as ``dataclass(frozen=True, slots=True)`` would.
+    """The class as a record, like ``dataclass(frozen=True, slots=True)``. Only the type checker forbids assignments.
 
-    Only the type checker forbids assignments (unless ``frozen=False``); nothing forbids them at run time. With
-    ``eq=False``, a record equals only itself.
+    With ``eq=False``, a record equals only itself.
     """
     if cls is None:
-        return lambda each: record(each, eq=eq)  # type: ignore[call-overload]
+        return lambda decorated: record(decorated, eq=eq)  # type: ignore[call-overload]
     names = tuple(cls.__annotations__)
     body = {name: entry for name, entry in cls.__dict__.items() if name not in ("__dict__", "__weakref__", *names)}
     defaults = {name: cls.__dict__[name] for name in names if name in cls.__dict__}
@@ -100,6 +98,6 @@ def _repr(self: Any) -> str:
 
 
 def replaced(origin: Record, **changes: Any) -> Record:
-    """The same record with other values for some of its fields."""
+    """A copy of the record with other values for some fields."""
     names: tuple[str, ...] = origin.__match_args__  # type: ignore[attr-defined]
     return type(origin)(**{name: getattr(origin, name) for name in names} | changes)

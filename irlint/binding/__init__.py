@@ -1,7 +1,4 @@
-"""Binding finds what a node calls: the operator with its name at its version, or a function of the model.
-
-The result is a ``Call``, with the node's attributes assigned to the parameters of the operator's rule.
-"""
+"""Binding finds the operator or the model's function that a node calls, and assigns the node's attributes to it."""
 
 from __future__ import annotations
 
@@ -13,79 +10,77 @@ from irlint.findings.faults import Fault
 from irlint.lazy_typing import Protocol
 from irlint.model import Attribute, Model, Node
 
-#: At most this many calls without faults are kept.
+#: At most this many calls are kept.
 MAX_REMEMBERED = 10_000
 
-#: Nodes whose attributes are all of these kinds are compared with each other; other nodes are bound separately.
-_COMPARED = frozenset(["TEXT", "INT", "FLOAT", "STRING", "INTS", "FLOATS", "STRINGS"])
+#: Attributes of these kinds can be compared. A node with another kind of attribute does not share its call.
+_COMPARABLE = frozenset(["TEXT", "INT", "FLOAT", "STRING", "INTS", "FLOATS", "STRINGS"])
 
 
 class _Format(Protocol):
-    """The module of this package for one format."""
+    """The module of a format in this package."""
 
     def bound(
         self, node: Node, model: Model, scope: Mapping[str, Attribute | None], *, within_function: bool
     ) -> tuple[Call, list[Fault]]:
-        """As ``Binder.bound``."""
+        """See ``Binder.bound``."""
         ...
 
 
 class Binder:
-    """Binds the nodes of a model; nodes with the same operator and attributes share one call."""
+    """Binds the nodes of a model. Nodes with the same operator and attributes share one call."""
 
     def __init__(self, model: Model) -> None:
         assert model.format is not None
         self._model = model
         self._format: _Format = import_module(f"{__name__}.{model.format.name}")
-        self._sound: dict[tuple[object, ...], Call] = {}
-        self._alike: dict[tuple[object, ...], Call] = {}
-        #: The attributes that a rule ignores, by the names and the version of the operator.
+        # Calls without faults, by the values and by the identities of the attributes.
+        self._by_value: dict[tuple[object, ...], Call] = {}
+        self._by_identity: dict[tuple[object, ...], Call] = {}
+        # The attributes that a rule ignores, by the names and the version of the operator.
         self._unheeded: dict[tuple[object, ...], tuple[str, ...]] = {}
 
     def bound(
         self, node: Node, scope: Mapping[str, Attribute | None], *, within_function: bool
     ) -> tuple[Call, list[Fault]]:
-        """The operator or function that ``node`` calls, and the faults of its name, arity and attributes.
+        """The call of a node, and the faults of its operator's name, its arity and its attributes.
 
-        ``scope`` has the attributes of the call of the enclosing function, by name.
+        ``scope`` has the attributes of the enclosing function's call, by name.
         """
-        # Nodes whose attributes were read only once share the same mapping, so its identity is enough; or the same
-        # attributes, except for those that are not heeded.
+        # The parsers share the mapping, or the attributes in it, between equal nodes. Comparing identities is faster.
         inputs, outputs = node.inputs, node.outputs
         callee = node.op, node.domain, node.overload, node.version
         unheeded = self._unheeded.get(callee, ()) if self._unheeded else ()
-        short: tuple[object, ...] | None = None
+        identity: tuple[object, ...] | None = None
         if all(inputs) and all(outputs):
-            stated = _identity(node.attributes, unheeded) if unheeded else id(node.attributes)
-            short = stated, len(inputs), len(outputs), within_function, callee
-            known = self._alike.get(short)
+            attributes = _identities(node.attributes, unheeded) if unheeded else id(node.attributes)
+            identity = attributes, len(inputs), len(outputs), within_function, callee
+            known = self._by_identity.get(identity)
             if known is not None:
                 return known, []
         key = _key(node, within_function, unheeded)
-        known = self._sound.get(key) if key is not None else None
+        known = self._by_value.get(key) if key is not None else None
         if known is not None:
-            if short is not None:
-                self._alike[short] = known
+            if identity is not None:
+                self._by_identity[identity] = known
             return known, []
         call, faults = self._format.bound(node, self._model, scope, within_function=within_function)
-        if key is not None and not faults and call.function is None and len(self._sound) < MAX_REMEMBERED:
-            self._sound[key] = call
+        if key is not None and not faults and call.function is None and len(self._by_value) < MAX_REMEMBERED:
+            self._by_value[key] = call
             if call.operator is not None and call.operator.unheeded:
                 self._unheeded[callee] = call.operator.unheeded
         return call, faults
 
 
-def _identity(attributes: Mapping[str, Attribute], unheeded: tuple[str, ...]) -> tuple[object, ...]:
-    """The names of attributes, with the ids of those that are heeded."""
-    return *attributes, *[id(each) for name, each in attributes.items() if name not in unheeded]
+def _identities(attributes: Mapping[str, Attribute], unheeded: tuple[str, ...]) -> tuple[object, ...]:
+    return *attributes, *[id(attribute) for name, attribute in attributes.items() if name not in unheeded]
 
 
 def _key(node: Node, within_function: bool, unheeded: tuple[str, ...]) -> tuple[object, ...] | None:
-    """All facts on which a sound call depends, except ``unheeded`` attributes; None if an attribute cannot be
-    compared."""
+    """A key that nodes with the same call share; None for an incomparable attribute."""
     key: list[object] = [node.domain, node.op, node.overload, node.version, within_function]
     for name, attribute in node.attributes.items():
-        if attribute.kind not in _COMPARED or attribute.reference is not None:
+        if attribute.kind not in _COMPARABLE or attribute.reference is not None:
             return None
         value = attribute.value if name not in unheeded else None
         key += (name, attribute.kind, tuple(value) if isinstance(value, list) else value)

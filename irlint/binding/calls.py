@@ -13,8 +13,8 @@ from irlint.ops.signatures import Signature, named
 from irlint.records import record
 from irlint.schemas import OfficialSchema
 
-#: An abbreviation has at least this many letters.
-_FEWEST = 3
+#: A misspelled name begins with at least this many letters of the correct name.
+_SHARED_LETTERS = 3
 
 UNKNOWN_OPERATOR = Rule(
     "IRL501",
@@ -200,48 +200,49 @@ g (float[2,3] x) => (float[2,3] y) { y = Relu (x) }""",
 
 @record
 class Call:
-    """The operator or function that a node calls; neither if irlint does not know it.
+    """The operator or function that a node calls; neither if irlint does not know it."""
 
-    ``version`` is the opset version, and ``op`` the operator's name in its specification. ``attributes`` are the
-    keyword arguments of its function. ``broken`` is True if the faults make the function's answer meaningless.
-    """
-
+    #: The name of the operator in its specification.
     op: str
     version: int
     operator: Operator | None = None
     function: Function | None = None
     schema: OfficialSchema | None = None
     signature: Signature | None = None
+    #: The arguments of the operator's rule, or the attributes that the node passes to ``function``.
     attributes: Mapping[str, Any] | None = None
+    #: Whether the node has errors, so that its operator is not asked.
     broken: bool = False
 
 
 def closest(name: str, candidates: Sequence[str] | frozenset[str]) -> str | None:
-    """The candidate that a misspelled name probably is; None if none is similar."""
+    """The candidate that is most similar to a misspelled name; None if none is similar."""
     return wording.closest(name, sorted(candidates), 0.7)
 
 
 def did_you_mean(name: str, candidates: Sequence[str] | frozenset[str], otherwise: str) -> str:
-    """The help for a misspelled name: the closest candidate, else ``otherwise``."""
+    """The help for a misspelled name: a similar candidate, else ``otherwise``."""
     return corrected(name, candidates, otherwise)["help"]
 
 
 def corrected(name: str, candidates: Sequence[str] | frozenset[str], otherwise: str) -> dict[str, str]:
-    """The fields ``help`` and ``intended`` of the fault of a misspelled name; the help is ``otherwise`` if none is
-    similar."""
+    """The fields ``help`` and ``intended`` of the fault of a misspelled name.
+
+    If no candidate is similar, the help is ``otherwise``.
+    """
     found = closest(name, candidates) or _abbreviated(name, candidates)
     return {"help": otherwise} if found is None else {"help": f"did you mean `{found}`?", "intended": found}
 
 
 def _abbreviated(name: str, candidates: Iterable[str]) -> str | None:
-    """The only candidate that a name abbreviates (``eps``: ``epsilon``) or begins like (``padding``: ``pads``)."""
-    found = [each for each in candidates if _begin_alike(name, each)]
+    """The only candidate that begins like a name: ``epsilon`` for ``eps``, ``pads`` for ``padding``."""
+    found = [candidate for candidate in candidates if _begin_alike(name, candidate)]
     return found[0] if len(found) == 1 else None
 
 
 def _begin_alike(name: str, other: str) -> bool:
     shared = next((at for at, (one, two) in enumerate(zip(name, other)) if one != two), min(len(name), len(other)))
-    return _FEWEST <= shared >= min(len(name), len(other) - 1)
+    return _SHARED_LETTERS <= shared >= min(len(name), len(other) - 1)
 
 
 def counts(lowest: int, highest: int) -> str:
@@ -252,20 +253,18 @@ def counts(lowest: int, highest: int) -> str:
 
 
 def choices(annotation: str, function: Callable[..., Any]) -> tuple[str, ...]:
-    """The arguments of the alias that annotates an attribute: the texts that a ``Literal`` allows; () for a plain
-    type."""
-    name = annotation.removesuffix(" | None")
-    alias = named(name, function)
-    return tuple(getattr(alias, "__args__", ())) if getattr(alias, "__origin__", None) is not None or alias else ()
+    """The arguments of an attribute's annotation: for a ``Literal``, the allowed texts. () for a plain type."""
+    alias = named(annotation.removesuffix(" | None"), function)
+    return tuple(getattr(alias, "__args__", ()))
 
 
-def listed(allowed: Sequence[str]) -> str:
+def quoted(allowed: Sequence[str]) -> str:
     """Texts in quotes, separated by commas."""
     return ", ".join(f'"{text}"' for text in allowed)
 
 
 def declared_call(node: Node) -> tuple[Call, list[Fault]] | None:
-    """The call of a custom operator that the configuration describes; None if it has none of this name.
+    """The call of a custom operator and its faults; None if the configuration does not declare the operator.
 
     The domain of an IR layer is its ``version``.
     """
@@ -281,20 +280,20 @@ def declared_call(node: Node) -> tuple[Call, list[Fault]] | None:
     fault = signed.count_fault(operator, count, len(node.outputs))
     if fault is not None:
         return Call(node.op, 1, broken=True), [fault]
-    attributes = tuple((name, _plain(each.value)) for name, each in node.attributes.items())
-    rule = signed.operator_of(operator, tuple(each for each in attributes if each[1] is not None), len(node.outputs))
+    attributes = tuple((name, _integers(attribute.value)) for name, attribute in node.attributes.items())
+    rule = signed.operator_of(operator, tuple(pair for pair in attributes if pair[1] is not None), len(node.outputs))
     return Call(node.op, 1, operator=rule, signature=signed.signature_of(operator), attributes={}), []
 
 
-def _plain(value: object) -> int | tuple[int, ...] | None:
-    """The integer or integers in an attribute, for an IR in its text; None for other values."""
+def _integers(value: object) -> int | tuple[int, ...] | None:
+    """The integers in an attribute, also in the text of an IR; None for other values."""
     if isinstance(value, str):
         parts = value.replace(" ", "").split(",")
-        if not all(part.lstrip("-").isdecimal() and len(part) < 20 for part in parts):
+        if not all(part.removeprefix("-").isdecimal() and len(part) < 20 for part in parts):
             return None
         return int(parts[0]) if len(parts) == 1 else tuple(map(int, parts))
     if isinstance(value, int):
         return value
-    if isinstance(value, (list, tuple)) and all(isinstance(each, int) for each in value):
+    if isinstance(value, (list, tuple)) and all(isinstance(item, int) for item in value):
         return tuple(value)
     return None

@@ -1,5 +1,4 @@
-"""Binds an ONNX node: finds its operator or function, and checks name, opset, inputs and attributes with the
-schemas."""
+"""Binds an ONNX node: finds its operator or function, and checks its name, opset, arity and attributes."""
 
 from __future__ import annotations
 
@@ -21,7 +20,7 @@ from irlint.binding.onnx_arity import arity_faults
 from irlint.binding.onnx_attributes import argument, of_other_versions, onnx_attributes
 from irlint.findings.faults import Fault, Severity
 from irlint.findings.wording import closest, either
-from irlint.model import Attribute, Model, Node
+from irlint.model import Attribute, Function, Model, Node
 from irlint.model.tensor import tensor_shape
 from irlint.ops import Operator, instead_of, onnx_operator, onnx_versions
 from irlint.ops.signatures import signature
@@ -46,31 +45,26 @@ KNOWN_DOMAINS, SLIP = ("", *sorted(OFFICIAL_DOMAINS - {""}), MICROSOFT), 0.9
 def bound(
     node: Node, model: Model, scope: Mapping[str, Attribute | None], *, within_function: bool
 ) -> tuple[Call, list[Fault]]:
-    """The operator or function that a node calls, and the faults of its name, arity and attributes.
-
-    ``scope`` has the attributes of the enclosing function's call.
-    """
+    """See ``Binder.bound``."""
     function = model.functions.get((node.domain, node.op, node.overload)) if model.functions else None
-    if function is not None and not _is_official(node):
-        from irlint.binding.onnx_functions import function_call
-
-        call, faults = function_call(node, function, model)
-        if not isinstance(node.version, int):
-            faults = [_no_import(node, model, within_function), *faults]
-        return call, faults
-    if function is None and not _is_official(node):
-        custom = declared_call(node)
-        if custom is not None:
-            call, faults = custom
-            return call, faults if isinstance(node.version, int) else [
-                _no_import(node, model, within_function),
-                *faults,
-            ]
+    if not _is_official(node):
+        found = declared_call(node) if function is None else _function_call(node, function, model)
+        if found is not None:
+            call, faults = found
+            if not isinstance(node.version, int):
+                faults = [_no_import(node, model, within_function), *faults]
+            return call, faults
     return onnx_call(node, model, scope, within_function)
 
 
+def _function_call(node: Node, function: Function, model: Model) -> tuple[Call, list[Fault]]:
+    from irlint.binding.onnx_functions import function_call
+
+    return function_call(node, function, model)
+
+
 def _is_official(node: Node) -> bool:
-    """Whether ONNX has the operator of a node. ONNX Runtime then uses it instead of a function with that name."""
+    """Whether ONNX has the operator. ONNX Runtime then ignores functions of the same name."""
     version = node.version if isinstance(node.version, int) else latest_opset(node.domain)
     return node.domain in OFFICIAL_DOMAINS and official(node.op, version, node.domain) is not None
 
@@ -78,27 +72,25 @@ def _is_official(node: Node) -> bool:
 def onnx_call(
     node: Node, model: Model, scope: Mapping[str, Attribute | None], within_function: bool
 ) -> tuple[Call, list[Fault]]:
-    """The operator that an ONNX node calls, and the faults of its name, opset, arity and attributes."""
+    """The operator that a node calls, and the faults of its name, opset, arity and attributes."""
     call, faults = _call(node, model, scope, within_function)
     if within_function and node.version != model.opsets.get(node.domain):
-        call, faults = _as_in_the_model(node, model, scope, call=call, faults=faults)
+        call, faults = _at_opset_of_model(node, model, scope, call=call, faults=faults)
     if not (node.inputs or node.outputs or node.op == "Constant"):
-        # ONNX Runtime ignores such a node of the main graph, and checks only the rules in ``counted`` in a function.
-        counted = (INPUT_COUNT, OUTPUT_COUNT, MISSING_OPSET_IMPORT) if within_function else ()
-        if counted or _in_main(node, model):
-            return call, [fault if fault.rule in counted else fault.at_most(Severity.WARNING) for fault in faults]
-    may_be_taken = _in_main(node, model) if call.broken else len(node.attributes) > 1
-    return _as_taken(node, call, faults) if may_be_taken and not within_function else (call, faults)
+        # ONNX Runtime ignores such a node in the main graph. In a function, it checks only these rules.
+        checked_rules = (INPUT_COUNT, OUTPUT_COUNT, MISSING_OPSET_IMPORT) if within_function else ()
+        if within_function or _is_in_main_graph(node, model):
+            return call, [fault if fault.rule in checked_rules else fault.at_most(Severity.WARNING) for fault in faults]
+    # The ONNX checker refuses a broken node in a body. A Constant with two values is not broken.
+    may_run = _is_in_main_graph(node, model) if call.broken else len(node.attributes) > 1
+    return _as_run(node, call, faults) if may_run and not within_function else (call, faults)
 
 
-def _as_in_the_model(
+def _at_opset_of_model(
     node: Node, model: Model, scope: Mapping[str, Attribute | None], *, call: Call, faults: list[Fault]
 ) -> tuple[Call, list[Fault]]:
-    """The call and faults of a function's node if the model imports another opset than the function.
-
-    ONNX Runtime replaces a call by the nodes of the function. It counts the inputs of these nodes by both opsets, and
-    reads everything else by the opset of the model.
-    """
+    """The call and faults of a function's node if the model imports another opset than the function."""
+    # ONNX Runtime inlines the function. It counts inputs by both opsets, and reads the rest by the model's opset.
     opset = model.opsets.get(node.domain)
     if node.domain not in OFFICIAL_DOMAINS or opset is None or not isinstance(node.version, int):
         return call, faults
@@ -106,78 +98,70 @@ def _as_in_the_model(
         return call, faults
     if official(node.op, opset, node.domain) is official(node.op, node.version, node.domain):
         return call, faults
-    theirs, found = _call(replaced(node, version=opset), model, scope, within_function=False)
-    refused = {fault.rule for fault in found if fault.severity is Severity.ERROR} | {INPUT_COUNT}
+    call_of_model, faults_of_model = _call(replaced(node, version=opset), model, scope, within_function=False)
+    refused = {fault.rule for fault in faults_of_model if fault.severity is Severity.ERROR} | {INPUT_COUNT}
     kept = [fault if fault.rule in refused else fault.lowered(Severity.WARNING) for fault in faults]
-    broken_rules = {fault.rule for fault in kept}
+    reported = {fault.rule for fault in kept}
     note = f"ONNX Runtime reads the nodes of functions by the opset that the model imports, {opset}"
     kept += [
         fault.changed(notes=(*fault.notes, note))
-        for fault in found
-        if fault.severity is Severity.ERROR and fault.rule not in broken_rules
+        for fault in faults_of_model
+        if fault.severity is Severity.ERROR and fault.rule not in reported
     ]
-    return replaced(theirs, broken=any(fault.severity is Severity.ERROR for fault in kept)), kept
+    return replaced(call_of_model, broken=any(fault.severity is Severity.ERROR for fault in kept)), kept
 
 
-def _in_main(node: Node, model: Model) -> bool:
-    """Whether a node is in the main graph; ONNX Runtime checks nodes in bodies with the ONNX checker."""
+def _is_in_main_graph(node: Node, model: Model) -> bool:
     nodes = model.graph.nodes if model.graph is not None else ()
-    at = bisect_left(nodes, node.index, key=lambda each: each.index)
+    at = bisect_left(nodes, node.index, key=lambda other: other.index)
     return at < len(nodes) and nodes[at] is node
 
 
-def _as_taken(node: Node, call: Call, faults: list[Fault]) -> tuple[Call, list[Fault]]:
-    """The call and faults of a node that ONNX Runtime runs though it breaks its schema, as ``taken_as`` of its operator
-    states, if it has one.
-
-    ONNX Runtime runs such nodes of any domain in the main graph; in bodies, the ONNX checker refuses them. A Constant
-    with two values does not break its schema.
-    """
+def _as_run(node: Node, call: Call, faults: list[Fault]) -> tuple[Call, list[Fault]]:
+    """The call and faults of an invalid node that ONNX Runtime runs."""
     operator = onnx_operator("", node.op, latest_opset("")) if call.broken else call.operator
-    taken = operator.taken_as(node) if operator is not None and operator.taken_as is not None else None
-    if operator is None or taken is None:
+    accepted = operator.taken_as(node) if operator is not None and operator.taken_as is not None else None
+    if operator is None or accepted is None:
         return call, faults
-    attributes, fault = taken
+    attributes, fault = accepted
     if fault is not None and not faults:
         faults = [fault]
-    faults = [each.lowered(Severity.WARNING) for each in faults if each.rule is not CUSTOM_OPERATOR]
+    faults = [fault.lowered(Severity.WARNING) for fault in faults if fault.rule is not CUSTOM_OPERATOR]
     arguments = {name: argument(attribute) for name, attribute in attributes.items()}
-    known = signature(operator.function)
-    return Call(node.op, call.version, operator, signature=known, attributes=arguments), faults
+    return Call(node.op, call.version, operator, signature=signature(operator.function), attributes=arguments), faults
 
 
 @record
-class _Found:
-    """The definitions found for a node: the opset ``version`` that counts, irlint's operator, and ONNX's schema.
+class _Definitions:
+    """irlint's rule and the schemas of the operator that a node names."""
 
-    ``runtime`` is the schema of an operator that only ONNX Runtime has. ``begins`` is the first opset of ONNX with the
-    operator, if ONNX Runtime has it earlier.
-    """
-
+    #: The opset version of the rule and of the schema.
     version: int
     operator: Operator | None
     schema: OfficialSchema | None = None
+    #: The schema of an operator that only ONNX Runtime has.
     runtime: OfficialSchema | None = None
-    begins: int | None = None
+    #: ONNX's first opset with an operator that ONNX Runtime has earlier.
+    first_opset: int | None = None
 
     @property
     def is_unknown(self) -> bool:
         """Whether neither ONNX, ONNX Runtime nor irlint has the operator at this version."""
-        removed = self.schema is None or self.schema.deprecated
-        return removed and self.operator is None and self.runtime is None and self.begins is None
+        is_absent = self.schema is None or self.schema.deprecated
+        return is_absent and self.operator is None and self.runtime is None and self.first_opset is None
 
 
-def _found(node: Node, imported: int) -> _Found:
+def _definitions(node: Node, imported: int) -> _Definitions:
     operator = onnx_operator(node.domain, node.op, imported)
     schema = official(node.op, imported, node.domain) if node.domain in OFFICIAL_DOMAINS else None
     if schema is not None:
-        return _Found(imported, operator, schema)
-    begins = _standard_begin(node, imported)
-    if begins is None:
-        return _Found(imported, operator, runtime=of_runtime(node.op, node.domain))
+        return _Definitions(imported, operator, schema)
+    first_opset = _first_opset(node, imported)
+    if first_opset is None:
+        return _Definitions(imported, operator, runtime=of_runtime(node.op, node.domain))
     if operator is not None:
-        return _Found(imported, operator, begins=begins)
-    return _Found(begins, onnx_operator(node.domain, node.op, begins), begins=begins)
+        return _Definitions(imported, operator, first_opset=first_opset)
+    return _Definitions(first_opset, onnx_operator(node.domain, node.op, first_opset), first_opset=first_opset)
 
 
 def _call(
@@ -185,7 +169,7 @@ def _call(
 ) -> tuple[Call, list[Fault]]:
     imported = node.version if isinstance(node.version, int) else latest_opset(node.domain) or 1
     faults = [] if isinstance(node.version, int) else [_no_import(node, model, within_function)]
-    found = _found(node, imported)
+    found = _definitions(node, imported)
     operator, schema = found.operator, found.schema
     fault = _name_fault(node, found, imported, model=model, who="function" if within_function else "model")
     faults += [fault] if fault is not None else []
@@ -193,10 +177,10 @@ def _call(
         return Call(node.op, imported, broken=True), faults
     moved = of_other_versions(node, schema) if schema is not None else ()
     faults += arity_faults(node, found.runtime or schema, operator, moved)
-    stated = schema or (found.runtime if operator is None else None)
-    attributes, attribute_faults = onnx_attributes(node, stated, operator, scope, moved)
+    schema_of_attributes = schema or (found.runtime if operator is None else None)
+    attributes, attribute_faults = onnx_attributes(node, schema_of_attributes, operator, scope, moved)
     faults += attribute_faults
-    if _is_newer(node, found):
+    if _imports_unknown_opset(node, found):
         faults = [fault.lowered(Severity.WARNING) for fault in faults]
     call = Call(
         node.op,
@@ -210,10 +194,10 @@ def _call(
     return call, faults
 
 
-def _name_fault(node: Node, found: _Found, imported: int, *, model: Model, who: str) -> Fault | None:
-    """The fault of an operator that ONNX does not have at the imported opset, or None."""
-    if found.begins is not None:
-        return _early(imported, found.begins, who)
+def _name_fault(node: Node, found: _Definitions, imported: int, *, model: Model, who: str) -> Fault | None:
+    """The fault of an operator that ONNX lacks at the imported opset, or None."""
+    if found.first_opset is not None:
+        return _too_early(imported, found.first_opset, who)
     if found.schema is None or (found.schema.deprecated and found.operator is None):
         return _missing_operator(node, imported, found.schema, model=model, who=who)
     return None
@@ -223,43 +207,41 @@ def _is_error(fault: Fault | None) -> bool:
     return fault is not None and fault.severity is Severity.ERROR
 
 
-def _is_newer(node: Node, found: _Found) -> bool:
-    """Whether the model imports an opset that is newer than any that irlint knows."""
-    return node.domain in OFFICIAL_DOMAINS and found.begins is None and found.version > latest_opset(node.domain)
+def _imports_unknown_opset(node: Node, found: _Definitions) -> bool:
+    """Whether the imported opset is newer than those that irlint knows."""
+    return node.domain in OFFICIAL_DOMAINS and found.first_opset is None and found.version > latest_opset(node.domain)
 
 
-def _schema_of_types(node: Node, found: _Found) -> OfficialSchema | None:
-    """The schema for element types; None if they are not checked. Below the operator's first opset, ONNX Runtime uses
-    the types of that opset."""
-    if found.begins is not None:
+def _schema_of_types(node: Node, found: _Definitions) -> OfficialSchema | None:
+    """The schema of the element types that ONNX Runtime accepts; None if irlint does not check them."""
+    if found.first_opset is not None:
         checked = found.operator is not None and not found.operator.unchecked
-        return official(node.op, found.begins, node.domain) if checked else None
-    return found.runtime or (None if _is_newer(node, found) else found.schema)
+        return official(node.op, found.first_opset, node.domain) if checked else None
+    return found.runtime or (None if _imports_unknown_opset(node, found) else found.schema)
 
 
-def _standard_begin(node: Node, version: int) -> int | None:
-    """The first opset of ONNX with an operator that ONNX Runtime has earlier; None for other operators."""
+def _first_opset(node: Node, version: int) -> int | None:
+    """ONNX's first opset with an operator that ONNX Runtime has earlier; None for other operators."""
     if not any(operator.early for operator in onnx_versions(node.domain, node.op)):
         return None
     return next((since for since in official_versions(node.op, node.domain) if since > version), None)
 
 
 def _no_import(node: Node, model: Model, within_function: bool) -> Fault:
-    """The fault of a missing import; a warning if ONNX Runtime uses its own version instead."""
-    known = node.domain in OFFICIAL_DOMAINS or node.domain.startswith("com.microsoft")
+    is_known = node.domain in OFFICIAL_DOMAINS or node.domain.startswith("com.microsoft")
     who = "function" if within_function else "model"
     return MISSING_OPSET_IMPORT.fault(
         f"the {who} imports no version of the domain {_domain(node.domain)}, to which the operator belongs",
         help=f"add {_domain(node.domain)} with its version to the opset_import of the {who}",
-        severity=Severity.WARNING if known and model.opsets and not within_function else None,
+        severity=Severity.WARNING if is_known and model.opsets and not within_function else None,
     )
 
 
-def _early(version: int, begins: int, who: str) -> Fault:
+def _too_early(version: int, first_opset: int, who: str) -> Fault:
     return OPSET_LACKS_OPERATOR.fault(
-        f"the operator begins with opset {begins} of {_name('')}; the {who} imports opset {version}, in which only "
-        "ONNX Runtime has it",
-        help=f"import opset {begins} or later",
+        f"the operator begins with opset {first_opset} of {_name('')}; the {who} imports opset {version}, in which "
+        "only ONNX Runtime has it",
+        help=f"import opset {first_opset} or later",
         severity=Severity.WARNING,
     )
 
@@ -275,14 +257,13 @@ def _name(domain: str) -> str:
 def _missing_operator(
     node: Node, version: int, schema: OfficialSchema | None, *, model: Model, who: str
 ) -> Fault | None:
-    """Why the operator does not exist at this version; None if irlint knows it."""
     if not node.op:
         return UNKNOWN_OPERATOR.fault("the node has no op_type", help="set its op_type, or remove the node")
     if node.domain not in OFFICIAL_DOMAINS:
-        known = bool(onnx_versions(node.domain, node.op))
+        is_known = bool(onnx_versions(node.domain, node.op))
         if node.domain in (MICROSOFT, NCHWC) and of_runtime(node.op, node.domain) is None:
-            return _unknown_to_the_runtime(node, trains=known)
-        if known:
+            return _unknown_to_the_runtime(node, in_training_builds=is_known)
+        if is_known:
             return None
         return _unknown_function(node, model) or _custom(node)
     if schema is not None and schema.deprecated:
@@ -312,7 +293,7 @@ def _experimental(rules: list[Operator], version: int, who: str) -> Fault:
 
 
 def _of_no_opset(node: Node, version: int) -> Fault:
-    """The fault of an operator of ONNX's domains that no opset known to irlint has; a newer opset may have it."""
+    """The fault of an operator that no known opset of ONNX's domains has."""
     newest = latest_opset(node.domain)
     if version > newest:
         return _custom(node)
@@ -326,11 +307,9 @@ def _of_no_opset(node: Node, version: int) -> Fault:
     )
 
 
-def _unknown_to_the_runtime(node: Node, *, trains: bool) -> Fault:
-    """The fault of an operator of ONNX Runtime's domains that its builds for inference lack; with ``trains``, training
-    builds have it."""
+def _unknown_to_the_runtime(node: Node, *, in_training_builds: bool) -> Fault:
     text = f"{node.domain} has no operator of this name in ONNX Runtime {runtime_version()}"
-    if trains:
+    if in_training_builds:
         advice = "use a training build of ONNX Runtime, or export the model for inference"
         return UNKNOWN_OPERATOR.fault(f"{text}, only in its training builds", help=advice, severity=Severity.WARNING)
     if node.op in official_names(""):

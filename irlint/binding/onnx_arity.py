@@ -1,4 +1,4 @@
-"""Checks the number of inputs and outputs of an ONNX node, and which of them are omitted, against the schema."""
+"""Checks the number of inputs and outputs of an ONNX node, and the omitted ones, against the schema."""
 
 from __future__ import annotations
 
@@ -21,72 +21,66 @@ from irlint.schemas import (
 
 @record
 class Arity:
-    """The inputs of an operator: their names, the allowed numbers of inputs, and which inputs are optional.
-
-    ``later`` is the first later opset that takes as many inputs as the node has; 0 if the schema already takes them, or
-    no later one does. ``former`` is the attribute that this later opset has as an input after the last one, or "".
-    """
+    """The inputs that an operator takes."""
 
     names: list[str]
     lowest: int
     highest: int
     optional: list[bool]
-    later: int = 0
-    former: str = ""
+    #: The first later opset that takes all inputs of the node; 0 if there is none, or none is needed.
+    later_opset: int = 0
+    #: The attribute that is the next input at ``later_opset``, or "".
+    former_attribute: str = ""
 
 
 def arity_faults(
     node: Node, schema: OfficialSchema | None, operator: Operator | None, moved: tuple[str, ...]
 ) -> list[Fault]:
-    """The faults of extra or missing inputs and of outputs.
+    """The faults of extra, missing and omitted inputs and outputs.
 
-    An input is not missing if an attribute in ``moved`` has its name.
+    ``moved`` are attributes of other opsets. An input with the name of such an attribute is not reported.
     """
     if schema is not None:
         optional = [formal.option != "single" for formal in schema.inputs]
-        arity = Arity(
-            [formal.name for formal in schema.inputs],
-            schema.min_input,
-            schema.max_input,
-            optional,
-            _opset_with(len(node.inputs), schema),
-            _former(schema, _opset_with(len(node.inputs), schema)),
-        )
+        later = _later_opset(len(node.inputs), schema)
+        names = [formal.name for formal in schema.inputs]
+        arity = Arity(names, schema.min_input, schema.max_input, optional, later, _former_attribute(schema, later))
         faults = _input_faults(node, arity, {name.casefold() for name in moved})
         if is_experimental(schema):
-            surplus = len(node.inputs) > schema.max_input
-            return [fault.lowered(Severity.WARNING) for fault in faults] if surplus else faults
-        return faults + _gaps_among_many(node, schema) + _output_faults(node, schema)
+            has_extra = len(node.inputs) > schema.max_input
+            return [fault.lowered(Severity.WARNING) for fault in faults] if has_extra else faults
+        return faults + _variadic_faults(node, schema) + _output_faults(node, schema)
     if operator is None:
         return []
-    known = signature(operator.function)
-    highest = 1 << 30 if known.variadic else len(known.inputs)
-    optional = [position >= known.required for position in range(len(known.inputs))]
-    return _input_faults(node, Arity(list(known.inputs), known.required, highest, optional), set())
+    rule_signature = signature(operator.function)
+    highest = 1 << 30 if rule_signature.variadic else len(rule_signature.inputs)
+    optional = [position >= rule_signature.required for position in range(len(rule_signature.inputs))]
+    return _input_faults(node, Arity(list(rule_signature.inputs), rule_signature.required, highest, optional), set())
 
 
-def _input_faults(node: Node, arity: Arity, written: set[str]) -> list[Fault]:
-    """The fault of extra inputs, or of the first missing one, unless its name is among the ``written`` attributes."""
+def _input_faults(node: Node, arity: Arity, moved: set[str]) -> list[Fault]:
+    """The fault of extra inputs, or of the first missing input unless ``moved`` has it."""
     count, names, lowest, highest = len(node.inputs), arity.names, arity.lowest, arity.highest
     if count > highest:
         move = ""
-        if arity.former and count == highest + 1:
-            move = f"write the value of input {highest} as the attribute `{arity.former}` and remove the input; or "
+        if arity.former_attribute and count == highest + 1:
+            attribute = arity.former_attribute
+            move = f"write the value of input {highest} as the attribute `{attribute}` and remove the input; or "
         return [
             INPUT_COUNT.fault(
                 f"{counted(count, 'input')}; the operator takes "
                 + (f"{counts(lowest, highest)} ({', '.join(names)})" if highest else "none"),
-                help=(f"{move}import opset {arity.later}, which has them, or " if arity.later else "")
+                help=(f"{move}import opset {arity.later_opset}, which has them, or " if arity.later_opset else "")
                 + f"remove the inputs from index {highest} on",
                 input=highest,
             )
         ]
     for index in range(max(lowest, min(count, len(names)))):
-        given = node.inputs[index] if index < count else None
-        if given is not None or (index < count and index < len(arity.optional) and arity.optional[index]):
+        value = node.inputs[index] if index < count else None
+        if value is not None or (index < count and index < len(arity.optional) and arity.optional[index]):
             continue
         name = names[min(index, len(names) - 1)] if names else f"input {index}"
-        if name.casefold() in written:
+        if name.casefold() in moved:
             return []
         return [
             INPUT_COUNT.fault(
@@ -99,9 +93,7 @@ def _input_faults(node: Node, arity: Arity, written: set[str]) -> list[Fault]:
     return []
 
 
-def _opset_with(count: int, schema: OfficialSchema) -> int:
-    """The first later opset in which the operator takes ``count`` inputs; 0 if there is none or the schema takes
-    them."""
+def _later_opset(count: int, schema: OfficialSchema) -> int:
     if count <= schema.max_input or schema.domain in RUNTIME_DOMAINS:
         return 0
     for since in official_versions(schema.name, schema.domain):
@@ -111,8 +103,7 @@ def _opset_with(count: int, schema: OfficialSchema) -> int:
     return 0
 
 
-def _former(schema: OfficialSchema, later: int) -> str:
-    """The attribute of a schema that a later opset takes as the input after the last one; "" if there is none."""
+def _former_attribute(schema: OfficialSchema, later: int) -> str:
     newer = official(schema.name, later, schema.domain) if later else None
     if newer is None or len(newer.inputs) <= schema.max_input:
         return ""
@@ -120,8 +111,8 @@ def _former(schema: OfficialSchema, later: int) -> str:
     return name if name in schema.attributes else ""
 
 
-def _gaps_among_many(node: Node, schema: OfficialSchema) -> list[Fault]:
-    """The fault of an omitted input among a variable number of inputs; ONNX Runtime refuses it or crashes."""
+def _variadic_faults(node: Node, schema: OfficialSchema) -> list[Fault]:
+    """The fault of an empty name in a variadic input. ONNX Runtime may crash there."""
     if not schema.inputs or schema.inputs[-1].option != "variadic":
         return []
     begin = len(schema.inputs) - 1
@@ -139,7 +130,6 @@ def _gaps_among_many(node: Node, schema: OfficialSchema) -> list[Fault]:
 
 
 def _output_faults(node: Node, schema: OfficialSchema) -> list[Fault]:
-    """The fault of extra, missing or omitted outputs."""
     count = len(node.outputs)
     expected = f"the operator has {counts(schema.min_output, schema.max_output)}"
     if schema.domain in RUNTIME_DOMAINS:

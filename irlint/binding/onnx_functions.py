@@ -19,54 +19,54 @@ from irlint.schemas import MICROSOFT, NCHWC, OFFICIAL_DOMAINS, latest_opset, of_
 
 def function_call(node: Node, function: Function, model: Model) -> tuple[Call, list[Fault]]:
     """The call of a function of the model, and the faults of its inputs, outputs and attributes."""
-    wrong = [*_input_faults(node, function, model), *_output_faults(node, function), *_attribute_faults(node, function)]
-    broken = any(fault.severity is Severity.ERROR for fault in wrong)
+    faults = [
+        *_input_faults(node, function, model),
+        *_output_faults(node, function),
+        *_attribute_faults(node, function),
+    ]
+    broken = any(fault.severity is Severity.ERROR for fault in faults)
     version = node.version if isinstance(node.version, int) else 0
-    return Call(node.op, version, function=function, attributes=node.attributes, broken=broken), wrong
+    return Call(node.op, version, function=function, attributes=node.attributes, broken=broken), faults
 
 
 def _input_faults(node: Node, function: Function, model: Model) -> list[Fault]:
-    taken = len(function.graph.inputs)
-    if len(node.inputs) > taken:
-        text = f"{counted(len(node.inputs), 'input')}; the function takes {taken}"
-        return [INPUT_COUNT.fault(text, help="remove the extra inputs", input=taken)]
+    highest = len(function.graph.inputs)
+    if len(node.inputs) > highest:
+        text = f"{counted(len(node.inputs), 'input')}; the function takes {highest}"
+        return [INPUT_COUNT.fault(text, help="remove the extra inputs", input=highest)]
     for position, formal in enumerate(function.graph.inputs):
         if position < len(node.inputs) and node.inputs[position] is not None:
             continue
-        user = _needing(function, position, model, set())
+        user = _requiring_node(function, position, model, set())
         if user is not None:
             text = f"input {position} ({formal.name}) is omitted, but the function needs it: {user.op} uses it"
             return [INPUT_COUNT.fault(text, help=f"connect input {position} ({formal.name})", input=position)]
     return []
 
 
-def _needing(function: Function, position: int, model: Model, seen: set[tuple[Function, int]]) -> Node | None:
-    """The first node of a function that requires the function's input at ``position``; None if no node does.
-
-    ``seen`` has the functions and positions that were examined.
-    """
+def _requiring_node(function: Function, position: int, model: Model, seen: set[tuple[Function, int]]) -> Node | None:
+    """The first node in a function that requires the function's input ``position``, or None."""
     if (function, position) in seen or position >= len(function.graph.inputs):
         return None
     seen.add((function, position))
     formal = function.graph.inputs[position]
-    return next((node for node, index in _uses(function.graph, formal) if _needs(node, index, model, seen)), None)
+    return next((node for node, index in _uses(function.graph, formal) if _requires(node, index, model, seen)), None)
 
 
 def _uses(graph: Graph, value: Value) -> list[tuple[Node, int]]:
-    """The nodes that use a value, including nodes in bodies, with the index of that input."""
+    """The uses of a value in a graph and its bodies: (node, index of its input)."""
     found: list[tuple[Node, int]] = []
     for node in graph.nodes:
-        found += [(node, index) for index, each in enumerate(node.inputs) if each is value]
+        found += [(node, index) for index, other in enumerate(node.inputs) if other is value]
         for _, body in node.bodies:
             found += _uses(body, value)
     return found
 
 
-def _needs(node: Node, index: int, model: Model, seen: set[tuple[Function, int]]) -> bool:
-    """Whether an operator or a function requires its input ``index``."""
+def _requires(node: Node, index: int, model: Model, seen: set[tuple[Function, int]]) -> bool:
     inner = model.functions.get((node.domain, node.op, node.overload))
     if inner is not None:
-        return _needing(inner, index, model, seen) is not None
+        return _requiring_node(inner, index, model, seen) is not None
     version = node.version if isinstance(node.version, int) else latest_opset(node.domain) or 1
     schema = official(node.op, version, node.domain) if node.domain in OFFICIAL_DOMAINS else None
     schema = schema or of_runtime(node.op, node.domain)
@@ -76,20 +76,15 @@ def _needs(node: Node, index: int, model: Model, seen: set[tuple[Function, int]]
 
 
 def _output_faults(node: Node, function: Function) -> list[Fault]:
-    """The fault of too many or too few outputs. An unused output must be listed, but its name may be empty."""
-    made = [value.name for value in function.graph.outputs]
-    if len(node.outputs) > len(made):
-        text = f"{counted(len(node.outputs), 'output')}; the function has {len(made)}"
+    names = [value.name for value in function.graph.outputs]
+    text = f"{counted(len(node.outputs), 'output')}; the function has {len(names)}"
+    if len(node.outputs) > len(names):
         return [OUTPUT_COUNT.fault(text, help="remove the extra outputs")]
-    missing = made[len(node.outputs) :]
+    missing = names[len(node.outputs) :]
     if not missing:
         return []
-    fault = OUTPUT_COUNT.fault(
-        f"{counted(len(node.outputs), 'output')}; the function has {len(made)}",
-        help=f"name output {len(node.outputs)} ({missing[0]}), or give it the empty name",
-        loses=len(missing),
-    )
-    return [fault]
+    advice = f"name output {len(node.outputs)} ({missing[0]}), or give it the empty name"
+    return [OUTPUT_COUNT.fault(text, help=advice, loses=len(missing))]
 
 
 def _attribute_faults(node: Node, function: Function) -> list[Fault]:
@@ -106,10 +101,7 @@ def _attribute_faults(node: Node, function: Function) -> list[Fault]:
 
 
 def unknown_function(node: Node, model: Model) -> Fault | None:
-    """The fault of a node that seems to call a function of the model, but with a wrong name, domain or overload.
-
-    None if the node may be a custom operator.
-    """
+    """The fault of a call of a model's function with a wrong name, domain or overload; None for a custom operator."""
     if not model.functions or node.domain in (MICROSOFT, NCHWC) or node.domain in OFFICIAL_DOMAINS:
         return None
     overloads = [overload for domain, name, overload in model.functions if (domain, name) == (node.domain, node.op)]
@@ -123,10 +115,10 @@ def unknown_function(node: Node, model: Model) -> Fault | None:
 
 
 def _of_other_overload(node: Node, overloads: list[str]) -> Fault:
-    named = f"the overload {node.overload!r}" if node.overload else "no overload"
+    overload_of_call = f"the overload {node.overload!r}" if node.overload else "no overload"
     listed = ", ".join(repr(overload) if overload else "none" for overload in overloads)
     return UNKNOWN_OPERATOR.fault(
-        f"the node calls {named} of the function {node.op}; the model has {listed}",
+        f"the node calls {overload_of_call} of the function {node.op}; the model has {listed}",
         help=f"write the overload {overloads[0]!r}" if overloads[0] else "remove the overload",
     )
 

@@ -1,4 +1,4 @@
-"""Binds an IR layer: finds its operation by opset and name, and checks the number of its inputs."""
+"""Binds an IR layer: finds its operation by opset and name, and checks its inputs and attributes."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ NEWEST_OPSET = 17
 #: Values of a layer's ``version`` for operations that an extension registers.
 EXTENSIONS = frozenset(["extension", "experimental"])
 
-#: Values of a layer's ``version`` for operations that OpenVINO creates itself and does not read from an IR.
+#: Values of a layer's ``version`` for operations that OpenVINO creates only in memory.
 INTERNAL = frozenset(["ie_internal_opset", "type_relaxed_opset", "util"])
 
 
 def opset_number(node: Node) -> int | None:
-    """The opset in a layer's ``version``; None if OpenVINO has no such opset."""
+    """The number of a layer's opset; None if OpenVINO has no such opset."""
     label = str(node.version)
     for operator in openvino_versions(node.op):
         if label in operator.labels:
@@ -45,7 +45,7 @@ def opset_number(node: Node) -> int | None:
 def bound(
     node: Node, model: Model, scope: Mapping[str, Attribute | None], *, within_function: bool
 ) -> tuple[Call, list[Fault]]:
-    """The operation that a layer calls, and the faults of its opset, name, inputs and attributes."""
+    """See ``Binder.bound``."""
     number = opset_number(node)
     custom = declared_call(node) if number is None else None
     if custom is not None:
@@ -55,13 +55,15 @@ def bound(
     operator = openvino_operator(node.op, number)
     if operator is None or (operator.name == "Const" and node.op != "Const"):
         return Call(node.op, number, broken=True), [_unknown_operation(node, number)]
-    known = signature(operator.function)
-    lax = model.format is not None and model.format_version == model.format.lax_version
-    faults = _openvino_arity(node, known, spare=operator.ignores_extra_inputs and lax)
-    attributes, attribute_faults = openvino_attributes(node, operator, known)
+    rule_signature = signature(operator.function)
+    is_lenient = model.format is not None and model.format_version == model.format.lenient_version
+    faults = _input_count_faults(node, rule_signature, ignores_extra=operator.ignores_extra_inputs and is_lenient)
+    attributes, attribute_faults = openvino_attributes(node, operator, rule_signature)
     faults += attribute_faults
     broken = any(fault.severity is Severity.ERROR for fault in faults)
-    return Call(operator.name, number, operator=operator, signature=known, attributes=attributes, broken=broken), faults
+    return Call(
+        operator.name, number, operator=operator, signature=rule_signature, attributes=attributes, broken=broken
+    ), faults
 
 
 def _unknown_opset(node: Node) -> Fault:
@@ -71,8 +73,7 @@ def _unknown_opset(node: Node) -> Fault:
         newest = max(min(operator.until or NEWEST_OPSET, NEWEST_OPSET) for operator in openvino_versions(node.op))
         return CUSTOM_OPERATOR.fault(
             f'the operation is of "{node.version}": OpenVINO has no such operation there (only in opset{newest}), and '
-            "refuses "
-            "the layer unless an extension registers one",
+            "refuses the layer unless an extension registers one",
             help=f'write version="opset{newest}", or load the extension in OpenVINO',
             severity=Severity.WARNING,
         )
@@ -85,64 +86,61 @@ def _unknown_opset(node: Node) -> Fault:
         return UNKNOWN_OPERATOR.fault(
             f'the operation is of "{label}", which OpenVINO reserves for operations that it creates itself and reads '
             "from no IR",
-            help=_its_opset(node),
+            help=_version_advice(node),
         )
     return UNKNOWN_OPERATOR.fault(
         f'the operation is of "{node.version}"; OpenVINO knows opset1 to opset{NEWEST_OPSET}',
-        help=_its_opset(node),
+        help=_version_advice(node),
     )
 
 
 def _unknown_operation(node: Node, number: int) -> Fault:
     versions = openvino_versions(node.op) if node.op.lower() != "const" else ()
     if not versions:
-        return UNKNOWN_OPERATOR.fault("no opset of OpenVINO has an operation of this name", **_advice(node))
+        return UNKNOWN_OPERATOR.fault("no opset of OpenVINO has an operation of this name", **_name_advice(node))
     ranges = sorted({(operator.since, operator.until or NEWEST_OPSET) for operator in versions})
-    text = ", ".join(f"opset{low}" if low == high else f"opset{low} to opset{high}" for low, high in _joined(ranges))
+    text = ", ".join(f"opset{low}" if low == high else f"opset{low} to opset{high}" for low, high in _merged(ranges))
     return OPSET_LACKS_OPERATOR.fault(
         f"opset{number} has no such operation, but {text} has", help=f'write version="opset{ranges[-1][0]}"'
     )
 
 
-def _its_opset(node: Node) -> str:
-    """The help with the newest opset of an operation, or with a similar name if no opset has the operation."""
+def _version_advice(node: Node) -> str:
+    """The help that names the newest opset with the operation, or a similar name."""
     since = max((operator.since for operator in openvino_versions(node.op)), default=None)
-    return _advice(node)["help"] if since is None else f'write version="opset{since}"'
+    return _name_advice(node)["help"] if since is None else f'write version="opset{since}"'
 
 
-def _joined(ranges: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """The ranges in order; adjacent ones are merged."""
-    joined = ranges[:1]
+def _merged(ranges: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    merged = ranges[:1]
     for low, high in ranges[1:]:
-        if low <= joined[-1][1] + 1:
-            joined[-1] = joined[-1][0], max(joined[-1][1], high)
+        if low <= merged[-1][1] + 1:
+            merged[-1] = merged[-1][0], max(merged[-1][1], high)
         else:
-            joined.append((low, high))
-    return joined
+            merged.append((low, high))
+    return merged
 
 
-def _advice(node: Node) -> dict[str, str]:
-    """The fields of a fault that help with a type that no opset has. A similar name is given if one of the operations
-    of this name takes as many inputs as the layer has."""
+def _name_advice(node: Node) -> dict[str, str]:
+    """The fields ``help`` and ``intended`` of the fault of an unknown type."""
     instead = instead_of(node.op)
     if instead:
         return {"help": instead}
     otherwise = 'correct the type, or write version="extension"'
     found = corrected(node.op, list(index.OPENVINO), otherwise)
     versions = openvino_versions(found.get("intended", ""))
-    if versions and all(_openvino_arity(node, signature(each.function), spare=False) for each in versions):
+    if versions and all(_input_count_faults(node, signature(version.function)) for version in versions):
         return {"help": otherwise}
     return found
 
 
-def _openvino_arity(node: Node, known: Signature, *, spare: bool) -> list[Fault]:
-    """The fault of the number of inputs. With ``spare``, OpenVINO ignores extra inputs, so that is only a warning."""
+def _input_count_faults(node: Node, rule_signature: Signature, *, ignores_extra: bool = False) -> list[Fault]:
     count = len(node.inputs)
     while count and node.inputs[count - 1] is None:
         count -= 1
-    highest = 1 << 30 if known.variadic else len(known.inputs)
-    lowest = known.fewest
-    names = ", ".join(known.inputs) or known.variadic or "none"
+    highest = 1 << 30 if rule_signature.variadic else len(rule_signature.inputs)
+    lowest = rule_signature.fewest
+    names = ", ".join(rule_signature.inputs) or rule_signature.variadic or "none"
     if count < lowest:
         return [
             INPUT_COUNT.fault(
@@ -152,13 +150,13 @@ def _openvino_arity(node: Node, known: Signature, *, spare: bool) -> list[Fault]
             )
         ]
     if count > highest:
-        passed = ", and OpenVINO ignores the rest in an IR of this version" if spare else ""
+        remark = ", and OpenVINO ignores the rest in an IR of this version" if ignores_extra else ""
         return [
             INPUT_COUNT.fault(
-                f"{counted(count, 'input')}; the operation takes {counts(lowest, highest)} ({names}){passed}",
+                f"{counted(count, 'input')}; the operation takes {counts(lowest, highest)} ({names}){remark}",
                 help=f"remove the inputs from index {highest} on",
                 input=highest,
-                severity=Severity.WARNING if spare else INPUT_COUNT.severity,
+                severity=Severity.WARNING if ignores_extra else INPUT_COUNT.severity,
             )
         ]
     return []

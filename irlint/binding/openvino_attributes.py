@@ -1,10 +1,10 @@
-"""Assigns the attributes of an IR layer to its operation, and finds wrong, missing and misspelled ones."""
+"""Assigns the attributes of an IR layer to its operation, and reports wrong, missing and misspelled attributes."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from irlint.binding.calls import ATTRIBUTE_VALUE, MISSING_ATTRIBUTE, UNKNOWN_ATTRIBUTE, closest, did_you_mean
+from irlint.binding.calls import ATTRIBUTE_VALUE, MISSING_ATTRIBUTE, UNKNOWN_ATTRIBUTE, closest, did_you_mean, quoted
 from irlint.binding.openvino_texts import allowed_texts, read_text
 from irlint.findings import wording
 from irlint.findings.faults import Fault, Severity
@@ -14,7 +14,7 @@ from irlint.ops import Operator, openvino_versions
 from irlint.ops.signatures import REQUIRED, Signature, signature
 from irlint.records import record
 
-#: Attributes that tools write into any layer and that no runtime reads.
+#: Attributes that tools write into any layer. No runtime reads them.
 HARMLESS = frozenset(
     ["PrimitivesPriority", "cacheable", "originalLayersNames", "InputMemoryFormats", "OutputMemoryFormats", "execOrder"]
 )
@@ -22,44 +22,45 @@ HARMLESS = frozenset(
 
 @record
 class Reading:
-    """The attributes of a layer after they are read.
+    """The values of a layer's attributes, and the faults of their texts."""
 
-    ``parameters`` maps attributes of the operation to parameters of its rule, and ``arguments`` maps parameters to
-    values. ``misread`` are the parameters whose texts OpenVINO refuses, and ``unknown`` the attributes that the
-    operation does not have. ``faults`` are the faults of the texts.
-    """
-
+    #: The parameters of the operation's rule, by the names of the attributes.
     parameters: Mapping[str, str]
+    #: The values of parameters.
     arguments: dict[str, Any]
-    misread: set[str]
+    #: The parameters with a text that OpenVINO refuses.
+    refused: set[str]
+    #: The attributes that the operation does not have.
     unknown: list[str]
     faults: list[Fault]
 
 
-def openvino_attributes(node: Node, operator: Operator, known: Signature) -> tuple[dict[str, Any], list[Fault]]:
+def openvino_attributes(
+    node: Node, operator: Operator, rule_signature: Signature
+) -> tuple[dict[str, Any], list[Fault]]:
     """The arguments for the operation's rule, and the faults of the attributes."""
-    reading = _reading(node, operator, known)
+    reading = _reading(node, operator, rule_signature)
     arguments, faults = reading.arguments, reading.faults
     missing: list[str] = []
-    for name, (_, default) in known.attributes.items():
+    for name, (_, default) in rule_signature.attributes.items():
         if name in arguments:
             continue
         if name in operator.absent:
             arguments[name] = operator.absent[name]
-        documented = None if name in reading.misread else _documented(operator, name, known, reading.unknown)
-        if documented is not None:
-            faults.append(documented)
+        fault = None if name in reading.refused else _absence_warning(operator, name, rule_signature, reading.unknown)
+        if fault is not None:
+            faults.append(fault)
             if name in operator.refused_without:
                 arguments[name] = operator.refused_without[name]
-        elif name not in reading.misread and (name in operator.absent or default is REQUIRED):
+        elif name not in reading.refused and (name in operator.absent or default is REQUIRED):
             missing.append(name)
     if node.op != "Const":
-        faults += _unwritten(node, operator, reading, missing)
+        faults += _name_faults(node, operator, reading, missing)
     return arguments, faults
 
 
-def _reading(node: Node, operator: Operator, known: Signature) -> Reading:
-    parameters = {operator.spelled.get(name, name): name for name in known.attributes}
+def _reading(node: Node, operator: Operator, rule_signature: Signature) -> Reading:
+    parameters = {operator.spelled.get(name, name): name for name in rule_signature.attributes}
     reading = Reading(parameters, {}, set(), [], [])
     for written, attribute in node.attributes.items():
         name = parameters.get(written)
@@ -69,34 +70,31 @@ def _reading(node: Node, operator: Operator, known: Signature) -> Reading:
         elif attribute.kind != "TEXT":
             reading.arguments[name] = attribute.value
         else:
-            _read(node, written, name, operator, known, reading)
+            _read(node, written, name, operator, rule_signature, reading)
     return reading
 
 
-def _read(node: Node, written: str, name: str, operator: Operator, known: Signature, reading: Reading) -> None:
-    """Adds the value of one attribute's text to ``reading``, or its fault."""
-    text, (annotation, default) = node.attributes[written].value, known.attributes[name]
+def _read(node: Node, written: str, name: str, operator: Operator, rule_signature: Signature, reading: Reading) -> None:
+    """Adds the value or the fault of an attribute's text to ``reading``."""
+    text, (annotation, default) = node.attributes[written].value, rule_signature.attributes[name]
     try:
         value, remark = read_text(text, name, annotation, operator)
     except ValueError as error:
-        ignored = None if _is_read(node, written) else Severity.WARNING
-        fault = _misread(written, text, str(error), ignored, allowed_texts(text, annotation, operator))
-        reading.faults.append(fault.changed(refused=ignored is None))
-        reading.misread.add(name)
+        is_read = _is_read(node, written)
+        severity = None if is_read else Severity.WARNING
+        fault = _text_fault(written, text, str(error), severity, allowed_texts(text, annotation, operator))
+        reading.faults.append(fault.changed(refused=is_read))
+        reading.refused.add(name)
         return
     if remark:
-        reading.faults.append(_misread(written, text, remark, Severity.WARNING))
+        reading.faults.append(_text_fault(written, text, remark, Severity.WARNING))
     if value is None and not annotation.startswith("DType"):
         value = operator.absent.get(name, None if default is REQUIRED else default)
     reading.arguments[name] = value
 
 
-def _unwritten(node: Node, operator: Operator, reading: Reading, missing: list[str]) -> list[Fault]:
-    """The faults of missing required attributes and of attributes that the operation does not have.
-
-    A misspelled attribute results in one fault. There is one fault for all missing attributes, and one for all
-    attributes of other operations.
-    """
+def _name_faults(node: Node, operator: Operator, reading: Reading, missing: list[str]) -> list[Fault]:
+    """The faults of missing and unknown attributes."""
     faults = []
     foreign = []
     parameters, unknown = reading.parameters, reading.unknown
@@ -112,17 +110,12 @@ def _unwritten(node: Node, operator: Operator, reading: Reading, missing: list[s
     if foreign:
         faults.append(_all_ignored(node, foreign, parameters))
     refused = [name for name in missing if name not in operator.absent]
-    for names in (refused, [name for name in missing if name in operator.absent]):
-        if names:
-            faults.append(_missing(node, operator, names))
-    return faults
+    replaced = [name for name in missing if name in operator.absent]
+    return faults + [_missing(node, operator, names) for names in (refused, replaced) if names]
 
 
 def _intended(written: str, operator: Operator, missing: list[str], unknown: list[str]) -> str | None:
-    """The missing attribute for which ``written`` is probably a misspelling, or None.
-
-    It is the closest one. If one attribute is missing and one is unknown, it is the missing one.
-    """
+    """The missing attribute that was probably misspelled as ``written``, or None."""
     spelled = {operator.spelled.get(name, name).lower(): name for name in missing}
     close = wording.closest(written.lower(), sorted(spelled))
     if close is not None:
@@ -134,15 +127,15 @@ def _intended(written: str, operator: Operator, missing: list[str], unknown: lis
 
 def _misspelled(node: Node, written: str, operator: Operator, intended: str) -> Fault:
     spelled = operator.spelled.get(intended, intended)
-    passed = intended in operator.absent and not _is_needed(node, operator)
-    taken = f", and OpenVINO uses {_absent(operator.absent[intended])} for it" if passed else ""
+    is_replaced = intended in operator.absent and not _is_needed(node, operator)
+    remark = f", and OpenVINO uses {_phrase(operator.absent[intended])} for it" if is_replaced else ""
     return UNKNOWN_ATTRIBUTE.fault(
-        f"no attribute `{written}`, and OpenVINO ignores it; the required attribute `{spelled}` is missing{taken}",
+        f"no attribute `{written}`, and OpenVINO ignores it; the required attribute `{spelled}` is missing{remark}",
         help=f"did you mean `{spelled}`?",
         attribute=written,
         role="attribute",
-        severity=Severity.WARNING if passed else Severity.ERROR,
-        stage="compile" if intended in operator.absent and not passed else "load",
+        severity=Severity.WARNING if is_replaced else Severity.ERROR,
+        stage="compile" if intended in operator.absent and not is_replaced else "load",
         intended=spelled,
     )
 
@@ -152,13 +145,13 @@ def _is_needed(node: Node, operator: Operator) -> bool:
 
 
 def _missing(node: Node, operator: Operator, names: list[str]) -> Fault:
-    """The fault of missing required attributes; a warning if OpenVINO uses a value of its own for them."""
+    """The fault of missing required attributes; a warning if OpenVINO uses its own value for them."""
     spelled = [f"`{operator.spelled.get(name, name)}`" for name in names]
     listed = " and ".join([", ".join(spelled[:-1])] * (len(spelled) > 1) + spelled[-1:])
-    some = f"the required attribute {listed} is" if len(names) == 1 else f"the required attributes {listed} are"
+    subject = f"the required attribute {listed} is" if len(names) == 1 else f"the required attributes {listed} are"
     if names[0] not in operator.absent or _is_needed(node, operator):
         return MISSING_ATTRIBUTE.fault(
-            f"{some} missing",
+            f"{subject} missing",
             help=f"write {listed}",
             attribute=operator.spelled.get(names[0], names[0]),
             stage="compile" if names[0] in operator.absent else "load",
@@ -166,33 +159,30 @@ def _missing(node: Node, operator: Operator, names: list[str]) -> Fault:
     values = [
         '"", the shape of a scalar,'
         if (name, operator.absent[name]) == ("shape", "")
-        else _absent(operator.absent[name])
+        else _phrase(operator.absent[name])
         for name in names
     ]
-    one = len(names) > 1 and len(set(values)) == 1
-    taken = f"{values[0]} for each of them" if one else f"{', '.join(values)} for {'it' if len(names) == 1 else 'them'}"
+    same = len(names) > 1 and len(set(values)) == 1
+    uses = f"{values[0]} for each of them" if same else f"{', '.join(values)} for {'it' if len(names) == 1 else 'them'}"
     return MISSING_ATTRIBUTE.fault(
-        f"{some} missing; OpenVINO uses {taken}",
+        f"{subject} missing; OpenVINO uses {uses}",
         help=f"write {listed}",
         attribute=operator.spelled.get(names[0], names[0]),
         severity=Severity.WARNING,
     )
 
 
-def _documented(operator: Operator, name: str, known: Signature, unknown: list[str]) -> Fault | None:
-    """The warning about an absent attribute whose default only the specification has; OpenVINO does not use it.
-
-    None for other attributes, and if one of the ``unknown`` attributes is a misspelling of this one.
-    """
-    refused = name in operator.refused_without
+def _absence_warning(operator: Operator, name: str, rule_signature: Signature, unknown: list[str]) -> Fault | None:
+    """The warning about an absent attribute if OpenVINO ignores its default in the specification."""
+    is_refused = name in operator.refused_without
     default = operator.refused_without.get(name, operator.documented.get(name))
-    if default is None or (known.attributes[name][1] is not REQUIRED and name not in operator.absent):
+    if default is None or (rule_signature.attributes[name][1] is not REQUIRED and name not in operator.absent):
         return None
     if did_you_mean(name, unknown, ""):
         return None
-    taken = "refuses the layer" if refused else f"takes {_shown(operator.absent[name])}"
+    action = "refuses the layer" if is_refused else f"takes {_shown(operator.absent[name])}"
     return MISSING_ATTRIBUTE.fault(
-        f"attribute `{name}` is absent: its default is {_shown(default)} in the specification, but OpenVINO {taken}",
+        f"attribute `{name}` is absent: its default is {_shown(default)} in the specification, but OpenVINO {action}",
         help=f'write {name}="{_shown(default)}"',
         attribute=name,
         severity=Severity.WARNING,
@@ -204,26 +194,23 @@ def _shown(value: object) -> str:
 
 
 def _is_read(node: Node, written: str) -> bool:
-    """Whether OpenVINO reads an attribute: it reads the axis of a broadcast only if its mode is pdpd."""
+    """Whether OpenVINO reads the attribute; it reads the axis of a broadcast only in mode pdpd."""
     mode, dot, _ = written.partition(".")
     if not dot:
         return True
     return mode in node.attributes and str(node.attributes[mode].value).lower() == "pdpd"
 
 
-#: The largest number of allowed values that a message lists.
-FEW = 4
+#: A help lists at most this many allowed values.
+MOST_LISTED = 4
 
 
-def _quoted(text: str) -> str:
-    return f'"{text}"'
-
-
-def _misread(
+def _text_fault(
     written: str, text: str, remark: str, severity: Severity | None = None, allowed: Sequence[str] = ()
 ) -> Fault:
-    few = 0 < len(allowed) <= FEW
-    otherwise = f"write {wording.either(*map(_quoted, allowed))}" if few else f"correct `{written}`"
+    otherwise = f"correct `{written}`"
+    if 0 < len(allowed) <= MOST_LISTED:
+        otherwise = f"write {wording.either(*(quoted([choice]) for choice in allowed))}"
     return ATTRIBUTE_VALUE.fault(
         f'attribute `{written}` is "{wording.shortened(text)}"; {remark}',
         help=f'write "{allowed[0]}"' if len(allowed) == 1 else did_you_mean(text, allowed, otherwise),
@@ -253,7 +240,7 @@ def _all_ignored(node: Node, foreign: list[str], parameters: Mapping[str, str]) 
 
 def _ignored(node: Node, written: str, parameters: Mapping[str, str]) -> Fault:
     if _in_another_version(node.op, written):
-        intended = meant_version(node) if len(node.outputs) > 1 else ""
+        intended = version_advice(node) if len(node.outputs) > 1 else ""
         return UNKNOWN_ATTRIBUTE.fault(
             f"no attribute `{written}` in {node.version}, though in another version; OpenVINO ignores it",
             help=f"remove `{written}`" + f", or {intended}" * bool(intended),
@@ -273,13 +260,12 @@ def _ignored(node: Node, written: str, parameters: Mapping[str, str]) -> Fault:
 
 
 def _closest(written: str, names: Sequence[str]) -> str | None:
-    """The attribute in ``names`` that an unknown one probably is: one in another case, a longer form, or the
-    closest."""
+    """The attribute that was probably intended, or None."""
     begun = [name for name in names if name.startswith(f"{written}_") or name.lower() == written.lower()]
     return closest(begun[0] if len(begun) == 1 else written, names)
 
 
-def _absent(value: object) -> str:
+def _phrase(value: object) -> str:
     """The value that OpenVINO uses for an absent attribute, as a phrase."""
     if value is None:
         return '"dynamic"'
@@ -287,20 +273,16 @@ def _absent(value: object) -> str:
 
 
 def _in_another_version(op: str, written: str) -> bool:
-    """Whether some version of the operation has or had the attribute; tools write it into the other versions, too."""
     return any(written in _attributes_of(operator) for operator in openvino_versions(op))
 
 
-def meant_version(node: Node) -> str:
-    """The help for a layer whose attributes all belong to a later version of its operation: to write that version.
-
-    "" if its own version has them, or if no version does.
-    """
+def version_advice(node: Node) -> str:
+    """The help that names the first version with all attributes of a layer; "" if this is not a later version."""
     written = {name for name in node.attributes if "." not in name}
     number = str(node.version).removeprefix("opset")
     versions = openvino_versions(node.op)
-    fitting = [each.since for each in versions if written <= _attributes_of(each)]
-    own = [each.since for each in versions if number.isdigit() and each.since <= int(number)]
+    fitting = [operator.since for operator in versions if written <= _attributes_of(operator)]
+    own = [operator.since for operator in versions if number.isdigit() and operator.since <= int(number)]
     if not fitting or not own or min(fitting) <= max(own):
         return ""
     return f'write version="opset{min(fitting)}", which has all attributes of this layer'

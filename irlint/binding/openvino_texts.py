@@ -4,23 +4,23 @@ from __future__ import annotations
 
 from math import isinf
 
-from irlint.binding.calls import choices, listed
+from irlint.binding.calls import choices, quoted
 from irlint.lazy_typing import Any
 from irlint.ops import Operator
 from irlint.parsers.openvino.types import BLANKS, DIGITS
 
-#: The smallest number that is too large for 32 bits.
-LARGEST_FLOAT = 3.4028235677973366e38
+#: The smallest number that rounds to infinity as a float of 32 bits.
+FLOAT_OVERFLOW = 3.4028235677973366e38
 
-#: A 64-bit number has at most this many digits.
+#: An integer of 64 bits has at most this many digits.
 MOST_DIGITS = 19
 
 
 def read_text(text: str, name: str, annotation: str, operator: Operator) -> tuple[Any, str]:
-    """The value of the parameter ``name`` in a text, and a remark on the part that OpenVINO ignores, or "".
+    """(the value of the parameter ``name``, a remark on the part of the text that OpenVINO ignores, or "").
 
-    ``annotation`` is the type of the parameter in the operator's rule. The value is None if OpenVINO ignores the
-    complete text, and for a dynamic element type. Raises ValueError if OpenVINO refuses the text.
+    The value is None if OpenVINO ignores the complete text, and for a dynamic element type. Raises ValueError if
+    OpenVINO refuses the text.
     """
     kind = annotation.removesuffix(" | None")
     strict = name in operator.strict
@@ -42,7 +42,7 @@ def _chosen(text: str, allowed: tuple[str, ...], exact: bool) -> str:
     lowered = {choice.lower(): choice for choice in allowed}
     if text.lower() not in lowered or (exact and text not in allowed):
         raise ValueError(
-            f"it has to be {'one of ' * (len(allowed) > 1)}{listed(allowed)}{', letter for letter' if exact else ''}"
+            f"it has to be {'one of ' * (len(allowed) > 1)}{quoted(allowed)}{', letter for letter' if exact else ''}"
         )
     return lowered[text.lower()]
 
@@ -50,7 +50,7 @@ def _chosen(text: str, allowed: tuple[str, ...], exact: bool) -> str:
 def allowed_texts(text: str, annotation: str, operator: Operator) -> list[str]:
     """The texts that an attribute may have; for an element type, only the correct spelling of ``text``."""
     if not annotation.startswith("DType"):
-        return [each for each in choices(annotation, operator.function) if isinstance(each, str)]
+        return [choice for choice in choices(annotation, operator.function) if isinstance(choice, str)]
     from irlint.parsers.openvino.types import renamed_type
 
     name = renamed_type(text)
@@ -66,67 +66,62 @@ def _truth(text: str) -> tuple[bool | None, str]:
 
 
 def _numbers(text: str, kind: str, *, unsigned: bool) -> tuple[tuple[int | float, ...], str]:
-    """The numbers between commas, which may end with a comma, and a remark; floats have 32 bits. Raises ValueError."""
+    """(the numbers between commas, a remark or ""); floats have 32 bits. Raises ValueError."""
     parts = text.removesuffix(",").split(",") if text else []
-    read = [_number(part, kind, unsigned=unsigned, largest=LARGEST_FLOAT) for part in parts]
-    return tuple(value for value, _ in read), next((remark for _, remark in read if remark), "")
+    numbers = [_number(part, kind, unsigned=unsigned, overflow=FLOAT_OVERFLOW) for part in parts]
+    return tuple(value for value, _ in numbers), next((remark for _, remark in numbers if remark), "")
 
 
-def _number(text: str, kind: str, *, unsigned: bool = False, largest: float = float("inf")) -> tuple[int | float, str]:
-    """The number at the beginning of a text, as C++ streams read it, and a remark on an ignored rest.
-
-    An ``int`` has no plus sign; an unsigned one has no minus sign either. The only texts for numbers that are not
-    finite are "inf", "-inf" and "nan". Raises ValueError.
-    """
+def _number(text: str, kind: str, *, unsigned: bool = False, overflow: float = float("inf")) -> tuple[int | float, str]:
+    """(the number at the beginning, as C++ streams read it; a remark on the rest, or ""). Raises ValueError."""
     stripped = text.lstrip(BLANKS)
-    length = _whole(stripped) if kind == "int" else _real(stripped)
-    wanted = "it has to be an integer" if kind == "int" else "it has to be a number"
+    length = _integer_length(stripped) if kind == "int" else _float_length(stripped)
+    expected = "it has to be an integer" if kind == "int" else "it has to be a number"
     if not length:
-        raise ValueError(wanted)
+        raise ValueError(expected)
     if kind == "int" and len(stripped[:length].lstrip("-0")) > MOST_DIGITS:
-        raise ValueError(f"{wanted} of 64 bits")
+        raise ValueError(f"{expected} of 64 bits")
     number = _integer(stripped[:length]) if kind == "int" else float(stripped[:length])
     if isinstance(number, int) and not -(2**63) <= number < 2**63:
-        raise ValueError(f"{wanted} of 64 bits")
-    if isinstance(number, float) and "inf" not in stripped[:length] and (isinf(number) or abs(number) >= largest):
-        raise ValueError(f"{wanted} of {32 if largest == LARGEST_FLOAT else 64} bits")
+        raise ValueError(f"{expected} of 64 bits")
+    if isinstance(number, float) and "inf" not in stripped[:length] and (isinf(number) or abs(number) >= overflow):
+        raise ValueError(f"{expected} of {32 if overflow == FLOAT_OVERFLOW else 64} bits")
     if unsigned and stripped.startswith("-"):
         raise ValueError("it has to be an integer of at least 0")
     return number, "" if not stripped[length:].strip(BLANKS) else f"OpenVINO reads {number} and ignores the rest"
 
 
 def _integer(text: str) -> int:
-    """The integer in a text of digits with an optional minus sign and any number of leading zeros."""
+    # Python's int() refuses texts of many digits, such as leading zeros.
     digits = int(text.lstrip("-0") or "0")
     return -digits if text.startswith("-") else digits
 
 
-def _whole(text: str) -> int:
-    """The number of characters of the integer at the beginning of a text; 0 if there is none."""
+def _integer_length(text: str) -> int:
+    """The length of the integer at the beginning of a text; 0 without an integer."""
     sign = 1 if text.startswith("-") else 0
-    digits = _digits(text, sign)
-    return digits if digits > sign else 0
+    end = _end_of_digits(text, sign)
+    return end if end > sign else 0
 
 
-def _real(text: str) -> int:
-    """The number of characters of the real number at the beginning of a text; 0 if it or its exponent is incomplete."""
+def _float_length(text: str) -> int:
+    """The length of the float at the beginning of a text; 0 if it is incomplete."""
     if text.rstrip(BLANKS) in ("inf", "-inf", "nan"):
         return len(text.rstrip(BLANKS))
     sign = 1 if text.startswith(("-", "+")) else 0
-    end = _digits(text, sign)
+    end = _end_of_digits(text, sign)
     count = end - sign
     if text[end : end + 1] == ".":
-        count += _digits(text, end + 1) - end - 1
-        end = _digits(text, end + 1)
+        count += _end_of_digits(text, end + 1) - end - 1
+        end = _end_of_digits(text, end + 1)
     if not count or text[end : end + 1] not in ("e", "E"):
         return end if count else 0
     start = end + 1 + (text[end + 1 : end + 2] in ("+", "-"))
-    exponent = _digits(text, start)
-    return exponent if exponent > start else 0
+    end = _end_of_digits(text, start)
+    return end if end > start else 0
 
 
-def _digits(text: str, start: int) -> int:
-    """The index after the decimal digits that begin at ``start``."""
+def _end_of_digits(text: str, start: int) -> int:
     while text[start : start + 1] in DIGITS:
         start += 1
     return start

@@ -15,7 +15,7 @@ from irlint.model.order import live
 from irlint.records import replaced
 
 if TYPE_CHECKING:
-    from irlint.inference.levels import Reach
+    from irlint.inference.levels import Obstacle
 
 
 def problems(known: Known) -> list[Problem]:
@@ -74,7 +74,7 @@ def _unused(graph: Graph, keeps_alive: tuple[str, ...], inside: bool = False) ->
     return found
 
 
-def _reasons(known: Known) -> Callable[[Problem], list[Reach]]:
+def _reasons(known: Known) -> Callable[[Problem], list[Obstacle]]:
     """A function that returns the reasons for which a runtime does not run the place of a problem.
 
     The layer is never created, its function is never called, or only the shape of its output is needed. For an
@@ -91,9 +91,9 @@ def _reasons(known: Known) -> Callable[[Problem], list[Reach]]:
 
         return Sources(graph, known).needed
 
-    def reasons(problem: Problem) -> list[Reach]:
-        found: list[Reach] = ["unused"] if problem.node in unused else []
-        if problem.graph in known.idle and not (problem.node is None and problem.fault.rule.role == "undefined"):
+    def reasons(problem: Problem) -> list[Obstacle]:
+        found: list[Obstacle] = ["unused"] if problem.node in unused else []
+        if problem.graph in known.uncalled and not (problem.node is None and problem.fault.rule.role == "undefined"):
             found.append("uncalled")
         if problem.fault.stage == "compile" and not problem.graph and problem.node not in compiled():
             found.append("shape only")
@@ -102,7 +102,7 @@ def _reasons(known: Known) -> Callable[[Problem], list[Reach]]:
     return reasons
 
 
-def _leveled(problem: Problem, reasons: Collection[Reach], form: Format) -> Problem:
+def _leveled(problem: Problem, reasons: Collection[Obstacle], form: Format) -> Problem:
     """The problem with the severity that ``reasons`` not to run its place leave; unchanged if there are none."""
     if not reasons:
         return problem

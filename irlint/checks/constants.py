@@ -387,7 +387,7 @@ def _size_problems(case: Case, known: Known) -> Iterator[Problem]:
         return
     if stored is None or stored.size is None or needed is None:
         return
-    may_have_more = known.format.bytes_may_be_spare
+    may_have_more = known.format.constants_may_be_longer
     if may_have_more and needed <= stored.size < _in_blocks(constant, needed):
         yield case.problem(_block_fault(constant, stored.size, _in_blocks(constant, needed)))
     if stored.size < needed or (stored.size > needed and not may_have_more):

@@ -15,7 +15,7 @@ from irlint.model.tensor import Optional, Sequence, Tensor, Type, disagree, shap
 from irlint.ops.shared.type_variables import types_text
 
 if TYPE_CHECKING:
-    from irlint.inference.agreement import Terms
+    from irlint.inference.agreement import SizeFacts
 
 SHAPE_CONTRADICTED = Rule(
     "IRL601",
@@ -80,12 +80,12 @@ def problems(known: Known) -> list[Problem]:
         from irlint.checks import given
 
         return given.problems(known)
-    terms = _terms(known)
-    compared = [_Comparison(graph, known, terms) for graph in graphs(known.model)]
+    facts = _size_facts(known)
+    compared = [_Comparison(graph, known, facts) for graph in graphs(known.model)]
     found = [problem for each in compared for problem in each.problems()]
     if known.format.declared_shapes_hold:
         return found
-    if terms is not None:
+    if facts is not None:
         from irlint.checks.merged import with_refusals
 
         found = with_refusals(found, known)
@@ -113,14 +113,14 @@ def _is_stale(problem: Problem) -> bool:
     return problem.fault.rule is SHAPE_CONTRADICTED and problem.fault.severity is Severity.WARNING
 
 
-def _terms(known: Known) -> Terms | None:
+def _size_facts(known: Known) -> SizeFacts | None:
     """The conditions on dynamic sizes; None if the model has no dynamic size."""
     shapes = [each.shape for each in known.kinds() if isinstance(each, Tensor) and each.shape]
     if not any(isinstance(dim, Expr) for shape in shapes for dim in shape):
         return None
-    from irlint.inference.agreement import terms_of
+    from irlint.inference.agreement import size_facts
 
-    return terms_of(known)
+    return size_facts(known)
 
 
 def _names_sizes(node: Node) -> bool:
@@ -135,10 +135,10 @@ class _Comparison:
     ``unlike`` are the nodes that were compared and are not exactly as declared (see ``_is_as_declared``).
     """
 
-    def __init__(self, graph: Graph, known: Known, terms: Terms | None) -> None:
+    def __init__(self, graph: Graph, known: Known, facts: SizeFacts | None) -> None:
         self.graph = graph
         self.known = known
-        self.terms = terms
+        self.facts = facts
         self.unlike: list[Node] = []
         #: The first problem of a chain, by each value in the chain.
         self._roots: dict[Value, Problem] = {}
@@ -176,7 +176,7 @@ class _Comparison:
     def _of_node(self, node: Node) -> Iterator[Problem]:
         """The problems of the declarations of a node: of its input ports, then of its outputs."""
         known = self.known
-        ports = list(_of_inputs(node, self.graph, known, self.terms)) if known.format.ports_declare else []
+        ports = list(_of_inputs(node, self.graph, known, self.facts)) if known.format.ports_declare else []
         yield from ports
         clashes: dict[tuple[Type | None, Type], Problem] = {}
         for port, value, declaration in _declarations(node):
@@ -214,7 +214,7 @@ class _Comparison:
         if pair in self._agreeing:
             return None
         stated = gives(node, known, graph.path)
-        fault = _contradiction(inferred, declaration, known, self.terms, port=port, within=graph.path, gives=stated)
+        fault = _contradiction(inferred, declaration, known, self.facts, port=port, within=graph.path, gives=stated)
         if fault is None:
             self._agreeing.add(pair)
             return None
@@ -233,7 +233,7 @@ class _Comparison:
             fault = of_a_parameter(fault, inferred, declaration.type, graph.path)
         if (node.op == "Constant" and node.domain == "") or _is_ignored(declaration, value, graph):
             fault = fault.lowered(Severity.WARNING)
-        is_old = known.model.format_version == known.format.lax_version
+        is_old = known.model.format_version == known.format.lenient_version
         return _of_an_old_writer(fault, graph) if is_old else fault
 
     def _is_used(self, value: Value) -> bool:
@@ -252,7 +252,7 @@ class _Comparison:
         outputs = outputs_for(known, node, known.types_of(node.inputs, stated))
         if outputs is None or port >= len(outputs):
             return None
-        return None if _contradiction(outputs[port], declaration, known, self.terms, port=port) else root
+        return None if _contradiction(outputs[port], declaration, known, self.facts, port=port) else root
 
 
 def _declarations(node: Node) -> Iterator[tuple[int, Value, Declaration]]:
@@ -313,7 +313,7 @@ def _is_ignored(declaration: Declaration, value: Value, graph: Graph) -> bool:
     return not counts(declaration, value, graph)
 
 
-def _of_inputs(node: Node, graph: Graph, known: Known, terms: Terms | None) -> Iterator[Problem]:
+def _of_inputs(node: Node, graph: Graph, known: Known, facts: SizeFacts | None) -> Iterator[Problem]:
     """A problem for each input port of an IR whose dims contradict the inferred shape although the output port at the
     other end of its edge agrees with it."""
     for index, (port, value) in enumerate(zip(node.input_ports, node.inputs)):
@@ -321,8 +321,8 @@ def _of_inputs(node: Node, graph: Graph, known: Known, terms: Terms | None) -> I
         stated = value.type if value is not None else None
         if not isinstance(given, Tensor) or not isinstance(stated, Tensor) or stated.shape == port.type.shape:
             continue
-        text = _clash(given.shape, port.type.shape, known, terms)
-        if not text or not stated.shape or _clash(given.shape, stated.shape, known, terms):
+        text = _clash(given.shape, port.type.shape, known, facts)
+        if not text or not stated.shape or _clash(given.shape, stated.shape, known, facts):
             continue
         both = len(node.input_ports) == 1 and any(each.type.shape == port.type.shape for each in node.output_ports)
         subject = "both ports declare" if both else f"input port {port.id} declares"
@@ -332,7 +332,7 @@ def _of_inputs(node: Node, graph: Graph, known: Known, terms: Terms | None) -> I
             port_text(given.shape, port.type.shape, subject),
             help=f"declare {shape_text(given.shape)}",
             input=index,
-            severity=Severity.NOTE if known.model.format_version == known.format.lax_version else Severity.WARNING,
+            severity=Severity.NOTE if known.model.format_version == known.format.lenient_version else Severity.WARNING,
         )
         yield Problem(fault, graph.path, node, None, node.located(port.place))
 
@@ -364,7 +364,7 @@ def _contradiction(
     inferred: Type | None,
     declaration: Declaration,
     known: Known,
-    terms: Terms | None,
+    facts: SizeFacts | None,
     *,
     port: int,
     within: str = "",
@@ -380,7 +380,7 @@ def _contradiction(
     what, held, stated = _innermost(inferred, declared)
     if not isinstance(held, Tensor) or not isinstance(stated, Tensor):
         return None
-    text = _clash(held.shape, stated.shape, known, terms, returned=declaration.by == "output" and not within)
+    text = _clash(held.shape, stated.shape, known, facts, returned=declaration.by == "output" and not within)
     if not text:
         return None
     from irlint.checks.clashes import broadcast_notes, clash_axis, correction
@@ -439,11 +439,11 @@ def _innermost(inferred: Type | None, declared: Type) -> tuple[str, Type | None,
 
 
 def _clash(
-    inferred: Shape | None, declared: Shape | None, known: Known, terms: Terms | None, *, returned: bool = False
+    inferred: Shape | None, declared: Shape | None, known: Known, facts: SizeFacts | None, *, returned: bool = False
 ) -> str:
     """The axes on which two shapes cannot be equal, as text; "" if they can. ``returned``: of a model's output."""
     if inferred == declared or (known.format.no_dims_means_unknown and not declared):
         return ""
-    from irlint.inference.agreement import NO_TERMS, clashes
+    from irlint.inference.agreement import NO_FACTS, clashes
 
-    return "; ".join(clashes(inferred, declared, terms or NO_TERMS, returned=returned))
+    return "; ".join(clashes(inferred, declared, facts or NO_FACTS, returned=returned))

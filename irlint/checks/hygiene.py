@@ -206,7 +206,7 @@ def _undefined_declarations(graph: Graph) -> Iterator[Problem]:
 
 def stray_names(graph: Graph) -> list[str]:
     """The names that ``value_info`` declares although no value of the graph or of its bodies has them."""
-    if not graph.stray:
+    if not graph.undefined_value_info:
         return []
     inner: set[str] = set()
     waiting = [body for node in graph.nodes for _, body in node.bodies]
@@ -216,7 +216,7 @@ def stray_names(graph: Graph) -> list[str]:
         for node in body.nodes:
             inner.update(value.name for value in node.outputs if value is not None)
             waiting += [each for _, each in node.bodies]
-    return [name for name in dict.fromkeys(graph.stray) if name not in inner]
+    return [name for name in dict.fromkeys(graph.undefined_value_info) if name not in inner]
 
 
 def _functions(model: Model) -> Iterator[Problem]:

@@ -297,13 +297,13 @@ _LISTS = {"a graph input": "the inputs", "an initializer": "the initializers"}
 def _used_too_early(order: Order, graph: Graph) -> Iterator[Problem]:
     """The problem of the first node that uses a value of a later node, and the number of the others."""
     cyclic = set(order.cyclic)
-    late = [(node, value) for node, value in order.late if node not in cyclic]
-    if not late:
+    early = [(node, value) for node, value in order.early if node not in cyclic]
+    if not early:
         return
-    node, value = late[0]
+    node, value = early[0]
     more = (
-        f", and {counted(len(late) - 1, 'more use')} in this graph {'comes' if len(late) == 2 else 'come'} too early"
-        if len(late) > 1
+        f", and {counted(len(early) - 1, 'more use')} in this graph {'comes' if len(early) == 2 else 'come'} too early"
+        if len(early) > 1
         else ""
     )
     fault = WRONG_ORDER.fault(

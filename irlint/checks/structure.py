@@ -68,7 +68,7 @@ def problems(known: Known) -> list[Problem]:
         found += _undefined(graph, known, searched)
         found += _cycles(graph, known)
         searched = max(0, searched - len(graph.undefined))
-    if known.format.lax_version and known.model.format_version == known.format.lax_version:
+    if known.format.lenient_version and known.model.format_version == known.format.lenient_version:
         from irlint.checks import collisions
 
         found += collisions.problems(known)

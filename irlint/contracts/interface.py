@@ -34,7 +34,7 @@ def inputs(known: Known) -> tuple[End, ...]:
     """The inputs of the model, in the order of the file."""
     graph = known.model.graph
     assert graph is not None
-    types = known.format.lax_inputs
+    types = known.format.converted_inputs
     if known.format.input_node is None:
         return tuple(
             End(value.name, (value.name,), value, _type(value, known, types), value in graph.constants, (value.name,))
@@ -53,7 +53,7 @@ def outputs(known: Known) -> tuple[End, ...]:
     """The outputs of the model, in the order of the file."""
     graph = known.model.graph
     assert graph is not None
-    types = known.format.lax_outputs
+    types = known.format.converted_outputs
     if known.format.output_node is None:
         return tuple(
             End(value.name, (value.name,), value, _type(value, known, types), tensors=(value.name,))
@@ -82,8 +82,8 @@ def _type(value: Value, known: Known, types: Mapping[str, str]) -> Type | None:
 def as_fed(found: Type | None, known: Known, types: Mapping[str, str]) -> Type | None:
     """The type that a user of the runtime sees for an input or output of type ``found``.
 
-    In models of the format's ``lax_version``, the runtime converts the element types that ``types`` maps to others.
+    In models of the format's ``lenient_version``, the runtime converts the element types that ``types`` maps to others.
     """
-    if known.model.format_version != known.format.lax_version or not isinstance(found, Tensor):
+    if known.model.format_version != known.format.lenient_version or not isinstance(found, Tensor):
         return found
     return Tensor(types.get(found.dtype or "", found.dtype), found.shape, found.value)

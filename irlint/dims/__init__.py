@@ -1,7 +1,7 @@
 """The arithmetic of sizes: integers, and integer polynomials over symbols, floor divisions, min and max.
 
-A size (``Dim``) is an int if it is known, else a polynomial (``Expr``). Proofs assume that each symbol is an integer
-within its bounds and that no divisor is zero. ``extremes``, ``proofs`` and ``notation`` are loaded when first needed.
+A known size (``Dim``) is an int, another size is a polynomial (``Expr``). Proofs assume that each symbol is an integer
+within its bounds, and that no divisor is 0.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-#: A product of more integers than this stops at 2**64: multiplying the rest would take quadratic time.
+#: A product of more integers than this stops at 2**64, because it would take quadratic time.
 MANY = 64
 
 __all__ = [
@@ -72,7 +72,7 @@ def guarded(function: Callable[..., MaybeDim], *args: object) -> MaybeDim:
 
 
 def elements(shape: Sequence[int]) -> int:
-    """The number of elements of a static shape. With more than MANY axes, a number of at least 2**64 is not exact."""
+    """The number of elements of a static shape. With more than MANY axes, it is exact only below 2**64."""
     if len(shape) <= MANY:
         return prod(shape)
     count = 1
@@ -84,7 +84,7 @@ def elements(shape: Sequence[int]) -> int:
 
 
 def product(dims: Iterable[MaybeDim]) -> MaybeDim:
-    """The product: 0 if a factor is 0; else None if a factor is None or the result is too complex. 1 without factors.
+    """The product; None if a factor is None and none is 0, or if the result is too complex.
 
     The product of more than MANY integers is as exact as ``elements``.
     """
@@ -99,7 +99,7 @@ def product(dims: Iterable[MaybeDim]) -> MaybeDim:
 
 
 def total(dims: Iterable[MaybeDim]) -> MaybeDim:
-    """The sum: 0 without terms, None if a term is None or the result is too complex."""
+    """The sum; None if a term is None or the result is too complex."""
     terms = tuple(dims)
     return None if None in terms else guarded(sum, terms)
 
@@ -110,13 +110,13 @@ def ceildiv(a: Dim, b: Dim) -> Dim:
 
 
 def quotient(a: Dim, b: Dim) -> Dim | None:
-    """a / b if b divides a exactly; None if it does not, if b is 0, or if the division is too complex."""
+    """``a / b`` if ``b`` divides ``a``; None if it does not, or if the division is too complex."""
     if isinstance(b, Expr):
         try:
-            whole, rest = divided(a, b)
+            result, remainder = divided(a, b)
         except TooComplex:
             return None
-        return whole if rest == 0 else None
+        return result if remainder == 0 else None
     if b == 0 or any(factor % b for factor in terms_of(a).values()):
         return None
     return a // b
@@ -137,17 +137,14 @@ def largest(*dims: MaybeDim) -> MaybeDim:
 
 
 def broadcast_size(*dims: MaybeDim) -> MaybeDim:
-    """The size to which ``dims`` are broadcast; None if a dim is None or the result is too complex.
-
-    The caller ensures that any two of ``dims`` are equal or one of the two is 1; else the result has no meaning.
-    """
+    """The size to which compatible ``dims`` are broadcast; None if a dim is None or the result is too complex."""
     from irlint.dims.extremes import joint_size
 
     return None if None in dims else guarded(joint_size, dims)
 
 
 def broadcast_parts(dim: Dim) -> tuple[Dim, ...]:
-    """The sizes from which the broadcast size ``dim`` was computed; ``(dim,)`` if it is not a broadcast size."""
+    """The sizes that were broadcast to ``dim``; ``(dim,)`` if it is no result of ``broadcast_size``."""
     if isinstance(dim, int):
         return (dim,)
     from irlint.dims.extremes import broadcast_parts as parts_of
@@ -156,12 +153,12 @@ def broadcast_parts(dim: Dim) -> tuple[Dim, ...]:
 
 
 def substituted(a: Dim, sizes: Mapping[str, Dim]) -> Dim:
-    """``a`` with the named symbols replaced; each size must be within the bounds of its symbol. Raises TooComplex."""
+    """``a`` with sizes for some symbols, within the bounds of these symbols. Raises TooComplex."""
     return mapped(a, lambda atom: sizes.get(atom.name), {})
 
 
 def evaluated(a: Dim, sizes: Mapping[str, int]) -> int:
-    """The value of ``a``, with a number for each symbol in ``sizes``.
+    """The value of ``a`` for these sizes of its symbols.
 
     Raises KeyError for a missing symbol, ZeroDivisionError and TooComplex.
     """
@@ -177,7 +174,7 @@ def symbols(a: Dim) -> frozenset[str]:
 
 
 def same(a: MaybeDim, b: MaybeDim, *, positive: bool = False) -> bool | None:
-    """True if a and b are equal for all sizes, False if they differ for all sizes, None if neither is proven.
+    """True if ``a`` and ``b`` are equal for all sizes, False if they always differ, None if neither is proven.
 
     ``positive`` assumes that every symbol is at least 1.
     """
@@ -196,7 +193,7 @@ def same(a: MaybeDim, b: MaybeDim, *, positive: bool = False) -> bool | None:
 
 
 def divisible(a: Dim, n: int) -> bool | None:
-    """True if a % n == 0 for all sizes, False if a % n != 0 for all sizes, None if neither is proven."""
+    """True if ``n`` divides ``a`` for all sizes, False if it never does, None if neither is proven."""
     if isinstance(a, int):
         return a == 0 or a % n == 0
     if all(factor % n == 0 for factor in a.terms.values()):

@@ -1,4 +1,4 @@
-"""Parses sizes that are written as expressions: Python's notation and the functions that PyTorch's exporter prints."""
+"""Parses sizes that are expressions, in Python's notation with the functions that PyTorch's exporter prints."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 #: Texts with more characters are not parsed.
 LONGEST = 400
 
-#: The largest exponent.
+#: The largest exponent of a power.
 MOST_FACTORS = 8
 
-#: The exceptions that Python's parser and ``dim_of`` raise for a text that is no size.
+#: The exceptions of ``ast.parse`` and ``dim_of`` for a text that is no size.
 FAILURES = (SyntaxError, TypeError, ValueError, ZeroDivisionError, MemoryError, RecursionError, TooComplex)
 
 #: Functions that round a division: ``CeilToInt(IntTrueDiv(H, 2))``, ``floor(H/2)``.
@@ -32,10 +32,9 @@ _ROUNDED: Mapping[str, Callable[[Dim, Dim], Dim]] = {
 
 
 def read(text: str, sizes: Mapping[str, Dim]) -> Dim | None:
-    """The size that an expression denotes; ``sizes`` maps the names in the expression to sizes.
+    """The size that an expression denotes, with ``sizes`` for its names.
 
-    Returns None for a text that is no such expression, or if a divisor may be less than 1 although all sizes of inputs
-    are at least 1.
+    None for a text that is no such expression, and for a divisor that may be less than 1.
     """
     if len(text) > LONGEST:
         return None
@@ -46,10 +45,10 @@ def read(text: str, sizes: Mapping[str, Dim]) -> Dim | None:
 
 
 def dim_of(tree: ast.expr, named: Callable[[str], Dim]) -> Dim:
-    """The size that a syntax tree denotes; ``named`` returns the size with a name.
+    """The size that a syntax tree denotes; ``named`` returns the size of a name.
 
     Raises TypeError for a tree that is no size, ZeroDivisionError for a divisor that may be less than 1, TooComplex,
-    and what ``named`` raises.
+    and the exceptions of ``named``.
     """
     match tree:
         case ast.Constant(int() as number) if not isinstance(number, bool):
@@ -83,7 +82,7 @@ def _combined(left: Dim, operator: ast.operator, right: Dim) -> Dim:
 
 
 def _divisor(a: Dim) -> Dim:
-    """The divisor ``a``; raises ZeroDivisionError if it may be less than 1."""
+    """``a``, if it is at least 1 for all inputs. Raises ZeroDivisionError."""
     if not at_least(fed(a), 1):
         raise ZeroDivisionError
     return a
@@ -93,7 +92,7 @@ def _called(name: str, arguments: Sequence[ast.expr], named: Callable[[str], Dim
     if name in _ROUNDED and len(arguments) == 1:
         numerator, divisor = _divided(arguments[0], named)
         return _ROUNDED[name](numerator, divisor)
-    dims = [dim_of(each, named) for each in arguments]
+    dims = [dim_of(argument, named) for argument in arguments]
     match name, dims:
         case "FloorDiv", [a, b]:
             return floordiv(a, _divisor(b))
@@ -107,7 +106,7 @@ def _called(name: str, arguments: Sequence[ast.expr], named: Callable[[str], Dim
 
 
 def _divided(tree: ast.expr, named: Callable[[str], Dim]) -> tuple[Dim, Dim]:
-    """The numerator and the divisor of the argument of a rounding function; the divisor is 1 without a division."""
+    """(numerator, divisor) of the argument of a rounding function; (argument, 1) without a division."""
     match tree:
         case ast.BinOp(left, ast.Div(), right) | ast.Call(ast.Name("IntTrueDiv"), [left, right], []):
             return dim_of(left, named), _divisor(dim_of(right, named))

@@ -1,4 +1,4 @@
-"""Minima, maxima and broadcast sizes of polynomials; redundant parts are removed: max(H, H + 1) is H + 1."""
+"""Minima, maxima and broadcast sizes of polynomials, without redundant parts: max(H, H + 1) is H + 1."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from irlint.dims.polynomials import Dim, Expr, TooComplex, atom_dim, atoms_of, l
 
 
 def extreme(kind: str, dims: tuple[Dim, ...]) -> Dim:
-    """The "min" or "max" (``kind``) of ``dims``, without parts that other parts make redundant. Raises TooComplex."""
+    """The "min" or "max" (``kind``) of ``dims``, without redundant parts. Raises TooComplex."""
     pick = min if kind == "min" else max
     flat: list[Dim] = []
     for dim in dims:
@@ -15,7 +15,7 @@ def extreme(kind: str, dims: tuple[Dim, ...]) -> Dim:
         flat.extend(inner[0].parts if inner and inner[1] == 0 else (dim,))
     numbers = [dim for dim in flat if isinstance(dim, int)]
     if numbers:
-        flat = [_absorbed(kind, dim, pick(numbers)) for dim in flat]
+        flat = [_without_redundant(kind, dim, pick(numbers)) for dim in flat]
     candidates: list[Dim] = sorted({dim for dim in flat if isinstance(dim, Expr)}, key=str)
     candidates += [pick(numbers)] if numbers else []
     kept: list[Dim] = []
@@ -26,20 +26,17 @@ def extreme(kind: str, dims: tuple[Dim, ...]) -> Dim:
     return kept[0] if len(kept) == 1 else atom_dim(operation(kind, tuple(kept)))
 
 
-def _absorbed(kind: str, dim: Dim, limit: int) -> Dim:
-    """``dim`` simplified as a part of a "min" or "max" (``kind``) that also has the number ``limit`` as a part.
-
-    Example: in max(min(x, max(y, 0)), 0), the inner 0 is redundant. For this first part, the result is min(x, y).
-    """
+def _without_redundant(kind: str, dim: Dim, limit: int) -> Dim:
+    """``dim`` beside the part ``limit``: min(x, y) for min(x, max(y, 0)) in a "max" with 0."""
     outer = lone_atom(dim, "max" if kind == "min" else "min")
     if outer is None or outer[1]:
         return dim
-    parts = tuple(_loosened(kind, part, limit) for part in outer[0].parts)
+    parts = tuple(_without_numbers(kind, part, limit) for part in outer[0].parts)
     return dim if parts == outer[0].parts else extreme(outer[0].kind, parts)
 
 
-def _loosened(kind: str, dim: Dim, limit: int) -> Dim:
-    """``dim`` without its numbers, if it is a "min" or "max" (``kind``) in which ``limit`` makes them redundant."""
+def _without_numbers(kind: str, dim: Dim, limit: int) -> Dim:
+    """``dim`` without numbers that ``limit`` makes redundant: y for max(y, 0)."""
     inner = lone_atom(dim, kind)
     if inner is None or inner[1]:
         return dim
@@ -54,17 +51,17 @@ def joint_size(dims: tuple[Dim, ...]) -> Dim:
     parts = tuple(part for dim in dims for part in broadcast_parts(dim) if part != 1) or (1,)
     if sum(atom.size for part in parts for atom in atoms_of(part)) > MAX_BRANCHING_SIZE:
         raise TooComplex(f"{len(parts)} sizes broadcast together")
-    return _stretched(parts)
+    return _broadcast(parts)
 
 
-def _stretched(parts: tuple[Dim, ...]) -> Dim:
-    """The maximum of the parts, times min(*parts, 1) unless this is 1 or the maximum decides it."""
-    widest, present = extreme("max", parts), extreme("min", (*parts, 1))
-    return widest if present in (1, extreme("min", (widest, 1))) else widest * present
+def _broadcast(parts: tuple[Dim, ...]) -> Dim:
+    """The maximum of the parts, times min(*parts, 1) unless this factor is redundant."""
+    widest, factor = extreme("max", parts), extreme("min", (*parts, 1))
+    return widest if factor in (1, extreme("min", (widest, 1))) else widest * factor
 
 
 def broadcast_parts(dim: Dim) -> tuple[Dim, ...]:
-    """The sizes from which the broadcast size ``dim`` was computed; ``(dim,)`` if it is not a broadcast size."""
+    """The sizes that were broadcast to ``dim``, with repetitions; ``(dim,)`` if it is no result of ``joint_size``."""
     terms = terms_of(dim)
     atoms = next(iter(terms), ())
     limit = next((atom for atom in atoms if atom.kind == "min" and 1 in atom.parts), None)
@@ -74,4 +71,4 @@ def broadcast_parts(dim: Dim) -> tuple[Dim, ...]:
     largest_of = lone_atom(widest, "max")
     parts = (*(largest_of[0].parts if largest_of else (widest,)), *limit.parts)
     parts = tuple(part for part in parts if part != 1)
-    return parts if _stretched(parts) == dim else (dim,)
+    return parts if _broadcast(parts) == dim else (dim,)

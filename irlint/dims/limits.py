@@ -22,7 +22,7 @@ from irlint.dims.polynomials import (
     without,
 )
 
-#: Polynomials are split by the parts of a "min" or "max" only if all of these have at most this many atoms.
+#: Polynomials are split by the parts of a "min" or "max" only if these operations have at most this many atoms.
 MAX_BRANCHING_SIZE = 16
 
 #: A search for one lower bound examines at most this many polynomials.
@@ -30,7 +30,7 @@ MAX_RELAXED = 256
 
 
 def at_least(a: MaybeDim, n: MaybeDim) -> bool | None:
-    """True if a >= n for all sizes, False if a < n for all sizes, None if neither is proven."""
+    """True if ``a >= n`` for all sizes, False if ``a < n`` for all sizes, None if neither is proven."""
     if a is None or n is None:
         return None
     if isinstance(a, int) and isinstance(n, int):
@@ -45,12 +45,12 @@ def at_least(a: MaybeDim, n: MaybeDim) -> bool | None:
 
 
 def bounds(a: Dim) -> Bounds:
-    """The best known lower and upper bound of ``a``, each None if unknown; both are inclusive."""
+    """The best known bounds of ``a``: (lower or None, upper or None), both inclusive."""
     return (a, a) if isinstance(a, int) else _bounds(a)
 
 
 def quotient_bounds(numerator: Bounds, divisor: Bounds) -> Bounds:
-    """The bounds of ``numerator // divisor`` for divisors that are not 0; (None, None) if they may be negative."""
+    """The bounds of ``numerator // divisor`` for nonzero divisors; (None, None) if the divisor may be negative."""
     (low, high), (least, most) = numerator, divisor
     if least is None or least < 0:
         return None, None
@@ -63,7 +63,7 @@ def quotient_bounds(numerator: Bounds, divisor: Bounds) -> Bounds:
 
 
 def extreme_bounds(kind: str, limits: list[Bounds]) -> Bounds:
-    """The bounds of a "min" or "max" (``kind``) of parts; ``limits`` has the bounds of each part."""
+    """The bounds of a "min" or "max" (``kind``) of parts with the bounds ``limits``."""
     # A "min" has a lower bound only if all parts have one, and an upper bound if any part has one. "max" is reversed.
     pick, needs_all = (min, 0) if kind == "min" else (max, 1)
     ends = []
@@ -80,17 +80,19 @@ def _bounds(a: Expr) -> Bounds:
 
 
 class Budget:
-    """One search: ``remaining`` is the number of polynomials that it may still relax, and ``found`` its results."""
+    """The state of one search for a lower bound."""
 
     __slots__ = ("found", "remaining")
 
     def __init__(self) -> None:
+        #: The number of polynomials that may still be relaxed.
         self.remaining = MAX_RELAXED
+        #: Lower bounds.
         self.found: dict[Dim, int | None] = {}
 
 
 def _lower(a: Dim, budget: Budget) -> int | None:
-    """The best lower bound of ``a`` that several methods find, or None."""
+    """The best lower bound of ``a`` from several methods, or None."""
     if isinstance(a, int):
         return a
     if a in budget.found:
@@ -108,12 +110,12 @@ def _lower(a: Dim, budget: Budget) -> int | None:
 
 
 def _is_sum_of_symbols(a: Expr) -> bool:
-    """Whether each term is one symbol or the constant: then the interval gives the best bound."""
+    """Whether each term is one symbol or the constant, so that ``_interval_low`` is exact."""
     return all(not monomial or (len(monomial) == 1 and not monomial[0].parts) for monomial in a.terms)
 
 
 def _interval_low(a: Dim) -> int | None:
-    """The sum of the lower bounds of all terms, or None if a term has none."""
+    """The sum of the lower bounds of all terms; None if a term has none."""
     result = 0
     for monomial, factor in terms_of(a).items():
         low, high = _monomial_bounds(monomial)
@@ -125,7 +127,7 @@ def _interval_low(a: Dim) -> int | None:
 
 
 def _monomial_bounds(monomial: Monomial) -> tuple[float, float]:
-    """The bounds of a product of atoms, infinite where unknown."""
+    """The bounds of a product of atoms; an unknown bound is infinite."""
     if not monomial:
         return 1, 1
     first, *others = [(-inf if a.low is None else a.low, inf if a.high is None else a.high) for a in monomial]
@@ -137,18 +139,15 @@ def _monomial_bounds(monomial: Monomial) -> tuple[float, float]:
 
 
 def _corner(x: float, y: float) -> float:
-    """x * y as an interval bound: 0 * inf is 0, and an integer may be too large to become a float."""
+    """x * y with 0 * inf == 0, also for integers that are too large for a float."""
     if x == 0 or y == 0:
         return 0
     return x * y if abs(x) != inf != abs(y) else inf if (x > 0) == (y > 0) else -inf
 
 
 def _low_without_quotients(a: Expr, budget: Budget) -> int | None:
-    """A lower bound after quotients are replaced by (n - d + 1)/d <= n//d <= n/d, so that common terms cancel.
-
-    Returns None if no quotient can be replaced.
-    """
-    relaxed = {monomial: _relaxable(monomial) for monomial in a.terms}
+    """A lower bound from (n - d + 1)/d <= n//d <= n/d, so that common terms cancel."""
+    relaxed = {monomial: _quotient_in(monomial) for monomial in a.terms}
     divisors = [divisor for _, divisor, _ in relaxed.values()]
     scale = lcm(*divisors)
     if scale == 1:
@@ -162,11 +161,10 @@ def _low_without_quotients(a: Expr, budget: Budget) -> int | None:
     return None if low is None else -(-low // scale)
 
 
-def _relaxable(monomial: Monomial) -> tuple[Dim, int, Monomial]:
-    """The numerator and divisor of the first quotient in a monomial that can be replaced, and the other atoms.
+def _quotient_in(monomial: Monomial) -> tuple[Dim, int, Monomial]:
+    """(numerator, divisor, other atoms) of the first quotient by a number, if no other atom may be negative.
 
-    It can be replaced if its divisor is a number and none of the other atoms can be negative. Without such a quotient,
-    the result is ``(1, 1, monomial)``.
+    Else ``(1, 1, monomial)``.
     """
     for atom in monomial:
         divisor = atom.parts[1] if atom.kind == "//" else None
@@ -177,7 +175,7 @@ def _relaxable(monomial: Monomial) -> tuple[Dim, int, Monomial]:
 
 
 def _low_without_extremes(a: Expr, budget: Budget) -> int | None:
-    """A lower bound from the lower bounds of ``a`` with each part of a "min" or "max" in place of this atom."""
+    """A lower bound from the lower bounds of the ``branches``; None without a "min" or "max"."""
     atom = branching_atom(a)
     if atom is None:
         return None
@@ -189,12 +187,9 @@ def _low_without_extremes(a: Expr, budget: Budget) -> int | None:
 
 
 def _low_above_lower_bounds(a: Expr, _: Budget) -> int | None:
-    """A lower bound after each symbol is replaced by its lower bound plus a symbol with the lower bound 0.
-
-    Returns None if no symbol has a lower bound other than 0.
-    """
-    shifted = any(not atom.parts and atom.low for atom in atoms_of(a))
-    return _interval_low(mapped(a, _shifted, {})) if shifted else None
+    """A lower bound after all symbols are shifted to the lower bound 0."""
+    has_low = any(not atom.parts and atom.low for atom in atoms_of(a))
+    return _interval_low(mapped(a, _shifted, {})) if has_low else None
 
 
 def _shifted(atom: Atom) -> Dim:
@@ -203,12 +198,11 @@ def _shifted(atom: Atom) -> Dim:
 
 
 def branching_atom(a: Expr) -> Atom | None:
-    """The first "min" or "max" that is a term alone; None if there is none, or if all of these have more than
-    MAX_BRANCHING_SIZE atoms together."""
+    """The first "min" or "max" that is a term by itself; None without one, or beyond MAX_BRANCHING_SIZE atoms."""
     found = [monomial[0] for monomial in a.terms if len(monomial) == 1 and monomial[0].kind in ("min", "max")]
     return found[0] if found and sum(atom.size for atom in found) <= MAX_BRANCHING_SIZE else None
 
 
 def branches(a: Expr, atom: Atom) -> list[Dim]:
-    """``a`` once for each part of ``atom``, which is a term alone, with this part in place of ``atom``."""
+    """``a`` with each part of ``atom`` in place of the term ``atom``."""
     return [a + (part - Expr({(atom,): 1})) * a.terms[(atom,)] for part in atom.parts]

@@ -1,4 +1,4 @@
-"""The text of a polynomial: in Python's notation (``text``), and as messages show it (``formatted``)."""
+"""The text of a polynomial, in Python's notation (``text``) or for messages (``formatted``)."""
 
 from __future__ import annotations
 
@@ -8,16 +8,17 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    #: The text of a part of a polynomial.
     Written = Callable[[Dim], str]
 
 
 def text(a: Expr) -> str:
-    """``a`` in Python's notation: terms by falling degree and then by name, the constant last."""
+    """``a`` in Python's notation: terms by falling degree, then by name."""
     return _text(a, str)
 
 
 def formatted(a: Expr) -> str:
-    """``a`` as in ``text``, except that ``max(a, b)*min(a, b, 1)`` is written ``broadcast(a, b)``."""
+    """As ``text``, with ``broadcast(a, b)`` for ``max(a, b)*min(a, b, 1)``."""
     return _text(a, "{}".format)
 
 
@@ -36,10 +37,10 @@ def _text(a: Expr, written: Written) -> str:
 
 
 def _short_text(a: Expr, written: Written) -> str | None:
-    """``n//d`` if ``a`` is a quotient plus a number, ``n % d`` if it is a remainder, else None."""
-    alone = lone_atom(a, "//")
-    if alone:
-        (numerator, divisor), constant = alone[0].parts, alone[1]
+    """``n//d`` for a quotient plus a number, ``n % d`` for a remainder, else None."""
+    found = lone_atom(a, "//")
+    if found:
+        (numerator, divisor), constant = found[0].parts, found[1]
         return quotient_text(numerator + constant * divisor, divisor, written)
     for monomial, factor in a.terms.items():
         if len(monomial) == 1 and monomial[0].kind == "//" and monomial[0].parts[1] == -factor:
@@ -50,7 +51,9 @@ def _short_text(a: Expr, written: Written) -> str | None:
 
 
 def _term_text(monomial: Monomial, factor: int, written: Written) -> str:
-    names = _joined(monomial, written) if written is not str else [_atom_text(atom, written) for atom in monomial]
+    names = (
+        _with_broadcasts(monomial, written) if written is not str else [_atom_text(atom, written) for atom in monomial]
+    )
     if factor == 1 and len(names) == 1:
         return names[0][1:-1] if len(monomial) == 1 and monomial[0].kind == "//" else names[0]
     if factor == -1 and names:
@@ -58,15 +61,15 @@ def _term_text(monomial: Monomial, factor: int, written: Written) -> str:
     return "*".join(names if factor == 1 and names else [str(factor), *names])
 
 
-def _joined(monomial: Monomial, written: Written) -> list[str]:
-    """The texts of the atoms; ``max(a, b)`` and ``min(a, b, 1)`` together become ``broadcast(a, b)``."""
+def _with_broadcasts(monomial: Monomial, written: Written) -> list[str]:
+    """The texts of the atoms, with ``broadcast(a, b)`` for ``max(a, b)`` and ``min(a, b, 1)``."""
     remaining = list(monomial)
     names = []
     for atom in monomial:
         if atom not in remaining:
             continue
         remaining.remove(atom)
-        limit = next((each for each in remaining if _is_limit(each, atom)), None)
+        limit = next((other for other in remaining if _is_limit(other, atom)), None)
         if limit is None:
             names.append(_atom_text(atom, written))
         else:
@@ -89,11 +92,11 @@ def _atom_text(atom: Atom, written: Written) -> str:
 
 def quotient_text(numerator: Dim, divisor: Dim, written: Written = str) -> str:
     """The text of numerator // divisor."""
-    below = written(divisor)
-    bare = isinstance(divisor, int) or below.isidentifier()
-    return f"{_operand_text(numerator, written)}//{below if bare else f'({below})'}"
+    right = written(divisor)
+    is_bare = isinstance(divisor, int) or right.isidentifier()
+    return f"{_operand_text(numerator, written)}//{right if is_bare else f'({right})'}"
 
 
 def _operand_text(a: Dim, written: Written) -> str:
-    """The text of ``a`` as the left operand of // or %, in parentheses if ``a`` is a sum or a quotient."""
+    """The text of ``a`` as the left operand of // or %."""
     return f"({written(a)})" if len(terms_of(a)) > 1 or lone_atom(a, "//") else written(a)

@@ -1,4 +1,4 @@
-"""Integer polynomials over symbols, floor divisions, min and max. Equal polynomials have one canonical form.
+"""Integer polynomials over symbols, floor divisions, min and max, in a canonical form.
 
 An atom is a symbol or an operation such as ``H//2``. A monomial is a product of atoms, and a term is a monomial with
 its coefficient.
@@ -13,12 +13,16 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-#: The largest number of terms, of atoms in a monomial, and of symbols and operations in an atom.
+#: The largest number of terms.
 MAX_TERMS = 64
+
+#: The largest number of atoms in a monomial.
 MAX_DEGREE = 64
+
+#: The largest number of symbols and operations in an atom.
 MAX_ATOM_SIZE = 256
 
-#: The deepest nesting of operations in an atom: its text nests parentheses, and Python parses at most 200 levels.
+#: The deepest nesting of operations in an atom. Python parses at most 200 levels of parentheses.
 MAX_ATOM_DEPTH = 64
 
 #: The largest absolute value of a coefficient.
@@ -27,18 +31,18 @@ MAX_COEFFICIENT = 2**1024
 #: The number of results that each cache keeps.
 MAX_REMEMBERED = 20_000
 
-#: The kind of a symbol for a size that data decide, which may be 0. Sizes of inputs are at least 1.
+#: The kind of a symbol for a size that depends on data, which may be 0. Sizes of inputs are at least 1.
 BY_DATA = "data"
 
 
 class TooComplex(Exception):
-    """An expression exceeds a limit of this arithmetic, such as MAX_TERMS."""
+    """An expression exceeds a limit, such as MAX_TERMS."""
 
 
 class Atom:
     """A symbol (``kind`` is "" or BY_DATA), or the quotient ("//"), "min" or "max" of ``parts``.
 
-    Equal atoms are the same object, because ``_symbol`` and ``operation`` keep every atom.
+    Equal atoms are the same object.
     """
 
     __slots__ = ("degree", "depth", "high", "key", "kind", "low", "name", "parts", "size")
@@ -70,10 +74,10 @@ class Atom:
 
 
 class Expr:
-    """An integer polynomial that is not constant; equal polynomials are equal and hash alike.
+    """An integer polynomial that is not constant.
 
-    ``terms`` maps each monomial, a sorted tuple of atoms, to its coefficient, which is never zero. The operators return
-    an int if the result is constant, and raise TooComplex. ``str`` gives an expression that Python can evaluate.
+    ``terms`` maps monomials, which are sorted tuples of atoms, to nonzero coefficients. The operators return an int if
+    the result is constant, and raise TooComplex. ``str`` returns a Python expression.
     """
 
     __slots__ = ("_hash", "_text", "_formatted", "terms")
@@ -139,7 +143,7 @@ class Expr:
     __repr__ = __str__
 
     def __format__(self, specification: str) -> str:
-        """The text for messages: ``broadcast(a, b)`` for the size that a and b are broadcast to."""
+        """The text for messages, such as ``broadcast(a, b)``."""
         if self._formatted is None:
             from irlint.dims.notation import formatted
 
@@ -158,17 +162,17 @@ _interned: dict[tuple[object, ...], Atom] = {}
 
 
 def symbol(name: str, lower: int = 0, upper: int | None = None, *, by_data: bool = False) -> Dim:
-    """The size called ``name``, a Python identifier. The result is a number if both bounds are equal.
+    """The size with a name, a Python identifier; a number if both bounds are equal.
 
-    With ``by_data``, data decide the size. Every other symbol is a size of an input.
+    ``by_data``: the size depends on data. Other symbols are sizes of inputs.
     """
     return lower if lower == upper else Expr({(_symbol(name, lower, upper, BY_DATA if by_data else ""),): 1})
 
 
 def unused_name(wanted: str, taken: set[str], numbers: dict[str, int]) -> str:
-    """``wanted``, or the first of ``wanted_2``, ``wanted_3`` … that is not in ``taken``; adds the result to ``taken``.
+    """The first of ``wanted``, ``wanted_2``, ``wanted_3`` … that is not in ``taken``; it is added to ``taken``.
 
-    ``numbers`` stores the last number that was used for each name, so that many equal names take linear time.
+    ``numbers`` has the last number of each name, so that many equal names take linear time.
     """
     name, number = wanted, numbers.get(wanted, 1)
     while name in taken:
@@ -180,7 +184,7 @@ def unused_name(wanted: str, taken: set[str], numbers: dict[str, int]) -> str:
 
 
 def floordiv(a: Dim, b: Dim) -> Dim:
-    """The floor of a / b, a polynomial without quotients if b divides a. Raises ZeroDivisionError and TooComplex."""
+    """The floor of a / b. Raises ZeroDivisionError and TooComplex."""
     if isinstance(b, Expr):
         return _floor_by_expr(a, b)
     if isinstance(a, int):
@@ -196,7 +200,7 @@ def _symbol(name: str, low: int, high: int | None, kind: str = "") -> Atom:
 
 
 def operation(kind: str, parts: tuple[Dim, ...]) -> Atom:
-    """The atom of this kind; the caller, ``floordiv`` or ``extreme``, has simplified its parts."""
+    """The atom with this kind and these simplified parts."""
     key = (kind, parts)
     if key not in _interned:
         from irlint.dims.limits import bounds, extreme_bounds, quotient_bounds
@@ -208,7 +212,7 @@ def operation(kind: str, parts: tuple[Dim, ...]) -> Atom:
 
 
 def atom_dim(atom: Atom) -> Expr:
-    """The polynomial that is only ``atom``; raises TooComplex if the atom is too large or too deep."""
+    """The polynomial ``atom``. Raises TooComplex if the atom is too large or too deep."""
     if atom.size > MAX_ATOM_SIZE:
         raise TooComplex(f"{atom.size} symbols and operations in one atom")
     if atom.depth > MAX_ATOM_DEPTH:
@@ -217,7 +221,7 @@ def atom_dim(atom: Atom) -> Expr:
 
 
 def canonical(terms: Terms) -> Dim:
-    """The Dim with these terms, whose coefficients must not be zero. Raises TooComplex."""
+    """The Dim with these terms, which have nonzero coefficients. Raises TooComplex."""
     if len(terms) > MAX_TERMS:
         raise TooComplex(f"{len(terms)} terms")
     if not terms:
@@ -258,7 +262,7 @@ def _monomial(left: Monomial, right: Monomial) -> Monomial:
 
 
 def rank(monomial: Monomial) -> tuple[int, list[object]]:
-    """A sort key for monomials; the leading one, in graded lexicographic order, has the smallest key."""
+    """A sort key for graded lexicographic order; the leading monomial has the smallest key."""
     return -len(monomial), [atom.key for atom in monomial]
 
 
@@ -273,12 +277,12 @@ def without(monomial: Monomial, part: Monomial) -> Monomial | None:
 
 
 def terms_of(a: Dim) -> Terms:
-    """The terms of ``a``: for a number, only the constant term, and none for 0."""
+    """The terms of ``a``; a number other than 0 has only a constant term."""
     return a.terms if isinstance(a, Expr) else {(): a} if a else {}
 
 
 def atoms_of(a: Dim) -> Iterator[Atom]:
-    """The atoms of all terms, with repetitions; atoms inside other atoms are not included."""
+    """The atoms of all terms, with repetitions, without atoms inside other atoms."""
     return (atom for monomial in terms_of(a) for atom in monomial)
 
 
@@ -292,7 +296,7 @@ def _degree(a: Dim) -> int:
 
 
 def lone_atom(a: Dim, kind: str) -> tuple[Atom, int] | None:
-    """The atom and the constant if ``a`` is ``atom + constant`` with an atom of this kind, else None."""
+    """(atom, constant) if ``a`` is ``atom + constant`` with an atom of this kind, else None."""
     if isinstance(a, int):
         return None
     monomials = [monomial for monomial in a.terms if monomial]
@@ -303,9 +307,9 @@ def lone_atom(a: Dim, kind: str) -> tuple[Atom, int] | None:
 
 
 def mapped(a: Dim, replacement: Callable[[Atom], MaybeDim], images: dict[Atom, Dim]) -> Dim:
-    """``a`` with each symbol replaced by what ``replacement`` returns for it, if that is not None.
+    """``a`` with ``replacement(atom)`` for each symbol; None keeps the symbol.
 
-    ``images`` stores the results for atoms; pass {}. Raises TooComplex and ZeroDivisionError.
+    ``images`` is a cache for this replacement; pass {}. Raises TooComplex and ZeroDivisionError.
     """
     if isinstance(a, int):
         return a
@@ -336,10 +340,7 @@ def _image(atom: Atom, replacement: Callable[[Atom], MaybeDim], images: dict[Ato
 
 @lru_cache(MAX_REMEMBERED)
 def _floor_by_int(a: Dim, divisor: int) -> Dim:
-    """The canonical floor of a / divisor for a positive divisor.
-
-    Multiples of the divisor move out of the quotient, common factors cancel, and nested quotients become one.
-    """
+    """The canonical floor of a / divisor for a positive divisor."""
     if divisor == 1:
         return a
     if all(factor < 0 for factor in factors_of(a)):
@@ -353,10 +354,9 @@ def _floor_by_int(a: Dim, divisor: int) -> Dim:
 
 
 def _split(terms: Terms, divisor: int) -> tuple[Terms, Terms]:
-    """``whole`` and ``rest`` with terms == divisor * whole + rest.
+    """(whole, rest) with terms == divisor * whole + rest, and a constant of ``rest`` from 0 to ``divisor - 1``.
 
-    The coefficients of ``rest`` have at most half the absolute value of ``divisor``, or all are positive and below it.
-    The constant of ``rest`` is from 0 to ``divisor - 1``.
+    The other coefficients of ``rest`` have at most half the absolute value of ``divisor``, or are all positive.
     """
     rest = {monomial: factor % divisor for monomial, factor in terms.items() if factor % divisor}
     if any(monomial and 2 * factor <= divisor for monomial, factor in rest.items()):
@@ -379,10 +379,7 @@ def _floor_by_expr(a: Dim, divisor: Expr) -> Dim:
 
 
 def _floor(a: Dim, divisor: Dim) -> Dim:
-    """The floor of a / divisor for operands without common factors; a quotient of a quotient becomes one quotient.
-
-    The result is a number if the bounds of the operands decide it.
-    """
+    """The floor of a / divisor for operands without common factors."""
     from irlint.dims.limits import bounds, quotient_bounds
 
     limits = bounds(divisor)
@@ -397,10 +394,7 @@ def _floor(a: Dim, divisor: Dim) -> Dim:
 
 
 def divided(a: Dim, b: Expr) -> tuple[Dim, Dim]:
-    """``whole`` and ``rest`` with a == b * whole + rest, by polynomial division; ``rest`` is 0 if b divides a.
-
-    Raises TooComplex.
-    """
+    """(whole, rest) with a == b * whole + rest; ``rest`` is 0 if b divides a. Raises TooComplex."""
     leading = min(b.terms, key=rank)
     scale = b.terms[leading]
     work = terms_of(a).copy()
@@ -428,7 +422,7 @@ def divided(a: Dim, b: Expr) -> tuple[Dim, Dim]:
 
 
 def _cancelled(a: Dim, b: Expr) -> tuple[Dim, Dim]:
-    """Both polynomials divided by the number and the atoms that all their terms share."""
+    """Both polynomials, divided by the number and the atoms that all their terms share."""
     monomials = [*b.terms, *terms_of(a)]
     number = gcd(*terms_of(a).values(), *b.terms.values())
     common: Monomial = ()

@@ -23,25 +23,27 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-#: Symbols are split into at most this many residue classes each, and at most MAX_CASES combinations.
+#: A proof splits a symbol into at most this many residue classes.
 MAX_RESIDUES = 64
+
+#: A proof examines at most this many combinations of residue classes.
 MAX_CASES = 256
 
 
 @lru_cache(MAX_REMEMBERED)
 def vanishes(a: Dim) -> bool | None:
     """True if ``a`` is 0 for all sizes, False if it is 0 for none, None if neither is proven."""
-    verdict = _vanishes_plainly(a)
+    verdict = _vanishes_by_bounds(a)
     if verdict is not None or isinstance(a, int):
         return verdict
     atom = branching_atom(a)
-    verdicts = map(vanishes, branches(a, atom)) if atom else map(_vanishes_plainly, _residue_cases(a))
+    verdicts = map(vanishes, branches(a, atom)) if atom else map(_vanishes_by_bounds, _residue_cases(a))
     first = next(verdicts, None)
     return first if first is not None and all(verdict is first for verdict in verdicts) else None
 
 
-def _vanishes_plainly(a: Dim) -> bool | None:
-    """As ``vanishes``, from the coefficients and the bounds alone."""
+def _vanishes_by_bounds(a: Dim) -> bool | None:
+    """``vanishes``, from the coefficients and the bounds."""
     if isinstance(a, int):
         return a == 0
     if a.terms.get((), 0) % gcd(*factors_of(a)):
@@ -53,9 +55,9 @@ def _vanishes_plainly(a: Dim) -> bool | None:
 
 
 def _residue_cases(a: Expr) -> Iterator[Dim]:
-    """``a`` with symbols inside quotients replaced by L*k + r, once for every r from 0 to L - 1.
+    """``a`` with symbols inside quotients replaced by L*k + r, for all r from 0 to L - 1.
 
-    L is a number for each symbol for which the quotients become polynomials in k. Nothing if L is too large.
+    L is the period of the symbol: the quotients become polynomials in k.
     """
     periods: dict[Atom, int] = {}
     _note_periods(a, 1, periods)
@@ -83,7 +85,7 @@ def _split_cases(a: Dim, chosen: list[tuple[Atom, int]]) -> Iterator[Dim]:
 
 
 def _note_periods(a: Dim, period: int, periods: dict[Atom, int]) -> None:
-    """Stores in ``periods``, for each symbol inside quotients, a multiple of the product of the divisors around it."""
+    """Adds the periods of symbols inside quotients: multiples of the divisors around them."""
     for atom in atoms_of(a):
         if period > 1 and not atom.parts:
             periods[atom] = lcm(periods.get(atom, 1), period)
@@ -93,13 +95,10 @@ def _note_periods(a: Dim, period: int, periods: dict[Atom, int]) -> None:
 
 
 def raised(atom: Atom) -> Dim:
-    """The symbol ``atom`` with the lower bound 1, or with its own if that is higher."""
+    """The symbol ``atom`` with a lower bound of at least 1."""
     return symbol(atom.name, max(atom.low or 0, 1), atom.high)
 
 
 def fed(a: MaybeDim) -> MaybeDim:
-    """``a`` with lower bounds of at least 1 for sizes of inputs; sizes that data decide keep their bounds.
-
-    Raises TooComplex.
-    """
+    """``a`` with a lower bound of at least 1 for each size of an input. Raises TooComplex."""
     return None if a is None else mapped(a, lambda atom: None if atom.kind == BY_DATA else raised(atom), {})

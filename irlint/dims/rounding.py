@@ -1,4 +1,4 @@
-"""The text of large sizes for people: three digits and a suffix (``4.13G``), the largest terms first."""
+"""The text of large sizes: three digits and a suffix (``4.13G``), the largest terms first."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from contextlib import suppress
 from irlint.dims import evaluated, symbols
 from irlint.dims.polynomials import Dim, Expr, Monomial, canonical, lone_atom, terms_of
 
-#: The size that ``magnitude`` first puts in place of every symbol.
+#: The size of every symbol in ``magnitude``.
 TYPICAL = 64
 
 #: At most this many terms of a sum are shown.
@@ -21,10 +21,9 @@ SUFFIXES = ("", "K", "M", "G", "T", "P", "E")
 
 
 def magnitude(size: Dim) -> int:
-    """The value of ``size`` if every symbol is 64, to sort expressions by size.
+    """The value of ``size`` for symbols of 64, to sort expressions. If a divisor is 0, symbols are 65, else 1.
 
-    If a divisor is then 0, every symbol is 65, and if a divisor is still 0, every symbol is 1. The result is 0 if a
-    divisor is 0 in each of these cases.
+    0 if a divisor is 0 in each case.
     """
     for typical in (TYPICAL, TYPICAL + 1, 1):
         with suppress(ZeroDivisionError):
@@ -33,7 +32,7 @@ def magnitude(size: Dim) -> int:
 
 
 def figure(count: int) -> str:
-    """``4.13G`` for 4130000000: three digits and a suffix; numbers below 10,000 are exact."""
+    """``4.13G`` for 4130000000: three digits and a suffix. Numbers below 10,000 are exact."""
     if count < 0:
         return f"-{figure(-count)}"
     if count < 10_000:
@@ -46,16 +45,13 @@ def figure(count: int) -> str:
 
 
 def rounded(size: Dim) -> str:
-    """A size as a text with rounded coefficients, the largest terms first.
-
-    After MOST_TERMS terms, only the number of smaller terms is shown; a maximum shows MOST_SIZES sizes.
-    """
+    """A size with rounded coefficients: its MOST_TERMS largest terms, or the MOST_SIZES largest sizes of a maximum."""
     if isinstance(size, int):
         return figure(size)
     terms = terms_of(size).items()
-    alone = lone_atom(size, "max")
-    if alone is not None and alone[1] == 0:
-        sizes = sorted(alone[0].parts, key=magnitude, reverse=True)
+    maximum = lone_atom(size, "max")
+    if maximum is not None and maximum[1] == 0:
+        sizes = sorted(maximum[0].parts, key=magnitude, reverse=True)
         others = (
             [f"{len(sizes) - MOST_SIZES} others"] if len(sizes) > MOST_SIZES + 1 else map(rounded, sizes[MOST_SIZES:])
         )
@@ -73,5 +69,5 @@ def _term(monomial: Monomial, factor: int) -> str:
     name = str(Expr({monomial: 1}))
     if factor == 1:
         return name
-    alone = len(monomial) == 1 and monomial[0].kind == "//"
-    return f"{figure(factor)}*({name})" if alone else f"{figure(factor)}*{name}"
+    is_quotient = len(monomial) == 1 and monomial[0].kind == "//"
+    return f"{figure(factor)}*({name})" if is_quotient else f"{figure(factor)}*{name}"

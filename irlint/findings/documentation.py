@@ -16,10 +16,8 @@ def url(code: str) -> str:
 
 @cache
 def address() -> str:
-    """The address of the documentation in the metadata of the installed package, without a slash at its end, or "".
-
-    The file is read directly, because importing ``importlib.metadata`` takes a third of the time of a small check.
-    """
+    """The address of the documentation in the package's metadata, without a slash at its end, or ""."""
+    # Importing importlib.metadata takes a third of the time of a small check.
     import os
     import sys
 
@@ -35,7 +33,6 @@ def address() -> str:
 
 
 def _address_in(metadata: str) -> str:
-    """The address of the documentation in the fields of a METADATA file, which end at a blank line; or ""."""
     for line in metadata.splitlines():
         field, _, text = line.partition(":")
         if not line:

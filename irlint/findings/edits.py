@@ -1,4 +1,4 @@
-"""An edit is one change of a model as data, such as another attribute, another input or a removed node."""
+"""Edits: changes of a model as data, such as another attribute, another input or a removed node."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from irlint.records import record
 if TYPE_CHECKING:
     from irlint.findings.report import Report
 
-#: ``safe``: for every input that ran before, the model gives the same outputs bit for bit.
+#: ``safe``: the model gives the same outputs, bit for bit, for every input that it accepted before.
 Applicability = Literal["safe", "unsafe"]
 
-#: The part of a model that an edit changes. ``attribute`` is an attribute of a node. ``entries``, ``shape`` and
-#: ``type`` are the elements, shape and element type of a constant or declaration. ``layer``, ``port``, ``port_map`` and
-#: ``back_edges`` are XML attributes of an IR layer, of its ports, and of the entries of its port map and back edges.
+#: The part of a model that an edit changes. ``entries``, ``shape`` and ``type`` belong to a constant or declaration.
+#: ``layer``, ``port``, ``port_map`` and ``back_edges`` are XML attributes of an IR layer, of its ports, and of the
+#: entries of its port map and back edges.
 Of = Literal[
     "node",
     "input",
@@ -39,11 +39,8 @@ Of = Literal[
     "back_edges",
 ]
 
-#: A message has the full text of at most this many edits.
-_SHOWN = 3
-
-#: The number of edits that swap two inputs.
-_PAIR = 2
+#: A message has the text of at most this many edits.
+_MOST_SHOWN = 3
 
 #: The kinds of edits, as in ``check --format json``.
 Kind = Literal[
@@ -53,38 +50,36 @@ Kind = Literal[
 
 @record
 class Edit:
-    """One change of a model, in the graph with the path ``graph`` ("" for the main graph).
-
-    ``node`` is the changed node, ``index`` its index in the graph, ``op`` its operator, ``layer`` the id of an IR
-    layer, and ``input`` the index of one of its inputs, or of an entry of its port map. ``name`` is the name of the
-    changed part. ``value`` is the new value of this part: an attribute, all entries of a constant, the name of a
-    connected value ("" for none), a shape, an element type, a name, a version, or the attributes of an inserted node
-    as pairs. ``before`` is the old value, or None if it is not known. An edit of kind ``attribute`` with the value None
-    removes the attribute.
-
-    An edit of a declaration has the new ``shape`` and ``dtype``; ``input`` or the name of the value identifies the
-    declaration. An entry of ``shape`` is a number or the name of a size; "" keeps the declared size, and None allows
-    any size. ``inputs`` are the names of additional inputs of an inserted node. ``order`` lists the old indices of the
-    nodes in the new order, or the axes of a constant that is transposed. ``called`` is how texts call the changed
-    value, if that is not its name. Two edits with ``swaps`` exchange two inputs of a node, or two ids of a port map.
-    """
+    """One change of a model."""
 
     kind: Kind
     of: Of = "node"
+    #: The path of the graph, "" for the main graph.
     graph: str = ""
     node: str = ""
     index: int | None = None
+    #: The name of the changed part.
     name: str = ""
+    #: The new value: an attribute (None removes it), all entries of a constant, the name of a connected value ("" for
+    #: none), a shape, an element type, a name, a version, or the attributes of an inserted node as pairs.
     value: Any = None
+    #: The old indices of the nodes in the new order, or the permutation of a transposed constant's axes.
     order: tuple[int, ...] = ()
+    #: The index of an input of the node, or of an entry of its port map.
     input: int | None = None
     op: str = ""
+    #: The id of an IR layer.
     layer: str = ""
+    #: The old value, or None if it is unknown.
     before: Any = None
+    #: What messages call the value, if not ``name``.
     called: str = ""
+    #: Whether this is one of two edits that exchange two inputs of a node, or two ids of a port map.
     swaps: bool = False
+    #: The new dims of a declaration: a number or a symbol, "" for the declared dim, None for any dim.
     shape: tuple[Any, ...] | None = None
     dtype: str = ""
+    #: The names of additional inputs of an inserted node.
     inputs: tuple[str, ...] = ()
 
     @property
@@ -93,14 +88,14 @@ class Edit:
         return self.text_at(None)
 
     def text_at(self, node: int | None) -> str:
-        """The edit as an imperative, with its node unless this is the node with index ``node`` in the main graph."""
+        """The edit as an imperative; the text names its node, unless this is node ``node`` of the main graph."""
         text = _TEXTS[self.kind](self)
         here = self.index is None or (self.index == node and not self.graph)
         return text if here or not self.op else f"{text} in {self.place}"
 
     @property
     def place(self) -> str:
-        """The node as texts write it: ``Gemm[12]``, or ``MatMul (layer 7)``."""
+        """The node in a message: ``Gemm[12]``, or ``MatMul (layer 7)``."""
         return f"{self.op} (layer {self.layer})" if self.layer else f"{self.op}[{self.index}]"
 
     def as_dict(self) -> dict[str, Any]:
@@ -110,12 +105,12 @@ class Edit:
         input = {"input": self.input} if self.input is not None else {}
         value = self.order or (dict(self.value) if (self.kind, self.of) == ("insert", "node") else self.value)
         value = list(value) if isinstance(value, tuple) else value
-        given = {} if value is None else {"value": value}
+        stated = {} if value is None else {"value": value}
         shape = {"shape": list(self.shape)} if self.shape is not None else {}
         dtype = {"dtype": self.dtype} if self.dtype else {}
         inputs = {"inputs": list(self.inputs)} if self.inputs else {}
         where = {"kind": self.kind, "of": self.of, "graph": self.graph, **node, **name, **input}
-        return {**where, **given, **shape, **dtype, **inputs}
+        return {**where, **stated, **shape, **dtype, **inputs}
 
 
 @record
@@ -131,13 +126,11 @@ class Replacement:
 
 @record
 class Fix:
-    """Edits that fix a finding when they are applied in this order.
-
-    ``replacements`` are the same changes in the text of the document, for formats that are text.
-    """
+    """Edits that, applied in this order, fix a finding."""
 
     edits: tuple[Edit, ...]
     applicability: Applicability = "safe"
+    #: The same changes as changes of the text, for formats that are text.
     replacements: tuple[Replacement, ...] = ()
 
     @property
@@ -156,7 +149,7 @@ class Fix:
 
 @record(eq=False)
 class Fixed:
-    """A model after its fixes: its bytes, the applied edits, and the report on the remaining findings."""
+    """A fixed model: its bytes, the applied edits, and the report on the remaining findings."""
 
     data: bytes
     edits: tuple[Edit, ...]
@@ -164,44 +157,36 @@ class Fixed:
 
 
 def message(edits: Sequence[Edit], node: int | None = None) -> str:
-    """Edits as one imperative, with their nodes unless these are the node with index ``node``.
-
-    Of more than _SHOWN edits, the text has the first edit and the number of the others.
-    """
+    """Edits as one imperative; the text names their nodes, unless these are node ``node`` of the main graph."""
     first = edits[0]
-    if _is_swap(edits):
+    if len(edits) == 2 and all(edit.swaps for edit in edits):
         where = "" if first.index == node else f" in {first.place}"
         if first.of == "port_map":
             return f"swap {first.name} {first.before} and {first.value} in the port map{where}"
         return f"swap inputs {first.input} and {edits[1].input}{where}"
-    if len(edits) <= _SHOWN and all(
+    if len(edits) <= _MOST_SHOWN and all(
         edit.kind == first.kind == "attribute" and edit.of == "node" and edit.index == first.index for edit in edits
     ):
         pairs = listed([written(edit.name, edit.value, edit.layer) for edit in edits])
         return f"set {pairs}" + ("" if first.index == node or not first.op else f" in {first.place}")
-    if len(edits) > 1 and all(edit.kind == "constant" and _changed(edit) == _changed(first) for edit in edits):
+    if len(edits) > 1 and all(edit.kind == "constant" and _difference(edit) == _difference(first) for edit in edits):
         others = [edit.called or f"`{edit.name}`" for edit in edits[1:]]
-        named = listed(others) if len(others) <= _SHOWN else counted(len(others), "more constant")
-        return f"{first.text_at(node)}, and likewise in {named}"
-    if len(edits) <= _SHOWN:
+        rest = listed(others) if len(others) <= _MOST_SHOWN else counted(len(others), "more constant")
+        return f"{first.text_at(node)}, and likewise in {rest}"
+    if len(edits) <= _MOST_SHOWN:
         return ", and ".join(edit.text_at(node) for edit in edits)
     like = " like it" if all((edit.kind, edit.of) == (first.kind, first.of) for edit in edits) else ""
     return f"{first.text_at(node)}, and {counted(len(edits) - 1, 'more edit')}{like}"
 
 
-def _changed(edit: Edit) -> object:
-    """The pairs of old and new entries that differ; for another type, shape or number of entries, the new value."""
+def _difference(edit: Edit) -> object:
+    """The changed entries as pairs (old, new); the new value for other changes."""
     if edit.of != "entries" or len(edit.before or ()) != len(edit.value):
         return edit.value
     return {(one, other) for one, other in zip(edit.before, edit.value) if one != other}
 
 
-def _is_swap(edits: Sequence[Edit]) -> bool:
-    """Whether two edits exchange two inputs of one node, or two ids in its port map."""
-    return len(edits) == _PAIR and all(edit.swaps for edit in edits)
-
-
-# --- words ------------------------------------------------------------------------------------------------------------
+# --- the texts of edits -----------------------------------------------------------------------------------------------
 
 
 def _attribute(edit: Edit) -> str:
@@ -217,7 +202,7 @@ def _attribute(edit: Edit) -> str:
 
 
 def written(name: str, value: object, layer: str = "") -> str:
-    """An attribute in the syntax of its format: ```axis = 1```, or ``axis="1"`` for a ``layer`` of an IR."""
+    """An attribute in the syntax of its format: ```axis = 1```, or ``axis="1"`` with the id of a ``layer``."""
     if layer:
         text = ",".join(map(str, value)) if isinstance(value, (tuple, list)) else str(value)
         return f'{name}="{text.lower() if isinstance(value, bool) else text}"'
@@ -235,7 +220,7 @@ def _constant(edit: Edit) -> str:
     called = edit.called or f"`{edit.name}`"
     if edit.of == "type":
         return f"store constant {called} as {edit.value}"
-    before, after = _plain(edit.before or ()), _plain(edit.value)
+    before, after = _shortest(edit.before or ()), _shortest(edit.value)
     differing = [at for at, (one, other) in enumerate(zip(before, after)) if one != other]
     if edit.order:
         return f"transpose constant {called} with {edit.order}, from {before} to {after}"
@@ -251,9 +236,9 @@ def _constant(edit: Edit) -> str:
     return f"change {before[differing[0]]} to {after[differing[0]]} in constant {called}{where}"
 
 
-def _plain(values: Iterable[Any]) -> list[Any]:
-    """Numbers in their shortest form: 2 for 2.0."""
-    return [int(each) if isinstance(each, float) and each.is_integer() else each for each in values]
+def _shortest(values: Iterable[Any]) -> list[Any]:
+    """The values, with 2 for 2.0."""
+    return [int(value) if isinstance(value, float) and value.is_integer() else value for value in values]
 
 
 def _declaration(edit: Edit) -> str:
@@ -275,10 +260,10 @@ def _inserted(edit: Edit) -> str:
     others = [f"`{name}` as input {at}" for at, name in enumerate(edit.inputs, 1)]
     joins = bool(edit.inputs and edit.called)
     stated = [*(written(name, value, edit.layer) for name, value in edit.value), *(() if joins else others)]
-    given = f" with {listed(stated)}" if stated else ""
-    given += f" of {edit.called}" if joins else ""
+    details = f" with {listed(stated)}" if stated else ""
+    details += f" of {edit.called}" if joins else ""
     of = f", {edit.called}," if edit.called and not joins else ""
-    return f"insert {article} {edit.name}{given} before input {edit.input}{of}".rstrip(",")
+    return f"insert {article} {edit.name}{details} before input {edit.input}{of}".rstrip(",")
 
 
 def _renamed(edit: Edit) -> str:

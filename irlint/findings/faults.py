@@ -7,10 +7,10 @@ from irlint.records import record
 
 
 class Severity:
-    """The severity of a finding; the page `report` of the guide defines the three.
+    """The severity of a finding, as the page `report` of the guide defines it.
 
-    ``Severity("error")`` is ERROR; a text that is no severity raises ValueError. The class imitates ``enum.Enum``,
-    whose import takes a tenth of the time of a small check.
+    ``Severity("error")`` is ERROR; another text raises ValueError. This is no Enum, because importing ``enum`` takes a
+    tenth of the time of a small check.
     """
 
     __slots__ = ("rank", "value")
@@ -38,10 +38,10 @@ _SEVERITIES: dict[str, Severity] = {}
 
 
 def _severity(value: str, rank: int) -> Severity:
-    made = object.__new__(Severity)
-    made.value, made.rank = value, rank
-    _SEVERITIES[value] = made
-    return made
+    severity = object.__new__(Severity)
+    severity.value, severity.rank = value, rank
+    _SEVERITIES[value] = severity
+    return severity
 
 
 Severity.ERROR, Severity.WARNING, Severity.NOTE = _severity("error", 2), _severity("warning", 1), _severity("note", 0)
@@ -70,81 +70,71 @@ FAMILIES = (
     "hygiene",
 )
 
-#: Every rule by its code. A rule is added when its module is imported.
+#: The rules of imported modules, by their codes.
 RULES: dict[str, Rule] = {}
 
-#: Which other faults may follow from a fault; see Rule.
+#: How faults of a rule cause other faults, or follow from them:
+#: ``wiring``, ``edge`` (without a source): inputs of nodes have no value.
+#: ``attribute``: any fault of the node may follow.
+#: ``opset``: faults in the names, inputs and attributes of the nodes may follow.
+#: ``declaration``: errors of the nodes that use the value may follow.
+#: ``size`` (one name for two sizes): requirements on the inputs may follow.
+#: ``given`` (in values beside the file): reported before other faults.
+#: ``absence``, ``undefined``: follow from faults elsewhere in the graph.
 Role = Literal["", "wiring", "edge", "attribute", "absence", "undefined", "opset", "declaration", "given", "size"]
 
-#: The places of a fault for which a runtime may refuse the model when it loads the model:
+#: The places of a fault:
 #: ``live``: nodes that run, or may run.
-#: ``dead``: a body that never runs because of a constant or a size.
-#: ``dead by size``: a body that never runs because of a size, not of a constant. ONNX Runtime removes the other bodies
-#: that never run before it looks up kernels.
-#: ``dead if sized``: as ``dead by size``, in models where the runtime knows this size when it loads the model.
-#: ``as declared``: the body of a loop, inferred with the sizes that the inputs of the body declare.
+#: ``dead``: a body that never runs.
+#: ``dead by size``: a body that never runs because of a size. ONNX Runtime removes only other dead bodies.
+#: ``dead if sized``: as ``dead by size``, if the runtime knows the size when it loads the model.
+#: ``as declared``: the body of a loop, inferred with the declared sizes of its inputs.
 #: ``unused constant``: a constant that nothing uses.
 Where = Literal["live", "dead", "dead by size", "dead if sized", "as declared", "unused constant"]
 
-#: What a runtime does with a model before the first run.
+#: The stages of a model before its first run.
 Stage = Literal["load", "compile"]
 
-#: The families of rules about operators and their results. Runtimes do not check such rules in functions that nothing
-#: calls.
+#: The families of rules that runtimes do not check in functions that nothing calls.
 OF_OPERATORS = ("broadcasting", "shapes", "element-types", "operators")
 
 
 @record
 class Refusal:
-    """A runtime that refuses to load a model with a fault of a rule, if the fault is in one of the places ``where``.
+    """A runtime that refuses to load a model with a fault of a rule in one of these places."""
 
-    ``runtime`` is the name of the runtime's module in ``targets``. OpenVINO has a module for ONNX models and one for
-    IRs.
-    """
-
+    #: The runtime's module in ``targets``. OpenVINO has one for ONNX models and one for IRs.
     runtime: str
     where: tuple[Where, ...]
 
 
 def refused(runtime: str, *where: Where) -> Refusal:
-    """The refusal by a runtime of faults in these places, by default in live nodes."""
+    """The refusal by a runtime of a fault in these places, by default in live nodes."""
     return Refusal(runtime, where or ("live",))
 
 
 @record
 class Rule:
-    """A rule and its page.
-
-    ``summary`` states the defect in one sentence, ``why`` its consequences, and ``fix`` the remedy. ``bad`` is an
-    example that breaks the rule, and ``good`` is an example that keeps it, in ONNX's text syntax or IR XML.
-
-    ``role`` states which other faults may follow from a fault of this rule. A fault in the ``wiring``, or an ``edge``
-    without a source, leaves inputs without a value. An ``attribute`` may cause any fault of its node. An ``opset`` may
-    cause faults in the names, inputs and attributes of its nodes. A wrong ``declaration`` may cause errors of the nodes
-    that use it. An ``absence`` and an ``undefined`` name follow from faults elsewhere in the graph. A fault in values
-    that the user has ``given`` beside the file is reported first. If one name is used for two sizes (``size``),
-    requirements on the inputs may follow.
-
-    ``severity`` applies to live nodes. ``refused`` lists the runtimes that refuse to load a model with a fault of this
-    rule, with the places. If a format has ``errors_are_refused``, its runtimes refuse every model with an error;
-    ``accepted`` lists the runtimes that nevertheless load some models with an error of this rule. ``uncalled`` states
-    whether a fault in a function that nothing calls counts (None: the family of the rule decides).
-    ``inference.levels`` computes the severity of a finding from these fields. If the rule is ``fixable``, some of its
-    faults have a safe fix.
-    """
+    """A rule and its page. ``inference.levels`` computes the severity of a finding from the rule and the place."""
 
     code: str
     name: str
+    #: The severity in live nodes.
     severity: Severity
     summary: str
     why: str = ""
     fix: str = ""
+    #: Examples with and without the defect, in ONNX's text syntax or IR XML.
     bad: str = ""
     good: str = ""
     role: Role = ""
+    #: The runtimes that refuse to load a model with such a fault.
     refused: tuple[Refusal, ...] = ()
+    #: The runtimes that load some models with such an error, although their format has ``errors_are_refused``.
     accepted: tuple[str, ...] = ()
+    #: Whether a fault in a function that nothing calls counts; None: the family of the rule decides.
     uncalled: bool | None = None
+    #: Whether some faults have a safe fix.
     fixable: bool = False
 
     def __post_init__(self) -> None:
@@ -157,7 +147,7 @@ class Rule:
 
     @property
     def family(self) -> str:
-        """The subject of the rule, from ``FAMILIES``."""
+        """The subject of the rule, one of ``FAMILIES``."""
         return FAMILIES[int(self.code[3])]
 
     @property
@@ -167,11 +157,11 @@ class Rule:
 
     def is_refused(self, runtime: str, where: Where = "live") -> bool:
         """Whether a runtime refuses to load a model with a fault of this rule at this place."""
-        return any(each.runtime == runtime and where in each.where for each in self.refused)
+        return any(refusal.runtime == runtime and where in refusal.where for refusal in self.refused)
 
     @property
     def advice(self) -> str:
-        """``fix`` in the form of a help: in lower case and without a full stop."""
+        """``fix`` as a help: in lower case and without a full stop."""
         return f"{self.fix[:1].lower()}{self.fix[1:]}".removesuffix(".")
 
     def fault(self, message: str, **details: Any) -> Fault:
@@ -182,13 +172,12 @@ class Rule:
 #: Messages and helps with more characters are shortened.
 LONGEST = 600
 
-
 #: A shortened list shows this many entries.
 SHOWN_ENTRIES = 8
 
 
 def shortened(text: str) -> str:
-    """A text with shortened lists and, if it then has more than LONGEST characters, without its middle."""
+    """A text with shortened lists, and without its middle if it still has more than LONGEST characters."""
     parts = text.split("]")
     for index, part in enumerate(parts):
         before, bracket, inside = part.rpartition("[")
@@ -203,19 +192,20 @@ def shortened(text: str) -> str:
 
 
 class Fault(Exception):
-    """One violation of a rule, without its place.
+    """One violation of a rule, without the graph and the node.
 
-    ``message`` states the fact and the expectation, with numbers, axes and input indices, and ``help`` the remedy.
-    ``input`` is the index of the input at fault, and ``attribute`` the name of the attribute at fault. ``marks`` are
-    the axes at fault as pairs of an input index and an axis. ``aligned`` states whether the snippet aligns shapes at
-    their last axes (``right``) or first axes (``left``); ``remark`` is a text below the marks, and ``notes`` are lines
-    below the snippet. ``severity`` and ``role`` override those of the rule.
-
-    ``loses`` is the number of values that the fault leaves undefined. ``place`` is the position in the document; None
-    is the position of the attribute or the node. ``intended`` is the name or opset that was probably intended.
-    ``stage`` is the latest stage at which the runtime refuses the model; a compiler examines only nodes whose elements
-    are needed. ``refused`` is True if the runtime of the format refuses every model with this fault, although it loads
-    some models with other faults of the rule.
+    - ``message``: the fact and the expectation, with numbers, axes and input indices.
+    - ``input``, ``attribute``: the index of the input, and the name of the attribute at fault.
+    - ``marks``: the axes at fault, as (input, axis).
+    - ``aligned``: the snippet aligns shapes at their last axes (``right``) or first axes (``left``).
+    - ``remark``: a text below the marks.
+    - ``notes``: lines below the snippet.
+    - ``severity``, ``role``: by default those of the rule.
+    - ``loses``: the number of values that the fault leaves undefined.
+    - ``place``: the position in the document; None for the position of the attribute or of the node.
+    - ``stage``: the stage at which the runtime refuses the model.
+    - ``intended``: the name or opset that was probably intended.
+    - ``refused``: the format's own runtime refuses every model with this fault, despite ``accepted`` of the rule.
     """
 
     def __init__(
@@ -260,7 +250,7 @@ class Fault(Exception):
         return Fault(**{**self.__dict__, **details})
 
     def at_most(self, severity: Severity) -> Fault:
-        """The fault, with this severity if its own severity is higher."""
+        """The fault with a severity of at most ``severity``."""
         return self if self.severity.rank <= severity.rank else self.lowered(severity)
 
     def lowered(self, severity: Severity) -> Fault:

@@ -12,10 +12,9 @@ from irlint.records import record, replaced
 if TYPE_CHECKING:
     from irlint.findings.edits import Fix
 
-#: The rule families for which reports show both the tried fix and the advice of the rule: a user may want to change a
-#: declaration, or to convert a value.
-DECLARED = "declarations"
-BOTH = ("element-types", DECLARED)
+#: The rule families for which reports show the tried fix and also the help.
+DECLARATIONS = "declarations"
+WITH_BOTH_HELPS = ("element-types", DECLARATIONS)
 
 
 @record
@@ -29,16 +28,14 @@ class Related:
 
 @record
 class Operand:
-    """An input of the node of a finding.
-
-    ``shape`` is as in ``irlint shapes``. ``producer`` is the node that computes the input, or None. ``axes`` are the
-    axes at fault.
-    """
+    """An input of the node of a finding."""
 
     input: int
     name: str
     dtype: str | None = None
+    #: As in ``irlint shapes``.
     shape: tuple[int | str | None, ...] | None = None
+    #: The node that computes the input.
     producer: str | None = None
     axes: tuple[int, ...] = ()
 
@@ -56,14 +53,7 @@ class Operand:
 
 @record
 class Finding:
-    """A fault with its place in a file; ``detail`` is plain data for the snippet of the text report.
-
-    ``because`` is the fingerprint of the finding from which this finding follows, "" for a root. In a folded report,
-    ``following`` has the findings that follow from this finding. ``target`` is the runtime release that the finding is
-    about, or "". ``index`` is the index of the node in its graph. ``axis`` is the first axis at fault of the input at
-    fault. ``end_line`` and ``end_column`` are the exclusive end of the place. ``suggestion`` is the text of a tried
-    fix, such as ``set `axis = 1` ``, and ``fix`` has its edits.
-    """
+    """A fault with its place in a file."""
 
     path: str
     rule: Rule
@@ -80,15 +70,22 @@ class Finding:
     column: int | None = None
     related: tuple[Related, ...] = ()
     fingerprint: str = ""
+    #: Plain data for the snippet of the text report.
     detail: Any = None
+    #: The fingerprint of the finding that causes this one; "" for a root.
     because: str = ""
+    #: In a folded report, the findings that follow from this one.
     following: tuple[Finding, ...] = ()
+    #: The release of a runtime, for a finding about a target.
     target: str = ""
     index: int | None = None
+    #: The first axis at fault of ``input``.
     axis: int | None = None
     operands: tuple[Operand, ...] = ()
+    #: The exclusive end of the place.
     end_line: int | None = None
     end_column: int | None = None
+    #: The text of a tried fix, such as ``set `axis = 1` ``.
     suggestion: str = ""
     fix: Fix | None = None
 
@@ -100,12 +97,13 @@ class Finding:
 
     @property
     def helps(self) -> tuple[str, ...]:
-        """The tried fix if there is one, else the help of the fault.
+        """The tried fix if there is one, else the help; both for the families in WITH_BOTH_HELPS.
 
-        For the families in BOTH, the tried fix and then the help, except for an error about a declaration.
+        An error about a declaration has only one of them.
         """
-        both = self.rule.family in BOTH and not (self.rule.family == DECLARED and self.severity is Severity.ERROR)
-        return tuple(each for each in (self.suggestion, self.help if both or not self.suggestion else "") if each)
+        is_wrong_declaration = self.rule.family == DECLARATIONS and self.severity is Severity.ERROR
+        both = self.rule.family in WITH_BOTH_HELPS and not is_wrong_declaration
+        return tuple(filter(None, (self.suggestion, self.help if both or not self.suggestion else "")))
 
     def as_dict(self) -> dict[str, Any]:
         """The finding as ``check --format json`` prints it."""
@@ -133,7 +131,7 @@ class Finding:
             **({"target": self.target} if self.target else {}),
             **({"index": self.index} if self.index is not None else {}),
             **({"axis": self.axis} if self.axis is not None else {}),
-            **({"operands": [each.as_dict() for each in self.operands]} if self.operands else {}),
+            **({"operands": [operand.as_dict() for operand in self.operands]} if self.operands else {}),
             **({"end_line": self.end_line, "end_column": self.end_column} if self.end_line is not None else {}),
             **({"lever": self.suggestion} if self.suggestion else {}),
             **({"fix": self.fix.as_dict()} if self.fix is not None else {}),
@@ -142,68 +140,68 @@ class Finding:
 
 
 def with_roots(findings: Iterable[Finding]) -> list[Finding]:
-    """The findings, where each finding becomes a root if the finding from which it follows is not in the list."""
-    listed = list(findings)
-    reported = {(finding.path, finding.fingerprint) for finding in listed}
+    """The findings; a finding becomes a root if its cause is not among them."""
+    findings = list(findings)
+    places = {(finding.path, finding.fingerprint) for finding in findings}
     return [
-        replaced(each, because="") if each.because and (each.path, each.because) not in reported else each
-        for each in listed
+        replaced(finding, because="") if finding.because and (finding.path, finding.because) not in places else finding
+        for finding in findings
     ]
 
 
 @record
 class Silenced:
-    """A finding that is not reported.
-
-    ``by`` is ``model`` if the model lists the rule to ignore, ``configuration`` if the configuration suppresses the
-    finding, and ``baseline`` if the baseline contains it. ``reason`` is the reason of the suppression, or "".
-    """
+    """A finding that is not reported."""
 
     finding: Finding
+    #: What suppresses the finding: ``model``, ``configuration`` or ``baseline``.
     by: str
+    #: The reason of the suppression, or "".
     reason: str = ""
 
 
-#: The counts that a summary has beside the severities, if they are not 0.
+#: The counts that a summary has beside the severities; counts of 0 are omitted.
 COUNTED = ("following", "suppressed", "hidden", "errors_hidden")
 
-#: Why a Git LFS pointer is skipped when the configuration allows that.
+#: Why a Git LFS pointer is skipped.
 POINTER_SKIPPED = "a Git LFS pointer: the model itself has not been fetched"
 
 
 @record
 class CheckedFile:
-    """One file of a run; ``status`` is ``checked``, ``unreadable`` or ``skipped`` (with a ``reason``).
-
-    ``suppressed`` is the number of suppressed findings, and ``used`` has the indices of the suppressions that matched.
-    ``hidden`` has the code and fingerprint of each finding that the baseline hides. ``errors_hidden`` is the number of
-    errors that the configuration hides or lowers. ``notices`` are messages for the user. ``missing`` are the names in
-    ``--shape`` or in the configuration that are no inputs of the model.
-
-    ``silenced`` has the unreported findings and ``facts`` the facts about the model, if an output format shows them.
-    ``producer`` is the tool that wrote the file, or "". ``size`` is the number of bytes, and ``stamp`` is a text that
-    changes when the file is written; both are set only for runs that can be resumed. ``lacking`` is the missing package
-    because of which the file is skipped, or "". ``kind`` is the tool to which a configuration belongs, "" for a model.
-    """
+    """One file of a run."""
 
     path: str
     format: str | None
     format_version: str | None = None
     nodes: int = 0
+    #: ``checked``, ``unreadable`` or ``skipped``.
     status: str = "checked"
+    #: Why the file is skipped.
     reason: str | None = None
     suppressed: int = 0
+    #: The indices of the suppressions that match.
     used: tuple[int, ...] = ()
+    #: The findings that the baseline hides, as (code, fingerprint).
     hidden: tuple[tuple[str, str], ...] = ()
     notices: tuple[str, ...] = ()
+    #: The names in ``--shape`` or in the configuration that are no inputs of the model.
     missing: tuple[str, ...] = ()
+    #: The unreported findings, if an output format shows them.
     silenced: tuple[Silenced, ...] = ()
+    #: The tool that wrote the file, or "".
     producer: str = ""
+    #: The number of bytes, for runs that can be resumed.
     size: int | None = None
+    #: A text that changes when the file is written, for runs that can be resumed.
     stamp: str = ""
+    #: The facts about the model, if an output format shows them.
     facts: Any = None
+    #: The number of errors that the configuration hides or lowers.
     errors_hidden: int = 0
+    #: The missing package that the file needs, or "".
     lacking: str = ""
+    #: The tool to which a configuration file belongs; "" for a model.
     kind: str = ""
 
     def as_dict(self) -> dict[str, Any]:
@@ -220,20 +218,18 @@ class CheckedFile:
 
 @record
 class Report:
-    """The results of one run.
-
-    ``written`` is the function that renders the text report, from the report, ``color`` and ``columns``; None renders a
-    line for each finding. ``configuration`` is the configuration file in use, or "".
-    """
+    """The results of one run."""
 
     files: tuple[CheckedFile, ...]
     findings: tuple[Finding, ...]
     version: str
-    written: Callable[..., str] | None = None
+    #: Renders the text report, from the report, ``color`` and ``columns``.
+    renderer: Callable[..., str] | None = None
+    #: The configuration file in use, or "".
     configuration: str = ""
 
     def __repr__(self) -> str:
-        counts = [counted(self.count(each), each.value) for each in SEVERITIES if self.count(each)]
+        counts = [counted(self.count(severity), severity.value) for severity in SEVERITIES if self.count(severity)]
         unchecked = f", {counted(len(self.lacking), 'model')} not checked" if self.lacking else ""
         return f"<Report: {', '.join(counts) or 'no findings'} in {counted(self.models, 'model')}{unchecked}>"
 
@@ -241,10 +237,10 @@ class Report:
         return self.text().rstrip("\n")
 
     def text(self, *, color: bool = False, width: int | None = None) -> str:
-        """The text report, as ``irlint check`` prints it with ``width`` columns; by default, as it prints to a pipe."""
-        if self.written is None:
+        """The text report with ``width`` columns; by default, as ``irlint check`` prints it to a pipe."""
+        if self.renderer is None:
             return "".join(f"{finding!r}\n" for finding in self.findings)
-        return self.written(self, color=color) if width is None else self.written(self, color=color, columns=width)
+        return self.renderer(self, color=color) if width is None else self.renderer(self, color=color, columns=width)
 
     @property
     def models(self) -> int:
@@ -253,7 +249,7 @@ class Report:
 
     @property
     def ok(self) -> bool:
-        """Whether a file was checked, no file has an error, and no file was skipped because of a missing package."""
+        """Whether a file was checked, no root is an error, and no package is missing."""
         return self.models > 0 and not self.count(Severity.ERROR) and not self.lacking
 
     @property
@@ -263,12 +259,12 @@ class Report:
 
     @property
     def errors(self) -> tuple[Finding, ...]:
-        """The errors that do not follow from another finding."""
+        """The roots that are errors."""
         return self._roots(Severity.ERROR)
 
     @property
     def warnings(self) -> tuple[Finding, ...]:
-        """The warnings that do not follow from another finding."""
+        """The roots that are warnings."""
         return self._roots(Severity.WARNING)
 
     def raise_for_errors(self) -> None:
@@ -277,15 +273,15 @@ class Report:
             raise InvalidModel(self)
 
     def _roots(self, severity: Severity) -> tuple[Finding, ...]:
-        return tuple(each for each in self.findings if each.severity is severity and not each.because)
+        return tuple(finding for finding in self.findings if finding.severity is severity and not finding.because)
 
     @property
     def following(self) -> int:
-        """The number of findings that follow from others."""
+        """The number of findings that are no roots."""
         return sum(bool(finding.because) + len(finding.following) for finding in self.findings)
 
     def folded(self) -> Report:
-        """The report with only its roots, each with the findings that follow from it."""
+        """The report with only its roots, which contain the findings that follow from them."""
         found: dict[tuple[str, str], list[Finding]] = {}
         for finding in self.findings:
             if finding.because:

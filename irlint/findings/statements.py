@@ -1,7 +1,7 @@
 """What the rule of an operator states beside its result: requirements, faults that do not stop it, and arithmetic.
 
-A requirement is a condition on sizes, such as ``H % 32 == 0``, that the operator needs and that is not proven.
-Requirements and faults are stored only inside of a block of ``stated``.
+A requirement is an unproven condition on sizes that the operator needs, such as ``H % 32 == 0``. Statements are stored
+only inside a block of ``stated`` or ``collected_arithmetic``.
 """
 
 from __future__ import annotations
@@ -31,12 +31,10 @@ class Relation:
 
 @record
 class Requirement:
-    """A condition that an operator needs and that is not proven: at least one of the relations must hold.
-
-    ``why`` states why the operator needs the condition.
-    """
+    """An unproven condition that an operator needs: at least one of the relations."""
 
     any_of: tuple[Relation, ...]
+    #: Why the operator needs the condition.
     why: str
 
     @property
@@ -46,7 +44,7 @@ class Requirement:
 
 
 class Statements:
-    """The requirements that the rule of a node states, and the faults that do not stop the rule."""
+    """The requirements of a rule, and the faults that do not stop it."""
 
     __slots__ = ("faults", "requirements")
 
@@ -76,7 +74,7 @@ class stated:
 
 
 def statements() -> Statements:
-    """The statements so far in the innermost block of ``stated``; outside of a block, new and empty statements."""
+    """The statements in the innermost block of ``stated``; outside a block, empty statements."""
     return _current if _current is not None else Statements()
 
 
@@ -93,7 +91,7 @@ def require_any(*any_of: Relation, why: str) -> None:
 
 
 def agree(left: MaybeDim, right: MaybeDim, why: str) -> bool:
-    """False if two dims are proven to differ for all sizes, else True; requires the equality if it is not proven."""
+    """False if two dims always differ. An unproven equality becomes a requirement."""
     proven = same(left, right)
     if proven is None and left is not None and right is not None:
         require_any(Relation("==", left, right), why=why)
@@ -101,7 +99,7 @@ def agree(left: MaybeDim, right: MaybeDim, why: str) -> bool:
 
 
 def reaches(left: MaybeDim, least: MaybeDim, why: str) -> bool:
-    """False if ``left < least`` is proven for all sizes, else True; requires ``left >= least`` if it is not proven."""
+    """False if ``left < least`` always holds. An unproven ``left >= least`` becomes a requirement."""
     proven = at_least(left, least)
     if proven is None and left is not None and least is not None:
         require_any(Relation(">=", left, least), why=why)
@@ -109,10 +107,9 @@ def reaches(left: MaybeDim, least: MaybeDim, why: str) -> bool:
 
 
 def reaches_if_any(count: MaybeDim, left: MaybeDim, least: MaybeDim, why: str, *, demanded: bool = True) -> bool:
-    """As ``reaches``, for a condition that is only needed if ``count`` is at least 1.
+    """``reaches`` for a condition that the operator needs only if ``count`` is at least 1.
 
-    Returns False only if ``count`` is proven to be at least 1. If that is not proven, requires the condition or that
-    ``count`` is 0. With ``demanded=False``, requires nothing.
+    With ``demanded=False``, no requirement is stated.
     """
     proven, is_needed = at_least(left, least), at_least(count, 1)
     if is_needed:
@@ -131,10 +128,7 @@ def reaches_if_any(count: MaybeDim, left: MaybeDim, least: MaybeDim, why: str, *
 
 
 def divides(divisor: int, dim: MaybeDim, why: str) -> bool:
-    """False if ``dim`` is proven to be no multiple of ``divisor`` for all sizes, else True.
-
-    Requires that ``divisor`` divides ``dim`` if that is not proven.
-    """
+    """False if ``divisor`` never divides ``dim``. An unproven divisibility becomes a requirement."""
     if dim is None:
         return True
     proven = divisible(dim, divisor)
@@ -145,17 +139,15 @@ def divides(divisor: int, dim: MaybeDim, why: str) -> bool:
 
 @record
 class Arithmetic:
-    """How a rule computes the size ``dim`` of axis ``axis`` of an output.
-
-    ``formula`` is the arithmetic, and ``details`` explains the numbers in it. If no formula is known, ``whole`` is the
-    size of which the operator keeps a part.
-    """
+    """How a rule computes the size ``dim`` of an output's axis."""
 
     axis: int
     dim: MaybeDim
     formula: str = ""
+    #: What the numbers in the formula are.
     details: str = ""
-    whole: MaybeDim = None
+    #: Without a formula: the size before the operator takes a part of it.
+    part_of: MaybeDim = None
 
 
 #: The arithmetic of the innermost block of ``collected_arithmetic``, or None.
@@ -179,11 +171,11 @@ class collected_arithmetic:
 
 
 def wants_arithmetic() -> bool:
-    """Whether a block of ``collected_arithmetic`` is active, so that a rule should write its formulas."""
+    """Whether a block of ``collected_arithmetic`` is active."""
     return _collected is not None
 
 
-def explain_size(axis: int, dim: MaybeDim, formula: str = "", details: str = "", *, whole: MaybeDim = None) -> None:
-    """States how the size ``dim`` of an output's axis is computed, or that it is a part of the size ``whole``."""
-    if _collected is not None and (formula or whole is not None):
-        _collected.append(Arithmetic(axis, dim, formula, details, whole))
+def explain_size(axis: int, dim: MaybeDim, formula: str = "", details: str = "", *, part_of: MaybeDim = None) -> None:
+    """States the arithmetic of an output's axis; see ``Arithmetic``."""
+    if _collected is not None and (formula or part_of is not None):
+        _collected.append(Arithmetic(axis, dim, formula, details, part_of))

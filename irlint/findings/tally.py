@@ -8,11 +8,11 @@ from irlint.findings.faults import SEVERITIES, Severity
 from irlint.findings.report import COUNTED, Report
 from irlint.lazy_typing import Any
 
-#: At most this many operators and exporters are counted separately; the others are counted together.
-MOST = 10_000
+#: At most this many operators and exporters are counted separately. The others share the name OTHERS.
+MOST_NAMES = 10_000
 OTHERS = "(others)"
 
-#: The exporter of a file that does not name the tool that wrote it.
+#: The exporter of a file that names none.
 UNKNOWN = "(unknown)"
 
 Entry = Mapping[str, Any]
@@ -21,21 +21,21 @@ Entry = Mapping[str, Any]
 class Tally:
     """Counts over files and their findings, which are dictionaries as in JSON reports.
 
-    ``severities``, ``rules`` and ``operators`` count only roots, which are findings that follow from no other finding.
-    ``following`` counts the other findings. ``worst`` is the highest severity of all findings.
-
-    ``rules`` counts roots by code and name, and ``operators`` by operator. ``exporters`` has three counts for each
-    exporter: models, models with errors, and roots. ``with_roots`` counts the files with a root.
+    ``severities``, ``rules`` and ``operators`` count roots: findings that follow from no other finding.
     """
 
     def __init__(self) -> None:
+        # ``with_roots`` counts the files with a root, and ``following`` the findings that are no roots.
         self.files = self.skipped = self.unreadable = self.with_roots = 0
         self.following = self.suppressed = self.hidden = self.errors_hidden = 0
-        self.severities = dict.fromkeys((each.value for each in SEVERITIES), 0)
+        self.severities = dict.fromkeys((severity.value for severity in SEVERITIES), 0)
         self.formats: dict[str, int] = {}
+        #: By code and name.
         self.rules: dict[tuple[str, str], int] = {}
         self.operators: dict[str, int] = {}
+        #: By exporter: [models, models with errors, roots].
         self.exporters: dict[str, list[int]] = {}
+        #: The highest severity of all findings.
         self.worst: Severity | None = None
 
     def add(self, file: Entry, findings: Iterable[Entry]) -> None:
@@ -50,18 +50,18 @@ class Tally:
         self.unreadable += file["status"] == "unreadable"
         if file["status"] == "checked":
             _count(self.formats, file["format"])
-        roots = [each for each in findings if self._add_finding(each)]
+        roots = [finding for finding in findings if self._add_finding(finding)]
         self.with_roots += bool(roots)
         producer = file.get("producer") or UNKNOWN
-        if producer not in self.exporters and len(self.exporters) >= MOST:
+        if producer not in self.exporters and len(self.exporters) >= MOST_NAMES:
             producer = OTHERS
         counts = self.exporters.setdefault(producer, [0, 0, 0])
         counts[0] += 1
-        counts[1] += any(each["severity"] == Severity.ERROR.value for each in roots)
+        counts[1] += any(root["severity"] == Severity.ERROR.value for root in roots)
         counts[2] += len(roots)
 
     def _add_finding(self, finding: Entry) -> bool:
-        """Counts a finding, and returns whether it is a root."""
+        """Counts a finding. Returns whether the finding is a root."""
         severity = Severity(finding["severity"])
         if self.worst is None or severity.rank > self.worst.rank:
             self.worst = severity
@@ -106,27 +106,25 @@ def of(report: Report) -> Tally:
 
 
 def entry_of(file: Any) -> Entry:
-    """The entry of a file for a Tally: the file as in JSON reports, its producer, and its ``unreported`` counts."""
+    """The entry of a file for ``Tally.add``."""
     return {**file.as_dict(), "producer": file.producer, **unreported(file)}
 
 
 def unreported(file: Any) -> dict[str, int]:
-    """How many findings of a file are suppressed, how many the baseline hides, and how many errors the configuration
-    hides or lowers."""
+    """The counts of a file's findings that are suppressed, hidden by the baseline, or errors hidden or lowered."""
     return {"suppressed": file.suppressed, "hidden": len(file.hidden), "errors_hidden": file.errors_hidden}
 
 
 def most_first(counts: Mapping[Any, int]) -> list[tuple[Any, int]]:
-    """The pairs of name and count, the largest count first; equal counts are sorted by name."""
+    """The pairs (name, count), the largest count first, then by name."""
     return sorted(counts.items(), key=lambda entry: (-entry[1], entry[0]))
 
 
 def most_models_first(exporters: Mapping[str, list[int]]) -> list[tuple[str, list[int]]]:
-    """The exporters with their counts, the exporter of the most models first; equal numbers are sorted by name."""
+    """The pairs (exporter, counts), the exporter of the most models first, then by name."""
     return sorted(exporters.items(), key=lambda entry: (-entry[1][0], entry[0]))
 
 
 def _count(counts: dict[str, int], key: str) -> None:
-    """Adds 1 to the count of ``key``, or of OTHERS if MOST keys are counted and this key is not among them."""
-    key = key if key in counts or len(counts) < MOST else OTHERS
+    key = key if key in counts or len(counts) < MOST_NAMES else OTHERS
     counts[key] = counts.get(key, 0) + 1

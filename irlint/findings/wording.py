@@ -1,4 +1,4 @@
-"""Phrases of messages: counts, lists and shortened names; and the search for a similar name."""
+"""Phrases of messages, and the search for a similar name."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 
 def counted(count: object, one: str, many: str = "") -> str:
-    """``1 axis``, ``2 axes``: a number and its noun. ``many`` is the plural; the default appends an "s" to ``one``."""
+    """``1 axis``, ``2 axes``: a number and its noun. The default plural appends an "s" to ``one``."""
     return f"{count} {one if count == 1 else many or one + 's'}"
 
 
@@ -22,7 +22,7 @@ def listed(texts: list[str]) -> str:
 
 
 def first_few(texts: Sequence[object], most: int) -> str:
-    """``a, b and 3 more``: the first ``most`` texts, and the number of the others; ``a, b`` without others."""
+    """The first ``most`` texts, and the number of the others: ``a, b and 3 more``."""
     more = len(texts) - most
     return ", ".join(map(str, texts[:most])) + (f" and {more} more" if more > 0 else "")
 
@@ -33,39 +33,43 @@ def are(count: int) -> str:
 
 
 def span(lowest: int, highest: int) -> str:
-    """``0 to 3``; ``2`` if both ends are 2; ``none`` if ``highest`` is below ``lowest``."""
+    """``0 to 3``, ``2``, or ``none`` if ``highest`` is below ``lowest``."""
     return "none" if highest < lowest else str(lowest) if highest == lowest else f"{lowest} to {highest}"
 
 
 def shortened(name: str) -> str:
-    """A name for messages, without its middle if it has more than 120 characters."""
+    """A name in a message: without its middle if it has more than 120 characters."""
     return name if len(name) <= 120 else f"{name[:60]}...{name[-50:]}"
 
 
 def bounded(name: str) -> str:
-    """A name as all reports show it, also reports for programs: without its middle if it has over 1000 characters."""
+    """A name in a report, for people or programs: without its middle if it has more than 1000 characters."""
     return name if len(name) <= 1000 else f"{name[:600]}...{name[-300:]}"
 
 
 #: Names with more characters are not compared.
-COMPARED = 200
+LONGEST_COMPARED = 200
 
 
 def closest(name: str, candidates: Iterable[str], cutoff: float = 0.6) -> str | None:
-    """The candidate that is most similar to a name. A candidate of exactly the same letters is preferred.
+    """The candidate that is most similar to a name, preferably one with the same letters in another order.
 
-    Returns None if the similarity of every candidate is below ``cutoff`` (0 to 1), or if the name is too long.
+    None if the similarity of every candidate is below ``cutoff`` (0 to 1), or if the name is too long.
     """
-    if len(name) > COMPARED:
+    if len(name) > LONGEST_COMPARED:
         return None
     letters = _letters(name)
-    possible = [each for each in candidates if len(each) <= COMPARED and _may_be_similar(letters, each, cutoff)]
+    possible = [
+        candidate
+        for candidate in candidates
+        if len(candidate) <= LONGEST_COMPARED and _may_be_similar(letters, candidate, cutoff)
+    ]
     if not possible:
         return None
     from difflib import get_close_matches
 
     close = get_close_matches(name, possible, cutoff=cutoff)
-    return next((each for each in close if sorted(each) == sorted(name)), close[0] if close else None)
+    return next((candidate for candidate in close if sorted(candidate) == sorted(name)), close[0] if close else None)
 
 
 def _letters(name: str) -> bytes:
@@ -73,7 +77,7 @@ def _letters(name: str) -> bytes:
 
 
 def _may_be_similar(letters: bytes, candidate: str, cutoff: float) -> bool:
-    """Whether two names have enough letters in common to be similar. This is much faster than a comparison."""
+    """False if two names share too few letters; this is faster than a comparison."""
     least = cutoff * (len(letters) + len(candidate)) / 2
     if min(len(letters), len(candidate)) < least:
         return False

@@ -40,7 +40,7 @@ def frozen(known: Known, shapes: Mapping[Value, Shape]) -> Iterator[Edit]:
         else:
             yield Edit("declaration", "node", "", node.label, node.index, name=value.name, shape=shape)
     for each in graphs(known.model):
-        if each.path in known.idle or each.path.startswith("function:"):
+        if each.path in known.uncalled or each.path.startswith("function:"):
             continue
         yield from _ports(each, known) if known.format.ports_declare else _declared(each, known)
 

@@ -128,9 +128,9 @@ def _with_opsets(problems: list[Problem], known: Known) -> list[Problem]:
     """The problems. If an operator needs a later opset, the help names the nodes that this opset would break."""
     if all(each.fault.rule is not OPSET_LACKS_OPERATOR for each in problems):
         return problems
-    from irlint.inference.opsets import with_what_else
+    from irlint.inference.opsets import with_nodes_to_rewrite
 
-    return with_what_else(problems, known)
+    return with_nodes_to_rewrite(problems, known)
 
 
 def _with_meant(problems: list[Problem], known: Known) -> list[Problem]:

@@ -28,12 +28,12 @@ def may_be_fixed(problem: Problem, known: Known) -> bool:
     if problem.fault.rule is UNDEFINED_NAME or is_demand(problem):
         return len(problem.sizes) <= SIZES
     if family == DECLARED:
-        from irlint.inference.agreement import disagrees, terms_of
+        from irlint.inference.agreement import disagrees, size_facts
 
         given = [value for value in node.outputs if value is not None and value.name == problem.value]
-        terms = terms_of(known)
+        facts = size_facts(known)
         return any(
-            contradicts(each := known.types.get(value), value) or disagrees(each, value, terms) for value in given
+            contradicts(each := known.types.get(value), value) or disagrees(each, value, facts) for value in given
         )
     return problem.by_rule and problem.is_error and family in TYPED
 

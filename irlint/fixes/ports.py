@@ -185,14 +185,14 @@ def _corrected_dim(given: MaybeDim, declared: MaybeDim) -> int | str | None:
 def _ignored(subject: Subject, problem: Problem) -> Iterator[Edit]:
     """Removes an attribute that only other versions of the operation have, from all layers of the operation, because
     they share one finding."""
-    from irlint.binding.openvino_attributes import meant_version
+    from irlint.binding.openvino_attributes import version_advice
 
     node, name = problem.node, problem.fault.attribute
     if node is None or name is None or problem.fault.severity is not Severity.NOTE:
         return
     graph_nodes = [(graph.path, each) for graph in graphs(subject.known.model) for each in graph.nodes]
     alike = [(path, each) for path, each in graph_nodes if each.op == node.op and name in each.attributes]
-    if any(each.version != node.version or meant_version(each) for _, each in alike) or subject.repeated:
+    if any(each.version != node.version or version_advice(each) for _, each in alike) or subject.repeated:
         return
     for path, each in alike:
         yield Edit("attribute", "node", path, each.label, each.index, name=name)

@@ -137,7 +137,7 @@ def _may_lack_cast(given: str, wanted: str | None, graph: Graph, known: Known) -
         return False
     casts = (each for each in graph.nodes if each.op == CAST and each.inputs)
     pairs = [_dtypes((each.inputs[0], each.outputs[0]), known) for each in casts]
-    return given == "bool" or bool(graph.stray) or [given, wanted] in pairs
+    return given == "bool" or bool(graph.undefined_value_info) or [given, wanted] in pairs
 
 
 def _dtypes(values: Sequence[Value | None], known: Known) -> list[str | None]:

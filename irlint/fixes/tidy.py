@@ -82,7 +82,7 @@ class Subject:
 
 def safe_edits(known: Known, found: Sequence[Problem]) -> list[tuple[Edit, ...]]:
     """For each problem, the edits that fix it while the model computes the same; () if there are none."""
-    if known.model.graph is None or known.model.trained:
+    if known.model.graph is None or known.model.has_training_graphs:
         return [()] * len(found)
     subject = Subject(known, found)
     return [

@@ -32,7 +32,7 @@ from irlint.ops.shared.broadcast import BROADCAST_MISMATCH
 from irlint.records import NOTHING, replaced
 
 if TYPE_CHECKING:
-    from irlint.inference.agreement import Terms
+    from irlint.inference.agreement import SizeFacts
 
 #: The family of rules about element types.
 ELEMENT_TYPES = "element-types"
@@ -82,7 +82,7 @@ class Trials:
         self.left = left
         self.leaves = leaves
         self._ask = questions(known)
-        self._terms: Terms | None = None
+        self._size_facts: SizeFacts | None = None
         self.inputs = [value for value in graph.inputs if value not in graph.constants]
         self.nodes = nodes = ordered(graph).nodes
         self.order = {node: at for at, node in enumerate(nodes)}
@@ -275,11 +275,11 @@ class Trials:
     def _is_wrong(self, given: Type | None, value: Value) -> bool:
         """Whether the file declares another type for a value than the given one, under the model's conditions on
         sizes."""
-        from irlint.inference.agreement import disagrees, terms_of
+        from irlint.inference.agreement import disagrees, size_facts
 
-        if self._terms is None:
-            self._terms = terms_of(self.known)
-        return contradicts(given, value) or disagrees(given, value, self._terms)
+        if self._size_facts is None:
+            self._size_facts = size_facts(self.known)
+        return contradicts(given, value) or disagrees(given, value, self._size_facts)
 
     def _answer(self, change: Change, node: Node, types: Mapping[Value, Type | None]) -> Answer | None:
         if self.left <= 0:

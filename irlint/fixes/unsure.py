@@ -161,7 +161,7 @@ def _retypes_input(case: Case) -> bool:
     declares a value that no node computes, that may be the result of a lost Cast."""
     declared = {edit.name: edit.dtype for edit in case.guess.edits if edit.kind == "declaration" and edit.dtype}
     casts = (edit.name == CAST for each in case.rivals for edit in each.edits if edit.kind == "insert")
-    if declared and case.inputs.graph.stray:
+    if declared and case.inputs.graph.undefined_value_info:
         return True
     if case.guess.count or not declared or not any(casts):
         return False

@@ -1,4 +1,4 @@
-"""Compares a declared shape with an inferred one: can both hold, given the requirements of the model?"""
+"""Compares a declared shape with an inferred one, given the requirements of the model."""
 
 from __future__ import annotations
 
@@ -13,64 +13,65 @@ from irlint.model import Node, Value
 from irlint.model.tensor import Tensor, Type
 from irlint.records import NOTHING, record
 
-#: Only sizes below this one are tried when the least size that satisfies a demand is searched.
-LARGEST_LEAST = 64
+#: The search for the least size that meets a demand stops here.
+MOST_TRIED = 64
 
 
 @record
-class Least:
-    """The least size that a symbol can have, and the first demand that implies it."""
+class LeastSize:
+    """The least size of a symbol, and the first demand that implies it."""
 
     size: int
     demand: Demand
 
 
 @record(eq=False)
-class Terms:
-    """The facts about sizes in a model, without its declarations.
+class SizeFacts:
+    """Facts about the sizes of a model that do not come from its declarations."""
 
-    ``least`` are the least sizes of symbols. ``equal`` are the pairs of sizes in an equality that an operator requires,
-    alone or as an alternative. ``inputs`` are the symbols in the shapes of the model's inputs. ``joined`` are pairs of
-    symbols of one input that a node broadcasts together. They are recorded only if the node also limits one of them to
-    few sizes, a sign that its inputs are misaligned.
-    """
-
-    least: Mapping[str, Least] = NOTHING
+    least: Mapping[str, LeastSize] = NOTHING
+    #: The pairs of sizes in an equality that an operator requires, alone or as an alternative.
     equal: Container[frozenset[Dim]] = frozenset()
+    #: The symbols in the shapes of the model's inputs.
     inputs: Container[str] = frozenset()
-    joined: Collection[frozenset[str]] = ()
+    #: Pairs of symbols of one input that are broadcast together, probably by a misaligned node.
+    misaligned: Collection[frozenset[str]] = ()
 
 
-def terms_of(known: Known) -> Terms:
-    """The terms of a model, from the result of inference."""
+def size_facts(known: Known) -> SizeFacts:
+    """The facts about the sizes of a model."""
     graph = known.model.graph
-    relations = (each for demand in known.requires for each in demand.requirement.any_of if each.kind == "==")
-    equal = {frozenset((each.left, each.right)) for each in relations}
-    axes = [names_in([known.types.get(value)]) for value in graph.inputs] if graph is not None else []
-    return Terms(_leasts(known.requires), equal, frozenset().union(*axes), _joined(known.requires, axes))
+    relations = (relation for demand in known.requires for relation in demand.requirement.any_of)
+    equal = {frozenset((relation.left, relation.right)) for relation in relations if relation.kind == "=="}
+    symbols_of_inputs = [names_in([known.types.get(value)]) for value in graph.inputs] if graph is not None else []
+    return SizeFacts(
+        _least_sizes(known.requires),
+        equal,
+        frozenset().union(*symbols_of_inputs),
+        _misaligned(known.requires, symbols_of_inputs),
+    )
 
 
-def _joined(demands: Iterable[Demand], axes: Sequence[frozenset[str]]) -> Collection[frozenset[str]]:
-    """The pairs of symbols of one input that a node requires to be equal, if it also limits one of them to few
-    sizes."""
+def _misaligned(demands: Iterable[Demand], symbols_of_inputs: Sequence[frozenset[str]]) -> Collection[frozenset[str]]:
+    """The pairs of symbols that a node equates, if the node also limits one of them to few sizes."""
     pairs: dict[Node, list[frozenset[str]]] = {}
     few: dict[Node, set[str]] = {}
     for demand in demands:
         relations = demand.requirement.any_of
-        if demand.when or any(each.kind != "==" for each in relations):
+        if demand.when or any(relation.kind != "==" for relation in relations):
             continue
-        names = {frozenset((_name(each.left), _name(each.right))) - {""} for each in relations}
-        wide = [each for each in names if len(each) == 2]
-        if len(wide) == 1 and any(wide[0] <= each for each in axes):
-            pairs.setdefault(demand.node, []).append(wide[0])
+        names = {frozenset((_name(relation.left), _name(relation.right))) - {""} for relation in relations}
+        pairs_of_names = [pair for pair in names if len(pair) == 2]
+        if len(pairs_of_names) == 1 and any(pairs_of_names[0] <= pair for pair in symbols_of_inputs):
+            pairs.setdefault(demand.node, []).append(pairs_of_names[0])
         elif len(names) == 1 and len(next(iter(names))) == 1:
             few.setdefault(demand.node, set()).update(*names)
-    return [each for node, found in pairs.items() for each in found if few.get(node, set()) & each]
+    return [pair for node, found in pairs.items() for pair in found if few.get(node, set()) & pair]
 
 
-def _leasts(demands: Iterable[Demand]) -> dict[str, Least]:
-    """The least size of each symbol, from unconditional demands on one symbol."""
-    found: dict[str, Least] = {}
+def _least_sizes(demands: Iterable[Demand]) -> dict[str, LeastSize]:
+    """The least size of each symbol, from unconditional demands with no other symbol."""
+    found: dict[str, LeastSize] = {}
     seen: set[Relation] = set()
     for demand in demands:
         relations = demand.requirement.any_of
@@ -82,15 +83,15 @@ def _leasts(demands: Iterable[Demand]) -> dict[str, Least]:
         if len(names) != 1:
             continue
         (name,) = names
-        size = _least(name, left, right)
+        size = _least_size(name, left, right)
         if size and (name not in found or size > found[name].size):
-            found[name] = Least(size, demand)
+            found[name] = LeastSize(size, demand)
     return found
 
 
-def _least(name: str, left: Dim, right: Dim) -> int:
-    """The first size for which ``left >= right`` holds; 0 if none is found."""
-    for size in range(LARGEST_LEAST):
+def _least_size(name: str, left: Dim, right: Dim) -> int:
+    """The first size of a symbol with ``left >= right``; 0 if none is found."""
+    for size in range(MOST_TRIED):
         try:
             if evaluated(left, {name: size}) >= evaluated(right, {name: size}):
                 return size
@@ -99,17 +100,16 @@ def _least(name: str, left: Dim, right: Dim) -> int:
     return 0
 
 
-NO_TERMS = Terms()
+NO_FACTS = SizeFacts()
 
 
 def clashes(
-    inferred: Shape | None, declared: Shape | None, terms: Terms = NO_TERMS, *, returned: bool = False
+    inferred: Shape | None, declared: Shape | None, facts: SizeFacts = NO_FACTS, *, returned: bool = False
 ) -> list[str]:
-    """The contradictions between the two shapes, such as ``axis 0 is 3 against 2*N``; [] if both can hold.
+    """The contradictions between two shapes, such as ``axis 0 is 3 against 2*N``; [] if both can hold.
 
-    A declared symbol ``N`` of an input is also contradicted by an inferred number or by another symbol of an input,
-    unless an operator requires the two to be equal. If the shape is declared for an output of the model (``returned``),
-    a number always contradicts ``N``.
+    A number or another input's symbol contradicts the declared symbol of an input, unless an operator equates the two.
+    In the declaration of a model's output (``returned``), a number always contradicts the symbol.
     """
     if inferred is None or declared is None or inferred == declared:
         return []
@@ -117,43 +117,46 @@ def clashes(
         return [f"{counted(len(declared), 'axis', 'axes')} against {len(inferred)}"]
     pairs = [(axis, a, b) for axis, (a, b) in enumerate(zip(inferred, declared)) if a is not None and b is not None]
     found = [
-        f"axis {axis} is {b} against {a}{_because(a, b, terms.least)}"
+        f"axis {axis} is {b} against {a}{_reason(a, b, facts.least)}"
         for axis, a, b in pairs
-        if isinstance(b, int) and (same(a, b) is False or _because(a, b, terms.least))
+        if isinstance(b, int) and (same(a, b) is False or _reason(a, b, facts.least))
     ]
     if not found and any(isinstance(b, Expr) for _, _, b in pairs):
-        found = [f"axis {axis} is {b} against {a}" for axis, a, b in pairs if _of_another_input(a, b, terms, returned)]
-    return found or _together(pairs)
+        found = [
+            f"axis {axis} is {b} against {a}" for axis, a, b in pairs if _differs_from_input(a, b, facts, returned)
+        ]
+    return found or _joint_contradictions(pairs)
 
 
-def disagrees(found: Type | None, value: Value, terms: Terms) -> bool:
-    """Whether an inferred shape contradicts one that the file declares for a value of the main graph."""
+def disagrees(found: Type | None, value: Value, facts: SizeFacts) -> bool:
+    """Whether an inferred shape contradicts a declared shape of a value of the main graph."""
     return isinstance(found, Tensor) and any(
-        isinstance(each.type, Tensor)
-        and bool(clashes(found.shape, each.type.shape, terms, returned=each.by == "output"))
-        for each in value.declared
+        isinstance(declaration.type, Tensor)
+        and bool(clashes(found.shape, declaration.type.shape, facts, returned=declaration.by == "output"))
+        for declaration in value.declared
     )
 
 
-def _because(a: Dim, b: int, least: Mapping[str, Least]) -> str:
-    """Why ``a`` cannot be ``b`` given the least sizes, as the end of a sentence; "" if it can."""
+def _reason(a: Dim, b: int, least: Mapping[str, LeastSize]) -> str:
+    """Why least sizes forbid that ``a`` is ``b``, in parentheses; "" if they allow it."""
     if isinstance(a, int) or same(a, b) is False:
         return ""
     known = {name: least[name] for name in symbols(a) if name in least}
     try:
-        raised = substituted(a, {name: symbol(name, each.size) for name, each in known.items()})
+        raised = substituted(a, {name: symbol(name, least_size.size) for name, least_size in known.items()})
     except TooComplex:
         return ""
     if not known or same(raised, b) is not False:
         return ""
     reasons = [
-        f"{each.demand.node.op} {each.demand.node.label!r} takes {name} >= {each.size}" for name, each in known.items()
+        f"{least_size.demand.node.op} {least_size.demand.node.label!r} takes {name} >= {least_size.size}"
+        for name, least_size in known.items()
     ]
     return f" ({', '.join(reasons)})"
 
 
-def _together(pairs: list[tuple[int, Dim, Dim]]) -> list[str]:
-    """Texts about axes that give one symbol two values, such as ``axis 0 makes N 2, and axis 1 makes it 3``."""
+def _joint_contradictions(pairs: list[tuple[int, Dim, Dim]]) -> list[str]:
+    """The first contradiction between axes: ``axis 0 makes N 2, and axis 1 makes it 3``."""
     sizes: dict[str, tuple[int, int]] = {}
     for axis, a, b in pairs:
         for name, size in ((_name(a), b), (_name(b), a)):
@@ -164,11 +167,11 @@ def _together(pairs: list[tuple[int, Dim, Dim]]) -> list[str]:
                 return [f"axis {other} makes {name} {stated}, and axis {axis} makes it {size}"]
     for axis, a, b in pairs:
         try:
-            mine, theirs = (substituted(dim, {name: size for name, (_, size) in sizes.items()}) for dim in (a, b))
+            inferred, declared = (substituted(dim, {name: size for name, (_, size) in sizes.items()}) for dim in (a, b))
         except TooComplex:
             continue
-        if same(mine, theirs) is False:
-            return [f"axis {axis} is {b} against {a}, where {_stated(sizes, a, b)}"]
+        if same(inferred, declared) is False:
+            return [f"axis {axis} is {b} against {a}, where {_sizes_text(sizes, a, b)}"]
     return []
 
 
@@ -178,18 +181,14 @@ def _name(dim: Dim) -> str:
     return next(iter(names)) if len(names) == 1 and str(dim) in names else ""
 
 
-def _of_another_input(a: Dim, b: Dim, terms: Terms, returned: bool) -> bool:
-    """Whether ``b`` is a symbol of an input, and ``a`` is a number or another symbol of an input that may differ from
-    it.
-
-    If ``a`` is a broadcast of ``b``, the result is True only for a pair in ``terms.joined``.
-    """
-    if _name(b) not in terms.inputs or (frozenset((a, b)) in terms.equal and not (returned and isinstance(a, int))):
+def _differs_from_input(a: Dim, b: Dim, facts: SizeFacts, returned: bool) -> bool:
+    """Whether ``b`` is a symbol of an input, and ``a`` a number or another input's symbol."""
+    if _name(b) not in facts.inputs or (frozenset((a, b)) in facts.equal and not (returned and isinstance(a, int))):
         return False
     if joins(a, b):
         names = {_name(part) for part in broadcast_parts(a)}
-        return any(each <= names for each in terms.joined)
-    return isinstance(a, int) or (_name(a) in terms.inputs and a != b)
+        return any(pair <= names for pair in facts.misaligned)
+    return isinstance(a, int) or (_name(a) in facts.inputs and a != b)
 
 
 def joins(a: Dim | None, b: Dim | None) -> bool:
@@ -198,6 +197,6 @@ def joins(a: Dim | None, b: Dim | None) -> bool:
     return len(parts) > 1 and b in parts
 
 
-def _stated(sizes: Mapping[str, tuple[int, int]], *dims: Dim) -> str:
+def _sizes_text(sizes: Mapping[str, tuple[int, int]], *dims: Dim) -> str:
     names = sorted({name for dim in dims for name in symbols(dim) if name in sizes})
     return ", ".join(f"axis {sizes[name][0]} makes {name} {sizes[name][1]}" for name in names)

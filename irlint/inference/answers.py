@@ -1,8 +1,4 @@
-"""Asks the rule of an operator which outputs it has for given inputs.
-
-The answer has the types of the outputs, the faults, and the requirements. It depends only on the arguments, and asking
-has no side effects.
-"""
+"""Asks the rule of an operator for its outputs, faults and requirements. Asking has no side effects."""
 
 from __future__ import annotations
 
@@ -39,14 +35,13 @@ MAX_REMEMBERED = 10_000
 
 @record
 class Answer:
-    """The answer of a rule.
+    """The answer of a rule."""
 
-    ``outputs`` are the types of a node's outputs, or None if the rule cannot be asked or raised a fault. A raised fault
-    is the first of ``faults``. ``requirements`` are conditions on sizes that the rule needs and that are not proven.
-    """
-
+    #: The types of the node's outputs; None if the rule cannot be asked or raises a fault.
     outputs: tuple[Type | None, ...] | None
+    #: A raised fault is the first.
     faults: tuple[Fault, ...] = ()
+    #: Unproven conditions on sizes that the rule needs.
     requirements: tuple[Requirement, ...] = ()
 
 
@@ -54,10 +49,10 @@ NO_ANSWER = Answer(None)
 
 
 def ask(call: Call, inputs: Sequence[Type | None], *, outputs: int = 1, context: Context | None = None) -> Answer:
-    """Asks the operator of ``call`` about inputs; None is an omitted input.
+    """The answer of the operator of ``call``; None is an omitted input.
 
-    ``outputs`` is the number of the node's outputs, for an operator that has only a schema. A rule that needs a
-    ``context`` is not asked without one.
+    ``outputs`` is the number of outputs, for an operator with only a schema. A rule that needs a ``context`` is not
+    asked without a context.
     """
     if call.broken or call.function is not None:
         return NO_ANSWER
@@ -82,7 +77,7 @@ def ask(call: Call, inputs: Sequence[Type | None], *, outputs: int = 1, context:
 
 
 def _lacks_attributes(call: Call) -> bool:
-    """Whether the rule cannot be asked because of a missing attribute, which binding has reported."""
+    """Whether the rule lacks a required attribute, which binding reports."""
     if call.signature is None:
         return False
     given = call.attributes or {}
@@ -90,14 +85,14 @@ def _lacks_attributes(call: Call) -> bool:
 
 
 def _of_other_kinds(call: Call, inputs: Sequence[Type | None]) -> bool:
-    """Whether a rule would receive a value that is not a tensor although no schema allows it."""
+    """Whether an input is not a tensor, and no schema allows that."""
     return call.schema is None and not all(known is None or isinstance(known, Tensor) for known in inputs)
 
 
 def _outputs(
     call: Call, inputs: Sequence[Type | None], outputs: int, context: Context | None
 ) -> tuple[Type | None, ...] | None:
-    """The outputs by the rule, or by the schema if there is no rule; None without either."""
+    """The outputs by the rule; without a rule, by the schema; None without both."""
     variables = type_variables(call.schema, inputs) if call.schema is not None else {}
     if call.operator is None or call.signature is None:
         given: tuple[Type | None, ...] | None = None if call.schema is None else (UNKNOWN,) * outputs
@@ -152,23 +147,22 @@ class Memory:
     """A cache of answers. A rule that does not depend on its node is asked once for equal inputs and attributes."""
 
     def __init__(self) -> None:
-        #: Answers by question; None if the answer depends on more than the question, so that the rule is asked each
-        #: time.
+        #: Answers, by question; None for a question that is asked each time.
         self._answers: dict[tuple[object, ...], Answer | None] = {}
-        #: Answers by the ids of call and inputs. Both are stored with the answer, so that no id is reused.
+        #: Answers, by the ids of call and inputs. The entry keeps both alive, so that no id is reused.
         self._same: dict[tuple[object, ...], tuple[Answer, Call, Sequence[object]]] = {}
         self._numbers: dict[tuple[object, ...], int] = {}
-        #: The number of each call, by its id; None if its rule is asked each time.
+        #: The numbers of calls, by id; None for a rule that is asked each time.
         self._numbered: dict[int, tuple[Call, int | None]] = {}
-        #: Ids of calls whose rule takes a context but has not used anything specific to its node.
+        #: The ids of calls with a rule that has a context, but has not used its node.
         self._general: set[int] = set()
 
     def ask(
         self, call: Call, inputs: Sequence[Type | None], *, outputs: int, context: Contexts | None = None
     ) -> Answer:
-        """The answer as from the function ``ask``; ``context`` creates the context for a rule that needs one.
+        """As the function ``ask``; ``context`` creates the context for a rule that needs one.
 
-        If the rule does not read values, weights of the same type and shape share one answer.
+        Weights of the same type and shape share an answer if the rule does not read values.
         """
         forms = [x.form if type(x) is Weights else x for x in inputs]
         same = (id(call), outputs, *map(id, forms))
@@ -194,7 +188,7 @@ class Memory:
         return known
 
     def _key(self, question: Question, forms: Sequence[object]) -> tuple[object, ...] | None:
-        """The cache key: questions with equal keys have the same answer. None if the answer cannot be shared."""
+        """The cache key of a question; None if its answer cannot be shared."""
         call = question.call
         if id(call) not in self._numbered:
             self._numbered[id(call)] = call, self._number(call)
@@ -211,10 +205,9 @@ class Memory:
         return (number, question.outputs if asks_outputs else 0, *without)
 
     def _first(self, question: Question, key: tuple[object, ...]) -> Answer:
-        """The answer to a question that is not in the cache; it is stored if it is valid for all questions with this
-        key.
+        """The answer to a question that is not in the cache. It is stored if it holds for all questions with this key.
 
-        A rule that may use its node is asked only once, because each question walks the node's bodies again.
+        A rule that may use its node is asked only once here, because each question walks the node's bodies.
         """
         if not self._is_general(question):
             return self._noted(question)
@@ -232,7 +225,7 @@ class Memory:
         return question.context is None or id(question.call) in self._general
 
     def _noted(self, question: Question) -> Answer:
-        """The answer to a question with a context; records whether the rule used its node."""
+        """The answer to a question with a context. Records whether the rule uses its node."""
         assert question.context is not None
         call, context = question.call, question.context()
         answer = ask(call, question.inputs, outputs=question.outputs, context=context)
@@ -244,11 +237,9 @@ class Memory:
         return answer
 
     def _number(self, call: Call) -> int | None:
-        """The same number for all calls of one rule with equal attributes; None if the attributes cannot be
-        compared."""
+        """A number that calls of one rule with equal attributes share; None if attributes are not hashable."""
         function, fold = (call.operator.function, call.operator.fold) if call.operator is not None else (None, None)
-        # A schema is identified by its id: each exists once per process, and comparing two would compare all their
-        # parts.
+        # Each schema exists once per process. Comparing schemas would compare all their parts.
         rule: tuple[object, ...] = (function, fold, id(call.schema), *(call.attributes or {}).items())
         if call.signature is not None and call.signature.context:
             rule = (id(call),)
@@ -263,7 +254,7 @@ _NOT_ASKED = Answer(None)
 
 
 def _depends(answer: Answer, given: Sequence[Type | None]) -> bool:
-    """Whether the answer may differ for other values of the inputs: the rule read the values, or passed them on."""
+    """Whether the answer may depend on the values of inputs: the rule read the values, or returned an input."""
     was_read = any(isinstance(x, Unread) and x.read for x in given)
     return was_read or not all(type(each) is Tensor for each in answer.outputs or ())
 
@@ -285,12 +276,12 @@ class Unread(Tensor):
 
 
 def _holds_floats(values: Contents) -> bool:
-    """Whether the values are floating-point numbers, which can be equal without being identical: 0.0 and -0.0."""
+    """Whether the values have floats, which can be equal without being identical: 0.0 and -0.0."""
     return float in map(type, values)
 
 
 def _typed(known: Type | None, call: Call, port: int, variables: Mapping[str, str]) -> Type | None:
-    """An output; if the rule leaves its element type unknown, it has that of the schema."""
+    """The output, with the schema's element type if the rule leaves the element type unknown."""
     if call.schema is None or not (known is None or (isinstance(known, Tensor) and known.dtype is None)):
         return known
     name = output_type(call.schema, port, variables)

@@ -1,4 +1,4 @@
-"""Finds which problem follows from which. A problem that follows from no other is a root; reports show the roots."""
+"""Finds the root of each problem: the problem that causes it and that has no cause itself."""
 
 from __future__ import annotations
 
@@ -13,55 +13,53 @@ from irlint.records import replaced
 
 
 def explained(problems: Sequence[Problem], known: Known) -> list[Problem]:
-    """The problems; each that follows from another has its root as ``because``.
-
-    A root is as severe as the worst problem that follows from it. A problem that follows from a fixed size is at most
-    as severe as its root.
-    """
+    """The problems, with their roots as ``because`` and with the severities of ``_severities``."""
     roots: Mapping[int, int] = _roots(_causes(problems, known))
     if known.format.ports_declare and roots:
-        from irlint.inference.edited_inputs import at_the_break
+        from irlint.inference.edited_inputs import with_roots_of_edits
 
-        problems, roots = at_the_break(problems, roots, known)
-    worst = _worst(problems, roots)
-    explained = [problem if at in roots else _as_bad_as(problem, worst[at]) for at, problem in enumerate(problems)]
+        problems, roots = with_roots_of_edits(problems, roots, known)
+    severities = _severities(problems, roots)
+    explained = [problem if at in roots else _as_root(problem, severities[at]) for at, problem in enumerate(problems)]
     following: dict[int, list[Problem]] = {}
     for at, root in roots.items():
         following.setdefault(root, []).append(problems[at])
     for at, others in following.items():
-        if _may_be_true(explained[at], known.format):
-            explained[at] = _with_proof(explained[at], others, known.format)
+        if _may_be_right(explained[at], known.format):
+            explained[at] = _with_help(explained[at], others, known.format)
     return [
-        replaced(each, fault=_of_severity(each.fault, worst[at]), because=explained[roots[at]]) if at in roots else each
-        for at, each in enumerate(explained)
+        replaced(problem, fault=_of_severity(problem.fault, severities[at]), because=explained[roots[at]])
+        if at in roots
+        else problem
+        for at, problem in enumerate(explained)
     ]
 
 
 def _causes(problems: Sequence[Problem], known: Known) -> dict[int, int]:
-    """Maps the index of each problem that is not a root to the index of its direct cause."""
-    facts = Consequences(problems, known)
+    """The direct causes of problems, both by index. Roots have none."""
+    consequences = Consequences(problems, known)
     places = {id(problem): at for at, problem in enumerate(problems)}
     causes: dict[int, int] = {}
     for at, problem in enumerate(problems):
-        cause = problem.because or facts.cause(problem)
+        cause = problem.because or consequences.cause(problem)
         if cause is not None and cause is not problem:
             causes[at] = places[id(cause)]
     return causes
 
 
-def _worst(problems: Sequence[Problem], roots: Mapping[int, int]) -> dict[int, Severity]:
+def _severities(problems: Sequence[Problem], roots: Mapping[int, int]) -> dict[int, Severity]:
     """The severity of each problem, by its index.
 
-    A root gets the worst severity of the problems that follow from it. A problem that follows from a fixed size gets at
-    most the severity of its root.
+    A root is as severe as the worst problem that follows from it. A warning or note that follows from a fixed size is
+    at most as severe as its root.
     """
-    worst = {at: problem.fault.severity for at, problem in enumerate(problems)}
+    severities = {at: problem.fault.severity for at, problem in enumerate(problems)}
     for at, root in roots.items():
         if problems[root].sizes and not problems[at].is_error:
-            worst[at] = min(worst[at], worst[root], key=_rank)
+            severities[at] = min(severities[at], severities[root], key=_rank)
         else:
-            worst[root] = max(worst[root], problems[at].fault.severity, key=_rank)
-    return worst
+            severities[root] = max(severities[root], problems[at].fault.severity, key=_rank)
+    return severities
 
 
 def _rank(severity: Severity) -> int:
@@ -73,41 +71,40 @@ def _of_severity(fault: Fault, severity: Severity) -> Fault:
 
 
 def _roots(causes: Mapping[int, int]) -> dict[int, int]:
-    """Maps each problem that is not a root to its root, both by index; in a cycle, the first problem is the root."""
+    """The roots of problems, both by index. The root of a cycle is its first problem."""
     found: dict[int, int] = {}
     for at in causes:
-        chain: dict[int, int] = {}
-        while at in causes and at not in found and at not in chain:
-            chain[at] = len(chain)
+        places: dict[int, int] = {}
+        while at in causes and at not in found and at not in places:
+            places[at] = len(places)
             at = causes[at]
-        root = min(list(chain)[chain[at] :]) if at in chain else found.get(at, at)
-        found |= dict.fromkeys(chain, root)
+        cycle = list(places)[places[at] :] if at in places else []
+        found |= dict.fromkeys(places, min(cycle) if cycle else found.get(at, at))
     return {at: found[at] for at in causes if found[at] != at}
 
 
-def _as_bad_as(problem: Problem, severity: Severity) -> Problem:
-    """The problem as a root with this severity."""
+def _as_root(problem: Problem, severity: Severity) -> Problem:
     if problem.fault.severity is severity and problem.because is None:
         return problem
     return replaced(problem, fault=problem.fault.lowered(severity), because=None)
 
 
-def _may_be_true(problem: Problem, form: Format) -> bool:
-    """Whether a problem is about a declaration that may be right, so that its node is wrong."""
+def _may_be_right(problem: Problem, form: Format) -> bool:
+    """Whether a wrong declaration may be right, so that its node is wrong."""
     is_declared = problem.fault.rule.family == DECLARED and problem.fault.role == "declaration"
     return is_declared and (form.declared_shapes_hold or problem.node is None)
 
 
-def _with_proof(problem: Problem, following: Sequence[Problem], form: Format) -> Problem:
-    """The problem of a declaration; its help names the first error that disappears if the declaration is right."""
-    error = next((each for each in following if each.is_error and each.by_rule and each.node is not None), None)
+def _with_help(problem: Problem, following: Sequence[Problem], form: Format) -> Problem:
+    """The problem of a declaration; its help names the first error that follows."""
+    error = next((other for other in following if other.is_error and other.by_rule and other.node is not None), None)
     if error is None or error.node is None:
         return problem
     if problem.node is None:
         help = f"store it as declared, which {error.node.op} {error.node.label!r} accepts"
         return replaced(problem, fault=problem.fault.changed(help=help))
     what = f"{error.fault.rule.code} at {error.node.op} {error.node.label!r}"
-    stated = problem.node is not None and problem.node.op in (form.constant_node, form.input_node)
-    at_fault = "`shape`" if stated else "this layer, or what leads here"
+    has_shape = problem.node.op in (form.constant_node, form.input_node)
+    at_fault = "`shape`" if has_shape else "this layer, or what leads here"
     help = f"correct {at_fault}: with the declared shape, {what} is fixed"
     return replaced(problem, fault=problem.fault.changed(help=help))

@@ -1,7 +1,7 @@
-"""Finds the problem from which another one directly follows: its cause.
+"""Finds the direct cause of a problem among the other problems.
 
-A problem makes values doubtful if it leaves their types wrong. Other problems at nodes that use these values follow
-from it, if they disappear with other types.
+A value is doubtful if a problem makes its type wrong. A problem at a node that uses the value follows from that
+problem, if it disappears with another type of the value.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from irlint.model.tensor import tensor_shape
 STRUCTURE, BROADCASTING, TYPES, OPERATORS = "structure", "broadcasting", "element-types", "operators"
 DECLARED, WEIGHTS = "declarations", "weights"
 
-#: Of a node with more problems than this, only a few of each kind are examined as causes of the others.
+#: If a node has more problems than this, only two of each kind are examined as causes.
 MANY = 64
 
 
@@ -41,51 +41,51 @@ class Consequences:
         for problem in problems:
             if problem.node is not None:
                 self.own.setdefault(problem.node, []).append(problem)
-        #: A few problems of each kind, for nodes with very many.
-        self.kinds: dict[Node, list[Problem]] = {}
+        #: Two problems of each kind, for nodes with more than MANY problems.
+        self.two_of_each_kind: dict[Node, list[Problem]] = {}
         #: The first problem that an operator's rule found, by node, code and attribute.
         self.first: dict[tuple[Node, str, str | None], Problem] = {}
         #: The errors about the element types of operands, by operand.
         self.refused: dict[Value, list[Problem]] = {}
         #: The first error in the wiring of each graph.
         self.wiring: dict[str, Problem] = {}
-        #: The first error of each graph about the number of inputs of a node with an unconnected one.
+        #: The first error of each graph about a node that lacks an input.
         self.unconnected: dict[str, Problem] = {}
         #: The first error about an id that several layers have.
-        self.repeated_id = next((each for each in problems if each.fault.loses and _is_wiring(each)), None)
+        self.repeated_id = next((problem for problem in problems if problem.fault.loses and _is_wiring(problem)), None)
         #: The errors that lose values, and the number of undefined names, by graph.
         self.losses: dict[str, list[Problem]] = {}
         self.undefined: dict[str, int] = {}
-        #: The problem of each wrong import, by the importing function ("" for the model) and domain, and the values
-        #: whose types it makes doubtful.
+        #: The problems of wrong imports, by the importing function ("" for the model) and the domain: (problem, the
+        #: doubtful values).
         self.imports: dict[tuple[str, str], tuple[Problem, Set[Value]]] = {}
         self.port_maps: list[Problem] | None = None
         self.input_counts: dict[Node | None, Problem] | None = None
-        #: The values whose types are doubtful, each with the problem that is the reason.
+        #: The problems that make values doubtful.
         self.doubts: dict[Value, Problem] = {}
-        #: The outputs of layers whose id another layer has, too.
+        #: The problems of ids that several layers have, by the outputs of these layers.
         self.ambiguous: dict[Value, Problem] = {}
-        #: The problem that fixes the size of each symbol.
+        #: The problems that fix the sizes of symbols.
         self.fixed: dict[str, Problem] = {}
-        #: The problems of values whose declared rank differs from the inferred one.
+        #: The problems of values with a declared rank that differs from the inferred rank.
         self.ranks: dict[Value, Problem] = {}
         for problem in problems:
             self._note(problem)
         if self.repeated_id is not None and known.format.ports_declare:
-            from irlint.inference.shared_values import named_twice
+            from irlint.inference.shared_values import ambiguous_outputs
 
-            self.ambiguous = named_twice(problems, known)
-        is_faulted = any(each.is_error and each.node in known.faulted for each in problems)
+            self.ambiguous = ambiguous_outputs(problems, known)
+        is_faulted = any(problem.is_error and problem.node in known.faulted for problem in problems)
         if is_faulted and not known.format.declared_shapes_hold:
             from irlint.inference.doubtful import note_doubts
 
             note_doubts(known, self.own, self.doubts)
-        #: The causes of problems that follow from a constant whose declared type is wrong, by the id of the problem.
-        self.stored: Mapping[int, Problem] = {}
-        if any(each.fault.rule.family == DECLARED and each.node is None for each in problems):
-            from irlint.inference.shared_values import unlike_declared
+        #: The causes of problems that disappear with the declared type of a constant, by the id of the problem.
+        self.causes_of_stale: Mapping[int, Problem] = {}
+        if any(problem.fault.rule.family == DECLARED and problem.node is None for problem in problems):
+            from irlint.inference.shared_values import causes_of_stale
 
-            self.stored = unlike_declared(problems, known)
+            self.causes_of_stale = causes_of_stale(problems, known)
 
     def _note(self, problem: Problem) -> None:
         fault, node, graph = problem.fault, problem.node, problem.graph
@@ -99,10 +99,9 @@ class Consequences:
         if problem.is_error:
             self._note_error(problem)
         if node is not None:
-            self._note_at_the_node(problem, node)
+            self._note_at_node(problem, node)
 
     def _note_error(self, problem: Problem) -> None:
-        """Records an error in the wiring of its graph, the values it loses there, and those it makes doubtful."""
         fault, node, graph = problem.fault, problem.node, problem.graph
         if _is_wiring(problem):
             self.wiring.setdefault(graph, problem)
@@ -112,8 +111,7 @@ class Consequences:
         for value in problem.disputes:
             self.doubts.setdefault(value, problem)
 
-    def _note_at_the_node(self, problem: Problem, node: Node) -> None:
-        """Records a problem about the inputs, attributes and outputs of its node."""
+    def _note_at_node(self, problem: Problem, node: Node) -> None:
         fault = problem.fault
         if problem.by_rule:
             self.first.setdefault((node, fault.rule.code, fault.attribute), problem)
@@ -126,7 +124,6 @@ class Consequences:
             self._note_ranks(problem.value, problem, node)
 
     def _note_ranks(self, name: str | None, problem: Problem, node: Node) -> None:
-        """Records the node's outputs with this name whose declared rank differs from the inferred one."""
         for value in node.outputs:
             if value is None or value.name != name:
                 continue
@@ -135,86 +132,83 @@ class Consequences:
                 self.ranks.setdefault(value, problem)
 
     def cause(self, problem: Problem) -> Problem | None:
-        """The cause of a problem; None if it follows from no other."""
+        """The direct cause of a problem, or None."""
         fault, node = problem.fault, problem.node
-        if id(problem) in self.stored:
-            return self.stored[id(problem)]
+        if id(problem) in self.causes_of_stale:
+            return self.causes_of_stale[id(problem)]
         if fault.role == "absence":
-            return self._of_absence(problem)
+            return self._cause_of_absence(problem)
         if fault.role == "undefined":
-            return self._of_a_name(problem)
+            return self._cause_of_undefined_name(problem)
         if _is_wiring(problem):
-            return self._of_wiring(problem)
+            return self._cause_of_wiring(problem)
         if node is None:
             return None
         wrong_import, disputed = self.imports.get((_importer(problem.graph), node.domain), (None, frozenset()))
-        if wrong_import is not None and _is_of_the_opset(problem, disputed):
+        if wrong_import is not None and _may_follow_from_import(problem, disputed):
             return wrong_import
-        return self._at_the_node(problem, node) or self._of_an_operand(problem, node)
+        return self._cause_at_node(problem, node) or self._cause_at_operands(problem, node)
 
     # --- the graph ----------------------------------------------------------------------------------------------------
 
-    def _of_absence(self, problem: Problem) -> Problem | None:
-        """The cause of a missing part of a model or graph: a fault elsewhere, or None."""
+    def _cause_of_absence(self, problem: Problem) -> Problem | None:
         if problem.node is None:
-            return next((each for each in self.all if _is_wiring(each) or each.fault.rule is UNKNOWN_OPERATOR), None)
-        others = (each for each in self.own[problem.node] if each.fault.role != "absence")
+            return next(
+                (other for other in self.all if _is_wiring(other) or other.fault.rule is UNKNOWN_OPERATOR), None
+            )
+        others = (other for other in self.own[problem.node] if other.fault.role != "absence")
         return next(others, None) or self.wiring.get(problem.graph)
 
-    def _of_a_name(self, problem: Problem) -> Problem | None:
-        """The problem that leaves names undefined, if it accounts for all undefined names of the graph; else None."""
+    def _cause_of_undefined_name(self, problem: Problem) -> Problem | None:
+        """The first problem that loses values, if the losses explain all undefined names of the graph."""
         losses = self.losses.get(problem.graph, [])
-        return losses[0] if sum(each.fault.loses for each in losses) >= self.undefined[problem.graph] else None
+        return losses[0] if sum(other.fault.loses for other in losses) >= self.undefined[problem.graph] else None
 
-    def _of_wiring(self, problem: Problem) -> Problem | None:
-        """The cause of a harmless fault at a port or edge: the fault of the missing input, or None."""
+    def _cause_of_wiring(self, problem: Problem) -> Problem | None:
+        """The fault of a missing input that causes a warning at a port or edge, or None."""
         if problem.is_error:
             return None
         if problem.fault.role == "edge":
-            return self.unconnected.get(problem.graph) or self._of_port_map(problem)
+            return self.unconnected.get(problem.graph) or self._error_in_port_map(problem)
         if problem.node is None or problem.graph in self.wiring or problem.fault.input is None:
             return None
         if self.input_counts is None:
-            wrong = [each for each in reversed(self.all) if each.fault.rule is INPUT_COUNT]
-            self.input_counts = {each.node: each for each in wrong}
+            wrong = [other for other in reversed(self.all) if other.fault.rule is INPUT_COUNT]
+            self.input_counts = {other.node: other for other in wrong}
         return self.input_counts.get(problem.node)
 
-    def _of_port_map(self, problem: Problem) -> Problem | None:
-        """The error in the port map of a node whose body contains the problem, or None."""
+    def _error_in_port_map(self, problem: Problem) -> Problem | None:
+        """The error in the port map of a node with the problem in its body, or None."""
         if not problem.graph:
             return None
         from irlint.ops.shared.port_maps import PORT_MAP_BROKEN
 
         if self.port_maps is None:
-            self.port_maps = [each for each in self.all if each.fault.rule is PORT_MAP_BROKEN and each.is_error]
-        return next((each for each in self.port_maps if problem.graph.startswith(_inside(each))), None)
+            self.port_maps = [other for other in self.all if other.fault.rule is PORT_MAP_BROKEN and other.is_error]
+        return next((other for other in self.port_maps if problem.graph.startswith(_path_of_bodies(other))), None)
 
     # --- the node -----------------------------------------------------------------------------------------------------
 
-    def _at_the_node(self, problem: Problem, node: Node) -> Problem | None:
-        """The cause among the other problems of the node, or None."""
-        fault, others = problem.fault, [each for each in self._kinds(node) if each is not problem]
+    def _cause_at_node(self, problem: Problem, node: Node) -> Problem | None:
+        fault, others = problem.fault, [other for other in self._examined(node) if other is not problem]
         if fault.rule in (UNKNOWN_ATTRIBUTE, MISSING_ATTRIBUTE, ATTRIBUTE_VALUE):
-            return _of_attribute(problem, others)
+            return _cause_of_attribute(problem, others)
         if fault.rule is INPUT_COUNT:
-            return self._of_input_count(problem, node)
+            return self._cause_of_input_count(problem, node)
         if fault.rule is CUSTOM_OPERATOR:
-            return next((each for each in others if each.fault.rule is MISSING_OPSET_IMPORT), None)
-        attribute = next((each for each in others if each.fault.role == "attribute"), None)
+            return next((other for other in others if other.fault.rule is MISSING_OPSET_IMPORT), None)
+        attribute = next((other for other in others if other.fault.role == "attribute"), None)
         if attribute is not None and _may_follow_from_attribute(problem, attribute):
             return attribute
         if fault.rule.family == DECLARED:
-            return self._of_a_declaration(problem, node, others)
-        return self._before_the_rule(problem, node, others)
+            return self._cause_of_declaration(problem, node, others)
+        return self._cause_before_rule(problem, node, others)
 
-    def _of_a_declaration(self, problem: Problem, node: Node, others: Sequence[Problem]) -> Problem | None:
-        """The cause of a wrong declaration of an output: a stored constant, a fixed size, or a node that refuses the
-        type."""
-        stored = next((each for each in others if each.disputes and each.fault.rule.family == WEIGHTS), None)
-        return stored or self._of_a_size(problem, node) or self._of_a_user(problem, node)
+    def _cause_of_declaration(self, problem: Problem, node: Node, others: Sequence[Problem]) -> Problem | None:
+        stored = next((other for other in others if other.disputes and other.fault.rule.family == WEIGHTS), None)
+        return stored or self._fixed_size(problem, node) or self._refusing_user(problem, node)
 
-    def _before_the_rule(self, problem: Problem, node: Node, others: Sequence[Problem]) -> Problem | None:
-        """The fault of the node or of its bodies because of which its rule finds the problem, or None."""
+    def _cause_before_rule(self, problem: Problem, node: Node, others: Sequence[Problem]) -> Problem | None:
         fault = problem.fault
         if not problem.by_rule:
             return None
@@ -222,113 +216,110 @@ class Consequences:
             first = self.first.get((node, fault.rule.code, fault.attribute), problem)
             if first is not problem:
                 return first
-        port = next((each for each in others if _is_wiring(each) and each.fault.input is None), None)
+        port = next((other for other in others if _is_wiring(other) and other.fault.input is None), None)
         if port is not None and (port.is_error or not problem.is_error):
             return port
-        return self._of_bodies(problem, node)
+        return self._error_in_bodies(problem, node)
 
-    def _kinds(self, node: Node) -> list[Problem]:
-        """The problems of a node; if there are very many, only the first two of each kind."""
+    def _examined(self, node: Node) -> list[Problem]:
+        """The problems of a node; the first two of each kind if they are more than MANY."""
         own = self.own[node]
         if len(own) <= MANY:
             return own
-        if node not in self.kinds:
+        if node not in self.two_of_each_kind:
             counts: dict[object, int] = {}
             kept = []
-            for each in own:
-                fault = each.fault
+            for other in own:
+                fault = other.fault
                 kind = (
                     fault.rule.code,
                     fault.role,
-                    each.is_error,
-                    each.by_rule,
+                    other.is_error,
+                    other.by_rule,
                     fault.input is None,
-                    not each.disputes,
+                    not other.disputes,
                 )
                 counts[kind] = count = counts.get(kind, 0) + 1
                 if count <= 2:
-                    kept.append(each)
-            self.kinds[node] = kept
-        return self.kinds[node]
+                    kept.append(other)
+            self.two_of_each_kind[node] = kept
+        return self.two_of_each_kind[node]
 
-    def _of_a_size(self, problem: Problem, node: Node) -> Problem | None:
+    def _fixed_size(self, problem: Problem, node: Node) -> Problem | None:
         if not self.fixed or problem.sizes or problem.is_error:
             return None
         from irlint.inference.fixed_sizes import fixing
 
         return fixing(problem, node, self.fixed, self.known)
 
-    def _of_a_user(self, problem: Problem, node: Node) -> Problem | None:
-        """The problem of a node that refuses the inferred element type but accepts the declared one, or None."""
+    def _refusing_user(self, problem: Problem, node: Node) -> Problem | None:
+        """The problem of a node that accepts the declared element type but not the inferred one, or None."""
         if problem.is_error:
             return None
-        for each in (each for value in node.outputs if value is not None for each in self.refused.get(value, ())):
-            assert each.node is not None
-            declared = {value: value.type for value in node.outputs if value is not None}
-            if outputs_for(self.known, each.node, self.known.types_of(each.node.inputs, declared)) is not None:
-                return each
+        declared = {value: value.type for value in node.outputs if value is not None}
+        for other in (other for value in declared for other in self.refused.get(value, ())):
+            assert other.node is not None
+            if outputs_for(self.known, other.node, self.known.types_of(other.node.inputs, declared)) is not None:
+                return other
         return None
 
-    def _of_input_count(self, problem: Problem, node: Node) -> Problem | None:
-        """The wiring error because of which a node lacks an input, or None."""
+    def _cause_of_input_count(self, problem: Problem, node: Node) -> Problem | None:
         if None not in node.inputs:
             return None
         return self.wiring.get(problem.graph) or self.repeated_id
 
-    def _of_bodies(self, problem: Problem, node: Node) -> Problem | None:
-        """The error inside the bodies of a node that breaks its port map, or None."""
+    def _error_in_bodies(self, problem: Problem, node: Node) -> Problem | None:
+        """The error in a body that breaks the node's port map, or None."""
         if not node.bodies:
             return None
         from irlint.ops.shared.port_maps import PORT_MAP_BROKEN
 
         if problem.fault.rule is not PORT_MAP_BROKEN:
             return None
-        inside = _inside(problem)
+        path = _path_of_bodies(problem)
         return next(
             (
-                each
-                for each in self.all
-                if each.is_error and each.graph.startswith(inside) and each.fault.rule.family in (STRUCTURE, OPERATORS)
+                other
+                for other in self.all
+                if other.is_error and other.graph.startswith(path) and other.fault.rule.family in (STRUCTURE, OPERATORS)
             ),
             None,
         )
 
     # --- the operands -------------------------------------------------------------------------------------------------
 
-    def _of_an_operand(self, problem: Problem, node: Node) -> Problem | None:
-        """The problem because of which an input is missing or its type doubtful, or None."""
+    def _cause_at_operands(self, problem: Problem, node: Node) -> Problem | None:
         if not problem.by_rule and problem.fault.rule.family != DECLARED:
             return None
-        twice = next((self.ambiguous[value] for value in node.inputs if value in self.ambiguous), None)
+        ambiguous = next((self.ambiguous[value] for value in node.inputs if value in self.ambiguous), None)
         lacks_input = problem.by_rule and None in node.inputs
         return (
-            twice
-            or self._of_a_refused_type(problem)
+            ambiguous
+            or self._first_refusal(problem)
             or (self.wiring.get(problem.graph) if lacks_input else None)
-            or self._of_other_axes(problem, node)
-            or self._of_a_doubt(problem, node)
+            or self._wrong_rank(problem, node)
+            or self._cause_of_doubt(problem, node)
         )
 
-    def _of_a_refused_type(self, problem: Problem) -> Problem | None:
-        """The first problem about the element type of the same constant, or None."""
+    def _first_refusal(self, problem: Problem) -> Problem | None:
         if problem.fault.rule.family != TYPES or problem.fault.input is None:
             return None
         from irlint.inference.shared_values import first_refused
 
         return first_refused(problem, self.refused, self.known)
 
-    def _of_a_doubt(self, problem: Problem, node: Node) -> Problem | None:
-        """The problem that makes the type of an input doubtful, if this one disappears with another type; else None."""
+    def _cause_of_doubt(self, problem: Problem, node: Node) -> Problem | None:
+        """The problem that makes an input doubtful, if ``problem`` disappears with another type of the input."""
         doubt = next((self.doubts[value] for value in node.inputs if value in self.doubts), None)
         if doubt is None or (doubt.node is node and not set(doubt.disputes).intersection(node.inputs)):
             return None
-        # Two declarations are compared with each other elsewhere, and the one that follows is reported there.
+        # The check of declarations finds the cause of a wrong declaration itself.
         if doubt.fault.rule.family == problem.fault.rule.family == DECLARED:
             return None
-        return doubt if self._is_sound_without_doubt(problem, node) else None
+        return doubt if self._disappears_without_doubt(problem, node) else None
 
-    def _of_other_axes(self, problem: Problem, node: Node) -> Problem | None:
-        """The declaration of an input with another rank than inferred, if the problem disappears with it; else None."""
+    def _wrong_rank(self, problem: Problem, node: Node) -> Problem | None:
+        """The problem of an input's declared rank, if ``problem`` disappears with this rank."""
         if not problem.by_rule or not problem.is_error:
             return None
         for value in dict.fromkeys(value for value in node.inputs if value is not None and value in self.ranks):
@@ -337,46 +328,38 @@ class Consequences:
                 return self.ranks[value]
         return None
 
-    def _is_sound_without_doubt(self, problem: Problem, node: Node) -> bool:
-        """Whether the problem disappears with other types of the doubtful inputs.
-
-        These are the declared types if the format uses declared shapes, else the same types with unknown sizes. If
-        the error is in a body, the rank is unknown, too: another branch may run without the error.
-        """
+    def _disappears_without_doubt(self, problem: Problem, node: Node) -> bool:
+        """Whether the problem disappears with other types of the doubtful inputs: declared types or unknown sizes."""
         from irlint.inference.doubtful import with_unknown_sizes
 
-        hold, types = self.known.format.declared_shapes_hold, self.known.types
         doubted = [value for value in node.inputs if value is not None and value in self.doubts]
-        others = {
-            value: value.type if hold else with_unknown_sizes(types.get(value), ranked=self._is_of(value, problem))
-            for value in doubted
-        }
+        if self.known.format.declared_shapes_hold:
+            others = {value: value.type for value in doubted}
+        else:
+            # If the error is in another graph, even the rank is unknown: another branch may run without the error.
+            others = {
+                value: with_unknown_sizes(self.known.types.get(value), ranked=self.doubts[value].graph == problem.graph)
+                for value in doubted
+            }
         answer = asked_again(self.known, node, self.known.types_of(node.inputs, others))
         if answer is None:
             return False
         if problem.by_rule:
-            return answer.outputs is not None and all(each.rule is not problem.fault.rule for each in answer.faults)
+            return answer.outputs is not None and all(fault.rule is not problem.fault.rule for fault in answer.faults)
         pairs = zip(node.outputs, answer.outputs or ())
         return any(
             value is not None and value.name == problem.value and not contradicts(found, value)
             for value, found in pairs
         )
 
-    def _is_of(self, value: Value, problem: Problem) -> bool:
-        """Whether a doubt is due to an error in the graph of a problem, and not in a body or an enclosing graph."""
-        return self.doubts[value].graph == problem.graph
 
-
-def _of_attribute(problem: Problem, others: Sequence[Problem]) -> Problem | None:
-    """The cause of an unknown or missing attribute, or None.
-
-    It is an unreadable layer, a misspelled attribute, or a layer with the inputs of another operation.
-    """
+def _cause_of_attribute(problem: Problem, others: Sequence[Problem]) -> Problem | None:
+    """The cause of an unknown, missing or invalid attribute, or None."""
     fault = problem.fault
     damage = next(filter(_is_wiring, others), None)
     if damage is not None:
         return damage
-    unknown = [each for each in others if each.fault.rule is UNKNOWN_ATTRIBUTE]
+    unknown = [other for other in others if other.fault.rule is UNKNOWN_ATTRIBUTE]
     if fault.rule is MISSING_ATTRIBUTE:
         cause = next(filter(_is_misspelled, unknown), None) or next(filter(_has_too_many_inputs, others), None)
         if cause is not None:
@@ -384,16 +367,14 @@ def _of_attribute(problem: Problem, others: Sequence[Problem]) -> Problem | None
     foreign = [problem, *unknown] if fault.rule is UNKNOWN_ATTRIBUTE else unknown
     if problem.is_error or all(map(_is_misspelled, foreign)):
         return None
-    return next((each for each in others if each.fault.rule is INPUT_COUNT and each.is_error), None)
+    return next((other for other in others if other.fault.rule is INPUT_COUNT and other.is_error), None)
 
 
 def _is_misspelled(problem: Problem) -> bool:
-    """Whether an unknown attribute is similar to one of the operator."""
     return problem.fault.role == "attribute"
 
 
 def _has_too_many_inputs(problem: Problem) -> bool:
-    """Whether a node has too many inputs; another version of its operator may take them."""
     fault, node = problem.fault, problem.node
     if fault.rule is not INPUT_COUNT or not problem.is_error or node is None or fault.input is None:
         return False
@@ -401,20 +382,16 @@ def _has_too_many_inputs(problem: Problem) -> bool:
 
 
 def _may_follow_from_attribute(problem: Problem, attribute: Problem) -> bool:
-    """Whether a problem of the operator's rule or of a declaration may follow from a wrong attribute."""
     if problem.fault.rule.family == DECLARED:
         return True
     misspelled = attribute.fault.rule is UNKNOWN_ATTRIBUTE and problem.fault.rule.family == OPERATORS
     return problem.by_rule and (problem.is_error or misspelled)
 
 
-def _is_of_the_opset(problem: Problem, disputed: Set[Value]) -> bool:
-    """Whether another version of the domain would avoid the problem.
-
-    ``disputed`` has the outputs of the nodes that the wrong import affects; empty means that these are unknown.
-    """
+def _may_follow_from_import(problem: Problem, disputed: Set[Value]) -> bool:
+    """Whether the problem may follow from a wrong import, with the doubtful values ``disputed`` (empty if unknown)."""
     fault, node = problem.fault, problem.node
-    if disputed and (node is None or disputed.isdisjoint(each for each in node.outputs if each is not None)):
+    if disputed and (node is None or disputed.isdisjoint(value for value in node.outputs if value is not None)):
         return False
     if fault.rule is MISSING_OPSET_IMPORT or (disputed and fault.rule.family in (TYPES, BROADCASTING)):
         return True
@@ -422,7 +399,7 @@ def _is_of_the_opset(problem: Problem, disputed: Set[Value]) -> bool:
 
 
 def _importer(path: str) -> str:
-    """The function that imports the opsets of a graph, or "" for the model."""
+    """The path of the function that imports the opsets of a graph; "" for the model."""
     return path.partition("/")[0] if path.startswith("function:") else ""
 
 
@@ -430,7 +407,7 @@ def _is_wiring(problem: Problem) -> bool:
     return problem.fault.role in ("wiring", "edge")
 
 
-def _inside(problem: Problem) -> str:
-    """The beginning of the paths of the bodies of a problem's node."""
+def _path_of_bodies(problem: Problem) -> str:
+    """The prefix that the paths of the node's bodies share."""
     node = problem.node
     return f"{problem.graph}/" * bool(problem.graph) + f"{node.name or node.id}/" if node is not None else ""

@@ -9,15 +9,12 @@ from irlint.model.tensor import Tensor, Type
 
 
 def contradicts(found: Type | None, value: Value) -> bool:
-    """Whether an inferred type differs from one that the file declares for a value."""
+    """Whether an inferred type certainly differs from a declared type of a value."""
     return any(differ(found, declaration.type) for declaration in value.declared)
 
 
 def differ(found: Type | None, declared: Type | None, form: Format | None = None) -> bool:
-    """Whether an inferred type certainly differs from a declared one.
-
-    ``form`` is the format of the file; in some formats, a declaration without dims declares no shape.
-    """
+    """Whether an inferred type certainly differs from a declared type in a file of the format ``form``."""
     if not isinstance(found, Tensor) or not isinstance(declared, Tensor):
         return False
     if found.dtype and declared.dtype and found.dtype != declared.dtype:

@@ -1,6 +1,6 @@
-"""Finds edited inputs of an IR: the shape of an input was changed, but the ports that use it have the old shape.
+"""Finds edited inputs of an IR: the shape of an input was changed, but the ports that use it declare the old shape.
 
-Then the first error of an operator is the root, because the user sees that error, and the ports follow from it.
+The root is then the first error of an operator, and the problems of the ports follow from it.
 """
 
 from __future__ import annotations
@@ -13,46 +13,42 @@ from irlint.model.tensor import Tensor, shape_text
 from irlint.records import replaced
 
 
-def at_the_break(
+def with_roots_of_edits(
     problems: Sequence[Problem], roots: Mapping[int, int], known: Known
 ) -> tuple[Sequence[Problem], Mapping[int, int]]:
-    """The problems and their roots, where errors that follow from edited inputs have become roots."""
+    """(the problems, their roots by index), where the first error after an edited input is the root."""
     following: dict[int, list[int]] = {}
     for at, root in roots.items():
         following.setdefault(root, []).append(at)
     makers = _makers_of_inputs(known.model.graph)
     ports = {at: port for at in following if (port := _port_of_an_input(problems[at], makers)) is not None}
-    alike: dict[Value, list[int]] = {}
+    ports_of: dict[Value, list[int]] = {}
     for at, (_, value, _) in ports.items():
-        alike.setdefault(value, []).append(at)
-    explained, moved = list(problems), dict(roots)
+        ports_of.setdefault(value, []).append(at)
+    explained, new_roots = list(problems), dict(roots)
     for at, (_, value, _) in ports.items():
-        if at in moved:
+        if at in new_roots:
             continue
-        same = alike[value]
-        every = [each for root in same for each in following[root]]
-        error = min((each for each in every if _breaks(problems[each])), default=None)
+        same = ports_of[value]
+        every = [at for root in same for at in following[root]]
+        error = min((at for at in every if _is_error_of_rule(problems[at])), default=None)
         if error is None:
             continue
-        moved.update(dict.fromkeys(every, error))
-        moved.update(dict.fromkeys(same, error))
-        del moved[error]
+        new_roots.update(dict.fromkeys(every, error))
+        new_roots.update(dict.fromkeys(same, error))
+        del new_roots[error]
         explained[error] = _with_note(problems[error], *ports[at], known)
-    return explained, moved
+    return explained, new_roots
 
 
 def _makers_of_inputs(graph: Graph | None) -> dict[Value, Node]:
-    """The nodes that are inputs of a graph, by their values."""
     inputs = frozenset(() if graph is None else graph.inputs)
     nodes = () if graph is None else graph.nodes
     return {value: node for node in nodes for value in node.outputs if value in inputs}
 
 
 def _port_of_an_input(problem: Problem, makers: Mapping[Value, Node]) -> tuple[Port, Value, Node] | None:
-    """The input port that a problem is about, the model input that leads to it, and the node of that input.
-
-    None if the problem is not about a port with a model input.
-    """
+    """(the port at fault, the connected model input, the node of this input), or None."""
     node = problem.node
     if node is None or problem.graph or problem.value is not None or problem.fault.role != "declaration":
         return None
@@ -62,18 +58,16 @@ def _port_of_an_input(problem: Problem, makers: Mapping[Value, Node]) -> tuple[P
     return None
 
 
-def _breaks(problem: Problem) -> bool:
+def _is_error_of_rule(problem: Problem) -> bool:
     return problem.is_error and problem.by_rule and problem.node is not None and not problem.graph
 
 
 def _with_note(problem: Problem, port: Port, value: Value, maker: Node, known: Known) -> Problem:
-    """The error with a note on both shapes of the input."""
-    given = known.types.get(value)
-    if not isinstance(given, Tensor):
+    inferred = known.types.get(value)
+    if not isinstance(inferred, Tensor):
         return problem
     note = (
-        f"{maker.op} {maker.label!r} (layer {maker.id}) is {shape_text(given.shape)}, and the ports that it leads to "
-        "declare "
-        f"{shape_text(port.type.shape)}; that shape fixes this"
+        f"{maker.op} {maker.label!r} (layer {maker.id}) is {shape_text(inferred.shape)}, and the ports that it leads "
+        f"to declare {shape_text(port.type.shape)}; that shape fixes this"
     )
     return replaced(problem, fault=problem.fault.changed(notes=(*problem.fault.notes, note)))

@@ -20,49 +20,44 @@ SHAPE_OPTION = "--shape"
 
 @record
 class Demand:
-    """A requirement of a node in the graph ``graph`` that is not proven.
-
-    ``when`` is the path of the innermost enclosing body that may never run, or "" if the requirement always applies.
-    """
+    """A requirement of a node that is not proven."""
 
     graph: str
     node: Node
     requirement: Requirement
+    #: The path of the innermost body around the node that may never run; "" if the requirement always applies.
     when: str = ""
 
 
 @record(eq=False)
 class Known:
-    """The result of inference for a model.
-
-    ``types`` maps each value to its type; a missing value is unknown, and None is an omitted optional input.
-    ``problems`` are the faults with their nodes, and ``requires`` the requirements of operators. ``faulted`` are the
-    nodes whose outputs have only their declared types, and ``calls`` maps each node to its call. ``symbols``
-    maps names of symbols to the names in the file, and ``sizes`` maps keys (``unknowns.place_of``) to the symbols of
-    unknown sizes. ``overridden`` are the inputs whose shapes do not come from the file, each with the source of its
-    shape. ``idle`` are the paths of uncalled functions, and ``orders`` the sorted nodes of the visited graphs.
-    ``indexed`` maps graphs to the nodes that compute their values, where the walk needed them.
-    """
+    """The result of inference for a model."""
 
     model: Model
+    #: None for the omitted input of a function. An unknown value may be missing.
     types: MutableMapping[Value, Type | None]
     problems: tuple[Problem, ...] = ()
     requires: tuple[Demand, ...] = ()
+    #: The nodes with only declared types at their outputs.
     faulted: Set[Node] = frozenset()
     calls: Mapping[Node, Call] = NOTHING
+    #: The names of sizes in the file, by the names of symbols.
     symbols: Mapping[str, str] = NOTHING
+    #: The symbols of unknown sizes, by ``unknowns.place_of``.
     sizes: Mapping[object, Dim] = NOTHING
+    #: The inputs with a shape that is not from the file, with the source of the shape.
     overridden: Mapping[Value, str] = NOTHING
-    idle: Set[str] = frozenset()
+    uncalled: Set[str] = frozenset()
     orders: Mapping[Graph, Order] = NOTHING
-    indexed: Mapping[Graph, Mapping[Value, Node]] = NOTHING
+    #: The producers of values, for the graphs that needed them.
+    producers: Mapping[Graph, Mapping[Value, Node]] = NOTHING
 
     def makers(self, graph: Graph) -> Mapping[Value, Node]:
         """The node that computes each value of a graph of the model."""
-        return self.indexed.get(graph) or producers(graph)
+        return self.producers.get(graph) or producers(graph)
 
     def order(self, graph: Graph) -> Order:
-        """The sorted nodes of a graph of the model."""
+        """The topological order of a graph of the model."""
         return self.orders.get(graph) or ordered(graph)
 
     def kinds(self) -> list[Type | None]:
@@ -73,7 +68,7 @@ class Known:
     def types_of(
         self, values: Iterable[Value | None], instead: Mapping[Value, Type | None] = NOTHING
     ) -> list[Type | None]:
-        """The types of values, None for an omitted or unknown one; ``instead`` replaces the types of some values."""
+        """The types of values, with other types for those in ``instead``; None for an omitted or unknown value."""
         types = self.types
         if not instead:
             return list(map(types.get, values))  # type: ignore[arg-type]
@@ -86,6 +81,6 @@ class Known:
 
     @property
     def format(self) -> Format:
-        """The format of the model, which has a graph."""
+        """The format of the model."""
         assert self.model.format is not None
         return self.model.format

@@ -1,4 +1,4 @@
-"""The severity of a fault: it depends on the facts that its rule states about runtimes, its place, and the format."""
+"""The severity of a fault, by its rule, its place and the format."""
 
 from __future__ import annotations
 
@@ -10,16 +10,19 @@ from irlint.lazy_typing import TYPE_CHECKING, Literal
 if TYPE_CHECKING:
     from irlint.model.formats import Format
 
-#: Why a node may never run. ``dead``, ``dead by size`` and ``dead by given size``: a constant, a size of the file or a
-#: size from --shape disables its body. ``unused``: no result depends on it. ``shape only``: a result depends only on
-#: its shape. ``uncalled``: nothing calls its function. ``unused constant``: nothing uses the constant. ``as declared``:
-#: it is in the body of a loop, inferred with the declared sizes, and counts only if the runtime refuses it there.
-Reach = Literal[
+#: Why a node or constant may not matter:
+#: ``dead``, ``dead by size``, ``dead by given size``: a constant, a size, or a size from --shape disables its body.
+#: ``unused``: no result depends on it.
+#: ``shape only``: the results depend only on its shape.
+#: ``uncalled``: nothing calls its function.
+#: ``unused constant``: nothing uses the constant.
+#: ``as declared``: it is in the body of a loop, inferred with declared sizes that another iteration may not have.
+Obstacle = Literal[
     "dead", "dead by size", "dead by given size", "unused", "shape only", "uncalled", "unused constant", "as declared"
 ]
 
-#: The greatest severity of a fault in such a place, unless a runtime refuses it there.
-MOST: dict[Reach, Severity] = {
+#: The greatest severity of a fault that no runtime refuses despite the obstacle.
+MOST_SEVERE: dict[Obstacle, Severity] = {
     "dead": Severity.WARNING,
     "dead by size": Severity.NOTE,
     "dead by given size": Severity.NOTE,
@@ -32,57 +35,80 @@ MOST: dict[Reach, Severity] = {
 
 def leveled(
     fault: Fault,
-    place: Collection[Reach],
+    obstacles: Collection[Obstacle],
     form: Format,
     *,
-    late: bool = False,
-    inferred: bool = False,
-    known: bool = True,
-    given: bool = False,
+    compared_late: bool = False,
+    refused_by_inference: bool = False,
+    sizes_known: bool = True,
+    by_given_shapes: bool = False,
 ) -> Fault | None:
-    """The fault with the severity for its place; None if it does not count there. All entries of ``place`` apply to the
-    place.
+    """The fault with the severity for its place; None if it does not count there.
 
-    ``late``: the runtime compares the sizes of this operator only when it runs the node. ``inferred``: the shape
-    inference of the runtime refuses such a fault. ``known``: the runtime knows the faulty sizes when it loads the
-    model. ``given``: the fault is caused only by shapes from --shape, in a body that may never run.
+    - ``compared_late``: the runtime compares the sizes of this operator only when it runs the node.
+    - ``refused_by_inference``: the shape inference of the runtime refuses such a fault.
+    - ``sizes_known``: the runtime knows the faulty sizes when it loads the model.
+    - ``by_given_shapes``: only shapes from --shape cause the fault, in a body that may never run.
     """
-    most = Severity.WARNING if given else Severity.ERROR
-    for reach in place:
-        if reach == "shape only":
+    most = Severity.WARNING if by_given_shapes else Severity.ERROR
+    for obstacle in obstacles:
+        if obstacle == "shape only":
             refused = fault.stage == "load"
         else:
-            refused = _is_refused(fault.rule, reach, form, late=late, inferred=inferred, known=known)
+            refused = _is_refused(
+                fault.rule,
+                obstacle,
+                form,
+                compared_late=compared_late,
+                refused_by_inference=refused_by_inference,
+                sizes_known=sizes_known,
+            )
         if refused:
             continue
-        if reach == "as declared":
+        if obstacle == "as declared":
             return None
-        most = milder(most, MOST[reach])
+        most = milder(most, MOST_SEVERE[obstacle])
     return fault.at_most(most)
 
 
 def needs_sizes(
-    rule: Rule, place: Collection[Reach], form: Format, *, late: bool = False, inferred: bool = False
+    rule: Rule,
+    obstacles: Collection[Obstacle],
+    form: Format,
+    *,
+    compared_late: bool = False,
+    refused_by_inference: bool = False,
 ) -> bool:
-    """Whether the severity depends on the sizes that the runtime knows when it loads the model."""
+    """Whether the severity depends on ``sizes_known`` of ``leveled``."""
+    facts = {"compared_late": compared_late, "refused_by_inference": refused_by_inference}
     return any(
-        _is_refused(rule, reach, form, late=late, inferred=inferred, known=True)
-        and not _is_refused(rule, reach, form, late=late, inferred=inferred, known=False)
-        for reach in place
+        _is_refused(rule, obstacle, form, **facts, sizes_known=True)
+        and not _is_refused(rule, obstacle, form, **facts, sizes_known=False)
+        for obstacle in obstacles
     )
 
 
-def _is_refused(rule: Rule, reach: Reach, form: Format, *, late: bool, inferred: bool, known: bool) -> bool:
-    """Whether a runtime refuses a fault at such a place as it does in code that runs."""
+def _is_refused(
+    rule: Rule,
+    obstacle: Obstacle,
+    form: Format,
+    *,
+    compared_late: bool,
+    refused_by_inference: bool,
+    sizes_known: bool,
+) -> bool:
+    """Whether a runtime refuses such a fault despite the obstacle."""
     runtime = form.loaded_by
-    match reach:
+    match obstacle:
         case "uncalled":
             return rule.counts_uncalled
         case "unused constant":
             return rule.is_refused(runtime, "unused constant")
         case "as declared":
-            return known and not late and rule.is_refused(runtime, "as declared")
+            return sizes_known and not compared_late and rule.is_refused(runtime, "as declared")
         case "dead" | "dead by size" if form.dead_bodies_are_inferred:
-            compared = inferred or (not late and rule.is_refused(runtime, "dead if sized"))
-            return (known and compared) or any(rule.is_refused(runtime, where) for where in ("dead", reach))
+            refused_if_sized = refused_by_inference or (not compared_late and rule.is_refused(runtime, "dead if sized"))
+            return (sizes_known and refused_if_sized) or any(
+                rule.is_refused(runtime, where) for where in ("dead", obstacle)
+            )
     return False

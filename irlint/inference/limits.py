@@ -1,5 +1,4 @@
-"""Checks outputs for sizes that no tensor can have and for more axes than irlint infers, and finds output ports that
-the operation lacks."""
+"""Checks the outputs of a node: sizes that no tensor has, too many axes, and output ports without an output."""
 
 from __future__ import annotations
 
@@ -9,7 +8,7 @@ from irlint.binding.calls import OUTPUT_COUNT
 from irlint.dims import Expr
 from irlint.findings.faults import Fault, Rule, Severity
 from irlint.findings.wording import counted
-from irlint.inference.unknowns import is_whole
+from irlint.inference.unknowns import is_complete
 from irlint.model import Graph, Model, Node
 from irlint.model.tensor import CONTENTS_LIMIT, Tensor, Type
 
@@ -51,7 +50,7 @@ LARGEST = 2**63 - 1
 
 
 def too_large(outputs: Sequence[Type | None]) -> Fault | None:
-    """The fault of a node with an output size that no tensor can have, or None."""
+    """The fault of an output size that no tensor can have, or None."""
     for index, known in enumerate(outputs):
         if not isinstance(known, Tensor) or known.shape is None:
             continue
@@ -66,13 +65,12 @@ def too_large(outputs: Sequence[Type | None]) -> Fault | None:
 
 
 def too_many_axes(inputs: Sequence[Type | None], outputs: Sequence[Type | None]) -> Fault | None:
-    """The fault of a node with an output of unknown rank because the list of its axes is too long to be kept. None also
-    if the rank or the length of an input is unknown."""
-    for port, made in enumerate(outputs):
-        if not isinstance(made, Tensor) or made.shape is not None:
+    """The fault of a list of too many axes that makes the rank of an output unknown, or None."""
+    for port, output in enumerate(outputs):
+        if not isinstance(output, Tensor) or output.shape is not None:
             continue
-        for index, given in enumerate(inputs):
-            match given:
+        for index, operand in enumerate(inputs):
+            match operand:
                 case Tensor(shape=None) | Tensor(dtype="int32" | "int64", shape=(None | Expr(),)):
                     return None
                 case Tensor(dtype="int32" | "int64", shape=(int(count),)) if count > CONTENTS_LIMIT:
@@ -85,41 +83,41 @@ def too_many_axes(inputs: Sequence[Type | None], outputs: Sequence[Type | None])
     return None
 
 
-def surplus_outputs(model: Model, graph: Graph, node: Node, made: int) -> tuple[Fault, ...]:
-    """The fault of output ports that an operation does not have; a warning for unused ones in older files."""
+def surplus_outputs(model: Model, graph: Graph, node: Node, count: int) -> tuple[Fault, ...]:
+    """The fault of output ports that the operation does not have; a warning for unused ports at ``lenient_version``."""
     form = model.format
-    if form is None or not form.operators_count_outputs or len(node.outputs) <= max(made, 1):
+    if form is None or not form.operators_count_outputs or len(node.outputs) <= max(count, 1):
         return ()
-    from irlint.binding.openvino_attributes import meant_version
+    from irlint.binding.openvino_attributes import version_advice
 
     fault = OUTPUT_COUNT.fault(
-        f"the layer has {counted(len(node.outputs), 'output port')}; the operation makes {made} here",
-        help=meant_version(node) or f"remove the output ports from index {made} on",
+        f"the layer has {counted(len(node.outputs), 'output port')}; the operation makes {count} here",
+        help=version_advice(node) or f"remove the output ports from index {count} on",
     )
-    more = set(node.outputs[made:])
-    unused = all(more.isdisjoint(each.inputs) for each in graph.nodes)
-    lenient = model.format_version == form.lax_version and unused
-    return (fault.lowered(Severity.WARNING) if lenient else fault,)
+    surplus = set(node.outputs[count:])
+    are_unused = all(surplus.isdisjoint(other.inputs) for other in graph.nodes)
+    is_lenient = model.format_version == form.lenient_version and are_unused
+    return (fault.lowered(Severity.WARNING) if is_lenient else fault,)
 
 
 class Limits:
-    """Checks outputs against the limits; equal nodes share their outputs, which are checked once."""
+    """Checks outputs against the limits. Outputs that equal nodes share are checked once."""
 
     __slots__ = ("_complete", "_within")
 
     def __init__(self) -> None:
-        #: The checked outputs by their id; they are kept, so that no id is reused.
+        # By id. The values keep the outputs alive, so that no id is reused.
         self._within: dict[int, tuple[Type | None, ...]] = {}
         self._complete: set[int] = set()
 
     def are_complete(self, outputs: tuple[Type | None, ...] | None) -> bool:
-        """Whether these outputs were checked and have no unknown part."""
+        """Whether outputs were checked and have no unknown part."""
         return id(outputs) in self._complete
 
     def checked(
         self, node: Node, inputs: Sequence[Type | None], outputs: tuple[Type | None, ...]
     ) -> tuple[tuple[Type | None, ...] | None, tuple[Fault, ...]]:
-        """The outputs of a node, or None if one is too large for a tensor, and the faults of the limits."""
+        """(the outputs, or None if one is too large for a tensor; the faults of the limits)."""
         if id(outputs) in self._within:
             return outputs, ()
         large = too_large(outputs)
@@ -129,6 +127,6 @@ class Limits:
         if long is not None:
             return outputs, (long,)
         self._within[id(outputs)] = outputs
-        if all(map(is_whole, outputs)):
+        if all(map(is_complete, outputs)):
             self._complete.add(id(outputs))
         return outputs, ()

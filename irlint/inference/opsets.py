@@ -1,4 +1,4 @@
-"""Finds nodes that were written for another opset than the model imports."""
+"""Finds nodes that were written for another opset than the imported opset."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ Unsqueeze (w, axes) }""",
     refused=(refused("onnxruntime"),),
 )
 
-#: The faults of nodes that were written for another opset.
+#: The rules that a node of another opset breaks.
 _RULES = (
     ATTRIBUTE_KIND,
     INPUT_COUNT,
@@ -52,20 +52,23 @@ _RULES = (
     UNKNOWN_ATTRIBUTE,
 )
 
-#: At least _FEWEST nodes must be wrong, and another opset must fix the share _MOST of them. A message lists at most
-#: _SHOWN groups of nodes.
-_FEWEST = 2
-_MOST = 0.9
-_SHOWN = 4
+#: At least this many nodes must be wrong.
+_LEAST_WRONG = 2
+
+#: Another opset must fix at least this share of the wrong nodes.
+_LEAST_SHARE = 0.9
+
+#: A message lists at most this many groups of nodes.
+_MOST_LISTED = 4
 
 
 def of_another_opset(known: Known) -> list[Problem]:
-    """A problem for each domain whose nodes are wrong at the imported opset but valid at another one.
+    """A problem for each domain with nodes that are wrong at the imported opset and valid at another opset.
 
-    The main graph with its bodies and each function are examined separately.
+    Each function is examined separately.
     """
     wrong: dict[tuple[str, str], dict[Node, Problem]] = {}
-    lacking: dict[tuple[str, str], dict[Node, Problem]] = {}
+    absent: dict[tuple[str, str], dict[Node, Problem]] = {}
     for problem in known.problems:
         node = problem.node
         if node is None or not is_of_an_opset(problem) or node.domain not in OFFICIAL_DOMAINS:
@@ -74,48 +77,46 @@ def of_another_opset(known: Known) -> list[Problem]:
         if problem.is_error:
             wrong.setdefault((path, node.domain), {}).setdefault(node, problem)
         elif problem.fault.rule is OPSET_LACKS_OPERATOR:
-            lacking.setdefault((path, node.domain), {}).setdefault(node, problem)
+            absent.setdefault((path, node.domain), {}).setdefault(node, problem)
     found = (
-        _of_domain(key[1], {**lacking.get(key, {}), **nodes}, known, key[0])
+        _of_domain(key[1], {**absent.get(key, {}), **nodes}, known, key[0])
         for key, nodes in wrong.items()
-        if len(nodes) >= _FEWEST
+        if len(nodes) >= _LEAST_WRONG
     )
     return [problem for problem in found if problem is not None]
 
 
-def with_what_else(problems: list[Problem], known: Known) -> list[Problem]:
-    """The problems. If an operator begins with a later opset, the help also names the nodes that this opset would
-    break."""
-    asked, further = _Asked(known), dict[tuple[str, int], str]()
+def with_nodes_to_rewrite(problems: list[Problem], known: Known) -> list[Problem]:
+    """The problems. A help to import a later opset also names the nodes that are invalid at this opset."""
+    validity, further = _Validity(known), dict[tuple[str, int], str]()
     found = []
     for problem in problems:
-        node, key = problem.node, _begins(problem)
+        node, key = problem.node, _later_opset(problem)
         if node is not None and key is not None and not problem.graph.startswith("function:"):
             if key not in further:
-                further[key] = _what_else(*key, known, asked)
+                further[key] = _nodes_to_rewrite(*key, known, validity)
             help = f"{problem.fault.help}{further[key]}"
             problem = replaced(problem, fault=problem.fault.changed(help=help)) if further[key] else problem
         found.append(problem)
     return found
 
 
-def _begins(problem: Problem) -> tuple[str, int] | None:
-    """The domain of the operator and its first opset, if that is later than the opset of its node; else None."""
+def _later_opset(problem: Problem) -> tuple[str, int] | None:
+    """(domain, the operator's first opset), if this opset is later than the imported opset; else None."""
     node = problem.node
     if node is None or problem.fault.rule is not OPSET_LACKS_OPERATOR or not isinstance(node.version, int):
         return None
-    begins = min(official_versions(node.op, node.domain), default=0)
-    return (node.domain, begins) if begins > node.version else None
+    first = min(official_versions(node.op, node.domain), default=0)
+    return (node.domain, first) if first > node.version else None
 
 
-def _what_else(domain: str, opset: int, known: Known, asked: _Asked) -> str:
-    """The end of a help: the number of valid nodes that a later opset breaks, and the fault of the first; "" if
-    none."""
+def _nodes_to_rewrite(domain: str, opset: int, known: Known, validity: _Validity) -> str:
+    """The end of a help, about the nodes that a later opset makes invalid; or ""."""
     imported = known.model.opsets.get(domain)
     if imported is None:
         return ""
-    faults = [(node, asked.fault(node, opset)) for node in _nodes(known.model, domain, None)]
-    wrong = [(node, fault) for node, fault in faults if fault is not None and asked.sound(node, imported)]
+    faults = [(node, validity.fault(node, opset)) for node in _nodes(known.model, domain, None)]
+    wrong = [(node, fault) for node, fault in faults if fault is not None and validity.is_valid(node, imported)]
     if not wrong:
         return ""
     node, fault = wrong[0]
@@ -124,91 +125,89 @@ def _what_else(domain: str, opset: int, known: Known, asked: _Asked) -> str:
 
 
 def is_of_an_opset(problem: Problem) -> bool:
-    """Whether a problem is typical of a node that was written for another opset."""
+    """Whether another opset may fix the problem."""
     return problem.fault.rule is SHAPES_DIFFER or (problem.fault.rule in _RULES and not problem.by_rule)
 
 
 def _of_domain(domain: str, wrong: dict[Node, Problem], known: Known, path: str) -> Problem | None:
-    """The problem of a domain whose ``wrong`` nodes, in the function at ``path`` or the main graph, are valid at
-    another opset; None if no opset fixes most of them, or if it breaks other nodes."""
-    function = next((each for each in known.model.functions.values() if each.graph.path == path), None)
+    """The problem of a domain, if another opset fixes most of its ``wrong`` nodes and breaks no node."""
+    function = next((function for function in known.model.functions.values() if function.graph.path == path), None)
     imported = known.model.opsets.get(domain, function.opsets.get(domain) if function is not None else None)
     if imported is None or not 0 < imported <= latest_opset(domain):
         return None
-    asked = _Asked(known)
-    opset, healed = _most_healed(_other_opsets(wrong, domain, imported), wrong, asked)
-    if len(healed) < max(_FEWEST, _MOST * len(wrong)):
+    validity = _Validity(known)
+    opset, fixed = _most_fixed(_other_opsets(wrong, domain, imported), wrong, validity)
+    if len(fixed) < max(_LEAST_WRONG, _LEAST_SHARE * len(wrong)):
         return None
     others = (node for node in _nodes(known.model, domain, function) if node not in wrong)
-    if any(asked.breaks(node, imported, opset) for node in others):
+    if any(validity.breaks(node, imported, opset) for node in others):
         return None
-    types = {node: problem for node, problem in _of_types(known, domain) if asked.heals(node, problem, opset)}
-    runs = _runs(opset, list(_nodes(known.model, domain, function)), domain, asked)
-    return _problem((domain, imported, opset, runs), {**types, **healed}, healed, function=function)
+    types = {node: problem for node, problem in _of_types(known, domain) if validity.is_fixed(node, problem, opset)}
+    runnable = _runnable_opset(opset, list(_nodes(known.model, domain, function)), domain, validity)
+    return _problem((domain, imported, opset, runnable), {**types, **fixed}, fixed, function=function)
 
 
-def _runs(opset: int, nodes: Sequence[Node], domain: str, asked: _Asked) -> int:
-    """The first opset from ``opset`` on at which ONNX Runtime has all nodes; ``opset`` if they are not all valid
-    there."""
+def _runnable_opset(opset: int, nodes: Sequence[Node], domain: str, validity: _Validity) -> int:
+    """The first opset from ``opset`` on at which ONNX Runtime runs all nodes; else ``opset``."""
     late = late_kernels() if not domain else {}
     first = max((late.get(node.op, 0) for node in nodes), default=0)
-    return first if first > opset and all(asked.sound(node, first) for node in nodes) else opset
+    return first if first > opset and all(validity.is_valid(node, first) for node in nodes) else opset
 
 
 def _other_opsets(nodes: Iterable[Node], domain: str, imported: int) -> list[int]:
-    """The opsets at which the operators of nodes change: later ones ascending, then earlier ones descending."""
-    begins = sorted({since for node in nodes for since in official_versions(node.op, domain)})
-    earlier = [since - 1 for since in reversed(begins) if 1 < since <= imported]
-    return [since for since in begins if since > imported] + earlier
+    """The opsets at which the operators change: later opsets ascending, then earlier descending."""
+    changes = sorted({since for node in nodes for since in official_versions(node.op, domain)})
+    earlier = [since - 1 for since in reversed(changes) if 1 < since <= imported]
+    return [since for since in changes if since > imported] + earlier
 
 
-def _most_healed(
-    opsets: Iterable[int], wrong: Mapping[Node, Problem], asked: _Asked
+def _most_fixed(
+    opsets: Iterable[int], wrong: Mapping[Node, Problem], validity: _Validity
 ) -> tuple[int, Mapping[Node, Problem]]:
-    """The first opset at which the most wrong nodes become valid, and the problems of these nodes."""
+    """(the first opset that fixes the most nodes, the problems of these nodes)."""
     best: tuple[int, Mapping[Node, Problem]] = (0, {})
     for opset in opsets:
-        healed = {node: problem for node, problem in wrong.items() if asked.heals(node, problem, opset)}
-        if len(healed) > len(best[1]):
-            best = opset, healed
+        fixed = {node: problem for node, problem in wrong.items() if validity.is_fixed(node, problem, opset)}
+        if len(fixed) > len(best[1]):
+            best = opset, fixed
     return best
 
 
 def _of_types(known: Known, domain: str) -> Iterator[tuple[Node, Problem]]:
     """The nodes of a domain that refuse an element type, with their problems."""
-    for each in known.problems:
-        if each.node is not None and each.node.domain == domain and each.fault.rule.family == "element-types":
-            yield each.node, each
+    for problem in known.problems:
+        if problem.node is not None and problem.node.domain == domain and problem.fault.rule.family == "element-types":
+            yield problem.node, problem
 
 
-class _Asked:
-    """Asks whether nodes of a model are valid at other opsets; equal nodes are bound once."""
+class _Validity:
+    """The validity of a model's nodes at other opsets."""
 
     def __init__(self, known: Known) -> None:
         self.known = known
         self.binder = Binder(known.model)
 
-    def sound(self, node: Node, opset: int) -> bool:
+    def is_valid(self, node: Node, opset: int) -> bool:
         """Whether the operator, inputs and attributes of a node are valid at an opset."""
         return self.fault(node, opset) is None
 
     def fault(self, node: Node, opset: int) -> Fault | None:
         """The first error about the operator, inputs and attributes of a node at an opset."""
         _, faults = self.binder.bound(replaced(node, version=opset), {}, within_function=False)
-        open_rules = (MISSING_ATTRIBUTE,) if _refers(node) else ()
-        errors = (each for each in faults if each.severity is Severity.ERROR and each.rule not in open_rules)
+        ignored = (MISSING_ATTRIBUTE,) if _refers(node) else ()
+        errors = (fault for fault in faults if fault.severity is Severity.ERROR and fault.rule not in ignored)
         return next(errors, None)
 
     def breaks(self, node: Node, imported: int, opset: int) -> bool:
-        """Whether a node is valid at the imported opset but not at another one."""
-        return not self.sound(node, opset) and self.sound(node, imported)
+        """Whether a node is valid at the imported opset and invalid at ``opset``."""
+        return not self.is_valid(node, opset) and self.is_valid(node, imported)
 
-    def heals(self, node: Node, problem: Problem, opset: int) -> bool:
-        """Whether a node is valid at an opset; if its rule found the problem, the types of its inputs must fit, too."""
+    def is_fixed(self, node: Node, problem: Problem, opset: int) -> bool:
+        """Whether a node is valid at an opset. After a problem of its rule, the rule must accept its inputs."""
         if not problem.is_error and opset < min(official_versions(node.op, node.domain), default=0):
             return False
         if not problem.by_rule:
-            return self.sound(node, opset)
+            return self.is_valid(node, opset)
         call, faults = self.binder.bound(replaced(node, version=opset), {}, within_function=False)
         if any(fault.severity is Severity.ERROR for fault in faults):
             return False
@@ -221,10 +220,7 @@ def _refers(node: Node) -> bool:
 
 
 def _nodes(model: Model, domain: str, function: Function | None) -> Iterator[Node]:
-    """The nodes of a domain in a function or, without one, in the main graph, with their bodies.
-
-    Calls of functions of the model are not included.
-    """
+    """The nodes of a domain in a function or in the main graph, without function calls."""
     main = model.graph if function is None else function.graph
     waiting: list[Graph] = [] if main is None else [main]
     while waiting:
@@ -241,37 +237,35 @@ def _problem(
     *,
     function: Function | None,
 ) -> Problem:
-    """The problem of a wrong import. ``versions`` are the domain, the imported opset, the right one, and the first
-    from it on that ONNX Runtime runs; the message lists the ``wrong`` nodes."""
-    domain, imported, opset, runs = versions
+    """The problem of a wrong import. ``versions`` are (domain, imported opset, correct opset, runnable opset)."""
+    domain, imported, opset, runnable = versions
     counts: dict[str, list[int]] = {}
     for node, problem in wrong.items():
-        text = f"{node.op}{_form(node, problem.fault, official(node.op, opset, domain))}"
-        entry = counts.setdefault(text, [_begin(node, opset), 0])
+        text = f"{node.op}{_evidence(node, problem.fault, official(node.op, opset, domain))}"
+        entry = counts.setdefault(text, [_version(node, opset), 0])
         entry[1] += 1
-    parts = [f"{text} ({begin}{f'; {count} nodes' * (count > 1)})" for text, (begin, count) in counts.items()]
+    parts = [f"{text} ({version}{f'; {count} nodes' * (count > 1)})" for text, (version, count) in counts.items()]
     name = domain or "ai.onnx"
     both = function is not None and function.opsets.get(domain) == imported
     whose = "its nodes" if function is None else "the nodes of the function"
     fault = ANOTHER_OPSET.fault(
         f"the model {'and the function import' if both else 'imports'} opset {imported} of {name}, and {whose} are "
-        "written for opset "
-        f"{opset} or {'later' if opset > imported else 'earlier'}: {first_few(parts, _SHOWN)}",
-        help=f"import opset {runs} of {name}" + (" in the model and in the function" if both else ""),
-        intended="" if function is not None else str(runs),
+        f"written for opset {opset} or {'later' if opset > imported else 'earlier'}: {first_few(parts, _MOST_LISTED)}",
+        help=f"import opset {runnable} of {name}" + (" in the model and in the function" if both else ""),
+        intended="" if function is not None else str(runnable),
     )
     values = tuple(value for node in nodes for value in node.outputs if value is not None)
     return Problem(fault, function.graph.path if function is not None else "", domain=domain, disputes=values)
 
 
-def _begin(node: Node, opset: int) -> int:
+def _version(node: Node, opset: int) -> int:
     """The version of the operator at an opset."""
     versions = [since for since in official_versions(node.op, node.domain) if since <= opset]
     return versions[-1] if versions else opset
 
 
-def _form(node: Node, fault: Fault, schema: object) -> str:
-    """The part of a node that fits another opset, as the end of its name: `` with axes as an input``."""
+def _evidence(node: Node, fault: Fault, schema: object) -> str:
+    """What a node has of another opset, such as `` with axes as an input``."""
     if fault.rule is INPUT_COUNT:
         names: Sequence[str] = [formal.name for formal in getattr(schema, "inputs", ())]
         index = fault.input

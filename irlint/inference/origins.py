@@ -1,7 +1,7 @@
-"""Finds the origin of a size: the node that computed it, as opposed to the operators that only pass it on.
+"""Finds the origin of a size: the node that computes the size, not the nodes that pass it on.
 
-This module has no code for particular operators. The rule of a node is asked again with a fresh symbol in place of a
-size of one input. If the symbol appears as the size of an output, the node passes that size on.
+The rule of a node is asked again with a fresh symbol in place of a size of one input. If the symbol appears in an
+output, the node passes the size on.
 """
 
 from __future__ import annotations
@@ -17,20 +17,22 @@ from irlint.model.order import graphs
 from irlint.model.tensor import UNKNOWN, Tensor, Type, tensor_shape
 from irlint.records import record
 
-#: A size is traced back through at most FARTHEST operators; through ANYWHERE if nothing else is asked about it.
+#: A size is traced back through at most this many operators.
 FARTHEST = 400
+
+#: The limit for a single question about a model.
 ANYWHERE = 20_000
 
-#: At most this many input positions of a node are examined for one size of an output.
+#: At most this many input positions of a node are examined for a size.
 MOST_POSITIONS = 64
 
-#: The symbol that replaces a size when a rule is asked. No size of a model has this name, because it contains a space.
+#: The symbol that replaces a size. No size of a model has a name with a space.
 FRESH = symbol("a size", 1)
 
 
 @record
 class Maker:
-    """The source of a value of ``graph``: a node, a constant, or the caller of the graph."""
+    """The source of a value of ``graph``: a node, a constant, or an input of the graph."""
 
     graph: Graph
     node: Node | None = None
@@ -39,32 +41,30 @@ class Maker:
 
 @record
 class Trail:
-    """A size at its origin: axis ``axis`` of ``value``, made by ``maker``. ``kept`` are the nodes that passed it on.
-
-    ``kept`` is in the order of the graph. ``arithmetic`` is the computation of the size by the rule of its node, if the
-    rule explains it. ``left_open`` is True if the rule does not determine the size, so that the file's declaration
-    does.
-    """
+    """A size at its origin, which is an axis of a value."""
 
     dim: MaybeDim
     value: Value
     axis: int
+    #: The source of ``value``.
     maker: Maker | None
+    #: The nodes that pass the size on, in the order of the graph.
     kept: tuple[Node, ...]
+    #: How the rule computes the size, if the rule explains it.
     arithmetic: Arithmetic | None = None
+    #: Whether the size comes from a declaration, because the rule does not determine it.
     left_open: bool = False
 
 
 @record
 class Position:
-    """A place where a node has a size: an axis of a port, or an entry of its value.
+    """The place of a size at a node: an axis of an input or output, or an element of its value."""
 
-    ``port`` is the index of an input or output, and ``index`` that of the axis or entry. ``in_contents`` is True for an
-    entry.
-    """
-
+    #: The index of the input or output.
     port: int
+    #: The index of the axis or element.
     index: int
+    #: Whether it is an element.
     in_contents: bool = False
 
 
@@ -73,7 +73,7 @@ NOT_ASKED = Position(0, 0)
 
 
 class Makers:
-    """Answers for one model: which node computes a value, and from which input a node takes a size."""
+    """The sources of the values and sizes of one model."""
 
     __slots__ = ("known", "_ask", "_makers", "_sources", "_answers", "_arithmetic")
 
@@ -92,9 +92,9 @@ class Makers:
         return self._makers.get(value)
 
     def source(self, node: Node, output: Position) -> Position | None:
-        """The first input position whose size the node passes on unchanged to ``output``.
+        """The first input position with the size that the node passes on to ``output``.
 
-        None if it computes the size, if the size is unknown, or if the node has a fault.
+        None if the node computes the size or has a fault, or if the size is unknown.
         """
         key = (node, output)
         found = self._sources.get(key, NOT_ASKED)
@@ -115,11 +115,11 @@ class Makers:
         return None
 
     def _groups(self, node: Node, output: Position, dim: Dim) -> Iterator[tuple[Position, ...]]:
-        """Groups of input positions that may determine the output size ``dim``, to be tried in this order.
+        """Groups of input positions that may determine the output size ``dim``, the likely groups first.
 
-        For an axis, first come two groups of axes that are aligned with the axis of the output, from the end and from
-        the start, and that may be equal to ``dim``. Then comes each position with the same size alone, without entries
-        of constants, then all positions with the same size.
+        - Axes aligned with the output's axis from the end, then from the start, that may be equal to ``dim``.
+        - Each position with the same size, except elements of constants.
+        - All positions with the same size.
         """
         types = inputs_of(node, self.known)
         sizes = list(_axes(types))
@@ -136,10 +136,7 @@ class Makers:
         yield everywhere
 
     def deciding(self, node: Node, output: Position) -> tuple[Position, ...]:
-        """The input positions on which the size of an output depends, without positions in constants.
-
-        () if they are unknown, for example for a node with bodies.
-        """
+        """The input positions that determine an output size, without constants; () if unknown."""
         dim = _size(self._type(node.outputs[output.port]), output)
         if dim is None or node in self.known.faulted or any(node.bodies):
             return ()
@@ -152,10 +149,9 @@ class Makers:
         return tuple(position for position in positions if self._alters(node, position, output, dim))
 
     def _alters(self, node: Node, position: Position, output: Position, dim: Dim) -> bool:
-        """Whether another size at a position changes the size of the output.
+        """Whether the fresh symbol at a position changes the size of the output.
 
-        An output size that becomes unknown counts as changed, unless asking with a fresh size dropped the input's
-        values.
+        An output size that becomes unknown is changed, unless it may depend on values that the symbol removes.
         """
         outputs = self._asked(node, (position,))
         if output.port >= len(outputs):
@@ -166,7 +162,7 @@ class Makers:
         return size != dim
 
     def arithmetic(self, value: Value, axis: int) -> Arithmetic | None:
-        """The computation of the size of an axis by the rule of its node, or None."""
+        """How the rule of the node computes the size of an axis, or None."""
         maker, dim = self.of(value), _size(self._type(value), Position(0, axis))
         node = maker.node if maker is not None else None
         if node is None or node in self.known.faulted or any(node.bodies):
@@ -179,7 +175,7 @@ class Makers:
         return next((each for each in fitting if each.dim is None or same(each.dim, dim)), None)
 
     def leaves_open(self, value: Value, axis: int) -> bool:
-        """Whether the rule of the node does not determine the size of an axis, so that the file's declaration does."""
+        """Whether the size of an axis comes from a declaration, because the rule does not determine it."""
         maker = self.of(value)
         node = maker.node if maker is not None else None
         known = _size(self._type(value), Position(0, axis))
@@ -199,8 +195,7 @@ class Makers:
         return maker.constant is not None or maker.node.op == self.known.format.constant_node
 
     def _fewest(self, node: Node, positions: tuple[Position, ...], output: Position) -> tuple[Position, ...]:
-        """A minimal subset of the positions that still determines the size; all of them if there are too many to
-        try."""
+        """A minimal subset of the positions that determines the size; all positions beyond MOST_POSITIONS."""
         if len(positions) > MOST_POSITIONS:
             return positions
         for position in reversed(positions):
@@ -210,15 +205,14 @@ class Makers:
         return positions
 
     def comes_out(self, node: Node, positions: tuple[Position, ...], output: Position) -> bool:
-        """Whether the size of the output becomes the fresh symbol if all of ``positions`` do."""
+        """Whether the fresh symbol at all ``positions`` becomes the size of the output."""
         if not positions:
             return False
         outputs = self._asked(node, positions)
         return output.port < len(outputs) and _size(outputs[output.port], output) == FRESH
 
     def _asked(self, node: Node, positions: tuple[Position, ...]) -> tuple[Type | None, ...]:
-        """The outputs of the node's rule with the fresh symbol at all of ``positions``; () if the rule cannot be asked,
-        or refuses these inputs."""
+        """The outputs with the fresh symbol at all ``positions``; () if the rule cannot be asked or refuses them."""
         key = (node, positions)
         outputs = self._answers.get(key)
         if outputs is None:
@@ -251,7 +245,7 @@ def _makers(known: Known) -> dict[Value, Maker]:
 
 
 def _with_fresh(known: Type | None, positions: list[Position]) -> Type | None:
-    """A tensor with the fresh symbol at some positions. If its shape changes, its values become unknown."""
+    """The type with the fresh symbol at some positions; its values become unknown if its shape changes."""
     if not isinstance(known, Tensor):
         return known
     shape, value = list(known.shape or ()), list(known.value or ())
@@ -262,14 +256,12 @@ def _with_fresh(known: Type | None, positions: list[Position]) -> Type | None:
 
 
 def _axes(types: Sequence[Type | None]) -> Iterator[tuple[Position, MaybeDim]]:
-    """The sizes in the shapes of inputs."""
     for port, known in enumerate(types):
         for axis, dim in enumerate(tensor_shape(known) or ()):
             yield Position(port, axis), dim
 
 
 def _entries(types: Sequence[Type | None]) -> Iterator[tuple[Position, MaybeDim]]:
-    """The sizes in the values of inputs."""
     for port, known in enumerate(types):
         entries = known.ints if isinstance(known, Tensor) else None
         for index, entry in enumerate(entries or ()):
@@ -277,7 +269,6 @@ def _entries(types: Sequence[Type | None]) -> Iterator[tuple[Position, MaybeDim]
 
 
 def _size(known: Type | None, position: Position) -> MaybeDim:
-    """The size at a position of a value, or None if it is unknown."""
     if not isinstance(known, Tensor):
         return None
     sizes = (known.ints if position.in_contents else known.shape) or ()
@@ -287,9 +278,8 @@ def _size(known: Type | None, position: Position) -> MaybeDim:
 def trail(value: Value, axis: int, makers: Makers, farthest: int = FARTHEST) -> Trail | None:
     """The origin of the size of an axis.
 
-    None if the shape is unknown, has no such axis, or if the origin is more than ``farthest`` operators away. A size
-    may be passed on as a value, for example from Shape to Reshape. If a node on the path computes that value, the
-    origin is the axis that has the computed size: for Shape, Mul and Reshape in a row, an axis of Reshape's output.
+    The origin of a size that is computed as a value is the axis with this size: for Shape, Mul and Reshape in a row, an
+    axis of Reshape's output. None for an unknown shape, a missing axis, or an origin beyond ``farthest`` operators.
     """
     shape = shape_of(value, makers.known)
     if shape is None or not -len(shape) <= axis < len(shape):
@@ -319,9 +309,9 @@ def trail(value: Value, axis: int, makers: Makers, farthest: int = FARTHEST) -> 
 
 
 def read_from(value: Value, position: Position, makers: Makers, farthest: int = FARTHEST) -> tuple[Value, Position]:
-    """The origin of an entry of a value that operators passed on unchanged.
+    """The origin of an element that operators pass on.
 
-    It is an entry of a constant or of a computed value, or the axis whose size a node such as Shape reads.
+    It is an element of a constant or of a computed value, or an axis that a node such as Shape reads.
     """
     at = value
     for _ in range(farthest):
@@ -338,7 +328,7 @@ def read_from(value: Value, position: Position, makers: Makers, farthest: int = 
 
 
 def held_by(node: Node, output: Position, makers: Makers) -> tuple[Value, int] | None:
-    """The constant input, and its entry, that a node passes on unchanged to an entry of an output; None without one."""
+    """(constant input, index of the element) that a node passes on to an element of an output, or None."""
     known = inputs_of(node, makers.known)
     dim = _size(makers.known.types.get(node.outputs[output.port]), output)  # type: ignore[arg-type]
     for position, entry in _entries(known):
@@ -351,9 +341,9 @@ def held_by(node: Node, output: Position, makers: Makers) -> tuple[Value, int] |
 
 
 def chain(value: Value, axis: int, makers: Makers, farthest: int = FARTHEST) -> list[Trail]:
-    """The origin of the size of an axis, then the origin of the size from which that one was computed, and so on.
+    """The origin of the size of an axis, then the origin of the size that determines it, and so on.
 
-    The chain ends at a declaration in the file, or at a node that combines several sizes.
+    The chain ends at a declaration, or at a node that combines several sizes.
     """
     found: list[Trail] = []
     seen: set[tuple[Value, int]] = set()
@@ -366,7 +356,7 @@ def chain(value: Value, axis: int, makers: Makers, farthest: int = FARTHEST) -> 
 
 
 def _further(found: Trail, makers: Makers, farthest: int) -> Trail | None:
-    """The origin of the single size from which a size was computed; None if there is not exactly one."""
+    """The origin of the only size that determines a size; None without exactly one such size."""
     at, position = found.value, Position(0, found.axis)
     for _ in range(0 if found.left_open else farthest):
         maker = makers.of(at)
@@ -389,10 +379,9 @@ def _further(found: Trail, makers: Makers, farthest: int) -> Trail | None:
 
 
 def steps(value: Value, axis: int, makers: Makers, farthest: int = FARTHEST) -> Iterator[tuple[Node, Value, int]]:
-    """The nodes on the path of the size of an axis, the last one first, each with its output and the axis.
+    """The nodes on the path of a size, the last node first: (node, output, axis).
 
-    These are the nodes that passed the size on, the node that computed it, and earlier nodes as long as a single size
-    determines it.
+    The path ends at a node that combines several sizes, or at an input or constant.
     """
     at, position = value, Position(0, axis)
     for _ in range(farthest):
@@ -415,7 +404,7 @@ def steps(value: Value, axis: int, makers: Makers, farthest: int = FARTHEST) -> 
 
 
 def sources(value: Value, axis: int, makers: Makers, farthest: int = FARTHEST) -> list[tuple[Value, int]]:
-    """The axes of graph inputs and constants on which the size of an axis depends, within ``farthest`` positions."""
+    """The axes of inputs and constants that determine the size of an axis, within ``farthest`` positions."""
     found: dict[tuple[Value, int], None] = {}
     seen: set[tuple[Value, int, bool]] = set()
     waiting = [(value, Position(0, axis))]
@@ -441,10 +430,10 @@ def sources(value: Value, axis: int, makers: Makers, farthest: int = FARTHEST) -
 
 
 def shape_of(value: Value | None, known: Known) -> Shape | None:
-    """The inferred shape, or None if not even the rank is known."""
+    """The inferred shape; None for an unknown rank."""
     return tensor_shape(known.types.get(value)) if value is not None else None
 
 
 def inputs_of(node: Node, known: Known) -> list[Type | None]:
-    """The types of a node's inputs; an omitted input is None."""
+    """The types of a node's inputs; None for an omitted input."""
     return [None if value is None else known.types.get(value, UNKNOWN) for value in node.inputs]

@@ -1,4 +1,4 @@
-"""Asks rules after the walk about other inputs than those of the model."""
+"""Asks the rules of nodes about other inputs than the inputs in the model."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ Asked = Callable[[Node, Sequence[Type | None], Call | None], Answer | None]
 
 
 def asked_again(known: Known, node: Node, inputs: Sequence[Type | None], call: Call | None = None) -> Answer | None:
-    """The answer of the node's rule for these inputs, and for ``call`` instead of the model's call if it is given.
+    """The answer of the node's rule for these inputs; None if it cannot be asked.
 
-    None if the rule cannot be asked.
+    ``call`` replaces the node's call.
     """
     return questions(known)(node, inputs, call)
 
@@ -28,7 +28,7 @@ def asked_again(known: Known, node: Node, inputs: Sequence[Type | None], call: C
 def outputs_for(
     known: Known, node: Node, inputs: Sequence[Type | None], call: Call | None = None
 ) -> tuple[Type | None, ...] | None:
-    """The outputs of ``asked_again``; None if the node cannot be asked or has no outputs for these inputs."""
+    """The outputs of ``asked_again``; None if the rule cannot be asked or refuses the inputs."""
     answer = asked_again(known, node, inputs, call)
     return None if answer is None else answer.outputs
 
@@ -52,9 +52,9 @@ def questions(known: Known) -> Asked:
 def types_within(
     known: Known, function: Function, inputs: Sequence[Type | None], attributes: Mapping[str, Attribute | None]
 ) -> Mapping[Value, Type | None]:
-    """The types of the values in a function of the model for a call with these inputs and attributes."""
+    """The types of the values in a function, for a call with these inputs and attributes."""
     walk = Walk(known.model, {}, known)
-    given = (*inputs, *[None] * (len(function.graph.inputs) - len(inputs)))
+    arguments = (*inputs, *[None] * (len(function.graph.inputs) - len(inputs)))
     with suppress(RecursionError):
-        walk.graph(function.graph, Frame(attributes, depth=1), Recorder(discards=True), given)
+        walk.graph(function.graph, Frame(attributes, depth=1), Recorder(discards=True), arguments)
     return walk.types

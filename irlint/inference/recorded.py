@@ -1,4 +1,4 @@
-"""The faults that a walk records at nodes, and the problems that result from them."""
+"""The faults that a walk records, and the problems that result from them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from irlint.model import Node, Problem
 from irlint.records import record, replaced
 
 if TYPE_CHECKING:
-    from irlint.inference.levels import Reach
+    from irlint.inference.levels import Obstacle
 
 FAILING_CALL = Rule(
     "IRL136",
@@ -28,28 +28,26 @@ FAILING_CALL = Rule(
 
 @record(eq=False)
 class Recorded:
-    """A fault of a node in the graph ``graph``, as the walk found it.
-
-    ``place`` is as in ``Frame``. ``by_rule`` states whether the operator's rule raised the fault. ``when`` is the body
-    that may never run. ``call`` is the call, with its graph, that led into the function of the node.
-    """
+    """A fault of a node, as the walk found it."""
 
     graph: str
     node: Node
     fault: Fault
-    place: tuple[Reach, ...]
+    obstacles: tuple[Obstacle, ...]
+    #: Whether the operator's rule raised the fault.
     by_rule: bool
     when: str
+    #: For a node in a function, the outermost call: (path of its graph, calling node).
     call: tuple[str, Node] | None = None
 
     @property
-    def of_rule(self) -> tuple[Node, str]:
+    def key(self) -> tuple[Node, str]:
         """A key that is equal for the same fault in another walk."""
         return self.node, self.fault.rule.code
 
 
 class Recorder:
-    """Collects the faults and requirements of one walk; with ``discards``, it stores nothing."""
+    """The faults and requirements of one walk. With ``discards``, no faults are stored."""
 
     __slots__ = ("discards", "faults", "requires")
 
@@ -60,40 +58,41 @@ class Recorder:
 
 
 def in_second_iteration(faults: Iterable[Recorded], before: Set[Node], *, is_certain: bool) -> Iterator[Recorded]:
-    """The errors of nodes that did not fail ``before``, each with a note; warnings unless the iteration is certain."""
+    """The errors of nodes that did not fail ``before``, with a note; they are warnings unless ``is_certain``."""
     most = Severity.ERROR if is_certain else Severity.WARNING
     note = "this is the second iteration of the loop; its inputs are what the first one returns"
-    for each in faults:
-        if each.fault.severity is Severity.ERROR and each.by_rule and each.node not in before:
-            yield replaced(each, fault=each.fault.changed(notes=(*each.fault.notes, note)).at_most(most))
+    for recorded in faults:
+        if recorded.fault.severity is Severity.ERROR and recorded.by_rule and recorded.node not in before:
+            yield replaced(recorded, fault=recorded.fault.changed(notes=(*recorded.fault.notes, note)).at_most(most))
 
 
 def problems(faults: Iterable[tuple[Recorded, Fault]]) -> tuple[Problem, ...]:
-    """The problems for recorded faults, each paired with the fault at the severity of its place.
+    """The problems for pairs (recorded fault, the fault with the severity for its place).
 
-    Each problem appears once, with the severity of its worst place. A fault that is a note at all places appears
-    once for all nodes of an operator.
+    Each problem appears once, with its worst severity. A note appears once for all nodes of an operator.
     """
-    mentioned: set[tuple[object, ...]] = set()
+    noted: set[tuple[object, ...]] = set()
     found: dict[tuple[object, ...], Problem] = {}
     calls: dict[tuple[str, Node], tuple[object, ...]] = {}
-    for each, fault in faults:
-        node = each.node
-        if each.fault.severity is Severity.NOTE:
-            mention = (fault.rule.code, node.domain, node.op, fault.attribute)
-            if mention in mentioned:
+    for recorded, fault in faults:
+        node = recorded.node
+        if recorded.fault.severity is Severity.NOTE:
+            note = (fault.rule.code, node.domain, node.op, fault.attribute)
+            if note in noted:
                 continue
-            mentioned.add(mention)
-        key = (*each.of_rule, fault.message)
+            noted.add(note)
+        key = (*recorded.key, fault.message)
         if key not in found or fault.severity.rank > found[key].fault.severity.rank:
-            found[key] = Problem(fault, each.graph, node, None, place_of_fault(node, fault), by_rule=each.by_rule)
-        if each.call is not None and found[key].is_error:
-            calls.setdefault(each.call, key)
+            found[key] = Problem(
+                fault, recorded.graph, node, None, place_of_fault(node, fault), by_rule=recorded.by_rule
+            )
+        if recorded.call is not None and found[key].is_error:
+            calls.setdefault(recorded.call, key)
     return (*found.values(), *(_at_the_call(graph, node, found[key]) for (graph, node), key in calls.items()))
 
 
 def _at_the_call(graph: str, node: Node, inside: Problem) -> Problem:
-    """The problem of a call that led to a problem inside its function."""
+    """The problem of a call with a problem inside its function."""
     assert inside.node is not None
     where = f"node {inside.node.index} of {inside.graph.partition(':')[2] or 'the function'}"
     fault = FAILING_CALL.fault(
@@ -103,7 +102,7 @@ def _at_the_call(graph: str, node: Node, inside: Problem) -> Problem:
 
 
 def place_of_fault(node: Node, fault: Fault) -> Any:
-    """The place of a fault in the file: its own, else that of its attribute, else that of the node."""
+    """The place of a fault in the file, else of its attribute, else of its node."""
     if fault.place is not None:
         return fault.place
     attribute = node.attributes.get(fault.attribute) if fault.attribute is not None else None

@@ -1,4 +1,4 @@
-"""Fills unknown sizes from the declarations in the file, or else with new symbols."""
+"""Fills unknown sizes from the declarations in the file, else with new symbols."""
 
 from __future__ import annotations
 
@@ -11,28 +11,28 @@ from irlint.model.order import graphs
 from irlint.model.tensor import UNKNOWN, Ends, Optional, Ramp, SparseTensor, Tensor, Type
 from irlint.model.tensor import Sequence as SequenceType
 
-#: Only this many characters of a longer name become part of a symbol.
+#: A symbol has at most this many characters of a name.
 LONGEST = 200
 
 
 class Unknowns:
-    """The symbols for the unknown sizes of a model, one for each place, with names that the file does not use.
+    """The symbols for the unknown sizes of a model, one for each place."""
 
-    ``sizes`` maps places to symbols, and ``symbols`` maps their names to the names of the sizes in the file.
-    """
-
-    def __init__(self, symbols: Mapping[str, str], declared: Callable[[], Iterable[str]]) -> None:
+    def __init__(self, symbols: Mapping[str, str], declared_names: Callable[[], Iterable[str]]) -> None:
+        #: The symbols, by place.
         self.sizes: dict[object, Dim] = {}
+        #: The names of sizes in the file, by the names of symbols.
         self.symbols = dict(symbols)
+        #: The names that no new symbol of an input may have.
         self.names = set(symbols)
-        self._declared: Callable[[], Iterable[str]] | None = declared
-        self._counts: dict[str, int] = {}
-        self._numbers: dict[str, int] = {}
+        self._declared_names: Callable[[], Iterable[str]] | None = declared_names
+        self._last_of_node: dict[str, int] = {}
+        self._last_of_input: dict[str, int] = {}
 
     def named(self, known: Type, value: Value, name: str, *, intervals: bool = False) -> Type:
-        """``known`` with a new symbol for every dynamic size, and with ``intervals`` also for sizes with bounds.
+        """The type of an input with a new symbol for each unknown size; with ``intervals``, also for each ``Expr``.
 
-        ``name`` is the name of the input from which the names of symbols are formed.
+        The names of the symbols begin with ``name``.
         """
         if not isinstance(known, Tensor) or known.shape is None:
             return known
@@ -47,25 +47,21 @@ class Unknowns:
     def _of_input(self, value: Value, name: str, axis: int, limits: Bounds = (0, None)) -> Dim:
         place = (value, axis)
         if place not in self.sizes:
-            if self._declared is not None:
-                self.names.update(self._declared())
-                self._declared = None
-            unused = unused_name(identifier(f"{name}_{axis}"), self.names, self._numbers)
+            if self._declared_names is not None:
+                self.names.update(self._declared_names())
+                self._declared_names = None
+            unused = unused_name(identifier(f"{name}_{axis}"), self.names, self._last_of_input)
             self.symbols[unused] = f"{name}[{axis}]"
             self.sizes[place] = symbol(unused, limits[0] or 0, limits[1])
         return self.sizes[place]
 
     def of_node(self, node: Node, path: tuple[Node, ...], key: object, upper: int | None = None, lower: int = 0) -> Dim:
-        """The symbol of an unknown size of a node, which has bounds ``lower`` and ``upper``.
-
-        Equal nodes, keys and paths of calls have the same symbol. If a key ends with a ``Value``, the node does not
-        matter.
-        """
+        """The symbol of an unknown size of a node, with its bounds. ``place_of`` states which sizes are the same."""
         place = place_of(node, path, key)
         if place not in self.sizes:
             stem = identifier(f"_{node.op.lower()}")
-            self._counts[stem] = count = self._counts.get(stem, -1) + 1
-            self.sizes[place] = symbol(f"{stem}_{count}", lower, upper, by_data=True)
+            self._last_of_node[stem] = number = self._last_of_node.get(stem, -1) + 1
+            self.sizes[place] = symbol(f"{stem}_{number}", lower, upper, by_data=True)
         return self.sizes[place]
 
     def settled(
@@ -78,9 +74,9 @@ class Unknowns:
         port: int,
         no_dims_means_unknown: bool,
     ) -> Type | None:
-        """An output's type: the inferred one, with unknown parts filled from the declarations and then with symbols."""
+        """The inferred type of an output, with unknown parts from the declarations, then with symbols."""
         known: Type = inferred if inferred is not None else UNKNOWN
-        if is_whole(known):
+        if is_complete(known):
             return known
         for declaration in declarations:
             known = filled(known, _stated(declaration.type, no_dims_means_unknown)) or known
@@ -92,27 +88,26 @@ class Unknowns:
         return Tensor(known.dtype, dims, known.value, known.extent)
 
 
-def is_whole(known: Type | None) -> bool:
-    """Whether a tensor's type is complete, so that a declaration has nothing to fill."""
+def is_complete(known: Type | None) -> bool:
+    """Whether the element type and all sizes of a tensor are known."""
     return type(known) is Tensor and known.dtype is not None and known.shape is not None and None not in known.shape
 
 
 def place_of(node: Node, path: tuple[Node, ...], key: object) -> object:
-    """The key of a size in ``Unknowns.sizes``."""
+    """The key of a node's size, within the calls ``path``. A key that ends with a ``Value`` belongs to all nodes."""
     if isinstance(key, tuple) and key and isinstance(key[-1], Value):
         return key, path
     return node, key, path
 
 
 def _stated(declared: Type, no_dims_means_unknown: bool) -> Type:
-    """The type that a declaration states; a shape without dims may mean an unknown shape."""
     if no_dims_means_unknown and isinstance(declared, Tensor) and declared.shape == ():
         return Tensor(declared.dtype)
     return declared
 
 
 def filled(known: Type | None, declared: Type | None) -> Type | None:
-    """``known`` with its unknowns filled from a declaration; it never overrides what is known."""
+    """``known`` with its unknown parts from a declaration."""
     match known, declared:
         case (None, _) | (_, None):
             return declared if known is None else known
@@ -139,8 +134,8 @@ def _filled_shape(known: Shape | None, declared: Shape | None) -> Shape | None:
     return tuple([stated if dim is None else dim for dim, stated in zip(known, declared)])
 
 
-def opened(known: Type | None, names: frozenset[str]) -> Type | None:
-    """``known`` without sizes that contain other symbols than ``names``; these sizes become unknown."""
+def without_other_symbols(known: Type | None, names: frozenset[str]) -> Type | None:
+    """``known``, where sizes with other symbols than ``names`` are unknown."""
     if not isinstance(known, Tensor) or known.shape is None:
         return known
     dims = tuple(None if isinstance(dim, Expr) and not symbols(dim) <= names else dim for dim in known.shape)
@@ -148,20 +143,19 @@ def opened(known: Type | None, names: frozenset[str]) -> Type | None:
 
 
 def numbers_in(known: Tensor) -> tuple[Dim, ...]:
-    """The sizes in the summary of values that are not stored individually."""
+    """The sizes in ``extent``."""
     return () if known.extent is None else _numbers(known.extent)
 
 
 def _numbers(extent: object) -> tuple[Dim, ...]:
-    """The sizes in the ``extent`` of values, which may contain symbols."""
     from irlint.model.descriptions import Columns, Ratio, Ratios
 
     match extent:
         case Columns(columns, ends):
-            return tuple(number for each in (*columns, ends) for number in _numbers(each))
+            return tuple(number for part in (*columns, ends) for number in _numbers(part))
         case Ratios(entries):
-            numerators = (each.numerator if isinstance(each, Ratio) else each for each in entries)
-            return tuple(each for each in numerators if isinstance(each, Expr))
+            numerators = (entry.numerator if isinstance(entry, Ratio) else entry for entry in entries)
+            return tuple(numerator for numerator in numerators if isinstance(numerator, Expr))
         case Ramp(first, steps):
             return (first, *steps)
         case Ends(least, most):
@@ -185,26 +179,31 @@ def declared_names(model: Model) -> frozenset[str]:
     values = (
         value
         for graph in graphs(model)
-        for value in (*graph.inputs, *graph.outputs, *(each for node in graph.nodes for each in node.outputs))
+        for value in (*graph.inputs, *graph.outputs, *(output for node in graph.nodes for output in node.outputs))
     )
-    types = {id(each.type): each.type for value in values if value is not None for each in value.declared}
+    types = {
+        id(declaration.type): declaration.type
+        for value in values
+        if value is not None
+        for declaration in value.declared
+    }
     return names_in(list(types.values()))
 
 
 def identifier(text: str) -> str:
-    """A Python identifier made from a name of the model; only the first LONGEST characters are used."""
+    """A Python identifier from the first LONGEST characters of a name."""
     name = text[:LONGEST]
-    name = name.translate({ord(each): "_" for each in set(name) if not (each.isalnum() and each.isascii())})
+    name = name.translate({ord(letter): "_" for letter in set(name) if not (letter.isalnum() and letter.isascii())})
     while "__" in name:
         name = name.replace("__", "_")
     return f"d{name}" if name[:1].isdigit() else name or "_"
 
 
 def constant_type(tensor: Tensor) -> Tensor:
-    """The stored type of a constant, without regard to declarations. If a size is negative, the shape is unknown."""
-    return Tensor(tensor.dtype) if tensor.shape is not None and _falls_below_0(tensor.shape) else tensor
+    """The stored type of a constant; its shape is unknown if a size is negative."""
+    return Tensor(tensor.dtype) if tensor.shape is not None and _has_negative_size(tensor.shape) else tensor
 
 
 @lru_cache(1024)
-def _falls_below_0(shape: Shape) -> bool:
+def _has_negative_size(shape: Shape) -> bool:
     return any(isinstance(dim, int) and dim < 0 for dim in shape)

@@ -1,6 +1,6 @@
-"""The walk visits the nodes of graphs, bodies and functions in order and infers the type of every value.
+"""The walk visits the nodes of graphs, bodies and functions in order, and infers the type of every value.
 
-A body is a graph in an attribute of a node, such as a branch of If. A recorder collects the faults.
+A body is a graph in an attribute of a node, such as a branch of If.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from irlint.inference.unknowns import (
     constant_type,
     declared_names,
     filled,
-    is_whole,
+    is_complete,
     names_in,
-    opened,
     place_of,
+    without_other_symbols,
 )
 from irlint.lazy_typing import TYPE_CHECKING
 from irlint.model import Attribute, Function, Graph, Model, Node, Value
@@ -36,21 +36,20 @@ from irlint.ops import Context, Runs
 from irlint.records import NOTHING, record, replaced
 
 if TYPE_CHECKING:
-    from irlint.inference.levels import Reach
+    from irlint.inference.levels import Obstacle
 
 #: Bodies and functions nested deeper than this keep their declared types and shapes.
 MAX_DEPTH = 64
 
-#: At most this many nodes are inferred inside functions; further calls get the declared types of their functions.
+#: If the inferred calls have more nodes than this, the results of other calls have only declared types.
 CALLED_NODES = 30_000
 
 
 def inferred(model: Model, shapes: Mapping[str, Shape] | None = None, given_by: Mapping[str, str] = NOTHING) -> Known:
-    """Infers the type, shape and small constant values of every value of ``model``.
+    """The types, shapes and small constants of all values of a model, and the faults.
 
     ``shapes`` replaces the shapes of graph inputs by name (ONNX: the value; IR: the Parameter layer or its tensor).
-    ``given_by`` maps these names to the source of the shape, which defaults to --shape. Raises ValueError if
-    ``shapes`` has an input that the model does not have.
+    ``given_by`` has the sources of these shapes, by default --shape. Raises ValueError for an unknown input.
     """
     if model.graph is None:
         return Known(model, {})
@@ -65,23 +64,22 @@ def inferred(model: Model, shapes: Mapping[str, Shape] | None = None, given_by: 
 
 @record
 class Frame:
-    """The position of the walk.
+    """The position of the walk."""
 
-    ``path`` are the nodes of the enclosing function calls, and ``scope`` the attributes of the innermost call.
-    ``depth`` is the number of enclosing bodies and calls. ``place`` states what prevents these from running. ``when``
-    is the path of the innermost body that may never run. ``call`` is the outermost call with the path of its graph.
-    """
-
+    #: The attributes of the innermost function call.
     scope: Mapping[str, Attribute | None] = NOTHING
+    #: The enclosing function calls.
     path: tuple[Node, ...] = ()
+    #: The number of enclosing bodies and calls.
     depth: int = 0
-    place: tuple[Reach, ...] = ()
+    obstacles: tuple[Obstacle, ...] = ()
     when: str = ""
+    #: The outermost call: (path of its graph, calling node).
     call: tuple[str, Node] | None = None
 
 
 class Functions:
-    """The function calls that the walk has inferred, each once for equal arguments."""
+    """The inferred function calls. Calls with equal arguments are inferred once."""
 
     __slots__ = ("entered", "nodes", "results")
 
@@ -93,9 +91,9 @@ class Functions:
 
 
 class Walk:
-    """The walk through one model. ``before`` is the result of an earlier walk, which stays unchanged.
+    """The walk through one model. It uses, but does not change, the result ``before`` of an earlier walk.
 
-    With ``folds=False``, the outputs of nodes other than constants keep only integer sizes; values are dropped.
+    With ``folds=False``, the outputs of nodes have no values and no symbolic sizes, except for constants.
     """
 
     def __init__(
@@ -113,30 +111,30 @@ class Walk:
         self.overridden = overridden
         self.folds = folds
         self.types: MutableMapping[Value, Type | None] = {} if before is None else ChainMap({}, before.types)
-        self.before: Mapping[object, Dim] = {} if before is None else before.sizes
+        self.sizes_before: Mapping[object, Dim] = {} if before is None else before.sizes
         self.unknowns = Unknowns(model.symbols, partial(declared_names, model))
         self.memory = Memory()
         self.limits = Limits()
         self.functions = Functions()
         self.calls: dict[Node, Call] = {}
         self.orders: dict[Graph, Order] = {}
-        self.indexed: dict[Graph, Mapping[Value, Node]] = {}
+        self.producers: dict[Graph, Mapping[Value, Node]] = {}
         self.faulted: set[Node] = set()
-        self.fixed: set[Value | None] = set()
-        self.unread: set[Value | None] = set()
-        self.given: set[Value] = set()
+        self.constants: set[Value | None] = set()
+        self.unreadable: set[Value | None] = set()
+        self.arguments: set[Value] = set()
         self.unused: set[Node] = set()
-        self.damaged = {each.node for each in model.problems if each.is_error and each.node is not None}
+        self.damaged = {problem.node for problem in model.problems if problem.is_error and problem.node is not None}
 
     def known(self, graph: Graph) -> Known:
-        """The result for the model with the main graph ``graph``."""
+        """The result for a model with this main graph."""
         recorder = Recorder()
         self.graph(graph, Frame(), recorder)
-        idle: frozenset[str] = frozenset()
+        uncalled: frozenset[str] = frozenset()
         if self.model.functions:
             from irlint.inference.uncalled import walked
 
-            idle = walked(self, recorder)
+            uncalled = walked(self, recorder)
         return Known(
             self.model,
             self.types,
@@ -147,16 +145,15 @@ class Walk:
             symbols=self.unknowns.symbols,
             sizes=self.unknowns.sizes,
             overridden=dict.fromkeys(self.overridden, SHAPE_OPTION),
-            idle=idle,
+            uncalled=uncalled,
             orders=self.orders,
-            indexed=self.indexed,
+            producers=self.producers,
         )
 
     def _leveled(self, faults: Sequence[Recorded]) -> Iterable[tuple[Recorded, Fault]]:
-        """Each recorded fault, paired with a copy at the severity for its place; faults that do not count at their
-        place are omitted."""
-        if not any(each.place or each.when for each in faults):
-            return [(each, each.fault) for each in faults]
+        """See ``loading.levels``."""
+        if not any(fault.obstacles or fault.when for fault in faults):
+            return [(fault, fault.fault) for fault in faults]
         from irlint.inference.loading import levels
 
         return levels(faults, self.model, self.calls, self.overridden)
@@ -166,13 +163,13 @@ class Walk:
     def graph(
         self, graph: Graph, frame: Frame, recorder: Recorder, arguments: Sequence[Type | None] = ()
     ) -> tuple[Type | None, ...]:
-        """The types of a graph's outputs for the given arguments; other inputs have their declared types."""
+        """The types of a graph's outputs. Inputs without arguments have their declared types."""
         self._bind_inputs(graph, arguments)
         order = self.orders.get(graph)
         if order is None:
             order = self.orders[graph] = ordered(graph)
         if self.format.keeps_alive:
-            makers = self.indexed[graph] = producers(graph)
+            makers = self.producers[graph] = producers(graph)
             self.unused |= set(graph.nodes) - live(graph, self.format.keeps_alive, makers)
         within = is_function(graph)
         for node in order.nodes:
@@ -182,26 +179,26 @@ class Walk:
         return tuple(self.types.get(value, UNKNOWN) for value in graph.outputs)
 
     def _bind_inputs(self, graph: Graph, arguments: Sequence[Type | None]) -> None:
-        """Records the types of the inputs and constants of a graph."""
-        by_value = self.format.input_node is None
+        has_no_input_nodes = self.format.input_node is None
         for position, value in enumerate(graph.inputs):
             declared = value.type
             if position < len(arguments):
-                given = arguments[position]
-                self.types[value] = filled(given, declared) if given is not None and by_value else given
-                self.given.add(value)
-            elif declared is not None and by_value:
+                known = arguments[position]
+                self.types[value] = filled(known, declared) if known is not None and has_no_input_nodes else known
+                self.arguments.add(value)
+            elif declared is not None and has_no_input_nodes:
                 self.types[value] = self._input_type(value, declared)
         for value, constant in graph.constants.items():
             self.types[value] = constant_type(constant.tensor)
-        self.fixed.update(graph.constants)
+        self.constants.update(graph.constants)
         if self.model.inputs_have_defaults:
-            self.fixed.difference_update(graph.inputs)
+            self.constants.difference_update(graph.inputs)
         if self.format.ports_declare:
-            self.unread.update(value for value, each in graph.constants.items() if each.stored and each.stored.reason)
+            self.unreadable.update(
+                value for value, constant in graph.constants.items() if constant.stored and constant.stored.reason
+            )
 
     def _input_type(self, value: Value, declared: Type) -> Type:
-        """The type of a graph input, with a symbol for every dynamic size."""
         shape = self.overridden.get(value)
         if shape is not None:
             declared = Tensor(declared.dtype if isinstance(declared, Tensor) else None, shape)
@@ -216,15 +213,14 @@ class Walk:
         inputs: Sequence[Type | None] = (),
         runs: Runs = "always",
     ) -> tuple[Type | None, ...]:
-        """The types of the outputs of a body of ``node`` for the given inputs."""
         if frame.depth >= MAX_DEPTH:
             return tuple(value.type for value in graph.outputs)
         inner = replaced(frame, depth=frame.depth + 1)
         match runs:
             case "never":
-                inner = replaced(inner, place=(*frame.place, self._obstacle(node)))
+                inner = replaced(inner, obstacles=(*frame.obstacles, self._obstacle(node)))
             case "as declared":
-                inner = replaced(inner, place=(*frame.place, "as declared"))
+                inner = replaced(inner, obstacles=(*frame.obstacles, "as declared"))
             case "maybe":
                 inner = replaced(inner, when=graph.path)
             case "tried":
@@ -237,10 +233,9 @@ class Walk:
                 return () if runs == "probed" and found else outputs
         return self.graph(graph, inner, recorder, inputs)
 
-    def _obstacle(self, node: Node) -> Reach:
-        """What prevents a body of ``node`` from running: a constant, or else a size. If the user gave any shape, the
-        size counts as given, even if it does not come from that shape."""
-        if not self.fixed.isdisjoint(node.inputs[:2]):
+    def _obstacle(self, node: Node) -> Obstacle:
+        """The obstacle of a body that never runs."""
+        if not self.constants.isdisjoint(node.inputs[:2]):
             return "dead"
         return "dead by given size" if self.overridden else "dead by size"
 
@@ -254,12 +249,11 @@ class Walk:
         recorder: Recorder,
         call: Call,
     ) -> tuple[Type | None, ...]:
-        """The types of the outputs of a call of a model-local function; equal calls are inferred once. Beyond
-        ``CALLED_NODES`` and ``MAX_DEPTH``, these are only the declared types."""
-        given = (*inputs, *[None] * (len(function.graph.inputs) - len(inputs)))
+        """The types of the outputs of a function call; only declared types beyond CALLED_NODES and MAX_DEPTH."""
+        arguments = (*inputs, *[None] * (len(function.graph.inputs) - len(inputs)))
         resolved = given_attributes(call, function, frame.scope)
         attributes = tuple(sorted((name, id(attribute)) for name, attribute in resolved.items()))
-        key = (function, given, frame.place, recorder.discards, frame.when, attributes)
+        key = (function, arguments, frame.obstacles, recorder.discards, frame.when, attributes)
         if key in self.functions.results:
             return self.functions.results[key]
         if self.functions.nodes > CALLED_NODES or frame.depth >= MAX_DEPTH:
@@ -273,8 +267,8 @@ class Walk:
             depth=frame.depth + 1,
             call=frame.call or (graph.path, node),
         )
-        outputs = self.graph(function.graph, inner, recorder, given)
-        if names_in(outputs) <= names_in(given) | self.unknowns.names:
+        outputs = self.graph(function.graph, inner, recorder, arguments)
+        if names_in(outputs) <= names_in(arguments) | self.unknowns.names:
             self.functions.results[key] = outputs
         return outputs
 
@@ -299,47 +293,43 @@ class Walk:
                 if len(node.outputs) > 1:
                     self._record(graph, frame, node, surplus_outputs(self.model, graph, node, 1), recorder)
                 return
-            self.fixed.update(node.outputs)
+            self.constants.update(node.outputs)
         type_of = self.types.get
         inputs = [None if value is None else type_of(value, UNKNOWN) for value in node.inputs]
         outputs = self._outputs(graph, frame, node, call, inputs, recorder)
         if outputs is None:
             self.faulted.add(node)
-        elif self.unread or not self.folds:
+        elif self.unreadable or not self.folds:
             outputs = self._kept(node, inputs, outputs)
         self._declare(frame, node, outputs or ())
 
     def _kept(
         self, node: Node, inputs: Sequence[Type | None], outputs: tuple[Type | None, ...]
     ) -> tuple[Type | None, ...]:
-        """The outputs of a node, minus the facts that must not be used.
-
-        Without ``folds``, these are values and symbolic sizes; always, sizes that depend on unreadable weights.
-        """
+        """The outputs without sizes that depend on unreadable weights; without ``folds``, as ``as_loaded``."""
         if not self.folds and node.op != self.format.constant_node:
             from irlint.inference.loading import as_loaded
 
             return tuple(map(as_loaded, outputs))
-        if self.unread.isdisjoint(node.inputs):
+        if self.unreadable.isdisjoint(node.inputs):
             return outputs
-        return tuple(opened(each, names_in(inputs)) for each in outputs)
+        return tuple(without_other_symbols(output, names_in(inputs)) for output in outputs)
 
     def _declare(self, frame: Frame, node: Node, outputs: tuple[Type | None, ...]) -> None:
-        """Records the types of a node's outputs. Declarations in the file fill unknown parts and missing outputs."""
-        complete = self.limits.are_complete(outputs)
+        """Records the types of a node's outputs. Declarations replace missing outputs and unknown parts."""
+        are_complete = self.limits.are_complete(outputs)
         for port, value in enumerate(node.outputs):
             if value is not None:
-                given = outputs[port] if port < len(outputs) else None
-                known = (complete and given is not None) or is_whole(given)
-                self.types[value] = given if known else self._settled(frame, node, port, value, given)
+                output = outputs[port] if port < len(outputs) else None
+                is_known = (are_complete and output is not None) or is_complete(output)
+                self.types[value] = output if is_known else self._settled(frame, node, port, value, output)
 
     def _parameter(self, graph: Graph, frame: Frame, node: Node, call: Call, recorder: Recorder) -> None:
-        """Infers the type of an input node: the caller's argument, else its attributes with a symbol for each dynamic
-        size."""
+        """Infers the type of an input node from the caller's argument, else from its attributes."""
         value = node.outputs[0] if node.outputs else None
         if value is None:
             return
-        if value in self.given and self.types.get(value) is not None:
+        if value in self.arguments and self.types.get(value) is not None:
             answer = self.ask(frame, node, call, (), recorder)
             self._record(graph, frame, node, (*answer.faults, *surplus_outputs(self.model, graph, node, 1)), recorder)
             return
@@ -355,10 +345,7 @@ class Walk:
     def _outputs(
         self, graph: Graph, frame: Frame, node: Node, call: Call, inputs: Sequence[Type | None], recorder: Recorder
     ) -> tuple[Type | None, ...] | None:
-        """The outputs of the node; None if its rule cannot be asked or raises a fault.
-
-        Records its faults, and its requirements unless the node is unused or something prevents its place from running.
-        """
+        """The outputs of the node; None if its rule cannot be asked or raises a fault."""
         if call.function is not None and not call.broken:
             return self._function(graph, frame, node, call.function, inputs, recorder, call)
         answer = self.ask(frame, node, call, inputs, recorder)
@@ -374,12 +361,14 @@ class Walk:
             faults = (*faults, *more)
         if faults:
             self._record(graph, frame, node, faults, recorder)
-        if answer.requirements and not recorder.discards and not frame.place and node not in self.unused:
-            recorder.requires += [Demand(graph.path, node, each, frame.when) for each in answer.requirements]
+        if answer.requirements and not recorder.discards and not frame.obstacles and node not in self.unused:
+            recorder.requires += [
+                Demand(graph.path, node, requirement, frame.when) for requirement in answer.requirements
+            ]
         return outputs
 
     def ask(self, frame: Frame, node: Node, call: Call, inputs: Sequence[Type | None], recorder: Recorder) -> Answer:
-        """The answer of the node's rule; faults in its bodies are added to ``recorder``."""
+        """The answer of the node's rule. Faults in its bodies are recorded."""
         takes_context = call.signature is not None and call.signature.context
         context = partial(self._context, frame, node, call, recorder) if takes_context else None
         return self.memory.ask(call, inputs, outputs=len(node.outputs), context=context)
@@ -389,15 +378,15 @@ class Walk:
         return Context(call.op, node, call.version, run=run, unknown=size, constant=partial(self._is_constant, node))
 
     def _is_constant(self, node: Node, index: int) -> bool:
-        return index < len(node.inputs) and node.inputs[index] in self.fixed
+        return index < len(node.inputs) and node.inputs[index] in self.constants
 
     def _take_declared(self, frame: Frame, node: Node) -> None:
         self.faulted.add(node)
         self._declare(frame, node, ())
 
     def _settled(self, frame: Frame, node: Node, port: int, value: Value, inferred: Type | None) -> Type | None:
-        """An output's type, with unknown parts from the declarations. These hold for the declared input shapes: if the
-        user gave other shapes, they count only for an output about which nothing is inferred."""
+        """An output's type, with unknown parts from the declarations."""
+        # The declarations hold for the declared input shapes only.
         return self.unknowns.settled(
             inferred,
             () if self.overridden and inferred is not None else value.declared,
@@ -408,8 +397,7 @@ class Walk:
         )
 
     def _size(self, frame: Frame, node: Node, key: object, upper: int | None = None, lower: int = 0) -> Dim:
-        """The symbol for an unknown size of the node."""
-        known = self.before.get(place_of(node, frame.path, key)) if self.before else None
+        known = self.sizes_before.get(place_of(node, frame.path, key)) if self.sizes_before else None
         return known if known is not None else self.unknowns.of_node(node, frame.path, key, upper, lower)
 
     # --- findings -----------------------------------------------------------------------------------------------------
@@ -424,17 +412,18 @@ class Walk:
         *,
         by_rule: bool = True,
     ) -> None:
-        """Records faults of a node, unless the recorder discards them."""
         if recorder.discards:
             return
-        place: tuple[Reach, ...] = (*frame.place, "unused") if node in self.unused else frame.place
-        recorder.faults += [Recorded(graph.path, node, each, place, by_rule, frame.when, frame.call) for each in faults]
+        obstacles: tuple[Obstacle, ...] = (*frame.obstacles, "unused") if node in self.unused else frame.obstacles
+        recorder.faults += [
+            Recorded(graph.path, node, fault, obstacles, by_rule, frame.when, frame.call) for fault in faults
+        ]
 
 
 def given_attributes(
     call: Call, function: Function, scope: Mapping[str, Attribute | None]
 ) -> dict[str, Attribute | None]:
-    """The attributes that a call passes to a function; they may refer to ``scope``, those of the calling function."""
+    """The attributes that a call passes to a function. References refer to ``scope``."""
     return {
         name: scope.get(attribute.reference) if attribute.reference is not None else attribute
         for name, attribute in (call.attributes or {}).items()
@@ -443,5 +432,5 @@ def given_attributes(
 
 
 def is_function(graph: Graph) -> bool:
-    """Whether a graph is the body of a function of the model, or is inside one."""
+    """Whether a graph is a function of the model, or is inside a function."""
     return graph.path.startswith("function:")

@@ -1,4 +1,4 @@
-"""A model as its file states it, with nothing inferred: ONNX and OpenVINO IR in the same records."""
+"""A model as its file states it, without inference. ONNX and OpenVINO IR have the same records."""
 
 from __future__ import annotations
 
@@ -10,58 +10,49 @@ from irlint.model.formats import Format
 from irlint.model.tensor import Tensor, Type
 from irlint.records import NOTHING, record
 
-#: The key in ``metadata_props`` (ONNX) and ``rt_info`` (IR) whose value lists rules not to report.
+#: The key in ``metadata_props`` (ONNX) and ``rt_info`` (IR) that suppresses rules.
 IGNORE = "irlint.ignore"
-
 
 #: At most this many problems of one rule and severity are listed for a file.
 MOST_LISTED = 20_000
 
-#: The last IR version of ONNX in which each initializer must be a graph input, whose value callers cannot change.
+#: Up to this IR version of ONNX, each initializer must be a graph input, and callers cannot change its value.
 LAST_WITH_INPUTS = 3
 
 
 @record
 class Place:
-    """A position in an XML file: the number of a start tag, from 0, and the name of one of its attributes, or None.
+    """A position in an XML file. Attributes and ports have places relative to their layer (``Node.located``)."""
 
-    Line, column and byte offset are computed only for files with findings. The places of attributes and ports are
-    relative: their numbers count from the start tag of the layer, so that equal layers have equal places.
-    ``Node.located`` converts them to places in the document.
-    """
-
+    #: The number of a start tag, counted from the start of the document or of the layer, from 0.
     element: int
     attribute: str | None = None
 
     def located(self, place: Place) -> Place:
-        """The place in the document of ``place``, which is relative to the layer that begins here."""
+        """The place in the document of a ``place`` that is relative to this layer."""
         return Place(self.element + place.element, place.attribute)
 
 
 @record
 class Declaration:
-    """A type that the file declares for a value.
+    """A type that the file declares for a value."""
 
-    ``by`` is the kind of the declaration: ``input``, ``output``, ``value_info`` or ``port``. ``flaw`` is the missing
-    part of an invalid type.
-    """
-
+    #: ``input``, ``output``, ``value_info`` or ``port``.
     by: str
     type: Type
     place: Place | None = None
+    #: The missing part of an invalid type, or "".
     flaw: str = ""
 
 
 @record(eq=False)
 class Value:
-    """A value of a graph, equal only to itself.
+    """A value of a graph, equal only to itself."""
 
-    ``name`` is the ONNX tensor name; for OpenVINO, ``LAYER_ID:PORT_ID``. ``port`` is the output's index (ONNX) or
-    the XML port id (OpenVINO); None for ONNX graph inputs and initializers.
-    """
-
+    #: The ONNX tensor name; in an IR, ``LAYER_ID:PORT_ID``.
     name: str
     declared: tuple[Declaration, ...] = ()
+    #: The index of the node's output (ONNX) or the XML port id (IR); None for ONNX graph inputs and initializers.
     port: int | None = None
     place: Place | None = None
 
@@ -73,53 +64,48 @@ class Value:
 
 @record
 class Stored:
-    """The position of the bytes of a constant: ``size`` bytes from ``offset`` in ``file`` (None: inside the model).
-
-    ``available`` is the number of bytes from ``offset`` to the end of the file. It is negative if the file ends before
-    ``offset``, and None if the file is missing. ``reason`` states why the bytes cannot be read. ``linked`` is
-    why the ONNX checker refuses a file that can be read: ``is a symbolic link``. ``coded`` is the range of bytes in the
-    model that contains the elements as varints or strings.
-    """
+    """The position of the bytes of a constant: ``size`` bytes from ``offset`` in ``file``."""
 
     size: int | None
     offset: int = 0
+    #: None for the model's own file.
     file: str | None = None
+    #: The number of bytes from ``offset`` to the end of the file, or negative; None if the file is missing.
     available: int | None = None
+    #: Why the bytes cannot be read.
     reason: str | None = None
+    #: Why the ONNX checker refuses a readable file, such as ``is a symbolic link``.
     linked: str | None = None
+    #: The range of bytes in the model that has the elements as varints or strings.
     coded: tuple[int, int] | None = None
 
 
 @record
 class Constant:
-    """An initializer, a ``Const`` layer or a tensor attribute; ``tensor.value`` is set only for small tensors.
-
-    ``stored`` is None for a sparse tensor, and for numbers that are an attribute. ``faults`` are the faults of its
-    TensorProto, warnings if only the ONNX checker refuses it. ``parts`` are the values and the indices of a sparse
-    tensor.
-    """
+    """An initializer, a ``Const`` layer or a tensor attribute."""
 
     tensor: Tensor
+    #: None for a sparse tensor, and for numbers in an attribute.
     stored: Stored | None = None
     place: Place | None = None
+    #: The faults of the TensorProto; warnings if only the ONNX checker refuses it.
     faults: tuple[Fault, ...] = ()
+    #: The values and the indices of a sparse tensor.
     parts: tuple[Constant, ...] = ()
 
 
 @record
 class Attribute:
-    """An attribute as it is in the file.
+    """An attribute as it is in the file."""
 
-    ``kind`` is ONNX's (``INT``, ``FLOATS``, ``TENSOR``, ``GRAPH`` …); of an IR, it is ``TEXT``, ``PORT_MAP``,
-    ``BACK_EDGES`` or ``GRAPH``. ``value`` is a Python value of that kind: a ``Constant`` for ``TENSOR``, a ``Graph``
-    for ``GRAPH``, a ``Type`` for ``TYPE_PROTO``. ``reference`` is the attribute of the enclosing ONNX function to which
-    this one refers. ``cut`` is the position of a long text in the file; ``value`` is then only its beginning.
-    """
-
+    #: ONNX's AttributeType (``INT``, ``TENSOR``, …); in an IR, ``TEXT``, ``PORT_MAP``, ``BACK_EDGES`` or ``GRAPH``.
     kind: str
+    #: A ``Constant`` for ``TENSOR``, a ``Graph`` for ``GRAPH``, a ``Type`` for ``TYPE_PROTO``.
     value: Any
+    #: The attribute of the enclosing ONNX function that has the value.
     reference: str | None = None
     place: Place | None = None
+    #: The range of a long text in the file; ``value`` is then only its beginning.
     cut: tuple[int, int] | None = None
 
 
@@ -135,18 +121,14 @@ class Port:
 
 @record(eq=False)
 class Node:
-    """An ONNX node or an IR layer.
-
-    ``version`` is the opset version that the file imports for the domain (ONNX: int, None without an import), or the
-    layer's ``version`` text. ``inputs`` and ``outputs`` contain None for an ONNX empty name and an unconnected port.
-    ``bodies`` are the graphs among its attributes, by attribute name. ``metadata`` contains the entries of
-    ``metadata_props`` or ``rt_info`` for irlint: those under IGNORE.
-    """
+    """An ONNX node or an IR layer."""
 
     name: str
     op: str
     domain: str
+    #: The imported opset version of the domain (ONNX; None without an import), or the layer's ``version``.
     version: int | str | None
+    #: None for an empty name or an unconnected port.
     inputs: tuple[Value | None, ...]
     outputs: tuple[Value | None, ...]
     attributes: Mapping[str, Attribute] = NOTHING
@@ -156,7 +138,9 @@ class Node:
     input_ports: tuple[Port, ...] = ()
     output_ports: tuple[Port, ...] = ()
     overload: str = ""
+    #: The entry IGNORE of ``metadata_props`` or ``rt_info``, if there is one.
     metadata: Mapping[str, str] = NOTHING
+    #: The graphs among the attributes: (attribute, graph).
     bodies: tuple[tuple[str, Graph], ...] = ()
 
     @property
@@ -167,12 +151,12 @@ class Node:
         return next((value.name for value in self.outputs if value is not None), "")
 
     def located(self, place: Place | None) -> Place | None:
-        """The place in the document of ``place``, which is relative to this node; None if one of the two is unknown."""
+        """The place in the document of a ``place`` that is relative to this node; None if one of them is unknown."""
         return None if place is None or self.place is None else self.place.located(place)
 
 
 def bodies_among(attributes: Mapping[str, Attribute]) -> tuple[tuple[str, Graph], ...]:
-    """The graphs among attributes, by attribute name."""
+    """The graphs among attributes: (attribute, graph)."""
     found: list[tuple[str, Graph]] = []
     for name, attribute in attributes.items():
         if attribute.reference is not None:
@@ -186,26 +170,25 @@ def bodies_among(attributes: Mapping[str, Attribute]) -> tuple[tuple[str, Graph]
 
 @record(eq=False)
 class Graph:
-    """A graph: the main one (``path`` is ""), a body (``NODE/ATTRIBUTE``) or the graph of a function.
+    """The main graph, a body, or the graph of a function."""
 
-    ``outputs`` are the values that the graph returns. ``undefined`` has a value for each used name that nothing
-    defines. ``captured`` are the values of enclosing graphs that this graph or its bodies use. ``stray`` are names in
-    ``value_info`` without a value. ``bodies`` are the bodies of its nodes, in order. ``pieces`` is the number of
-    GraphProto messages in the file that the parser merged into this graph; usually 1. ``annotated`` is True if
-    quantization annotations refer to its values.
-    """
-
+    #: "" for the main graph, ``NODE/ATTRIBUTE`` for a body.
     path: str
     name: str
     inputs: tuple[Value, ...]
     outputs: tuple[Value, ...]
     constants: Mapping[Value, Constant]
     nodes: tuple[Node, ...]
+    #: A value for each used name that nothing defines.
     undefined: tuple[Value, ...] = ()
+    #: The values of enclosing graphs that this graph or its bodies use.
     captured: tuple[Value, ...] = ()
-    stray: tuple[str, ...] = ()
+    #: Names in ``value_info`` that no value has.
+    undefined_value_info: tuple[str, ...] = ()
     bodies: tuple[Graph, ...] = ()
+    #: The number of GraphProto messages that the parser merged into this graph.
     pieces: int = 1
+    #: Whether it has quantization annotations.
     annotated: bool = False
 
     def __post_init__(self) -> None:
@@ -214,78 +197,78 @@ class Graph:
 
 @record(eq=False)
 class Function:
-    """A model-local ONNX function; ``attributes`` maps each attribute to its default, or to None.
-
-    ``unnamed`` is the first input or output with an empty name, such as ``input 0``, or "". ``imports`` are the opsets
-    as the file lists them, and ``opsets`` the versions that apply: the last one of each domain.
-    """
+    """A model-local ONNX function."""
 
     domain: str
     name: str
     overload: str
     graph: Graph
+    #: The defaults of the attributes; None without a default.
     attributes: Mapping[str, Attribute | None]
+    #: The last listed version of each domain, which applies.
     opsets: Mapping[str, int]
+    #: The first input or output with an empty name, such as ``input 0``, or "".
     unnamed: str = ""
+    #: The opset imports as listed.
     imports: tuple[tuple[str, int], ...] = ()
 
 
 @record
 class Problem:
-    """A fault with its place.
-
-    ``by_rule``: the rule of the node's operator (in ``ops``) or the check of compilation found the fault. ``disputes``
-    are the values whose types the problem makes doubtful, and ``domain`` is the domain whose import is wrong.
-    ``because`` is the problem from which this problem follows, or None. ``target`` is the runtime release that the
-    problem is about. ``sizes`` has each symbol that the problem restricts, with its only size, or None if several sizes
-    or none work. ``count`` is the number of equal problems that this problem represents.
-    """
+    """A fault with its place."""
 
     fault: Fault
     graph: str = ""
     node: Node | None = None
     value: str | None = None
     place: Place | None = None
+    #: Whether the rule of the node's operator or the check of compilation found the fault.
     by_rule: bool = False
+    #: The values with doubtful types.
     disputes: tuple[Value, ...] = ()
+    #: The domain with a wrong import.
     domain: str | None = None
+    #: The problem that causes this problem.
     because: Problem | None = None
+    #: The release of a runtime, for a problem about a target.
     target: str = ""
+    #: The restricted symbols: (symbol, its only size, or None if no size or several sizes work).
     sizes: tuple[tuple[str, int | None], ...] = ()
+    #: The number of equal problems that this one represents.
     count: int = 1
 
     @property
     def is_error(self) -> bool:
-        """Whether the problem is reported as an error."""
+        """Whether the severity is error."""
         return self.fault.severity is Severity.ERROR
 
 
 @record(eq=False)
 class Model:
-    """A model file.
-
-    ``graph`` is None if the file could not be read; ``problems`` then state why. ``imports`` are the operator sets as
-    listed, and ``opsets`` the versions that apply. ``symbols`` maps the identifier of a size to its name in the file,
-    if the two differ. ``producer`` is the tool that wrote the file, with its version, or "". ``trained``: graphs for
-    training, which irlint does not read, use names of the main graph.
-    """
+    """A model file. The functions have the keys (domain, name, overload)."""
 
     path: str
     format: Format | None
     format_version: str | None = None
+    #: None if the file cannot be read.
     graph: Graph | None = None
     functions: Mapping[tuple[str, str, str], Function] = NOTHING
+    #: The last listed version of each domain, which applies.
     opsets: Mapping[str, int] = NOTHING
+    #: The names of sizes in the file, by their identifiers, where the two differ.
     symbols: Mapping[str, str] = NOTHING
     metadata: Mapping[str, str] = NOTHING
     problems: tuple[Problem, ...] = ()
+    #: The opset imports as listed.
     imports: tuple[tuple[str, int], ...] = ()
+    #: The tool that wrote the file, with its version, or "".
     producer: str = ""
-    trained: bool = False
+    #: Whether the file has training graphs, which use names of the main graph. irlint does not read them.
+    has_training_graphs: bool = False
 
     @property
     def inputs_have_defaults(self) -> bool:
-        """Whether callers can feed a graph input with an initializer another value: from IR version 4 of ONNX on."""
+        """Whether callers can replace the value of an initializer that is a graph input (ONNX: from IR version 4)."""
         version = self.format_version or ""
         return not version.removeprefix("-").isdecimal() or int(version) > LAST_WITH_INPUTS
 

@@ -1,4 +1,4 @@
-"""Summaries of elements that few models need: index tuples by their columns, and ratios of integers as floats."""
+"""Summaries of elements that few models need: columns of index tuples, and floats that are ratios of sizes."""
 
 from __future__ import annotations
 
@@ -9,20 +9,17 @@ from irlint.records import record
 
 @record
 class Columns:
-    """A summary of a tensor with a short last axis, such as a list of index tuples; no element is stored.
+    """A summary of a tensor with a short last axis, such as a list of index tuples."""
 
-    ``columns`` has a summary of the elements at each position of the last axis, None if it is unknown. ``ends`` are the
-    bounds of all elements, None if they are unknown.
-    """
-
+    #: For each position of the last axis, a summary of its elements.
     columns: tuple[Ramp | Ends | None, ...]
+    #: The bounds of all elements.
     ends: Ends | None = None
 
 
 @record
 class Ratio:
-    """The float that is nearest to ``numerator / divisor``. The divisor is above 0, and no integer is between the float
-    and the exact quotient."""
+    """The float nearest to ``numerator / divisor``, with the same floor and ceiling as the exact quotient."""
 
     numerator: Dim
     divisor: int

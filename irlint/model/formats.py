@@ -1,4 +1,4 @@
-"""The differences between the file formats, as data: no code above the parsers asks for the name of a format."""
+"""The differences between the file formats, as data. No code above the parsers asks for the name of a format."""
 
 from __future__ import annotations
 
@@ -9,77 +9,76 @@ from irlint.records import NOTHING, record
 
 @record
 class Format:
-    """A file format. A field is False, None, () or "" if it does not apply.
+    """A file format. A field is False, None, () or "" if it does not apply."""
 
-    ``name`` is the name of its modules in ``parsers``, ``binding`` and ``snippets``, and its name in machine-readable
-    reports. ``title`` is its name for people, and ``suffixes`` are the suffixes of its files. ``checks`` are its
-    modules in ``checks``; ``last_checks`` run only if there is no error.
-
-    ``input_node``, ``constant_node`` and ``output_node`` are the types of nodes for a graph's inputs, constants and
-    outputs, or None if these are not nodes. ``keeps_alive`` are types of nodes: a runtime creates only these nodes and
-    the nodes on which they depend. () means that it creates every node.
-
-    Declarations: ``declared_shapes_hold``: the declared shapes of a correct file are the inferred ones, so a difference
-    is an error, and the runtime reports the shapes that it infers. If False, declared shapes may be stale, and the
-    runtime merges them with the inferred ones. ``declared_types_hold``: the runtime refuses a declared element type
-    that is not the inferred one. ``no_dims_means_unknown``: a declaration without dims is a scalar or has any rank.
-    ``ports_declare``: nodes also declare the types of their inputs. ``operators_count_outputs``: the rule of an
-    operator determines the number of outputs of a node without a schema.
-
-    Tolerance: ``lax_version`` is the format version whose writers were less exact. ``lax_inputs`` and ``lax_outputs``
-    map the declared element types of inputs and outputs of such a model to those that the runtime uses.
-    ``unused_constants_are_read``: an unused constant must be valid, too. ``dead_bodies_are_inferred``: the runtime
-    infers types and shapes also in bodies that never run. ``bytes_may_be_spare``: a constant may have more bytes than
-    it needs. ``errors_are_refused``: the format's own runtime refuses a model with an error when it loads the model.
-
-    Files: ``has_lines``: the file is a text, so findings have a line and a column. ``weights`` is the suffix of the
-    files with constants beside a model, or "" for any name. ``restamps``: a model can be saved with another version of
-    the format and of its opset.
-
-    Runtimes: ``runtimes`` maps the runtimes that load such files, the format's own first, to their modules in
-    ``targets``. ``compiles``: a runtime may read a file and still refuse to compile it, which the check reports.
-
-    Fixes: ``writer``, ``safe_fixes`` and ``intended`` are modules of ``fixes``. They write edits into a file, find
-    edits that do not change the results, and derive corrections from the rest of a document.
-    """
-
+    #: The name of its modules in ``parsers``, ``binding`` and ``snippets``, and in machine-readable reports.
     name: str
+    #: The name in messages.
     title: str
     suffixes: tuple[str, ...]
+    #: Modules of ``checks``.
     checks: tuple[str, ...]
+    #: Modules of ``checks`` for models without errors.
     last_checks: tuple[str, ...] = ()
+
+    # The types of nodes for a graph's inputs, constants and outputs; None if these are not nodes.
     input_node: str | None = None
     constant_node: str | None = None
     output_node: str | None = None
+    #: The runtime creates only nodes of these types and their predecessors; () if it creates all nodes.
     keeps_alive: tuple[str, ...] = ()
+
+    # Declarations.
+    #: A declared shape must be the inferred one. If False, the runtime merges both shapes.
     declared_shapes_hold: bool = False
+    #: A declared element type must be the inferred one.
     declared_types_hold: bool = False
+    #: A declaration without dims may have any rank. If False, it is a scalar.
     no_dims_means_unknown: bool = False
+    #: Nodes also declare the types of their inputs.
     ports_declare: bool = False
+    #: The rule of an operator determines the number of outputs.
     operators_count_outputs: bool = False
-    lax_version: str | None = None
-    lax_inputs: Mapping[str, str] = NOTHING
-    lax_outputs: Mapping[str, str] = NOTHING
+
+    # Leniency of the runtime.
+    #: The format version that the runtime reads less strictly.
+    lenient_version: str | None = None
+    #: At ``lenient_version``, the runtime converts inputs of these element types.
+    converted_inputs: Mapping[str, str] = NOTHING
+    #: At ``lenient_version``, the runtime converts outputs of these element types.
+    converted_outputs: Mapping[str, str] = NOTHING
+    #: An unused constant must be valid, too.
     unused_constants_are_read: bool = False
+    #: The runtime infers types and shapes also in bodies that never run.
     dead_bodies_are_inferred: bool = False
-    bytes_may_be_spare: bool = False
+    #: A constant may have more bytes than it needs.
+    constants_may_be_longer: bool = False
+    #: The format's own runtime refuses to load a model with an error.
     errors_are_refused: bool = False
+
+    #: The file is a text, so findings have a line and a column.
     has_lines: bool = False
+    #: The modules in ``targets`` of the runtimes that load such files, the format's own runtime first.
     runtimes: Mapping[str, str] = NOTHING
+    #: A model can be saved with another version of the format and of its opset.
     restamps: bool = False
+    #: A runtime may read a file and refuse to compile it, which the check reports.
     compiles: bool = False
+    #: The suffix of the weights file beside a model; "" for any name.
     weights: str = ""
+
+    # Modules of ``fixes``: they write edits, find safe edits, and derive corrections from the rest of the document.
     writer: str = ""
     safe_fixes: str = ""
     intended: str = ""
 
     @property
     def loaded_by(self) -> str:
-        """The module in ``targets`` of the runtime whose refusals determine the severity of a finding."""
+        """The module in ``targets`` of the runtime that determines the severity of a finding."""
         return next(iter(self.runtimes.values()))
 
     def operator_name(self, domain: str, op: str) -> str:
-        """The name of an operator, with its domain unless that is the format's own."""
+        """The name of an operator, with its domain unless the format owns the domain."""
         return op if domain in ("", self.name) else f"{domain}.{op}"
 
 
@@ -131,9 +130,9 @@ OPENVINO = Format(
     no_dims_means_unknown=True,
     ports_declare=True,
     operators_count_outputs=True,
-    lax_version="10",
-    lax_inputs={"float16": "float32"},
-    lax_outputs=dict.fromkeys(("int64", "uint32", "uint64"), "int32")
+    lenient_version="10",
+    converted_inputs={"float16": "float32"},
+    converted_outputs=dict.fromkeys(("int64", "uint32", "uint64"), "int32")
     | dict.fromkeys(
         ("bool", "int4", "int8", "int16", "uint1", "uint4", "uint8", "uint16", "bfloat16", "float16", "float64"),
         "float32",
@@ -141,7 +140,7 @@ OPENVINO = Format(
     runtimes={"openvino": "openvino_ir"},
     compiles=True,
     unused_constants_are_read=True,
-    bytes_may_be_spare=True,
+    constants_may_be_longer=True,
     has_lines=True,
     weights=".bin",
     writer="openvino",
@@ -149,5 +148,5 @@ OPENVINO = Format(
     intended="layers",
 )
 
-#: Every format, in the order in which a summary counts their models.
+#: Every format, in the order of summaries.
 FORMATS = (ONNX, OPENVINO)

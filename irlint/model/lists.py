@@ -1,4 +1,4 @@
-"""Attributes that are very long lists: their entries are converted to Python objects only on access."""
+"""Very long lists in attributes, whose entries become Python objects only on access."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ _PIECE = 1 << 16
 
 
 class LongList:
-    """A list that is equal only to another ``LongList`` with the same entries. ``load`` returns ``numbers``.
+    """A list of ``count`` entries, equal only to another ``LongList`` with the same entries.
 
-    ``numbers`` is a NumPy array of the entries. For a list of strings, its elements are indices into ``texts``, which
-    are the distinct strings in the order of their first occurrence.
+    ``load`` returns ``numbers``, a NumPy array of the entries. For strings, ``numbers`` are indices into ``texts``, the
+    distinct strings in the order of their first occurrence.
     """
 
     __slots__ = ("_load", "count", "texts")
@@ -35,13 +35,13 @@ class LongList:
         numbers = self.numbers
         for start in range(0, self.count, _PIECE):
             piece = numbers[start : start + _PIECE].tolist()
-            yield from [self.texts[each] for each in piece] if self.texts else piece
+            yield from [self.texts[number] for number in piece] if self.texts else piece
 
     def __getitem__(self, index: int | slice) -> Any:
         numbers = self.numbers[index]
         if isinstance(index, slice):
             piece = numbers.tolist()
-            return tuple(self.texts[each] for each in piece) if self.texts else tuple(piece)
+            return tuple(self.texts[number] for number in piece) if self.texts else tuple(piece)
         return self.texts[int(numbers)] if self.texts else numbers.item()
 
     def __eq__(self, other: object) -> bool:

@@ -1,7 +1,4 @@
-"""Orders within a model: its graphs, the sorted nodes of a graph, nodes on cycles, and live nodes.
-
-A node is live if a runtime keeps it, because an output or a node with an effect depends on it.
-"""
+"""The graphs of a model, the topological order of a graph, and which nodes depend on which."""
 
 from __future__ import annotations
 
@@ -14,19 +11,18 @@ from irlint.records import record
 
 @record
 class Order:
-    """The nodes of a graph, sorted so that each node comes after those whose values it uses.
+    """The topological order of a graph."""
 
-    ``nodes`` keeps the order of the file as far as possible. ``cyclic`` are the other nodes: those on cycles and
-    between two cycles. ``late`` lists, in ONNX, the nodes that use a value of a later node.
-    """
-
+    #: The sorted nodes, in the order of the file as far as possible.
     nodes: tuple[Node, ...]
+    #: The nodes on cycles and between two cycles, which ``nodes`` omits.
     cyclic: tuple[Node, ...] = ()
-    late: tuple[tuple[Node, Value], ...] = ()
+    #: (a node that uses a value of a later node in the file, the value).
+    early: tuple[tuple[Node, Value], ...] = ()
 
 
 def used(node: Node) -> list[Value]:
-    """The values that a node uses, including those that its bodies take from the graph around them."""
+    """The values that a node and its bodies use."""
     found = [value for value in node.inputs if value is not None]
     for _, body in node.bodies:
         found += body.captured
@@ -34,7 +30,7 @@ def used(node: Node) -> list[Value]:
 
 
 def used_values(graph: Graph) -> set[Value]:
-    """The values that the nodes and bodies of a graph use, and its outputs."""
+    """The values that the nodes and bodies of a graph use, and the outputs of the graph."""
     found = set(chain.from_iterable([node.inputs for node in graph.nodes]))
     for body in graph.bodies:
         found.update(body.captured)
@@ -44,7 +40,7 @@ def used_values(graph: Graph) -> set[Value]:
 
 
 def varying(graph: Graph, nodes: Iterable[Node]) -> set[Value]:
-    """The values of a graph that depend on its inputs, of ``nodes`` in topological order."""
+    """The values that may depend on a graph's inputs. ``nodes`` are its nodes in topological order."""
     found = {value for value in graph.inputs if value not in graph.constants}
     for node in nodes:
         if not found.isdisjoint(node.inputs) or node.bodies:
@@ -53,12 +49,12 @@ def varying(graph: Graph, nodes: Iterable[Node]) -> set[Value]:
 
 
 def producers(graph: Graph) -> dict[Value, Node]:
-    """Maps each value of a graph to the node that computes it."""
+    """The node that computes each value of a graph."""
     return {value: node for node in graph.nodes for value in node.outputs if value is not None}
 
 
 def users(graph: Graph) -> dict[Value, list[Node]]:
-    """Maps each value that is an input of nodes of a graph to these nodes. Uses inside bodies are not included."""
+    """The nodes that have each value as an input; uses inside bodies are not included."""
     found: dict[Value, list[Node]] = {}
     for node in graph.nodes:
         for value in node.inputs:
@@ -68,41 +64,37 @@ def users(graph: Graph) -> dict[Value, list[Node]]:
 
 
 def has_only_constants(graph: Graph | None) -> bool:
-    """Whether a graph has only nodes that ONNX Runtime does not run.
-
-    These are Constants, which it converts to initializers, and nodes without inputs and outputs, which it ignores.
-    """
+    """Whether ONNX Runtime runs no node of a graph: all are Constants, or have no inputs and outputs."""
     nodes = graph.nodes if graph is not None else ()
     return all(node.op == "Constant" or not (node.inputs or node.outputs) for node in nodes)
 
 
 def ordered(graph: Graph) -> Order:
-    """The nodes of ``graph`` in topological order, the nodes on cycles, and the nodes that the file lists too early."""
+    """The topological order of a graph, with its cyclic and early nodes."""
     if _is_ordered(graph):
         return Order(graph.nodes)
     makers = producers(graph)
     seen: set[Value | None] = set()
-    late: list[tuple[Node, Value]] = []
+    early: list[tuple[Node, Value]] = []
     for node in graph.nodes:
-        late += [(node, value) for value in used(node) if value not in seen and value in makers]
+        early += [(node, value) for value in used(node) if value not in seen and value in makers]
         seen.update(node.outputs)
-    return _sorted(graph, makers, tuple(late))
+    return _sorted(graph, makers, tuple(early))
 
 
 def _is_ordered(graph: Graph) -> bool:
-    """Whether no node of a graph uses its own result or the result of a later node."""
-    met: set[Value | None] = set()
+    inputs: set[Value | None] = set()
     for node in graph.nodes:
-        met.update(node.inputs)
+        inputs.update(node.inputs)
         if node.bodies:
-            met.update(used(node))
-        if not met.isdisjoint(node.outputs) and any(value in met for value in node.outputs if value is not None):
+            inputs.update(used(node))
+        if not inputs.isdisjoint(node.outputs) and any(value in inputs for value in node.outputs if value is not None):
             return False
     return True
 
 
-def _sorted(graph: Graph, makers: Mapping[Value, Node], late: tuple[tuple[Node, Value], ...]) -> Order:
-    """The order of a graph that is not sorted. Nodes that depend on a cycle come last."""
+def _sorted(graph: Graph, makers: Mapping[Value, Node], early: tuple[tuple[Node, Value], ...]) -> Order:
+    """The order of an unsorted graph. Nodes that depend on a cycle come last."""
     waiting: dict[Node, set[Node]] = {}
     users: dict[Node, list[Node]] = {}
     for node in graph.nodes:
@@ -119,29 +111,28 @@ def _sorted(graph: Graph, makers: Mapping[Value, Node], late: tuple[tuple[Node, 
             waiting[user].discard(node)
             if not waiting[user]:
                 next_ready.append(user)
-        ready += sorted(next_ready, key=lambda each: -each.index)
+        ready += sorted(next_ready, key=lambda user: -user.index)
     done = set(result)
     remaining = [node for node in graph.nodes if node not in done]
     cyclic = _on_cycles(remaining, waiting)
     result += [node for node in remaining if node not in cyclic]
-    return Order(tuple(result), tuple(node for node in remaining if node in cyclic), late)
+    return Order(tuple(result), tuple(node for node in remaining if node in cyclic), early)
 
 
 def _on_cycles(unsorted: list[Node], waiting: Mapping[Node, set[Node]]) -> set[Node]:
-    """The ``unsorted`` nodes without those that only depend on a cycle: the nodes on cycles and between cycles.
-    ``waiting`` are the nodes that each node needs."""
+    """The nodes on cycles and between cycles, without nodes that only depend on a cycle."""
     every = set(unsorted)
-    ahead = {node: {other for other in waiting[node] if other in every} for node in unsorted}
+    predecessors_of = {node: waiting[node] & every for node in unsorted}
     users: dict[Node, set[Node]] = {node: set() for node in unsorted}
-    for node, needs in ahead.items():
-        for other in needs:
+    for node, predecessors in predecessors_of.items():
+        for other in predecessors:
             users[other].add(node)
-    cyclic = set(unsorted)
+    cyclic = every.copy()
     ends = [node for node in unsorted if not users[node]]
     while ends:
         node = ends.pop()
         cyclic.discard(node)
-        for other in ahead[node]:
+        for other in predecessors_of[node]:
             users[other].discard(node)
             if not users[other] and other in cyclic:
                 ends.append(other)
@@ -149,9 +140,9 @@ def _on_cycles(unsorted: list[Node], waiting: Mapping[Node, set[Node]]) -> set[N
 
 
 def live(graph: Graph, keeps_alive: Collection[str], makers: Mapping[Value, Node] | None = None) -> set[Node]:
-    """The nodes of a type in ``keeps_alive`` and all nodes on which these depend; a runtime drops the others.
+    """The nodes of the types in ``keeps_alive`` and all nodes on which these depend; all nodes without such types.
 
-    All nodes if ``keeps_alive`` is empty. ``makers`` are the ``producers`` of the graph, if the caller has them.
+    ``makers`` are the ``producers`` of the graph, if they are known.
     """
     if not keeps_alive:
         return set(graph.nodes)
@@ -179,8 +170,7 @@ def graphs(model: Model) -> Iterator[Graph]:
 
 
 def downstream(node: Node, graph: Graph) -> set[Node]:
-    """A node and all nodes that depend on it through inputs. An edge from any of these nodes to the node would create a
-    cycle."""
+    """A node and all nodes that depend on it through inputs."""
     users_of = users(graph)
     found, waiting = {node}, [node]
     while waiting:

@@ -1,4 +1,4 @@
-"""The type of a value: its element type, its shape, and its elements if there are few."""
+"""The type of a value: its element type, its shape, and its elements if they are few."""
 
 from __future__ import annotations
 
@@ -9,11 +9,10 @@ from irlint.records import record
 if TYPE_CHECKING:
     from irlint.model.descriptions import Columns, Ratios
 
-#: The elements of a tensor are stored if there are at most this many.
+#: A tensor with more elements has no ``value``.
 CONTENTS_LIMIT = 256
 
-#: Element types by NumPy's names, with their size in bits. ``string`` has no size. The floats of 6 bits have none
-#: either: ONNX packs them in raw_data and stores one per byte in int32_data.
+#: The sizes of element types in bits. Strings have none. Floats of 6 bits have none: ONNX packs them only in raw_data.
 BITS: dict[str, int] = {
     "bool": 8,
     "int2": 2,
@@ -89,12 +88,9 @@ Contents = tuple[Scalar, ...]
 
 @record
 class Extent:
-    """A summary of numbers that are not stored individually.
+    """A summary of numbers."""
 
-    ``least`` and ``most`` are the smallest and largest finite number (None if there is none). ``has_zero`` states
-    whether 0 is among them. ``nans`` and ``infinities`` are counts.
-    """
-
+    #: The smallest and the largest finite number.
     least: float | None = None
     most: float | None = None
     has_zero: bool = False
@@ -104,7 +100,7 @@ class Extent:
 
 @record
 class Ramp:
-    """A summary of elements: entry (i, j, …) is ``first + steps[0]*i + steps[1]*j + …``."""
+    """A summary of elements: element (i, j, …) is ``first + steps[0]*i + steps[1]*j + …``."""
 
     first: Dim
     steps: tuple[Dim, ...]
@@ -112,20 +108,18 @@ class Ramp:
 
 @record
 class Ends:
-    """The bounds of elements that are not stored individually. Unless there are no elements, one is ``least`` and one
-    is ``most``."""
+    """The smallest and the largest of the elements."""
 
     least: Dim
     most: Dim
 
 
 class Tensor:
-    """A dense tensor, whose elements may be computed only when they are read.
+    """A dense tensor.
 
-    ``dtype`` is None if the element type is unknown. ``shape`` is None if the rank is unknown; a dim is an int, an
-    ``Expr``, or None if it is unknown. ``value`` has the elements in row-major order, an unknown element as None; it is
-    None if no element is known, or if there are more than ``CONTENTS_LIMIT``. ``extent`` is a summary of larger
-    tensors: of the weights of a constant if they are read, or of integers that follow from sizes.
+    ``dtype`` is None if the element type is unknown, and ``shape`` is None if the rank is unknown. ``value`` has the
+    elements in row-major order, with None for an unknown element. Without ``value``, no element is known, or there are
+    more than ``CONTENTS_LIMIT``. ``extent`` is then a summary of the elements, or None.
     """
 
     __slots__ = ("dtype", "extent", "shape", "value")
@@ -162,7 +156,7 @@ class Tensor:
         return hash((self.dtype, self.shape, self.value, self.extent))
 
     def changed(self, **changes: Any) -> Tensor:
-        """A plain tensor with other values for some fields."""
+        """A copy with other values for some fields."""
         return Tensor(**{name: getattr(self, name) for name in self.__match_args__ if name not in changes}, **changes)
 
     @property
@@ -171,13 +165,12 @@ class Tensor:
 
     @property
     def scalar(self) -> Scalar:
-        """The only element of a tensor with one element; None if the element is unknown, or for another tensor."""
+        """The element of a tensor with one known element, else None."""
         return self.value[0] if self.value is not None and len(self.value) == 1 else None
 
     @property
     def ints(self) -> tuple[MaybeDim, ...] | None:
-        """The elements as integers, an unknown element as None; None if there is no ``value``, or if one of the
-        elements is not an integer."""
+        """The elements as integers, with None for an unknown element; None without a ``value`` of integers."""
         if self.value is None or any(isinstance(entry, float) and not entry.is_integer() for entry in self.value):
             return None
         return tuple(int(entry) if isinstance(entry, (bool, float)) else entry for entry in self.value)
@@ -193,8 +186,7 @@ class SparseTensor:
 
 @record
 class Sequence:
-    """A sequence. ``element`` is a type that every element has, None if it is unknown; ``length`` is None if the number
-    of elements is unknown."""
+    """A sequence."""
 
     element: Type | None = None
     length: MaybeDim = None
@@ -202,7 +194,7 @@ class Sequence:
 
 @record
 class Optional:
-    """An optional value; ``present`` is None if it is unknown whether there is a value."""
+    """An optional value. ``present`` is None if unknown."""
 
     element: Type | None = None
     present: bool | None = None
@@ -218,7 +210,7 @@ class Map:
 
 @record
 class Opaque:
-    """A type that only a loaded library knows, by its name."""
+    """A type that a library registers."""
 
     domain: str = ""
     name: str = ""
@@ -230,13 +222,12 @@ UNKNOWN = Tensor()
 
 
 def tensor_shape(known: Type | None) -> Shape | None:
-    """The shape of a tensor; None for an unknown rank and for values that are not tensors."""
+    """The shape of a tensor; None for an unknown rank and for other types."""
     return known.shape if isinstance(known, Tensor) else None
 
 
 def disagree(one: Type | None, other: Type | None) -> bool:
-    """Whether two types differ in kind or element type, so that no value has both. Shapes are not compared, and unknown
-    types agree with every type."""
+    """Whether two known types differ in kind or element type. Shapes are not compared."""
     if one is None or other is None or UNKNOWN in (one, other):
         return False
     if isinstance(one, Tensor) and isinstance(other, Tensor):

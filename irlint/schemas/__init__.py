@@ -1,9 +1,8 @@
 """The schemas of ONNX and of ONNX Runtime: inputs, outputs, attributes and element types of operators by version.
 
-``onnx.txt`` has the schemas of the ``onnx`` package, and ``tests/make/schemas.py`` writes this table. Reading a few of
-its lines takes a twentieth of the time of importing the package. The package, if it is installed, is used only for
-opsets that are newer than the table. ``onnxruntime.txt`` has the schemas of ONNX Runtime's own operators, and the
-opsets with which its kernels begin and end.
+``onnx.txt`` has the schemas of the ``onnx`` package, which takes twenty times as long to import. The installed package
+is used only for opsets that are newer than the table. ``onnxruntime.txt`` has the schemas of ONNX Runtime's own
+operators, and the opsets at which its implementations begin and end.
 """
 
 from __future__ import annotations
@@ -14,32 +13,32 @@ from functools import cache
 from irlint.lazy_typing import Any
 from irlint.records import record
 
-#: ONNX Runtime's domains: its own operators, and operators for images whose channels are last or in blocks.
+#: ONNX Runtime's domains: its own operators, and operators on images in the layouts NHWC and NCHWc.
 MICROSOFT = "com.microsoft"
 NHWC = "com.ms.internal.nhwc"
 NCHWC = "com.microsoft.nchwc"
 
-#: The domains in ``onnxruntime.txt``. Under "ai.onnx" it has operators of ONNX's domain that only ONNX Runtime has.
+#: The domains in ``onnxruntime.txt``. There, "ai.onnx" has operators that only ONNX Runtime has in ONNX's domain.
 RUNTIME_DOMAINS = (MICROSOFT, NCHWC, "ai.onnx")
 
 
 @record
 class Formal:
-    """A formal input or output of an ONNX schema. ``option`` is ``single``, ``optional`` or ``variadic``. ``variable``
-    is its type variable, or its only type, and ``types`` are the types that it accepts. ``homogeneous``: all values of
-    a variadic one have the same type."""
+    """A formal input or output of a schema."""
 
     name: str
+    #: ``single``, ``optional`` or ``variadic``.
     option: str
+    #: The type variable, or the only type.
     variable: str
     types: frozenset[str]
+    #: Whether all values of a variadic input or output have the same type.
     homogeneous: bool
 
 
 @record
 class OfficialSchema:
-    """The schema of an operator from the opset ``since`` on. ``attributes`` maps each name to the kind of the
-    attribute, such as ``INTS``, and to whether it is required."""
+    """The schema of an operator from the opset ``since`` on."""
 
     name: str
     domain: str
@@ -51,15 +50,15 @@ class OfficialSchema:
     max_input: int
     min_output: int
     max_output: int
+    #: (kind such as ``INTS``, whether required), by name.
     attributes: Mapping[str, tuple[str, bool]]
 
 
-#: The opsets of ai.onnx that were released with a new IR version, each with this IR version.
+#: The opsets of ai.onnx that came with a new IR version, and this IR version.
 IR_VERSIONS = {28: 14, 25: 13, 24: 12, 23: 11, 21: 10, 19: 9, 15: 8, 12: 7, 11: 6, 10: 5, 9: 4}
 
 #: The domains of the ``onnx`` package.
 OFFICIAL_DOMAINS = frozenset({"", "ai.onnx.ml", "ai.onnx.training", "ai.onnx.preview", "ai.onnx.preview.training"})
-
 
 _OPTIONS = {"s": "single", "o": "optional", "v": "variadic"}
 
@@ -74,7 +73,7 @@ def table_text(name: str) -> str:
 
 
 def _lines(start: str, domain: str) -> list[str]:
-    """The rest of each line that begins with ``start``, in the table that has ``domain``."""
+    """The lines of the domain's table that begin with ``start``, without ``start``."""
     table, found = table_text("onnxruntime.txt" if domain in RUNTIME_DOMAINS else "onnx.txt"), []
     at = table.find(f"\n{start}")
     while at >= 0:
@@ -98,7 +97,6 @@ def _formals(text: str, domain: str) -> tuple[Formal, ...]:
 
 
 def _parsed(name: str, domain: str, line: str) -> OfficialSchema:
-    """The schema of a line of a table, without the domain and the name of the operator."""
     numbers, inputs, outputs, attributes = line.split("|")
     since, deprecated, least_in, most_in, least_out, most_out = (int(number) for number in numbers.split())
     pairs = (entry.split(":") for entry in attributes.split(";")) if attributes else ()
@@ -124,7 +122,7 @@ def _versions(name: str, domain: str) -> tuple[OfficialSchema, ...]:
 
 @cache
 def official(name: str, version: int, domain: str) -> OfficialSchema | None:
-    """ONNX's schema of an operator at an opset version; None if the operator does not exist at this version."""
+    """ONNX's schema of an operator at an opset; None without the operator at this opset."""
     if version > latest_opset(domain):
         return installed(name, version, domain)
     return next((schema for schema in reversed(_versions(name, domain)) if schema.since <= version), None)
@@ -132,38 +130,37 @@ def official(name: str, version: int, domain: str) -> OfficialSchema | None:
 
 @cache
 def of_runtime(name: str, domain: str) -> OfficialSchema | None:
-    """ONNX Runtime's own schema of an operator; None if ONNX Runtime has no such operator, or if it is one of ONNX."""
+    """ONNX Runtime's schema of its own operator; None for an operator of ONNX or an unknown operator."""
     own = domain or "ai.onnx"
     return next(iter(_versions(name, own)), None) if own in RUNTIME_DOMAINS else None
 
 
 def is_experimental(schema: OfficialSchema) -> bool:
-    """Whether a schema of ONNX Runtime is that of an experimental operator of early ONNX. ONNX Runtime checks only the
-    types of such operators."""
+    """Whether a schema is of an experimental operator of early ONNX. ONNX Runtime checks only the types there."""
     return schema.domain == "ai.onnx" and len(_versions(schema.name, "ai.onnx")) > 1
 
 
 @cache
 def runtime_version() -> str:
-    """The release of ONNX Runtime from which ``onnxruntime.txt`` was written."""
+    """The release of ONNX Runtime that ``onnxruntime.txt`` describes."""
     return table_text("onnxruntime.txt").split(maxsplit=3)[2]
 
 
 @cache
 def official_versions(name: str, domain: str) -> tuple[int, ...]:
-    """The opset versions at which ONNX's schema of an operator changed; () for an unknown operator."""
+    """The opset versions with a new schema of an operator of ONNX; () for an unknown operator."""
     return tuple(schema.since for schema in _versions(name, domain))
 
 
 @cache
 def official_names(domain: str) -> frozenset[str]:
-    """The names of all operators of a domain in the tables."""
+    """The names of the operators of a domain."""
     return frozenset(line.partition(" ")[0] for line in _lines(f"{domain}:", domain))
 
 
 @cache
 def latest_opset(domain: str) -> int:
-    """The newest opset version of a domain in the table; 0 if the domain has no opset."""
+    """The newest opset version of a domain in the table; 0 for a domain without opsets."""
     return next((int(line) for line in _lines(f"opset {domain} ", domain)), 0)
 
 
@@ -218,8 +215,10 @@ def from_package(schema: Any) -> OfficialSchema:
 
 
 def installed(name: str, version: int, domain: str) -> OfficialSchema | None:
-    """The schema of an operator in the installed ``onnx`` package, or its newest schema in the table if the package is
-    missing. None if there is no such operator, or if the version is too large for the package."""
+    """The schema of an operator in the installed ``onnx`` package; without the package, the newest in the table.
+
+    None for an unknown operator, and for a version that does not fit in 32 bits.
+    """
     if version >= 1 << 31:
         return None
     try:
@@ -233,8 +232,10 @@ def installed(name: str, version: int, domain: str) -> OfficialSchema | None:
 
 
 def installed_opset(domain: str) -> int:
-    """The newest opset of ai.onnx or ai.onnx.ml in the installed ``onnx`` package, or in the table if the package is
-    missing; 0 for another domain."""
+    """The newest opset of ai.onnx or ai.onnx.ml in the installed ``onnx`` package; without the package, in the table.
+
+    0 for another domain.
+    """
     try:
         import onnx.defs
     except ImportError:
@@ -245,13 +246,12 @@ def installed_opset(domain: str) -> int:
 
 
 def late_kernels() -> dict[str, int]:
-    """The opset of ONNX Runtime's first kernel, for each operator of ai.onnx whose first version has no kernel."""
+    """The first opset that ONNX Runtime implements, for operators of ai.onnx with an earlier first version."""
     return _opsets("kernels ")
 
 
 def ended_kernels() -> dict[str, int]:
-    """The first opset without a kernel of ONNX Runtime, for each operator of ai.onnx whose newest version has no
-    kernel."""
+    """The first opset that ONNX Runtime no longer implements, for operators of ai.onnx with a newer version."""
     return _opsets("ended ")
 
 

@@ -188,7 +188,7 @@ def _computed(found: Trail, node: Node, dim: str, naming: Naming) -> str:
         return f"{dim} = {arithmetic.formula} in {naming.node(node)}{details}{f', {place}' * bool(place)}"
     if arithmetic is not None:
         why = f"; {arithmetic.details}" if arithmetic.details else ""
-        return f"{dim} is what {_where(node, naming)} leaves of {arithmetic.whole}{_of_a_table(node, naming)}{why}"
+        return f"{dim} is what {_where(node, naming)} leaves of {arithmetic.part_of}{_of_a_table(node, naming)}{why}"
     known = naming.known
     shapes = [shape_text(shape) for value in node.inputs if (shape := shape_of(value, known)) is not None]
     given = f" from {' and '.join(shapes[:3])}{' ...' * (len(shapes) > 3)}" if shapes else ""

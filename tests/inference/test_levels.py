@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from irlint.findings.faults import Fault, Rule, Severity
-from irlint.inference.levels import MOST, Reach, leveled
+from irlint.inference.levels import MOST_SEVERE, Obstacle, leveled
 from irlint.model.formats import ONNX, OPENVINO, Format
 from irlint.policy.rulebook import every_rule
 
@@ -23,26 +23,26 @@ RULES = {rule.code: rule for rule in every_rule()}
 BROADCAST, RESHAPE, ARITY, RANK = RULES["IRL201"], RULES["IRL331"], RULES["IRL507"], RULES["IRL339"]
 UNDEFINED, OUTPUT, SPARSE, TREE = RULES["IRL101"], RULES["IRL118"], RULES["IRL713"], RULES["IRL518"]
 
-CASES: list[tuple[Rule, tuple[Reach, ...], Format, dict[str, bool], str | None]] = [
+CASES: list[tuple[Rule, tuple[Obstacle, ...], Format, dict[str, bool], str | None]] = [
     (BROADCAST, (), ONNX, {}, "error"),
     (BROADCAST, ("dead",), ONNX, {}, "error"),
-    (BROADCAST, ("dead",), ONNX, {"known": False}, "warning"),
-    (BROADCAST, ("dead",), ONNX, {"late": True}, "warning"),
-    (BROADCAST, ("dead by size",), ONNX, {"known": False}, "note"),
+    (BROADCAST, ("dead",), ONNX, {"sizes_known": False}, "warning"),
+    (BROADCAST, ("dead",), ONNX, {"compared_late": True}, "warning"),
+    (BROADCAST, ("dead by size",), ONNX, {"sizes_known": False}, "note"),
     (BROADCAST, ("dead by given size",), ONNX, {}, "note"),
     (BROADCAST, ("dead",), OPENVINO, {}, "warning"),
     (BROADCAST, ("as declared",), ONNX, {}, "error"),
-    (BROADCAST, ("as declared",), ONNX, {"known": False}, None),
-    (BROADCAST, ("as declared", "dead by size"), ONNX, {"late": True}, None),
-    (BROADCAST, (), ONNX, {"given": True}, "warning"),
-    (RANK, ("dead",), ONNX, {"inferred": True}, "error"),
-    (RANK, ("dead",), ONNX, {"inferred": True, "known": False}, "warning"),
-    (RANK, ("as declared",), ONNX, {"inferred": True}, None),
+    (BROADCAST, ("as declared",), ONNX, {"sizes_known": False}, None),
+    (BROADCAST, ("as declared", "dead by size"), ONNX, {"compared_late": True}, None),
+    (BROADCAST, (), ONNX, {"by_given_shapes": True}, "warning"),
+    (RANK, ("dead",), ONNX, {"refused_by_inference": True}, "error"),
+    (RANK, ("dead",), ONNX, {"refused_by_inference": True, "sizes_known": False}, "warning"),
+    (RANK, ("as declared",), ONNX, {"refused_by_inference": True}, None),
     (TREE, ("dead",), ONNX, {}, "warning"),
     (TREE, ("dead by size",), ONNX, {}, "error"),
     (RESHAPE, ("dead",), ONNX, {}, "error"),
     (RESHAPE, ("as declared",), ONNX, {}, None),
-    (ARITY, ("dead by size",), ONNX, {"known": False}, "error"),
+    (ARITY, ("dead by size",), ONNX, {"sizes_known": False}, "error"),
     (ARITY, ("uncalled",), ONNX, {}, "error"),
     (ARITY, ("unused",), OPENVINO, {}, "warning"),
     (RANK, ("dead",), ONNX, {}, "warning"),
@@ -55,19 +55,19 @@ CASES: list[tuple[Rule, tuple[Reach, ...], Format, dict[str, bool], str | None]]
 ]
 
 
-@pytest.mark.parametrize(("rule", "place", "form", "facts", "level"), CASES)
+@pytest.mark.parametrize(("rule", "obstacles", "form", "facts", "level"), CASES)
 def test_a_fault_is_as_bad_as_its_place(
-    rule: Rule, place: tuple[Reach, ...], form: Format, facts: dict[str, bool], level: str | None
+    rule: Rule, obstacles: tuple[Obstacle, ...], form: Format, facts: dict[str, bool], level: str | None
 ) -> None:
-    found = leveled(rule.fault("text"), place, form, **facts)
+    found = leveled(rule.fault("text"), obstacles, form, **facts)
     assert (found and found.severity.value) == level
 
 
 def test_no_place_makes_a_fault_worse() -> None:
     for rule in every_rule():
         for severity in (Severity.NOTE, Severity.WARNING):
-            for reach in MOST:
-                found = leveled(Fault(rule, "text", severity=severity), (reach,), ONNX)
+            for obstacle in MOST_SEVERE:
+                found = leveled(Fault(rule, "text", severity=severity), (obstacle,), ONNX)
                 assert found is not None
                 assert found.severity.rank <= severity.rank
 

@@ -179,7 +179,7 @@ def test_how_a_size_is_computed(line: str) -> None:
     arithmetic, text = found.arithmetic, ""
     if arithmetic is not None:
         text = arithmetic.formula + f" ({arithmetic.details})" * bool(arithmetic.details) or (
-            f"part of {arithmetic.whole}"
+            f"part of {arithmetic.part_of}"
         )
     assert text == wanted
 

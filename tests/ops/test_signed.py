@@ -12,6 +12,7 @@ from make.fixtures import example
 from ops.real_signatures import REAL
 
 import irlint
+from irlint.binding.calls import _integers
 from irlint.ops.signed import SignatureError, parameters
 
 
@@ -168,3 +169,10 @@ def test_a_layer_of_an_ir(tmp_path: Path) -> None:
     assert run("check", path, cwd=tmp_path).returncode == 0
     assert "IRL502" not in run("check", path, cwd=tmp_path).stdout
     assert "IRL502" in run("check", path, "--isolated", cwd=tmp_path).stdout
+
+
+@pytest.mark.parametrize(
+    ("text", "value"), [("-5", -5), ("1, -2", (1, -2)), ("--5", None), ("-", None), ("", None), ("1.5", None)]
+)
+def test_texts_of_irs_with_integers(text: str, value: object) -> None:
+    assert _integers(text) == value

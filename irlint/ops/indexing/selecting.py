@@ -122,7 +122,7 @@ def _top(
     elif isinstance(dim, int) and (dim == 0 or at_least(k, dim)):
         k = dim
     shape = (*x.shape[:place], k, *x.shape[place + 1 :])
-    explain_size(place, k, whole=dim)
+    explain_size(place, k, part_of=dim)
     values, indices = top_values(x, place, k, largest=largest) if isinstance(k, int) and ordered else (None, None)
     return Tensor(x.dtype, shape, values), Tensor(index_dtype, shape, indices)
 
@@ -389,7 +389,7 @@ def compress(input: Tensor, condition: Tensor, *, axis: int | None = None) -> Te
         count = sum(map(bool, known))
     elif known is not None and None not in known and isinstance(total, int):
         count = sum(map(bool, known[:total]))
-    explain_size(place or 0, count, whole=total)
+    explain_size(place or 0, count, part_of=total)
     if place is None:
         return Tensor(input.dtype, (count,))
     return Tensor(input.dtype, (*input.shape[:place], count, *input.shape[place + 1 :]))

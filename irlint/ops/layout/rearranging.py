@@ -193,7 +193,7 @@ def crop(input: Tensor, *, border: Ints, scale: Ints = ()) -> Tensor:
     height = _cropped(input.shape, 2, top, rest=vertical, keeps=bool(scale))
     width = _cropped(input.shape, 3, left, rest=horizontal, keeps=bool(scale))
     for axis, dim in ((2, height), (3, width)):
-        explain_size(axis, dim, whole=input.shape[axis])
+        explain_size(axis, dim, part_of=input.shape[axis])
     return Tensor(input.dtype, (*input.shape[:2], height, width))
 
 

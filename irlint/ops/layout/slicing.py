@@ -203,7 +203,7 @@ def sliced(data: Tensor, ranges: Sequence[Range | None]) -> Tensor:
     shape = tuple(dim if taken is None else range_length(dim, taken) for dim, taken in zip(data.shape, ranges))
     for axis, (dim, taken) in enumerate(zip(data.shape, ranges)):
         if taken is not None:
-            explain_size(axis, shape[axis], details=_emptiness(axis, dim, taken), whole=dim)
+            explain_size(axis, shape[axis], details=_emptiness(axis, dim, taken), part_of=dim)
     value = None
     if data.value is not None and fits(data.shape):
         places = [

@@ -94,7 +94,7 @@ def split_up(x: Tensor, axis: int, sizes: Sequence[MaybeDim]) -> tuple[Tensor, .
     starts: list[MaybeDim] = [0]
     for extent in sizes:
         starts.append(total((starts[-1], extent)))
-        explain_size(axis, extent, whole=x.shape[axis] if x.shape is not None else None)
+        explain_size(axis, extent, part_of=x.shape[axis] if x.shape is not None else None)
     return tuple(part(x, axis, start, extent=extent) for start, extent in zip(starts, sizes))
 
 

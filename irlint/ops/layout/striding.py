@@ -192,7 +192,7 @@ def strided_slice(
     shape = tuple(1 if kind == "new" else kept.shape[axis] for kind, axis in rest)
     for position, (kind, axis) in enumerate(rest):
         if kind == "range":
-            explain_size(position, shape[position], whole=data.shape[axis])
+            explain_size(position, shape[position], part_of=data.shape[axis])
     value = _strided_values(data, ranges, removed)
     if data.extent is None:
         return Tensor(data.dtype, shape, value)

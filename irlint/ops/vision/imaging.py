@@ -200,7 +200,7 @@ def center_crop_pad(input_data: Tensor, shape: Tensor, *, axes: Ints | None = No
     sizes = (None,) * len(places) if target is None else target
     for place, size in zip(places, sizes):
         if at_least(input_data.shape[place], size):
-            explain_size(place, size, whole=input_data.shape[place])
+            explain_size(place, size, part_of=input_data.shape[place])
     return Tensor(input_data.dtype, replaced(input_data.shape, places, sizes))
 
 
