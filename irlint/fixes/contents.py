@@ -232,7 +232,7 @@ class Contents:
     def everywhere(self, edit: Edit) -> tuple[Edit, ...] | None:
         """A number that changes in a constant changed in every constant of a target shape; None where no other has
         it."""
-        if edit.kind != "constant" or edit.of != "entries" or edit.graph or len(edit.before or ()) != len(edit.value):
+        if edit.graph or len(edit.before or ()) != len(edit.value):
             return None
         pairs = {(one, other) for one, other in zip(edit.before, edit.value) if one != other}
         (one, other), *more = pairs

@@ -4,6 +4,7 @@ are kept."""
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from functools import cached_property
 from itertools import chain
 
 from irlint.checks.equal_sizes import EQUAL_SIZES
@@ -128,6 +129,10 @@ class Search:
         self.whole = WholeTrials(known, rechecked) if rechecked is not None else None
         self.guesses = Guesses(known, graph, makers, self.trials.users)
         self.inputs = Inputs(self.guesses)
+
+    @cached_property
+    def _faulty(self) -> set[Node]:
+        return faulty(self.trials)
 
     def best(self, problem: Problem, refused: Collection[tuple[Edit, ...]] = ()) -> Found | None:
         """The best edits for a problem except the ``refused`` ones. None if no edit fixes it, if too many do, if the
@@ -369,14 +374,15 @@ class Search:
         for guess in guesses:
             alone = guess.edits[0] if len(guess.edits) == 1 else None
             if alone is not None and alone.kind == "insert":
-                edits = everywhere(alone, self.inputs, faulty(self.trials))
+                edits = everywhere(alone, self.inputs, self._faulty)
                 if edits is not None:
                     yield replaced(guess, edits=edits, count=guess.count + (problem.fault.rule is NO_SIZES_FIT))
             yield guess
-            edits = self.guesses.contents.everywhere(alone) if alone is not None else None
-            if edits is not None and edits not in seen:
-                seen.add(edits)
-                yield replaced(guess, edits=edits, count=WIDER)
+            if alone is not None and alone.kind == "constant" and alone.of == "entries":
+                edits = self.guesses.contents.everywhere(alone)
+                if edits is not None and edits not in seen:
+                    seen.add(edits)
+                    yield replaced(guess, edits=edits, count=WIDER)
 
     def _all_gone(self, problem: Problem, gone: Sequence[Problem]) -> bool:
         """Whether ``gone`` contains all other root problems that may be fixed."""
