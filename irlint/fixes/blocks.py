@@ -125,12 +125,13 @@ class Blocks:
             return value
         maker = self.guesses.makers.of(value)
         made = maker.node if maker is not None else None
+        made = None if made is not None and _is_named_apart(value, made) else made
         place, numbers = _place(made) if made is not None else _place_of_name("", value.name)
         wanted = _moved(numbers, _place(twin)[1], _place(node)[1])
         if wanted is None:
             return value if not numbers and not self._is_weight(value) else None
         if made is None:
-            return self._constants.get((place, wanted))
+            return self._named.get((place, wanted))
         if not self._is_counted_alike(place, numbers, wanted):
             return None
         found = next((each for name, each in self._by_place.get(place, ()) if name == wanted), None)
@@ -150,8 +151,11 @@ class Blocks:
         return is_list and self.guesses.makers.is_constant(value)
 
     @cached_property
-    def _constants(self) -> dict[tuple[Place, Numbers], Value]:
-        return {_place_of_name("", value.name): value for value in self.guesses.graph.constants}
+    def _named(self) -> dict[tuple[Place, Numbers], Value]:
+        """The constants, and the results that are named apart from their nodes, by their own names."""
+        made = ((node, value) for node in self.guesses.graph.nodes for value in node.outputs if value is not None)
+        apart = [value for node, value in made if _is_named_apart(value, node)]
+        return {_place_of_name("", value.name): value for value in (*apart, *self.guesses.graph.constants)}
 
     def wired(self, node: Node) -> list[Value | None]:
         """For each input of the twins of a node, the counterpart on which all of them agree; None if they do not. A
@@ -260,6 +264,11 @@ def is_named_as(name: str, node: Node, other: str, twin: Node) -> bool:
     """Whether a name is in the block of a node what another one is in the block of its twin."""
     (place, numbers), (there, others) = _place_of_name("", name), _place_of_name("", other)
     return place == there and numbers == _moved(others, _place(twin)[1], _place(node)[1])
+
+
+def _is_named_apart(value: Value, node: Node) -> bool:
+    """Whether a result is not named after its node, which is in no block: an Identity gives weights their name."""
+    return bool(node.name) and not _place(node)[1] and node.name not in value.name
 
 
 def _place(node: Node) -> tuple[Place, Numbers]:

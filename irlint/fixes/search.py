@@ -181,6 +181,15 @@ class Search:
         places = [each.node.index for each in makers if each is not None and each.node is not None]
         return places == sorted(places)
 
+    def _using_most(self, best: list[Tried]) -> list[Tried]:
+        """Of guesses, those that use most of the unused values."""
+        unused = {value.name for value, _ in self.inputs.spare}
+        taken = [
+            len(unused.intersection(name for edit in each.guess.edits for name in (str(edit.value), *edit.inputs)))
+            for each in best
+        ]
+        return [each for each, count in zip(best, taken) if count == max(taken)]
+
     def _keeping(self, best: list[Tried]) -> list[Tried]:
         """Of guesses that only connect values, those after which nodes lack the fewest values that they had."""
         if not all(edit.kind == "input" for each in best for edit in each.guess.edits):
@@ -236,7 +245,7 @@ class Search:
             ):
                 break
         if len(groups(best)) > 1:
-            best = explaining(best, self.known) or best
+            best = self._using_most(explaining(best, self.known) or best)
         if len(groups(best)) > 1 and are_equivalent(best):
             best = best[:1]
         elif len(groups(best)) > 1 and same_shapes(best, problem):

@@ -56,8 +56,11 @@ def _is_of_a_warning(case: Case) -> bool:
 
 
 def _leaves_value_over(case: Case) -> bool:
-    """Whether an unused value remains that the node could take."""
-    return not _connects(case.guess) and case.left_over
+    """Whether an unused value remains that the node could take. An axis that is out of range is out of range in a value
+    of the same rank, too."""
+    is_decided = case.problem.is_error or is_demand(case.problem)
+    of_axis = case.problem.fault.rule is AXIS_OUT_OF_RANGE
+    return not _connects(case.guess) and is_decided and not of_axis and case.left_over
 
 
 def _leaves_index_over(case: Case) -> bool:

@@ -130,6 +130,13 @@ RESIZED = """(float[1,2,H,W] x) => (float[1,2,?,?] y) <int64 i = {2}, int64 j = 
 
 STATIC = RESIZED.replace("1,2,H,W", "1,2,8,12")
 
+SIZED = """(float[N,S,8] x) => (int64[2] y, int64[2] z) <int64 i = {0}, int64 j = {1}, int64[1] a = {0}, int64[1] b = {0}> {
+  s = Shape (x) "/b.0/Gather" = Gather (s, i) "/b.0/Gather_1" = Gather (s, j) "/b.0/Unsqueeze" = Unsqueeze ("/b.0/Gather", a)
+  "/b.0/Unsqueeze_1" = Unsqueeze ("/b.0/Gather_1", a) "/b.0/Concat" = Concat <axis = 0> ("/b.0/Unsqueeze", "/b.0/Unsqueeze_1")
+  "/b.1/Gather" = Gather (s, i) "/b.1/Gather_1" = Gather (s, j) "/b.1/Unsqueeze_1" = Unsqueeze ("/b.1/Gather_1", a)
+  "/b.1/Unsqueeze" = Unsqueeze ("/b.1/Gather", b) y = Concat <axis = 0> ("/b.1/Unsqueeze", "/b.1/Unsqueeze_1")
+  z = Identity ("/b.0/Concat") }"""
+
 #: A sound graph, what is replaced in it, and by what.
 RESTORED = [
     *((f"a size of windows, {name}", WINDOWS, f"int64[1] {name} = {{4}}", f"int64[1] {name} = {{8}}") for name in "cfgh"),
@@ -200,6 +207,7 @@ RESTORED = [
     ("a missing node with a constant, as in another block", BLOCKS, '"/b.1/Reshape_1" = Reshape ("/b.1/Transpose_1", u) ', ""),
     ("a missing attribute that another block has", JOINED, '"/b.1/Concat" = Concat <axis = 1>', '"/b.1/Concat" = Concat'),
     ("a mark at the end of the name of a used value", "(float[2,3] x) => (float[2,3] y, float[2,3] z) { a = Neg (x) y = Exp (a) z = Abs (a) }", "Exp (a)", "Exp (a_1)"),
+    ("an Unsqueeze whose axes are left over, beside such a node in another block", SIZED, '"/b.1/Unsqueeze" = Unsqueeze ("/b.1/Gather", b) y = Concat <axis = 0> ("/b.1/Unsqueeze", "/b.1/Unsqueeze_1")', 'y = Concat <axis = 0> ("/b.1/Gather", "/b.1/Unsqueeze_1")'),
     ("exchanged pads and value", "(float[1,8] x) => (float[1,12] y) <int64[4] p = {0,2,0,2}, float v = {3}> { y = Pad (x, p, v) }", "(x, p, v)", "(x, v, p)"),
 ]  # fmt: skip
 
@@ -275,6 +283,26 @@ def test_a_missing_import_is_the_latest_of_the_file_version() -> None:
     feed = {"x": np.arange(6, dtype=np.float32).reshape(2, 3)}
     (expected,), (found,) = outputs(stamped(text), feed), outputs(fixed(broken), feed)
     np.testing.assert_array_equal(found, expected)
+
+
+BIASED = """(float[N,2] x) => (float[N,2] y) <float[2] "b.0.bias" = {1,2}> {
+  "b.1.bias" = Identity ("b.0.bias") "/b.0/Neg" = Neg (x) "/b.0/Add" = Add ("b.0.bias", "/b.0/Neg") "/b.0/Exp" = Exp ("/b.0/Add")
+  "/b.1/Neg" = Neg ("/b.0/Exp") "/b.1/Add" = Add ("b.1.bias", "/b.1/Neg") "/b.1/Exp" = Exp ("/b.1/Add") y = Identity ("/b.1/Exp") }"""
+
+
+@pytest.mark.oracle
+def test_a_missing_node_takes_the_weights_of_its_block() -> None:
+    """Exporters store equal weights once, and name the others by an Identity that has no name of a block."""
+    sound = model_of(BIASED)
+    sound.graph.node[0].name = "Identity_7"
+    broken = onnx.ModelProto()
+    broken.CopyFrom(sound)
+    (lost,) = [node for node in broken.graph.node if node.name == "/b.1/Add"]
+    broken.graph.node.remove(lost)
+    feed = feeds(sound)
+    (expected,), (found,) = outputs(sound, feed), outputs(fixed(broken), feed)
+    np.testing.assert_array_equal(found, expected)
+    assert any("b.1.bias" in edit.text for edit in irlint.fix(broken, unsafe=True).edits)
 
 
 def test_a_finding_without_corrections_does_not_count_as_searched() -> None:
