@@ -7,14 +7,14 @@ from irlint.model import Graph
 from irlint.model.tensor import Type
 from irlint.ops.shared.type_variables import type_key
 from irlint.schemas import official
-from irlint.targets.uses import LEFT_OUT, Use, uses
+from irlint.targets.uses import OMITTED, Use, uses
 
-#: The domain that the function has in the model that is made of it.
+#: The domain of the function in a model that calls it.
 _OWN = "irlint.body"
 
 
 def known() -> bool:
-    """Whether the package is installed that has the functions."""
+    """Whether the package ``onnx`` is installed."""
     try:
         import onnx  # noqa: F401
     except ImportError:
@@ -22,12 +22,10 @@ def known() -> bool:
     return True
 
 
-def body(use: Use, version: int, *, lax: bool = False) -> list[Use] | None:
-    """What the function that stands for an operator at a version asks of a runtime; None where there is none.
+def body(use: Use, version: int, *, lenient: bool = False) -> list[Use] | None:
+    """The uses in the function body of an operator, or None without a valid body for the types of the node.
 
-    It is that of the opset that the model imports, and called with the types and attributes of the node; unless
-    ``lax``, it has no operator that changed between the opset that it is written for and that one. One that is not
-    sound for these types is none.
+    Unless ``lenient``, a body counts only if its operators have the same versions at the opset of the model.
     """
     import onnx.defs
 
@@ -41,15 +39,14 @@ def body(use: Use, version: int, *, lax: bool = False) -> list[Use] | None:
         return None
     if any(each is None for each in use.inputs):
         return None
-    function = _function(schema, use, opset, lax=lax)
+    function = _function(schema, use, opset, lenient=lenient)
     if function is None:
         return None
     return _uses_in(function, use, schema)
 
 
-def _function(schema: Any, use: Use, opset: int, *, lax: bool) -> Any:
-    """The FunctionProto of a node's operator; None if there is none. If the body depends on the types, it is built for
-    the opset."""
+def _function(schema: Any, use: Use, opset: int, *, lenient: bool) -> Any:
+    """The FunctionProto of an operator, or None."""
     import onnx
 
     versions = schema.context_dependent_function_opset_versions or schema.function_opset_versions
@@ -72,22 +69,20 @@ def _function(schema: Any, use: Use, opset: int, *, lax: bool) -> Any:
         function.ParseFromString(data)
     else:
         function.ParseFromString(schema.get_function_with_opset_version(written))
-        if not lax and not _means_the_same(function, written, opset):
+        if not lenient and not _has_same_versions(function, written, opset):
             return None
     for entry in function.opset_import:
         entry.version = opset if entry.domain == "" else entry.version
     return function if function.node else None
 
 
-def _means_the_same(function: Any, written: int, opset: int) -> bool:
-    """Whether the operators of a function body have the same versions at another opset. If not, the body must not
-    replace the node."""
+def _has_same_versions(function: Any, written: int, opset: int) -> bool:
     names = {node.op_type for node in function.node if node.domain in ("", "ai.onnx")}
     return all(official(name, written, "") is official(name, opset, "") for name in names)
 
 
 def _uses_in(function: Any, use: Use, schema: Any) -> list[Use] | None:
-    """The uses of a model that calls a function once, for its nodes."""
+    """The uses in a function for the types of a node; None if the types are invalid in it."""
     import onnx
 
     from irlint.inference.walk import inferred
@@ -116,7 +111,7 @@ def _uses_in(function: Any, use: Use, schema: Any) -> list[Use] | None:
 
 
 def _node(use: Use) -> Any:
-    """The node as a message; of tensors and graphs among its attributes, nothing."""
+    """A NodeProto, without tensors in its attributes and with empty bodies."""
     import onnx.helper
 
     node = use.node
@@ -134,7 +129,7 @@ def _node(use: Use) -> Any:
 
 
 def _stand_in(graph: Graph, use: Use) -> Any:
-    """A graph with the inputs and outputs of a body, the nodes of which are judged where they stand."""
+    """A graph with the inputs and outputs of a body, without its nodes."""
     import onnx
 
     made = onnx.GraphProto(name=graph.name or "body")
@@ -149,13 +144,12 @@ def _stand_in(graph: Graph, use: Use) -> Any:
 
 
 def _type(known: Type | None, text: str | None) -> Any:
-    """A type as a message."""
     import onnx
 
     from irlint.model.tensor import NUMBERED_TYPES, Tensor
 
     made = onnx.TypeProto()
-    if text in (None, LEFT_OUT):
+    if text in (None, OMITTED):
         return made
     if text in NUMBERED_TYPES:
         made.tensor_type.elem_type = NUMBERED_TYPES.index(text) + 1

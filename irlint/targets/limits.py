@@ -1,4 +1,4 @@
-"""Which IR versions, opsets and element types of values releases take."""
+"""The objections of releases to versions, element types and forms of a model. ``releases`` is a bit mask."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from irlint.targets.uses import element_type
 
 
 def objections(known: Known, runtime: Runtime, releases: int) -> Iterator[tuple[int, Objection]]:
-    """What the releases, given as bits, have against the versions and the element types of a model."""
+    """(releases, their objection to a model, not to a node of it)."""
     stated = known.model.format_version
     if stated is not None and stated.isdecimal():
         for having, versions in _lacking(runtime, "ir ", int(stated), releases):
@@ -62,8 +62,7 @@ def objections(known: Known, runtime: Runtime, releases: int) -> Iterator[tuple[
 
 
 def _of_sparse(graph: Graph, runtime: Runtime, releases: int) -> Iterator[tuple[int, Objection]]:
-    """What releases have against sparse initializers that nodes take, or that are outputs of the model, but not both,
-    and against outputs of a sparse type."""
+    """The objections to sparse initializers and outputs. No fact covers an initializer that is input and output."""
     sparse = {value for value, constant in graph.constants.items() if constant.parts} - set(graph.inputs)
     taken = any(value in sparse for node in graph.nodes for value in node.inputs)
     given = not sparse.isdisjoint(graph.outputs)
@@ -81,7 +80,7 @@ def _of_sparse(graph: Graph, runtime: Runtime, releases: int) -> Iterator[tuple[
 
 
 def _early_output(graph: Graph) -> Value | None:
-    """An output of the graph that a node takes before the node that gives it."""
+    """An output of the graph that a node uses before another node computes it."""
     missing = set(graph.outputs) - set(graph.inputs) - set(graph.constants)
     for node in graph.nodes:
         early = next((value for value in node.inputs if value in missing), None)
@@ -96,7 +95,7 @@ def _is_empty(value: Value) -> bool:
 
 
 def too_new(known: Known, runtime: Runtime, releases: int) -> dict[str, int]:
-    """By domain the releases that refuse the opset that the model imports."""
+    """The releases that refuse the imported opset, by domain."""
     return {
         domain: sum(having for having, _ in _lacking(runtime, f"opset {domain} ", version, releases))
         for domain, version in _imports(known).items()
@@ -104,7 +103,7 @@ def too_new(known: Known, runtime: Runtime, releases: int) -> dict[str, int]:
 
 
 def _lacking(runtime: Runtime, start: str, version: int, releases: int) -> Iterator[tuple[int, tuple[int, ...]]]:
-    """The releases that do not take a version though they take others, grouped by these."""
+    """(releases that accept other versions but not this one, the versions that they accept)."""
     for versions, having in _versions(runtime.table, start):
         if having & releases and version not in versions:
             yield having & releases, versions
@@ -112,7 +111,7 @@ def _lacking(runtime: Runtime, start: str, version: int, releases: int) -> Itera
 
 @cache
 def _versions(table: str, start: str) -> tuple[tuple[tuple[int, ...], int], ...]:
-    """The sets of versions that releases take, in ascending order, each with these releases."""
+    """(versions in ascending order, the releases that accept exactly these versions)."""
     found: dict[tuple[int, ...], int] = {}
     facts = tables.facts(table, start)
     for at in range(len(tables.releases(table)) if facts else 0):
@@ -131,7 +130,7 @@ def _nearest(versions: tuple[int, ...], version: int) -> int:
 
 
 def _imports(known: Known) -> Mapping[str, int]:
-    """The opset of each domain: the highest that the model or a function of it imports."""
+    """The highest opset of each domain that the model or its functions import."""
     imports = dict(known.model.opsets)
     for function in known.model.functions.values():
         for domain, version in function.opsets.items():
@@ -140,7 +139,7 @@ def _imports(known: Known) -> Mapping[str, int]:
 
 
 def _types(known: Known, runtime: Runtime, releases: int) -> Iterator[tuple[int, Objection]]:
-    """Element types of inputs, initializers and other values that a release does not know."""
+    """The objections to unknown element types of inputs, initializers and other values."""
     every = list(graphs(known.model))
     values: Mapping[str, Iterator[Value | None]] = {
         "input": (value for graph in every for value in graph.inputs if value not in graph.constants),

@@ -30,7 +30,7 @@ from irlint.model.tensor import NUMBERED_TYPES, Tensor
 from irlint.parsers.onnx import read
 from irlint.targets.conditions import hold, stated
 from irlint.targets.operators import name as operator
-from irlint.targets.uses import LEFT_OUT, Use, is_static, uses
+from irlint.targets.uses import OMITTED, Use, is_static, uses
 
 from .asked import ON_CPU
 
@@ -326,7 +326,7 @@ def _rank(row: str) -> int:
 def _conditions(use: Use) -> Iterator[str]:
     """The conditions that hold for a node and may be the reason of an answer."""
     for at, type in enumerate(use.inputs[:6]):
-        if type == LEFT_OUT or type is None:
+        if type == OMITTED or type is None:
             yield f"no-input {at}"
             continue
         yield f"type {at} {type}"
