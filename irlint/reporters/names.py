@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable
 from irlint.records import replaced
 from irlint.reporters.canvas import cut, display, ending
 from irlint.reporters.plain import safe
-from irlint.snippets.drawing import Drawing, Line, Piece, Row, Table
+from irlint.snippets.drawing import Line, Piece, Row, Snippet, Table
 
 #: The sign that replaces the scope.
 SCOPE = "~"
@@ -56,7 +56,7 @@ def without_scope(text: str, scope: str) -> str:
     return result
 
 
-def named_shortly(drawing: Drawing, scope: str) -> Drawing:
+def named_shortly(snippet: Snippet, scope: str) -> Snippet:
     """The snippet with the scope removed from its names, and without control characters."""
 
     def short(text: str) -> str:
@@ -72,19 +72,19 @@ def named_shortly(drawing: Drawing, scope: str) -> Drawing:
     def row(each: Row) -> Row:
         return replaced(each, name=short(each.name), origins=tuple(map(short, each.origins)))
 
-    table = drawing.table
+    table = snippet.table
     if table is not None:
         table = replaced(table, rows=tuple(map(row, table.rows)))
-    return replaced(drawing, lines=tuple(map(line, drawing.lines)), table=table, notes=tuple(map(short, drawing.notes)))
+    return replaced(snippet, lines=tuple(map(line, snippet.lines)), table=table, notes=tuple(map(short, snippet.notes)))
 
 
-def with_cut_names(drawing: Drawing, limit: int, wide: Collection[str]) -> Drawing:
+def with_cut_names(snippet: Snippet, limit: int, wide: Collection[str]) -> Snippet:
     """The snippet with its ``wide`` names cut to at most ``limit`` columns. Equal names are cut equally, and different
     names stay different."""
-    texts = distinct_texts(drawing.names, limit, wide)
+    texts = distinct_texts(snippet.names, limit, wide)
     cuts = {name: text for name, text in texts.items() if text != name}
     if not cuts:
-        return drawing
+        return snippet
 
     def piece(each: Piece) -> Piece:
         short = cuts.get(each.name)
@@ -95,13 +95,13 @@ def with_cut_names(drawing: Drawing, limit: int, wide: Collection[str]) -> Drawi
 
     lines = tuple(
         replaced(line, pieces=tuple(map(piece, line.pieces)), comment=_cut_within(line.comment, cuts))
-        for line in drawing.lines
+        for line in snippet.lines
     )
-    table: Table | None = drawing.table
+    table: Table | None = snippet.table
     if table is not None:
         rows = tuple(replaced(row, name=cuts.get(row.name, row.name)) for row in table.rows)
         table = replaced(table, rows=rows)
-    return replaced(drawing, lines=lines, table=table)
+    return replaced(snippet, lines=lines, table=table)
 
 
 def _cut_within(text: str, cuts: dict[str, str]) -> str:

@@ -14,7 +14,7 @@ from irlint.reporters import frames, names, tables
 from irlint.reporters.ansi import PIPE_WIDTH, colored, terminal_width
 from irlint.reporters.canvas import UNBOUNDED, Canvas, wrapped
 from irlint.reporters.plain import UTF_8, brief, place, safe, spelled, summary
-from irlint.snippets.drawing import Drawing, Line, Piece, Row, Table
+from irlint.snippets.drawing import Line, Piece, Row, Snippet, Table
 
 __all__ = ["PIPE_WIDTH", "colored", "rendered", "terminal_width"]
 
@@ -92,7 +92,7 @@ def _errors_first(findings: Sequence[Finding]) -> list[Finding]:
     moved: dict[tuple[str, str], list[Finding]] = {}
     first: list[Finding] = []
     for each in findings:
-        behind = each.path, each.detail.behind if isinstance(each.detail, Drawing) else ""
+        behind = each.path, each.detail.explained_by if isinstance(each.detail, Snippet) else ""
         if behind[1] and behind in listed:
             moved.setdefault(behind, []).append(each)
         else:
@@ -109,7 +109,7 @@ def _spelled(entry: Any, encoding: str) -> Any:
         return spelled(entry, encoding)
     if isinstance(entry, tuple):
         return tuple(_spelled(each, encoding) for each in entry)
-    if not isinstance(entry, (Finding, Drawing, Line, Piece, Table, Row)):
+    if not isinstance(entry, (Finding, Snippet, Line, Piece, Table, Row)):
         return entry
     return replaced(entry, **{name: _spelled(getattr(entry, name), encoding) for name in type(entry).__match_args__})
 
@@ -162,12 +162,12 @@ def block(finding: Finding, others: Sequence[Finding], canvas: Canvas, elsewhere
     the finding."""
     from irlint.findings.documentation import url
 
-    drawing = finding.detail if isinstance(finding.detail, Drawing) else Drawing(_place_text(finding))
-    gutter = max([3, *(len(line.gutter) for line in drawing.lines)])
+    snippet = finding.detail if isinstance(finding.detail, Snippet) else Snippet(_place_text(finding))
+    gutter = max([3, *(len(line.gutter) for line in snippet.lines)])
     page = canvas.page(gutter, finding.severity.value, safe(finding.path))
-    scope = names.scope_of(map(safe, drawing.names), page.intact, safe(finding.node or ""))
-    letters = {safe(symbol): letter for symbol, letter in drawing.letters}
-    words = letters | dict(drawing.types)
+    scope = names.scope_of(map(safe, snippet.names), page.intact, safe(finding.node or ""))
+    letters = {safe(symbol): letter for symbol, letter in snippet.letters}
+    words = letters | dict(snippet.types)
 
     def with_words(text: str) -> str:
         """The text with letters for long symbols, and with the format's names of element types."""
@@ -181,19 +181,19 @@ def block(finding: Finding, others: Sequence[Finding], canvas: Canvas, elsewhere
         return names.without_scope(with_words(text), scope)
 
     page.headline(f"{finding.severity.value}[{finding.rule.code}]", with_words(_headline(finding)))
-    _place(drawing, place(finding), page, scope)
+    _place(snippet, place(finding), page, scope)
     if letters:
         page.legend(f"{letter} is {symbol}" for symbol, letter in letters.items())
-    drawing = _fitting(names.named_shortly(drawing, scope), page)
-    if drawing.lines or drawing.table:
+    snippet = _fitting(names.named_shortly(snippet, scope), page)
+    if snippet.lines or snippet.table:
         page.bar()
-    if drawing.lines:
-        frames.frame(drawing.lines, page)
+    if snippet.lines:
+        frames.frame(snippet.lines, page)
         page.bar()
-    if drawing.table is not None:
-        tables.table(drawing.table, page)
+    if snippet.table is not None:
+        tables.table(snippet.table, page)
         page.bar()
-    for note in drawing.notes:
+    for note in snippet.notes:
         page.remark("note", brief(note, NOTE), "tag")
     if others:
         page.remark("note", short(_repetition(finding, others)), "tag")
@@ -213,27 +213,27 @@ def block(finding: Finding, others: Sequence[Finding], canvas: Canvas, elsewhere
     return page.text
 
 
-def _place(drawing: Drawing, at: str, page: Canvas, scope: str) -> None:
+def _place(snippet: Snippet, at: str, page: Canvas, scope: str) -> None:
     """Writes the place of the finding. The name has its own line if it is long, does not fit, or has an abbreviated
     scope; the legend for the scope is another line."""
-    uncut = brief(drawing.place)
-    if not drawing.name or (page.fits(at, uncut) and not scope and len(drawing.name) <= BESIDE):
+    uncut = brief(snippet.place)
+    if not snippet.name or (page.fits(at, uncut) and not scope and len(snippet.name) <= BESIDE):
         page.at(at, uncut)
     else:
-        page.at(at, brief(drawing.unnamed))
-        page.alone(bounded(safe(drawing.name)))
+        page.at(at, brief(snippet.unnamed))
+        page.alone(bounded(safe(snippet.name)))
     if scope:
         page.alone(bounded(f"`{names.SCOPE}` stands for {scope[:-1]}"))
 
 
-def _fitting(drawing: Drawing, page: Canvas) -> Drawing:
+def _fitting(snippet: Snippet, page: Canvas) -> Snippet:
     """The snippet with its names shortened as far as necessary, equally in its lines and its table."""
-    shown = drawing
+    shown = snippet
     for limit, expendable, roomy in CUTS if not page.uncut else ():
-        wide = frames.crowding(drawing.lines, page.room, expendable)
-        if drawing.table is not None and not tables.fits(drawing.table, page, roomy=roomy):
-            wide.update(row.name for row in drawing.table.rows)
-        shown = names.with_cut_names(drawing, limit, wide)
+        wide = frames.crowding(snippet.lines, page.room, expendable)
+        if snippet.table is not None and not tables.fits(snippet.table, page, roomy=roomy):
+            wide.update(row.name for row in snippet.table.rows)
+        shown = names.with_cut_names(snippet, limit, wide)
         if not frames.crowding(shown.lines, page.room, expendable) and tables.fits(shown.table, page, roomy=roomy):
             break
     return shown

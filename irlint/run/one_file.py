@@ -297,10 +297,10 @@ def _findings(
 def _operands(model: Model, known: Known, found: list[Problem], data: bytes | None) -> list[tuple[Operand, ...]]:
     """The inputs of the node of each problem."""
     from irlint.run.operands import operands
-    from irlint.snippets.finding import Pictures
+    from irlint.snippets.finding import Snippets
 
-    pictures = Pictures(model, known, data)
-    return [operands(pictures, problem) for problem in found]
+    snippets = Snippets(model, known, data)
+    return [operands(snippets, problem) for problem in found]
 
 
 def _axis(operands: Iterable[Operand], at_fault: int | None) -> int | None:

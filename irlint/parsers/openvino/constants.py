@@ -14,7 +14,7 @@ from irlint.model.tensor import CONTENTS_LIMIT, Contents, Tensor
 from irlint.parsers.opening import is_url, leads_out, opened
 from irlint.parsers.openvino.layers import Element, Layer, LayerReader
 from irlint.parsers.openvino.types import BLANKS, leading_number, natural, renamed_type, stored_type
-from irlint.parsers.weights import WEIGHED, Weights, byte_size, contents, other_kind, strings_fault
+from irlint.parsers.weights import WEIGHTS_TYPES, Weights, byte_size, contents, other_kind, strings_fault
 from irlint.records import record
 
 _GOOD = """<net version="11">
@@ -193,7 +193,7 @@ def _with_elements(header: Header, stored: Stored | None, weights: WeightsFile) 
         value = None if count else ()
     elif needed is not None and needed <= stored.size <= available:
         raw = weights.bytes_at(stored.offset, needed)
-        if count and dtype in WEIGHED and len(raw) == needed:
+        if count and dtype in WEIGHTS_TYPES and len(raw) == needed:
             return Weights(tensor, header, raw)
         value = contents(dtype, count, raw)
     return tensor if value is None else Tensor(dtype, tensor.shape, value)

@@ -14,7 +14,7 @@ from irlint.reporters.html.rules import section
 from irlint.reporters.html.shell import framed
 from irlint.reporters.plain import summary
 from irlint.reporters.repeated import once
-from irlint.snippets.drawing import Drawing
+from irlint.snippets.drawing import Snippet
 
 #: The limits of a page: findings with a drawing, findings, models in full, and listed values.
 PICTURES = 200
@@ -147,7 +147,7 @@ def _models(report: Report, cards: Sequence[Card]) -> Iterator[str]:
 
 def _pictured(cards: Sequence[Card]) -> frozenset[int]:
     """The numbers of the cards that show their drawing: at most PICTURES, the worst findings first."""
-    with_drawing = [each for each in cards if isinstance(each.finding.detail, Drawing)]
+    with_drawing = [each for each in cards if isinstance(each.finding.detail, Snippet)]
     worst = sorted(with_drawing, key=lambda each: -each.finding.severity.rank)
     return frozenset(each.number for each in worst[:PICTURES])
 

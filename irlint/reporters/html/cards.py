@@ -1,4 +1,4 @@
-"""A card: a finding on an HTML page, with its headline, drawing, shapes, origins and help."""
+"""A card: a finding on an HTML page."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from irlint.reporters.headlines import place_in_graph
 from irlint.reporters.html.graph import svg
 from irlint.reporters.html.markup import escaped, folded, prose, shown, table
 from irlint.reporters.tables import first_column
-from irlint.snippets.drawing import Drawing, Line, Row, Table
+from irlint.snippets.drawing import Line, Row, Snippet, Table
 
 #: The most places, files and consequences of a finding that a card lists.
 NAMED = 50
@@ -32,10 +32,10 @@ def card(each: Card, *, pictured: bool) -> str:
     """The card as an article; if ``pictured``, with the drawing and the lines of the model."""
     finding = each.finding
     severity, code = finding.severity.value, finding.rule.code
-    drawing = finding.detail if isinstance(finding.detail, Drawing) else Drawing()
-    inside = "".join(_inside(each, drawing, pictured))
+    snippet = finding.detail if isinstance(finding.detail, Snippet) else Snippet()
+    inside = "".join(_inside(each, snippet, pictured))
     where = place_in_graph(finding.graph, finding.node if finding.node is not None else finding.value)
-    at = drawing.place or where
+    at = snippet.place or where
     return (
         f'<article class="finding {severity}" id="f{each.number}" data-rule="{code}" data-severity="{severity}">\n'
         f'<h3><span class="badge {severity}">{severity}</span> <a class="code" href="#{code}">{code}</a> '
@@ -55,15 +55,15 @@ def headline(finding: Finding) -> str:
     return f"{op}{prose(finding.message)}"
 
 
-def _inside(each: Card, drawing: Drawing, pictured: bool) -> Iterator[str]:
-    """The parts of a card below its headline: the drawing, the facts and the help, then folded lists."""
+def _inside(each: Card, snippet: Snippet, pictured: bool) -> Iterator[str]:
+    """The parts of a card below its headline."""
     finding = each.finding
-    text = _lines(drawing.lines) if drawing.lines and pictured else ""
-    has_table = drawing.table is not None
-    facts = "".join(_facts(drawing)) if has_table else text + "".join(_facts(drawing))
+    text = _lines(snippet.lines) if snippet.lines and pictured else ""
+    has_table = snippet.table is not None
+    facts = "".join(_facts(snippet)) if has_table else text + "".join(_facts(snippet))
     help = "".join(f'<p class="help"><b>help</b> {prose(each)}</p>\n' for each in finding.helps)
-    if pictured and drawing.around is not None:
-        figure = f'<figure class="scroll">{svg(drawing.around, each.number)}</figure>\n'
+    if pictured and snippet.around is not None:
+        figure = f'<figure class="scroll">{svg(snippet.around, each.number)}</figure>\n'
         yield f'<div class="beside">{figure}<div class="facts">{facts}{help}</div></div>\n'
     else:
         yield facts + help
@@ -98,12 +98,12 @@ def _and_more(entries: Sequence[Finding]) -> str:
     return f"<li>and {len(entries) - NAMED:,} more</li>\n" if len(entries) > NAMED else ""
 
 
-def _facts(drawing: Drawing) -> Iterator[str]:
+def _facts(snippet: Snippet) -> Iterator[str]:
     """The table of shapes and the notes."""
-    if drawing.table is not None:
-        yield _shapes(drawing.table)
-    if drawing.notes:
-        yield f'<ul class="notes">{"".join(f"<li>{prose(note)}</li>" for note in drawing.notes)}</ul>\n'
+    if snippet.table is not None:
+        yield _shapes(snippet.table)
+    if snippet.notes:
+        yield f'<ul class="notes">{"".join(f"<li>{prose(note)}</li>" for note in snippet.notes)}</ul>\n'
 
 
 def _shapes(found: Table) -> str:

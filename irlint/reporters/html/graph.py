@@ -8,7 +8,7 @@ from irlint.reporters.canvas import display, fitting
 from irlint.reporters.html.layout import Layout, laid_out
 from irlint.reporters.html.markup import escaped, shown
 from irlint.reporters.plain import safe
-from irlint.snippets.drawing import Box, Carried, Neighbourhood, Wire
+from irlint.snippets.drawing import Box, Neighbourhood, Wire, WireValue
 
 #: The width of a character in small and in large letters, and the height of a line of text, in pixels.
 SMALL = 6.7
@@ -76,11 +76,11 @@ def _descriptions(around: Neighbourhood) -> Iterator[str]:
         yield shown(f"{wire.value.name} {_type(wire.value)} from {start.op} {start.name} to {end.op} {end.name}")
 
 
-def _type(value: Carried) -> str:
+def _type(value: WireValue) -> str:
     return f"{value.dtype}[{', '.join(value.dims)}]" if value.dims is not None else value.dtype
 
 
-def _outputs(around: Neighbourhood, index: int) -> list[Carried]:
+def _outputs(around: Neighbourhood, index: int) -> list[WireValue]:
     """The values that a box passes to others, each once."""
     return list({wire.value.name: wire.value for wire in around.wires if wire.start == index}.values())
 
@@ -89,12 +89,12 @@ class _Box:
     """A box with its texts and its size in pixels. ``inner`` is the width of the box itself, and ``width`` the width
     that it needs in its row, with the shapes of its outputs below it."""
 
-    def __init__(self, box: Box, outputs: Sequence[Carried]) -> None:
+    def __init__(self, box: Box, outputs: Sequence[WireValue]) -> None:
         self.box = box
         is_end = box.kind in CAPTIONS and not box.index
         self.title = _tail(box.name if is_end else box.op)
         self.name = CAPTIONS[box.kind] if is_end else _tail(box.name)
-        self.constants = [(_tail(each.name, 16), _Shape(each)) for each in box.held]
+        self.constants = [(_tail(each.name, 16), _Shape(each)) for each in box.constants]
         self.outputs = [_Shape(each) for each in outputs]
         texts = [LARGE * display(self.title), SMALL * display(self.name)]
         texts += [SMALL * (display(name) + 1 + shape.columns) for name, shape in self.constants]
@@ -134,7 +134,7 @@ class _Shape:
     """The type and shape of a value, such as ``float32[1, 64, 56, 55]``: the markup, in which clashing sizes are
     marked, and its number of columns. If the rank is unknown, only the type."""
 
-    def __init__(self, value: Carried) -> None:
+    def __init__(self, value: WireValue) -> None:
         self.value = value
         if value.dims is None:
             self.columns = display(safe(value.dtype)) or 1
