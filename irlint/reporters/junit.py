@@ -1,4 +1,4 @@
-"""The report as JUnit XML: a suite for each model, a case for each finding."""
+"""The report as JUnit XML."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from irlint.reporters import excerpt
 from irlint.reporters.headlines import headline, place_in_graph
 from irlint.reporters.plain import safe
 
-#: Escapes for element texts and attributes. Control characters are escaped by ``safe``.
 ENTITIES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "\n": "&#10;"})
 
 
@@ -27,11 +26,10 @@ class _Case:
 
 
 def rendered(report: Report, fail_on: str = "error") -> str:
-    """A suite for each file. A finding of severity ``fail_on`` or worse is a failed case with its text report; any
-    other finding is a passed case. A model without findings has one passed case.
+    """A suite for each file, with a case for each finding, or one case without findings.
 
-    A finding in a file that could not be read is an error. A file that is not a model is skipped, as is an unreadable
-    file without a reported finding.
+    Cases of findings below the severity ``fail_on`` pass. Findings of unreadable files are errors. Files that are not
+    models, and unreadable files without findings, have a skipped case.
     """
     least = Severity.ERROR.rank if fail_on == "never" else Severity(fail_on).rank
     found: dict[str, list[Finding]] = {}
@@ -69,7 +67,7 @@ def _found(finding: Finding, outcome: str, least: int) -> _Case:
 
 
 def _named(cases: Iterable[_Case]) -> list[_Case]:
-    """The cases; a number is appended to a name that another case has."""
+    """The cases with distinct names."""
     counts: dict[str, int] = {}
     result = []
     for case in cases:

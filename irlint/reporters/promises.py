@@ -1,4 +1,4 @@
-"""The ``[[models]]`` table of a configuration that promises the inputs and outputs of a model, to be pasted."""
+"""The ``[[models]]`` table of a configuration that promises the inputs and outputs of a model."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ UNKNOWN = re.compile(r"\b_")
 
 
 def rendered(found: Mapping[str, Any]) -> str:
-    """The table for a contract, given as the data of ``irlint contract --format json``."""
+    """The table for the data of ``irlint contract --format json``."""
     return pasted(_lines(found))
 
 
@@ -42,7 +42,7 @@ def _types(key: str, ends: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 
 
 def _type(end: Mapping[str, Any]) -> str:
-    """The type as ``takes`` and ``returns`` state it; a data-dependent size is ``?``."""
+    """The type in ``takes`` or ``returns``; a data-dependent size is ``?``."""
     if end["shape"] is None:
         return str(end["dtype"])
     dims = ("?" if isinstance(dim, str) and UNKNOWN.search(dim) else str(dim) for dim in end["shape"])
@@ -50,7 +50,7 @@ def _type(end: Mapping[str, Any]) -> str:
 
 
 def _key(name: str) -> str:
-    """A name, quoted as a key of TOML if necessary."""
+    """A name as a key of TOML."""
     return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else _text(name)
 
 

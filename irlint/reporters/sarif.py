@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 ABOUT = "https://pypi.org/project/irlint/"
 
-#: The limits of code scanning: results of a run, and characters of a description.
+#: The largest numbers of results of a run, and of characters of a description, in code scanning.
 RESULTS = 25_000
 DESCRIPTION = 1_024
 
@@ -32,10 +32,9 @@ Json = dict[str, Any]
 
 
 def rendered(report: Report) -> str:
-    """One run: the broken rules, then a result for each finding in document order. Each is on its own line.
+    """One run: the broken rules, the RESULTS worst findings in document order, and the suppressed findings.
 
-    Suppressed findings follow. If there are more than 25,000 findings, only the worst are included, and a notification
-    gives the number of the others. Unreadable files without a finding are notifications.
+    Notifications name unreadable files without a finding, and the number of omitted findings.
     """
     import json
 
@@ -76,7 +75,7 @@ def _worst(findings: Sequence[Finding]) -> list[Finding]:
 
 
 def _uri(path: str) -> str:
-    """A path as a relative reference; an absolute path as a ``file`` URI."""
+    """A relative path as a relative reference, an absolute path as a ``file`` URI."""
     from urllib.parse import quote
 
     try:
@@ -161,7 +160,6 @@ def _result(finding: Finding, indices: Mapping[str, int], uris: Mapping[str, str
 
 
 def _fix(fix: Fix, uri: str) -> Json:
-    """The replacements that a fix makes in a text document, in order."""
     names = ("startLine", "startColumn", "endLine", "endColumn")
     replacements = [
         {
@@ -175,8 +173,7 @@ def _fix(fix: Fix, uri: str) -> Json:
 
 
 def _message(finding: Finding) -> str:
-    """The headline, the helps, and links to related places, each ended by a period. Related places are only shown if
-    the message links to them."""
+    """The headline, the helps, and links to related places. Viewers show only related places with a link."""
     texts = [headline(finding), *(f"Help: {safe(each)}" for each in finding.helps)]
     every = _plain(" ".join(text if text.endswith((".", "!", "?")) else f"{text}." for text in texts))
     links = ", ".join(f"[{_link(each.node)}]({index})" for index, each in enumerate(finding.related, 1))
@@ -197,7 +194,7 @@ def _plain(text: str) -> str:
 
 
 def _region(finding: Finding) -> Json:
-    """The region of a finding. A finding without a line, as in a binary file, is shown at the first line."""
+    """The region of a finding: the first line if it has no line."""
     if finding.line is None:
         return {"startLine": 1}
     places = (finding.line, finding.column, finding.end_line, finding.end_column)
@@ -206,7 +203,6 @@ def _region(finding: Finding) -> Json:
 
 
 def _suppression(each: Silenced) -> Json:
-    """The reason why a finding is suppressed: in the model itself, or in a file beside it."""
     reasons = {"model": "irlint.ignore of the model lists the rule", "baseline": "it is in the baseline"}
     kind = "inSource" if each.by == "model" else "external"
     return {
@@ -217,7 +213,6 @@ def _suppression(each: Silenced) -> Json:
 
 
 def _location(uri: str, region: Json, logical: Json | None) -> Json:
-    """A place in a file."""
     place: Json = {"physicalLocation": {"artifactLocation": _artifact(uri), "region": region}}
     return place if logical is None else {**place, "logicalLocations": [logical]}
 

@@ -8,17 +8,17 @@ from irlint.findings.tally import Tally, most_first, most_models_first
 from irlint.findings.wording import counted
 from irlint.reporters.plain import brief, errors_hidden
 
-#: At most this many operators and exporters are listed in the text.
+#: The largest numbers of operators and of exporters in the text.
 LISTED = 20
 
 
 def rendered(tally: Tally) -> str:
-    """The counts by rule, by operator and by exporter, the most frequent first."""
+    """The counts by rule, operator and exporter, the largest first."""
     return "\n".join(_sections(tally, LISTED)) + "\n" if tally.files else ""
 
 
 def headline(tally: Tally, configuration: str = "") -> str:
-    """The closing lines of a run without stored findings: the findings, the models, and what the configuration hid."""
+    """The closing lines of a run that keeps no findings."""
     models = tally.files - tally.skipped
     counts = [counted(count, severity) for severity, count in tally.severities.items() if count]
     found = (

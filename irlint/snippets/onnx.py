@@ -172,7 +172,7 @@ class Painter:
         return f"`{value.name}` is given by {by}; declared: {onnx_type(value.type)}"
 
     def _producers(self, node: Node, graph: Graph | None, inputs: list[Value], trails: Sequence[Trail]) -> list[Node]:
-        """At most PRODUCERS nodes: first the makers of inputs at fault, then origins of sizes, then nodes that keep them."""
+        """At most PRODUCERS nodes: makers of inputs at fault, then origins of sizes, then nodes that keep them."""
         found: dict[Node, None] = {}
 
         def add(maker: Maker | None) -> None:
