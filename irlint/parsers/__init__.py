@@ -170,7 +170,7 @@ def kind(path: str | os.PathLike[str], head: bytes) -> str:
         return "onnx"
     if head.lstrip()[:1] == b"<" and head.lstrip()[1:].lstrip().startswith(b"ir_version:"):
         return "onnx-text"
-    markup = _markup(head) if suffix != ".onnx" or head.lstrip()[:1] == b"<" else None
+    markup = _kind_of_markup(head) if suffix != ".onnx" or head.lstrip()[:1] == b"<" else None
     if markup == "other-xml" and _has_layers(head):
         return "openvino"
     if markup is not None:
@@ -191,12 +191,12 @@ def _begins_like_saved_model(head: bytes) -> bool:
 def _kind_of_xml(head: bytes) -> str:
     if _may_be_ir(head) or _has_layers(head):
         return "openvino"
-    return "other-xml" if _text(head).lstrip()[:1] == "<" else "unknown"
+    return "other-xml" if _decoded(head).lstrip()[:1] == "<" else "unknown"
 
 
 def _may_be_ir(head: bytes) -> bool:
     """Whether the root may be ``<net>``: the first bytes contain it, or end before the root."""
-    text = _text(head).lower()
+    text = _decoded(head).lower()
     before, net, _ = text.partition("<net")
     if net:
         return "\0" not in before
@@ -205,13 +205,13 @@ def _may_be_ir(head: bytes) -> bool:
 
 def _has_layers(head: bytes) -> bool:
     """Whether the first bytes contain a layer with an opset. The root element may have any name."""
-    text = _text(head)
+    text = _decoded(head)
     return "<layer " in text and any(f"version={quote}opset" in text for quote in "\"'")
 
 
-def _markup(head: bytes) -> Kind | None:
+def _kind_of_markup(head: bytes) -> Kind | None:
     """The kind of a document by its root element; None without a root element in the first bytes."""
-    text = _text(head).lstrip()
+    text = _decoded(head).lstrip()
     if not text.startswith("<"):
         return None
     at = 0
@@ -222,7 +222,7 @@ def _markup(head: bytes) -> Kind | None:
                 break
         else:
             if text[at + 1 : at + 2] != "!":
-                return _by_root(text[at + 1 :])
+                return _kind_by_root(text[at + 1 :])
             if text[at + 2 : at + 14].lower() == "doctype html":
                 return "html"
             end = _doctype_end(text, at)
@@ -232,7 +232,7 @@ def _markup(head: bytes) -> Kind | None:
     return None
 
 
-def _by_root(text: str) -> Kind | None:
+def _kind_by_root(text: str) -> Kind | None:
     """The kind of a document by the text after the ``<`` of its root; None if there is no valid name."""
     length = next((at for at, character in enumerate(text) if character in " \t\r\n/>"), len(text))
     name = text[:length].lower()
@@ -251,7 +251,7 @@ def _doctype_end(text: str, at: int) -> int:
     return end
 
 
-def _text(head: bytes) -> str:
+def _decoded(head: bytes) -> str:
     """The bytes decoded by their byte order mark or their first characters, else as UTF-8."""
     for first, encoding in ((b"\xff\xfe\0\0", "utf-32"), (b"<\0\0\0", "utf-32-le"), (b"\0\0\0<", "utf-32-be")):
         if head.startswith(first):

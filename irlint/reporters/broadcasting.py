@@ -60,7 +60,6 @@ def _dims(shape: list[Any] | None) -> tuple[str, ...] | None:
 
 
 def _notes(answer: dict[str, Any]) -> list[tuple[str, str]]:
-    """(beginning, text) of each note below a table."""
     if answer["holds"] is None:
         return [("not asked: ", answer["message"])]
     if not answer["holds"]:

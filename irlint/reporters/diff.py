@@ -40,7 +40,7 @@ def markdown(diff: dict[str, Any]) -> str:
     old, new = (_code(diff[side]["path"]) for side in ("old", "new"))
     lines = [f"### {old} → {new}", "", f"**{_verdict(diff)}**"]
     for heading, changes in _sections(diff):
-        rows = [f"- {_marked(text)}" for _, text in _rows(changes, heading == "breaking")]
+        rows = [f"- {_in_markdown(text)}" for _, text in _rows(changes, heading == "breaking")]
         folded = heading != "breaking" and len(rows) > SHOWN // 2
         lines += [
             "",
@@ -49,7 +49,7 @@ def markdown(diff: dict[str, Any]) -> str:
             *rows,
         ]
         lines += ["", "</details>"] if folded else []
-    lines += [line for note in diff.get("notes", ()) for line in ("", f"> {_marked(safe(note))}")]
+    lines += [line for note in diff.get("notes", ()) for line in ("", f"> {_in_markdown(safe(note))}")]
     return "\n".join(lines) + "\n"
 
 
@@ -107,7 +107,7 @@ def _code(text: str) -> str:
     return f"`{safe(text).replace('`', chr(39))}`"
 
 
-def _marked(text: str) -> str:
+def _in_markdown(text: str) -> str:
     """A message in Markdown: escaped, except for the names in backticks."""
     parts = text.split("`")
     if len(parts) % 2 == 0:

@@ -55,18 +55,18 @@ class _Names:
 def lines(profile: Profile) -> Iterator[str]:
     """The text, line by line."""
     names = _Names(_variables(profile), set())
-    sizes = dict(_sizes(profile, names))
+    sizes = dict(_dynamic_sizes(profile, names))
     yield "from torch.export import Dim"
     yield ""
     for free in leaders(profile):
         if free.name in sizes and free.name not in profile.dependence.multiples:
             yield sizes[free.name].line
         elif free.name not in sizes:
-            yield comment(_fixed(free, names))
+            yield comment(_fixed_comment(free, names))
     for name in profile.dependence.multiples:
         if name in sizes:
             yield sizes[name].line
-    yield from _together(profile, names)
+    yield from _inexpressible(profile, names)
     for line in BY_POSITION if profile.inputs else ():
         yield comment(line)
     yield "dynamic_shapes = ("
@@ -74,7 +74,7 @@ def lines(profile: Profile) -> Iterator[str]:
         if shape is None:
             yield f"    None,  {comment(f'{name}: its number of axes is unknown')}"
             continue
-        axes = ", ".join(f"{axis}: {text}" for axis, text in _dynamic(shape, profile, names, sizes))
+        axes = ", ".join(f"{axis}: {text}" for axis, text in _dynamic_axes(shape, profile, names, sizes))
         yield f"    {{{axes}}},  {comment(name)}"
     yield ")"
     examples = [f"{names.variables[name]} = {size.example}" for name, size in sizes.items() if size.example]
@@ -91,7 +91,7 @@ def _variables(profile: Profile) -> dict[str, str]:
     return {name: kept.get(name) or unused_name(f"{name}_", taken, {}) for name in profile.symbols}
 
 
-def _sizes(profile: Profile, names: _Names) -> Iterator[tuple[str, _Size]]:
+def _dynamic_sizes(profile: Profile, names: _Names) -> Iterator[tuple[str, _Size]]:
     """(symbol, size) of each dynamic size, except for sizes that torch fixes."""
     depends, (written, tied) = profile.dependence, _written(profile)
     for free in leaders(profile):
@@ -176,8 +176,7 @@ def _hint(free: Free) -> str:
     return f"Dim.AUTO({', '.join(limits)})" if limits else "Dim.AUTO"
 
 
-def _fixed(free: Free, names: _Names) -> str:
-    """A comment on a size that torch fixes."""
+def _fixed_comment(free: Free, names: _Names) -> str:
     variable = names.variables[free.name]
     if free.fixed is not None:
         return f"{variable} is {free.fixed}"
@@ -188,8 +187,7 @@ def _conditions(free: Free) -> str:
     return " and ".join(free.conditions) or "any size"
 
 
-def _together(profile: Profile, names: _Names) -> Iterator[str]:
-    """Comments on conditions that a Dim cannot express."""
+def _inexpressible(profile: Profile, names: _Names) -> Iterator[str]:
     tied = profile.dependence.tied
     if tied:
         shown = ", ".join(names.variables[name] for name in profile.symbols if name in tied)
@@ -201,10 +199,9 @@ def _together(profile: Profile, names: _Names) -> Iterator[str]:
     yield from of_branches(profile)
 
 
-def _dynamic(
+def _dynamic_axes(
     shape: tuple[MaybeDim, ...], profile: Profile, names: _Names, sizes: Mapping[str, _Size]
 ) -> Iterator[tuple[int, str]]:
-    """(axis, expression) of each dynamic axis."""
     for axis, dim in enumerate(shape):
         free = free_of(dim, profile)
         if free is not None and free.leader in sizes:

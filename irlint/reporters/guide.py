@@ -104,7 +104,7 @@ def page(topic: str, columns: int = WIDTH, *, color: bool = False) -> str:
         legacy_windows=False,
         theme=Theme({"markdown.code": "bold", "markdown.table.border": "dim", "markdown.table.header": "bold"}),
         _environ={},
-    ).print(_markdown(_adapted(source(topic), color)), crop=False)
+    ).print(_rich_markdown(_adapted(source(topic), color)), crop=False)
     lines = "\n".join(line.rstrip() for line in text.getvalue().strip("\n").split("\n"))
     return BLANK.sub("\n\n", lines).translate(ASCII) + "\n"
 
@@ -119,8 +119,7 @@ def _adapted(text: str, color: bool) -> str:
     return "".join(parts)
 
 
-def _markdown(text: str) -> Any:
-    """A rich object with headings and examples in the style of rule pages."""
+def _rich_markdown(text: str) -> Any:
     import textwrap
 
     from rich.markdown import CodeBlock, Heading, Markdown

@@ -49,14 +49,13 @@ def _root(start: str) -> str:
 def _from_root(path: str, root: str) -> str:
     absolute = os.path.abspath(path)
     inside = root.rstrip(os.sep) + os.sep
-    for place in _spellings(absolute):
+    for place in _with_and_without_links(absolute):
         if os.path.normcase(place).startswith(os.path.normcase(inside)):
             return place[len(inside) :].replace(os.sep, "/")
     return absolute.replace(os.sep, "/")
 
 
-def _spellings(absolute: str) -> Iterable[str]:
-    """An absolute path, then the path without symbolic links."""
+def _with_and_without_links(absolute: str) -> Iterable[str]:
     yield absolute
     try:
         yield os.path.realpath(absolute)

@@ -78,7 +78,7 @@ def _blocks(info: Mapping[str, Any]) -> Iterator[tuple[str, Rows]]:
     yield "costs", costs(info)
     if info["dearest"]:
         yield "most expensive nodes", dearest(info)
-    named = [(name, f"is {safe(text)}") for name, text in info["symbols"].items() if _is_mentioned(name, info)]
+    named = [(name, f"is {safe(text)}") for name, text in info["symbols"].items() if _needs_explanation(name, info)]
     if named:
         yield "where", named[:SHOWN]
 
@@ -140,7 +140,7 @@ def _percent(part: int | str, every: int | str) -> str:
     return f"about {100 * sizes[0] / max(sizes[1], 1):.0f} %"
 
 
-def _is_mentioned(name: str, info: Mapping[str, Any]) -> bool:
+def _needs_explanation(name: str, info: Mapping[str, Any]) -> bool:
     """Whether a symbol is in the MACs, the peak memory or an output, but is not the size of an input."""
     texts = [str(info["macs"]), str(info["peak_memory"]), *(str(each["shape"]) for each in info["outputs"])]
     declared = {dim for each in info["inputs"] for dim in each["shape"] or ()}

@@ -36,7 +36,7 @@ def rendered(report: Report, fail_on: str = "error") -> str:
     for finding in report.findings:
         found.setdefault(finding.path, []).append(finding)
     suites = [(file.path, _cases(file, found.pop(file.path, []), least)) for file in report.files]
-    suites += [(path, _named(_found(each, "failure", least) for each in rest)) for path, rest in found.items()]
+    suites += [(path, _distinct(_found(each, "failure", least) for each in rest)) for path, rest in found.items()]
     counts = _counts([case for _, cases in suites for case in cases])
     lines = ['<?xml version="1.0" encoding="UTF-8"?>', f'<testsuites name="irlint"{counts}>']
     for path, cases in suites:
@@ -49,7 +49,7 @@ def rendered(report: Report, fail_on: str = "error") -> str:
 def _cases(file: CheckedFile, findings: Sequence[Finding], least: int) -> list[_Case]:
     if findings:
         outcome = "error" if file.status == "unreadable" else "failure"
-        return _named(_found(finding, outcome, least) for finding in findings)
+        return _distinct(_found(finding, outcome, least) for finding in findings)
     if file.status == "unreadable":
         return [_Case("not checked", "skipped", message="it could not be read, so its findings are not reported")]
     if file.status == "skipped":
@@ -66,8 +66,7 @@ def _found(finding: Finding, outcome: str, least: int) -> _Case:
     )
 
 
-def _named(cases: Iterable[_Case]) -> list[_Case]:
-    """The cases with distinct names."""
+def _distinct(cases: Iterable[_Case]) -> list[_Case]:
     counts: dict[str, int] = {}
     result = []
     for case in cases:

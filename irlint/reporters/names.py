@@ -119,7 +119,7 @@ def distinct_texts(names: Iterable[str], limit: int, wide: Collection[str] | Non
             if texts[name] != name:
                 texts[name] = _with_difference(name, ending_alike, limit) or texts[name]
     for alike in _groups_with_one_text(texts):
-        common = _common_folder(alike)
+        common = _common_folder_length(alike)
         for name in alike:
             texts[name] = name if texts[name] == name else cut(f"...{name[common:]}", limit)
     taken = set(texts.values())
@@ -154,15 +154,13 @@ def _with_difference(name: str, others: Iterable[str], limit: int) -> str:
 
 
 def _groups_with_one_text(texts: dict[str, str]) -> list[list[str]]:
-    """The groups of names with the same text, uncut names first."""
     groups: dict[str, list[str]] = {}
     for name, text in texts.items():
         groups.setdefault(text, []).append(name)
     return [sorted(group, key=lambda name: name != texts[name]) for group in groups.values() if len(group) > 1]
 
 
-def _common_folder(names: list[str]) -> int:
-    """The length of the longest common folder of names."""
+def _common_folder_length(names: list[str]) -> int:
     first, last = min(names), max(names)
     same = next((at for at, (a, b) in enumerate(zip(first, last)) if a != b), len(first))
     return first.rfind("/", 0, same) + 1

@@ -50,11 +50,10 @@ def visible(text: str, notation: str = "text") -> str:
         return text.translate(CONTROLS)
     if notation not in ("text", "markdown"):
         return text
-    return "\n".join(line if line.isprintable() else _unpainted(line) for line in text.split("\n"))
+    return "\n".join(line if line.isprintable() else _safe_between_colors(line) for line in text.split("\n"))
 
 
-def _unpainted(line: str) -> str:
-    """The line, ``safe`` between its codes of colors."""
+def _safe_between_colors(line: str) -> str:
     first, *rest = line.split("\x1b[")
     parts = [safe(first)]
     for each in rest:

@@ -51,7 +51,7 @@ def _openvino(profile: Profile) -> Iterator[str]:
     yield "import openvino as ov"
     yield ""
     yield f"model = ov.Core().read_model({literal(profile.path)})"
-    yield from _gaps(profile)
+    yield from _gap_comments(profile)
     yield from notes(profile, "a range")
     reshaped = [
         (at, name, shape)
@@ -95,7 +95,7 @@ def _trtexec(profile: Profile) -> Iterator[str]:
                 "the least:"
                 f" --assume '{free.name} <= {free.greatest}' states it"
             )
-    yield from _gaps(profile)
+    yield from _gap_comments(profile)
     yield from notes(profile, "a range")
     yield from _without_rank(profile)
     resized = [
@@ -138,7 +138,7 @@ def leaders(profile: Profile) -> list[Free]:
     return [free for free in profile.symbols.values() if free.leader == free.name]
 
 
-def _gaps(profile: Profile) -> Iterator[str]:
+def _gap_comments(profile: Profile) -> Iterator[str]:
     """Comments on sizes whose accepted values are not a range."""
     for free in leaders(profile):
         found = progression(free.sizes)

@@ -67,7 +67,6 @@ def _lines(entries: Iterable[Json]) -> str:
 
 
 def _worst(findings: Sequence[Finding]) -> list[Finding]:
-    """The RESULTS worst findings, in document order."""
     if len(findings) <= RESULTS:
         return list(findings)
     order = sorted(range(len(findings)), key=lambda index: -findings[index].severity.rank)
@@ -146,7 +145,7 @@ def _result(finding: Finding, indices: Mapping[str, int], uris: Mapping[str, str
             {
                 "id": index,
                 **_location(uri, {"startLine": related.line or 1}, _named(finding.graph, related.node, "node")),
-                "message": {"text": _plain(related.message)},
+                "message": {"text": _without_links(related.message)},
             }
             for index, related in enumerate(finding.related, 1)
         ]
@@ -169,32 +168,29 @@ def _fix(fix: Fix, uri: str) -> Json:
         for each in fix.replacements
     ]
     change = {"artifactLocation": _artifact(uri), "replacements": replacements}
-    return {"description": {"text": _plain(fix.message)}, "artifactChanges": [change]}
+    return {"description": {"text": _without_links(fix.message)}, "artifactChanges": [change]}
 
 
 def _message(finding: Finding) -> str:
     """The headline, the helps, and links to related places. Viewers show only related places with a link."""
     texts = [headline(finding), *(f"Help: {safe(each)}" for each in finding.helps)]
-    every = _plain(" ".join(text if text.endswith((".", "!", "?")) else f"{text}." for text in texts))
-    links = ", ".join(f"[{_link(each.node)}]({index})" for index, each in enumerate(finding.related, 1))
+    every = _without_links(" ".join(text if text.endswith((".", "!", "?")) else f"{text}." for text in texts))
+    links = ", ".join(f"[{_link_text(each.node)}]({index})" for index, each in enumerate(finding.related, 1))
     return f"{every} See {links}." if links else every
 
 
-def _link(name: str) -> str:
-    """A name as the text of an embedded link."""
+def _link_text(name: str) -> str:
     text = safe(name) or "it"
     for sign in "\\[]":
         text = text.replace(sign, f"\\{sign}")
     return text
 
 
-def _plain(text: str) -> str:
-    """A text without embedded links."""
+def _without_links(text: str) -> str:
     return safe(text).replace("](", "] (")
 
 
 def _region(finding: Finding) -> Json:
-    """The region of a finding: the first line if it has no line."""
     if finding.line is None:
         return {"startLine": 1}
     places = (finding.line, finding.column, finding.end_line, finding.end_column)
@@ -267,6 +263,6 @@ def _unread(file: CheckedFile, uri: str) -> Json:
     text = f"{safe(file.path)} {reason}."
     return {
         "level": "warning",
-        "message": {"text": _plain(text)},
+        "message": {"text": _without_links(text)},
         "locations": [_location(uri, {"startLine": 1}, None)],
     }

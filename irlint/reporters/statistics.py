@@ -14,7 +14,7 @@ LISTED = 20
 
 def rendered(tally: Tally) -> str:
     """The counts by rule, operator and exporter, the largest first."""
-    return "\n".join(_sections(tally, LISTED)) + "\n" if tally.files else ""
+    return "\n".join(_section_lines(tally, LISTED)) + "\n" if tally.files else ""
 
 
 def headline(tally: Tally, configuration: str = "") -> str:
@@ -82,8 +82,7 @@ def _table(title: str, heads: Sequence[str], rows: Iterable[Sequence[str]]) -> s
     return f"<h2>{escape(title)}</h2>\n<table>\n{first}<tbody>\n{lines}</tbody>\n</table>\n"
 
 
-def _sections(tally: Tally, limit: int) -> Iterator[str]:
-    """The lines of the report; at most ``limit`` operators and exporters."""
+def _section_lines(tally: Tally, limit: int) -> Iterator[str]:
     if tally.rules:
         yield "by rule"
         yield from (f"{count:6}  {brief(code)}  {brief(name)}" for (code, name), count in most_first(tally.rules))

@@ -145,7 +145,6 @@ def _remark(name: str, entry: dict[str, Any]) -> str:
 
 
 def _by_remark(name: str, entries: Entries, verdict: str) -> dict[str, list[int]]:
-    """The indices of the entries with a verdict, by their remark."""
     found: dict[str, list[int]] = {}
     for at, each in enumerate(entries):
         if each["verdict"] == verdict:

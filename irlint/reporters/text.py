@@ -113,8 +113,6 @@ def _spelled(entry: Any, encoding: str) -> Any:
 
 @record(frozen=False)
 class _Repeated:
-    """A finding, and the equal findings at other nodes."""
-
     first: Finding
     others: list[Finding]
 
@@ -177,7 +175,7 @@ def block(finding: Finding, others: Sequence[Finding], canvas: Canvas, elsewhere
     _place(snippet, place(finding), page, scope)
     if letters:
         page.legend(f"{letter} is {symbol}" for symbol, letter in letters.items())
-    snippet = _fitting(names.named_shortly(snippet, scope), page)
+    snippet = _with_fitting_names(names.named_shortly(snippet, scope), page)
     if snippet.lines or snippet.table:
         page.bar()
     if snippet.lines:
@@ -218,8 +216,7 @@ def _place(snippet: Snippet, at: str, page: Canvas, scope: str) -> None:
         page.alone(bounded(f"`{names.SCOPE}` stands for {scope[:-1]}"))
 
 
-def _fitting(snippet: Snippet, page: Canvas) -> Snippet:
-    """The snippet with its names shortened as far as necessary."""
+def _with_fitting_names(snippet: Snippet, page: Canvas) -> Snippet:
     shown = snippet
     for limit, expendable, readable in CUTS if not page.uncut else ():
         wide = frames.crowding(snippet.lines, page.room, expendable)
@@ -238,7 +235,6 @@ def _headline(finding: Finding) -> str:
 
 
 def _place_text(finding: Finding) -> str:
-    """The place of a finding without a snippet."""
     graph = f' of graph "{finding.graph}"' if finding.graph else ""
     if finding.node is not None:
         return f'node "{finding.node}"{graph}'

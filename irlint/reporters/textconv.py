@@ -116,7 +116,6 @@ class _Writer:
         yield from self.graph(graph, names, [(f"output {at}", value) for at, value in enumerate(graph.outputs)], indent)
 
     def _node(self, node: Node, scope: _Scope, indent: str) -> Iterator[str]:
-        """The line of a node, and the lines of its bodies."""
         op = self.format.operator_name(node.domain, node.op)
         attributes = ", ".join(
             f"{name} = {attribute_text(node, name, self.digest)}" for name in sorted(self.identity.counted(node))

@@ -40,9 +40,9 @@ def _lines(model: Interface, contract: Contract, backend: str) -> Iterator[str]:
     for condition in contract.conditions:
         if not condition.when:
             yield comment(f"the model runs if {condition.text}")
-    yield f"backend: {_text(backend)}"
+    yield f"backend: {_protobuf_text(backend)}"
     if file != BACKENDS[backend].filename:
-        yield f"default_model_filename: {_text(file)}"
+        yield f"default_model_filename: {_protobuf_text(file)}"
     if batches:
         yield comment("the model accepts any batch: write the largest one that fits into the memory of the server")
     yield f"max_batch_size: {8 if batches else 0}"
@@ -78,7 +78,7 @@ def _tensors(kind: str, ends: Sequence[Reported], *, batches: bool) -> Iterator[
     yield f"{kind} ["
     for number, end in enumerate(ends, 1):
         yield "  {"
-        yield f"    name: {_text(end.name)}"
+        yield f"    name: {_protobuf_text(end.name)}"
         yield f"    data_type: {type_text(end.dtype)}"
         yield from _dims(end.sizes or (), batches=batches)
         yield "  }" + ("," if number < len(ends) else "")
@@ -95,8 +95,7 @@ def _dims(sizes: Sequence[Size], *, batches: bool) -> Iterator[str]:
         yield "    reshape { shape: [ ] }"
 
 
-def _text(text: str) -> str:
-    """A text in protobuf's text format."""
+def _protobuf_text(text: str) -> str:
     return f'"{"".join(map(_escaped, text))}"'
 
 

@@ -114,7 +114,7 @@ class Document:
 
     def _groups(self, number: int, spots: list[Spot]) -> list[list[Spot]]:
         """The spots of one line, grouped by the lines of the snippet; without unmarked ones beside marked ones."""
-        start, end = self._extent(number)
+        start, end = self._start_and_end(number)
         if end - start <= LONG:
             return [[spot for spot in spots if spot.mark] or spots[:1]]
         groups = [[spots[0]]]
@@ -125,8 +125,7 @@ class Document:
                 groups.append([spot])
         return groups
 
-    def _extent(self, number: int) -> tuple[int, int]:
-        """(start, end) of a line in the text, without the line end."""
+    def _start_and_end(self, number: int) -> tuple[int, int]:
         start = self.lines[number - 1]
         end = self.lines[number] if number < len(self.lines) else len(self.text)
         while end > start and self.text[end - 1] in "\r\n":
@@ -134,7 +133,7 @@ class Document:
         return start, end
 
     def _line(self, number: int, spots: Sequence[Spot], *, gap: bool) -> Line:
-        start, end = self._extent(number)
+        start, end = self._start_and_end(number)
         left, right = start, end
         if end - start > LONG:
             left = max(start, min(spots[0].start, end) - AROUND * bool(spots[0].mark))

@@ -147,11 +147,10 @@ class Snippets:
         """The painter of the model's format."""
         if self._painter is None:
             module = import_module(f"irlint.snippets.{self.known.format.name}")
-            self._painter = module.Painter(self.model, self.known, self.makers, self._bytes())
+            self._painter = module.Painter(self.model, self.known, self.makers, self._document())
         return self._painter
 
-    def _bytes(self) -> bytes:
-        """The document; b"" for a binary format."""
+    def _document(self) -> bytes:
         if not self.known.format.has_lines:
             return b""
         if self.data is None:
@@ -176,9 +175,9 @@ class Snippets:
         )
         place, name, unnamed = painter.place(problem)
         snippet = Snippet(place, lines, table, tuple(notes), name, unnamed)
-        return self._lettered(self._with_types(snippet, problem), problem, trails)
+        return self._with_letters(self._with_type_names(snippet, problem), problem, trails)
 
-    def _with_types(self, snippet: Snippet, problem: Problem) -> Snippet:
+    def _with_type_names(self, snippet: Snippet, problem: Problem) -> Snippet:
         """The snippet with the format's names of element types in its notes and in ``types``."""
         texts = (problem.fault.message, problem.fault.help, *snippet.notes)
         types = {
@@ -194,8 +193,7 @@ class Snippets:
             snippet, notes=tuple(lettered(note, types) for note in snippet.notes), types=tuple(types.items())
         )
 
-    def _lettered(self, snippet: Snippet, problem: Problem, trails: Sequence[Trail]) -> Snippet:
-        """The snippet with letters in place of long symbols."""
+    def _with_letters(self, snippet: Snippet, problem: Problem, trails: Sequence[Trail]) -> Snippet:
         node = problem.node
         values = [*node.inputs[:MANY], *node.outputs[:MANY]] if node is not None else []
         shapes = (shape_of(value, self.known) for value in (*values, *(each.value for each in trails)))

@@ -23,7 +23,7 @@ def first_lines(model: Model, rule: Rule, data: bytes | None) -> Snippet:
 
     ``data`` are the bytes of the file, if the caller has them.
     """
-    head, size = _head(model.path, data)
+    head, size = _head_and_size(model.path, data)
     counted = f"{size} byte{'s' * (size != 1)}"
     if rule is LFS_POINTER:
         return Snippet(f"{counted} here", _text_lines(head), notes=POINTER_NOTES)
@@ -32,8 +32,7 @@ def first_lines(model: Model, rule: Rule, data: bytes | None) -> Snippet:
     return Snippet(counted, _text_lines(head) if _is_text(head) else _hex_lines(head))
 
 
-def _head(path: str, data: bytes | None) -> tuple[bytes, int]:
-    """(first bytes of a file, size of the file)."""
+def _head_and_size(path: str, data: bytes | None) -> tuple[bytes, int]:
     if data is not None:
         return data[:4096], len(data)
     with opened(path) as file:

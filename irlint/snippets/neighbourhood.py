@@ -42,13 +42,13 @@ class Surroundings:
         graph = self.graphs.get(problem.graph)
         if graph is None:
             return None
-        node = problem.node or self._at(graph, problem.value)
+        node = problem.node or self._node_at(graph, problem.value)
         if node is None:
             return None
         types_match = self.snippets.types_match(problem)
         return _Collection(self, graph, types_match, self._marks(problem, node) if types_match else {}).around(node)
 
-    def _at(self, graph: Graph, name: str | None) -> Node | None:
+    def _node_at(self, graph: Graph, name: str | None) -> Node | None:
         """The node that computes a named input, constant or output of the graph, or else the first that uses it."""
         for value in (*graph.inputs, *graph.constants, *graph.outputs) if name is not None else ():
             if value.name == name:
@@ -101,22 +101,22 @@ class _Collection:
 
     def around(self, node: Node) -> Neighbourhood:
         """A node and the nodes before and after it."""
-        self._place(node, "fault")
+        self._add_node_box(node, "fault")
         step = [node]
         for _ in range(BACK):
-            step = [each for at in step for each in self._before(at)]
+            step = [each for at in step for each in self._add_before(at)]
         for value in node.outputs:
             if value is None:
                 continue
             for user in [each for each in self.users.get(value, ()) if each not in self.places][:AHEAD]:
                 if len(self.boxes) < BOXES + AHEAD:
-                    self._wire(node, value, self._place(user, "node"), user)
+                    self._add_wire(node, value, self._add_node_box(user, "node"), user)
             outputs_are_nodes = self.known.format.output_node is not None
             if value in self.graph.outputs and value not in self.places and not outputs_are_nodes:
-                self._wire(node, value, self._place_value(value, "output"))
+                self._add_wire(node, value, self._add_value_box(value, "output"))
         return Neighbourhood(tuple(self.boxes), tuple(self.wires))
 
-    def _before(self, node: Node) -> Iterator[Node]:
+    def _add_before(self, node: Node) -> Iterator[Node]:
         """Adds boxes and wires for the inputs of a node, except for constants. Yields the new nodes."""
         at_fault = [value for value in self.marks if value in node.inputs]
         for value in dict.fromkeys((*at_fault, *(value for value in used(node) if value is not None))):
@@ -125,14 +125,14 @@ class _Collection:
                 continue
             start: object = value if maker is None or maker.node is None else maker.node
             if start in self.places:
-                self._wire(start, value, self.places[node], node)
+                self._add_wire(start, value, self.places[node], node)
             elif len(self.boxes) < BOXES:
                 if maker is None or maker.node is None:
-                    self._place_value(value, "input" if maker is not None else "missing")
+                    self._add_value_box(value, "input" if maker is not None else "missing")
                 else:
-                    self._place(maker.node, "node")
+                    self._add_node_box(maker.node, "node")
                     yield maker.node
-                self._wire(start, value, self.places[node], node)
+                self._add_wire(start, value, self.places[node], node)
 
     def _is_constant(self, maker: Maker | None) -> bool:
         if maker is None:
@@ -141,7 +141,7 @@ class _Collection:
             maker.node is not None and maker.node.op == self.known.format.constant_node
         )
 
-    def _place(self, node: Node, kind: str) -> int:
+    def _add_node_box(self, node: Node, kind: str) -> int:
         """Adds the box of a node; returns its index."""
         kind = {self.known.format.input_node: "input", self.known.format.output_node: "output"}.get(node.op, kind)
         name = node.name or node.label
@@ -149,7 +149,7 @@ class _Collection:
         self.boxes.append(Box(kind, node.op, name, str(node.id or node.index), tuple(self._constants(node))))
         return self.places[node]
 
-    def _place_value(self, value: Value, kind: str) -> int:
+    def _add_value_box(self, value: Value, kind: str) -> int:
         """Adds the box of a value; returns its index."""
         self.places[value] = len(self.boxes)
         self.boxes.append(Box(kind, {"missing": "undefined"}.get(kind, kind), value.name))
@@ -164,8 +164,7 @@ class _Collection:
             named = maker.node.label if maker is not None and maker.node is not None else value.name
             yield replaced(self._carried(value), name=named)
 
-    def _wire(self, start: object, value: Value, end: int, user: Node | None = None) -> None:
-        """Adds a wire from the box of the node or value ``start`` to the box ``end`` of the node ``user``."""
+    def _add_wire(self, start: object, value: Value, end: int, user: Node | None = None) -> None:
         inputs = user.inputs if user is not None else ()
         at = inputs.index(value) if value in inputs else len(inputs)
         self.wires.append(Wire(self.places[start], end, self._carried(value), at))

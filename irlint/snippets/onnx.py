@@ -117,7 +117,7 @@ class Painter:
             if each is node:
                 lines.append(self._node_line(problem, node, gap=gap, types_match=types_match))
             else:
-                lines.append(Line(f"[{each.index}]", node_pieces(each), self._comment(each), gap))
+                lines.append(Line(f"[{each.index}]", node_pieces(each), self._types_comment(each), gap))
             last = each.index
         return (*lines, *self._declared_output(problem, graph))
 
@@ -148,15 +148,14 @@ class Painter:
             value for index in indices if 0 <= index < len(node.inputs) and (value := node.inputs[index]) is not None
         ]
 
-    def _parts_of(self, graph: Graph) -> tuple[frozenset[Value], frozenset[Node]]:
-        """(inputs, nodes) of a graph."""
+    def _inputs_and_nodes(self, graph: Graph) -> tuple[frozenset[Value], frozenset[Node]]:
         if graph not in self._parts:
             self._parts[graph] = frozenset(graph.inputs), frozenset(graph.nodes)
         return self._parts[graph]
 
     def _declaring(self, graph: Graph, values: Iterable[Value]) -> list[Line]:
         """The line with the declarations of ``values`` that are inputs of the graph; [] if there are none."""
-        inputs, _ = self._parts_of(graph)
+        inputs, _ = self._inputs_and_nodes(graph)
         wanted = [value for value in dict.fromkeys(values) if value in inputs and value.type is not None]
         if not wanted:
             return []
@@ -186,11 +185,10 @@ class Painter:
         for each in trails:
             for kept in reversed(each.kept):
                 add(Maker(graph, kept) if graph is not None and kept.index < len(graph.nodes) else None)
-        own = self._parts_of(graph)[1] if graph is not None and len(found) > 1 else found
+        own = self._inputs_and_nodes(graph)[1] if graph is not None and len(found) > 1 else found
         return sorted([each for each in found if each in own][:PRODUCERS], key=lambda each: each.index)
 
-    def _comment(self, node: Node) -> str:
-        """A comment with the types of the first two outputs of a node, or ""."""
+    def _types_comment(self, node: Node) -> str:
         results = [
             f"{named(value.name)}: {onnx_type(known)}"
             for value in node.outputs[:2]
@@ -291,7 +289,7 @@ class Painter:
             verb = "declared: output of" if value.type is not None else "not known: output of"
         return (*(f"{verb} {chain}" for chain in self._chains(value)), self.short(maker.node)), None
 
-    def _main_input(self, node: Node) -> Value | None:
+    def _first_variable_input(self, node: Node) -> Value | None:
         """The first input that is not constant, or else the first input."""
         inputs = [each for each in node.inputs if each is not None]
         return next((each for each in inputs if not self.makers.is_constant(each)), inputs[0] if inputs else None)
@@ -307,7 +305,7 @@ class Painter:
                 current = None
                 break
             parts.append(self.short(maker.node))
-            current = self._main_input(maker.node)
+            current = self._first_variable_input(maker.node)
         complete = len(parts) if current is None else 0
         return tuple(
             " -> ".join([*([] if count == complete else ["..."]), *reversed(parts[:count])])

@@ -77,16 +77,16 @@ def node_pieces(
 
     ``operands``, ``outputs`` and ``op`` are marks of inputs, outputs and the operator. ``attribute`` is marked, too.
     """
-    pieces = _listed(_names(node.outputs, outputs or {}))
+    pieces = _separated_by_commas(_names(node.outputs, outputs or {}))
     name = f"{node.domain}.{node.op}" if node.domain else node.op
     pieces += [Piece(" = "), Piece(name, *op)]
     if node.attributes:
         written = list(_attributes(node, attribute))
         short = len(written) == 1 and len(written[0][0]) <= SHORT
-        pieces += [Piece(" <"), *_listed(written, 1 if short else 2), Piece(">")]
+        pieces += [Piece(" <"), *_separated_by_commas(written, 1 if short else 2), Piece(">")]
     pieces += [Piece(" (")]
     expendable = 1 if len(node.inputs) <= MANY else 3
-    pieces += _listed(_names(node.inputs, operands or {}), expendable)
+    pieces += _separated_by_commas(_names(node.inputs, operands or {}), expendable)
     return (*pieces, Piece(")"))
 
 
@@ -108,7 +108,7 @@ def signature_pieces(
         return f"{onnx_type(types.get(value, value.type))} {name}", name, marked.get(value)
 
     entries = (OMITTED if value is None else written(value) for value in shown)
-    return (name_piece(title), Piece(" ("), *_listed(entries, 3), Piece(")"))
+    return (name_piece(title), Piece(" ("), *_separated_by_commas(entries, 3), Piece(")"))
 
 
 def name_piece(name: str, before: str = "", mark: str = "", label: str = "") -> Piece:
@@ -149,8 +149,7 @@ def _attribute(node: Node, name: str, marked: str | None) -> Entry:
     return f"{name} = {_attribute_text(node.attributes[name])}", "", ("primary", "") if name == marked else None
 
 
-def _listed(entries: Iterable[Entry], expendable: int = 1) -> list[Piece]:
-    """The entries, separated by commas."""
+def _separated_by_commas(entries: Iterable[Entry], expendable: int = 1) -> list[Piece]:
     pieces: list[Piece] = []
     for text, name, mark in entries:
         if pieces:

@@ -104,7 +104,6 @@ def cause(found: Trail, known: Known) -> str:
 
 
 def _is_declared(found: Trail, node: Node, known: Known) -> bool:
-    """Whether a size of an output is declared, but was not inferred."""
     call = known.calls.get(node)
     unknown = call is None or (call.operator is None and call.function is None)
     return node in known.faulted or unknown or found.left_open
@@ -140,15 +139,14 @@ def _of_input(found: Trail, maker: Maker, dim: str, naming: Naming) -> Reason:
         return Reason(dim, "", f"{dim} is axis {found.axis} of {place}, {allowed}")
     if maker.node is None and maker.graph.path:
         return Reason(dim, "", f"{dim} comes in as {place}")
-    if maker.node is not None and maker.graph.path and not _states(found):
+    if maker.node is not None and maker.graph.path and not _declaration_states_size(found):
         return Reason(dim, "", f"{dim} comes in from the enclosing layer as {naming.node(maker.node)}")
     if found.value in known.overridden:
         return Reason(dim, "", f"{dim} is given by {known.overridden[found.value]} for {place}")
     return Reason(dim, place)
 
 
-def _states(found: Trail) -> bool:
-    """Whether the declaration of an input states the size."""
+def _declaration_states_size(found: Trail) -> bool:
     declared, axis = found.value.type, found.axis
     shape = declared.shape if isinstance(declared, Tensor) else None
     return shape is not None and axis is not None and axis < len(shape) and shape[axis] == found.dim

@@ -39,14 +39,13 @@ def body(use: Use, version: int, *, lenient: bool = False) -> list[Use] | None:
         return None
     if any(each is None for each in use.inputs):
         return None
-    function = _function(schema, use, opset, lenient=lenient)
+    function = _function_proto(schema, use, opset, lenient=lenient)
     if function is None:
         return None
     return _uses_in(function, use, schema)
 
 
-def _function(schema: Any, use: Use, opset: int, *, lenient: bool) -> Any:
-    """The FunctionProto of an operator, or None."""
+def _function_proto(schema: Any, use: Use, opset: int, *, lenient: bool) -> Any:
     import onnx
 
     versions = schema.context_dependent_function_opset_versions or schema.function_opset_versions
@@ -56,13 +55,13 @@ def _function(schema: Any, use: Use, opset: int, *, lenient: bool) -> Any:
     function = onnx.FunctionProto()
     if schema.has_context_dependent_function:
         types = [
-            _type(use.types.get(each) if each is not None else None, text)
+            _type_proto(use.types.get(each) if each is not None else None, text)
             for each, text in zip(use.node.inputs, use.inputs)
         ]
         given = [each.SerializeToString() for each in types]
         try:
             data = schema.get_context_dependent_function_with_opset_version(
-                written, _node(use).SerializeToString(), given
+                written, _node_proto(use).SerializeToString(), given
             )
         except (RuntimeError, IndexError, ValueError):
             return None
@@ -89,7 +88,7 @@ def _uses_in(function: Any, use: Use, schema: Any) -> list[Use] | None:
     from irlint.parsers.onnx import read
 
     function.domain, function.name = _OWN, "Body"
-    call = _node(use)
+    call = _node_proto(use)
     call.op_type, call.domain = "Body", _OWN
     given = {attribute.name for attribute in call.attribute}
     call.attribute.extend(
@@ -101,7 +100,7 @@ def _uses_in(function: Any, use: Use, schema: Any) -> list[Use] | None:
     graph = onnx.GraphProto(name="g", node=[call])
     for value, text in zip(use.node.inputs, use.inputs):
         if value is not None:
-            graph.input.append(onnx.ValueInfoProto(name=value.name, type=_type(use.types.get(value), text)))
+            graph.input.append(onnx.ValueInfoProto(name=value.name, type=_type_proto(use.types.get(value), text)))
     imports = [onnx.OperatorSetIdProto(domain="", version=opset), onnx.OperatorSetIdProto(domain=_OWN, version=1)]
     model = onnx.ModelProto(ir_version=8, graph=graph, opset_import=imports, functions=[function])
     known = inferred(read("", model.SerializeToString()))
@@ -110,7 +109,7 @@ def _uses_in(function: Any, use: Use, schema: Any) -> list[Use] | None:
     return uses(known)
 
 
-def _node(use: Use) -> Any:
+def _node_proto(use: Use) -> Any:
     """A NodeProto, without tensors in its attributes and with empty bodies."""
     import onnx.helper
 
@@ -124,18 +123,17 @@ def _node(use: Use) -> Any:
             kind = getattr(onnx.AttributeProto, found.kind)
             made.attribute.append(onnx.helper.make_attribute(name, found.value, attr_type=kind))
         elif found is not None and found.kind == "GRAPH":
-            made.attribute.append(onnx.helper.make_attribute(name, _stand_in(found.value, use)))
+            made.attribute.append(onnx.helper.make_attribute(name, _graph_proto_without_nodes(found.value, use)))
     return made
 
 
-def _stand_in(graph: Graph, use: Use) -> Any:
-    """A graph with the inputs and outputs of a body, without its nodes."""
+def _graph_proto_without_nodes(graph: Graph, use: Use) -> Any:
     import onnx
 
     made = onnx.GraphProto(name=graph.name or "body")
     for value in graph.inputs:
         known = use.types.get(value)
-        made.input.append(onnx.ValueInfoProto(name=value.name, type=_type(known, type_key(known))))
+        made.input.append(onnx.ValueInfoProto(name=value.name, type=_type_proto(known, type_key(known))))
     for value in graph.outputs:
         if graph.inputs:
             made.node.append(onnx.NodeProto(op_type="Identity", input=[graph.inputs[0].name], output=[value.name]))
@@ -143,7 +141,7 @@ def _stand_in(graph: Graph, use: Use) -> Any:
     return made
 
 
-def _type(known: Type | None, text: str | None) -> Any:
+def _type_proto(known: Type | None, text: str | None) -> Any:
     import onnx
 
     from irlint.model.tensor import NUMBERED_TYPES, Tensor
@@ -159,7 +157,7 @@ def _type(known: Type | None, text: str | None) -> Any:
                 if isinstance(dim, int):
                     entry.dim_value = dim
     elif text.startswith("seq("):
-        made.sequence_type.elem_type.CopyFrom(_type(None, text[4:-1]))
+        made.sequence_type.elem_type.CopyFrom(_type_proto(None, text[4:-1]))
     elif text.startswith("optional("):
-        made.optional_type.elem_type.CopyFrom(_type(None, text[9:-1]))
+        made.optional_type.elem_type.CopyFrom(_type_proto(None, text[9:-1]))
     return made

@@ -146,7 +146,7 @@ def _is_not_as_long(use: Use, index: str, name: str) -> bool:
     return None not in (length, number) and length != number
 
 
-def _parts(use: Use) -> tuple[int, int] | None:
+def _divided_size_and_parts(use: Use) -> tuple[int, int] | None:
     """(the size that a Split divides, the number of its parts); None if unknown or if input 1 gives the sizes."""
     known, axis, parts = facts.tensor(use, 0), facts.attribute(use, "axis", 0), facts.attribute(use, "num_outputs")
     if known is None or known.shape is None or not parts or _is_given(use, "1"):
@@ -156,17 +156,17 @@ def _parts(use: Use) -> tuple[int, int] | None:
 
 
 def _is_uneven(use: Use) -> bool:
-    found = _parts(use)
+    found = _divided_size_and_parts(use)
     return found is not None and not _has_empty_part(use) and bool(found[0] % found[1])
 
 
 def _has_empty_part(use: Use) -> bool:
     """Whether the parts before the last one, of the rounded-up size, contain all elements."""
-    found = _parts(use)
+    found = _divided_size_and_parts(use)
     return found is not None and (found[1] - 1) * -(-found[0] // found[1]) >= found[0]
 
 
-def _entries(use: Use, index: str, wrong: Callable[[Any], bool]) -> bool | None:
+def _has_entry(use: Use, index: str, wrong: Callable[[Any], bool]) -> bool | None:
     """Whether ``wrong`` is True for an entry of an input; None if its values are unknown."""
     if not _is_given(use, index):
         return False
@@ -213,7 +213,6 @@ def _is_complex(use: Use, index: str) -> bool | None:
 
 
 def _branches_differ(use: Use) -> bool:
-    """Whether the branches of an If give an output the same name or different ranks."""
     bodies = [graph for _, graph in use.node.bodies]
     if len(bodies) != 2:
         return False
@@ -232,8 +231,7 @@ def _has_other_outputs(use: Use) -> bool:
     return any(len(body.outputs) != len(use.node.outputs) for _, body in use.node.bodies)
 
 
-def _body_takes(use: Use, index: int) -> bool:
-    """Whether a body uses or returns its input ``index``."""
+def _body_uses_input(use: Use, index: int) -> bool:
     return any(
         index < len(body.inputs)
         and (body.inputs[index] in body.outputs or any(body.inputs[index] in node.inputs for node in body.nodes))
@@ -241,7 +239,7 @@ def _body_takes(use: Use, index: int) -> bool:
     )
 
 
-def _takes_outer_values(use: Use) -> bool:
+def _body_takes_outer_values(use: Use) -> bool:
     """Whether a body uses a value from outside that is not constant."""
     for _, body in use.node.bodies:
         known = {*use.constants, *body.inputs, *body.constants, *(each for node in body.nodes for each in node.outputs)}
@@ -310,13 +308,13 @@ CONDITIONS: Mapping[str, Condition] = {
         _has_empty_part, "parts of equal sizes that leave nothing for the last one", "give the sizes of the parts"),
     "uneven": Condition(_is_uneven, "parts of different sizes", "give the sizes of the parts"),
     "has-zero": Condition(
-        lambda use, at: _entries(use, at, lambda each: each == 0), "a 0 in input {0}", "use another size"),
-    "nonzero": Condition(lambda use, at: _entries(use, at, bool), "an input {0} that is not 0", "use 0"),
+        lambda use, at: _has_entry(use, at, lambda each: each == 0), "a 0 in input {0}", "use another size"),
+    "nonzero": Condition(lambda use, at: _has_entry(use, at, bool), "an input {0} that is not 0", "use 0"),
     "negative": Condition(
-        lambda use, at: _entries(use, at, lambda each: each < 0), "numbers below 0 in input {0}",
+        lambda use, at: _has_entry(use, at, lambda each: each < 0), "numbers below 0 in input {0}",
         "count from the start"),
     "above": Condition(
-        lambda use, at, most: _entries(use, at, lambda each: each > int(most)), "more than {1} in input {0}",
+        lambda use, at, most: _has_entry(use, at, lambda each: each > int(most)), "more than {1} in input {0}",
         "use a smaller number"),
     "attribute": Condition(_has_attribute, "the attribute {0}", "leave the attribute {0} out"),
     "attribute-is": Condition(_has_attribute, "{0}={1}", "use another {0}"),
@@ -337,11 +335,11 @@ CONDITIONS: Mapping[str, Condition] = {
     "returns-input": Condition(
         _returns_input, "a body that returns one of its inputs", "return it through an Identity"),
     "body-takes": Condition(
-        lambda use, at: _body_takes(use, int(at)), "a body that uses its input {0}", "give the node an input {0}"),
+        lambda use, at: _body_uses_input(use, int(at)), "a body that uses its input {0}", "give the node an input {0}"),
     "body-outputs": Condition(
         _has_other_outputs, "a body that gives another number of outputs", "give as many outputs as the node has"),
     "outer-values": Condition(
-        _takes_outer_values, "a body that takes values from outside", "give the body these values as inputs"),
+        _body_takes_outer_values, "a body that takes values from outside", "give the body these values as inputs"),
     "returned": Condition(
         lambda use: use.returns_output and not use.graph, "an output that the graph returns", "return its tensors"),
     "any": Condition(lambda use: True, "any inputs and attributes that were tried", "write it with other operators"),

@@ -76,7 +76,7 @@ def _partitions(graph: Graph, places: Mapping[Node, str]) -> Iterator[Partition]
     makers = {value: node for node in graph.nodes for value in node.outputs if value is not None}
     levels: dict[Node, int] = {}
     for node in _topologically_sorted(graph.nodes, makers):
-        before = [makers[value] for value in _inputs(node) if value in makers]
+        before = [makers[value] for value in _inputs_with_bodies(node) if value in makers]
         place = places.get(node, REMOVED)
         levels[node] = max((levels[each] for each in before if each in levels), default=0)
         if place != REMOVED and levels[node] % 2 != (place == CPU):
@@ -87,8 +87,7 @@ def _partitions(graph: Graph, places: Mapping[Node, str]) -> Iterator[Partition]
             yield Partition(place, tuple(members))
 
 
-def _inputs(node: Node) -> Iterator[Value]:
-    """The inputs of a node and of its bodies."""
+def _inputs_with_bodies(node: Node) -> Iterator[Value]:
     yield from (value for value in node.inputs if value is not None)
     for _, body in node.bodies:
         yield from body.captured
@@ -106,7 +105,7 @@ def _topologically_sorted(nodes: Sequence[Node], makers: Mapping[Value, Node]) -
         elif node not in entered:
             entered.add(node)
             stack.append((node, True))
-            stack += [(makers[value], False) for value in _inputs(node) if value in makers]
+            stack += [(makers[value], False) for value in _inputs_with_bodies(node) if value in makers]
     return list(found)
 
 
@@ -116,7 +115,7 @@ def _dynamic(known: Known, graph: Graph) -> Iterator[tuple[Value, Tensor | None,
         if value not in graph.constants and not is_fixed(known.types.get(value)):
             yield value, _tensor(known, value), None
     for node in graph.nodes:
-        if all(is_fixed(known.types.get(value)) for value in _inputs(node)):
+        if all(is_fixed(known.types.get(value)) for value in _inputs_with_bodies(node)):
             for given in node.outputs:
                 if given is not None and not is_fixed(known.types.get(given)):
                     yield given, _tensor(known, given), node

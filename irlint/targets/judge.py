@@ -64,9 +64,9 @@ def reasons(
         if optimized is not None and use.node in optimized.constant_fed and not mine:
             mine.append(Reason(releases, _constant_fed(use), use))
         found += mine
-        absent = releases & ~reading & ~_known_by(runtime, use)
+        absent = releases & ~reading & ~_releases_with_operator(runtime, use)
         if absent:
-            found.append(Reason(absent, _unknown(use, runtime), use))
+            found.append(Reason(absent, _unknown_operator(use, runtime), use))
     if runtime.falls_back:
         return found + _of_nodes_on_cpu(known, releases, opset, single, found=found)
     return found if opset is not None else found + _of_misread(known, runtime, releases, found)
@@ -131,8 +131,7 @@ class _Keys:
                 yield at, tuple(one for one in each.conditions if not of_signature(one))
 
 
-def _holding(runtime: Runtime, use: Use) -> tuple[Refusal, ...]:
-    """The refusals that hold for a node, in the order of KINDS."""
+def _holding_refusals(runtime: Runtime, use: Use) -> tuple[Refusal, ...]:
     return tuple(each for each in operators.refusals(runtime.table, operators.name(use)) if hold(each.conditions, use))
 
 
@@ -177,16 +176,16 @@ def of_node(use: Use, runtime: Runtime, releases: int, depth: int = 0) -> Object
         return
     for version, having in operators.versions(runtime, use, releases):
         if version is None:
-            yield having, _unknown(use, runtime)
+            yield having, _unknown_operator(use, runtime)
             continue
-        for check in (_signature, _operator, _conditions):
+        for check in (_of_unknown_parts, _of_operator_and_types, _of_conditions):
             for refusing, objection in check(use, runtime, version, having, depth):
-                left = runtime.falls_back and objection.is_certain and check is not _conditions
+                left = runtime.falls_back and objection.is_certain and check is not _of_conditions
                 having &= ~refusing if objection.is_certain or objection.rule is STAYS_ON_CPU else having
                 yield refusing, _on_cpu(objection.text) if left else objection
 
 
-def _signature(use: Use, runtime: Runtime, version: int, releases: int, _: int) -> Objections:
+def _of_unknown_parts(use: Use, runtime: Runtime, version: int, releases: int, _: int) -> Objections:
     """The objections to attributes, inputs and outputs that the operator does not have in a release."""
     node, name = use.node, operators.name(use)
     own = of_runtime(node.op, node.domain) if node.domain not in OFFICIAL_DOMAINS else None
@@ -202,8 +201,8 @@ def _signature(use: Use, runtime: Runtime, version: int, releases: int, _: int) 
         mine = releases & having
         if mine and not (least_in <= len(use.inputs) <= most_in and least_out <= len(use.outputs) <= most_out):
             text = f"{counted(len(use.inputs), 'input')} and {counted(len(use.outputs), 'output')}; in the release the "
-            text += f"operator takes {_between(least_in, most_in, 'input')} "
-            text += f"and has {_between(least_out, most_out, 'output')}"
+            text += f"operator takes {_range_text(least_in, most_in, 'input')} "
+            text += f"and has {_range_text(least_out, most_out, 'output')}"
             yield mine, Objection(OPERATOR_NOT_IN_RELEASE, text, "use a release that has them")
     model_schema = official(node.op, use.version, node.domain) if isinstance(use.version, int) else None
     release_schema = (
@@ -218,13 +217,11 @@ def _signature(use: Use, runtime: Runtime, version: int, releases: int, _: int) 
         yield releases, Objection(OPERATOR_NOT_IN_RELEASE, text, f"write the node as version {version} has it")
 
 
-def _between(least: int, most: int, noun: str) -> str:
-    """``1 output`` or ``2 to 4 inputs``."""
+def _range_text(least: int, most: int, noun: str) -> str:
     return counted(least if least == most else f"{least} to {most}", noun)
 
 
-def _operator(use: Use, runtime: Runtime, version: int, releases: int, depth: int) -> Objections:
-    """The objections to an operator at a version, and to its element types."""
+def _of_operator_and_types(use: Use, runtime: Runtime, version: int, releases: int, depth: int) -> Objections:
     node, name = use.node, operators.name(use)
     if not node.domain and node.op in runtime.built_in:
         return
@@ -244,19 +241,19 @@ def _operator(use: Use, runtime: Runtime, version: int, releases: int, depth: in
         yield doubtful, Objection(TARGET_NOT_KNOWN, text, "declare the types of its inputs")
     left = releases & ~(sure | unsure)
     if left and runtime.inlines:
-        yield from _inlined(use, runtime, version, left, serving, sure | unsure, depth)
+        yield from _of_inlined(use, runtime, version, left, serving, sure | unsure, depth)
     elif left:
-        yield from _without_row(use, runtime, version, left, serving, sure | unsure)
+        yield from _of_missing_row(use, runtime, version, left, serving, sure | unsure)
 
 
-def _inlined(
+def _of_inlined(
     use: Use, runtime: Runtime, version: int, releases: int, serving: Sequence[Row], admitted: int, depth: int
 ) -> Objections:
     """The objections to a node without a kernel: those to its function body, if there is one."""
     from irlint.targets import bodies
 
     if not bodies.known():
-        text = f"no {runtime.part} of version {version} for {_types(use)}; a function may stand for it, "
+        text = f"no {runtime.part} of version {version} for {_types_text(use)}; a function may stand for it, "
         text += "which the package onnx has"
         yield releases, Objection(TARGET_NOT_KNOWN, text, "install the package onnx, and ask again")
         return
@@ -265,12 +262,11 @@ def _inlined(
         if inside is not None:
             yield from _of_body(use, runtime, version, having, inside, depth)
         else:
-            yield from _without_row(use, runtime, version, having, serving, admitted)
+            yield from _of_missing_row(use, runtime, version, having, serving, admitted)
 
 
 def _of_body(use: Use, runtime: Runtime, version: int, releases: int, inside: Sequence[Use], depth: int) -> Objections:
-    """The objections to the nodes of an operator's function body, as objections to the operator."""
-    lacking = f"no kernel of version {version} for {_types(use)}, and the function that stands for it needs"
+    lacking = f"no kernel of version {version} for {_types_text(use)}, and the function that stands for it needs"
     for each in inside:
         for having, objection in of_node(replaced(each, may_run=True), runtime, releases, depth + 1):
             text = f"{lacking} {each.node.op} ({objection.text})"
@@ -278,7 +274,7 @@ def _of_body(use: Use, runtime: Runtime, version: int, releases: int, inside: Se
             releases &= ~having
 
 
-def _without_row(
+def _of_missing_row(
     use: Use, runtime: Runtime, version: int, releases: int, serving: Sequence[Row], admitted: int
 ) -> Objections:
     """The objections of releases without a row for the version and the types."""
@@ -286,23 +282,23 @@ def _without_row(
     for row in serving:
         present |= row.releases
     if releases & present:
-        made = operators.unserved_output_types(use, runtime, version, serving, releases & present)
-        allowed = "" if made else operators.allowed_types(serving, releases & present)
-        text = f"version {version} has no {runtime.part} {f'that makes {made} of' if made else 'for'} {_types(use)}"
+        outputs = operators.unserved_output_types(use, runtime, version, serving, releases & present)
+        allowed = "" if outputs else operators.allowed_types(serving, releases & present)
+        link = f"that makes {outputs} of" if outputs else "for"
+        text = f"version {version} has no {runtime.part} {link} {_types_text(use)}"
         text += f"; {spans(runtime.table, admitted)} one" if admitted else ""
         help = f"cast to what it takes: {allowed}" if allowed else "use another element type"
         yield releases & present, Objection(ELEMENT_TYPE_NOT_IN_RELEASE, text, help)
     missing = releases & ~present
     lacking = missing if runtime.is_complete else missing & tables.holds(runtime.table, f"lacks {operators.name(use)}")
     if lacking:
-        yield lacking, _no_row(use, runtime, version, lacking, admitted or present)
+        yield lacking, _unserved_version(use, runtime, version, lacking, admitted or present)
     if missing & ~lacking:
         text = "every node of this operator that was tried was refused"
         yield missing & ~lacking, Objection(TARGET_NOT_KNOWN, text, runtime.advice)
 
 
-def _no_row(use: Use, runtime: Runtime, version: int, missing: int, having: int) -> Objection:
-    """The objection to a version that no row serves."""
+def _unserved_version(use: Use, runtime: Runtime, version: int, missing: int, having: int) -> Objection:
     rows = operators.rows(runtime.table, operators.name(use))
     if not rows:
         return Objection(OPERATOR_NOT_IN_RELEASE, f"no {runtime.part} in any release that was measured", WITH_OTHERS)
@@ -329,9 +325,8 @@ def _no_row(use: Use, runtime: Runtime, version: int, missing: int, having: int)
     return Objection(OPERATOR_NOT_IN_RELEASE, text, WITH_SUCH if having else WITH_OTHERS)
 
 
-def _conditions(use: Use, runtime: Runtime, _: int, releases: int, depth: int) -> Objections:
-    """The objections of releases that have the operator."""
-    for each in _holding(runtime, use):
+def _of_conditions(use: Use, runtime: Runtime, _: int, releases: int, depth: int) -> Objections:
+    for each in _holding_refusals(runtime, use):
         refusing = releases & each.releases
         if not refusing:
             continue
@@ -354,16 +349,14 @@ def _conditions(use: Use, runtime: Runtime, _: int, releases: int, depth: int) -
             yield refusing, Objection(TARGET_NOT_KNOWN, f"whether the release takes it with {text} is not known", help)
 
 
-def _known_by(runtime: Runtime, use: Use) -> int:
-    """The releases that have any version of an operator."""
+def _releases_with_operator(runtime: Runtime, use: Use) -> int:
     found = 0
     for _, removed, releases in operators.schemas(runtime.table, operators.name(use)):
         found |= 0 if removed else releases
     return found if tables.has(runtime.table, "schema ") else -1
 
 
-def _unknown(use: Use, runtime: Runtime) -> Objection:
-    """The objection to an operator that a release does not know at the version of the node."""
+def _unknown_operator(use: Use, runtime: Runtime) -> Objection:
     node, imported = use.node, use.version if isinstance(use.version, int) else 0
     rows = operators.schemas(runtime.table, operators.name(use))
     if not rows and node.domain not in OFFICIAL_DOMAINS and node.domain != MICROSOFT:
@@ -384,7 +377,7 @@ def _unknown(use: Use, runtime: Runtime) -> Objection:
     return Objection(OPERATOR_NOT_IN_RELEASE, f"not in the release; {spans(runtime.table, having)} it", WITH_SUCH)
 
 
-def _types(use: Use) -> str:
+def _types_text(use: Use) -> str:
     """The element types of the inputs, or of the outputs of a node without inputs."""
     types = list(dict.fromkeys(each for each in use.inputs or use.outputs if each != OMITTED))
     return " and ".join(each or "an unknown type" for each in types) or "its types"

@@ -31,7 +31,7 @@ def objections(known: Known, runtime: Runtime, releases: int) -> Iterator[tuple[
             text = f"IR version {stated}; {runtime.says} {runtime.accepts} {_span(versions)}"
             help = f"save with ir_version={_nearest(versions, int(stated))}"
             yield having, Objection(IR_VERSION_NOT_IN_RELEASE, text, help)
-    for domain, version in _imports(known).items():
+    for domain, version in _highest_imports(known).items():
         for having, versions in _lacking(runtime, f"opset {domain} ", version, releases):
             text = f"opset {version} of {domain or 'ai.onnx'}; {runtime.says} {runtime.accepts} {_span(versions)}"
             help = f"write the model at opset {_nearest(versions, version)}"
@@ -54,11 +54,11 @@ def objections(known: Known, runtime: Runtime, releases: int) -> Iterator[tuple[
         text = f"an input of the model has a size of 0, which {runtime.says} does not read"
         yield refusing, Objection(RESTRICTED_IN_RELEASE, text, "declare it with another size")
     refusing = releases & tables.holds(runtime.table, "no-early-outputs")
-    early = _early_output(graph) if refusing and graph is not None else None
+    early = _output_used_early(graph) if refusing and graph is not None else None
     if early is not None:
         text = f"a node takes {early.name!r}, an output of the model, before the node that gives it"
         yield refusing, Objection(RESTRICTED_IN_RELEASE, text, "write the nodes in the order in which they run")
-    yield from _types(known, runtime, releases)
+    yield from _unknown_types(known, runtime, releases)
 
 
 def _of_sparse(graph: Graph, runtime: Runtime, releases: int) -> Iterator[tuple[int, Objection]]:
@@ -79,8 +79,7 @@ def _of_sparse(graph: Graph, runtime: Runtime, releases: int) -> Iterator[tuple[
             yield refusing, Objection(RESTRICTED_IN_RELEASE, text, "write a dense tensor")
 
 
-def _early_output(graph: Graph) -> Value | None:
-    """An output of the graph that a node uses before another node computes it."""
+def _output_used_early(graph: Graph) -> Value | None:
     missing = set(graph.outputs) - set(graph.inputs) - set(graph.constants)
     for node in graph.nodes:
         early = next((value for value in node.inputs if value in missing), None)
@@ -98,7 +97,7 @@ def too_new(known: Known, runtime: Runtime, releases: int) -> dict[str, int]:
     """The releases that refuse the imported opset, by domain."""
     return {
         domain: sum(having for having, _ in _lacking(runtime, f"opset {domain} ", version, releases))
-        for domain, version in _imports(known).items()
+        for domain, version in _highest_imports(known).items()
     }
 
 
@@ -129,8 +128,7 @@ def _nearest(versions: tuple[int, ...], version: int) -> int:
     return min(versions, key=lambda each: abs(each - version))
 
 
-def _imports(known: Known) -> Mapping[str, int]:
-    """The highest opset of each domain that the model or its functions import."""
+def _highest_imports(known: Known) -> Mapping[str, int]:
     imports = dict(known.model.opsets)
     for function in known.model.functions.values():
         for domain, version in function.opsets.items():
@@ -138,8 +136,7 @@ def _imports(known: Known) -> Mapping[str, int]:
     return imports
 
 
-def _types(known: Known, runtime: Runtime, releases: int) -> Iterator[tuple[int, Objection]]:
-    """The objections to unknown element types of inputs, initializers and other values."""
+def _unknown_types(known: Known, runtime: Runtime, releases: int) -> Iterator[tuple[int, Objection]]:
     every = list(graphs(known.model))
     values: Mapping[str, Iterator[Value | None]] = {
         "input": (value for graph in every for value in graph.inputs if value not in graph.constants),

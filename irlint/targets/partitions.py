@@ -88,11 +88,11 @@ def optimized(known: Known, table: str) -> Optimized:
     """The main graph as a provider with this table gets it."""
     graph = known.model.graph
     assert graph is not None
-    removed, constant_fed = _computed(graph, known.types)
+    removed, constant_fed = _computed_and_constant_fed(graph, known.types)
     needed = live(graph, ())
     removed |= {node for node in graph.nodes if node not in needed}
     removed |= {node for node in graph.nodes if node.op in PASSING and not set(node.outputs) & set(graph.outputs)}
-    removed |= {*_quantized(graph), *_normalizations(graph)}
+    removed |= {*_between_dequantize_and_quantize(graph), *_fused_into_layer_normalization(graph)}
     return Optimized(
         table,
         frozenset(removed),
@@ -125,17 +125,16 @@ def _dynamic_inputs(graph: Graph, types: Mapping[Value, Type | None]) -> tuple[s
     return tuple(found)
 
 
-def _normalizations(graph: Graph) -> Iterator[Node]:
-    """The nodes that ONNX Runtime fuses into a LayerNormalization."""
+def _fused_into_layer_normalization(graph: Graph) -> Iterator[Node]:
     quotients = [node for node in graph.nodes if node.op == "Div"]
     makers = producers(graph) if quotients else {}
     for node in quotients:
-        found = [node, *_before(node, ("Sqrt", "Add", "ReduceMean", "Pow", "Sub"), makers)]
+        found = [node, *_chain_before(node, ("Sqrt", "Add", "ReduceMean", "Pow", "Sub"), makers)]
         if len(found) == 6 and node.inputs[0] in found[-1].outputs:
             yield from found
 
 
-def _before(node: Node, ops: Sequence[str], makers: Mapping[Value, Node]) -> Iterator[Node]:
+def _chain_before(node: Node, ops: Sequence[str], makers: Mapping[Value, Node]) -> Iterator[Node]:
     """The chain of nodes with these operators before a node, up to the first operator that does not match."""
     for op in ops:
         made = [makers.get(value) for value in node.inputs if value is not None]
@@ -146,7 +145,7 @@ def _before(node: Node, ops: Sequence[str], makers: Mapping[Value, Node]) -> Ite
         yield node
 
 
-def _computed(graph: Graph, types: Mapping[Value, Type | None]) -> tuple[set[Node], set[Node]]:
+def _computed_and_constant_fed(graph: Graph, types: Mapping[Value, Type | None]) -> tuple[set[Node], set[Node]]:
     """(nodes that ONNX Runtime computes at load, other nodes whose inputs are all constant or without elements)."""
     constant: set[Value | None] = set(graph.constants)
     empty = {value for value, known in types.items() if isinstance(known, Tensor) and 0 in (known.shape or ())}
@@ -158,7 +157,7 @@ def _computed(graph: Graph, types: Mapping[Value, Type | None]) -> tuple[set[Nod
         of_shape = node.op in OF_SHAPES and not node.domain and is_fixed(types.get(given[0]) if given else None)
         if node.op in KEPT or node.bodies:
             continue
-        if of_shape or (all(each in constant for each in given) and _is_folded(node, types)):
+        if of_shape or (all(each in constant for each in given) and _can_be_computed(node, types)):
             computed.add(node)
             constant.update(node.outputs)
         elif all(each in constant or each in empty or each in unreached for each in given):
@@ -167,8 +166,7 @@ def _computed(graph: Graph, types: Mapping[Value, Type | None]) -> tuple[set[Nod
     return computed, constant_fed
 
 
-def _is_folded(node: Node, types: Mapping[Value, Type | None]) -> bool:
-    """Whether ONNX Runtime can compute a node; it has few kernels for float16."""
+def _can_be_computed(node: Node, types: Mapping[Value, Type | None]) -> bool:
     given = [types.get(value) for value in node.inputs if value is not None]
     if not any(isinstance(known, Tensor) and known.dtype == "float16" for known in given):
         return True
@@ -177,8 +175,7 @@ def _is_folded(node: Node, types: Mapping[Value, Type | None]) -> bool:
     return any(row.releases >> newest - 1 and "float16" in types for row in rows for types in row.types.values())
 
 
-def _quantized(graph: Graph) -> Iterator[Node]:
-    """The nodes between DequantizeLinear and QuantizeLinear."""
+def _between_dequantize_and_quantize(graph: Graph) -> Iterator[Node]:
     made = {value for node in graph.nodes if node.op == "DequantizeLinear" for value in node.outputs}
     readers = users(graph) if made else {}
     for node in graph.nodes if made else ():
@@ -193,12 +190,12 @@ def _gelus(graph: Graph) -> Iterator[tuple[Node, Node]]:
     makers, readers = (producers(graph), users(graph)) if functions else ({}, {})
     for erf in functions:
         first = makers.get(erf.inputs[0]) if erf.inputs[0] is not None else None
-        chain = _after(erf, readers)
+        chain = _adds_and_muls_after(erf, readers)
         if first is not None and first.op in ("Div", "Mul") and len(chain) == 3:
             yield from ((node, first) for node in (first, erf, *chain))
 
 
-def _after(erf: Node, readers: Mapping[Value, list[Node]]) -> list[Node]:
+def _adds_and_muls_after(erf: Node, readers: Mapping[Value, list[Node]]) -> list[Node]:
     """The Add and the two Mul after an Erf; fewer if they do not follow."""
     found, node = [], erf
     for op in ("Add", "Mul", "Mul"):

@@ -57,9 +57,9 @@ def lowest(known: Known) -> Stamp | None:
     stated = known.model.format_version
     if imported is None or stated is None or not known.format.restamps:
         return None
-    opset = min(imported, _opset(known, imported))
+    opset = min(imported, _lowest_opset(known, imported))
     of_opset = next((version for since, version in IR_VERSIONS.items() if since <= opset), LOWEST_IR_VERSION)
-    return Stamp(opset, min(int(stated), max(_ir_version(known), of_opset)))
+    return Stamp(opset, min(int(stated), max(_lowest_ir_version(known), of_opset)))
 
 
 def stamps(known: Known) -> Iterator[Stamp]:
@@ -73,7 +73,7 @@ def stamps(known: Known) -> Iterator[Stamp]:
     imported, stated = known.model.opsets[""], int(known.model.format_version or 0)
     if imported > latest_opset(""):
         return
-    needed = max(_ir_version(known), _WITH_CONSTANTS if known.model.inputs_have_defaults else 0)
+    needed = max(_lowest_ir_version(known), _WITH_CONSTANTS if known.model.inputs_have_defaults else 0)
     for opset in range(imported, (imported if known.model.functions else least.opset) - 1, -1):
         of_opset = next((version for since, version in IR_VERSIONS.items() if since <= opset), LOWEST_IR_VERSION)
         versions = dict.fromkeys((stated, min(stated, max(needed, of_opset))))
@@ -86,14 +86,14 @@ def restamped(known: Known, stamp: Stamp) -> Known:
     return replaced(known, model=replaced(known.model, opsets=opsets, format_version=str(stamp.ir_version)))
 
 
-def _opset(known: Known, imported: int) -> int:
+def _lowest_opset(known: Known, imported: int) -> int:
     """The lowest opset; the model's own opset if a function imports another one."""
     if any(function.opsets.get("", imported) != imported for function in known.model.functions.values()):
         return imported
     found = [use for use in uses(known, lambda use: _compared_attributes(use.node)) if use.node.domain == ""]
     lowest = LOWEST_OPSET
     for use in found:
-        lowest = max(lowest, _opset_of(use, imported, lowest))
+        lowest = max(lowest, _lowest_opset_of(use, imported, lowest))
     return lowest
 
 
@@ -105,8 +105,7 @@ def _compared_attributes(node: Node) -> object:
 _COMPARED = frozenset({"axis", "axes", "fmod", "mode", "reduction", "coordinate_transformation_mode"})
 
 
-def _opset_of(use: Use, imported: int, least: int) -> int:
-    """The lowest opset for a use, at least ``least``."""
+def _lowest_opset_of(use: Use, imported: int, least: int) -> int:
     schema = official(use.node.op, imported, "")
     if schema is None:
         return imported
@@ -116,14 +115,14 @@ def _opset_of(use: Use, imported: int, least: int) -> int:
         if schema.since <= least:
             return least
         earlier = official(use.node.op, below, "") if below else None
-        if earlier is None or not _means_the_same(use, schema.since) or not _fits(use, earlier):
+        if earlier is None or not _means_the_same_before(use, schema.since) or not _fits(use, earlier):
             return schema.since
         opset, schema = schema.since - 1, earlier
     return max(opset, least)
 
 
 @cache
-def _steps() -> Mapping[tuple[str, int], str]:
+def _conditions_of_steps() -> Mapping[tuple[str, int], str]:
     """The conditions, by (operator, version), under which nodes mean the same as in the version before."""
     import os
 
@@ -132,9 +131,8 @@ def _steps() -> Mapping[tuple[str, int], str]:
     return {(row[0], int(row[2])): " ".join(row[3:]) for row in rows}
 
 
-def _means_the_same(use: Use, since: int) -> bool:
-    """Whether a node means the same before the version ``since`` of its operator."""
-    condition = _steps().get((use.node.op, since))
+def _means_the_same_before(use: Use, since: int) -> bool:
+    condition = _conditions_of_steps().get((use.node.op, since))
     if condition is None:
         return False
     if condition == "axes-not-below-0":
@@ -182,8 +180,7 @@ def _types_fit(formals: tuple[Formal, ...], types: tuple[str | None, ...]) -> bo
     return True
 
 
-def _ir_version(known: Known) -> int:
-    """The lowest IR version for the functions, initializers and element types of a model."""
+def _lowest_ir_version(known: Known) -> int:
     needed = 0
     if known.model.functions:
         overloaded = any(function.overload for function in known.model.functions.values())

@@ -15,7 +15,6 @@ EVERY = "every release that was measured"
 
 @cache
 def _table(runtime: str) -> tuple[tuple[str, ...], list[str]]:
-    """(releases, lines with facts) of a runtime."""
     import os
 
     with open(os.path.join(os.path.dirname(__file__), "measured", f"{runtime}.z"), "rb") as file:

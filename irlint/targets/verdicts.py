@@ -105,7 +105,7 @@ def refused(known: Known, runtime: str, errors: Sequence[Problem]) -> list[int]:
     every = loading.refused(known, loads, errors, newest=False)
     newest = loading.refused(known, loads, errors, newest=True)
     last = 1 << len(tables.releases(runtime)) - 1
-    measured = [_with_error(known, runtime, "rejects", each) for each in errors]
+    measured = [_releases_with_fact(known, runtime, "rejects", each) for each in errors]
     return [-1 if always else last * lately | mask for always, lately, mask in zip(every, newest, measured)]
 
 
@@ -114,10 +114,12 @@ def passes(known: Known, runtime: str, problem: Problem) -> int:
 
     Conditions of the operator (``conditions.py``) may still refuse the node.
     """
-    return _with_error(known, runtime, "reads", problem) & ~_with_error(known, runtime, "rejects", problem)
+    return _releases_with_fact(known, runtime, "reads", problem) & ~_releases_with_fact(
+        known, runtime, "rejects", problem
+    )
 
 
-def _with_error(known: Known, runtime: str, kind: str, problem: Problem) -> int:
+def _releases_with_fact(known: Known, runtime: str, kind: str, problem: Problem) -> int:
     """The releases with a fact of this kind about an error, for all nodes or for the operator."""
     rule, node, table = problem.fault.rule, problem.node, record_of(known, runtime).table
     found = tables.holds(table, f"{kind} {rule.code}")

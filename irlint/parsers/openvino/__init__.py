@@ -164,7 +164,7 @@ class _GraphReader:
         """The graph in a ``<net>`` or a body. ``live`` is True if OpenVINO creates the graph."""
         outer, self.layers.complaints = self.layers.complaints, Complaints()
         children = first_children(element)
-        layers, edges, place = self._parts(element, children)
+        layers, edges, place = self._layers_edges_and_place(element, children)
         if len({layer.key for layer in layers}) < len(layers):
             from irlint.parsers.openvino.duplicate_layers import without_repetitions
 
@@ -199,10 +199,9 @@ class _GraphReader:
             tuple(nodes),
         )
 
-    def _parts(
+    def _layers_edges_and_place(
         self, element: Element, children: dict[str, Element]
     ) -> tuple[list[Layer], Iterable[Element | Edge], Place]:
-        """(layers, edges, place of ``<edges>``)."""
         elements, found = _children(children, "layers", "layer"), self.sections
         if found is not None:
             return RepeatedLayers(found, elements, self.layers).layers(), found.edges, Place(found.edges_at)

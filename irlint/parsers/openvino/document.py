@@ -50,7 +50,7 @@ def _by_lxml(etree: Any, data: bytes, source: Decoded, found: Fixed) -> tuple[El
         refusal = refusal or error
         root = etree.fromstring(encoded, _parser(etree, huge_tree=True, recover=True))
     else:
-        if refusal is None or _is_limit(refusal, source.encoding):
+        if refusal is None or _is_limit_of_libxml2(refusal, source.encoding):
             return root, problems
     assert refusal is not None
     if root is None or sum(1 for _ in root.iter("*")) < found.elements:
@@ -75,8 +75,7 @@ def _libxml2_error(etree: Any, data: bytes) -> Exception | None:
     return None
 
 
-def _is_limit(error: Exception, encoding: str) -> bool:
-    """Whether libxml2 refuses a document because of its size, depth or encoding, not because it is malformed."""
+def _is_limit_of_libxml2(error: Exception, encoding: str) -> bool:
     text = str(error).lower()
     return "huge" in text or "too big" in text or "excessive depth" in text or encoding.startswith("utf-32")
 

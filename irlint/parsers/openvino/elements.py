@@ -131,21 +131,20 @@ def _tag(inside: str) -> Tag | None:
     first, *parts = (inside[:-1] if empty else inside).removesuffix(" ").split('"')
     name, between, attribute = first.partition(" ")
     if not parts:
-        return (name, {}, empty) if _is_name(name) and not between else None
-    if len(parts) % 2 or parts[-1] or not _is_name(name):
+        return (name, {}, empty) if _is_plain_name(name) and not between else None
+    if len(parts) % 2 or parts[-1] or not _is_plain_name(name):
         return None
     names = [f" {attribute}" if between else "", *parts[1:-1:2]]
     attributes: dict[str, str] = {}
     for each, written in zip(names, parts[::2]):
-        key, value = each[1:-1], _value(written)
-        if value is None or each[:1] != " " or each[-1:] != "=" or not _is_name(key) or key in attributes:
+        key, value = each[1:-1], _decoded_value(written)
+        if value is None or each[:1] != " " or each[-1:] != "=" or not _is_plain_name(key) or key in attributes:
             return None
         attributes[key] = value
     return None if "xmlns" in attributes else (name, attributes, empty)
 
 
-def _is_name(text: str) -> bool:
-    """Whether a text is an ASCII name without a prefix."""
+def _is_plain_name(text: str) -> bool:
     return text[:1].isalpha() and text.isascii() and (text.isalnum() or _without_signs(text).isalnum())
 
 
@@ -153,7 +152,7 @@ def _without_signs(text: str) -> str:
     return text.replace("_", "a").replace("-", "a").replace(".", "a")
 
 
-def _value(text: str) -> str | None:
+def _decoded_value(text: str) -> str | None:
     """The decoded value of an attribute; None if OpenVINO does not write such a value."""
     if not text.isprintable() and text:
         return None

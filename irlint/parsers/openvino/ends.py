@@ -24,7 +24,7 @@ def port_help(edge: Edge, side: str, layer: Layer, wiring: Wiring) -> str:
     general = f'correct "{side}-port" of the edge, or give the layer the port{several * layer.may_repeat_children}'
     if not _may_search(wiring):
         return general
-    declared = _target_type(edge, wiring) if side == "from" else _source_type(edge, wiring)
+    declared = _declared_target_type(edge, wiring) if side == "from" else _declared_source_type(edge, wiring)
     if declared is None:
         return general
     named = wiring.edges_at(kind, layer.key)
@@ -50,8 +50,8 @@ def edge_help(edge: Edge, other: Edge, wiring: Wiring) -> str:
     general = "remove one of the two edges, or connect it to another port"
     if edge.from_layer == other.from_layer or not _may_search(wiring):
         return general
-    declared = _target_type(edge, wiring)
-    given = [(each, _source_type(each, wiring)) for each in (edge, other)]
+    declared = _declared_target_type(edge, wiring)
+    given = [(each, _declared_source_type(each, wiring)) for each in (edge, other)]
     fitting = [each for each, type in given if declared and isinstance(type, Tensor) and _are_alike(type, declared)]
     if declared is None or len(fitting) != 1:
         return general
@@ -67,14 +67,14 @@ def _may_search(wiring: Wiring) -> bool:
     return wiring.searches <= MOST_SEARCHES
 
 
-def _target_type(edge: Edge, wiring: Wiring) -> Tensor | None:
+def _declared_target_type(edge: Edge, wiring: Wiring) -> Tensor | None:
     """The declared type of the port after an edge; None without declared axes."""
     target = wiring.targets.get(edge.target)
     types = (port.type for port in (target[0].inputs if target is not None else ()) if port.id == edge.to_port)
     return next((type for type in types if type.shape), None)
 
 
-def _source_type(edge: Edge, wiring: Wiring) -> Tensor | None:
+def _declared_source_type(edge: Edge, wiring: Wiring) -> Tensor | None:
     """The declared type of the port before an edge; None without declared axes."""
     value = wiring.sources.get(edge.source)
     type = value.type if value is not None else None

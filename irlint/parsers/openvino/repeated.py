@@ -175,7 +175,7 @@ def _separated(text: str) -> tuple[tuple[str, ...] | None, Own | None]:
         own, _, left = each.partition('"')
         names.append(own)
         key.append(left)
-    key, fused = _without_fused(key) if _FUSED in text else (key, [])
+    key, fused = _without_fused_names(key) if _FUSED in text else (key, [])
     texts = "".join([name, offset or "", *names, *fused])
     are_sound = (
         _is_number(id) and len(id) <= _DIGITS and offset != "" and len(texts) <= LONGEST_NAME and _are_plain(texts)
@@ -183,7 +183,7 @@ def _separated(text: str) -> tuple[tuple[str, ...] | None, Own | None]:
     return tuple(key), (id, name, offset, names) if are_sound else None
 
 
-def _without_fused(key: list[str]) -> tuple[list[str], list[str]]:
+def _without_fused_names(key: list[str]) -> tuple[list[str], list[str]]:
     """(the parts without the names of fused layers, these names)."""
     kept, fused = [], []
     for part in key:
@@ -210,9 +210,9 @@ def _edges(text: str, ordinal: int) -> list[Edge] | None:
     if len(parts) % 8 != 1 or not count:
         return None if text.strip(BLANKS) else []
     between = [set(parts[at::8]) for at in (2, 4, 6)]
-    if between != [{each} for each in _BETWEEN] or parts[0].lstrip(BLANKS) != _EDGE or _behind_edge(parts[-1]) != "":
+    if between != [{each} for each in _BETWEEN] or parts[0].lstrip(BLANKS) != _EDGE or _after_tag_end(parts[-1]) != "":
         return None
-    if not all(_behind_edge(each) == _EDGE for each in set(parts[8:-1:8])):
+    if not all(_after_tag_end(each) == _EDGE for each in set(parts[8:-1:8])):
         return None
     numbers = parts[1::2]
     if "" in numbers or not _is_number("".join(numbers)) or max(map(len, numbers)) > _DIGITS:
@@ -221,7 +221,7 @@ def _edges(text: str, ordinal: int) -> list[Edge] | None:
     return list(map(Edge, zip(from_layer, from_port), zip(to_layer, to_port), range(ordinal, ordinal + count)))
 
 
-def _behind_edge(text: str) -> str | None:
+def _after_tag_end(text: str) -> str | None:
     """The text after the ``/>`` at its beginning; None if it begins otherwise."""
     rest = text.removeprefix(" ")
     return rest[2:].lstrip(BLANKS) if rest.startswith("/>") else None

@@ -125,11 +125,11 @@ def _check(info: Element, layer: Layer, rank: int | None, reader: LayerReader) -
             reader.complain(fault, Place(place.element, written), layer)
 
 
-def _anything(text: str, rank: int | None) -> str:
+def _no_fault(text: str, rank: int | None) -> str:
     return ""
 
 
-def _order(text: str, rank: int | None) -> str:
+def _order_fault(text: str, rank: int | None) -> str:
     fields = text.removesuffix(",").split(",") if text else []
     for field in fields:
         try:
@@ -141,7 +141,7 @@ def _order(text: str, rank: int | None) -> str:
     return ""
 
 
-def _type(text: str, rank: int | None) -> str:
+def _type_fault(text: str, rank: int | None) -> str:
     try:
         element_type(text)
     except ValueError:
@@ -149,12 +149,12 @@ def _type(text: str, rank: int | None) -> str:
     return ""
 
 
-def _layout(text: str, rank: int | None) -> str:
+def _layout_fault(text: str, rank: int | None) -> str:
     """The fault in a layout such as ``NCHW``, ``[N,C,...]`` or ``N...C``, or ""."""
     text = text.strip(BLANKS)
     if not text:
         return ""
-    names = [] if text == "**SCALAR**" else _axes(text)
+    names = [] if text == "**SCALAR**" else _axes_or_fault(text)
     if isinstance(names, str):
         return names
     count = len(names) - ("..." in names)
@@ -165,8 +165,7 @@ def _layout(text: str, rank: int | None) -> str:
     return ""
 
 
-def _axes(text: str) -> list[str] | str:
-    """The axes of a layout, or the fault in them as a text."""
+def _axes_or_fault(text: str) -> list[str] | str:
     is_list = len(text) > 1 and text[0] == "[" and text[-1] == "]"
     found = _listed_axes(text[1:-1]) if is_list else _lettered_axes(text)
     if found is None:
@@ -202,16 +201,16 @@ UNREADABLE = frozenset(["nms_selected_indices"])
 
 #: The attributes that OpenVINO reads, all of version 0, and functions of (value, rank) that return the fault or "".
 ATTRIBUTES: dict[str, Callable[[str, int | None], str]] = {
-    "DisablePrecisionConversion": _anything,
-    "decompression": _anything,
-    "fused_names": _anything,
-    "layout": _layout,
-    "old_api_map_element_type": _type,
-    "old_api_map_order": _order,
-    "precise": _anything,
+    "DisablePrecisionConversion": _no_fault,
+    "decompression": _no_fault,
+    "fused_names": _no_fault,
+    "layout": _layout_fault,
+    "old_api_map_element_type": _type_fault,
+    "old_api_map_order": _order_fault,
+    "precise": _no_fault,
     "nms_selected_indices": lambda text, rank: "OpenVINO cannot read this attribute from a file",
-    "primitives_priority": _anything,
+    "primitives_priority": _no_fault,
 }
 
 #: The attributes that may have any value.
-UNCHECKED = frozenset([name for name, check in ATTRIBUTES.items() if check is _anything])
+UNCHECKED = frozenset([name for name, check in ATTRIBUTES.items() if check is _no_fault])

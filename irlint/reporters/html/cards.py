@@ -13,18 +13,20 @@ from irlint.reporters.html.markup import escaped, folded, prose, shown, table
 from irlint.reporters.tables import first_column
 from irlint.snippets.drawing import Line, Row, Snippet, Table
 
-#: The most places, files and consequences of a finding that a card lists.
+#: The largest numbers of listed places, files and consequences.
 NAMED = 50
 
 
 @record
 class Card:
-    """A finding, the equal findings at other nodes (``others``), and the other files with the finding. ``number`` is
-    its position on the page, from 1."""
+    """A finding on a page."""
 
+    #: The position on the page, from 1.
     number: int
     finding: Finding
+    #: Equal findings at other nodes.
     others: tuple[Finding, ...] = ()
+    #: Other files with the finding.
     files: tuple[str, ...] = ()
 
 
@@ -56,7 +58,6 @@ def headline(finding: Finding) -> str:
 
 
 def _inside(each: Card, snippet: Snippet, pictured: bool) -> Iterator[str]:
-    """The parts of a card below its headline."""
     finding = each.finding
     text = _lines(snippet.lines) if snippet.lines and pictured else ""
     has_table = snippet.table is not None
@@ -99,7 +100,6 @@ def _and_more(entries: Sequence[Finding]) -> str:
 
 
 def _facts(snippet: Snippet) -> Iterator[str]:
-    """The table of shapes and the notes."""
     if snippet.table is not None:
         yield _shapes(snippet.table)
     if snippet.notes:
@@ -107,7 +107,6 @@ def _facts(snippet: Snippet) -> Iterator[str]:
 
 
 def _shapes(found: Table) -> str:
-    """The table of shapes, with clashing sizes marked."""
     rank = max((len(row.dims) for row in found.rows if row.dims is not None), default=0)
     named = any(row.name for row in found.rows)
     heads = [
@@ -127,7 +126,6 @@ def _shapes(found: Table) -> str:
 
 
 def _cells(row: Row, found: Table, rank: int) -> Iterator[str]:
-    """The cells of a row after its name: the dims, the element type and the origin."""
     dims, offset = row.dims, first_column(row, rank if found.aligned == "right" else 0)
     for axis in range(rank):
         at = axis - offset
@@ -141,7 +139,7 @@ def _cells(row: Row, found: Table, rank: int) -> Iterator[str]:
 
 
 def _lines(lines: Sequence[Line]) -> str:
-    """The lines of the model with their marks, and the labels after each line."""
+    """The marked lines of the model, each with its labels."""
     result = []
     for line in lines:
         text = "".join(
