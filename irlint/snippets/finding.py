@@ -74,10 +74,10 @@ def drawn(
         if around and sum(counts.values()) <= AROUND:
             snippet = replaced(snippet, around=snippets.surroundings.of(problem))
         result.append(replaced(finding, detail=snippet))
-    return _with_errors_before(problems, result, snippets) if snippets is not None else result
+    return _with_explanations(problems, result, snippets) if snippets is not None else result
 
 
-def _with_errors_before(problems: Sequence[Problem], findings: list[Finding], snippets: Snippets) -> list[Finding]:
+def _with_explanations(problems: Sequence[Problem], findings: list[Finding], snippets: Snippets) -> list[Finding]:
     """The findings, with ``explained_by`` of warnings about declarations.
 
     Such a warning has the cause of an error about a size that its node computes or keeps.
@@ -211,7 +211,7 @@ class Snippets:
         return [each for each in found if each is not None]
 
     def _overridden(self, trails: Sequence[Trail]) -> Iterator[str]:
-        """Sentences on sizes from --shape or the configuration of which clashing sizes are computed."""
+        """Sentences on sizes from --shape or the configuration, if clashing sizes are computed from them."""
         for each in trails if self.known.overridden else ():
             *_, last = chain(each.value, each.axis, self.makers)
             if last.value in self.known.overridden and last.value is not each.value:
@@ -265,7 +265,7 @@ class Snippets:
 
 
 def related(makers: Makers, problem: Problem) -> tuple[tuple[Related, Place | None], ...]:
-    """(source of an input at fault, its place in the file), without lines."""
+    """(``Related`` without a line, place) of what computes or declares each input at fault."""
     node, fault = problem.node, problem.fault
     if node is None:
         return ()

@@ -38,7 +38,7 @@ class Surroundings:
         self._users: dict[str, dict[Value, list[Node]]] = {}
 
     def of(self, problem: Problem) -> Neighbourhood | None:
-        """The nodes around a problem; None if it has no node, and no node uses or computes its value."""
+        """The nodes around a problem; None if it names no node, and no value that ``_node_at`` finds."""
         graph = self.graphs.get(problem.graph)
         if graph is None:
             return None

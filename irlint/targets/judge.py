@@ -79,7 +79,7 @@ def _optimized(known: Known, table: str) -> Optimized:
 
 
 def _of_misread(known: Known, runtime: Runtime, releases: int, found: Sequence[Reason]) -> list[Reason]:
-    """The refusals of releases that ignore attributes and inputs from later opsets; not for releases in ``found``."""
+    """The refusals by releases that ignore attributes and inputs from later opsets, and refuse nothing in ``found``."""
     for each in found:
         releases &= ~each.releases if each.objection.is_certain else releases
     if not tables.has(runtime.table, "drops "):
@@ -103,10 +103,10 @@ def _of_nodes_on_cpu(
 ) -> list[Reason]:
     """The objections of the newest ONNX Runtime, which runs the nodes that stay on the CPU."""
     left = {(each.use.node.op, each.use.inputs) for each in found if each.use and each.objection.rule is STAYS_ON_CPU}
-    below = RUNTIMES["onnxruntime"]
-    newest = 1 << len(tables.releases(below.table)) - 1
+    onnxruntime = RUNTIMES["onnxruntime"]
+    newest = 1 << len(tables.releases(onnxruntime.table)) - 1
     nodes = [use for use in single if (use.node.op, use.inputs) in left]
-    return [replaced(each, releases=releases) for each in reasons(known, below, newest, opset, nodes)]
+    return [replaced(each, releases=releases) for each in reasons(known, onnxruntime, newest, opset, nodes)]
 
 
 class _Keys:

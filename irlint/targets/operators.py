@@ -64,7 +64,7 @@ def version_of(use: Use) -> int | None:
 
 
 def is_custom(runtime: Runtime, use: Use) -> bool:
-    """Whether no release was measured with an operator of this name and domain, or with an operation of this opset."""
+    """Whether no release was measured with an operator of this name and domain, or with an operation of this name."""
     if isinstance(use.version, str):
         from irlint.ops.index import OPENVINO
 
@@ -167,8 +167,8 @@ def versions(runtime: Runtime, use: Use, releases: int) -> Iterator[tuple[int | 
     """(version of the operator that releases use for a node, or None without one, releases)."""
     imported = version_of(use)
     if not tables.has(runtime.table, "schema "):
-        is_open = imported is None and use.node.domain in OFFICIAL_DOMAINS
-        if not (is_open and rows(runtime.table, name(use))):
+        is_unknown = imported is None and use.node.domain in OFFICIAL_DOMAINS
+        if not (is_unknown and rows(runtime.table, name(use))):
             yield (imported or 0) if isinstance(use.version, str) else _official_version(use, imported), releases
         return
     left = releases
@@ -185,11 +185,11 @@ def _official_version(use: Use, imported: int | None) -> int:
     """The version of a node by the official schemas; one less than the first version at an older opset."""
     if imported is None or use.node.domain not in OFFICIAL_DOMAINS:
         return 1
-    return _begins(use.node.domain, use.node.op, imported)
+    return _official_since(use.node.domain, use.node.op, imported)
 
 
 @cache
-def _begins(domain: str, op: str, opset: int) -> int:
+def _official_since(domain: str, op: str, opset: int) -> int:
     found = official_versions(op, domain)
     return max((each for each in found if each <= opset), default=found[0] - 1 if found else opset)
 
@@ -201,12 +201,12 @@ def admits(row: Row, runtime: Runtime, version: int, use: Use) -> bool | None:
         known = _type_of(name, version, use)
         if known is None:
             answer = None
-        elif known != OMITTED and known not in allowed and not _is_cast(runtime, known, allowed, use):
+        elif known != OMITTED and known not in allowed and not _can_be_cast(runtime, known, allowed, use):
             return False
     return answer
 
 
-def _is_cast(runtime: Runtime, known: str, allowed: frozenset[str], use: Use) -> bool:
+def _can_be_cast(runtime: Runtime, known: str, allowed: frozenset[str], use: Use) -> bool:
     """Whether the runtime inserts a Cast to an allowed type. It does not for nodes with bodies, or at early opsets."""
     other = runtime.casts.get(known)
     return other in allowed and not use.node.bodies and (use.opset == 0 or use.opset >= FIRST_WITH_CASTS)

@@ -51,7 +51,7 @@ class Stamp:
 def lowest(known: Known) -> Stamp | None:
     """The lowest opset at which all nodes keep their meaning, and the lowest IR version for the opset and the model.
 
-    Returns None if the model imports no opset of ai.onnx.
+    Returns None for a model without an opset of ai.onnx or an IR version.
     """
     imported = known.model.opsets.get("")
     stated = known.model.format_version
@@ -98,7 +98,7 @@ def _lowest_opset(known: Known, imported: int) -> int:
 
 
 def _compared_attributes(node: Node) -> object:
-    """What distinguishes nodes of one operator here: their attributes, and those values that a step asks for."""
+    """The names of all attributes, and the values that conditions of steps compare."""
     return tuple((name, str(each.value) if name in _COMPARED else "") for name, each in node.attributes.items())
 
 

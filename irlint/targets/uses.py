@@ -42,9 +42,9 @@ class Use:
     nodes: int = 1
     #: The opset of ai.onnx.
     opset: int = 0
-    #: The constants of its graph and of the graphs around it.
+    #: The constants of all graphs.
     constants: Set[Value] = frozenset()
-    #: Whether it takes an input of its graph, and computes an output.
+    #: Whether the node takes an input of its graph, and computes an output of it.
     reads_input: bool = False
     returns_output: bool = False
     #: The codes of its errors.

@@ -53,7 +53,7 @@ REQUIRED = ("element_type", "shape", "offset", "size")
 #: The texts of attributes; None for a missing attribute.
 Texts = tuple[str | None, ...]
 
-#: (type and shape, number of elements or None above CONTENTS_LIMIT, size in bytes).
+#: (type and shape, number of elements or None above CONTENTS_LIMIT, attribute ``size``).
 Header = tuple[Tensor, int | None, int | None]
 
 
@@ -207,8 +207,8 @@ def _element_type(layer: Layer, reader: LayerReader) -> str | None:
         return stored_type(attribute.value)
     except ValueError as error:
         name = renamed_type(attribute.value)
-        meant = f', did you mean "{name}"?' if name else ""
-        _complain(layer, reader, f"has an unknown element type: {error}{meant}", attribute.place)
+        suggestion = f', did you mean "{name}"?' if name else ""
+        _complain(layer, reader, f"has an unknown element type: {error}{suggestion}", attribute.place)
         return None
 
 

@@ -61,13 +61,14 @@ class Edge:
 
 @record(frozen=False, eq=False)
 class Wiring:
-    """The layers and edges of one graph, and indices of them. A tuple of two ids is (layer id, port id)."""
+    """The layers and edges of one graph. A tuple of two numbers is (layer id, port id)."""
 
     layers: Sequence[Layer]
     edges: list[Edge]
     by_key: dict[int, list[Layer]]
+    #: (side of an edge or "layer", layer id, port id) of missing ends with a complaint.
     reported: set[tuple[str, int, int]]
-    #: (the last layer with an input port, its positions among the inputs without an edge so far, in descending order).
+    #: (last layer with an input port, positions of this port that no edge has used yet, in descending order).
     targets: dict[tuple[int, int], tuple[Layer, list[int]]]
     sources: dict[tuple[int, int], Value]
     ids: dict[tuple[str, int], list[int]]

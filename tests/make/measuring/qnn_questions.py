@@ -28,7 +28,7 @@ import onnx.parser
 from irlint.inference.walk import inferred
 from irlint.model.tensor import NUMBERED_TYPES, Tensor
 from irlint.parsers.onnx import read
-from irlint.targets.conditions import hold
+from irlint.targets.conditions import conditions_in, hold
 from irlint.targets.operators import name as operator
 from irlint.targets.uses import OMITTED, Use, is_static, uses
 
