@@ -181,7 +181,7 @@ def kind(path: str | os.PathLike[str], head: bytes) -> str:
 
 
 def _begins_like_saved_model(head: bytes) -> bool:
-    """Whether a file begins with schema version 1 and a meta graph of at least 128 bytes (saved_model.proto)."""
+    """Whether a file begins with schema version 1 and a meta graph of 128 bytes or more (saved_model.proto)."""
     if not head.startswith(b"\x08\x01\x12"):
         return False
     length = next((at for at, byte in enumerate(head[3:13], 1) if byte < 0x80), 0)

@@ -78,7 +78,7 @@ class Digests:
 
     @staticmethod
     def _size(constant: Constant) -> int | None:
-        """The number of bytes of the elements: computed from type and shape, or else the stored one."""
+        """The number of bytes by type and shape or, without these, as stored."""
         shape = constant.tensor.shape
         sizes = [dim for dim in shape or () if isinstance(dim, int) and dim >= 0]
         stored = constant.stored.size if constant.stored is not None else None

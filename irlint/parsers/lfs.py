@@ -39,7 +39,7 @@ def pointer_in(head: bytes) -> Pointer | None:
 def stored(pointer: Pointer, *folders: str) -> str | None:
     """The path of a pointer's file in the LFS stores of the repositories around ``folders``, or None."""
     for folder in folders:
-        repository = _repository(os.path.abspath(folder))
+        repository = _git_folder(os.path.abspath(folder))
         if repository is None:
             continue
         path = os.path.join(repository, "lfs", "objects", pointer.oid[:2], pointer.oid[2:4], pointer.oid)
@@ -48,21 +48,21 @@ def stored(pointer: Pointer, *folders: str) -> str | None:
     return None
 
 
-def _repository(folder: str) -> str | None:
-    """The ``.git`` folder of the repository around a folder, for a linked work tree that of the main one; or None."""
+def _git_folder(folder: str) -> str | None:
+    """The Git folder of the repository around a folder, or None."""
     while True:
         entry = os.path.join(folder, ".git")
         if os.path.isdir(entry):
             return entry
         if os.path.isfile(entry):
-            return _shared(entry)
+            return _linked_git_folder(entry)
         folder, below = os.path.dirname(folder), folder
         if folder == below:
             return None
 
 
-def _shared(entry: str) -> str | None:
-    """The ``.git`` folder that the file ``.git`` of a work tree or a submodule names; None for any other file."""
+def _linked_git_folder(entry: str) -> str | None:
+    """The Git folder that the file ``.git`` of a work tree or a submodule names; None for any other file."""
     line = _first_line(entry)
     if not line.startswith("gitdir: "):
         return None

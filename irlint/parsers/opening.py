@@ -121,7 +121,10 @@ def lies_elsewhere(path: str) -> bool:
 
 
 def leads_out(location: str, path: str | os.PathLike[str]) -> bool:
-    """Whether ``location`` is a link to a file outside of the folder of the model at ``path`` or of its link target."""
+    """Whether ``location`` is a link to a file outside of the model's folder.
+
+    If the model at ``path`` is a link, the folder of its target also counts.
+    """
     if not os.path.islink(location):
         return False
     folder = os.path.dirname(os.path.realpath(location))

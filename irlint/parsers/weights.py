@@ -133,7 +133,7 @@ def other_kind(head: bytes) -> str:
 
 
 def strings_fault(size: int, bytes_at: Callable[[int, int], bytes], count: int) -> str:
-    """The fault in the count or positions of strings in an IR constant, as the end of a sentence, or "".
+    """The fault in the count or positions of strings in an IR constant as the end of a sentence, or "".
 
     ``bytes_at(offset, size)`` reads the ``size`` bytes of the constant. Its shape has ``count`` elements.
     """

@@ -22,7 +22,7 @@ ROLES = {
 
 RESET = "0"
 
-#: The columns of a pipe or a file, the fewest columns of a terminal, and the most columns for sentences.
+#: The width of a pipe or file, the least width of a terminal, and the greatest width of sentences.
 PIPE_WIDTH = 100
 NARROWEST = 60
 WIDEST = 120

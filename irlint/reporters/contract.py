@@ -49,7 +49,7 @@ def _rows(rows: list[tuple[str, str]]) -> str:
 
 
 def _notes(contract: dict[str, Any]) -> list[str]:
-    """The meaning of symbols that are not the size of an input, and the number of undecided conditions."""
+    """Notes on symbols that are not sizes of inputs, and on undecided conditions."""
     notes = []
     mentioned = " ".join(
         str(each) for part in ("inputs", "outputs") for entry in contract[part] for each in entry["shape"] or ()

@@ -59,7 +59,7 @@ def _role(piece: Piece, canvas: Canvas) -> str:
 
 
 def _fitted(pieces: list[Piece], room: int) -> list[Piece]:
-    """The pieces without expendable ones, then with cut texts, then only around the first mark, until they fit."""
+    """The pieces in ``room`` columns: omits expendable ones, then cuts texts, then keeps a window."""
     kept = pieces
     for step in (3, 2, 1):
         if _length(kept) <= room:
@@ -80,7 +80,7 @@ def _length(pieces: Sequence[Piece]) -> int:
 
 
 def _without(pieces: list[Piece], step: int, room: int) -> list[Piece]:
-    """The pieces with ``...`` in place of the last unmarked pieces with ``expendable`` = ``step``, until they fit."""
+    """The pieces with ``...`` in place of as many unmarked ones of this ``expendable`` as necessary."""
     total = _length(pieces)
     dropped: set[int] = set()
     for index in reversed(range(len(pieces))):
@@ -121,7 +121,7 @@ def _elision(pieces: list[Piece], dropped: set[int], first: int) -> str:
 
 
 def _window(pieces: list[Piece], room: int) -> list[Piece]:
-    """The part of the pieces that fits, around the first primary mark or, without one, the first mark."""
+    """The part of the pieces that fits around the first mark, if possible a primary one."""
     marked = next((i for i, piece in enumerate(pieces) if piece.mark == "primary"), None)
     if marked is None:
         marked = next((i for i, piece in enumerate(pieces) if piece.mark), 0)
@@ -163,7 +163,7 @@ class _Mark:
 
 
 def _marks(pieces: Sequence[Piece], canvas: Canvas) -> None:
-    """Writes the marks under a line, and their labels: the last one beside its mark if it fits, others below."""
+    """Writes the marks under a line, and their labels."""
     marks, column = [], 0
     for piece in pieces:
         if piece.mark:
@@ -201,7 +201,7 @@ def _hang(marks: list[_Mark], canvas: Canvas) -> None:
 
 
 def _bars(marks: Sequence[_Mark], canvas: Canvas, labelled: _Mark | None) -> None:
-    """Writes a bar below each of ``marks``, then the label of ``labelled``, further left if it is long."""
+    """Writes a bar below each of ``marks``, then the label of ``labelled``."""
     label = labelled.piece.label if labelled is not None else ""
     wide = min(display(label), canvas.room)
     if labelled is not None and marks and canvas.room - marks[-1].column - 2 < min(LABEL, wide):

@@ -28,7 +28,7 @@ def place_in_graph(graph: str, name: str | None) -> str:
 
 
 def repository_paths(report: Report) -> dict[str, str]:
-    """For each path of a report, its path from the root of the repository, or an absolute path, with forward slashes.
+    """The paths of a report from the root of the repository, by path, with forward slashes. Outside, they are absolute.
 
     The root is the nearest folder with ``.git`` from the working directory upwards, or that directory itself.
     """

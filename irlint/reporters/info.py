@@ -141,7 +141,7 @@ def _percent(part: int | str, every: int | str) -> str:
 
 
 def _needs_explanation(name: str, info: Mapping[str, Any]) -> bool:
-    """Whether a symbol is in the MACs, the peak memory or an output, but is not the size of an input."""
+    """Whether the costs or an output mention a symbol that is not the size of an input."""
     texts = [str(info["macs"]), str(info["peak_memory"]), *(str(each["shape"]) for each in info["outputs"])]
     declared = {dim for each in info["inputs"] for dim in each["shape"] or ()}
     return name not in declared and any(name in text for text in texts)

@@ -16,7 +16,7 @@ SHOWN = 48
 #: The widest aligned columns.
 WIDEST = (48, 24, 40)
 
-#: The least widths on a page of limited width. Names are cut before types; values are omitted below their width.
+#: The least widths of names, types and values on a page of limited width.
 LEAST_NAME = 24
 LEAST_TYPE = 32
 LEAST_CONTENTS = 12

@@ -48,7 +48,7 @@ def _example(text: str) -> str:
 
 
 def _good(rule: Rule) -> str:
-    """The good example, or the lines of a long one around its differences from the bad example."""
+    """The good example, if long only the lines around its differences from the bad one."""
     lines = rule.good.strip("\n").split("\n")
     if len(lines) < LONG:
         return _example(rule.good)

@@ -32,7 +32,7 @@ def inert(text: str) -> str:
     return unheard("\n".join(map(safe, text.split("\n"))))
 
 
-#: By notation, the replacements of ``::`` at the start of a line and of ``##[``, with which CI commands begin.
+#: By notation, what replaces ``::`` at the start of a line, and ``##[``: the beginnings of CI commands.
 ESCAPED = {
     "text": ("\\x3a:", "#\\x23["),
     "json": ("::", "#\\u0023["),

@@ -101,9 +101,9 @@ def fits(found: Table | None, canvas: Canvas, *, readable: bool) -> bool:
 class _Grid:
     """The columns of a table.
 
-    * ``offsets`` and ``marked``: the column of the first axis, and those of the marked axes, of each row.
+    * ``offsets`` and ``marked``: for each row, the column of its first axis, and those of its marked axes.
     * ``shown`` and ``widths``: the shown columns and their widths.
-    * ``labels``, ``body`` and ``width``: the widths of labels with names, of the shapes, and of the table.
+    * ``labels``, ``body`` and ``width``: the widths of labels and names, of shapes, and of the table.
     """
 
     def __init__(self, found: Table, canvas: Canvas, limits: _Limits) -> None:

@@ -205,7 +205,7 @@ def block(finding: Finding, others: Sequence[Finding], canvas: Canvas, elsewhere
 
 
 def _place(snippet: Snippet, at: str, page: Canvas, scope: str) -> None:
-    """Writes the place of a finding, the name in a line of its own if necessary, and the legend for the scope."""
+    """Writes the place of a finding, if necessary with the name in another line, and the legend for the scope."""
     uncut = brief(snippet.place)
     if not snippet.name or (page.fits(at, uncut) and not scope and len(snippet.name) <= BESIDE):
         page.at(at, uncut)
@@ -263,7 +263,7 @@ def _consequences(following: Sequence[Finding], root: Finding) -> str:
 
 
 def _name(finding: Finding, first: Finding) -> str:
-    """The name at a finding, with its graph and operator if they differ from those of ``first``."""
+    """The name at a finding, with its graph and operator if those of ``first`` differ."""
     name = finding.node if finding.node is not None else finding.value or finding.graph or "the file"
     graph = f"{finding.graph or 'main graph'}: " if finding.graph not in (first.graph, name) else ""
     line = "" if finding.line is None else f" (line {finding.line})"

@@ -129,7 +129,7 @@ class _Writer:
         scope.add(node, op)
 
     def _reference(self, value: Value) -> str:
-        """The text for a value, after one ``outer`` for each level of graphs up to its own."""
+        """The text for a value, with ``outer`` for each level up to its graph."""
         for depth, scope in enumerate(reversed(self.scopes)):
             name = scope.name(value)
             if name is not None:

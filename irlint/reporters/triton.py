@@ -57,7 +57,7 @@ def _lines(model: Interface, contract: Contract, backend: str) -> Iterator[str]:
 
 
 def _batches(model: Interface, contract: Contract) -> bool:
-    """Whether the first axes of required inputs and of outputs are dynamic, and no condition limits them."""
+    """Whether the first axes of required inputs and of outputs are dynamic and unlimited."""
     ends = [*(each for each in model.inputs if not each.optional), *model.outputs]
     if not all(each.sizes and each.sizes[0] == -1 for each in ends):
         return False

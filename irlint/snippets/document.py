@@ -16,7 +16,7 @@ from irlint.snippets.drawing import Line, Piece
 LONG = 400
 AROUND = 150
 
-#: Spots of a long line share a line of the snippet if they extend over at most this many characters.
+#: The largest extent of spots of a long line that share a line of the snippet.
 TOGETHER = 48
 
 #: The largest number of lines in a snippet.

@@ -14,7 +14,7 @@ class Piece:
     mark: str = ""
     #: The text below the mark.
     label: str = ""
-    #: On a narrow page, unmarked pieces with 3 are omitted first, then those with 2, then 1; never those with 0.
+    #: A narrow page omits unmarked pieces with 3 first, then 2, then 1, and never 0.
     expendable: int = 0
     #: The name at the end of the text. A narrow page shortens it.
     name: str = ""

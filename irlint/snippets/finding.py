@@ -55,9 +55,9 @@ def drawn(
 ) -> list[Finding]:
     """The findings of one file, with snippets as ``detail``.
 
-    With a ``limit``, at most that many findings of a rule get a snippet, and none that follows from another finding or
-    equals an earlier one. With ``around``, the first AROUND snippets have the surrounding nodes. ``data`` are the bytes
-    of the file, if the caller has them. Raises OSError if the file cannot be opened.
+    With a ``limit``, consequences and repetitions get no snippet, and at most ``limit`` findings of a rule get one.
+    With ``around``, the first AROUND snippets have the surrounding nodes. ``data`` are the bytes of the file, if the
+    caller has them. Raises OSError if the file cannot be opened.
     """
     seen: set[Group] = set()
     counts: dict[str, int] = {}
@@ -78,10 +78,7 @@ def drawn(
 
 
 def _with_explanations(problems: Sequence[Problem], findings: list[Finding], snippets: Snippets) -> list[Finding]:
-    """The findings, with ``explained_by`` of warnings about declarations.
-
-    Such a warning has the cause of an error about a size that its node computes or keeps.
-    """
+    """The findings; a warning about a declaration is ``explained_by`` an error about a size of the same node."""
     stale = {
         problem.node: at
         for at, (problem, finding) in enumerate(zip(problems, findings))

@@ -16,7 +16,7 @@ from irlint.snippets.tables import contradicted, dims_text, marked_axes
 if TYPE_CHECKING:
     from irlint.snippets.finding import Snippets
 
-#: Up to BOXES boxes for nodes at most BACK steps before the node at fault, then AHEAD users of each output.
+#: The largest numbers of boxes before users are added, of steps before the node at fault, and of users of an output.
 BOXES = 12
 BACK = 3
 AHEAD = 2
@@ -49,7 +49,7 @@ class Surroundings:
         return _Collection(self, graph, types_match, self._marks(problem, node) if types_match else {}).around(node)
 
     def _node_at(self, graph: Graph, name: str | None) -> Node | None:
-        """The node that computes a named input, constant or output of the graph, or else the first that uses it."""
+        """The node that computes a named input, constant or output of the graph, or the first user."""
         for value in (*graph.inputs, *graph.constants, *graph.outputs) if name is not None else ():
             if value.name == name:
                 maker = self.snippets.makers.of(value)

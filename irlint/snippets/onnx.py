@@ -171,7 +171,7 @@ class Painter:
         return f"`{value.name}` is given by {by}; declared: {onnx_type(value.type)}"
 
     def _producers(self, node: Node, graph: Graph | None, inputs: list[Value], trails: Sequence[Trail]) -> list[Node]:
-        """At most PRODUCERS nodes: makers of inputs at fault, then origins of sizes, then nodes that keep them."""
+        """At most PRODUCERS nodes: makers of inputs at fault, origins of sizes, nodes that keep sizes."""
         found: dict[Node, None] = {}
 
         def add(maker: Maker | None) -> None:

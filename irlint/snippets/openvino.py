@@ -130,7 +130,7 @@ class Painter:
         return self.document.drawn([self.document.spot(op, "primary")])
 
     def _attributes(self, node: Node, fault: Fault) -> list[Spot | None]:
-        """The <data> of a layer, if its attributes may decide the clashing sizes and it is in a line of its own."""
+        """The <data> of a layer if it may decide the clashing sizes and has its own line."""
         place = next((each.place for each in node.attributes.values() if each.place is not None), None)
         if place is None or place.attribute is None or fault.rule.family not in SIZED:
             return []
@@ -177,7 +177,7 @@ class Painter:
     # --- declarations -------------------------------------------------------------------------------------------------
 
     def _disputed_dims(self, problem: Problem) -> list[Spot | None]:
-        """The dims of an output port that contradict the inferred shape, or the port without such dims."""
+        """The dims of an output port that contradict the inferred shape, or the port."""
         found = contradicted(problem, self.known)
         if found is None or problem.node is None:
             return []

@@ -23,7 +23,7 @@ ENTRIES = 8
 TYPED = ("broadcasting", "shapes", "element-types")
 ELEMENT_TYPES = "element-types"
 
-#: A function that returns (texts on the origin of a value, the longest first; line of the origin in the document).
+#: A function of a value that returns (texts on its origin, the longest first; line of the origin in the document).
 Origins = Callable[[Value], tuple[tuple[str, ...], int | None]]
 Named = Callable[[Value], str]
 

@@ -23,9 +23,9 @@ def known() -> bool:
 
 
 def body(use: Use, version: int, *, lenient: bool = False) -> list[Use] | None:
-    """The uses in the function body of an operator, or None without a valid body for the types of the node.
+    """The uses in the function body of an operator; None without a body that is valid for the types of the node.
 
-    Unless ``lenient``, a body counts only if its operators have the same versions at the opset of the model.
+    Unless ``lenient``, the operators of a valid body have the same versions at the opset of the model.
     """
     import onnx.defs
 

@@ -135,7 +135,7 @@ def _is_smaller(use: Use, index: str, other: str) -> bool:
 
 
 def _is_not_spatial(use: Use, names: str) -> bool:
-    """Whether one of these attributes lacks an entry for a spatial axis of input 0, or has too many."""
+    """Whether one of these attributes does not have one entry for each spatial axis of input 0."""
     axes = facts.rank(use, 0)
     given = [each for name in names.split(",") if (each := facts.attribute(use, name)) is not None]
     return axes is not None and any(not isinstance(each, (list, tuple)) or len(each) != axes - 2 for each in given)

@@ -71,7 +71,7 @@ def _place(use: Use, runtime: Runtime, releases: int) -> str:
 
 
 def _partitions(graph: Graph, places: Mapping[Node, str]) -> Iterator[Partition]:
-    """The partitions in their order: all nodes of one place that can run, then all of the other place, and so on."""
+    """The partitions of ONNX Runtime: in turn, all nodes of one place that can run."""
     nodes = [node for node in graph.nodes if places.get(node, REMOVED) != REMOVED]
     makers = {value: node for node in graph.nodes for value in node.outputs if value is not None}
     levels: dict[Node, int] = {}

@@ -79,7 +79,7 @@ def _optimized(known: Known, table: str) -> Optimized:
 
 
 def _of_misread(known: Known, runtime: Runtime, releases: int, found: Sequence[Reason]) -> list[Reason]:
-    """The refusals by releases that ignore attributes and inputs from later opsets, and refuse nothing in ``found``."""
+    """The refusals by releases that ignore parts from later opsets and refuse nothing in ``found``."""
     for each in found:
         releases &= ~each.releases if each.objection.is_certain else releases
     if not tables.has(runtime.table, "drops "):
@@ -249,7 +249,7 @@ def _of_operator_and_types(use: Use, runtime: Runtime, version: int, releases: i
 def _of_inlined(
     use: Use, runtime: Runtime, version: int, releases: int, serving: Sequence[Row], admitted: int, depth: int
 ) -> Objections:
-    """The objections to a node without a kernel: those to its function body, if there is one."""
+    """The objections to a node without a kernel, or to its function body."""
     from irlint.targets import bodies
 
     if not bodies.known():

@@ -62,7 +62,7 @@ def objections(known: Known, runtime: Runtime, releases: int) -> Iterator[tuple[
 
 
 def _of_sparse(graph: Graph, runtime: Runtime, releases: int) -> Iterator[tuple[int, Objection]]:
-    """The objections to sparse initializers and outputs. No fact covers an initializer that is input and output."""
+    """The objections to sparse initializers and outputs."""
     sparse = {value for value, constant in graph.constants.items() if constant.parts} - set(graph.inputs)
     taken = any(value in sparse for node in graph.nodes for value in node.inputs)
     given = not sparse.isdisjoint(graph.outputs)

@@ -39,7 +39,7 @@ class Refusal:
     kind: str
 
 
-#: The release leaves the node to the CPU, refuses it, or fails when it runs; or the result is unknown.
+#: What a release does: it leaves the node to the CPU, refuses it, fails when it runs, or is not known.
 KINDS = LEAVES, REFUSES, FAILS, DOUBTS = "leaves", "refuses", "fails", "doubts"
 
 

@@ -135,7 +135,7 @@ def _fused_into_layer_normalization(graph: Graph) -> Iterator[Node]:
 
 
 def _chain_before(node: Node, ops: Sequence[str], makers: Mapping[Value, Node]) -> Iterator[Node]:
-    """The chain of nodes with these operators before a node, up to the first operator that does not match."""
+    """The nodes with these operators, in turn, before a node; fewer if one is missing."""
     for op in ops:
         made = [makers.get(value) for value in node.inputs if value is not None]
         before = [each for each in made if each is not None and each.op == op]
@@ -146,7 +146,7 @@ def _chain_before(node: Node, ops: Sequence[str], makers: Mapping[Value, Node]) 
 
 
 def _computed_and_constant_fed(graph: Graph, types: Mapping[Value, Type | None]) -> tuple[set[Node], set[Node]]:
-    """(nodes that ONNX Runtime computes at load, other nodes whose inputs are all constant or without elements)."""
+    """(nodes that ONNX Runtime computes at load, other nodes with only constant or empty inputs)."""
     constant: set[Value | None] = set(graph.constants)
     empty = {value for value, known in types.items() if isinstance(known, Tensor) and 0 in (known.shape or ())}
     computed: set[Node] = set()

@@ -49,7 +49,7 @@ class Stamp:
 
 
 def lowest(known: Known) -> Stamp | None:
-    """The lowest opset at which all nodes keep their meaning, and the lowest IR version for the opset and the model.
+    """The lowest opset at which all nodes keep their meaning, and the lowest IR version for it.
 
     Returns None for a model without an opset of ai.onnx or an IR version.
     """

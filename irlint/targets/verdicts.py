@@ -120,7 +120,7 @@ def passes(known: Known, runtime: str, problem: Problem) -> int:
 
 
 def _releases_with_fact(known: Known, runtime: str, kind: str, problem: Problem) -> int:
-    """The releases with a fact of this kind about an error, for all nodes or for the operator."""
+    """The releases with a ``reads`` or ``rejects`` fact (``runtimes.py``) about an error."""
     rule, node, table = problem.fault.rule, problem.node, record_of(known, runtime).table
     found = tables.holds(table, f"{kind} {rule.code}")
     if node is not None and rule.family != "declarations":

@@ -82,7 +82,7 @@ def _fit_if_renamed(layer: Layer, other: Layer, missing: int, wiring: Wiring) ->
 
 
 def _has_named_ports(layer: Layer, key: int | None, wiring: Wiring) -> bool:
-    """Whether the edges of the id ``key`` fit a layer: one for each input port, others only at its output ports."""
+    """Whether a layer has the ports of the edges of the id ``key``, and an edge at each input port."""
     ins, outs = wiring.edges_at("input", key), wiring.edges_at("output", key)
     given = {port.id for port in layer.inputs}
     return ins.keys() == given and outs.keys() <= {port.id for port in layer.outputs}

@@ -118,7 +118,7 @@ def _is_reversed(edge: Edge, wiring: Wiring) -> bool:
 
 
 def _unconnected_ports(layer: Layer, version: int) -> list[UnconnectedPorts]:
-    """One record for each unconnected port, or one for all ports if all of several are unconnected."""
+    """A record for each unconnected port, or one record if no port of several has an edge."""
     if has_repeated_ids(layer.inputs):
         return []
     found = [at for at, port in enumerate(layer.inputs) if layer.given[at] is None and port.id >= 0]

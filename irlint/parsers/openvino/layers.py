@@ -100,7 +100,7 @@ class Layer:
     version: str | None
     children: dict[str, Element]
     attributes: dict[str, Attribute]
-    #: The value of each input port in the order of the file; None without an edge from an existing port.
+    #: The value of each input port in the order of the file; None if no edge brings one.
     given: list[Value | None]
     #: Ports; a missing or invalid port id is -1.
     inputs: tuple[Port, ...] = ()

@@ -67,7 +67,7 @@ def check_pre_process(element: Element, layers: Sequence[Layer], weights: Weight
 
 
 def _shape(layer: Layer) -> tuple[bool, Shape | None]:
-    """(whether the shape of a Parameter can be read, the shape or None if its rank is unknown)."""
+    """(whether the shape of a Parameter can be read, the shape or None for an unknown rank)."""
     attribute = layer.attributes.get("shape")
     try:
         return True, partial_shape(attribute.value if attribute is not None else "", "size")

@@ -121,7 +121,7 @@ def _has_long_layer(text: str, begin: int, end: int) -> bool:
 
 
 def _is_net(root: Element, layers: int) -> bool:
-    """Whether the root has one <layers>, then one <edges>, and <layers> has only this number of layers."""
+    """Whether the root begins with its only <layers> and <edges>, and <layers> has exactly ``layers`` layers."""
     names = [child.tag for child in root]
     if names[:2] != ["layers", "edges"] or {"layers", "edges"} & set(names[2:]):
         return False
@@ -150,9 +150,9 @@ def _grouped(texts: list[str]) -> tuple[list[int], list[Own | None]]:
 
 
 def _separated(text: str) -> tuple[tuple[str, ...] | None, Own | None]:
-    """(the key that equal layers share, the difference between them).
+    """(the key that equal layers share or None, the difference between them or None).
 
-    The key is None if OpenVINO does not write such a layer, the difference if its texts need decoding.
+    There is no key if OpenVINO does not write such a layer. There is no difference if texts need decoding.
     """
     parts = text.split('"', 8)
     if len(parts) < 9:
@@ -315,7 +315,7 @@ class RepeatedLayers:
 
 
 def _has_offset_first(layer: Element, data: Element | None) -> bool:
-    """Whether the first ` offset="` in the text of a layer is the attribute of its <data>."""
+    """Whether the first ` offset="` in a layer is the attribute of its <data>."""
     for element in layer.iter("*"):
         for name, value in element.attrib.items() if element is not layer else ():
             if name == "offset":

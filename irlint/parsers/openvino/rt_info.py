@@ -100,7 +100,7 @@ def check_meta_data(element: Element, reader: LayerReader) -> None:
 
 
 def _check(info: Element, layer: Layer, rank: int | None, reader: LayerReader) -> None:
-    """Checks one ``rt_info``; ``rank`` is the rank of the input or output of the model that it describes, or None."""
+    """Checks one ``rt_info``. ``rank`` is that of the input or output of the model, or None."""
     seen: set[str] = set()
     for each in info.iterchildren("attribute"):
         name = each.get("name")
@@ -199,7 +199,7 @@ def _is_name(text: str) -> bool:
 #: Attributes that OpenVINO cannot read from a file, whatever their value.
 UNREADABLE = frozenset(["nms_selected_indices"])
 
-#: The attributes that OpenVINO reads, all of version 0, and functions of (value, rank) that return the fault or "".
+#: The attributes of version 0 that OpenVINO reads, and functions of (value, rank) that return the fault or "".
 ATTRIBUTES: dict[str, Callable[[str, int | None], str]] = {
     "DisablePrecisionConversion": _no_fault,
     "decompression": _no_fault,

@@ -123,7 +123,7 @@ def _line(file: CheckedFile, report: Report, numbers: dict[str, int]) -> list[st
 
 
 def _models(report: Report, cards: Sequence[Card]) -> Iterator[str]:
-    """A section for each model with findings, then for each other model with facts or without a check."""
+    """A section for each model with findings, then for other models with facts or without a check."""
     by_path: dict[str, list[Card]] = {}
     for each in cards[:FINDINGS]:
         by_path.setdefault(each.finding.path, []).append(each)

@@ -151,7 +151,7 @@ class _Shape:
 
 
 def _shown_axes(sizes: Sequence[str], marked: Sequence[int]) -> list[int]:
-    """The axes of a shape that fit into SHAPE columns: inner axes are omitted first, ``marked`` axes never."""
+    """The axes for SHAPE columns. Inner axes are omitted first, ``marked`` axes never."""
     axes = list(range(len(sizes)))
     while sum(display(sizes[axis]) + 2 for axis in axes) > SHAPE and len(axes) > max(2, len(marked)):
         unmarked = [axis for axis in axes[1:-1] if axis not in marked] or [axis for axis in axes if axis not in marked]
@@ -210,7 +210,7 @@ def _detour(wire: Wire, boxes: Sequence[_Box], places: Places, side: float) -> s
 
 
 def _end(wire: Wire, around: Neighbourhood, boxes: Sequence[_Box], places: Places) -> float:
-    """The horizontal position at which a line enters a box, beside the other lines into the box."""
+    """The horizontal position at which a line enters a box."""
     into = [each for each in around.wires if each.end == wire.end]
     into.sort(key=lambda each: (places[each.start][0], each.input))
     return places[wire.end][0] + boxes[wire.end].inner * ((into.index(wire) + 1) / (len(into) + 1) - 0.5)

@@ -81,7 +81,7 @@ def _connected(wires: Sequence[Wire], ranks: Sequence[int], first: int) -> Conne
 
 
 def _sort(rows: list[list[int]], row: int, connected: Connected) -> None:
-    """Orders a row by the mean relative position of connected items in the rows above and below."""
+    """Orders a row by the mean position of connected items in the rows beside it."""
     places = {
         (at, item): index for at in (row - 1, row + 1) if 0 <= at < len(rows) for index, item in enumerate(rows[at])
     }
