@@ -72,9 +72,9 @@ def _of_sparse(graph: Graph, runtime: Runtime, releases: int) -> Iterator[tuple[
         "no-sparse-outputs": (given and not taken, "an output of the model is a sparse initializer"),
         "no-sparse-types": (typed, "an output of the model has a sparse type"),
     }
-    for fact, (has, text) in forms.items():
+    for fact, (applies, text) in forms.items():
         refusing = releases & tables.holds(runtime.table, fact)
-        if has and refusing:
+        if applies and refusing:
             text = f"{text}, which {runtime.says} does not read"
             yield refusing, Objection(RESTRICTED_IN_RELEASE, text, "write a dense tensor")
 
