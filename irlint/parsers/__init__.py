@@ -10,7 +10,7 @@ from irlint.lazy_typing import Any, Literal
 from irlint.model import Model, Place, Problem
 from irlint.model.formats import FORMATS, Format
 from irlint.parsers.faults import LFS_POINTER, NOT_A_MODEL
-from irlint.parsers.opening import opened, whole
+from irlint.parsers.opening import file_bytes, opened
 
 #: The number of first bytes that decide the kind of a file.
 HEAD = 4096
@@ -130,7 +130,7 @@ def read_from(path: str, source: str) -> Model:
     form = _format(kind(path, first_bytes(source)))
     bytes_of = getattr(parser(form), "bytes_of", None) if form is not None else None
     if bytes_of is None:
-        return read(path, whole(source, "document"))
+        return read(path, file_bytes(source, "document"))
     with opened(source) as file:
         return read(path, bytes_of(file))
 

@@ -61,17 +61,17 @@ def opened(path: str | os.PathLike[str], *, advice: str = "") -> BinaryIO:
     return file if trace is None else trace.opened(file, path)  # type: ignore[no-any-return]
 
 
-def whole(path: str | os.PathLike[str], what: str) -> bytes:
+def file_bytes(path: str | os.PathLike[str], what: str) -> bytes:
     """All bytes of a file, except that a document ends where ``without_zeros`` cuts it.
 
     ``what`` is a key of MOST. Raises OSError if the file cannot be read or is longer than MOST allows.
     """
     with opened(path) as file:
-        return whole_of(file, path, what)
+        return open_file_bytes(file, path, what)
 
 
-def whole_of(file: BinaryIO, path: str | os.PathLike[str], what: str) -> bytes:
-    """``whole`` for an open file."""
+def open_file_bytes(file: BinaryIO, path: str | os.PathLike[str], what: str) -> bytes:
+    """``file_bytes`` for an open file."""
     data = file.read() if size(file) <= MOST[what] else None
     if data is None or len(data) > MOST[what]:
         raise OSError(errno.EFBIG, f"it has more than the {MOST[what]:,} bytes that irlint reads", os.fspath(path))

@@ -11,7 +11,7 @@ from irlint.inference.origins import ANYWHERE, Trail, chain
 from irlint.lazy_typing import Any
 from irlint.model import Node
 from irlint.model.tensor import Tensor
-from irlint.parsers.opening import whole
+from irlint.parsers.opening import file_bytes
 from irlint.records import NOTHING, replaced
 from irlint.run.listing import dim_entry, entry_of, notes_on, worked_out
 from irlint.run.names import Resolved, resolved
@@ -43,7 +43,7 @@ def traced(
     wanted = resolved(name, known.model)
     axes = _axes(wanted, axis, known)
     if data is None and known.format.has_lines:
-        data = whole(path, "document")
+        data = file_bytes(path, "document")
     snippets = Snippets(replaced(known.model, path=""), known, data)
     trails = [chain(wanted.value, each, snippets.makers, ANYWHERE) for each in axes]
     lines = _lines(known, [step for steps in trails for step in steps], data)

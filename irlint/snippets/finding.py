@@ -14,7 +14,7 @@ from irlint.inference.questions import asked_again
 from irlint.lazy_typing import TYPE_CHECKING, Protocol
 from irlint.model import Model, Node, Place, Problem, Value
 from irlint.model.tensor import BITS, shape_text
-from irlint.parsers.opening import whole
+from irlint.parsers.opening import file_bytes
 from irlint.records import replaced
 from irlint.snippets.drawing import Line, Snippet, Table
 from irlint.snippets.first_bytes import first_lines
@@ -151,7 +151,7 @@ class Snippets:
         if not self.known.format.has_lines:
             return b""
         if self.data is None:
-            self.data = whole(self.model.path, "document")
+            self.data = file_bytes(self.model.path, "document")
         return self.data
 
     def snippet(self, problem: Problem) -> Snippet:

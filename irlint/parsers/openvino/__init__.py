@@ -11,7 +11,7 @@ from irlint.model import IGNORE, MOST_LISTED, Attribute, Graph, Model, Node, Pla
 from irlint.model.formats import OPENVINO
 from irlint.parsers import opening
 from irlint.parsers.faults import MALFORMED_XML, NOT_A_MODEL, UNSUPPORTED_IR_VERSION
-from irlint.parsers.opening import is_url, whole
+from irlint.parsers.opening import file_bytes, is_url
 from irlint.parsers.openvino.constants import WeightsFile, constant, want_small_constants, weights_beside
 from irlint.parsers.openvino.edges import wired
 from irlint.parsers.openvino.layers import (
@@ -47,7 +47,7 @@ def read(path: str | os.PathLike[str], data: bytes | None = None) -> Model:
     """
     name = os.fspath(path)
     if data is None:
-        data = whole(path, "document")
+        data = file_bytes(path, "document")
     found = None if is_url(name) else sections(data)
     root, problems = (found.root, []) if found is not None else _document(data)
     if root is None:
