@@ -33,7 +33,7 @@ REPOSITORY = {
 FAULTY = (FIXTURES / "folders/bad/IRL626-config-shape-mismatch/model/config.pbtxt").read_bytes()
 
 #: An IR with a constant of 16 bytes.
-WEIGHED = b"""<net version="11">
+WEIGHTS_TYPES = b"""<net version="11">
   <layers>
     <layer id="0" name="c" type="Const" version="opset1">
       <data element_type="f32" shape="4" offset="0" size="16"/>
@@ -156,14 +156,19 @@ def test_commit(hooks: Hooks, hook: str, files: Files, text: str, tmp_path: Path
 @pytest.mark.parametrize(
     ("hook", "before", "files", "text"),
     [
-        ("irlint", {"m.xml": WEIGHED, "m.bin": bytes(16)}, {"m.bin": bytes(8)}, "Skipped"),
+        ("irlint", {"m.xml": WEIGHTS_TYPES, "m.bin": bytes(16)}, {"m.bin": bytes(8)}, "Skipped"),
         ("irlint-fix", {}, {"m.onnx": GOOD, "pom.xml": POM}, "Passed"),
         ("irlint-fix", {}, {"m.onnx": UNSORTED}, "m.onnx: sort the nodes (IRL104)"),
-        ("irlint-all", {"m.xml": WEIGHED, "m.bin": bytes(16)}, {"m.bin": bytes(8)}, "error[IRL702]"),
-        ("irlint-all", {"m.xml": WEIGHED, "m.bin": bytes(8)}, {"m.bin": bytes(16)}, "Passed"),
+        ("irlint-all", {"m.xml": WEIGHTS_TYPES, "m.bin": bytes(16)}, {"m.bin": bytes(8)}, "error[IRL702]"),
+        ("irlint-all", {"m.xml": WEIGHTS_TYPES, "m.bin": bytes(8)}, {"m.bin": bytes(16)}, "Passed"),
         ("irlint-all", {}, {"firmware.bin": bytes(8)}, "Passed"),
-        ("irlint-changed", {"m.xml": WEIGHED, "m.bin": bytes(16), "b.onnx": BAD}, {"m.bin": bytes(8)}, "error[IRL702]"),
-        ("irlint-changed", {"m.xml": WEIGHED, "m.bin": bytes(16), "b.onnx": BAD}, {"m.bin": bytes(17)}, "Passed"),
+        (
+            "irlint-changed",
+            {"m.xml": WEIGHTS_TYPES, "m.bin": bytes(16), "b.onnx": BAD},
+            {"m.bin": bytes(8)},
+            "error[IRL702]",
+        ),
+        ("irlint-changed", {"m.xml": WEIGHTS_TYPES, "m.bin": bytes(16), "b.onnx": BAD}, {"m.bin": bytes(17)}, "Passed"),
     ],
     ids=[
         "not seen",

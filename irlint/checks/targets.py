@@ -57,7 +57,7 @@ def _of_runtime(known: Known, runtime: str, asked: Sequence[Target]) -> Iterator
         if each.column is None:
             yield Problem(too_old(each), target=each.label)
             continue
-        if each.assumed:
+        if each.uses_earlier_release:
             yield _assumed(each)
         of_release = [reason for reason in found if reason.releases >> each.column & 1]
         for reason, nodes in grouped(of_release):

@@ -263,7 +263,7 @@ def of_files(
         drawn=drawn,
         silenced=silenced,
         facts=facts,
-        operands=any(form.whole or form.has_fixes for form in forms),
+        operands=any(form.lists_consequences or form.has_fixes for form in forms),
         every=options["verbose"],
     )
 

@@ -42,7 +42,7 @@ def rewritten(data: bytes, model: Model, edits: Iterable[Edit]) -> list[Piece]:
     """The edited document, as pieces: new bytes, or (start, end) of bytes in ``data``. ``model`` was read from
     ``data``; edits name nodes by their indices in it. Raises Unwritable."""
     source = decoded(data)
-    if source.encoding != "utf-8" and source.text.encode(source.encoding, "replace") != data[source.mark :]:
+    if source.encoding != "utf-8" and source.text.encode(source.encoding, "replace") != data[source.mark_size :]:
         raise Unwritable("some bytes of the document are not characters of its encoding")
     edits = tuple(edits)
     return list(_pieces(source, Writer(source.text, model, edits).changed(edits), len(data)))

@@ -1,4 +1,4 @@
-"""Reads a model: the first bytes or the name of a file decide its format, and the parser of this format reads it."""
+"""Reads models. The first bytes or the name of a file decide its format."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from irlint.lazy_typing import Any, Literal
 from irlint.model import Model, Place, Problem
 from irlint.model.formats import FORMATS, Format
 from irlint.parsers.faults import LFS_POINTER, NOT_A_MODEL
-from irlint.parsers.opening import opened, whole
+from irlint.parsers.opening import file_bytes, opened
 
-#: The number of a file's first bytes that decide its kind.
+#: The number of first bytes that decide the kind of a file.
 HEAD = 4096
 
 Kind = Literal[
@@ -38,7 +38,7 @@ Kind = Literal[
     "unknown",
 ]
 
-#: What a file is, for each kind that is not a model that irlint reads.
+#: The words and the help for each kind that irlint does not read.
 _WHAT: dict[str, str] = {
     "onnx-text": "an ONNX model in text syntax",
     "other-xml": "an XML document whose root element is not <net>",
@@ -59,7 +59,6 @@ _WHAT: dict[str, str] = {
     "unknown": "neither an ONNX model nor an OpenVINO IR",
 }
 
-#: The help for each kind in _WHAT.
 _HELP: dict[str, str] = {
     "onnx-text": "convert the text to protobuf: onnx.save(onnx.parser.parse_model(text), path)",
     "other-xml": "exclude the file, or name the .xml file of an IR",
@@ -80,10 +79,10 @@ _HELP: dict[str, str] = {
     "unknown": "check the .onnx file or the .xml file of the model",
 }
 
-#: Formats for which ``kind`` examines the bytes of a file. The suffix alone decides for every other format.
+#: Formats for which ``kind`` examines bytes. For other formats, the suffix decides.
 _EXAMINED = ("onnx", "openvino")
 
-#: Bytes that show the kind of a file, and their offset.
+#: (offset, bytes at it, kind).
 _MAGIC: tuple[tuple[int, bytes, Kind], ...] = (
     (0, b"version https://git-lfs.github.com/spec/", "lfs-pointer"),
     (0, b"\x1f\x8b", "gzip"),
@@ -97,7 +96,7 @@ _MAGIC: tuple[tuple[int, bytes, Kind], ...] = (
     (0, b"ftrt", "tensorrt"),
 )
 
-#: Parts of file names near the beginning of a zip archive that show its kind.
+#: (part of a file name near the beginning of a zip archive, kind).
 _MEMBERS: tuple[tuple[bytes, Kind], ...] = (
     (b"/data.pkl", "torchscript"),
     (b"/code/", "torchscript"),
@@ -107,11 +106,10 @@ _MEMBERS: tuple[tuple[bytes, Kind], ...] = (
 
 
 def read(path: str | os.PathLike[str], data: bytes | None = None, *, weights: bool = False) -> Model:
-    """The model in a file; ``kind`` decides its format.
+    """The model in a file; without a graph and with one problem if the file is not a model.
 
-    ``data`` is the file's bytes, if the caller has them. With ``weights``, the smallest and largest numbers of large
-    constants are determined as well. For a file that is not a model, the result has no graph and one problem, which
-    states the kind of the file. Raises OSError if the file cannot be opened.
+    ``data`` is the file's bytes, if the caller has them. With ``weights``, large constants get an ``Extent``. Raises
+    OSError if the file cannot be opened.
     """
     head = first_bytes(path) if data is None else data[:HEAD]
     found = kind(path, head)
@@ -128,11 +126,11 @@ def read(path: str | os.PathLike[str], data: bytes | None = None, *, weights: bo
 
 
 def read_from(path: str, source: str) -> Model:
-    """The model in the file ``source``, reported under the path ``path``. Raises OSError if it cannot be opened."""
+    """The model in the file ``source``, with the path ``path``. Raises OSError if it cannot be opened."""
     form = _format(kind(path, first_bytes(source)))
     bytes_of = getattr(parser(form), "bytes_of", None) if form is not None else None
     if bytes_of is None:
-        return read(path, whole(source, "document"))
+        return read(path, file_bytes(source, "document"))
     with opened(source) as file:
         return read(path, bytes_of(file))
 
@@ -142,20 +140,15 @@ def _format(found: str) -> Format | None:
 
 
 def parser(form: Format) -> Any:
-    """The parser module of a format.
+    """The parser module of a format, with ``read``.
 
-    The module has ``read``. A parser of a text format also has ``positions_in``, and a parser that needs only a part of
-    a large file has ``bytes_of``.
+    Parsers of text formats also have ``positions_in``. Parsers that read only parts of large files have ``bytes_of``.
     """
     return import_module(f"{__name__}.{form.name}")
 
 
 def kind(path: str | os.PathLike[str], head: bytes) -> str:
-    """The kind of a file that begins with ``head``, its first 4 KiB.
-
-    The bytes decide. If they show no kind, the suffix of the path does: a file with the suffix .onnx is "onnx". A
-    suffix of a format that is not in _EXAMINED decides before the bytes of an ONNX model or an XML document.
-    """
+    """The kind of a file whose first 4 KiB are ``head``. The bytes decide; if they show no kind, the suffix does."""
     if not head:
         return "empty"
     for offset, magic, found in _MAGIC:
@@ -177,7 +170,7 @@ def kind(path: str | os.PathLike[str], head: bytes) -> str:
         return "onnx"
     if head.lstrip()[:1] == b"<" and head.lstrip()[1:].lstrip().startswith(b"ir_version:"):
         return "onnx-text"
-    markup = _markup(head) if suffix != ".onnx" or head.lstrip()[:1] == b"<" else None
+    markup = _kind_of_markup(head) if suffix != ".onnx" or head.lstrip()[:1] == b"<" else None
     if markup == "other-xml" and _has_layers(head):
         return "openvino"
     if markup is not None:
@@ -188,11 +181,7 @@ def kind(path: str | os.PathLike[str], head: bytes) -> str:
 
 
 def _begins_like_saved_model(head: bytes) -> bool:
-    """Whether a file begins like a TensorFlow SavedModel (saved_model.proto).
-
-    A SavedModel has schema version 1, then a meta graph of at least 128 bytes. An ONNX model has its IR version, then
-    the name of its producer.
-    """
+    """Whether a file begins with schema version 1 and a meta graph of 128 bytes or more (saved_model.proto)."""
     if not head.startswith(b"\x08\x01\x12"):
         return False
     length = next((at for at, byte in enumerate(head[3:13], 1) if byte < 0x80), 0)
@@ -200,19 +189,14 @@ def _begins_like_saved_model(head: bytes) -> bool:
 
 
 def _kind_of_xml(head: bytes) -> str:
-    """The kind of a file with the suffix .xml of which ``_markup`` knows no kind."""
     if _may_be_ir(head) or _has_layers(head):
         return "openvino"
-    return "other-xml" if _text(head).lstrip()[:1] == "<" else "unknown"
+    return "other-xml" if _decoded(head).lstrip()[:1] == "<" else "unknown"
 
 
 def _may_be_ir(head: bytes) -> bool:
-    """Whether an element ``<net>`` may be the root.
-
-    That is so if the first bytes contain ``<net`` without a zero before it. If they do not contain ``<net``, they must
-    begin with a comment, a declaration or a DOCTYPE, be white space, or be a part of ``<net``.
-    """
-    text = _text(head).lower()
+    """Whether the root may be ``<net>``: the first bytes contain it, or end before the root."""
+    text = _decoded(head).lower()
     before, net, _ = text.partition("<net")
     if net:
         return "\0" not in before
@@ -220,18 +204,14 @@ def _may_be_ir(head: bytes) -> bool:
 
 
 def _has_layers(head: bytes) -> bool:
-    """Whether the first bytes contain a layer with an opset, as in an IR. The root element may have any name."""
-    text = _text(head)
+    """Whether the first bytes contain a layer with an opset. The root element may have any name."""
+    text = _decoded(head)
     return "<layer " in text and any(f"version={quote}opset" in text for quote in "\"'")
 
 
-def _markup(head: bytes) -> Kind | None:
-    """The kind of a document that begins with ``<``, by its root element.
-
-    Returns None if the document begins otherwise, if its root element is not in the first bytes, or if the root element
-    has no valid name.
-    """
-    text = _text(head).lstrip()
+def _kind_of_markup(head: bytes) -> Kind | None:
+    """The kind of a document by its root element; None without a root element in the first bytes."""
+    text = _decoded(head).lstrip()
     if not text.startswith("<"):
         return None
     at = 0
@@ -242,7 +222,7 @@ def _markup(head: bytes) -> Kind | None:
                 break
         else:
             if text[at + 1 : at + 2] != "!":
-                return _by_root(text[at + 1 :])
+                return _kind_by_root(text[at + 1 :])
             if text[at + 2 : at + 14].lower() == "doctype html":
                 return "html"
             end = _doctype_end(text, at)
@@ -252,8 +232,8 @@ def _markup(head: bytes) -> Kind | None:
     return None
 
 
-def _by_root(text: str) -> Kind | None:
-    """The kind of a document with a root element whose name begins ``text``; None if the name is not valid."""
+def _kind_by_root(text: str) -> Kind | None:
+    """The kind of a document by the text after the ``<`` of its root; None if there is no valid name."""
     length = next((at for at, character in enumerate(text) if character in " \t\r\n/>"), len(text))
     name = text[:length].lower()
     if name == "net":
@@ -271,8 +251,8 @@ def _doctype_end(text: str, at: int) -> int:
     return end
 
 
-def _text(head: bytes) -> str:
-    """The text of the bytes, in the encoding that the first of them show (UTF-8 by default)."""
+def _decoded(head: bytes) -> str:
+    """The bytes decoded by their byte order mark or their first characters, else as UTF-8."""
     for first, encoding in ((b"\xff\xfe\0\0", "utf-32"), (b"<\0\0\0", "utf-32-le"), (b"\0\0\0<", "utf-32-be")):
         if head.startswith(first):
             return head.decode(encoding, "replace")
@@ -314,14 +294,13 @@ def _non_model_fault(found: str) -> Fault:
 
 
 def _size_text(size: int) -> str:
-    """``102 MB (102,400,123 bytes)``, with three digits; sizes below 1000 bytes as ``999 bytes``."""
+    """``102 MB (102,400,123 bytes)`` or ``999 bytes``."""
     if size < 1000:
         return f"{size} bytes"
     unit = next((unit for unit, name in _UNITS if size >= 0.9995 * unit), 1)
     return f"{size / unit:.3g} {dict(_UNITS)[unit]} ({size:,} bytes)"
 
 
-#: Units of sizes, the largest first.
 _UNITS = ((10**12, "TB"), (10**9, "GB"), (10**6, "MB"), (10**3, "kB"))
 
 

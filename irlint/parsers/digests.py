@@ -1,4 +1,4 @@
-"""Short hashes of the elements of constants, read in pieces from the file that contains them."""
+"""Hashes of the elements of constants."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SHOWN = 8
 
 
 class Digests:
-    """The hashes of constants. A range of bytes of a file is read only once."""
+    """The hashes of constants. Each range of bytes is read once."""
 
     def __init__(self) -> None:
         self._known: dict[object, str | None] = {}
@@ -32,9 +32,8 @@ class Digests:
     ) -> str | None:
         """The hash of the elements of a constant; None if they cannot be read.
 
-        ``model`` is the path of the model, and ``data`` its bytes. Without ``data``, the bytes are read from ``source``
-        or, without that, from ``model``. Constants of the same type and shape have the same hash exactly if they have
-        the same elements.
+        ``model`` is the path of the model. Its bytes are ``data`` or, by default, those of the file ``source`` or
+        ``model``. Constants of one type and shape have equal hashes exactly if they have equal elements.
         """
         if constant.parts:
             found = [self.of(part, model, data, source=source) for part in constant.parts]
@@ -62,7 +61,7 @@ class Digests:
 
     @staticmethod
     def lack(constant: Constant) -> str:
-        """Why the elements of a constant cannot be read, or ""."""
+        """Why the elements of a constant cannot be read, as a text, or ""."""
         if constant.parts:
             return next((why for part in constant.parts if (why := Digests.lack(part))), "")
         stored = constant.stored
@@ -79,7 +78,7 @@ class Digests:
 
     @staticmethod
     def _size(constant: Constant) -> int | None:
-        """The number of bytes of the elements, computed from type and shape if these are known, else as stored."""
+        """The number of bytes by type and shape or, without these, as stored."""
         shape = constant.tensor.shape
         sizes = [dim for dim in shape or () if isinstance(dim, int) and dim >= 0]
         stored = constant.stored.size if constant.stored is not None else None
@@ -89,7 +88,7 @@ class Digests:
 
 
 def _identity(model: str, file: str | None) -> object:
-    """A key that is equal for all paths to one file. If the file is not on disk, the key is the path."""
+    """A key that is equal for all paths to one file on disk."""
     path = model if file is None else os.path.join(os.path.dirname(model), file)
     try:
         status = os.stat(path)
@@ -108,7 +107,7 @@ def _hash(parts: Iterator[bytes]) -> str:
 
 
 def _of_coded(dtype: str | None, start: int, end: int, model: str, data: Buffer | None) -> str | None:
-    """The hash of elements in typed fields; it equals the hash of the same elements in ``raw_data``."""
+    """The hash of elements in typed fields, equal to that of the same elements in ``raw_data``."""
     try:
         parts = pieces(model, None, start, end - start, data)
         if dtype not in BITS:

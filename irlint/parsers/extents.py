@@ -14,7 +14,7 @@ from irlint.parsers.opening import beside, leads_out
 from irlint.parsers.weights import byte_size, contents, pieces
 from irlint.records import replaced
 
-#: The NumPy type in which the numbers, or the bit patterns, of each element type are read.
+#: The NumPy type of the numbers, or of the bit patterns, of each element type.
 _CODES = {
     "float16": "<f2",
     "float32": "<f4",
@@ -36,9 +36,9 @@ _CODES = {
 
 
 def measure(model: Model, data: bytes | None = None) -> None:
-    """Adds an ``Extent`` to each large constant of a model, in place; ``data`` are the bytes of the model, if known.
+    """Adds an ``Extent`` to each large constant of a model that can be read, in place.
 
-    Constants that cannot be read, or that are outside of the model's folder, stay as they are.
+    ``data`` are the bytes of the model, if the caller has them. Constants outside of the model's folder are not read.
     """
     for graph in graphs(model):
         _measure_constants(graph, model, data)
@@ -75,7 +75,6 @@ def _measured(constant: Constant, model: Model, data: bytes | None) -> Constant:
 
 
 def _extent(dtype: str, pieces: Iterator[bytes]) -> Extent:
-    """The extent of all numbers in the pieces."""
     least: float | None = None
     most: float | None = None
     has_zero, nans, infinities, rest = False, 0, 0, b""
@@ -93,7 +92,7 @@ def _extent(dtype: str, pieces: Iterator[bytes]) -> Extent:
 
 
 def _ends(numbers: Any) -> tuple[Any, Any, int, int]:
-    """The least and the greatest finite number, both None if there is none, and the counts of NaN and infinity."""
+    """(least finite number or None, greatest finite number or None, count of NaN, count of infinities)."""
     import numpy
 
     low, high = numbers.min().item(), numbers.max().item()
@@ -108,7 +107,7 @@ def _ends(numbers: Any) -> tuple[Any, Any, int, int]:
 
 
 def _numbers(dtype: str, data: bytes) -> tuple[Any, bytes]:
-    """The numbers in the bytes, and the remaining bytes after the last complete number."""
+    """(numbers, bytes after the last complete number)."""
     import numpy
 
     code = numpy.dtype(_CODES[dtype])
@@ -116,7 +115,7 @@ def _numbers(dtype: str, data: bytes) -> tuple[Any, bytes]:
     read = numpy.frombuffer(data, code, count)
     rest = data[count * code.itemsize :]
     if dtype == "float16":
-        # NumPy compares float16 numbers one by one, but float32 numbers many at a time, and converts them as fast.
+        # NumPy compares float32 numbers many times as fast.
         return read.astype("<f4"), rest
     if dtype == "bfloat16":
         return (read.astype("<u4") << 16).view("<f4"), rest

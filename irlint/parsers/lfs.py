@@ -1,4 +1,4 @@
-"""Git LFS pointers, and the files that they represent in the LFS store of a repository."""
+"""Git LFS pointers, and their files in the LFS store of a repository."""
 
 from __future__ import annotations
 
@@ -7,15 +7,17 @@ import os
 from irlint.parsers.weights import is_lfs_pointer
 from irlint.records import record
 
-#: Pointers have fewer bytes than this.
+#: A pointer has fewer bytes than this.
 LONGEST = 1024
 
 
 @record
 class Pointer:
-    """A pointer: the SHA-256 of the file that it represents, and its size in bytes."""
+    """A pointer to a file."""
 
+    #: The SHA-256 of the file.
     oid: str
+    #: In bytes.
     size: int
 
 
@@ -35,12 +37,9 @@ def pointer_in(head: bytes) -> Pointer | None:
 
 
 def stored(pointer: Pointer, *folders: str) -> str | None:
-    """The path of the file that a pointer represents, in the first LFS store that has a file of its hash and size.
-
-    The LFS stores of the repositories around ``folders`` are searched in this order. Returns None if none has it.
-    """
+    """The path of a pointer's file in the LFS stores of the repositories around ``folders``, or None."""
     for folder in folders:
-        repository = _repository(os.path.abspath(folder))
+        repository = _git_folder(os.path.abspath(folder))
         if repository is None:
             continue
         path = os.path.join(repository, "lfs", "objects", pointer.oid[:2], pointer.oid[2:4], pointer.oid)
@@ -49,22 +48,21 @@ def stored(pointer: Pointer, *folders: str) -> str | None:
     return None
 
 
-def _repository(folder: str) -> str | None:
-    """The ``.git`` folder of the repository around a folder; in a linked work tree, the ``.git`` folder of the main
-    work tree. None if there is no repository."""
+def _git_folder(folder: str) -> str | None:
+    """The Git folder of the repository around a folder, or None."""
     while True:
         entry = os.path.join(folder, ".git")
         if os.path.isdir(entry):
             return entry
         if os.path.isfile(entry):
-            return _shared(entry)
+            return _linked_git_folder(entry)
         folder, below = os.path.dirname(folder), folder
         if folder == below:
             return None
 
 
-def _shared(entry: str) -> str | None:
-    """The ``.git`` folder to which the file ``.git`` of a work tree or a submodule leads; None for any other file."""
+def _linked_git_folder(entry: str) -> str | None:
+    """The Git folder that the file ``.git`` of a work tree or a submodule names; None for any other file."""
     line = _first_line(entry)
     if not line.startswith("gitdir: "):
         return None

@@ -1,4 +1,4 @@
-"""Opens files. Only regular files are read: a pipe could block forever, and a device may have no end."""
+"""Opens regular files and URLs; pipes and devices are refused."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Iterable
 
 from irlint.lazy_typing import Any, BinaryIO
 
-#: The largest number of bytes of each kind of file; a longer file is refused.
+#: The largest number of bytes of each kind of file.
 MOST = {"document": 1 << 31, "standard input": 1 << 30, "configuration": 1 << 24, "baseline": 1 << 28}
 
 #: No text has this many zero bytes in a row, in any encoding.
@@ -18,7 +18,7 @@ ZEROS = bytes(64)
 #: The ``Trace`` that records each opened file, or None.
 trace: Any = None
 
-#: Errors about this process or machine, which has no file handle left, rather than about a file.
+#: The codes of errors for a lack of file handles.
 NO_HANDLES = (errno.EMFILE, errno.ENFILE)
 
 
@@ -26,7 +26,7 @@ class NotListed(OSError):
     """A server does not list its folders."""
 
 
-#: The last error of ``opened`` that is in NO_HANDLES: callers may mistake it for an error of a file beside the model.
+#: The last error of ``opened`` with a code in NO_HANDLES.
 exhausted: OSError | None = None
 
 
@@ -37,9 +37,9 @@ def is_url(path: str | os.PathLike[str]) -> bool:
 
 
 def opened(path: str | os.PathLike[str], *, advice: str = "") -> BinaryIO:
-    """The regular file at a path, opened without a buffer, or the remote file at a URL, which is read in parts.
+    """The file at a path or URL, opened without a buffer.
 
-    Raises OSError if the file cannot be opened. If the path is a pipe or a device, the error includes ``advice``.
+    Raises OSError if it cannot be opened, or is not a regular file; in that case, the message includes ``advice``.
     """
     if is_url(path):
         from irlint.parsers.remote import session
@@ -61,18 +61,17 @@ def opened(path: str | os.PathLike[str], *, advice: str = "") -> BinaryIO:
     return file if trace is None else trace.opened(file, path)  # type: ignore[no-any-return]
 
 
-def whole(path: str | os.PathLike[str], what: str) -> bytes:
-    """All bytes of a regular file, but of a document only those that ``without_zeros`` returns.
+def file_bytes(path: str | os.PathLike[str], what: str) -> bytes:
+    """All bytes of a file, except that a document ends where ``without_zeros`` cuts it.
 
-    ``what`` is the kind of the file, a key of MOST. Raises OSError if the file cannot be read or is longer than MOST
-    allows.
+    ``what`` is a key of MOST. Raises OSError if the file cannot be read or is longer than MOST allows.
     """
     with opened(path) as file:
-        return whole_of(file, path, what)
+        return open_file_bytes(file, path, what)
 
 
-def whole_of(file: BinaryIO, path: str | os.PathLike[str], what: str) -> bytes:
-    """As ``whole``, for an open file."""
+def open_file_bytes(file: BinaryIO, path: str | os.PathLike[str], what: str) -> bytes:
+    """``file_bytes`` for an open file."""
     data = file.read() if size(file) <= MOST[what] else None
     if data is None or len(data) > MOST[what]:
         raise OSError(errno.EFBIG, f"it has more than the {MOST[what]:,} bytes that irlint reads", os.fspath(path))
@@ -80,7 +79,7 @@ def whole_of(file: BinaryIO, path: str | os.PathLike[str], what: str) -> bytes:
 
 
 def without_zeros(data: bytes) -> bytes:
-    """A text up to the first long run of zero bytes, where OpenVINO stops reading; some of these bytes are kept."""
+    """A document up to the first long run of zero bytes, where OpenVINO stops reading; a few zero bytes stay."""
     at = data.find(ZEROS)
     return data if at < 0 else data[: at // 4 * 4 + 8]
 
@@ -97,39 +96,34 @@ def beside(path: str, name: str) -> str:
 
 
 def _refuse_special_file(status: os.stat_result, path: str | os.PathLike[str], advice: str) -> None:
-    """Raises OSError for a pipe, a socket or a device."""
     if not stat.S_ISREG(status.st_mode) and not stat.S_ISDIR(status.st_mode):
         raise OSError(errno.EINVAL, f"it is not a regular file{advice}", os.fspath(path))
 
 
 def _unblocked(path: str, flags: int) -> int:
-    """Opens a file without blocking, in case a pipe has replaced it since ``_refuse_special_file``."""
+    """Opens a file without blocking: a pipe may have replaced it."""
     return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
 def shrunk(file: BinaryIO) -> OSError:
-    """The error for a file that became shorter while it was read."""
+    """An error for a file that became shorter while it was read."""
     return OSError(errno.EIO, "it was truncated while irlint read it", file.name)
 
 
 def within(path: str, folders: Iterable[str]) -> bool:
-    """Whether an absolute path is one of the folders, or inside one of them."""
+    """Whether an absolute path is one of the folders or inside one."""
     return any(path == folder or path.startswith(os.path.join(folder, "")) for folder in folders)
 
 
 def lies_elsewhere(path: str) -> bool:
-    """Whether a path is a link to a file in another folder.
-
-    Reports do not show the content of such a file, which may be private.
-    """
+    """Whether a path is a link to a file in another folder, whose content reports must not show."""
     return os.path.islink(path) and os.path.dirname(os.path.realpath(path)) != os.path.realpath(os.path.dirname(path))
 
 
 def leads_out(location: str, path: str | os.PathLike[str]) -> bool:
-    """Whether ``location`` is a link to a file that is not directly in the model's folder.
+    """Whether ``location`` is a link to a file outside of the model's folder.
 
-    If the model at ``path`` is itself a link, the folder of its target counts as well. Reports do not show the content
-    of files outside of these folders.
+    If the model at ``path`` is a link, the folder of its target also counts.
     """
     if not os.path.islink(location):
         return False

@@ -1,4 +1,4 @@
-"""Records what a check reads from files, so that a later run can see whether it would read the same."""
+"""Records what a check reads from files. A later run compares the files with the record."""
 
 from __future__ import annotations
 
@@ -9,33 +9,33 @@ from irlint.lazy_typing import Any, BinaryIO
 from irlint.parsers import opening
 from irlint.records import record
 
-#: At most this many bytes are read at once when a file is compared with an earlier run.
+#: At most this many bytes are compared at once.
 PIECE = 1 << 22
 
 
 @record
 class Read:
-    """A file that was opened: its size, the parts (start, end) that were read, in order, and a hash of their bytes."""
+    """A file that was opened."""
 
     path: str
     size: int
+    #: (start, end) of each part that was read, in order.
     parts: tuple[tuple[int, int], ...]
+    #: A hash of the bytes of the parts.
     digest: bytes
 
 
 @record
 class Beside:
-    """A data file of a model, and what ``facts_beside`` of the parser states about the file.
-
-    The facts are its size, the reason why it cannot be read or None, and a fact that depends on the format.
-    """
+    """A data file of a model."""
 
     name: str
+    #: The result of ``facts_beside`` of the parser.
     facts: tuple[Any, ...]
 
 
 class Trace:
-    """Records, within a ``with`` block, the reads of files and the facts about files beside a model."""
+    """Records the reads of files, and the facts about files beside a model, within a ``with`` block."""
 
     def __init__(self) -> None:
         self.files: list[_RecordedFile] = []
@@ -64,8 +64,6 @@ class Trace:
 
 
 class _RecordedFile:
-    """An open file of which each read is recorded; ``opened_size`` is its size when it was opened."""
-
     def __init__(self, file: BinaryIO, path: str) -> None:
         self.file = file
         self.name = path
@@ -104,7 +102,7 @@ class _RecordedFile:
 
 
 def is_same(read: Read) -> bool:
-    """Whether a file still has the recorded size, and the recorded bytes in the parts that were read."""
+    """Whether a file still has the recorded size and bytes."""
     found = _hash()
     try:
         with opening.opened(read.path) as file:

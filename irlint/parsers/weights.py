@@ -1,4 +1,4 @@
-"""Decodes the elements of tensors from little-endian bytes, and reads parts of large files."""
+"""Decodes elements of tensors, and reads parts of large files."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     Buffer = bytes | mmap
 
-#: At most this many bytes of a large constant are read at once.
+#: The largest number of bytes that ``pieces`` reads at once.
 PIECE = 1 << 22
 
 _LFS_POINTER = b"version https://git-lfs.github.com/spec/v1"
@@ -37,7 +37,7 @@ _LETTERS = {
     "float64": "d",
 }
 
-#: Small floats: the bits of the exponent, the bits of the mantissa, the bias, and the codes that are no finite numbers.
+#: (bits of the exponent, bits of the mantissa, bias, codes that are not finite numbers).
 _SMALL_FLOATS = {
     "float8_e4m3fn": (4, 3, 7, "one nan"),
     "float8_e4m3fnuz": (4, 3, 8, "negative zero is nan"),
@@ -48,18 +48,15 @@ _SMALL_FLOATS = {
 
 
 def byte_size(dtype: str | None, count: int) -> int | None:
-    """The size of ``count`` elements in bytes; elements of fewer than 8 bits are packed.
-
-    Returns None for strings, unknown types and a negative count.
-    """
+    """The size of ``count`` packed elements in bytes; None for strings, unknown types and a negative count."""
     bits = BITS.get(dtype or "")
     return None if bits is None or count < 0 else -(-count * bits // 8)
 
 
 def contents(dtype: str | None, count: int, data: bytes) -> Contents | None:
-    """The first ``count`` elements of little-endian ``data``; packed elements start at the lowest bits of each byte.
+    """The first ``count`` elements of little-endian ``data``, packed from the lowest bits of each byte.
 
-    Returns None if ``data`` is too short, or for a type that is not decoded: strings, complex and unknown types.
+    Returns None if ``data`` is too short, and for strings, complex and unknown types.
     """
     size = byte_size(dtype, count)
     if dtype is None or size is None or len(data) < size:
@@ -82,9 +79,9 @@ def contents(dtype: str | None, count: int, data: bytes) -> Contents | None:
 
 
 class Weights(Tensor):
-    """A constant of floating-point numbers, decoded from the bytes ``raw`` when ``value`` is first read.
+    """A constant of floating-point numbers whose ``value`` is decoded from ``raw`` on the first access.
 
-    Constants with the same element type and shape share the object ``form``.
+    Constants of one element type and shape have the same object ``form``.
     """
 
     __slots__ = ("_finite", "contents", "form", "raw")
@@ -97,7 +94,7 @@ class Weights(Tensor):
 
     @property
     def value(self) -> Contents | None:  # type: ignore[override]
-        """The decoded elements."""
+        """The elements."""
         if self.contents is None:
             self.contents = contents(self.dtype, len(self.raw) * 8 // BITS[self.dtype or ""], self.raw)
         return self.contents
@@ -112,22 +109,21 @@ class Weights(Tensor):
         return self._finite
 
 
-#: The size of a number in bytes, and the highest bytes that a number may have if it is not finite, or so large that it
-#: soon overflows.
+#: (size of a number in bytes, highest bytes of infinity, NaN and numbers so large that they soon overflow).
 _HIGHEST = {"float16": (2, bytes((*range(0x5C, 0x80), *range(0xDC, 0x100))))}
 _HIGHEST |= {"bfloat16": (2, b"\x7f\xff"), "float32": (4, b"\x7e\x7f\xfe\xff"), "float64": (8, b"\x7f\xff")}
 
 #: The element types of ``Weights``.
-WEIGHED = frozenset(_HIGHEST)
+WEIGHTS_TYPES = frozenset(_HIGHEST)
 
 
 def is_lfs_pointer(head: bytes) -> bool:
-    """Whether a file that begins with ``head`` is a Git LFS pointer instead of the file itself."""
+    """Whether a file that begins with ``head`` is a Git LFS pointer."""
     return bytes(head[: len(_LFS_POINTER)]) == _LFS_POINTER
 
 
 def other_kind(head: bytes) -> str:
-    """What a file that begins with ``head`` is instead of a weights file, as a text; "" if it may be a weights file."""
+    """The kind of a file that begins with ``head``, as a text; "" if it may be a weights file."""
     if is_lfs_pointer(head):
         return "a Git LFS pointer, not the weights"
     text = bytes(head).lstrip()[:14].lower()
@@ -137,9 +133,9 @@ def other_kind(head: bytes) -> str:
 
 
 def strings_fault(size: int, bytes_at: Callable[[int, int], bytes], count: int) -> str:
-    """The fault in the number or the positions of the strings of an IR constant, as the end of a sentence; or "".
+    """The fault in the count or positions of strings in an IR constant as the end of a sentence, or "".
 
-    The constant has ``size`` bytes, which ``bytes_at(offset, size)`` reads, and its shape has ``count`` elements.
+    ``bytes_at(offset, size)`` reads the ``size`` bytes of the constant. Its shape has ``count`` elements.
     """
     if size < 4:
         return f"but {size} bytes are too few for their number"
@@ -168,17 +164,16 @@ def strings_fault(size: int, bytes_at: Callable[[int, int], bytes], count: int) 
 
 
 def slice_of(path: str | os.PathLike[str], offset: int, size: int) -> bytes:
-    """``size`` bytes from ``offset`` in a file, fewer if the file ends before; raises OSError."""
+    """At most ``size`` bytes from ``offset`` in a file; raises OSError."""
     with opened(path) as file:
         file.seek(offset)
         return file.read(size)
 
 
 def pieces(model: str, file: str | None, offset: int, size: int, data: Buffer | None = None) -> Iterator[bytes]:
-    """``size`` bytes from ``offset`` in a file beside a model, or in the model if ``file`` is None, in pieces.
+    """At most ``size`` bytes from ``offset`` in a file beside a model, or in the model if ``file`` is None.
 
-    ``data`` are the bytes of the model, if the caller has them. The pieces have fewer bytes if the file ends before.
-    Raises OSError.
+    ``data`` are the bytes of the model, if the caller has them. Raises OSError.
     """
     if file is None and data is not None:
         for at in range(0, size, PIECE):
@@ -193,14 +188,13 @@ def pieces(model: str, file: str | None, offset: int, size: int, data: Buffer | 
 
 
 def _codes(data: bytes, bits: int, count: int) -> Iterable[int]:
-    """The first ``count`` groups of ``bits`` bits, a divisor of 8; the lowest bits of a byte come first."""
+    """The first ``count`` groups of ``bits`` bits; the lowest bits of a byte come first."""
     per_byte = 8 // bits
     mask = (1 << bits) - 1
     return (data[index // per_byte] >> index % per_byte * bits & mask for index in range(count))
 
 
 def _small_float(dtype: str, code: int) -> float:
-    """The number of a type in _SMALL_FLOATS with the bit pattern ``code``."""
     exponent_bits, mantissa_bits, bias, special = _SMALL_FLOATS[dtype]
     sign = -1.0 if code >> (exponent_bits + mantissa_bits) else 1.0
     exponent = code >> mantissa_bits & (1 << exponent_bits) - 1

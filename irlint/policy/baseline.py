@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 
 from irlint.findings.report import CheckedFile, Report, Silenced, with_roots
 from irlint.lazy_typing import Any
-from irlint.parsers.opening import whole
+from irlint.parsers.opening import file_bytes
 from irlint.policy.globs import relative
 from irlint.policy.suppressions import ALWAYS
 from irlint.records import record, replaced
@@ -39,7 +39,7 @@ def read(file: str) -> dict[str, dict[str, frozenset[str]]]:
     """
     import json
 
-    data = whole(file, "baseline")
+    data = file_bytes(file, "baseline")
     try:
         document = json.loads(data)
     except RecursionError:

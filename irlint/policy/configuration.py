@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 
 from irlint.lazy_typing import TYPE_CHECKING, Any
-from irlint.parsers.opening import whole
+from irlint.parsers.opening import file_bytes
 from irlint.policy.complaints import ConfigError, complaint
 from irlint.policy.configuration_files import NAMES
 from irlint.records import NOTHING, record
@@ -85,7 +85,7 @@ def loaded(file: str) -> Config | None:
 
     Raises ConfigError if the configuration is invalid, and OSError if the file cannot be opened.
     """
-    data = whole(file, "configuration")
+    data = file_bytes(file, "configuration")
     try:
         text = data.decode("utf-8-sig").replace("\r\n", "\n")
     except UnicodeDecodeError as error:
@@ -110,7 +110,7 @@ def line_of(file: str, key: str, index: int) -> int:
     """The line, counted from 1, of entry ``index`` of the list ``key`` in a valid configuration file."""
     from irlint.policy.toml_places import Places
 
-    text = whole(file, "configuration").decode("utf-8-sig").replace("\r\n", "\n")
+    text = file_bytes(file, "configuration").decode("utf-8-sig").replace("\r\n", "\n")
     prefix = ("tool", "irlint") if os.path.basename(file) == NAMES[-1] else ()
     start, _ = Places(text).span((*prefix, key, index), key=False)
     return text.count("\n", 0, start) + 1

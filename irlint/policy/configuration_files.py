@@ -6,7 +6,7 @@ import errno
 import os
 from collections.abc import Iterator
 
-from irlint.parsers.opening import whole
+from irlint.parsers.opening import file_bytes
 
 #: The names of configuration files. If a folder has several of these files, the first name counts.
 NAMES = ("irlint.toml", ".irlint.toml", "pyproject.toml")
@@ -36,7 +36,7 @@ def _may_have_table(file: str) -> bool:
     A file that is too large or no regular file may have one; another file that cannot be read has none.
     """
     try:
-        data = whole(file, "configuration")
+        data = file_bytes(file, "configuration")
     except OSError as error:
         return error.errno in (errno.EFBIG, errno.EINVAL)
     if b"irlint" not in data:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 
-from irlint.parsers.opening import whole
+from irlint.parsers.opening import file_bytes
 from irlint.policy.globs import closed, ends, relative
 from irlint.records import record
 
@@ -125,7 +125,7 @@ class GitIgnores:
 def _patterns(file: str) -> Iterator[Pattern]:
     """The patterns of a file; nothing if the file cannot be read."""
     try:
-        lines = whole(file, "configuration").decode("utf-8-sig", "surrogateescape").split("\n")
+        lines = file_bytes(file, "configuration").decode("utf-8-sig", "surrogateescape").split("\n")
     except OSError:
         return
     shown = relative(file, "")

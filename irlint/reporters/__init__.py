@@ -1,1 +1,1 @@
-"""The forms of a report (text, JSON, SARIF and others). Each module renders a report as text."""
+"""The forms of a report, such as text, JSON and SARIF."""

@@ -1,4 +1,4 @@
-"""Colors and width of terminal output: the codes of each role, whether to use color, and how long a line may be."""
+"""Colors and width of terminal output."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ import os
 
 from irlint.lazy_typing import Protocol
 
-#: The "select graphic rendition" codes by role. A role is a kind of text in a report; ``error``, ``warning`` and
-#: ``note`` also color the marks at fault in a finding of this severity.
+#: The "select graphic rendition" codes by role, a kind of text in a report.
 ROLES = {
     "error": "1;31",
     "warning": "1;33",
@@ -21,24 +20,23 @@ ROLES = {
     "dim": "2",
 }
 
-#: The code that resets the color.
 RESET = "0"
 
-#: The number of columns in a pipe or a file, and the least and the most for sentences on a terminal.
+#: The width of a pipe or file, the least width of a terminal, and the greatest width of sentences.
 PIPE_WIDTH = 100
 NARROWEST = 60
 WIDEST = 120
 
 
 class Stream(Protocol):
-    """The part of a text stream that decides on color and width."""
-
     def isatty(self) -> bool: ...
 
 
 def colored(option: str, stream: Stream | None) -> bool:
-    """Whether to use color. It depends, in this order, on ``--color``, NO_COLOR, FORCE_COLOR or CLICOLOR_FORCE,
-    TERM=dumb, and whether the stream is a terminal. Makes the Windows console interpret colors."""
+    """Whether to use color; makes the Windows console interpret colors.
+
+    The first of these decides: ``--color``, NO_COLOR, FORCE_COLOR or CLICOLOR_FORCE, TERM, the stream.
+    """
     if not _wanted(option, stream):
         return False
     if not is_terminal(stream):
@@ -59,7 +57,7 @@ def _wanted(option: str, stream: Stream | None) -> bool:
 
 
 def is_terminal(stream: Stream | None) -> bool:
-    """Whether a stream exists, is open, and is a terminal."""
+    """Whether a stream is an open terminal."""
     try:
         return stream is not None and stream.isatty()
     except ValueError:
@@ -67,12 +65,12 @@ def is_terminal(stream: Stream | None) -> bool:
 
 
 def width(stream: Stream | None) -> int:
-    """The number of columns for sentences on ``stream``."""
+    """The number of columns for sentences."""
     return min(WIDEST, terminal_width(stream) or PIPE_WIDTH)
 
 
 def terminal_width(stream: Stream | None) -> int | None:
-    """The number of columns of a terminal; None if the stream is not one."""
+    """The number of columns of a terminal; None for other streams."""
     if not is_terminal(stream):
         return None
     import shutil
@@ -81,7 +79,7 @@ def terminal_width(stream: Stream | None) -> int | None:
 
 
 def painted(text: str, role: str, color: bool) -> str:
-    """The text in the color of its role; unchanged without ``color`` or ``role``, or if it is empty."""
+    """The text in the color of its role; unchanged without ``color`` or ``role``."""
     if not color or not role or not text:
         return text
     return f"\x1b[{ROLES[role]}m{text}\x1b[{RESET}m"

@@ -1,4 +1,4 @@
-"""The shapes that each broadcast rule gives, as text."""
+"""The results of broadcast rules, as text."""
 
 from __future__ import annotations
 
@@ -14,8 +14,7 @@ REMARK = "cannot be broadcast"
 
 
 def rendered(found: dict[str, Any], encoding: str = "utf-8", columns: int = PIPE_WIDTH, color: bool = False) -> str:
-    """The rules, grouped by their answer; each group is above one table of the shapes and the result. Characters that
-    ``encoding`` lacks are escaped."""
+    """The rules in groups of equal results; characters that ``encoding`` lacks are escaped."""
     groups: dict[str, list[dict[str, Any]]] = {}
     for each in found["rules"]:
         groups.setdefault(str([each[key] for key in ("holds", "shape", "requires", "message", "offsets")]), []).append(
@@ -26,7 +25,6 @@ def rendered(found: dict[str, Any], encoding: str = "utf-8", columns: int = PIPE
 
 
 def _block(rules: list[dict[str, Any]], shapes: list[Any], columns: int, color: bool) -> str:
-    """The rules with one answer: their names and sentences, then the table and the notes."""
     canvas = Canvas(columns, color, gutter=0, severity="error")
     wide = max(len(each["rule"]) for each in rules)
     for each in rules:
@@ -62,7 +60,6 @@ def _dims(shape: list[Any] | None) -> tuple[str, ...] | None:
 
 
 def _notes(answer: dict[str, Any]) -> list[tuple[str, str]]:
-    """The texts below a table, each with its beginning: the reason of a refusal and the help, or the conditions."""
     if answer["holds"] is None:
         return [("not asked: ", answer["message"])]
     if not answer["holds"]:

@@ -1,4 +1,4 @@
-"""The page of a text report: lines with a gutter to the left (numbers, then a bar), and wrapped sentences."""
+"""The page of a text report: lines after a gutter and a bar, and wrapped sentences."""
 
 from __future__ import annotations
 
@@ -7,34 +7,33 @@ from functools import lru_cache
 
 from irlint.reporters import ansi
 
-#: A private-use character in place of a space at which a line must not break.
+#: A space at which a line must not break: a control character, which `safe` escapes in texts.
 GLUE = "\x1f"
 
-#: A text of up to this many characters in backticks or brackets is not broken.
+#: The longest text in backticks or brackets that is not broken, in characters.
 TOGETHER = 40
 
-#: If the last line has at most this many columns, the clause that it ends begins the line.
+#: A last line of at most this many columns begins with the clause that it ends.
 ORPHAN = 12
 
 #: Characters after which a word longer than a line may be broken.
 BREAKS = frozenset("/.,:;_-+=)]")
 
-#: The limit of a line on which nothing is cut. Text beyond this many columns is omitted, because nobody reads it.
+#: The number of columns of a line that is not fitted to the page.
 UNBOUNDED = 2000
 
-#: The range of Hangul letters that share the column of the letter before them.
+#: The first and last of the Hangul letters without a column of their own.
 MIDDLE_JAMO = ("\u1160", "\u11ff")
 
-#: A text with the role that gives its color.
+#: (text, role that gives its color).
 Run = tuple[str, str]
 
 
 class Canvas:
-    """A page with ``columns`` columns. ``gutter`` is the width before the bar, and ``intact`` is a text that is never
-    broken, such as the path of the file.
+    """A page of text. ``gutter`` is the width before the bar; ``intact`` is a text that is never broken.
 
-    On an ``uncut`` page only sentences are wrapped; other lines may be longer than the page. Unmarked entries of long
-    lists are omitted, unless the page is also ``complete``.
+    On an ``uncut`` page, only sentences are wrapped, and other lines may be longer than the page. A ``complete`` page
+    has all entries of long lists.
     """
 
     __slots__ = ("color", "columns", "complete", "gutter", "intact", "lines", "severity", "uncut")
@@ -74,7 +73,7 @@ class Canvas:
 
     @property
     def ample(self) -> int:
-        """The columns to the right of the bar for lines in which only unmarked entries of long lists are omitted."""
+        """The columns to the right of the bar for lines that only lose unmarked entries of long lists."""
         return UNBOUNDED if self.complete else self.columns - self.gutter - 3
 
     def painted(self, text: str, role: str) -> str:
@@ -88,7 +87,7 @@ class Canvas:
         self.lines += [" " * 6 + self.painted(line, "head") for line in more]
 
     def at(self, place: str, what: str) -> None:
-        """``--> m.xml:418:3   layer 31``; a text that does not fit is in the next line."""
+        """``--> m.xml:418:3   layer 31``, in two lines if necessary."""
         arrow = " " * self.gutter + self.painted("-->", "gutter")
         if not what or self.fits(place, what):
             self.lines.append(f"{arrow} {place}" + f"   {what}" * bool(what))
@@ -98,15 +97,15 @@ class Canvas:
         self.lines += [" " * indent + line for line in wrapped(what, self.columns - indent, intact=self.intact)]
 
     def fits(self, place: str, what: str) -> bool:
-        """Whether a place and the text behind it fit into one line."""
+        """Whether a place and the text after it fit into one line."""
         return self.gutter + 4 + display(place) + 3 + display(what) <= self.columns
 
     def alone(self, text: str) -> None:
-        """A text in a line of its own below the place, not broken."""
+        """A text in one line below the place."""
         self.lines.append(" " * (self.gutter + 4) + text)
 
     def legend(self, texts: Iterable[str]) -> None:
-        """The meaning of abbreviations, below the place."""
+        """The meanings of abbreviations, below the place."""
         indent = self.gutter + 4
         self.lines += [" " * indent + line for line in wrapped(", ".join(texts), self.columns - indent)]
 
@@ -140,17 +139,16 @@ class Canvas:
 
 
 def wrapped(text: str, room: int, later: int | None = None, intact: str = "") -> list[str]:
-    """The text in lines of at most ``room`` columns; ``later`` is the limit for all lines after the first.
+    """The text in lines of at most ``room`` columns, or ``later`` columns after the first line.
 
-    Short parts in backticks or brackets are kept together. A word is broken only if it is longer than a line, and never
-    if it contains ``intact``.
+    Short parts in backticks or brackets, and words with ``intact``, are not broken.
     """
     later = room if later is None else later
     if len(text) <= room and display(text) <= room:
         return [text]
     lines: list[str] = []
     line = ""
-    words = _held_together(text).split(" ")[::-1]
+    words = _with_unbroken_parts(text).split(" ")[::-1]
     while words:
         word = words.pop()
         space = later if lines else room
@@ -174,8 +172,7 @@ def wrapped(text: str, room: int, later: int | None = None, intact: str = "") ->
 
 
 def _without_orphan(lines: list[str], room: int) -> list[str]:
-    """The lines. If the last line has only a word or two, the words after the last colon in the line before move into
-    it."""
+    """The lines; a short last line begins after the last colon of the line before."""
     if len(lines) < 2 or display(lines[-1]) > ORPHAN:
         return lines
     head, colon, clause = lines[-2].rpartition(": ")
@@ -186,27 +183,26 @@ def _without_orphan(lines: list[str], room: int) -> list[str]:
 
 
 def _beginning(word: str, room: int) -> str:
-    """The beginning of a word that fits. It ends after a separator if one is in its second half."""
+    """The beginning of a word that fits, up to a separator in its second half."""
     taken = fitting(word, room)
     ends = [index + 1 for index, character in enumerate(taken) if character in BREAKS]
     at = max(ends, default=0)
     return taken[:at] if at > len(taken) // 2 else taken
 
 
-def _held_together(text: str) -> str:
-    """The text with its short parts in backticks or brackets as single words."""
+def _with_unbroken_parts(text: str) -> str:
+    """The text with GLUE in its short parts in backticks or brackets."""
     parts = text.split("`")
     quoted = range(1, len(parts) - 1, 2)
     for index, part in enumerate(parts):
         if index not in quoted:
-            parts[index] = _with_whole_lists(part)
+            parts[index] = _with_unbroken_brackets(part)
         elif len(part) <= TOGETHER:
             parts[index] = part.replace(" ", GLUE)
     return "`".join(parts)
 
 
-def _with_whole_lists(text: str) -> str:
-    """The text with its short parts in brackets as single words."""
+def _with_unbroken_brackets(text: str) -> str:
     opened: list[int] = []
     letters = list(text)
     for index, letter in enumerate(letters):
@@ -231,7 +227,7 @@ def fitting(text: str, room: int) -> str:
 
 
 def cut(text: str, room: int) -> str:
-    """The text; if it needs more than ``room`` columns, its middle is replaced by ``...``."""
+    """The text with ``...`` in place of its middle if it needs more than ``room`` columns."""
     if display(text) <= room:
         return text
     kept = max(2, room - 3)
@@ -239,7 +235,7 @@ def cut(text: str, room: int) -> str:
 
 
 def ending(text: str, room: int) -> str:
-    """The end of a text that fits into ``room`` columns. It does not begin with a combining mark."""
+    """The end of a text that fits into ``room`` columns, without a leading combining mark."""
     tail = fitting(text[::-1], room)[::-1]
     while tail and display(tail[0]) == 0:
         tail = tail[1:]

@@ -1,4 +1,4 @@
-"""Settings of the Windows console: colors by escape sequences, and new processes that ignore Ctrl-C."""
+"""Settings of the Windows console."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ ESCAPES = 0x0004
 
 
 def enable_escapes(stream: Any) -> bool:
-    """Makes the Windows console interpret the escape sequences for colors. Returns whether the terminal interprets
-    them: consoles of old versions of Windows do not, other terminals do."""
+    """Makes the Windows console interpret escape sequences; returns False for consoles that cannot."""
     if not WINDOWS:
         return True
     import ctypes
@@ -32,7 +31,7 @@ def enable_escapes(stream: Any) -> bool:
 
 
 class Uninterrupted:
-    """A block in which new processes ignore Ctrl-C from the start; on Windows they inherit this state."""
+    """A block in which new processes ignore Ctrl-C, on Windows."""
 
     def __enter__(self) -> None:
         self._ignore(True)

@@ -1,4 +1,4 @@
-"""The contract of a model (which inputs it accepts, and which outputs it returns) as text."""
+"""The contract of a model, as text."""
 
 from __future__ import annotations
 
@@ -6,13 +6,12 @@ from irlint.lazy_typing import Any
 from irlint.reporters.canvas import display
 from irlint.reporters.plain import headed, safe, spelled
 
-#: The first column has at most this many columns.
+#: The largest width of the first column.
 WIDEST = 44
 
 
 def rendered(contract: dict[str, Any], encoding: str = "utf-8") -> str:
-    """The inputs, the conditions with their reasons, and the outputs. Characters that ``encoding`` lacks are
-    escaped."""
+    """The inputs, conditions and outputs; characters that ``encoding`` lacks are escaped."""
     parts = [f"{headed(contract)}\n"]
     parts.append(f"takes\n{_values(contract['inputs'])}")
     always = [each for each in contract["requires"] if "when" not in each]
@@ -50,7 +49,7 @@ def _rows(rows: list[tuple[str, str]]) -> str:
 
 
 def _notes(contract: dict[str, Any]) -> list[str]:
-    """The meaning of symbols that no input has by itself, and the number of conditions that depend on data."""
+    """Notes on symbols that are not sizes of inputs, and on undecided conditions."""
     notes = []
     mentioned = " ".join(
         str(each) for part in ("inputs", "outputs") for entry in contract[part] for each in entry["shape"] or ()

@@ -1,4 +1,4 @@
-"""The differences of two models, as text, and as Markdown for a pull request."""
+"""The differences of two models, as text and as Markdown."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from irlint.findings.wording import counted
 from irlint.lazy_typing import Any
 from irlint.reporters.plain import safe, spelled
 
-#: At most this many changes of a kind are shown, unless they are breaking.
+#: The largest number of shown changes of a kind that are not breaking.
 SHOWN = 12
 
-#: The headings, each with the beginnings of the kinds of changes below it.
+#: (heading, beginnings of the kinds of changes below it).
 SECTIONS = (
     ("inputs and outputs", ("input", "output", "type", "contract")),
     ("opsets and operators", ("opset", "operator")),
@@ -26,7 +26,7 @@ Changes = Sequence[dict[str, Any]]
 
 
 def rendered(diff: dict[str, Any], encoding: str = "utf-8") -> str:
-    """The verdict, the breaking changes, and the others by subject. Characters that ``encoding`` lacks are escaped."""
+    """The verdict and the changes by subject; characters that ``encoding`` lacks are escaped."""
     lines = [f"{_model(diff['old'])} -> {_model(diff['new'])}", _verdict(diff)]
     for heading, changes in _sections(diff):
         lines.append(heading)
@@ -36,11 +36,11 @@ def rendered(diff: dict[str, Any], encoding: str = "utf-8") -> str:
 
 
 def markdown(diff: dict[str, Any]) -> str:
-    """The report in Markdown, for a pull request. A long part about other changes is folded."""
+    """The report in Markdown, for a pull request."""
     old, new = (_code(diff[side]["path"]) for side in ("old", "new"))
     lines = [f"### {old} → {new}", "", f"**{_verdict(diff)}**"]
     for heading, changes in _sections(diff):
-        rows = [f"- {_marked(text)}" for _, text in _rows(changes, heading == "breaking")]
+        rows = [f"- {_in_markdown(text)}" for _, text in _rows(changes, heading == "breaking")]
         folded = heading != "breaking" and len(rows) > SHOWN // 2
         lines += [
             "",
@@ -49,7 +49,7 @@ def markdown(diff: dict[str, Any]) -> str:
             *rows,
         ]
         lines += ["", "</details>"] if folded else []
-    lines += [line for note in diff.get("notes", ()) for line in ("", f"> {_marked(safe(note))}")]
+    lines += [line for note in diff.get("notes", ()) for line in ("", f"> {_in_markdown(safe(note))}")]
     return "\n".join(lines) + "\n"
 
 
@@ -79,8 +79,7 @@ def _sections(diff: dict[str, Any]) -> Iterator[tuple[str, Changes]]:
 
 
 def _rows(changes: Changes, every: bool) -> Iterator[tuple[str, str]]:
-    """The sign and the text of each change. Operators share a row; of many changes of a kind, only the first are
-    shown."""
+    """(sign, text) of rows. Operators share a row; unless ``every``, a kind has at most SHOWN rows."""
     counts: dict[str, int] = {}
     operators = [each["message"] for each in changes if each["kind"].startswith("operator-") and each["name"]]
     if operators:
@@ -108,9 +107,8 @@ def _code(text: str) -> str:
     return f"`{safe(text).replace('`', chr(39))}`"
 
 
-def _marked(text: str) -> str:
-    """A text with names in backticks. Outside of them, backslashes and the marks of code, emphasis and tags are
-    escaped."""
+def _in_markdown(text: str) -> str:
+    """A message in Markdown: escaped, except for the names in backticks."""
     parts = text.split("`")
     if len(parts) % 2 == 0:
         return _escaped(text)

@@ -1,4 +1,4 @@
-"""The text report as a part of another form: on one finding, or cut to a number of bytes."""
+"""The text report as a part of another form."""
 
 from __future__ import annotations
 
@@ -12,13 +12,12 @@ def of_one(finding: Finding) -> str:
 
 
 def of_all(report: Report) -> str:
-    """The text report on the findings of a report, without the summary."""
+    """The text report without the summary."""
     return text.rendered(report, quiet=True).rstrip("\n")
 
 
 def within(text: str, room: int) -> str:
-    """The first complete findings of a text report that fit into ``room`` bytes, then the line MORE if others do not
-    fit."""
+    """The complete findings of a text report that fit into ``room`` bytes, then MORE if others do not fit."""
     if len(text.encode("utf-8", "backslashreplace")) <= room:
         return text
     kept: list[str] = []
@@ -30,5 +29,4 @@ def within(text: str, room: int) -> str:
     return "\n\n".join([*kept, MORE])
 
 
-#: The line in place of findings that do not fit.
 MORE = "... and more that do not fit here"

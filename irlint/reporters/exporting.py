@@ -1,11 +1,10 @@
-"""The sizes that a model accepts as an argument for ``torch.export``: a tuple of shapes by position, with a Dim for
-each dynamic size.
+"""The sizes that a model accepts, as the argument ``dynamic_shapes`` of ``torch.export``.
 
 Three rules of torch matter here:
 
-* A size of an example input that is 0 or 1, or is computed from such a size, counts as fixed.
-* A Dim is refused if it can make a size inside the model 0 or 1.
-* The name of a Dim from which others are computed is read by sympy, where "N" and "sequence" are functions.
+* Torch fixes a size that is 0 or 1 in the example input, or is computed from such a size.
+* Torch refuses a Dim that can make a size inside the model 0 or 1.
+* Sympy reads the name of a Dim from which others are computed. "N" and "sequence" are functions there.
 """
 
 from __future__ import annotations
@@ -20,10 +19,9 @@ from irlint.records import record
 from irlint.reporters.pasted import comment
 from irlint.reporters.profiles import free_of, leaders, of_branches
 
-#: Torch accepts no smaller example of a dynamic size.
+#: The smallest example of a dynamic size.
 LEAST_EXAMPLE = 2
 
-#: The comment above the tuple.
 BY_POSITION = (
     "by position, because a model file does not contain the argument names of forward: write None for an argument that is not",
     "a tensor, and nest the tensors of a tuple, a dict or a cache as in the argument",
@@ -32,17 +30,21 @@ BY_POSITION = (
 
 @record
 class _Size:
-    """A dynamic size: the line that defines it, and the smallest example; None if this is unknown."""
+    """A dynamic size."""
 
+    #: The line that defines it.
     line: str
+    #: The smallest example, if known.
     example: int | None = None
 
 
 @record
 class _Names:
-    """The Python name of each symbol, and the names of Dims in use."""
+    """The names in the code."""
 
+    #: The Python variable of each symbol.
     variables: Mapping[str, str]
+    #: The used names of Dims.
     taken: set[str]
 
     def of_dim(self, name: str) -> str:
@@ -53,18 +55,18 @@ class _Names:
 def lines(profile: Profile) -> Iterator[str]:
     """The text, line by line."""
     names = _Names(_variables(profile), set())
-    sizes = dict(_sizes(profile, names))
+    sizes = dict(_dynamic_sizes(profile, names))
     yield "from torch.export import Dim"
     yield ""
     for free in leaders(profile):
         if free.name in sizes and free.name not in profile.dependence.multiples:
             yield sizes[free.name].line
         elif free.name not in sizes:
-            yield comment(_fixed(free, names))
+            yield comment(_fixed_comment(free, names))
     for name in profile.dependence.multiples:
         if name in sizes:
             yield sizes[name].line
-    yield from _together(profile, names)
+    yield from _inexpressible(profile, names)
     for line in BY_POSITION if profile.inputs else ():
         yield comment(line)
     yield "dynamic_shapes = ("
@@ -72,7 +74,7 @@ def lines(profile: Profile) -> Iterator[str]:
         if shape is None:
             yield f"    None,  {comment(f'{name}: its number of axes is unknown')}"
             continue
-        axes = ", ".join(f"{axis}: {text}" for axis, text in _dynamic(shape, profile, names, sizes))
+        axes = ", ".join(f"{axis}: {text}" for axis, text in _dynamic_axes(shape, profile, names, sizes))
         yield f"    {{{axes}}},  {comment(name)}"
     yield ")"
     examples = [f"{names.variables[name]} = {size.example}" for name, size in sizes.items() if size.example]
@@ -89,8 +91,8 @@ def _variables(profile: Profile) -> dict[str, str]:
     return {name: kept.get(name) or unused_name(f"{name}_", taken, {}) for name in profile.symbols}
 
 
-def _sizes(profile: Profile, names: _Names) -> Iterator[tuple[str, _Size]]:
-    """The dynamic sizes, each with the name of its symbol. Sizes that torch treats as fixed are omitted."""
+def _dynamic_sizes(profile: Profile, names: _Names) -> Iterator[tuple[str, _Size]]:
+    """(symbol, size) of each dynamic size, except for sizes that torch fixes."""
     depends, (written, tied) = profile.dependence, _written(profile)
     for free in leaders(profile):
         variable = names.variables[free.name]
@@ -118,7 +120,7 @@ def _sizes(profile: Profile, names: _Names) -> Iterator[tuple[str, _Size]]:
 
 
 def _written(profile: Profile) -> tuple[set[str], set[str]]:
-    """The symbols that sizes of inputs are multiples of, and the symbols in other expressions among the sizes."""
+    """(symbols whose multiples are sizes of inputs, symbols in other expressions that are sizes of inputs)."""
     roots: set[str] = set()
     others: set[str] = set()
     for dim in (dim for _, shape in profile.inputs for dim in shape or ()):
@@ -129,8 +131,7 @@ def _written(profile: Profile) -> tuple[set[str], set[str]]:
 
 
 def _root(free: Free, found: Progression, names: _Names, *, is_shared: bool) -> _Size | None:
-    """A size from which other sizes may be computed (``is_shared``); None if torch treats the size as fixed. ``found``
-    are the accepted sizes."""
+    """A size with the accepted sizes ``found``; None if torch fixes it. Others are computed from it if ``is_shared``."""
     rest = found.first % found.step
     low = (found.first - rest) // found.step
     high = None if found.last is None else (found.last - rest) // found.step
@@ -175,8 +176,7 @@ def _hint(free: Free) -> str:
     return f"Dim.AUTO({', '.join(limits)})" if limits else "Dim.AUTO"
 
 
-def _fixed(free: Free, names: _Names) -> str:
-    """A comment on a size that is fixed in torch."""
+def _fixed_comment(free: Free, names: _Names) -> str:
     variable = names.variables[free.name]
     if free.fixed is not None:
         return f"{variable} is {free.fixed}"
@@ -187,8 +187,7 @@ def _conditions(free: Free) -> str:
     return " and ".join(free.conditions) or "any size"
 
 
-def _together(profile: Profile, names: _Names) -> Iterator[str]:
-    """Comments on conditions that a Dim cannot express."""
+def _inexpressible(profile: Profile, names: _Names) -> Iterator[str]:
     tied = profile.dependence.tied
     if tied:
         shown = ", ".join(names.variables[name] for name in profile.symbols if name in tied)
@@ -200,10 +199,9 @@ def _together(profile: Profile, names: _Names) -> Iterator[str]:
     yield from of_branches(profile)
 
 
-def _dynamic(
+def _dynamic_axes(
     shape: tuple[MaybeDim, ...], profile: Profile, names: _Names, sizes: Mapping[str, _Size]
 ) -> Iterator[tuple[int, str]]:
-    """The dynamic axes, each with its expression."""
     for axis, dim in enumerate(shape):
         free = free_of(dim, profile)
         if free is not None and free.leader in sizes:

@@ -1,5 +1,4 @@
-"""The forms of a report, one row each. The command, the configuration and the guide make their lists from these
-rows."""
+"""The forms of a report, one row each."""
 
 from __future__ import annotations
 
@@ -10,46 +9,41 @@ from irlint.records import record
 
 @record
 class Form:
-    """One form of a report. The function ``rendered`` of the module with its name returns the text.
-
-    * ``takes``: the arguments of this function beside the report: ``color``, ``columns`` and ``encoding`` of the
-      output, ``every`` (all findings in full), and the options ``quiet`` and ``fail_on``.
-    * ``whole``: the form lists consequences as findings of their own, and states the inputs of nodes; if False, it
-      lists only root findings, each with its consequences.
-    * ``document``: the output is for programs: UTF-8, and the same bytes everywhere.
-    * ``drawn``: the form shows the snippets of findings.
-    * ``has_fixes``: the suggested fixes are included. Forms that are ``drawn`` or ``whole`` always include them.
-    * ``silenced``: the suppressed findings are included.
-    * ``facts``: facts about the models are included.
-    * ``page``: the environment variable that names a file; the ``page`` of the module is appended to this file.
-    * ``suffixes``: the suffixes of files with this form.
-    * ``notation``: how to escape names that a log would take for commands (a key of ``ESCAPED`` in ``plain``); "" if
-      the module escapes them itself.
-    * ``streamed``: on standard output, the part about a file is written as soon as its check ends.
-    """
+    """One form of a report, rendered by the function ``rendered`` of the module ``name``."""
 
     name: str
     purpose: str
+    #: The arguments of ``rendered`` after the report.
     takes: tuple[str, ...] = ()
+    #: Whether the output is for programs: UTF-8, and the same bytes everywhere.
     document: bool = False
-    whole: bool = False
+    #: Whether consequences are findings of their own, and nodes have their inputs.
+    lists_consequences: bool = False
+    #: Whether findings have snippets.
     drawn: bool = False
+    #: Whether findings have fixes. Forms that are ``drawn`` or list consequences always have them.
     has_fixes: bool = False
+    #: Whether suppressed findings are included.
     silenced: bool = False
+    #: Whether facts about the models are included.
     facts: bool = False
+    #: The environment variable with the path of a file, to which the ``page`` of the module is appended.
     page: str = ""
+    #: The suffixes of files with this form.
     suffixes: tuple[str, ...] = ()
+    #: How to escape CI commands, a key of ``plain.ESCAPED``; "" if the module escapes them.
     notation: str = "text"
+    #: Whether standard output gets the part about a file as soon as its check ends.
     streamed: bool = False
 
     def rendered(self, report: Report, **settings: Any) -> str:
-        """The text of a report. The form receives those ``settings`` that it ``takes``."""
-        shown = report if self.whole else report.folded()
+        """The text of a report, with the ``settings`` that the form ``takes``."""
+        shown = report if self.lists_consequences else report.folded()
         text: str = self._module().rendered(shown, **{name: settings[name] for name in self.takes})
         return text
 
     def paged(self, report: Report, before: int) -> str:
-        """The page for a report; the file already has ``before`` bytes."""
+        """The page for a file that has ``before`` bytes."""
         module = self._module()
         text: str = module.page(report.folded(), module.PAGE - before)
         return text
@@ -74,7 +68,7 @@ ROWS = (
         "scripts: the findings and the files of the run",
         document=True,
         notation="json",
-        whole=True,
+        lists_consequences=True,
         suffixes=(".json",),
     ),
     Form(
@@ -82,7 +76,7 @@ ROWS = (
         "very many models: one line per finding and one line per file, each written as soon as it is known",
         document=True,
         notation="json",
-        whole=True,
+        lists_consequences=True,
         suffixes=(".jsonl",),
         streamed=True,
     ),
@@ -143,6 +137,6 @@ FORMS = {form.name: form for form in ROWS}
 
 
 def by_name(file: str) -> Form | None:
-    """The form with the longest suffix that the name of a file ends with; None if there is no such form."""
+    """The form with the longest matching suffix; None without a match."""
     fitting = [(len(end), form) for form in ROWS for end in form.suffixes if file.lower().endswith(end)]
     return max(fitting, key=lambda each: each[0])[1] if fitting else None

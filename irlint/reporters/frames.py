@@ -1,4 +1,4 @@
-"""Lines of the model with marks below them, as text."""
+"""Lines of a model with marks below them, as text."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from irlint.records import record, replaced
 from irlint.reporters.canvas import Canvas, Run, cut, display, wrapped
 from irlint.snippets.drawing import Line, Piece
 
-#: In a line that does not fit, unmarked texts of more than this many columns are cut, except names.
+#: Attributes of more columns than this are cut in a line that does not fit.
 LONG = 48
 
-#: Comments begin in one column if this is at most FAR; otherwise each comment follows its line directly.
+#: The last column in which aligned comments may begin.
 FAR = 100
 
-#: The longest text that replaces omitted entries of a list.
+#: The longest text in place of omitted entries of a list.
 ELISION = ", ..., "
 
-#: If a label has fewer columns than this to the right of the bars, the bars in its way are omitted.
+#: The least width of a label, unless it is shorter. Bars in its way are omitted.
 LABEL = 24
 
 
 def frame(lines: Sequence[Line], canvas: Canvas) -> None:
-    """Writes the lines in order, each with its marks and labels."""
+    """Writes the lines with their marks and labels."""
     fitted = [
         _fitted(_without(list(line.pieces), 3, canvas.ample), canvas.ample if line.part else canvas.room)
         for line in lines
@@ -43,8 +43,7 @@ def frame(lines: Sequence[Line], canvas: Canvas) -> None:
 
 
 def crowding(lines: Sequence[Line], room: int, expendable: int) -> set[str]:
-    """The names in lines that are too long even without their unmarked pieces that are at least this
-    ``expendable``."""
+    """The names in lines that do not fit without the unmarked pieces of at least this ``expendable``."""
     found: set[str] = set()
     for line in lines:
         kept = list(line.pieces)
@@ -60,8 +59,7 @@ def _role(piece: Piece, canvas: Canvas) -> str:
 
 
 def _fitted(pieces: list[Piece], room: int) -> list[Piece]:
-    """The pieces that fit into a line: expendable pieces are omitted in three steps, then long texts are cut, then only
-    the part around the first mark is kept."""
+    """The pieces in ``room`` columns: omits expendable ones, then cuts texts, then keeps a window."""
     kept = pieces
     for step in (3, 2, 1):
         if _length(kept) <= room:
@@ -82,8 +80,7 @@ def _length(pieces: Sequence[Piece]) -> int:
 
 
 def _without(pieces: list[Piece], step: int, room: int) -> list[Piece]:
-    """The pieces, with ``...`` in place of unmarked pieces whose ``expendable`` is ``step``, from the last one on, no
-    more than necessary."""
+    """The pieces with ``...`` in place of as many unmarked ones of this ``expendable`` as necessary."""
     total = _length(pieces)
     dropped: set[int] = set()
     for index in reversed(range(len(pieces))):
@@ -108,7 +105,7 @@ def _without(pieces: list[Piece], step: int, room: int) -> list[Piece]:
 
 
 def _saves(pieces: Sequence[Piece], index: int) -> bool:
-    """Whether omitting a piece saves space: it is longer than ``...``, or its neighbors can be omitted as well."""
+    """Whether a piece is longer than ``...``, or is an entry of a list."""
     beside = [each.text for each in (*pieces[max(0, index - 1) : index], *pieces[index + 1 : index + 2])]
     return ", " in beside or len(pieces[index].text) > 3
 
@@ -124,7 +121,7 @@ def _elision(pieces: list[Piece], dropped: set[int], first: int) -> str:
 
 
 def _window(pieces: list[Piece], room: int) -> list[Piece]:
-    """The part of the pieces that fits, around the first primary mark, or the first mark if there is no primary one."""
+    """The part of the pieces that fits around the first mark, if possible a primary one."""
     marked = next((i for i, piece in enumerate(pieces) if piece.mark == "primary"), None)
     if marked is None:
         marked = next((i for i, piece in enumerate(pieces) if piece.mark), 0)
@@ -166,8 +163,7 @@ class _Mark:
 
 
 def _marks(pieces: Sequence[Piece], canvas: Canvas) -> None:
-    """Writes the marks under a line. The label of the last mark is beside it if it fits; the others are below their
-    marks."""
+    """Writes the marks under a line, and their labels."""
     if not any(piece.mark for piece in pieces):
         return
     marks, column = [], 0
@@ -196,7 +192,7 @@ def _sign(piece: Piece) -> str:
 
 
 def _hang(marks: list[_Mark], canvas: Canvas) -> None:
-    """Writes the labels of ``marks`` below their marks, the last one first, with bars up to the others."""
+    """Writes the labels below their marks, the last one first, with bars up to the others."""
     if marks and (len(marks) > 1 or marks[0].column + display(marks[0].piece.label) <= canvas.room):
         _bars(marks, canvas, None)
     while marks:
@@ -205,8 +201,7 @@ def _hang(marks: list[_Mark], canvas: Canvas) -> None:
 
 
 def _bars(marks: Sequence[_Mark], canvas: Canvas, labelled: _Mark | None) -> None:
-    """A bar below each of ``marks``, then the label of ``labelled``, in several lines if necessary. A long label begins
-    further left."""
+    """Writes a bar below each of ``marks``, then the label of ``labelled``."""
     label = labelled.piece.label if labelled is not None else ""
     wide = min(display(label), canvas.room)
     if labelled is not None and marks and canvas.room - marks[-1].column - 2 < min(LABEL, wide):

@@ -14,19 +14,17 @@ from irlint.reporters.plain import safe, summary, unheard
 
 COMMANDS = {"error": "error", "warning": "warning", "note": "notice"}
 
-#: GitHub shows at most this many commands of each kind, and drops the others silently.
+#: The number of commands of each kind that GitHub shows. It silently drops the others.
 SHOWN = 10
 
-#: The largest size of a page in bytes.
 PAGE = markdown.PAGE
 
-#: The largest size of the text report in the log in bytes; viewers are slow beyond this.
+#: The largest size of the text report in the log, in bytes.
 LOG = 1_000_000
 
 
 def rendered(report: Report) -> str:
-    """At most ten commands of each severity, the errors first, taken from as many files as possible. The other findings
-    and the text report follow as folded parts of the log, then the summary."""
+    """At most ten commands of each severity, then the other findings and the text report, folded, then the summary."""
     places = repository_paths(report)
     commands: list[str] = []
     rest: list[Finding] = []
@@ -84,7 +82,6 @@ def _folded(findings: Sequence[Finding], places: Mapping[str, str]) -> Iterable[
 
 
 def _in_full(report: Report) -> Iterable[str]:
-    """The text report as a folded part of the log, with no line that is a command."""
     if report.findings:
         yield "::group::The findings in full"
         yield unheard(excerpt.within(excerpt.of_all(report), LOG))
@@ -92,7 +89,7 @@ def _in_full(report: Report) -> Iterable[str]:
 
 
 def _log(text: str) -> str:
-    """A line in which no name acts as a command. An older kind of command may begin anywhere in a line."""
+    """A line without commands of the older kind, which may begin anywhere in a line."""
     return text.replace("##[", "## [")
 
 

@@ -11,7 +11,7 @@ SEVERITIES = {"error": "critical", "warning": "minor", "note": "info"}
 
 
 def rendered(report: Report) -> str:
-    """An issue a line, in document order; no two have the same fingerprint."""
+    """One issue per line, in document order, with distinct fingerprints."""
     import json
 
     places = repository_paths(report)

@@ -1,4 +1,4 @@
-"""The guide: its pages are Markdown files of the package, which a terminal shows."""
+"""The pages of the guide, for a terminal."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from irlint.lazy_typing import Any
 from irlint.reporters.ansi import painted
 from irlint.reporters.pages import WIDTH
 
-#: The topics, in reading order: each is the name of a page.
+#: The names of the pages, in reading order.
 TOPICS = (
     "report",
     "ci",
@@ -35,13 +35,11 @@ TOPICS = (
 
 FOLDER = os.path.join(os.path.dirname(os.path.dirname(__file__)), "guide")
 
-#: Two or more blank lines between others.
 BLANK = re.compile(r"\n(?:(?:\x1b\[[\d;]*m| )*\n){2,}")
 
 #: Replacements for the characters of rich that some terminals lack.
 ASCII = str.maketrans("\N{BULLET}\N{BOX DRAWINGS LIGHT HORIZONTAL}\N{BOX DRAWINGS HEAVY HORIZONTAL}", "*--")
 
-#: A fenced example, and a name in backticks.
 FENCED = re.compile(r"(^```.*?^```$)", re.M | re.S)
 QUOTED = re.compile(r"`([^`\n]+)`")
 
@@ -50,7 +48,7 @@ LINK = re.compile(r"\[([^\]\n]+)\]\((\w+)\.md(?:#[\w-]+)?\)")
 
 
 def source(topic: str) -> str:
-    """The Markdown of a page. Raises OSError if the package lacks it."""
+    """The Markdown of a page; raises OSError if it is not installed."""
     with open(os.path.join(FOLDER, f"{topic}.md"), encoding="utf-8") as file:
         return file.read()
 
@@ -61,8 +59,7 @@ def title(topic: str) -> str:
 
 
 def topic(name: str) -> str | None:
-    """The topic of this name, or the only topic with this word in its title: ``configuration`` for "suppressions". None
-    if there is no such topic, or more than one."""
+    """The topic with this name, or the only topic with this word in its title; None without one."""
     word = name.lower()
     if word in TOPICS:
         return word
@@ -71,7 +68,7 @@ def topic(name: str) -> str | None:
 
 
 def contents(rules: Iterable[Rule], *, color: bool = False) -> str:
-    """The topics of the guide and the families of rules, one a line, each with the word to look it up."""
+    """One line for each topic of the guide and each family of rules."""
     families: dict[str, list[Rule]] = {}
     for rule in rules:
         families.setdefault(rule.code[:4], []).append(rule)
@@ -107,13 +104,13 @@ def page(topic: str, columns: int = WIDTH, *, color: bool = False) -> str:
         legacy_windows=False,
         theme=Theme({"markdown.code": "bold", "markdown.table.border": "dim", "markdown.table.header": "bold"}),
         _environ={},
-    ).print(_markdown(_adapted(source(topic), color)), crop=False)
+    ).print(_rich_markdown(_adapted(source(topic), color)), crop=False)
     lines = "\n".join(line.rstrip() for line in text.getvalue().strip("\n").split("\n"))
     return BLANK.sub("\n\n", lines).translate(ASCII) + "\n"
 
 
 def _adapted(text: str, color: bool) -> str:
-    """The Markdown with commands in place of links to pages. Without color, names keep their backticks."""
+    """The Markdown with commands in place of links and, without color, visible backticks."""
     parts = FENCED.split(text)
     for index in range(0, len(parts), 2):
         parts[index] = LINK.sub(r"\1 (`irlint explain \2`)", parts[index])
@@ -122,8 +119,7 @@ def _adapted(text: str, color: bool) -> str:
     return "".join(parts)
 
 
-def _markdown(text: str) -> Any:
-    """The Markdown as a rich object, with headings and examples in the style of rule pages."""
+def _rich_markdown(text: str) -> Any:
     import textwrap
 
     from rich.markdown import CodeBlock, Heading, Markdown

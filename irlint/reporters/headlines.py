@@ -1,4 +1,4 @@
-"""Findings in one line for other tools, and the path of a file in its repository."""
+"""Findings in one line, and paths in a repository."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from irlint.reporters.plain import safe
 
 
 def headline(finding: Finding) -> str:
-    """``Add: … (add_12), and 3 that follow``: a finding on one line without its place in the file."""
+    """``Add: … (add_12), and 3 that follow``."""
     op = f"{safe(finding.op)}: " if finding.op else ""
     where = place_in_graph(finding.graph, finding.node if finding.node is not None else finding.value)
     return f"{op}{safe(finding.message)}" + (f" ({where})" if where else "") + and_following(finding)
@@ -23,15 +23,14 @@ def and_following(finding: Finding) -> str:
 
 
 def place_in_graph(graph: str, name: str | None) -> str:
-    """``loop_1/body: add_12``, the name alone in the main graph, or the graph alone."""
+    """``loop_1/body: add_12``, or only the name or the graph."""
     return safe(f"{graph}: {name}" if graph and name else name or graph)
 
 
 def repository_paths(report: Report) -> dict[str, str]:
-    """For each path of a report its path from the repository's root, with forward slashes.
+    """The paths of a report from the root of the repository, by path, with forward slashes. Outside, they are absolute.
 
-    The root is the nearest folder with ``.git`` from the working directory upwards, or that directory itself. The path
-    of a file outside of it is absolute.
+    The root is the nearest folder with ``.git`` from the working directory upwards, or that directory itself.
     """
     root = _root(os.getcwd())
     paths = [file.path for file in report.files] + [finding.path for finding in report.findings]
@@ -50,14 +49,13 @@ def _root(start: str) -> str:
 def _from_root(path: str, root: str) -> str:
     absolute = os.path.abspath(path)
     inside = root.rstrip(os.sep) + os.sep
-    for place in _spellings(absolute):
+    for place in _with_and_without_links(absolute):
         if os.path.normcase(place).startswith(os.path.normcase(inside)):
             return place[len(inside) :].replace(os.sep, "/")
     return absolute.replace(os.sep, "/")
 
 
-def _spellings(absolute: str) -> Iterable[str]:
-    """An absolute path as it is, then without symbolic links."""
+def _with_and_without_links(absolute: str) -> Iterable[str]:
     yield absolute
     try:
         yield os.path.realpath(absolute)

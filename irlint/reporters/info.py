@@ -1,4 +1,4 @@
-"""The size and cost of a model, as text on one screen; of several models as a table."""
+"""The size and cost of a model, or of several models, as text and as Markdown."""
 
 from __future__ import annotations
 
@@ -15,13 +15,11 @@ from irlint.reporters.canvas import display
 from irlint.reporters.markdown import MARKDOWN
 from irlint.reporters.plain import headed, safe, spelled
 
-#: At most this many operators and sizes are named; the others are counted.
+#: The largest number of named operators, conditions and symbols.
 SHOWN = 8
 
-#: The longest text of an expression.
+#: The longest expression in characters, also in a cell of a table.
 LONGEST = 160
-
-#: The longest text of an expression in a table.
 LONGEST_CELL = 48
 
 Rows = list[tuple[str, str]]
@@ -31,8 +29,7 @@ COLUMNS = ("model", "format", "nodes", "parameters", "bytes", "MACs", "peak memo
 
 
 def rendered(info: dict[str, Any], encoding: str = "utf-8", *, color: bool = False) -> str:
-    """The model, its interface, its costs and its most expensive nodes. Characters that ``encoding`` lacks are
-    escaped."""
+    """The report as text; characters that ``encoding`` lacks are escaped."""
     if "models" in info:
         return spelled(_table(info["models"]), encoding)
     lines = [painted(headed(info), "head", color), _stamp(info)]
@@ -42,7 +39,7 @@ def rendered(info: dict[str, Any], encoding: str = "utf-8", *, color: bool = Fal
 
 
 def markdown(info: dict[str, Any]) -> str:
-    """The report in Markdown, for a page or a comment."""
+    """The report in Markdown."""
     if "models" in info:
         cells = [_cells(each) for each in info["models"]]
         return _grid(COLUMNS, [(_code(path), *rest) for path, *rest in cells])
@@ -53,7 +50,7 @@ def markdown(info: dict[str, Any]) -> str:
 
 
 def size_text(size: int | str | None, longest: int = LONGEST) -> str:
-    """A number or expression, rounded, in at most ``longest`` characters."""
+    """A rounded number or expression in at most ``longest`` characters."""
     if size is None:
         return "not known"
     if isinstance(size, int):
@@ -73,21 +70,20 @@ def _stamp(info: Mapping[str, Any]) -> str:
 
 
 def _blocks(info: Mapping[str, Any]) -> Iterator[tuple[str, Rows]]:
-    """The parts of the report, each with its heading and its rows."""
-    yield "takes", _ends(info["inputs"])
+    yield "takes", _interface_rows(info["inputs"])
     if info["requires"]:
-        held = [each for each in info["requires"] if "when" not in each][:SHOWN]
-        yield "as long as", [(each["condition"], f"{each['op']} {safe(each['node'])}") for each in held]
-    yield "returns", _ends(info["outputs"])
+        conditions = [each for each in info["requires"] if "when" not in each][:SHOWN]
+        yield "as long as", [(each["condition"], f"{each['op']} {safe(each['node'])}") for each in conditions]
+    yield "returns", _interface_rows(info["outputs"])
     yield "costs", costs(info)
     if info["dearest"]:
         yield "most expensive nodes", dearest(info)
-    named = [(name, f"is {safe(text)}") for name, text in info["symbols"].items() if _is_mentioned(name, info)]
+    named = [(name, f"is {safe(text)}") for name, text in info["symbols"].items() if _needs_explanation(name, info)]
     if named:
         yield "where", named[:SHOWN]
 
 
-def _ends(ends: Sequence[Mapping[str, Any]]) -> Rows:
+def _interface_rows(ends: Sequence[Mapping[str, Any]]) -> Rows:
     rows = []
     for each in ends:
         shape = "[...]" if each["shape"] is None else f"[{', '.join(map(str, each['shape']))}]"
@@ -97,7 +93,7 @@ def _ends(ends: Sequence[Mapping[str, Any]]) -> Rows:
 
 def dearest(info: Mapping[str, Any]) -> Rows:
     """The nodes with the most MACs."""
-    return [_dear(each, info["macs"]) for each in info["dearest"]]
+    return [_expensive_node(each, info["macs"]) for each in info["dearest"]]
 
 
 def costs(info: Mapping[str, Any]) -> Rows:
@@ -126,7 +122,7 @@ def _types(counts: Mapping[str, int]) -> list[str]:
     return [f"{figure(count)} {dtype or 'unknown'}" for dtype, count in counts.items()]
 
 
-def _dear(each: Mapping[str, Any], every: int | str | None) -> tuple[str, str]:
+def _expensive_node(each: Mapping[str, Any], every: int | str | None) -> tuple[str, str]:
     share = f", {_percent(each['macs'], every)}" if every is not None else ""
     parameters = f", {figure(each['parameters'])} parameters" if each["parameters"] else ""
     place = f" in {safe(each['graph'])}" if each["graph"] else ""
@@ -134,7 +130,7 @@ def _dear(each: Mapping[str, Any], every: int | str | None) -> tuple[str, str]:
 
 
 def _percent(part: int | str, every: int | str) -> str:
-    """The share of a node in all MACs, in percent. Dynamic sizes take typical values."""
+    """A share in percent; dynamic sizes get typical values."""
     if isinstance(part, int) and isinstance(every, int):
         return f"{100 * part / max(every, 1):.0f} %"
     try:
@@ -144,8 +140,8 @@ def _percent(part: int | str, every: int | str) -> str:
     return f"about {100 * sizes[0] / max(sizes[1], 1):.0f} %"
 
 
-def _is_mentioned(name: str, info: Mapping[str, Any]) -> bool:
-    """Whether the MACs, the peak memory or an output mention a symbol that is no size of an input."""
+def _needs_explanation(name: str, info: Mapping[str, Any]) -> bool:
+    """Whether the costs or an output mention a symbol that is not the size of an input."""
     texts = [str(info["macs"]), str(info["peak_memory"]), *(str(each["shape"]) for each in info["outputs"])]
     declared = {dim for each in info["inputs"] for dim in each["shape"] or ()}
     return name not in declared and any(name in text for text in texts)
@@ -160,7 +156,6 @@ def _aligned(rows: Rows) -> list[str]:
 
 
 def _cells(info: Mapping[str, Any]) -> tuple[str, ...]:
-    """A row of the table."""
     if "error" in info:
         return (safe(info["path"]), safe(info["error"]))
     counts = (info["macs"], info["peak_memory"])

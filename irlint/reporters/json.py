@@ -6,7 +6,7 @@ from irlint.findings.report import Report
 
 
 def rendered(report: Report) -> str:
-    """The document ``irlint-report-1``, from ``as_dict`` of the report and of its findings."""
+    """The document ``irlint-report-1``."""
     import json
 
     return json.dumps(report.as_dict(), indent=2, ensure_ascii=False) + "\n"

@@ -1,4 +1,4 @@
-"""The report as lines of JSON. The lines of a file can be written as soon as it is checked."""
+"""The report as lines of JSON."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SCHEMA = "irlint-jsonl-1"
 
 
 def rendered(report: Report) -> str:
-    """A line for the run; for each file, the lines of its findings and its own line; at the end a line with counts."""
+    """The line of the run, the lines of each file, and the line of the summary."""
     by_path: dict[str, list[Finding]] = {}
     for finding in report.findings:
         by_path.setdefault(finding.path, []).append(finding)
@@ -22,12 +22,12 @@ def rendered(report: Report) -> str:
 
 
 def run(version: str, **more: Any) -> str:
-    """The first line, which names the program and its version."""
+    """The first line, with the schema and the version of irlint."""
     return _line("run", {"schema": SCHEMA, "version": version, **more})
 
 
 def of_file(file: CheckedFile, findings: Iterable[Finding]) -> str:
-    """The lines of a file: its findings, then its own line, which marks them as complete."""
+    """The lines of the findings of a file, then the line of the file."""
     entry = file.as_dict()
     entry |= {"about": entry.pop("kind")} if file.kind else {}
     entry |= {"producer": file.producer} if file.producer else {}
@@ -37,7 +37,7 @@ def of_file(file: CheckedFile, findings: Iterable[Finding]) -> str:
 
 
 def end(summary: dict[str, Any]) -> str:
-    """The last line. Without it, the run was cut off."""
+    """The last line."""
     return _line("summary", summary)
 
 

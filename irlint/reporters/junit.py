@@ -1,4 +1,4 @@
-"""The report as JUnit XML: a suite for each model, a case for each finding."""
+"""The report as JUnit XML."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from irlint.reporters import excerpt
 from irlint.reporters.headlines import headline, place_in_graph
 from irlint.reporters.plain import safe
 
-#: Escapes for element texts and attributes. Control characters are escaped by ``safe``.
 ENTITIES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "\n": "&#10;"})
 
 
@@ -27,18 +26,17 @@ class _Case:
 
 
 def rendered(report: Report, fail_on: str = "error") -> str:
-    """A suite for each file. A finding of severity ``fail_on`` or worse is a failed case with its text report; any
-    other finding is a passed case. A model without findings has one passed case.
+    """A suite for each file, with a case for each finding, or one case without findings.
 
-    A finding in a file that could not be read is an error. A file that is not a model is skipped, as is an unreadable
-    file without a reported finding.
+    Cases of findings below the severity ``fail_on`` pass. Findings of unreadable files are errors. Files that are not
+    models, and unreadable files without findings, have a skipped case.
     """
     least = Severity.ERROR.rank if fail_on == "never" else Severity(fail_on).rank
     found: dict[str, list[Finding]] = {}
     for finding in report.findings:
         found.setdefault(finding.path, []).append(finding)
     suites = [(file.path, _cases(file, found.pop(file.path, []), least)) for file in report.files]
-    suites += [(path, _named(_found(each, "failure", least) for each in rest)) for path, rest in found.items()]
+    suites += [(path, _distinct(_found(each, "failure", least) for each in rest)) for path, rest in found.items()]
     counts = _counts([case for _, cases in suites for case in cases])
     lines = ['<?xml version="1.0" encoding="UTF-8"?>', f'<testsuites name="irlint"{counts}>']
     for path, cases in suites:
@@ -51,7 +49,7 @@ def rendered(report: Report, fail_on: str = "error") -> str:
 def _cases(file: CheckedFile, findings: Sequence[Finding], least: int) -> list[_Case]:
     if findings:
         outcome = "error" if file.status == "unreadable" else "failure"
-        return _named(_found(finding, outcome, least) for finding in findings)
+        return _distinct(_found(finding, outcome, least) for finding in findings)
     if file.status == "unreadable":
         return [_Case("not checked", "skipped", message="it could not be read, so its findings are not reported")]
     if file.status == "skipped":
@@ -68,8 +66,7 @@ def _found(finding: Finding, outcome: str, least: int) -> _Case:
     )
 
 
-def _named(cases: Iterable[_Case]) -> list[_Case]:
-    """The cases; a number is appended to a name that another case has."""
+def _distinct(cases: Iterable[_Case]) -> list[_Case]:
     counts: dict[str, int] = {}
     result = []
     for case in cases:

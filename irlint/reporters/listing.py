@@ -10,14 +10,13 @@ from irlint.model.formats import FORMATS
 from irlint.reporters.canvas import cut, display, wrapped
 from irlint.reporters.plain import headed, safe, spelled
 
-#: Values longer than this are cut in the table.
+#: The longest value in the table, in characters.
 SHOWN = 48
 
-#: The widest columns of the table. A longer text pushes the following columns to the right.
+#: The widest aligned columns.
 WIDEST = (48, 24, 40)
 
-#: The least width of names, of types and of values on a page of limited width: names are cut to this width to make room
-#: for types, and values are omitted if less room than this remains.
+#: The least widths of names, types and values on a page of limited width.
 LEAST_NAME = 24
 LEAST_TYPE = 32
 LEAST_CONTENTS = 12
@@ -31,17 +30,14 @@ Row = tuple[str, str, str, str]
 def rendered(
     listing: dict[str, Any], encoding: str = "utf-8", columns: int | None = None, *, every: bool = False
 ) -> str:
-    """A line for each value, under a heading for each graph, then the requirements of the model. Characters that
-    ``encoding`` lacks are escaped.
+    """The values of each graph, then the requirements; characters that ``encoding`` lacks are escaped.
 
-    With ``columns``, names are cut and long lines are continued. Constants are omitted, unless ``every`` is set or all
-    values are constants.
+    ``columns`` limits the width. Without ``every``, constants are omitted unless all values are constants.
     """
     return spelled(_rendered(listing, encoding, columns, every), encoding)
 
 
 def _rendered(listing: dict[str, Any], encoding: str, columns: int | None, every: bool) -> str:
-    """The text of ``rendered``. The columns of values are escaped before they are aligned, the other parts are not."""
     shown = [entry for entry in listing["values"] if every or "constant" not in entry.get("marks", ())] or listing[
         "values"
     ]
@@ -68,7 +64,7 @@ def _rendered(listing: dict[str, Any], encoding: str, columns: int | None, every
 
 
 def _condition(condition: str, why: str, conditions: list[tuple[str, str]], columns: int | None) -> str:
-    """A condition and its reason in aligned columns; all ``conditions`` determine the width of the first column."""
+    """A condition and its reason; the first column is aligned for all ``conditions``."""
     width = min(max(len(each) for each, _ in conditions), 60 if columns is None else columns // 2)
     if columns is None:
         return f"  {condition:{width}}  {why}\n"
@@ -90,15 +86,13 @@ def _row(entry: dict[str, Any], listing: dict[str, Any], encoding: str) -> Row:
 
 
 def table(listing: dict[str, Any]) -> list[Row]:
-    """The name, the origin (an operator, ``input`` or ``initializer``), the type and the known numbers of each value.
-    The name of a value in a body begins with the path of the body."""
+    """(path of the body and name; operator, ``input`` or ``initializer``; type; known numbers) of each value."""
     rows = (_row(entry, listing, "utf-8") for entry in listing["values"])
     graphs = (f"{safe(entry['graph'])}: " if entry["graph"] else "" for entry in listing["values"])
     return [(f"{graph}{name}", *rest) for graph, (name, *rest) in zip(graphs, rows)]  # type: ignore[misc]
 
 
 def _lines(rows: list[Row], columns: int | None) -> Iterator[str]:
-    """The rows with aligned columns; with ``columns``, in lines of at most this width."""
     widths = [min(max((display(row[column]) for row in rows), default=0), limit) for column, limit in enumerate(WIDEST)]
     if columns is None:
         yield from ("  ".join(map(_padded, row, (*widths, 0))).rstrip() for row in rows)
@@ -106,7 +100,7 @@ def _lines(rows: list[Row], columns: int | None) -> Iterator[str]:
     name_width, maker_width, type_width = widths
     name_width = min(name_width, max(LEAST_NAME, columns - 6 - maker_width - min(type_width, LEAST_TYPE)))
     room = columns - 6 - name_width - maker_width
-    for name, maker, type_text, held in rows:
+    for name, maker, type_text, numbers in rows:
         head = f"{_padded(cut(name, name_width), name_width)}  {_padded(cut(maker, maker_width), maker_width)}"
         if display(type_text) > room:
             yield head.rstrip()
@@ -114,7 +108,7 @@ def _lines(rows: list[Row], columns: int | None) -> Iterator[str]:
             continue
         text = _padded(type_text, min(type_width, room))
         left = room - display(text) - 2
-        shown = f"  {cut(held, left)}" if held and left >= LEAST_CONTENTS else ""
+        shown = f"  {cut(numbers, left)}" if numbers and left >= LEAST_CONTENTS else ""
         yield f"{head}  {text}{shown}".rstrip()
 
 
@@ -123,14 +117,13 @@ def _padded(text: str, columns: int) -> str:
 
 
 def type_of(entry: dict[str, Any]) -> str:
-    """``float32[1, N]``, ``float32[...]`` for an unknown rank."""
+    """``float32[1, N]``, or ``float32[...]`` for an unknown rank."""
     shape = "[...]" if entry["shape"] is None else f"[{', '.join(map(str, entry['shape']))}]"
     return f"{entry['dtype'] or '?'}{shape}"
 
 
 def contents(value: Any) -> str:
-    """The known numbers of a value, such as ``= [1, 2.5, N]``; only the first ones if they need more than SHOWN
-    characters."""
+    """The known numbers of a value, such as ``= [1, 2.5, N]``, cut to SHOWN characters."""
     if value is None:
         return ""
     text = _entry(value)

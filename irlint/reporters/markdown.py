@@ -1,4 +1,4 @@
-"""The report as Markdown: a table of the findings, then the folded text report on each model."""
+"""The report as Markdown."""
 
 from __future__ import annotations
 
@@ -23,13 +23,15 @@ HTML = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;"})
 
 
 def rendered(report: Report) -> str:
-    """A page for a comment or a job summary: the worst findings first, as many as fit."""
+    """``page_of`` for a comment on GitHub."""
     return page_of(report, COMMENT)
 
 
 def page_of(report: Report, room: int) -> str:
-    """A table, the worst findings first, then the folded text report, in at most ``room`` bytes of UTF-8; the text
-    report takes at most half of them. "" if not even one row fits."""
+    """A table of the worst findings, then the folded text report, in at most ``room`` bytes of UTF-8.
+
+    Returns "" if no row fits. The text report has at most half of the bytes.
+    """
     places = repository_paths(report)
     head = f"### irlint\n\n{summary(report)}\n"
     if not report.findings:
@@ -57,13 +59,13 @@ def _more(count: int) -> str:
 
 
 def place_of(finding: Finding, places: Mapping[str, str]) -> str:
-    """``models/m.xml:418:3``, with the path from the root of the repository."""
+    """``models/m.xml:418:3``."""
     place = safe(places[finding.path])
     return place if finding.line is None else f"{place}:{finding.line}:{finding.column or 1}"
 
 
 def _row(finding: Finding, places: Mapping[str, str], files: int) -> str:
-    """The row of a finding that ``files`` more files have."""
+    """The row of a finding that is also in ``files`` more files."""
     place = place_of(finding, places).translate(MARKDOWN) + (f" and {counted(files, 'more file')}" if files else "")
     text = unlinked(headline(finding).translate(MARKDOWN))
     return f"| {finding.severity.value} | {finding.rule.code} {finding.rule.name} | {unlinked(place)} | {text} |\n"
@@ -75,8 +77,7 @@ def unlinked(text: str) -> str:
 
 
 def _folded(report: Report, places: Mapping[str, str], room: int) -> str:
-    """The folded text report on each model, in at most ``room`` bytes, then the number of models that do not fit. "" if
-    none fits."""
+    """The folded text report on each model that fits into ``room`` bytes, or ""."""
     by_path: dict[str, list[Finding]] = {}
     for finding in report.findings:
         by_path.setdefault(finding.path, []).append(finding)
@@ -95,11 +96,11 @@ def _folded(report: Report, places: Mapping[str, str], room: int) -> str:
     return "".join(parts) if len(parts) > 1 or (parts and parts[0].startswith("<")) else ""
 
 
-#: The number of bytes that are reserved for the markup around the report on a model.
+#: The number of bytes for the markup around the report on a model.
 FRAME = 400
 
 
 def fenced(text: str) -> str:
-    """A text as a block of code, with a fence that the text does not contain."""
+    """A text as a block of code."""
     fence = "`" * max(3, 1 + max(map(len, re.findall("`+", text)), default=0))
     return f"{fence}text\n{text}\n{fence}"

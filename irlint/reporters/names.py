@@ -1,4 +1,4 @@
-"""Shortens the names in one finding: their common scope is stated once, and long names are cut but stay distinct."""
+"""Shortens the names in one finding: removes a common scope, and cuts long names."""
 
 from __future__ import annotations
 
@@ -7,24 +7,23 @@ from collections.abc import Collection, Iterable
 from irlint.records import replaced
 from irlint.reporters.canvas import cut, display, ending
 from irlint.reporters.plain import safe
-from irlint.snippets.drawing import Drawing, Line, Piece, Row, Table
+from irlint.snippets.drawing import Line, Piece, Row, Snippet, Table
 
-#: The sign that replaces the scope.
+#: The sign in place of the scope.
 SCOPE = "~"
 
-#: A scope is used only if at least two names have it and they become this many characters shorter in total.
+#: The fewest characters that a scope saves in total.
 SAVED = 24
 
-#: Characters that may belong to a name. A scope begins only where none of these is before it.
+#: Characters that may be part of a name before a scope.
 _WITHIN = frozenset("_.-:/~")
 
 
 def scope_of(names: Iterable[str], path: str = "", own: str = "") -> str:
-    """The scope that saves most characters: ``/layers.0/attn/`` for names such as ``/layers.0/attn/q_proj/MatMul``. ""
-    if no scope saves enough, if a name begins with SCOPE, or if ``path``, the path of the file, begins with the scope.
+    """The common scope that saves most characters, such as ``/layers.0/attn/``, or "".
 
-    Names without ``/`` are divided at full stops. If ``own``, the name of the node at fault, contains ``/``, it begins
-    with the scope.
+    ``own``, the name of the node at fault, begins with the scope if it contains ``/``. ``path``, the path of the file,
+    does not begin with the scope.
     """
     every = set(names)
     inside = own if "/" in own else ""
@@ -56,7 +55,7 @@ def without_scope(text: str, scope: str) -> str:
     return result
 
 
-def named_shortly(drawing: Drawing, scope: str) -> Drawing:
+def named_shortly(snippet: Snippet, scope: str) -> Snippet:
     """The snippet with the scope removed from its names, and without control characters."""
 
     def short(text: str) -> str:
@@ -72,19 +71,18 @@ def named_shortly(drawing: Drawing, scope: str) -> Drawing:
     def row(each: Row) -> Row:
         return replaced(each, name=short(each.name), origins=tuple(map(short, each.origins)))
 
-    table = drawing.table
+    table = snippet.table
     if table is not None:
         table = replaced(table, rows=tuple(map(row, table.rows)))
-    return replaced(drawing, lines=tuple(map(line, drawing.lines)), table=table, notes=tuple(map(short, drawing.notes)))
+    return replaced(snippet, lines=tuple(map(line, snippet.lines)), table=table, notes=tuple(map(short, snippet.notes)))
 
 
-def with_cut_names(drawing: Drawing, limit: int, wide: Collection[str]) -> Drawing:
-    """The snippet with its ``wide`` names cut to at most ``limit`` columns. Equal names are cut equally, and different
-    names stay different."""
-    texts = distinct_texts(drawing.names, limit, wide)
+def with_cut_names(snippet: Snippet, limit: int, wide: Collection[str]) -> Snippet:
+    """The snippet with its ``wide`` names cut to ``limit`` columns and a number. Different names stay different."""
+    texts = distinct_texts(snippet.names, limit, wide)
     cuts = {name: text for name, text in texts.items() if text != name}
     if not cuts:
-        return drawing
+        return snippet
 
     def piece(each: Piece) -> Piece:
         short = cuts.get(each.name)
@@ -95,17 +93,17 @@ def with_cut_names(drawing: Drawing, limit: int, wide: Collection[str]) -> Drawi
 
     lines = tuple(
         replaced(line, pieces=tuple(map(piece, line.pieces)), comment=_cut_within(line.comment, cuts))
-        for line in drawing.lines
+        for line in snippet.lines
     )
-    table: Table | None = drawing.table
+    table: Table | None = snippet.table
     if table is not None:
         rows = tuple(replaced(row, name=cuts.get(row.name, row.name)) for row in table.rows)
         table = replaced(table, rows=rows)
-    return replaced(drawing, lines=lines, table=table)
+    return replaced(snippet, lines=lines, table=table)
 
 
 def _cut_within(text: str, cuts: dict[str, str]) -> str:
-    """A text with names, such as ``y: float[2]`` or ```y` is declared here``, with the names cut."""
+    """A text such as ``y: float[2]`` or ```y` is declared here`` with its names cut."""
     words = (word.strip("`,:") for word in text.split(" ")) if text else ()
     for word in words:
         if word in cuts:
@@ -114,15 +112,14 @@ def _cut_within(text: str, cuts: dict[str, str]) -> str:
 
 
 def distinct_texts(names: Iterable[str], limit: int, wide: Collection[str] | None = None) -> dict[str, str]:
-    """For each name a text of at most ``limit`` columns, or longer if a number must distinguish it. With ``wide``, only
-    these names are cut. Different names get different texts."""
+    """Distinct texts for the names, of at most ``limit`` columns and a number. With ``wide``, only those are cut."""
     texts = {name: tail(name, limit) if wide is None or name in wide else name for name in names}
     for ending_alike in _groups_with_one_text({name: _without_head(text) for name, text in texts.items()}):
         for name in ending_alike:
             if texts[name] != name:
                 texts[name] = _with_difference(name, ending_alike, limit) or texts[name]
     for alike in _groups_with_one_text(texts):
-        common = _common_folder(alike)
+        common = _common_folder_length(alike)
         for name in alike:
             texts[name] = name if texts[name] == name else cut(f"...{name[common:]}", limit)
     taken = set(texts.values())
@@ -134,13 +131,14 @@ def distinct_texts(names: Iterable[str], limit: int, wide: Collection[str] | Non
 
 
 def _without_head(text: str) -> str:
-    """The text without its beginning: the sign for the scope, or for the part that was cut."""
     return text.removeprefix("...").removeprefix(SCOPE)
 
 
 def _with_difference(name: str, others: Iterable[str], limit: int) -> str:
-    """The name from the last part on that distinguishes it from all ``others``, which have the same end; if necessary,
-    without the parts between this part and the last. "" if no part distinguishes it, or if there is no room."""
+    """The end of a name, from the part that distinguishes it from ``others``; "" without room or such a part.
+
+    If necessary, the parts between this part and the last part are omitted.
+    """
     parts = name.split("/")
     same = 0
     for other in others:
@@ -150,35 +148,33 @@ def _with_difference(name: str, others: Iterable[str], limit: int) -> str:
     if not same or same >= len(parts):
         return ""
     first = len(parts) - 1 - same
-    whole = "/".join(("...", *parts[first:]))
+    complete = "/".join(("...", *parts[first:]))
     short = f".../{parts[first]}/.../{parts[-1]}"
-    return next((text for text in (whole, short) if display(text) <= limit), "")
+    return next((text for text in (complete, short) if display(text) <= limit), "")
 
 
 def _groups_with_one_text(texts: dict[str, str]) -> list[list[str]]:
-    """The groups of names that have the same text; in each group, names that are not cut come first."""
     groups: dict[str, list[str]] = {}
     for name, text in texts.items():
         groups.setdefault(text, []).append(name)
     return [sorted(group, key=lambda name: name != texts[name]) for group in groups.values() if len(group) > 1]
 
 
-def _common_folder(names: list[str]) -> int:
-    """The length of the longest folder with which all names begin."""
+def _common_folder_length(names: list[str]) -> int:
     first, last = min(names), max(names)
     same = next((at for at, (a, b) in enumerate(zip(first, last)) if a != b), len(first))
     return first.rfind("/", 0, same) + 1
 
 
 def _numbered(text: str, number: int, taken: Collection[str]) -> str:
-    """The text with a number, from ``number`` on, with which it is not ``taken``."""
+    """The text with the first number from ``number`` on that makes it distinct from ``taken``."""
     while (numbered := f"{text}#{number}") in taken:
         number += 1
     return numbered
 
 
 def tail(name: str, limit: int) -> str:
-    """The name; if it is too long, as many of its last parts as fit: ``.../q_proj/MatMul_output_0``."""
+    """The name, or as many of its last parts as fit: ``.../q_proj/MatMul_output_0``."""
     if display(name) <= limit:
         return name
     at = name.find("/", 1)

@@ -1,4 +1,4 @@
-"""The page of each rule, and the table of all rules."""
+"""The pages and the table of rules."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from irlint.reporters.canvas import wrapped
 
 WIDTH = 100
 
-#: Sentences are beside the names in a table if they get at least this many columns, otherwise below them.
+#: The fewest columns of a sentence beside a name in a table.
 BESIDE = 40
 
-#: By family, a sentence on how to try its rules.
+#: A sentence on how to try the rules of a family.
 TRIED = {
     "broadcasting": "`irlint broadcast 1,64,56,56 64,1,1` applies each broadcast rule to these shapes; try others, too."
 }
 
-#: If the good example has this many lines or more, only its differences from the bad example are shown.
+#: Of a good example with at least this many lines, only the differences from the bad one are shown.
 LONG = 8
 
 
 def page(rule: Rule, columns: int = WIDTH, *, color: bool = False) -> str:
-    """The statement of a rule, the reason, an example that breaks it, one that keeps it, and how to fix it."""
+    """The page of a rule."""
     severity = rule.severity.value
     head = f"{painted(f'{rule.code} {rule.name}', 'head', color)} ({painted(severity, severity, color)})"
     sections = (
@@ -48,7 +48,7 @@ def _example(text: str) -> str:
 
 
 def _good(rule: Rule) -> str:
-    """The good example. If it is long, only the lines that differ from the bad example, with the lines around them."""
+    """The good example, if long only the lines around its differences from the bad one."""
     lines = rule.good.strip("\n").split("\n")
     if len(lines) < LONG:
         return _example(rule.good)
@@ -64,7 +64,7 @@ def _good(rule: Rule) -> str:
 
 
 def family(name: str, rules: Iterable[Rule], columns: int | None = None, *, color: bool = False) -> str:
-    """A heading and the table of ``rules``, whose codes begin with ``name``."""
+    """A heading and the table of ``rules``, all with codes that begin with ``name``."""
     every = list(rules)
     subjects = ", ".join(dict.fromkeys(rule.family for rule in every))
     head = painted(f"{name}: {subjects} ({len(every)} rules)", "head", color)
@@ -74,7 +74,7 @@ def family(name: str, rules: Iterable[Rule], columns: int | None = None, *, colo
 
 
 def document(rules: Iterable[Rule]) -> str:
-    """The rules with their pages as JSON, for ``rules --format json``."""
+    """The document ``irlint-rules-1``."""
     import json
 
     keys = ("code", "name", "severity", "family", "summary", "why", "mend", "bad", "good")
@@ -86,7 +86,7 @@ def document(rules: Iterable[Rule]) -> str:
 
 
 def table(rules: Iterable[Rule], columns: int | None = None, *, color: bool = False) -> str:
-    """A row for each rule: code, severity, name and statement. If ``columns`` is None, each row is one line."""
+    """A row for each rule; with ``columns``, in lines of at most this width."""
     every = list(rules)
     name_width = max((len(rule.name) for rule in every), default=0)
     indent = len("IRL000  warning  ") + name_width + 2

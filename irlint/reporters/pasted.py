@@ -1,5 +1,4 @@
-"""Quotes texts of a model for code that users paste: as a Python literal, a word of a shell, or a comment. No character
-of the text can break out."""
+"""Quotes texts of a model for code that users paste, so that no text breaks out."""
 
 from __future__ import annotations
 
@@ -18,8 +17,7 @@ def literal(text: str) -> str:
 
 
 def word(text: str) -> str:
-    """A text as one word of a shell command. Unprintable characters are written in ``$'...'``, which bash, ksh and zsh
-    read."""
+    """A text as one word of a shell command; with unprintable characters, as ``$'...'`` for bash, ksh and zsh."""
     from shlex import quote
 
     if not text.isprintable() or "##[" in text:
@@ -43,5 +41,5 @@ def comment(text: str) -> str:
 
 
 def pasted(lines: Iterable[str]) -> str:
-    """The lines of a text without characters that end a line or that a terminal interprets."""
+    """The lines as a text, with control characters escaped."""
     return "".join(f"{safe(line)}\n" for line in lines)

@@ -1,4 +1,4 @@
-"""Functions that all text reports share: safe texts, places, counts and the closing lines."""
+"""Safe texts, places, counts and closing lines of text reports."""
 
 from __future__ import annotations
 
@@ -17,24 +17,22 @@ PAINTS = frozenset((*ROLES.values(), RESET))
 #: Replacements in markup for control characters other than tabs and line ends.
 CONTROLS = {code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160)) if chr(code) not in "\t\n"}
 
-#: The names of the encoding that has every character.
 UTF_8 = ("utf-8", "utf8")
 
 
 def safe(text: str) -> str:
-    """The text with control characters escaped, so that a name in a model cannot control a terminal or break a line."""
+    """The text in one line, with unprintable characters escaped."""
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
 def inert(text: str) -> str:
-    """The text with each line safe, and no line a command to continuous integration."""
+    """The text with its lines ``safe`` and its CI commands escaped."""
     return unheard("\n".join(map(safe, text.split("\n"))))
 
 
-#: For each notation, the replacements of the beginnings of CI commands: ``::`` at the start of a line, and ``##[``
-#: anywhere. In JSON no line begins with ``::``.
+#: By notation, what replaces ``::`` at the start of a line, and ``##[``: the beginnings of CI commands.
 ESCAPED = {
     "text": ("\\x3a:", "#\\x23["),
     "json": ("::", "#\\u0023["),
@@ -44,17 +42,18 @@ ESCAPED = {
 
 
 def visible(text: str, notation: str = "text") -> str:
-    """The text without control characters, except the codes for colors. All output passes through this function, so
-    that no name is printed unescaped. JSON, and text with the notation "", stay unchanged."""
+    """The text with control characters escaped, except for the codes of colors.
+
+    JSON, and text with the notation "", stay unchanged. All output passes through this function.
+    """
     if notation == "xml":
         return text.translate(CONTROLS)
     if notation not in ("text", "markdown"):
         return text
-    return "\n".join(line if line.isprintable() else _unpainted(line) for line in text.split("\n"))
+    return "\n".join(line if line.isprintable() else _safe_between_colors(line) for line in text.split("\n"))
 
 
-def _unpainted(line: str) -> str:
-    """A line that is safe between its codes for colors."""
+def _safe_between_colors(line: str) -> str:
     first, *rest = line.split("\x1b[")
     parts = [safe(first)]
     for each in rest:
@@ -64,8 +63,7 @@ def _unpainted(line: str) -> str:
 
 
 def unheard(text: str, notation: str = "text") -> str:
-    """The ``visible`` text in its ``notation``, with the beginnings of CI commands escaped. In JSON, control characters
-    are escaped, too. Programs read the same text as before."""
+    """The ``visible`` text with CI commands escaped and, in JSON, control characters."""
     text = visible(text, notation)
     if notation == "json" and not (text.isascii() and "\x7f" not in text):
         text = "\n".join(line if line.isprintable() else _json_escaped(line) for line in text.split("\n"))
@@ -87,39 +85,38 @@ def _json_escaped(line: str) -> str:
 
 
 def spelled(text: str, encoding: str) -> str:
-    """The text with escapes for the characters that an encoding lacks. This comes before alignment, so that columns are
-    counted correctly."""
+    """The text with escapes for the characters that an encoding lacks."""
     if text.isascii() or encoding.lower() in UTF_8:
         return text
     return text.encode(encoding, "backslashreplace").decode(encoding)
 
 
 def headed(found: Mapping[str, Any]) -> str:
-    """The notes on a model, one a line, then its path and format."""
+    """The notes on a model, then its path and format."""
     notes = "".join(f"note: {safe(each)}\n" for each in found.get("notes", ()))
     return f"{notes}{safe(found['path'])} ({found['format']})"
 
 
 def brief(text: str, limit: int = 300) -> str:
-    """A safe text of at most ``limit`` characters; its middle is omitted."""
-    whole = safe(text)
+    """The ``safe`` text, without its middle if it has more than ``limit`` characters."""
+    shown = safe(text)
     half = limit // 2 - 2
-    return whole if len(whole) <= limit else f"{whole[:half]}...{whole[-half:]}"
+    return shown if len(shown) <= limit else f"{shown[:half]}...{shown[-half:]}"
 
 
 def place(finding: Finding) -> str:
-    """``models/m.xml:418:3``; the path alone if there is no line."""
+    """``models/m.xml:418:3``, or only the path without a line."""
     if finding.line is None:
         return safe(finding.path)
     return f"{safe(finding.path)}:{finding.line}:{finding.column or 1}"
 
 
-#: The names of the rules that a model breaks if it does not work with every size that it declares.
+#: The names of the rules about models that do not work with every size that they declare.
 LIMITED = ("frozen-size", "equal-sizes", "no-sizes-fit")
 
 
 def summary(report: Report) -> str:
-    """The closing lines: the counts of findings and of checked files."""
+    """The closing lines, with counts of findings and files."""
     checked = [file for file in report.files if file.status != "skipped"]
     noun = "file" if any(file.kind for file in checked) else "model"
     return f"{_found(report, counted(len(checked), noun))}\n{_checked(report, checked)}.\n"
@@ -141,13 +138,13 @@ def _found(report: Report, models: str) -> str:
 
 
 def _failing(report: Report) -> str:
-    """A line if no error fails the check, but a warning states that only some sizes work; else ""."""
+    """A line if the check passes, but a warning states that only some sizes work; else ""."""
     limited = any(each.rule.name in LIMITED and each.severity is Severity.WARNING for each in report.findings)
     return "\nOnly some sizes work: `--fail-on warning` makes this fail." if limited and report.ok else ""
 
 
 def _checked(report: Report, checked: list[CheckedFile]) -> str:
-    """Lines on the number of checked models of each format, and on the files and findings that are not reported."""
+    """The numbers of checked models, and of files and findings that are not reported."""
     known = [sum(file.format == form.name and file.status == "checked" for file in checked) for form in FORMATS]
     kinds = [f"{count} {form.title}" for count, form in zip(known, FORMATS) if count]
     unreadable = sum(file.status == "unreadable" for file in checked)
@@ -174,8 +171,6 @@ def _checked(report: Report, checked: list[CheckedFile]) -> str:
 
 
 def _fixable(report: Report) -> str:
-    """A line on the number of findings that `irlint fix` fixes, and on the number that it fixes only with
-    --unsafe-fixes. "" if there are none."""
     safe_ones = sum(each.fix is not None and each.fix.applicability == "safe" for each in report.findings)
     count = sum(each.fix is not None for each in report.findings) - safe_ones
     if not count:

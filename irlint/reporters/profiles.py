@@ -1,4 +1,4 @@
-"""The sizes that a model accepts, as code or options for other tools, to be pasted."""
+"""The sizes that a model accepts, as code or options of other tools."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from irlint.reporters.pasted import comment, literal, pasted, word
 
 
 def rendered(profile: Profile, tool: str) -> str:
-    """The text for a tool of ``FORMS``. Unneeded lines are omitted, and comments state what the tool cannot express."""
+    """The text for a tool of FORMS. Comments state what the tool cannot express."""
     return pasted([*map(comment, profile.notes), *FORMS[tool](profile)])
 
 
@@ -22,7 +22,6 @@ def _torch(profile: Profile) -> Iterator[str]:
 
 
 def _onnxruntime(profile: Profile) -> Iterator[str]:
-    """A script that creates a session of ONNX Runtime; overrides fix sizes, and comments name the others."""
     yield "import onnxruntime"
     yield ""
     yield "options = onnxruntime.SessionOptions()"
@@ -49,11 +48,10 @@ def _onnxruntime(profile: Profile) -> Iterator[str]:
 
 
 def _openvino(profile: Profile) -> Iterator[str]:
-    """A script that reads the model with OpenVINO and reshapes it to the accepted ranges."""
     yield "import openvino as ov"
     yield ""
     yield f"model = ov.Core().read_model({literal(profile.path)})"
-    yield from _gaps(profile)
+    yield from _gap_comments(profile)
     yield from notes(profile, "a range")
     reshaped = [
         (at, name, shape)
@@ -84,14 +82,12 @@ def _range(dim: MaybeDim, profile: Profile) -> str:
 
 
 def _without_rank(profile: Profile) -> Iterator[str]:
-    """A comment for each input with an undeclared rank."""
     for name, shape in profile.inputs:
         if shape is None:
             yield comment(f"{name}: the number of axes is not declared")
 
 
 def _trtexec(profile: Profile) -> Iterator[str]:
-    """A command of trtexec with the least, usual and greatest shapes of the inputs."""
     for free in leaders(profile):
         if free.is_open:
             yield comment(
@@ -99,7 +95,7 @@ def _trtexec(profile: Profile) -> Iterator[str]:
                 "the least:"
                 f" --assume '{free.name} <= {free.greatest}' states it"
             )
-    yield from _gaps(profile)
+    yield from _gap_comments(profile)
     yield from notes(profile, "a range")
     yield from _without_rank(profile)
     resized = [
@@ -133,7 +129,7 @@ def _trt_name(name: str) -> str:
 
 
 def free_of(dim: MaybeDim, profile: Profile) -> Free | None:
-    """The symbol, if a size of an input is exactly one symbol; else None."""
+    """The symbol that is the size of an axis; None for other sizes."""
     return profile.symbols.get(str(dim)) if isinstance(dim, Expr) else None
 
 
@@ -142,8 +138,8 @@ def leaders(profile: Profile) -> list[Free]:
     return [free for free in profile.symbols.values() if free.leader == free.name]
 
 
-def _gaps(profile: Profile) -> Iterator[str]:
-    """A comment for each size that a range does not describe exactly, because the accepted sizes have gaps."""
+def _gap_comments(profile: Profile) -> Iterator[str]:
+    """Comments on sizes whose accepted values are not a range."""
     for free in leaders(profile):
         found = progression(free.sizes)
         if not found.is_complete or found.step > 1:
@@ -151,7 +147,7 @@ def _gaps(profile: Profile) -> Iterator[str]:
 
 
 def notes(profile: Profile, tool: str) -> Iterator[str]:
-    """Comments on conditions on several sizes, and on conditions of branches, which ``tool`` cannot express."""
+    """Comments on the conditions that ``tool`` cannot express."""
     for text in (*profile.equal, *profile.together):
         yield comment(f"{text} must also be true, but {tool} cannot express that")
     yield from of_branches(profile)

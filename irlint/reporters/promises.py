@@ -1,4 +1,4 @@
-"""The ``[[models]]`` table of a configuration that promises the inputs and outputs of a model, to be pasted."""
+"""The ``[[models]]`` table of a configuration that promises the inputs and outputs of a model."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ UNKNOWN = re.compile(r"\b_")
 
 
 def rendered(found: Mapping[str, Any]) -> str:
-    """The table for a contract, given as the data of ``irlint contract --format json``."""
+    """The table for the data of ``irlint contract --format json``."""
     return pasted(_lines(found))
 
 
@@ -24,10 +24,10 @@ def _lines(found: Mapping[str, Any]) -> Iterator[str]:
         if "when" in each:
             yield comment(f"{each['condition']} must be true if {each['when']} runs, which a promise cannot express")
     yield "[[models]]"
-    yield f"file = {_text(found['path'])}"
+    yield f"file = {_toml_string(found['path'])}"
     yield from _types("takes", found["inputs"])
     if always:
-        yield f"accepts = [{', '.join(map(_text, always))}]"
+        yield f"accepts = [{', '.join(map(_toml_string, always))}]"
     yield from _types("returns", found["outputs"])
 
 
@@ -37,23 +37,21 @@ def _types(key: str, ends: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         if each not in stated:
             yield comment(f"{each['name']} is not a tensor, so a promise cannot express it")
     if stated:
-        parts = (f"{_key(each['name'])} = {_text(_type(each))}" for each in stated)
+        parts = (f"{_toml_key(each['name'])} = {_toml_string(_type(each))}" for each in stated)
         yield f"{key} = {{ {', '.join(parts)} }}"
 
 
 def _type(end: Mapping[str, Any]) -> str:
-    """The type as ``takes`` and ``returns`` state it; a data-dependent size is ``?``."""
+    """The type in ``takes`` or ``returns``; a data-dependent size is ``?``."""
     if end["shape"] is None:
         return str(end["dtype"])
     dims = ("?" if isinstance(dim, str) and UNKNOWN.search(dim) else str(dim) for dim in end["shape"])
     return f"{end['dtype']}[{', '.join(dims)}]"
 
 
-def _key(name: str) -> str:
-    """A name, quoted as a key of TOML if necessary."""
-    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else _text(name)
+def _toml_key(name: str) -> str:
+    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else _toml_string(name)
 
 
-def _text(text: str) -> str:
-    """A text as a TOML string."""
+def _toml_string(text: str) -> str:
     return json.dumps(text, ensure_ascii=False)

@@ -1,4 +1,4 @@
-"""Findings that several files share: equal findings are shown once."""
+"""Shows findings of several files once."""
 
 from __future__ import annotations
 
@@ -7,17 +7,18 @@ from collections.abc import Sequence
 from irlint.findings.report import Finding
 from irlint.findings.wording import counted
 
-#: A finding in at least this many files is shown only for the first of them.
+#: A finding in at least this many files is shown only for the first file.
 FEWEST = 3
 
-#: At most this many of the other files are named.
+#: The largest number of other files that are named.
 NAMED = 3
 
 
 def once(findings: Sequence[Finding]) -> tuple[list[Finding], dict[int, list[str]]]:
-    """The findings without repetitions in later files. Equal findings differ only in the file and the place; only the
-    first of at least FEWEST files keeps them. The second result has the later files, by the ``id`` of the first of the
-    equal findings."""
+    """(findings without repetitions in later files, those files by the ``id`` of the first of equal findings).
+
+    Equal findings differ only in the file and the place.
+    """
     groups: dict[tuple[object, ...], dict[str, list[Finding]]] = {}
     for each in findings:
         key = each.rule.code, each.severity, each.op, each.message, each.help

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 ABOUT = "https://pypi.org/project/irlint/"
 
-#: The limits of code scanning: results of a run, and characters of a description.
+#: The largest numbers of results of a run, and of characters of a description, in code scanning.
 RESULTS = 25_000
 DESCRIPTION = 1_024
 
@@ -32,10 +32,9 @@ Json = dict[str, Any]
 
 
 def rendered(report: Report) -> str:
-    """One run: the broken rules, then a result for each finding in document order. Each is on its own line.
+    """One run: the broken rules, the RESULTS worst findings in document order, and the suppressed findings.
 
-    Suppressed findings follow. If there are more than 25,000 findings, only the worst are included, and a notification
-    gives the number of the others. Unreadable files without a finding are notifications.
+    Notifications name unreadable files without a finding, and the number of omitted findings.
     """
     import json
 
@@ -68,7 +67,6 @@ def _lines(entries: Iterable[Json]) -> str:
 
 
 def _worst(findings: Sequence[Finding]) -> list[Finding]:
-    """The RESULTS worst findings, in document order."""
     if len(findings) <= RESULTS:
         return list(findings)
     order = sorted(range(len(findings)), key=lambda index: -findings[index].severity.rank)
@@ -76,7 +74,7 @@ def _worst(findings: Sequence[Finding]) -> list[Finding]:
 
 
 def _uri(path: str) -> str:
-    """A path as a relative reference; an absolute path as a ``file`` URI."""
+    """A relative path as a relative reference, an absolute path as a ``file`` URI."""
     from urllib.parse import quote
 
     try:
@@ -147,7 +145,7 @@ def _result(finding: Finding, indices: Mapping[str, int], uris: Mapping[str, str
             {
                 "id": index,
                 **_location(uri, {"startLine": related.line or 1}, _named(finding.graph, related.node, "node")),
-                "message": {"text": _plain(related.message)},
+                "message": {"text": _without_links(related.message)},
             }
             for index, related in enumerate(finding.related, 1)
         ]
@@ -161,7 +159,6 @@ def _result(finding: Finding, indices: Mapping[str, int], uris: Mapping[str, str
 
 
 def _fix(fix: Fix, uri: str) -> Json:
-    """The replacements that a fix makes in a text document, in order."""
     names = ("startLine", "startColumn", "endLine", "endColumn")
     replacements = [
         {
@@ -171,33 +168,29 @@ def _fix(fix: Fix, uri: str) -> Json:
         for each in fix.replacements
     ]
     change = {"artifactLocation": _artifact(uri), "replacements": replacements}
-    return {"description": {"text": _plain(fix.message)}, "artifactChanges": [change]}
+    return {"description": {"text": _without_links(fix.message)}, "artifactChanges": [change]}
 
 
 def _message(finding: Finding) -> str:
-    """The headline, the helps, and links to related places, each ended by a period. Related places are only shown if
-    the message links to them."""
+    """The headline, the helps, and links to related places. Viewers show only related places with a link."""
     texts = [headline(finding), *(f"Help: {safe(each)}" for each in finding.helps)]
-    every = _plain(" ".join(text if text.endswith((".", "!", "?")) else f"{text}." for text in texts))
-    links = ", ".join(f"[{_link(each.node)}]({index})" for index, each in enumerate(finding.related, 1))
+    every = _without_links(" ".join(text if text.endswith((".", "!", "?")) else f"{text}." for text in texts))
+    links = ", ".join(f"[{_link_text(each.node)}]({index})" for index, each in enumerate(finding.related, 1))
     return f"{every} See {links}." if links else every
 
 
-def _link(name: str) -> str:
-    """A name as the text of an embedded link."""
+def _link_text(name: str) -> str:
     text = safe(name) or "it"
     for sign in "\\[]":
         text = text.replace(sign, f"\\{sign}")
     return text
 
 
-def _plain(text: str) -> str:
-    """A text without embedded links."""
+def _without_links(text: str) -> str:
     return safe(text).replace("](", "] (")
 
 
 def _region(finding: Finding) -> Json:
-    """The region of a finding. A finding without a line, as in a binary file, is shown at the first line."""
     if finding.line is None:
         return {"startLine": 1}
     places = (finding.line, finding.column, finding.end_line, finding.end_column)
@@ -206,7 +199,6 @@ def _region(finding: Finding) -> Json:
 
 
 def _suppression(each: Silenced) -> Json:
-    """The reason why a finding is suppressed: in the model itself, or in a file beside it."""
     reasons = {"model": "irlint.ignore of the model lists the rule", "baseline": "it is in the baseline"}
     kind = "inSource" if each.by == "model" else "external"
     return {
@@ -217,7 +209,6 @@ def _suppression(each: Silenced) -> Json:
 
 
 def _location(uri: str, region: Json, logical: Json | None) -> Json:
-    """A place in a file."""
     place: Json = {"physicalLocation": {"artifactLocation": _artifact(uri), "region": region}}
     return place if logical is None else {**place, "logicalLocations": [logical]}
 
@@ -272,6 +263,6 @@ def _unread(file: CheckedFile, uri: str) -> Json:
     text = f"{safe(file.path)} {reason}."
     return {
         "level": "warning",
-        "message": {"text": _plain(text)},
+        "message": {"text": _without_links(text)},
         "locations": [_location(uri, {"startLine": 1}, None)],
     }

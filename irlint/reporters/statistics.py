@@ -8,17 +8,17 @@ from irlint.findings.tally import Tally, most_first, most_models_first
 from irlint.findings.wording import counted
 from irlint.reporters.plain import brief, errors_hidden
 
-#: At most this many operators and exporters are listed in the text.
+#: The largest numbers of operators and of exporters in the text.
 LISTED = 20
 
 
 def rendered(tally: Tally) -> str:
-    """The counts by rule, by operator and by exporter, the most frequent first."""
-    return "\n".join(_sections(tally, LISTED)) + "\n" if tally.files else ""
+    """The counts by rule, operator and exporter, the largest first."""
+    return "\n".join(_section_lines(tally, LISTED)) + "\n" if tally.files else ""
 
 
 def headline(tally: Tally, configuration: str = "") -> str:
-    """The closing lines of a run without stored findings: the findings, the models, and what the configuration hid."""
+    """The closing lines of a run that keeps no findings."""
     models = tally.files - tally.skipped
     counts = [counted(count, severity) for severity, count in tally.severities.items() if count]
     found = (
@@ -82,8 +82,7 @@ def _table(title: str, heads: Sequence[str], rows: Iterable[Sequence[str]]) -> s
     return f"<h2>{escape(title)}</h2>\n<table>\n{first}<tbody>\n{lines}</tbody>\n</table>\n"
 
 
-def _sections(tally: Tally, limit: int) -> Iterator[str]:
-    """The lines of the report; at most ``limit`` operators and exporters."""
+def _section_lines(tally: Tally, limit: int) -> Iterator[str]:
     if tally.rules:
         yield "by rule"
         yield from (f"{count:6}  {brief(code)}  {brief(name)}" for (code, name), count in most_first(tally.rules))

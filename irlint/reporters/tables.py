@@ -10,32 +10,33 @@ from irlint.reporters.canvas import UNBOUNDED, Canvas, Run, cut, display, wrappe
 from irlint.reporters.plain import safe
 from irlint.snippets.drawing import Row, Table
 
-#: A table shows at most this many axes. If there are more, or the page is too narrow, it shows the first and last axes,
-#: and those around the clash.
+#: Tables with more axes show only the first and last ones, and those around the clash.
 AXES = 12
 
-#: The last column of a table has at least this width, or is omitted.
+#: The least width of the column of origins.
 NARROW = 12
 
-#: A remark that is longer than this gets a line of its own with this many columns.
-LONGEST_REMARK = 48
+#: The least width of a remark in lines of its own, unless it is shorter.
+LEAST_REMARK = 48
 
-#: The text in place of a shape has at most this many columns.
+#: The most columns of a text in place of a shape.
 INSTEAD = 40
 
 
 @record
 class _Limits:
-    """Limits for a table, in columns: the widths of dims that do not clash, of clashing dims, and of the last column,
-    which has the origins (0: the column is omitted). ``roomy``: also show the neighbors of the axes that are needed."""
+    """The largest widths in a table, in columns."""
 
     dim: int
+    #: Of clashing dims.
     clashing: int
+    #: The least width of the column of origins; 0 omits it.
     tail: int = NARROW
-    roomy: bool = True
+    #: Whether the axes beside the needed ones are shown.
+    shows_neighbors: bool = True
 
 
-#: The limits to try, from the most readable to the narrowest.
+#: The most readable limits first.
 LIMITS = (
     _Limits(32, 32),
     _Limits(24, 32),
@@ -52,15 +53,14 @@ LIMITS = (
     _Limits(6, 8, 0, False),
 )
 
-#: With this many of the LIMITS, from the first on, dims are readable. Names are shortened before other limits are used.
+#: The number of LIMITS with readable dims. Names are shortened before later limits are used.
 READABLE = 6
 
-#: The limits if nothing is cut.
 UNCUT = _Limits(UNBOUNDED, UNBOUNDED)
 
 
 def table(found: Table, canvas: Canvas) -> None:
-    """Writes the shapes in rows, with the axis numbers above and a mark below the clashing axes."""
+    """Writes the shapes in rows, with marks below the clashing axes."""
     grid = _fitted(found, canvas)
     if grid.rank:
         canvas.row("", [(f"  {'axis':{grid.labels}}{grid.header}", "dim")])
@@ -81,7 +81,7 @@ def table(found: Table, canvas: Canvas) -> None:
 
 
 def _fitted(found: Table, canvas: Canvas) -> _Grid:
-    """The grid for the first limits with which the table fits, else for the last limits."""
+    """The grid for the first limits that fit, or for the last limits."""
     if canvas.uncut:
         return _Grid(found, canvas, UNCUT)
     for limits in LIMITS:
@@ -91,19 +91,19 @@ def _fitted(found: Table, canvas: Canvas) -> _Grid:
     return grid
 
 
-def fits(found: Table | None, canvas: Canvas, *, roomy: bool) -> bool:
-    """Whether a table fits without shortening names; with ``roomy``, its dims must stay readable."""
+def fits(found: Table | None, canvas: Canvas, *, readable: bool) -> bool:
+    """Whether a table fits without shortening names and, if ``readable``, with readable dims."""
     if found is None or canvas.uncut:
         return True
-    return any(_Grid(found, canvas, limits).width <= canvas.room for limits in LIMITS[: READABLE if roomy else None])
+    return any(_Grid(found, canvas, limits).width <= canvas.room for limits in LIMITS[: READABLE if readable else None])
 
 
 class _Grid:
     """The columns of a table.
 
-    ``offsets`` are the columns of the first axis of each row, and ``marked`` the columns of its marked axes. ``shown``
-    are the shown columns, and ``widths`` their widths. ``labels`` is the width of labels and names, ``body`` that of
-    the shapes, and ``width`` that of the table.
+    * ``offsets`` and ``marked``: for each row, the column of its first axis, and those of its marked axes.
+    * ``shown`` and ``widths``: the shown columns and their widths.
+    * ``labels``, ``body`` and ``width``: the widths of labels and names, of shapes, and of the table.
     """
 
     def __init__(self, found: Table, canvas: Canvas, limits: _Limits) -> None:
@@ -133,13 +133,13 @@ class _Grid:
         return "    " + "  ".join(f"{'' if column < 0 else column:>{self.widths[column]}}" for column in self.shown)
 
     def _shown(self) -> list[int]:
-        """The shown columns; a negative number stands for omitted columns."""
-        if self.rank <= AXES and (self.limits.roomy or self.rank < 4):
+        """The shown columns; a negative number replaces omitted columns."""
+        if self.rank <= AXES and (self.limits.shows_neighbors or self.rank < 4):
             return list(range(self.rank))
-        wanted = {0, self.rank - 1} | ({1, self.rank - 2} if self.limits.roomy else set())
+        wanted = {0, self.rank - 1} | ({1, self.rank - 2} if self.limits.shows_neighbors else set())
         for columns in self.marked:
             for column in columns[:4]:
-                beside = {column - 1, column + 1} if self.limits.roomy else set()
+                beside = {column - 1, column + 1} if self.limits.shows_neighbors else set()
                 wanted |= {column} | beside & set(range(self.rank))
         shown: list[int] = []
         for column in sorted(wanted):
@@ -167,7 +167,7 @@ class _Grid:
         ]
 
     def row(self, index: int, row: Row) -> list[Run]:
-        """The texts of a row: its name, shape, element type, origin and line."""
+        """The texts of a row."""
         name = self.names[index]
         runs: list[Run] = [("  " + name + " " * (self.labels - display(name)) + "  ", "")]
         runs += self._shape(index, row)
@@ -182,7 +182,7 @@ class _Grid:
         return runs
 
     def _shape(self, index: int, row: Row) -> list[Run]:
-        """``[   1,  64 ]``, blank for axes that the shape does not have."""
+        """``[   1,  64 ]``, blank in columns without an axis."""
         if row.dims is None:
             return [(_instead(row) + " " * (self.body - display(_instead(row))), "dim")]
         if not row.dims:
@@ -206,7 +206,7 @@ class _Grid:
         return [*runs, (" " * (self.body - length), "")]
 
     def underline(self, columns: Sequence[int], remark: str) -> list[list[Run]]:
-        """``^^`` below the columns, then the remark, in lines of its own if it does not fit."""
+        """Lines with ``^^`` below the columns and the remark."""
         runs: list[Run] = []
         at = 0
         for column in sorted(set(columns)):
@@ -226,14 +226,13 @@ class _Grid:
             return [[*runs, (f" {text}", self.canvas.severity)]]
         if display(text) + 2 <= before:
             return [[(" " * (before - display(text) - 1), ""), (f"{text} ", self.canvas.severity), *runs[1:]]]
-        start = max(0, min(before, self.canvas.room - min(display(text), LONGEST_REMARK)))
+        start = max(0, min(before, self.canvas.room - min(display(text), LEAST_REMARK)))
         lines = wrapped(text, self.canvas.room - start)
         return [runs, *([(" " * start, ""), (line, self.canvas.severity)] for line in lines)]
 
 
 def first_column(row: Row, end: int) -> int:
-    """The column of the first axis of a row. If ``end`` is not 0, the last axes of all rows are in the column before
-    ``end``."""
+    """The column of the first axis of a row. With ``end``, the last axis is in the column before ``end``."""
     if row.offset is not None or row.dims is None:
         return row.offset or 0
     return max(0, end - len(row.dims))
@@ -258,7 +257,7 @@ def _names(labels: Sequence[str], names: Sequence[str]) -> list[str]:
 
 
 def _first_fitting(texts: Sequence[str], room: int) -> str:
-    """The first text that fits into ``room`` columns, else the last text, cut; "" if there are no texts."""
+    """The first text that fits into ``room`` columns, or the cut last text; "" without texts."""
     if not texts:
         return ""
     return next((text for text in texts if display(text) <= room), cut(texts[-1], room))

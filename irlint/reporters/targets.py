@@ -1,4 +1,4 @@
-"""The releases that run a model, as a matrix in text."""
+"""The releases that run a model, as text and as Markdown."""
 
 from __future__ import annotations
 
@@ -10,31 +10,28 @@ from irlint.lazy_typing import Any
 from irlint.records import record
 from irlint.reporters.plain import safe, spelled
 
-#: The runtime whose results come from a list, not from measurements.
-LISTED = "tensorrt"
+#: The runtime whose results come from its vendor's list.
+UNMEASURED = "tensorrt"
+UNMEASURED_REMARK = " (by its vendor's list: not measured)"
 
-#: The remark on this runtime.
-BY_LIST = " (by its vendor's list: not measured)"
-
-#: The most reasons for refusing a model that a report lists.
+#: The largest number of listed reasons, of partitions and of dynamic values.
 SHOWN = 30
 
 #: The runtime that compiles for an NPU.
 NPU = "qnn"
 
-#: Remarks on releases that were asked for more, or less, than to load a model.
-STAGES = {
+#: The remarks by verdict and stage; no remark for the verdict of a load.
+STAGE_REMARKS = {
     ("runs", "read"): " (read)",
     ("unknown", "read"): " (read; not asked to compile)",
     ("runs", "compiled"): " (compiled for the CPU)",
     ("refused", "compiled"): " (read, and not compiled for the CPU)",
 }
 
-#: For each verdict, in the order of the report, its heading; then the signs of the matrix.
+#: The headings of verdicts in the order of the report, and their signs in tables.
 HEADINGS = {"runs": "runs on", "refused": "refused by", "unknown": "not known"}
 SIGNS = {"runs": "✓", "refused": "✗", "unknown": "?"}
 
-#: The places of nodes.
 PLACES = {
     "npu": "on the NPU",
     "cpu": "on the CPU",
@@ -47,12 +44,13 @@ Entries = Sequence[dict[str, Any]]
 
 @record
 class Shared:
-    """A reason, and the releases that share it: the indices of their entries by runtime."""
+    """A reason that releases share."""
 
     message: str
     help: str
     nodes: int
-    places: dict[str, list[int]]
+    #: The indices of the releases' entries by runtime.
+    entries: dict[str, list[int]]
 
 
 def by_runtime(found: dict[str, Any]) -> dict[str, Entries]:
@@ -61,19 +59,19 @@ def by_runtime(found: dict[str, Any]) -> dict[str, Entries]:
 
 
 def shared(runtimes: dict[str, Entries]) -> list[Shared]:
-    """The reasons without repeats, in the order of their first release."""
+    """The reasons without repetitions, in the order of their first release."""
     reasons: dict[tuple[str, str, int], Shared] = {}
     for name, entries in runtimes.items():
         for at, entry in enumerate(entries):
             for each in entry.get("reasons", ()):
                 key = each["message"], each.get("help", ""), each.get("nodes", 0)
                 reason = reasons.setdefault(key, Shared(*key, {}))
-                reason.places.setdefault(name, []).append(at)
+                reason.entries.setdefault(name, []).append(at)
     return list(reasons.values())
 
 
 def spans(entries: Entries, places: Sequence[int]) -> str:
-    """Releases in words: ``1.15 to 1.17, 1.19``."""
+    """The releases of entries: ``1.15 to 1.17, 1.19``."""
     parts: list[list[int]] = []
     for at in places:
         if parts and at == parts[-1][-1] + 1:
@@ -89,13 +87,12 @@ def _span(entries: Entries, part: list[int]) -> str:
 
 
 def _release(entry: dict[str, Any]) -> str:
-    assumed = entry.get("assumed")
-    return str(entry["release"]) if assumed is None else f"{entry['release']} (judged as {assumed})"
+    measured = entry.get("assumed")
+    return str(entry["release"]) if measured is None else f"{entry['release']} (judged as {measured})"
 
 
 def rendered(found: dict[str, Any], encoding: str = "utf-8") -> str:
-    """The releases that run the model, then the others, then each reason once. Characters that ``encoding`` lacks are
-    escaped."""
+    """The report as text; characters that ``encoding`` lacks are escaped."""
     runtimes = by_runtime(found)
     lines = [f"{safe(found['path'])} ({found['format']})", *_verdicts(runtimes), *_reasons(runtimes)]
     if not runtimes:
@@ -108,7 +105,6 @@ def rendered(found: dict[str, Any], encoding: str = "utf-8") -> str:
 
 
 def _coverage(name: str, entry: dict[str, Any]) -> Iterator[str]:
-    """The lines on the coverage of an NPU: where the nodes run, by partition, and the values that stay dynamic."""
     found = entry["coverage"]
     counts = [f"{found[place]} {text}" for place, text in PLACES.items() if found[place]]
     yield from ("", f"coverage by {name} {_release(entry)}: {counted(found['nodes'], 'node')}; {', '.join(counts)}")
@@ -128,34 +124,31 @@ def _coverage(name: str, entry: dict[str, Any]) -> Iterator[str]:
 
 
 def _verdicts(runtimes: dict[str, Entries]) -> Iterator[str]:
-    """For each verdict, the releases of each runtime with the same remark."""
     width = max(map(len, runtimes), default=0)
     for verdict, heading in HEADINGS.items():
         rows = []
         for name, entries in runtimes.items():
             rows += [
-                f"  {name:{width}}  {spans(entries, places)}{asked}"
-                for asked, places in _alike(name, entries, verdict).items()
+                f"  {name:{width}}  {spans(entries, places)}{remark}"
+                for remark, places in _by_remark(name, entries, verdict).items()
             ]
         if rows or (runtimes and verdict == "runs"):
             yield from ("", heading, *(rows or ["  none of these releases"]))
 
 
-def _asked(name: str, entry: dict[str, Any]) -> str:
-    """The remark on a release: whether it only read or also compiled the model, or how many nodes stay on the CPU."""
-    if name == LISTED:
-        return BY_LIST
+def _remark(name: str, entry: dict[str, Any]) -> str:
+    if name == UNMEASURED:
+        return UNMEASURED_REMARK
     if "fallback" in entry:
         return f" ({counted(entry['fallback'], 'node')} on the CPU)"
-    return "" if name == NPU else STAGES.get((entry["verdict"], entry.get("stage", "")), "")
+    return "" if name == NPU else STAGE_REMARKS.get((entry["verdict"], entry.get("stage", "")), "")
 
 
-def _alike(name: str, entries: Entries, verdict: str) -> dict[str, list[int]]:
-    """The entries with a verdict, grouped by their remark."""
+def _by_remark(name: str, entries: Entries, verdict: str) -> dict[str, list[int]]:
     found: dict[str, list[int]] = {}
     for at, each in enumerate(entries):
         if each["verdict"] == verdict:
-            found.setdefault(_asked(name, each), []).append(at)
+            found.setdefault(_remark(name, each), []).append(at)
     return found
 
 
@@ -178,7 +171,7 @@ def _text(reason: Shared) -> str:
 
 def _holders(reason: Shared, runtimes: dict[str, Entries]) -> str:
     """``onnxruntime 1.15 to 1.17; openvino 2023.1``."""
-    return "; ".join(f"{name} {spans(runtimes[name], places)}" for name, places in reason.places.items())
+    return "; ".join(f"{name} {spans(runtimes[name], places)}" for name, places in reason.entries.items())
 
 
 def advice(stamp: dict[str, Any]) -> str:
@@ -195,7 +188,7 @@ def advice(stamp: dict[str, Any]) -> str:
 
 
 def markdown(found: dict[str, Any]) -> str:
-    """A table for each runtime: a column for each release, a row for the verdict and for each reason."""
+    """The report as Markdown: a table for each runtime, with a column for each release."""
     runtimes = by_runtime(found)
     lines = [f"### {_cell(found['path'])} ({found['format']})"]
     for name, entries in runtimes.items():
@@ -208,14 +201,13 @@ def markdown(found: dict[str, Any]) -> str:
 
 
 def _table(name: str, entries: Entries) -> Iterator[str]:
-    """The table of one runtime in Markdown."""
-    listed = BY_LIST if name == LISTED else ""
+    listed = UNMEASURED_REMARK if name == UNMEASURED else ""
     yield _line([f"{name}{listed}", *map(_release, entries)])
     yield _line(["---", *(":-:" for _ in entries)])
     yield _line(["**verdict**", *(SIGNS[each["verdict"]] for each in entries)])
     reasons = shared({name: entries})
     for each in reasons[:SHOWN]:
-        holding = set(each.places[name])
+        holding = set(each.entries[name])
         text = _cell(_text(each)) + (f"<br>*{_cell(each.help)}*" if each.help else "")
         yield _line([text, *("•" if at in holding else "" for at in range(len(entries)))])
     if len(reasons) > SHOWN:

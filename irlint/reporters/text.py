@@ -1,4 +1,4 @@
-"""The report for people: each finding with its place, the snippet, the table of shapes, and the help."""
+"""The text report."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from irlint.reporters import frames, names, tables
 from irlint.reporters.ansi import PIPE_WIDTH, colored, terminal_width
 from irlint.reporters.canvas import UNBOUNDED, Canvas, wrapped
 from irlint.reporters.plain import UTF_8, brief, place, safe, spelled, summary
-from irlint.snippets.drawing import Drawing, Line, Piece, Row, Table
+from irlint.snippets.drawing import Line, Piece, Row, Snippet, Table
 
 __all__ = ["PIPE_WIDTH", "colored", "rendered", "terminal_width"]
 
-#: At most this many findings of a rule in a file are shown in full.
+#: The largest number of findings of a rule and a file.
 SHOWN = 10
 
-#: A note has at most this many characters.
+#: The longest note in characters.
 NOTE = 800
 
-#: The steps that shorten a finding, in the order in which they are tried. Each has the limit of names in columns, the
-#: smallest ``expendable`` of the pieces that may be omitted, and whether the dims of the table must stay readable.
+#: The steps that shorten a finding: (limit of names in columns, smallest ``expendable`` of omitted pieces, whether dims
+#: must be readable).
 CUTS = (
     *((limit, 3, True) for limit in (UNBOUNDED, 64, 48, 40)),
     *((limit, 2, True) for limit in (UNBOUNDED, 64, 48, 40, 32, 28, 24)),
@@ -33,13 +33,13 @@ CUTS = (
     *((limit, 1, False) for limit in (28, 24, 20, 16, 12, 8, 5)),
 )
 
-#: A longer name has a line of its own.
+#: The longest name without a line of its own.
 BESIDE = 24
 
-#: At most this many further nodes with the same finding are named.
+#: The largest number of named nodes of equal findings.
 NAMED = 3
 
-#: At most this many numbers are listed if they are not consecutive.
+#: The largest number of listed numbers of a series with gaps.
 SERIES = 8
 
 _NUMBER = re.compile(r"(\d{1,9})")
@@ -54,12 +54,10 @@ def rendered(
     columns: int | None = None,
     encoding: str = "utf-8",
 ) -> str:
-    """The findings of each file, then the summary unless ``quiet``.
+    """The findings of each file, errors first, then the summary unless ``quiet``.
 
-    Errors come first, otherwise document order applies; a stale declaration follows the error that explains it.
-    ``columns`` is the width of a terminal; without it, or with ``every``, names are not shortened, and only
-    sentences are wrapped. Unless ``every``, equal findings appear once, also across files, and at most ten findings
-    of a rule in a file appear. Characters that ``encoding`` does not have are escaped.
+    ``columns`` is the width of a terminal; without it, or with ``every``, names are not shortened. Without ``every``,
+    equal findings appear once, and a rule at most SHOWN times in a file. Characters outside ``encoding`` are escaped.
     """
     canvas = Canvas(columns or PIPE_WIDTH, color, uncut=every or columns is None, complete=every)
     blocks: list[str] = []
@@ -82,8 +80,7 @@ def rendered(
 
 
 def _errors_first(findings: Sequence[Finding]) -> list[Finding]:
-    """The findings of each file: errors, warnings, notes, each in document order. A stale declaration follows the
-    error that explains the same mistake."""
+    """The findings of each file by severity; a finding that is ``explained_by`` an error follows it."""
     files: dict[str, int] = {}
     for each in findings:
         files.setdefault(each.path, len(files))
@@ -92,9 +89,9 @@ def _errors_first(findings: Sequence[Finding]) -> list[Finding]:
     moved: dict[tuple[str, str], list[Finding]] = {}
     first: list[Finding] = []
     for each in findings:
-        behind = each.path, each.detail.behind if isinstance(each.detail, Drawing) else ""
-        if behind[1] and behind in listed:
-            moved.setdefault(behind, []).append(each)
+        explaining = each.path, each.detail.explained_by if isinstance(each.detail, Snippet) else ""
+        if explaining[1] and explaining in listed:
+            moved.setdefault(explaining, []).append(each)
         else:
             first.append(each)
     ordered = [one for each in first for one in (each, *moved.pop((each.path, each.fingerprint), ()))]
@@ -102,22 +99,20 @@ def _errors_first(findings: Sequence[Finding]) -> list[Finding]:
 
 
 def _spelled(entry: Any, encoding: str) -> Any:
-    """A finding, or a part of it, with all texts converted to an encoding."""
+    """A finding, or a part of it, with its texts ``spelled``."""
     if encoding.lower() in UTF_8:
         return entry
     if isinstance(entry, str):
         return spelled(entry, encoding)
     if isinstance(entry, tuple):
         return tuple(_spelled(each, encoding) for each in entry)
-    if not isinstance(entry, (Finding, Drawing, Line, Piece, Table, Row)):
+    if not isinstance(entry, (Finding, Snippet, Line, Piece, Table, Row)):
         return entry
     return replaced(entry, **{name: _spelled(getattr(entry, name), encoding) for name in type(entry).__match_args__})
 
 
 @record(frozen=False)
 class _Repeated:
-    """A finding, and the equal findings at other nodes."""
-
     first: Finding
     others: list[Finding]
 
@@ -125,8 +120,6 @@ class _Repeated:
 def _file_blocks(
     findings: Sequence[Finding], canvas: Canvas, every: bool, elsewhere: Mapping[int, Sequence[str]]
 ) -> Iterator[str]:
-    """The findings of one file; unless ``every``, equal findings once, and at most SHOWN findings of a rule, with the
-    number of the others."""
     if every:
         yield from (block(finding, [], canvas) for finding in findings)
         return
@@ -145,7 +138,7 @@ def _file_blocks(
 
 
 def _grouped(findings: Sequence[Finding]) -> list[_Repeated]:
-    """The findings of a file without repeats: findings are equal if they differ only in the place and the operator."""
+    """The groups of findings that differ only in the place and the operator."""
     groups: dict[tuple[object, ...], _Repeated] = {}
     for finding in findings:
         key = finding.rule.code, finding.severity, finding.message, finding.help
@@ -158,19 +151,17 @@ def _grouped(findings: Sequence[Finding]) -> list[_Repeated]:
 
 
 def block(finding: Finding, others: Sequence[Finding], canvas: Canvas, elsewhere: Sequence[str] = ()) -> str:
-    """One finding in full. ``others`` are the equal findings at other nodes, and ``elsewhere`` are the other files with
-    the finding."""
+    """One finding in full. ``others`` are equal findings at other nodes, ``elsewhere`` other files with the finding."""
     from irlint.findings.documentation import url
 
-    drawing = finding.detail if isinstance(finding.detail, Drawing) else Drawing(_place_text(finding))
-    gutter = max([3, *(len(line.gutter) for line in drawing.lines)])
+    snippet = finding.detail if isinstance(finding.detail, Snippet) else Snippet(_place_text(finding))
+    gutter = max([3, *(len(line.gutter) for line in snippet.lines)])
     page = canvas.page(gutter, finding.severity.value, safe(finding.path))
-    scope = names.scope_of(map(safe, drawing.names), page.intact, safe(finding.node or ""))
-    letters = {safe(symbol): letter for symbol, letter in drawing.letters}
-    words = letters | dict(drawing.types)
+    scope = names.scope_of(map(safe, snippet.names), page.intact, safe(finding.node or ""))
+    letters = {safe(symbol): letter for symbol, letter in snippet.letters}
+    words = letters | dict(snippet.types)
 
     def with_words(text: str) -> str:
-        """The text with letters for long symbols, and with the format's names of element types."""
         if words:
             from irlint.snippets.letters import lettered
 
@@ -181,19 +172,19 @@ def block(finding: Finding, others: Sequence[Finding], canvas: Canvas, elsewhere
         return names.without_scope(with_words(text), scope)
 
     page.headline(f"{finding.severity.value}[{finding.rule.code}]", with_words(_headline(finding)))
-    _place(drawing, place(finding), page, scope)
+    _place(snippet, place(finding), page, scope)
     if letters:
         page.legend(f"{letter} is {symbol}" for symbol, letter in letters.items())
-    drawing = _fitting(names.named_shortly(drawing, scope), page)
-    if drawing.lines or drawing.table:
+    snippet = _with_fitting_names(names.named_shortly(snippet, scope), page)
+    if snippet.lines or snippet.table:
         page.bar()
-    if drawing.lines:
-        frames.frame(drawing.lines, page)
+    if snippet.lines:
+        frames.frame(snippet.lines, page)
         page.bar()
-    if drawing.table is not None:
-        tables.table(drawing.table, page)
+    if snippet.table is not None:
+        tables.table(snippet.table, page)
         page.bar()
-    for note in drawing.notes:
+    for note in snippet.notes:
         page.remark("note", brief(note, NOTE), "tag")
     if others:
         page.remark("note", short(_repetition(finding, others)), "tag")
@@ -213,28 +204,28 @@ def block(finding: Finding, others: Sequence[Finding], canvas: Canvas, elsewhere
     return page.text
 
 
-def _place(drawing: Drawing, at: str, page: Canvas, scope: str) -> None:
-    """Writes the place of the finding. The name has its own line if it is long, does not fit, or has an abbreviated
-    scope; the legend for the scope is another line."""
-    uncut = brief(drawing.place)
-    if not drawing.name or (page.fits(at, uncut) and not scope and len(drawing.name) <= BESIDE):
+def _place(snippet: Snippet, at: str, page: Canvas, scope: str) -> None:
+    """Writes the place of a finding, if necessary with the name in another line, and the legend for the scope."""
+    uncut = brief(snippet.place)
+    if not snippet.name or (page.fits(at, uncut) and not scope and len(snippet.name) <= BESIDE):
         page.at(at, uncut)
     else:
-        page.at(at, brief(drawing.unnamed))
-        page.alone(bounded(safe(drawing.name)))
+        page.at(at, brief(snippet.unnamed))
+        page.alone(bounded(safe(snippet.name)))
     if scope:
         page.alone(bounded(f"`{names.SCOPE}` stands for {scope[:-1]}"))
 
 
-def _fitting(drawing: Drawing, page: Canvas) -> Drawing:
-    """The snippet with its names shortened as far as necessary, equally in its lines and its table."""
-    shown = drawing
-    for limit, expendable, roomy in CUTS if not page.uncut else ():
-        wide = frames.crowding(drawing.lines, page.room, expendable)
-        if drawing.table is not None and not tables.fits(drawing.table, page, roomy=roomy):
-            wide.update(row.name for row in drawing.table.rows)
-        shown = names.with_cut_names(drawing, limit, wide)
-        if not frames.crowding(shown.lines, page.room, expendable) and tables.fits(shown.table, page, roomy=roomy):
+def _with_fitting_names(snippet: Snippet, page: Canvas) -> Snippet:
+    shown = snippet
+    for limit, expendable, readable in CUTS if not page.uncut else ():
+        wide = frames.crowding(snippet.lines, page.room, expendable)
+        if snippet.table is not None and not tables.fits(snippet.table, page, readable=readable):
+            wide.update(row.name for row in snippet.table.rows)
+        shown = names.with_cut_names(snippet, limit, wide)
+        if not frames.crowding(shown.lines, page.room, expendable) and tables.fits(
+            shown.table, page, readable=readable
+        ):
             break
     return shown
 
@@ -244,7 +235,6 @@ def _headline(finding: Finding) -> str:
 
 
 def _place_text(finding: Finding) -> str:
-    """The place of a finding without a snippet."""
     graph = f' of graph "{finding.graph}"' if finding.graph else ""
     if finding.node is not None:
         return f'node "{finding.node}"{graph}'
@@ -273,7 +263,7 @@ def _consequences(following: Sequence[Finding], root: Finding) -> str:
 
 
 def _name(finding: Finding, first: Finding) -> str:
-    """The name at a finding, with its graph and its operator if they are not those of ``first``."""
+    """The name at a finding, with its graph and operator if those of ``first`` differ."""
     name = finding.node if finding.node is not None else finding.value or finding.graph or "the file"
     graph = f"{finding.graph or 'main graph'}: " if finding.graph not in (first.graph, name) else ""
     line = "" if finding.line is None else f" (line {finding.line})"
@@ -281,7 +271,7 @@ def _name(finding: Finding, first: Finding) -> str:
 
 
 def _series(called: Sequence[str]) -> str:
-    """``/layers.N/attn/Add, N from 1 to 39`` if at least four names differ in just one number, else ""."""
+    """``/layers.N/attn/Add, N from 1 to 39`` if more than NAMED names differ in one number, else ""."""
     parts = [_NUMBER.split(name) for name in called] if len(called) > NAMED else []
     if not parts or len({len(each) for each in parts}) > 1:
         return ""

@@ -1,8 +1,7 @@
-"""A model as lines of text for ``git diff``. Small changes of the model change few lines: only inputs and outputs have
-names, and no positions are printed.
+"""A model as lines of text for ``git diff``, in which small changes of the model change few lines.
 
-Nodes are in the order in which the outputs need them. A line refers to the output of another node by the operator:
-``Relu`` is the last Relu above the line, ``Relu^2`` the Relu before that.
+Only inputs and outputs of the model have names. ``Relu`` is the output of the last Relu above the line, ``Relu^2`` that
+of the Relu before.
 """
 
 from __future__ import annotations
@@ -47,26 +46,24 @@ def _conditions(known: Known) -> Iterator[str]:
 
 
 class _Scope:
-    """The values of a graph to which the next line can refer.
-
-    ``names`` are the texts of inputs and constants. ``computed`` has, for each output of a node above, the operator,
-    the number of the node among the nodes of this operator, from 1, and the index of the output.
-    """
+    """The values of a graph to which the next line can refer."""
 
     def __init__(self, names: Mapping[Value, str]) -> None:
+        #: The texts of inputs and constants.
         self.names = dict(names)
+        #: (operator, number of the node among those of this operator, from 1, index of the output).
         self.computed: dict[Value, tuple[str, int, int]] = {}
         self.counts: dict[str, int] = {}
 
     def add(self, node: Node, op: str) -> None:
-        """Adds the outputs of a node whose line is written."""
+        """Adds the outputs of a written node."""
         self.counts[op] = self.counts.get(op, 0) + 1
         for at, value in enumerate(node.outputs):
             if value is not None:
                 self.computed[value] = op, self.counts[op], at
 
     def name(self, value: Value) -> str | None:
-        """The text for a value in the next line of this graph; None for a value of another graph."""
+        """The text for a value; None for a value of another graph."""
         if value in self.names:
             return self.names[value]
         if value not in self.computed:
@@ -77,8 +74,6 @@ class _Scope:
 
 
 class _Writer:
-    """Writes the graphs of one model."""
-
     def __init__(self, known: Known, digest: Digest) -> None:
         self.identity = Identity(known, Numbers(), digest)
         self.format = known.format
@@ -88,8 +83,7 @@ class _Writer:
     def graph(
         self, graph: Graph, names: Mapping[Value, str], results: Iterable[tuple[str, Value]], indent: str = ""
     ) -> Iterator[str]:
-        """The lines of the nodes of a graph, then those of its ``results``, each a name and a value. ``names`` are the
-        texts of its inputs."""
+        """The lines of nodes, then of ``results`` (name, value). ``names`` are the texts of inputs."""
         constants = {value: self._constant(constant) for value, constant in graph.constants.items()}
         nodes = []
         for node in graph.nodes:
@@ -117,12 +111,11 @@ class _Writer:
         yield from self._inner(function.graph, "  ")
 
     def _inner(self, graph: Graph, indent: str) -> Iterator[str]:
-        """The lines of a body or a function; its inputs and outputs have their index as name."""
+        """The lines of a body or a function, with indices as names of inputs and outputs."""
         names = {value: f"input {at}" for at, value in enumerate(graph.inputs)}
         yield from self.graph(graph, names, [(f"output {at}", value) for at, value in enumerate(graph.outputs)], indent)
 
     def _node(self, node: Node, scope: _Scope, indent: str) -> Iterator[str]:
-        """The line of a node, and the lines of its bodies below it."""
         op = self.format.operator_name(node.domain, node.op)
         attributes = ", ".join(
             f"{name} = {attribute_text(node, name, self.digest)}" for name in sorted(self.identity.counted(node))
@@ -136,7 +129,7 @@ class _Writer:
         scope.add(node, op)
 
     def _reference(self, value: Value) -> str:
-        """The text for a value; ``outer`` before it for each level of graphs around the current one."""
+        """The text for a value, with ``outer`` for each level up to its graph."""
         for depth, scope in enumerate(reversed(self.scopes)):
             name = scope.name(value)
             if name is not None:
@@ -144,7 +137,6 @@ class _Writer:
         return f"`{value.name}`"
 
     def _constant(self, constant: Constant) -> str:
-        """The text for a constant: its type and file if its numbers are not known, else its numbers or their hash."""
         stored = constant.stored
         if stored is not None and stored.file is not None and constant.tensor.value is None:
             return f"{type_text(constant.tensor)} in {stored.file}"
@@ -152,8 +144,7 @@ class _Writer:
 
 
 def _needed(nodes: list[Node], results: Iterable[Value]) -> Iterator[Node]:
-    """The nodes in the order in which the results need them, each after the nodes that it uses; then the unused
-    nodes."""
+    """The nodes in the order in which the results need them, then the unused nodes."""
     makers = {value: node for node in nodes for value in node.outputs if value is not None}
     seen: set[Node] = set()
     wanted = [*(makers[value] for value in results if value in makers), *nodes]

@@ -1,7 +1,4 @@
-"""The ``config.pbtxt`` of a model for Triton's server, to be pasted.
-
-Source: the server's ``model_config.proto``, and the comparisons of its backends (``irlint.folders.triton``).
-"""
+"""The ``config.pbtxt`` of a model for Triton's server (``model_config.proto``)."""
 
 from __future__ import annotations
 
@@ -18,17 +15,13 @@ from irlint.reporters.pasted import comment, pasted
 
 
 def rendered(model: Interface, contract: Contract) -> str:
-    """The configuration. Comments state what the user must know or decide.
-
-    Raises ValueError if the server does not support an input or output of the model.
-    """
+    """The configuration; raises ValueError if the server does not support an input or output of the model."""
     name = next(iter(model.known.format.runtimes))
     _require_support(model, BACKENDS[name])
     return pasted(_lines(model, contract, name))
 
 
 def _require_support(model: Interface, backend: Backend) -> None:
-    """Raises ValueError if the server does not support an input or output."""
     for end in (*model.inputs, *model.outputs):
         if not end.is_tensor:
             raise ValueError(f"{end.name} is not a tensor, and Triton supports only tensors")
@@ -41,16 +34,15 @@ def _require_support(model: Interface, backend: Backend) -> None:
 
 
 def _lines(model: Interface, contract: Contract, backend: str) -> Iterator[str]:
-    """The lines of the configuration."""
     batches = _batches(model, contract)
     file = os.path.basename(model.known.model.path)
     yield comment("put this file beside the folder of a version: NAME/config.pbtxt, NAME/1/" + file)
     for condition in contract.conditions:
         if not condition.when:
             yield comment(f"the model runs if {condition.text}")
-    yield f"backend: {_text(backend)}"
+    yield f"backend: {_protobuf_text(backend)}"
     if file != BACKENDS[backend].filename:
-        yield f"default_model_filename: {_text(file)}"
+        yield f"default_model_filename: {_protobuf_text(file)}"
     if batches:
         yield comment("the model accepts any batch: write the largest one that fits into the memory of the server")
     yield f"max_batch_size: {8 if batches else 0}"
@@ -65,7 +57,7 @@ def _lines(model: Interface, contract: Contract, backend: str) -> Iterator[str]:
 
 
 def _batches(model: Interface, contract: Contract) -> bool:
-    """Whether the first axis of every required input and every output is dynamic, and the inputs accept any size."""
+    """Whether the first axes of required inputs and of outputs are dynamic and unlimited."""
     ends = [*(each for each in model.inputs if not each.optional), *model.outputs]
     if not all(each.sizes and each.sizes[0] == -1 for each in ends):
         return False
@@ -77,7 +69,7 @@ def _batches(model: Interface, contract: Contract) -> bool:
 
 
 def _tensors(kind: str, ends: Sequence[Reported], *, batches: bool) -> Iterator[str]:
-    """The lines of the inputs or outputs; a comment in their place if a shape is uncertain."""
+    """The lines of the inputs or outputs, or a comment if a shape is uncertain."""
     if any(each.sizes is None or None in each.sizes for each in ends):
         yield comment(f"the server completes the {kind}s: their shapes are known once it has loaded the model")
         return
@@ -86,7 +78,7 @@ def _tensors(kind: str, ends: Sequence[Reported], *, batches: bool) -> Iterator[
     yield f"{kind} ["
     for number, end in enumerate(ends, 1):
         yield "  {"
-        yield f"    name: {_text(end.name)}"
+        yield f"    name: {_protobuf_text(end.name)}"
         yield f"    data_type: {type_text(end.dtype)}"
         yield from _dims(end.sizes or (), batches=batches)
         yield "  }" + ("," if number < len(ends) else "")
@@ -103,8 +95,7 @@ def _dims(sizes: Sequence[Size], *, batches: bool) -> Iterator[str]:
         yield "    reshape { shape: [ ] }"
 
 
-def _text(text: str) -> str:
-    """A text as protobuf's text format writes it."""
+def _protobuf_text(text: str) -> str:
     return f'"{"".join(map(_escaped, text))}"'
 
 

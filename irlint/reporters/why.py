@@ -1,4 +1,4 @@
-"""The origin of each size of a value, as text."""
+"""The origins of the sizes of a value, as text."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ MORE = 4
 
 
 def rendered(why: dict[str, Any], encoding: str = "utf-8", columns: int = PIPE_WIDTH) -> str:
-    """The value, then for each axis a sentence for each step of its origin. Characters that ``encoding`` lacks are
-    escaped."""
+    """The value, then sentences on each axis; characters that ``encoding`` lacks are escaped."""
     value = wrapped(spelled(_value(why), encoding), columns, columns - MORE)
     parts = [f"{headed(why)}\n", *(f"{line}\n{' ' * MORE}" for line in value[:-1])]
     parts.append(f"{value[-1]}\n")
@@ -31,13 +30,12 @@ def _value(why: dict[str, Any]) -> str:
     name = f"{why['graph']}/{why['name']}" if why["graph"] else why["name"]
     node = f' "{why["node"]}"' if why["node"] and why["node"] != why["name"] else ""
     maker = f"{why['op']}{node}  " if why["op"] else ""
-    held = contents(why["value"])
-    return safe(f"{name}  {maker}{type_of(why)}") + f"  {held}" * bool(held)
+    numbers = contents(why["value"])
+    return safe(f"{name}  {maker}{type_of(why)}") + f"  {numbers}" * bool(numbers)
 
 
 def _groups(axes: list[dict[str, Any]]) -> list[tuple[str, tuple[str, ...]]]:
-    """The axes in groups that share their sentences, each with these sentences. Sizes with one declaration count as
-    equal."""
+    """(axes, their sentences) of each group of axes with equal sentences."""
     groups: dict[tuple[str, ...], list[tuple[int, str]]] = {}
     for each in axes:
         size, sentences = str(each["size"]), tuple(step["text"] for step in each["steps"])
@@ -45,13 +43,16 @@ def _groups(axes: list[dict[str, Any]]) -> list[tuple[str, tuple[str, ...]]]:
             sentences = (sentences[0].removeprefix(size),)
         groups.setdefault(sentences, []).append((each["axis"], size))
     return [
-        (_numbered([axis for axis, _ in held]), _with_sizes(sentences, list(dict.fromkeys(size for _, size in held))))
-        for sentences, held in groups.items()
+        (
+            _numbered([axis for axis, _ in numbers]),
+            _with_sizes(sentences, list(dict.fromkeys(size for _, size in numbers))),
+        )
+        for sentences, numbers in groups.items()
     ]
 
 
 def _with_sizes(sentences: tuple[str, ...], sizes: list[str]) -> tuple[str, ...]:
-    """The sentences; the first one begins with all sizes: ``3, 224 and 224 are`` instead of ``3 is``."""
+    """The sentences after the sizes: ``3, 224 and 224 are declared: …``."""
     if len(sentences) != 1 or not sentences[0].startswith(" is "):
         return sentences
     if len(sizes) == 1:

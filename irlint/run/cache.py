@@ -10,7 +10,7 @@ from hashlib import blake2b
 from irlint.inference.answers import NOT_WORKED_OUT
 from irlint.lazy_typing import Any
 from irlint.model.formats import FORMATS
-from irlint.parsers.opening import whole
+from irlint.parsers.opening import file_bytes
 from irlint.parsers.trace import Beside, Read, Trace, is_same, is_same_beside
 from irlint.records import record, replaced
 from irlint.run.files import Outcome, Settings, outcome
@@ -136,7 +136,7 @@ def _read(file: str) -> Entry | None:
     import json
 
     try:
-        found: Entry = made(Entry, json.loads(whole(file, "document")))
+        found: Entry = made(Entry, json.loads(file_bytes(file, "document")))
     except (OSError, ValueError, RecursionError):
         return None
     return found

@@ -8,7 +8,7 @@ from irlint import folders
 from irlint.findings.report import CheckedFile, Finding
 from irlint.findings.wording import bounded
 from irlint.folders.statements import ConfigFault
-from irlint.parsers.opening import NotListed, lies_elsewhere, whole
+from irlint.parsers.opening import NotListed, file_bytes, lies_elsewhere
 from irlint.records import replaced
 from irlint.run.files import Settings, with_policy
 from irlint.run.one_file import DRAWN, fingerprint
@@ -22,7 +22,7 @@ def inspected(path: str, data: bytes | None, settings: Settings) -> tuple[Checke
 
     Raises OSError if the configuration or a model beside it cannot be opened.
     """
-    text = (whole(path, "configuration") if data is None else data).decode("utf-8", "replace")
+    text = (file_bytes(path, "configuration") if data is None else data).decode("utf-8", "replace")
     try:
         checked = folders.checked(path, text)
     except NotListed:

@@ -16,7 +16,7 @@ from irlint.fixes.wire import Unwritable
 from irlint.lazy_typing import TYPE_CHECKING, Any, BinaryIO, Literal
 from irlint.model.formats import FORMATS
 from irlint.model.order import graphs
-from irlint.parsers.opening import opened, shrunk, whole_of
+from irlint.parsers.opening import open_file_bytes, opened, shrunk
 from irlint.records import NOTHING, record, replaced
 from irlint.run.files import Outcome, Settings, outcome
 
@@ -241,7 +241,7 @@ def _read(path: str, stream: BinaryIO) -> Any:
     kind = parsers.kind(path, stream.read(parsers.HEAD))
     stream.seek(0)
     if _has_lines(kind):
-        return whole_of(stream, path, "document")
+        return open_file_bytes(stream, path, "document")
     from irlint.parsers.onnx import bytes_of
 
     return bytes_of(stream)

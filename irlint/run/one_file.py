@@ -14,7 +14,7 @@ from irlint.inference.known import Known
 from irlint.inference.walk import inferred
 from irlint.lazy_typing import TYPE_CHECKING, Any
 from irlint.model import IGNORE, MOST_LISTED, Graph, Model, Node, Place, Problem
-from irlint.parsers.opening import whole
+from irlint.parsers.opening import file_bytes
 from irlint.records import replaced
 from irlint.run.files import DEFAULT, Settings, budgets, given
 
@@ -168,7 +168,7 @@ def _with_fixes(known: Known, found: list[Problem], findings: list[Finding], dat
     if known.format.has_lines and any(edits):
         writer = import_module(f"irlint.fixes.{known.format.writer}")
         replacements = writer.replacements(
-            whole(known.model.path, "document") if data is None else data, known.model, edits
+            file_bytes(known.model.path, "document") if data is None else data, known.model, edits
         )
     return [
         replaced(finding, fix=Fix(each, replacements=texts)) if each else finding
@@ -310,10 +310,10 @@ def _findings(
 def _operands(model: Model, makers: Makers, found: list[Problem], data: bytes | None) -> list[tuple[Operand, ...]]:
     """The inputs of the node of each problem."""
     from irlint.run.operands import operands
-    from irlint.snippets.finding import Pictures
+    from irlint.snippets.finding import Snippets
 
-    pictures = Pictures(model, makers, data)
-    return [operands(pictures, problem) for problem in found]
+    snippets = Snippets(model, makers, data)
+    return [operands(snippets, problem) for problem in found]
 
 
 def _axis(operands: Iterable[Operand], at_fault: int | None) -> int | None:
@@ -357,7 +357,7 @@ def positions_of(model: Model, places: Iterable[Place | None], data: bytes | Non
     if model.format is None or not model.format.has_lines or not wanted:
         return {}
     if data is None:
-        data = whole(model.path, "document")
+        data = file_bytes(model.path, "document")
     found = parsers.parser(model.format).positions_in(data, sorted({place.element for place in wanted}))
     result: dict[Place | None, Span] = {}
     for place in wanted:

@@ -9,30 +9,30 @@ from irlint.findings.report import Operand
 from irlint.findings.wording import bounded
 from irlint.model import Node, Problem
 from irlint.run.listing import typed
-from irlint.snippets.finding import Pictures
+from irlint.snippets.finding import Snippets
 from irlint.snippets.tables import marked_axes
 
 #: At most this many inputs of a node are listed, including those at fault.
 MOST = 8
 
 
-def operands(pictures: Pictures, problem: Problem) -> tuple[Operand, ...]:
+def operands(snippets: Snippets, problem: Problem) -> tuple[Operand, ...]:
     """The inputs of a problem's node. They have no types if the fault is about other types than the inferred ones."""
     node, fault = problem.node, problem.fault
     if node is None or not node.inputs:
         return ()
-    current = pictures.current(problem)
-    marks = marked_axes(fault, node, pictures.known) if fault.marks and current else {}
-    indices = _shown(pictures.present_inputs(node), (*marks, fault.input))
-    return tuple(_operand(pictures, node, index, marks.get(index, ()), current) for index in indices)
+    types_match = snippets.types_match(problem)
+    marks = marked_axes(fault, node, snippets.known) if fault.marks and types_match else {}
+    indices = _shown(snippets.present_inputs(node), (*marks, fault.input))
+    return tuple(_operand(snippets, node, index, marks.get(index, ()), types_match) for index in indices)
 
 
-def _operand(pictures: Pictures, node: Node, index: int, axes: tuple[int, ...], current: bool) -> Operand:
+def _operand(snippets: Snippets, node: Node, index: int, axes: tuple[int, ...], types_match: bool) -> Operand:
     value = node.inputs[index]
     assert value is not None
-    maker = pictures.makers.of(value)
+    maker = snippets.makers.of(value)
     producer = bounded(maker.node.label) if maker is not None and maker.node is not None else None
-    known = typed(pictures.known.types.get(value) if current else None)
+    known = typed(snippets.known.types.get(value) if types_match else None)
     shape = None if known["shape"] is None else tuple(known["shape"])
     return Operand(index, bounded(value.name), known["dtype"], shape, producer, axes)
 

@@ -23,7 +23,7 @@ MODULES = (edits, report, trace, drawing, files)
 #: The types of some fields whose annotations do not state them. A field with the annotation Any that is not listed is a
 #: text, a number, None, or a tuple of these.
 DECLARED_OTHERWISE = {
-    ("Finding", "detail"): "Drawing | None",
+    ("Finding", "detail"): "Snippet | None",
     ("Outcome", "error"): "None",
     ("Edit", "kind"): "str",
     ("Edit", "of"): "str",

@@ -124,7 +124,7 @@ def _chosen(asked: Target, entries: Sequence[dict[str, Any]]) -> dict[str, Any]:
         reason = {"rule": fault.rule.name, "message": fault.message, "help": fault.help}
         return {"name": asked.runtime, "release": asked.release, "verdict": UNKNOWN, "reasons": [reason]}
     entry = [each for each in entries if each["name"] == asked.runtime][asked.column]
-    return {**entry, "release": asked.release, "assumed": entry["release"]} if asked.assumed else entry
+    return {**entry, "release": asked.release, "assumed": entry["release"]} if asked.uses_earlier_release else entry
 
 
 def taken_of(known: Known, path: str) -> dict[str, Any]:

@@ -11,12 +11,12 @@ from irlint.inference.origins import ANYWHERE, Makers, Trail, chain
 from irlint.lazy_typing import Any
 from irlint.model import Node
 from irlint.model.tensor import Tensor
-from irlint.parsers.opening import whole
+from irlint.parsers.opening import file_bytes
 from irlint.records import NOTHING, replaced
 from irlint.run.listing import dim_entry, entry_of, notes_on, worked_out
 from irlint.run.names import Resolved, resolved
 from irlint.run.one_file import NOWHERE, positions_of
-from irlint.snippets.finding import Pictures
+from irlint.snippets.finding import Snippets
 from irlint.snippets.reasons import NAMED, cause, text
 
 #: Returns the line of a node, or None for a file without lines.
@@ -43,9 +43,9 @@ def traced(
     wanted = resolved(name, known.model)
     axes = _axes(wanted, axis, known)
     if data is None and known.format.has_lines:
-        data = whole(path, "document")
-    pictures = Pictures(replaced(known.model, path=""), Makers(known), data)
-    trails = [chain(wanted.value, each, pictures.makers, ANYWHERE) for each in axes]
+        data = file_bytes(path, "document")
+    snippets = Snippets(replaced(known.model, path=""), Makers(known), data)
+    trails = [chain(wanted.value, each, snippets.makers, ANYWHERE) for each in axes]
     lines = _lines(known, [step for steps in trails for step in steps], data)
     return {
         "schema": "irlint-why-1",
@@ -57,7 +57,7 @@ def traced(
             {
                 "axis": each,
                 "size": dim_entry(steps[0].dim) if steps else None,
-                "steps": [_step(step, pictures, lines, limit) for step in steps],
+                "steps": [_step(step, snippets, lines, limit) for step in steps],
             }
             for each, steps in zip(axes, trails)
         ],
@@ -84,12 +84,12 @@ def _lines(known: Known, steps: list[Trail], data: bytes | None) -> Lines:
     return lambda node: positions.get(node.place, NOWHERE)[0]
 
 
-def _step(step: Trail, pictures: Pictures, lines: Lines, limit: int | None) -> dict[str, Any]:
+def _step(step: Trail, snippets: Snippets, lines: Lines, limit: int | None) -> dict[str, Any]:
     node = step.maker.node if step.maker is not None else None
     arithmetic = step.arithmetic
     return {
         "size": dim_entry(step.dim),
-        "from": cause(step, pictures.known),
+        "from": cause(step, snippets.known),
         "graph": step.maker.graph.path if step.maker is not None else None,
         **_node(node, lines),
         "value": step.value.name,
@@ -97,7 +97,7 @@ def _step(step: Trail, pictures: Pictures, lines: Lines, limit: int | None) -> d
         "formula": arithmetic.formula or None if arithmetic is not None else None,
         "details": arithmetic.details or None if arithmetic is not None else None,
         "kept": [_node(each, lines) for each in step.kept],
-        "text": text(step, pictures.painter, limit),
+        "text": text(step, snippets.painter, limit),
     }
 
 

@@ -1,2 +1,1 @@
-"""Snippets: the excerpt of the model that a report shows under a finding, with its lines, its shapes, and the origin of
-the sizes."""
+"""Snippets: the excerpts of models that reports show under findings."""

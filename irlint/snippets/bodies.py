@@ -1,4 +1,4 @@
-"""Notes on the outputs of a node's bodies: their types, and the nodes inside that compute them."""
+"""Notes on the outputs of the bodies of a node."""
 
 from __future__ import annotations
 
@@ -13,8 +13,10 @@ OUTPUTS = 4
 
 
 def body_notes(fault: Fault, node: Node, makers: Makers, naming: Naming) -> list[str]:
-    """A sentence for each body of a node, then for each output of the node with a declared element type. [] if the
-    fault is not about a body, or has notes of its own."""
+    """Sentences on each body of a node, then on each output with a declared element type.
+
+    Returns [] if the fault is not about a body, or has notes.
+    """
     if fault.attribute not in dict(node.bodies) or fault.notes:
         return []
     declared = [
@@ -26,7 +28,7 @@ def body_notes(fault: Fault, node: Node, makers: Makers, naming: Naming) -> list
 
 
 def _outputs(name: str, body: Graph, makers: Makers, naming: Naming) -> str:
-    """The sentence on the outputs of a body: ```body` returns `x`, float[1, 12], by Add[0] "/Add"``."""
+    """```body` returns `x`, float[1, 12], by Add[0] "/Add"``."""
     parts = []
     for value in body.outputs[:OUTPUTS]:
         known, maker = makers.known.types.get(value), makers.of(value)

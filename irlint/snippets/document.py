@@ -1,4 +1,4 @@
-"""The lines of an IR document around a finding, with marks under the parts at fault."""
+"""The lines of an IR document in a snippet."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from irlint.parsers.openvino.xml import Broken, decoded, fixed, start_tags
 from irlint.records import record
 from irlint.snippets.drawing import Line, Piece
 
-#: A line of more than LONG characters is cut to the text around its marks, with AROUND characters on each side.
+#: Lines of more than LONG characters are cut to AROUND characters before and after their marks.
 LONG = 400
 AROUND = 150
 
-#: Spots of a long line are shown in one line of the snippet if they extend over at most this many characters.
+#: The largest extent of spots of a long line that share a line of the snippet.
 TOGETHER = 48
 
-#: At most this many lines of the document are shown for one finding.
+#: The largest number of lines in a snippet.
 LINES = 8
 
 _ATTRIBUTE = r"(?<=\s){}\s*=\s*(?:\"[^\"]*\"|'[^']*')"
@@ -27,8 +27,7 @@ _ATTRIBUTE = r"(?<=\s){}\s*=\s*(?:\"[^\"]*\"|'[^']*')"
 
 @record
 class Spot:
-    """A part of the text, from ``start`` to ``end``, with its mark and label. If the mark is "", only the line is
-    shown."""
+    """A part of the text, with the mark and label of a ``Piece``."""
 
     start: int
     end: int
@@ -50,17 +49,16 @@ class Document:
             self.ends.append(tag.end)
 
     def position(self, place: Place | None) -> tuple[int, int] | None:
-        """The line and the column of a place, both from 1; None if the document has no such place."""
+        """(line, column) of a place, both from 1; None if the document has no such place."""
         spot = self.spot(place)
         return None if spot is None else self.line_and_column(spot.start)
 
     def line_and_column(self, index: int) -> tuple[int, int]:
-        """The line and the column of an index of the text, both from 1."""
+        """(line, column) of an index of the text, both from 1."""
         return line_and_column(self.lines, index)
 
     def spot(self, place: Place | None, mark: str = "", label: str = "") -> Spot | None:
-        """The spot of the attribute that a place names, or of the start tag if it names none or the tag has no such
-        attribute. None if the document has no such tag."""
+        """The spot of the attribute of a place or, without one, of its start tag; None without such a tag."""
         if place is None or not 0 <= place.element < len(self.starts):
             return None
         start, end = self.starts[place.element], self.ends[place.element]
@@ -71,14 +69,14 @@ class Document:
         return Spot(start, end, mark, label)
 
     def tag(self, element: int) -> str:
-        """The name of a start tag; "" if the document has no such tag."""
+        """The name of a start tag, or "" without such a tag."""
         if not 0 <= element < len(self.starts):
             return ""
         found = re.compile(r"<([^\s/>]+)").match(self.text, self.starts[element])
         return found[1] if found else ""
 
     def dim(self, port: Place | None, axis: int, mark: str, label: str) -> Spot | None:
-        """The number of an axis in a ``<dim>`` of a port; None if the port has no such dim."""
+        """The spot of the number in a ``<dim>`` of a port; None if the port has no such dim."""
         if port is None:
             return None
         element = port.element + 1 + axis
@@ -89,7 +87,7 @@ class Document:
         return Spot(start, end, mark, label) if end > start and "\n" not in self.text[start:end] else None
 
     def broken(self) -> tuple[int, bool] | None:
-        """Where the markup breaks, and whether the file is cut off there. None if the document can be read."""
+        """(index at which the markup breaks, whether the file is truncated); None if the document can be read."""
         try:
             fixed(self.text)
         except Broken as error:
@@ -99,7 +97,7 @@ class Document:
     # --- lines --------------------------------------------------------------------------------------------------------
 
     def drawn(self, spots: Iterable[Spot | None]) -> tuple[Line, ...]:
-        """The lines of the spots in the order of the document, at most LINES, with their marks."""
+        """The marked lines of the spots in the order of the document, at most LINES."""
         by_line: dict[int, list[Spot]] = {}
         for spot in sorted(
             dict.fromkeys(spot for spot in spots if spot is not None), key=lambda spot: (spot.start, -spot.end)
@@ -115,9 +113,8 @@ class Document:
         return tuple(lines)
 
     def _groups(self, number: int, spots: list[Spot]) -> list[list[Spot]]:
-        """The spots of one line in groups; a long line is shown once for each group. In a line that is not long, spots
-        without a mark are dropped if another spot has one."""
-        start, end = self._extent(number)
+        """The spots of one line, grouped by the lines of the snippet; without unmarked ones beside marked ones."""
+        start, end = self._start_and_end(number)
         if end - start <= LONG:
             return [[spot for spot in spots if spot.mark] or spots[:1]]
         groups = [[spots[0]]]
@@ -128,8 +125,7 @@ class Document:
                 groups.append([spot])
         return groups
 
-    def _extent(self, number: int) -> tuple[int, int]:
-        """The start and the end of a line in the text, without the line end."""
+    def _start_and_end(self, number: int) -> tuple[int, int]:
         start = self.lines[number - 1]
         end = self.lines[number] if number < len(self.lines) else len(self.text)
         while end > start and self.text[end - 1] in "\r\n":
@@ -137,8 +133,7 @@ class Document:
         return start, end
 
     def _line(self, number: int, spots: Sequence[Spot], *, gap: bool) -> Line:
-        """The line with this number and its marks; only the part around the spots if the line is long."""
-        start, end = self._extent(number)
+        start, end = self._start_and_end(number)
         left, right = start, end
         if end - start > LONG:
             left = max(start, min(spots[0].start, end) - AROUND * bool(spots[0].mark))

@@ -1,5 +1,4 @@
-"""The parts of a snippet (the excerpt of the model under a finding) as plain data, which any process can send and
-render."""
+"""The parts of a snippet, as plain data."""
 
 from __future__ import annotations
 
@@ -8,129 +7,136 @@ from irlint.records import record
 
 @record
 class Piece:
-    """A part of a line. ``mark`` is ``primary`` (at fault), ``second`` or "", and ``label`` is the text below the mark.
-
-    If the page is too narrow, unmarked pieces are omitted: first those whose ``expendable`` is 3, then 2, then 1;
-    pieces with 0 never. ``name`` is the name at the end of the text, which may be shortened.
-    """
+    """A part of a line."""
 
     text: str
+    #: ``primary`` (at fault), ``second`` or "".
     mark: str = ""
+    #: The text below the mark.
     label: str = ""
+    #: A narrow page omits unmarked pieces with 3 first, then 2, then 1, and never 0.
     expendable: int = 0
+    #: The name at the end of the text. A narrow page shortens it.
     name: str = ""
 
 
 @record
 class Line:
-    """A line of the model. ``gutter`` is its number or name, and ``comment`` describes its result. ``gap``: lines
-    before it are omitted. ``part``: it is only a part of a very long line."""
+    """A line of the model."""
 
+    #: The number or name before the line.
     gutter: str
     pieces: tuple[Piece, ...]
+    #: The types of the outputs of a node.
     comment: str = ""
+    #: Whether lines before it are omitted.
     gap: bool = False
+    #: Whether it is cut from a longer line.
     part: bool = False
 
 
 @record
 class Row:
-    """A value in a table of shapes. ``marked`` are the clashing axes. ``dims`` is None if no shape is shown, and
-    ``instead`` is the text in its place. ``scalar`` is the value of a scalar.
-
-    ``origins`` are texts on the origin of the value, the longest first; the first text that fits is shown. ``line`` is
-    the line of the origin in the document. ``offset`` is the column of the first axis; if it is None, the alignment of
-    the table decides.
-    """
+    """A value in a table of shapes."""
 
     label: str
+    #: None if no shape is shown.
     dims: tuple[str, ...] | None
     dtype: str = ""
+    #: Texts on the origin of the value, the longest first. The first one that fits is shown.
     origins: tuple[str, ...] = ()
+    #: The line of the origin in the document.
     line: int | None = None
+    #: The clashing axes.
     marked: tuple[int, ...] = ()
     name: str = ""
+    #: The text in place of a shape.
     instead: str = ""
+    #: The column of the first axis; None if the alignment of the table decides.
     offset: int | None = None
+    #: The value of a scalar.
     scalar: str = ""
 
 
 @record
 class Table:
-    """Shapes in rows, aligned at their last axes (``right``) or their first axes (``left``). ``remark`` is the text
-    beside the marks, and ``hidden`` the number of omitted inputs."""
+    """A table of shapes."""
 
     rows: tuple[Row, ...]
+    #: ``right`` (at the last axes) or ``left`` (at the first axes).
     aligned: str = "right"
+    #: The text beside the marks.
     remark: str = ""
+    #: The number of omitted inputs.
     hidden: int = 0
 
 
 @record
-class Carried:
-    """A value that a line of the drawing carries. ``marked`` are its clashing axes. ``at_fault``: the finding is about
-    the value. ``dims`` is None if the shape is unknown."""
+class WireValue:
+    """The value of a wire."""
 
     name: str
+    #: None if the shape is unknown.
     dims: tuple[str, ...] | None
     dtype: str = ""
+    #: The clashing axes.
     marked: tuple[int, ...] = ()
+    #: Whether the finding is about the value.
     at_fault: bool = False
 
 
 @record
 class Box:
-    """A box of the drawing: a node, or a value at an end of the graph. ``kind`` is ``fault`` (the node at fault),
-    ``node``, ``input``, ``output``, or ``missing`` for an undefined value. ``index`` is the index or the id of a node,
-    "" for a value. ``held`` are the constants that the node uses."""
+    """A node, or a value at an end of the graph."""
 
+    #: ``fault`` (the node at fault), ``node``, ``input``, ``output``, or ``missing`` for an undefined value.
     kind: str
     op: str
     name: str
+    #: The index or id of a node; "" for a value.
     index: str = ""
-    held: tuple[Carried, ...] = ()
+    #: The constants that a node uses.
+    constants: tuple[WireValue, ...] = ()
 
 
 @record
 class Wire:
-    """A line of the drawing, which carries a value from the box ``start`` to the box ``end``. ``input`` is the index of
-    the input of the node in the second box."""
+    """A value that leads from one box to another."""
 
+    #: Indices of boxes.
     start: int
     end: int
-    value: Carried
+    value: WireValue
+    #: The index of the input of the second node.
     input: int = 0
 
 
 @record
 class Neighbourhood:
-    """The nodes around the node at fault, which is the first box."""
+    """The node at fault, in the first box, and the nodes around it."""
 
     boxes: tuple[Box, ...]
     wires: tuple[Wire, ...]
 
 
 @record
-class Drawing:
-    """The snippet of a finding: its place, the lines of the model, the table of shapes, and notes on the origins of
-    sizes.
+class Snippet:
+    """The excerpt of a model under a finding."""
 
-    * ``name``: the uncut name of the node or value at the place; ``unnamed``: the place without this name.
-    * ``around``: the nodes around the node at fault, for forms that draw them.
-    * ``letters``: pairs of a long symbol and the letter that replaces it.
-    * ``types``: pairs of an element type and its name in the format.
-    * ``behind``: the fingerprint of the error that explains the same mistake, "" if there is none.
-    """
-
+    #: The place as a text.
     place: str = ""
     lines: tuple[Line, ...] = ()
     table: Table | None = None
     notes: tuple[str, ...] = ()
+    #: The name of the node or value in ``place``, and ``place`` without it.
     name: str = ""
     unnamed: str = ""
     around: Neighbourhood | None = None
-    behind: str = ""
+    #: The fingerprint of an error with the same cause, or "".
+    explained_by: str = ""
+    #: (long symbol, letter that replaces it).
     letters: tuple[tuple[str, str], ...] = ()
+    #: (element type, its name in the format).
     types: tuple[tuple[str, str], ...] = ()
 
     @property

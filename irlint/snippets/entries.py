@@ -1,4 +1,4 @@
-"""Notes on the entries of a computed input, such as the target of a Reshape that Shape, Gather and Concat compute."""
+"""Notes on the entries of computed inputs, such as the ``shape`` of a Reshape."""
 
 from __future__ import annotations
 
@@ -13,14 +13,16 @@ from irlint.model.tensor import INTEGERS, Tensor, Type
 from irlint.snippets.reasons import Naming
 from irlint.snippets.tables import TYPED
 
-#: At most this many inputs are described, and at most this many entries of each.
+#: The largest numbers of inputs, and of entries of an input, that notes describe.
 INPUTS = 3
 ENTRIES = 8
 
 
 def entry_notes(fault: Fault, node: Node, makers: Makers, naming: Naming) -> list[str]:
-    """A sentence for each computed input that is a list of integers, at most INPUTS. If the fault is about a declared
-    output, constant inputs are included. [] if the fault is neither about shapes nor about a declaration."""
+    """Sentences on at most INPUTS computed lists of integers. For a fault of a declaration, also on constant inputs.
+
+    Returns [] if the fault is neither about shapes nor about a declaration.
+    """
     declared = fault.rule.family == DECLARED
     if fault.rule.family not in TYPED[:2] and not declared:
         return []
@@ -39,15 +41,14 @@ def entry_notes(fault: Fault, node: Node, makers: Makers, naming: Naming) -> lis
 
 
 def _is_list(known: Type | None) -> bool:
-    """Whether a type is that of a list of 2 to ENTRIES integers, some of which are known."""
+    """Whether a type is a list of 2 to ENTRIES integers with known entries."""
     if not isinstance(known, Tensor) or known.rank != 1 or known.dtype not in INTEGERS:
         return False
     return known.ints is not None and 1 < len(known.ints) <= ENTRIES
 
 
 def _note(label: str, value: Value, known: Type | None, makers: Makers, naming: Naming) -> str:
-    """A sentence on a computed input, such as ``input 1 is [N, 9] by Concat[5]: N is axis 0 of `x`, 9 is constant
-    `c```; "" if no node computes it, or if the origin of no entry is known."""
+    """``input 1 is [N, 9] by Concat[5]: N is axis 0 of `x`, 9 is constant `c```, or ""."""
     maker = makers.of(value)
     node = maker.node if maker is not None and maker.constant is None else None
     entries = known.ints if isinstance(known, Tensor) else None
@@ -70,7 +71,7 @@ def _note(label: str, value: Value, known: Type | None, makers: Makers, naming: 
 
 
 def _part(kind: str, place: str, entries: list[tuple[str, str]]) -> str:
-    """The clause on entries, each with its axis, that have one origin."""
+    """The clause on (entry, axis) pairs with one origin."""
     dims = listed([dim for dim, _ in entries])
     several = len(entries) > 1
     if kind == "axis":
@@ -79,8 +80,7 @@ def _part(kind: str, place: str, entries: list[tuple[str, str]]) -> str:
 
 
 def _origin(value: Value, index: int, makers: Makers, naming: Naming) -> Iterator[tuple[str, str, str]]:
-    """The origin of an entry: its kind (``axis``, ``constant``, ``given`` or ``computed``), a text, and the index of
-    the axis, "" for other kinds. Nothing if the origin is unknown."""
+    """At most one (``axis``, ``constant``, ``given`` or ``computed``; text; axis or "") on the origin of an entry."""
     at, position = read_from(value, Position(0, index, True), makers)
     if not position.in_contents:
         yield "axis", naming.called(at), str(position.index)
@@ -97,8 +97,7 @@ def _origin(value: Value, index: int, makers: Makers, naming: Naming) -> Iterato
 
 
 def _computed(value: Value, position: Position, node: Node, makers: Makers, naming: Naming) -> str:
-    """The text for an entry that a node computes: ``constant `c```, or ``computed by Div[16] from 8 and 3 (constant
-    `c`)``."""
+    """``computed by Div[16] from 8 and 3 (constant `c`)``, or ``constant `c```."""
     output = Position(node.outputs.index(value), position.index, True)
     constant = held_by(node, output, makers)
     if constant is not None:

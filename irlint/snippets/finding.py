@@ -1,5 +1,4 @@
-"""Makes the snippet of each finding: its place, the lines of the model, the table of shapes, and the origins of
-sizes."""
+"""Makes the snippets of findings."""
 
 from __future__ import annotations
 
@@ -14,9 +13,9 @@ from irlint.inference.questions import asked_again
 from irlint.lazy_typing import TYPE_CHECKING, Protocol
 from irlint.model import Model, Node, Place, Problem, Value
 from irlint.model.tensor import BITS, shape_text
-from irlint.parsers.opening import whole
+from irlint.parsers.opening import file_bytes
 from irlint.records import replaced
-from irlint.snippets.drawing import Drawing, Line, Table
+from irlint.snippets.drawing import Line, Snippet, Table
 from irlint.snippets.first_bytes import first_lines
 from irlint.snippets.reasons import Naming, reasons, text
 from irlint.snippets.tables import clashing, contradicted, marked_axes
@@ -24,22 +23,21 @@ from irlint.snippets.tables import clashing, contradicted, marked_axes
 if TYPE_CHECKING:
     from irlint.snippets.neighbourhood import Surroundings
 
-#: Long symbols are searched in the shapes of at most this many inputs and outputs of a node.
+#: The largest number of inputs, and of outputs, whose shapes are searched for long symbols.
 MANY = 64
 
-#: At most this many sizes of a finding are explained, and at most this many of its inputs are listed as related.
+#: The largest numbers of explained sizes, and of related inputs, of a finding.
 REASONS = 4
 RELATED = 8
 
-#: At most this many findings of a file get a drawing of the surrounding nodes.
+#: The largest number of findings of a file with the surrounding nodes.
 AROUND = 200
 
 Group = tuple[object, ...]
 
 
 def group(finding: Finding) -> Group:
-    """The key of a finding. Findings with equal keys differ only in the node; a report shows the first of them in
-    full."""
+    """The key of a finding. Findings with equal keys differ only in the node."""
     return finding.path, finding.rule.code, finding.severity, finding.op, finding.message, finding.help
 
 
@@ -52,16 +50,13 @@ def drawn(
     limit: int | None,
     *,
     around: bool = False,
-    pictures: Pictures | None = None,
+    snippets: Snippets | None = None,
 ) -> list[Finding]:
-    """The findings of one file, some of them with their snippet as ``detail``.
+    """The findings of one file, with snippets as ``detail``.
 
-    ``problems`` and ``findings`` have the same order. At most ``limit`` findings of a rule get a snippet: no finding
-    that follows from another one, and only the first of equal findings. If ``limit`` is None, all findings get one.
-    With ``around``, the first ``AROUND`` snippets also get the surrounding nodes. ``data`` are the bytes of the file,
-    if they were read before.
-
-    Raises OSError if the file has to be opened, but cannot be.
+    With a ``limit``, consequences and repetitions get no snippet, and at most ``limit`` findings of a rule get one.
+    With ``around``, the first AROUND snippets have the surrounding nodes. ``data`` are the bytes of the file, if the
+    caller has them. Raises OSError if the file cannot be opened.
     """
     seen: set[Group] = set()
     counts: dict[str, int] = {}
@@ -73,18 +68,16 @@ def drawn(
             continue
         seen.add(key)
         counts[code] = counts.get(code, 0) + 1
-        pictures = pictures or Pictures(model, makers, data)
-        drawing = pictures.drawing(problem)
+        snippets = snippets or Snippets(model, makers, data)
+        snippet = snippets.snippet(problem)
         if around and sum(counts.values()) <= AROUND:
-            drawing = replaced(drawing, around=pictures.surroundings.of(problem))
-        result.append(replaced(finding, detail=drawing))
-    return _with_errors_before(problems, result, pictures) if pictures is not None else result
+            snippet = replaced(snippet, around=snippets.surroundings.of(problem))
+        result.append(replaced(finding, detail=snippet))
+    return _with_explanations(problems, result, snippets) if snippets is not None else result
 
 
-def _with_errors_before(problems: Sequence[Problem], findings: list[Finding], pictures: Pictures) -> list[Finding]:
-    """The findings, where each warning about a stale declaration refers (``behind``) to the first error about a size
-    that the node of the declaration computes or keeps: both have the same cause. Only findings with a snippet are
-    examined, and no errors that follow from others."""
+def _with_explanations(problems: Sequence[Problem], findings: list[Finding], snippets: Snippets) -> list[Finding]:
+    """The findings; a warning about a declaration is ``explained_by`` an error about a size of the same node."""
     stale = {
         problem.node: at
         for at, (problem, finding) in enumerate(zip(problems, findings))
@@ -93,35 +86,33 @@ def _with_errors_before(problems: Sequence[Problem], findings: list[Finding], pi
     for problem, finding in zip(problems, findings) if stale else ():
         if not problem.is_error or problem.node is None or finding.because or not finding.detail:
             continue
-        for each in pictures.trails(problem, current=pictures.current(problem)):
+        for each in snippets.trails(problem, types_match=snippets.types_match(problem)):
             for node in (*each.kept, *((each.maker.node,) if each.maker and each.maker.node else ())):
                 at = stale.pop(node, None)
                 if at is not None:
-                    detail = replaced(findings[at].detail, behind=finding.fingerprint)
+                    detail = replaced(findings[at].detail, explained_by=finding.fingerprint)
                     findings[at] = replaced(findings[at], detail=detail)
     return findings
 
 
 class Painter(Naming, Protocol):
-    """How the snippets of one format are made. The module of ``snippets`` with the name of the format has a class
-    ``Painter``."""
+    """The part of a snippet that depends on the format, in ``irlint.snippets.FORMAT``."""
 
     def element_type(self, dtype: str | None) -> str:
         """The name of an element type in this format."""
 
     def place(self, problem: Problem) -> tuple[str, str, str]:
-        """The text that states the place of the finding, the name in this text, and the text without the name."""
+        """(text for the place of a problem, name in this text, text without the name)."""
 
-    def lines(self, problem: Problem, trails: Sequence[Trail], *, current: bool) -> tuple[Line, ...]:
-        """The lines of the model that the finding is about. Inferred shapes are shown only if ``current`` (see
-        ``Pictures.current``)."""
+    def lines(self, problem: Problem, trails: Sequence[Trail], *, types_match: bool) -> tuple[Line, ...]:
+        """The lines for a problem. They show inferred types only if these match those of the fault."""
 
     def table(self, problem: Problem) -> Table | None:
-        """The table of the shapes that the finding compares; None if it compares no shapes."""
+        """The table of the shapes that a problem compares, or None."""
 
 
-class Pictures:
-    """Makes the snippets for the findings of one model."""
+class Snippets:
+    """Makes the snippets of one model."""
 
     def __init__(self, model: Model, makers: Makers, data: bytes | None) -> None:
         self.model = model
@@ -133,14 +124,14 @@ class Pictures:
         self._present: dict[Node, list[int]] = {}
 
     def present_inputs(self, node: Node) -> list[int]:
-        """The indices of the inputs of a node that are not omitted, in order."""
+        """The indices of the inputs of a node that are not omitted."""
         if node not in self._present:
             self._present[node] = [at for at, value in enumerate(node.inputs) if value is not None]
         return self._present[node]
 
     @property
     def surroundings(self) -> Surroundings:
-        """The drawings of the nodes around a finding."""
+        """The collector of the nodes around a finding."""
         if self._surroundings is None:
             from irlint.snippets.neighbourhood import Surroundings
 
@@ -152,82 +143,78 @@ class Pictures:
         """The painter of the model's format."""
         if self._painter is None:
             module = import_module(f"irlint.snippets.{self.known.format.name}")
-            self._painter = module.Painter(self.model, self.known, self.makers, self._bytes())
+            self._painter = module.Painter(self.model, self.known, self.makers, self._document())
         return self._painter
 
-    def _bytes(self) -> bytes:
-        """The text of the document; b"" for a binary format."""
+    def _document(self) -> bytes:
         if not self.known.format.has_lines:
             return b""
         if self.data is None:
-            self.data = whole(self.model.path, "document")
+            self.data = file_bytes(self.model.path, "document")
         return self.data
 
-    def drawing(self, problem: Problem) -> Drawing:
+    def snippet(self, problem: Problem) -> Snippet:
         """The snippet of a problem."""
         if self.model.graph is None and (self.model.format is None or not self.model.format.has_lines):
             return first_lines(self.model, problem.fault.rule, self.data)
-        painter, current = self.painter, self.current(problem)
-        trails = self.trails(problem, current=current)
-        lines = painter.lines(problem, trails, current=current)
-        table = painter.table(problem) if current else None
+        painter, types_match = self.painter, self.types_match(problem)
+        trails = self.trails(problem, types_match=types_match)
+        lines = painter.lines(problem, trails, types_match=types_match)
+        table = painter.table(problem) if types_match else None
         notes = dict.fromkeys(
             (
                 *reasons(trails, painter, tabled=table is not None),
                 *self._overridden(trails),
-                *self._entries_and_bodies(problem, current),
+                *self._entries_and_bodies(problem, types_match),
                 *problem.fault.notes,
             )
         )
         place, name, unnamed = painter.place(problem)
-        drawing = Drawing(place, lines, table, tuple(notes), name, unnamed)
-        return self._lettered(self._with_types(drawing, problem), problem, trails)
+        snippet = Snippet(place, lines, table, tuple(notes), name, unnamed)
+        return self._with_letters(self._with_type_names(snippet, problem), problem, trails)
 
-    def _with_types(self, drawing: Drawing, problem: Problem) -> Drawing:
-        """The snippet with the format's names of element types in its notes, and as ``types`` for the message and the
-        help."""
-        texts = (problem.fault.message, problem.fault.help, *drawing.notes)
+    def _with_type_names(self, snippet: Snippet, problem: Problem) -> Snippet:
+        """The snippet with the format's names of element types in its notes and in ``types``."""
+        texts = (problem.fault.message, problem.fault.help, *snippet.notes)
         types = {
             name: short
             for name in BITS
             if any(name in text for text in texts) and (short := self.painter.element(name)) != name
         }
         if not types:
-            return drawing
+            return snippet
         from irlint.snippets.letters import lettered
 
         return replaced(
-            drawing, notes=tuple(lettered(note, types) for note in drawing.notes), types=tuple(types.items())
+            snippet, notes=tuple(lettered(note, types) for note in snippet.notes), types=tuple(types.items())
         )
 
-    def _lettered(self, drawing: Drawing, problem: Problem, trails: Sequence[Trail]) -> Drawing:
-        """The snippet with letters in place of long symbols."""
+    def _with_letters(self, snippet: Snippet, problem: Problem, trails: Sequence[Trail]) -> Snippet:
         node = problem.node
         values = [*node.inputs[:MANY], *node.outputs[:MANY]] if node is not None else []
         shapes = (shape_of(value, self.known) for value in (*values, *(each.value for each in trails)))
         dims = [dim for shape in shapes if shape is not None for dim in shape if isinstance(dim, Expr)]
         if not dims:
-            return drawing
+            return snippet
         from irlint.snippets.letters import letters_for, with_letters
 
-        return with_letters(drawing, letters_for(dims, drawing.names))
+        return with_letters(snippet, letters_for(dims, snippet.names))
 
-    def trails(self, problem: Problem, *, current: bool) -> list[Trail]:
-        """The path of each clashing size back to its origin."""
-        wanted = [*(self._clashing(problem) if current else ()), *self._disputed(problem)]
+    def trails(self, problem: Problem, *, types_match: bool) -> list[Trail]:
+        """The path of each clashing size back to its origin, at most REASONS."""
+        wanted = [*(self._clashing(problem) if types_match else ()), *self._disputed(problem)]
         found = [trail(value, axis, self.makers) for value, axis in wanted[:REASONS]]
         return [each for each in found if each is not None]
 
     def _overridden(self, trails: Sequence[Trail]) -> Iterator[str]:
-        """Sentences on sizes that --shape or the configuration gives, if a clashing size is computed from them."""
+        """Sentences on sizes from --shape or the configuration, if clashing sizes are computed from them."""
         for each in trails if self.known.overridden else ():
             *_, last = chain(each.value, each.axis, self.makers)
             if last.value in self.known.overridden and last.value is not each.value:
                 yield text(last, self.painter)
 
-    def _entries_and_bodies(self, problem: Problem, current: bool) -> list[str]:
-        """Sentences on the origins of the entries of computed lists, and on the outputs of bodies."""
-        if problem.node is None or not current:
+    def _entries_and_bodies(self, problem: Problem, types_match: bool) -> list[str]:
+        if problem.node is None or not types_match:
             return []
         from irlint.snippets.entries import entry_notes
 
@@ -239,7 +226,7 @@ class Pictures:
         return found
 
     def _clashing(self, problem: Problem) -> list[tuple[Value, int]]:
-        """The inputs and axes that the fault marks, in the order of its marks."""
+        """(input, axis) of each mark of the fault, in the order of the marks."""
         node = problem.node
         if node is None:
             return []
@@ -250,7 +237,7 @@ class Pictures:
         return [(value, axis) for index, axis in axes if (value := node.inputs[index]) is not None]
 
     def _disputed(self, problem: Problem) -> list[tuple[Value, int]]:
-        """The axes on which a declaration contradicts the inferred shape: of an output, or of an input port."""
+        """(value, axis) of each axis on which a declaration contradicts the inferred shape."""
         found = contradicted(problem, self.known)
         if found is not None:
             return [(found.value, axis) for axis in found.axes]
@@ -263,9 +250,8 @@ class Pictures:
             return []
         return [(value, axis) for axis in clashing(shape, declared)]
 
-    def current(self, problem: Problem) -> bool:
-        """Whether the known types are those with which the fault was found. They may be other types, because a body or
-        a function is inferred more than once."""
+    def types_match(self, problem: Problem) -> bool:
+        """Whether the known types are those of the fault. Bodies and functions are inferred more than once."""
         node, fault = problem.node, problem.fault
         if node is None or not fault.marks or not problem.graph:
             return True
@@ -275,8 +261,7 @@ class Pictures:
 
 
 def related(makers: Makers, problem: Problem) -> tuple[tuple[Related, Place | None], ...]:
-    """The nodes that compute the inputs at fault, or the graph inputs and initializers that they are, each with its
-    place in the file. The caller adds the line."""
+    """(``Related`` without a line, place) of what computes or declares each input at fault."""
     node, fault = problem.node, problem.fault
     if node is None:
         return ()

@@ -1,4 +1,4 @@
-"""The snippet of a file that could not be read: its size, and the first lines or bytes of a file that is no model."""
+"""The snippets of files that cannot be read."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from irlint.findings.faults import Rule
 from irlint.model import Model
 from irlint.parsers.faults import LFS_POINTER, NOT_A_MODEL
 from irlint.parsers.opening import lies_elsewhere, opened, size
-from irlint.snippets.drawing import Drawing, Line, Piece
+from irlint.snippets.drawing import Line, Piece, Snippet
 
-#: At most this many lines of a text are shown, each cut to this many characters.
+#: The largest numbers of lines of a text, and of characters of a line.
 LINES = 3
 CHARACTERS = 160
 
@@ -18,21 +18,21 @@ POINTER_NOTES = (
 )
 
 
-def first_lines(model: Model, rule: Rule, data: bytes | None) -> Drawing:
-    """The snippet of a file that could not be read: its size, and the beginning of a Git LFS pointer or of another file
-    that is not a model. ``data`` are the bytes of the file, if they were read before; files behind a URL show no
-    beginning otherwise."""
-    head, size = _head(model.path, data)
+def first_lines(model: Model, rule: Rule, data: bytes | None) -> Snippet:
+    """The snippet of a file: its size and, if it is not a model, its first lines or bytes.
+
+    ``data`` are the bytes of the file, if the caller has them.
+    """
+    head, size = _head_and_size(model.path, data)
     counted = f"{size} byte{'s' * (size != 1)}"
     if rule is LFS_POINTER:
-        return Drawing(f"{counted} here", _text_lines(head), notes=POINTER_NOTES)
+        return Snippet(f"{counted} here", _text_lines(head), notes=POINTER_NOTES)
     if rule is not NOT_A_MODEL or not head:
-        return Drawing(counted)
-    return Drawing(counted, _text_lines(head) if _is_text(head) else _hex_lines(head))
+        return Snippet(counted)
+    return Snippet(counted, _text_lines(head) if _is_text(head) else _hex_lines(head))
 
 
-def _head(path: str, data: bytes | None) -> tuple[bytes, int]:
-    """The first bytes of a file, and the number of all its bytes."""
+def _head_and_size(path: str, data: bytes | None) -> tuple[bytes, int]:
     if data is not None:
         return data[:4096], len(data)
     with opened(path) as file:

@@ -1,4 +1,4 @@
-"""Letters for long symbols: in a snippet, a letter replaces each long name of a dynamic size and is explained once."""
+"""Letters in place of the long names of dynamic sizes in a snippet."""
 
 from __future__ import annotations
 
@@ -8,21 +8,19 @@ from string import ascii_uppercase
 
 from irlint.dims import Expr, MaybeDim, symbols
 from irlint.records import replaced
-from irlint.snippets.drawing import Drawing, Line, Piece, Row
+from irlint.snippets.drawing import Line, Piece, Row, Snippet
 
-#: A symbol with more than LONG characters gets a letter. In a size of more than LONG_SIZE characters, a symbol with
-#: more than LONG_WITHIN characters gets a letter, too.
+#: Symbols of more than LONG characters get letters; in sizes of more than LONG_SIZE characters, those of more than
+#: LONG_WITHIN.
 LONG = 20
 LONG_WITHIN = 8
 LONG_SIZE = 24
 
-#: Text in quotation marks is a name and is not changed.
 _QUOTED = re.compile(r"(`[^`]*`|'[^']*'|\"[^\"]*\")")
 
 
 def letters_for(dims: Iterable[MaybeDim], taken: Iterable[str]) -> dict[str, str]:
-    """An unused letter for each long symbol in these sizes, as long as there are letters. Letters in ``taken`` are not
-    used."""
+    """A letter for each long symbol in ``dims``, while there are letters that are neither symbols nor in ``taken``."""
     every: dict[str, None] = {}
     long: dict[str, None] = {}
     for dim in dims:
@@ -37,7 +35,7 @@ def letters_for(dims: Iterable[MaybeDim], taken: Iterable[str]) -> dict[str, str
 
 
 def lettered(text: str, letters: Mapping[str, str]) -> str:
-    """The text with letters in place of the symbols, outside of quotation marks and of names that contain them."""
+    """The text with letters in place of symbols, except for quoted text and parts of longer names."""
     if not any(name in text for name in letters):
         return text
     pattern = re.compile(rf"(?<![\w.:/])({'|'.join(map(re.escape, letters))})(?!\w|[.:/]\w)")
@@ -47,10 +45,10 @@ def lettered(text: str, letters: Mapping[str, str]) -> str:
     )
 
 
-def with_letters(drawing: Drawing, letters: Mapping[str, str]) -> Drawing:
-    """The snippet with letters in place of the symbols, and a legend for them. Names stay."""
+def with_letters(snippet: Snippet, letters: Mapping[str, str]) -> Snippet:
+    """The snippet with ``letters`` in place of symbols, except in names."""
     if not letters:
-        return drawing
+        return snippet
 
     def shortened(text: str) -> str:
         return lettered(text, letters)
@@ -68,13 +66,13 @@ def with_letters(drawing: Drawing, letters: Mapping[str, str]) -> Drawing:
         dims = None if each.dims is None else tuple(map(shortened, each.dims))
         return replaced(each, dims=dims, origins=tuple(map(shortened, each.origins)))
 
-    table = drawing.table
+    table = snippet.table
     if table is not None:
         table = replaced(table, rows=tuple(map(row, table.rows)), remark=shortened(table.remark))
     return replaced(
-        drawing,
-        lines=tuple(map(line, drawing.lines)),
+        snippet,
+        lines=tuple(map(line, snippet.lines)),
         table=table,
-        notes=tuple(map(shortened, drawing.notes)),
+        notes=tuple(map(shortened, snippet.notes)),
         letters=tuple(letters.items()),
     )

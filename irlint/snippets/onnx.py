@@ -14,13 +14,13 @@ from irlint.snippets.drawing import Line, Piece, Table
 from irlint.snippets.onnx_text import element, name_piece, named, node_pieces, onnx_type, signature_pieces
 from irlint.snippets.tables import ELEMENT_TYPES, TYPED, contradicted, declared, marked_axes, operands
 
-#: At most this many nodes before the node at fault are shown.
+#: The largest number of nodes before the node at fault.
 PRODUCERS = 4
 
-#: At most this many nodes of a path are shown in the table.
+#: The largest number of nodes of a path in the table.
 CHAIN = 3
 
-#: The rules of declarations that contradict the inferred type.
+#: The rules about declarations that contradict inferred types.
 DECLARATIONS = (SHAPE_CONTRADICTED, TYPE_CONTRADICTED)
 
 #: If a node has more inputs than this, a fault of element types marks only the inputs at fault.
@@ -28,7 +28,7 @@ OPERANDS = 4
 
 
 class Painter:
-    """Makes the snippets of one model, as ``snippets.finding.Painter`` describes it."""
+    """``snippets.finding.Painter`` for ONNX."""
 
     def __init__(self, model: Model, known: Known, makers: Makers, data: bytes) -> None:
         from irlint.model.order import graphs
@@ -102,9 +102,7 @@ class Painter:
 
     # --- lines --------------------------------------------------------------------------------------------------------
 
-    def lines(self, problem: Problem, trails: Sequence[Trail], *, current: bool) -> tuple[Line, ...]:
-        """The declarations of the inputs at fault, the nodes before the node, the node itself, and a graph output that
-        it contradicts. Without a node, the declarations of the graph."""
+    def lines(self, problem: Problem, trails: Sequence[Trail], *, types_match: bool) -> tuple[Line, ...]:
         node, graph = problem.node, self.graphs.get(problem.graph)
         if node is None:
             return self._signature(problem, graph)
@@ -117,14 +115,14 @@ class Painter:
         for each in sorted([*producers, node], key=lambda each: each.index):
             gap = 0 <= last < each.index - 1
             if each is node:
-                lines.append(self._node_line(problem, node, gap=gap, current=current))
+                lines.append(self._node_line(problem, node, gap=gap, types_match=types_match))
             else:
-                lines.append(Line(f"[{each.index}]", node_pieces(each), self._comment(each), gap))
+                lines.append(Line(f"[{each.index}]", node_pieces(each), self._types_comment(each), gap))
             last = each.index
         return (*lines, *self._declared_output(problem, graph))
 
     def _declared_output(self, problem: Problem, graph: Graph | None) -> tuple[Line, ...]:
-        """The output of the graph whose declaration contradicts the inferred type."""
+        """The line of the graph output whose declaration contradicts the inferred type."""
         if problem.fault.rule not in DECLARATIONS or graph is None:
             return ()
         value = next((value for value in graph.outputs if value.name == problem.value), None)
@@ -150,15 +148,14 @@ class Painter:
             value for index in indices if 0 <= index < len(node.inputs) and (value := node.inputs[index]) is not None
         ]
 
-    def _parts_of(self, graph: Graph) -> tuple[frozenset[Value], frozenset[Node]]:
-        """The inputs of a graph, and its nodes."""
+    def _inputs_and_nodes(self, graph: Graph) -> tuple[frozenset[Value], frozenset[Node]]:
         if graph not in self._parts:
             self._parts[graph] = frozenset(graph.inputs), frozenset(graph.nodes)
         return self._parts[graph]
 
     def _declaring(self, graph: Graph, values: Iterable[Value]) -> list[Line]:
-        """The line with the declarations of those ``values`` that are inputs of the graph; [] if there are none."""
-        inputs, _ = self._parts_of(graph)
+        """The line with the declarations of ``values`` that are inputs of the graph; [] if there are none."""
+        inputs, _ = self._inputs_and_nodes(graph)
         wanted = [value for value in dict.fromkeys(values) if value in inputs and value.type is not None]
         if not wanted:
             return []
@@ -174,8 +171,7 @@ class Painter:
         return f"`{value.name}` is given by {by}; declared: {onnx_type(value.type)}"
 
     def _producers(self, node: Node, graph: Graph | None, inputs: list[Value], trails: Sequence[Trail]) -> list[Node]:
-        """At most PRODUCERS nodes of the graph to show before ``node``: first the nodes that compute the inputs at
-        fault, then the origins of sizes, then the nodes that keep the sizes."""
+        """At most PRODUCERS nodes: makers of inputs at fault, origins of sizes, nodes that keep sizes."""
         found: dict[Node, None] = {}
 
         def add(maker: Maker | None) -> None:
@@ -189,11 +185,10 @@ class Painter:
         for each in trails:
             for kept in reversed(each.kept):
                 add(Maker(graph, kept) if graph is not None and kept.index < len(graph.nodes) else None)
-        own = self._parts_of(graph)[1] if graph is not None and len(found) > 1 else found
+        own = self._inputs_and_nodes(graph)[1] if graph is not None and len(found) > 1 else found
         return sorted([each for each in found if each in own][:PRODUCERS], key=lambda each: each.index)
 
-    def _comment(self, node: Node) -> str:
-        """The comment with the types of the first two outputs of a node; "" if they are unknown."""
+    def _types_comment(self, node: Node) -> str:
         results = [
             f"{named(value.name)}: {onnx_type(known)}"
             for value in node.outputs[:2]
@@ -201,30 +196,28 @@ class Painter:
         ]
         return f"# {', '.join(results)}" if results else ""
 
-    def _node_line(self, problem: Problem, node: Node, *, gap: bool, current: bool) -> Line:
-        """The line of the node at fault: the disputed output, the inputs at fault or the attribute are marked, else the
-        operator."""
+    def _node_line(self, problem: Problem, node: Node, *, gap: bool, types_match: bool) -> Line:
+        """The line of the node at fault. Without a marked input, output or attribute, the operator is marked."""
         fault = problem.fault
         value = next((each for each in node.outputs if each is not None and each.name == problem.value), None)
         if fault.rule in DECLARATIONS and value is not None:
             label = f"the operator computes {onnx_type(self.known.types.get(value))}"
             pieces = node_pieces(node, outputs={node.outputs.index(value): ("primary", label)})
             return Line(f"[{node.index}]", pieces, "", gap)
-        marks = self._operand_marks(node, fault, current=current)
+        marks = self._operand_marks(node, fault, types_match=types_match)
         attribute = fault.attribute if fault.attribute in node.attributes else None
         outputs = {node.outputs.index(value): ("primary", "")} if fault.loses and value is not None else {}
         op = ("", "") if attribute or marks or outputs else ("primary", "")
         return Line(f"[{node.index}]", node_pieces(node, marks, attribute, op=op, outputs=outputs), "", gap)
 
-    def _operand_marks(self, node: Node, fault: Fault, *, current: bool) -> dict[int, tuple[str, str]]:
-        """The marks and labels of the inputs of a node, by index: the input at fault is ``primary``, others are
-        ``second``."""
+    def _operand_marks(self, node: Node, fault: Fault, *, types_match: bool) -> dict[int, tuple[str, str]]:
+        """(mark, label) of inputs, by index. The input at fault is ``primary``, others are ``second``."""
         marked = marked_axes(fault, node, self.known)
         chosen = fault.input if fault.input is not None else max(marked, default=None)
         indices = dict.fromkeys([*marked, *([chosen] if chosen is not None else [])])
         if fault.rule.family == ELEMENT_TYPES and len(node.inputs) <= OPERANDS:
             indices = dict.fromkeys(index for index, value in enumerate(node.inputs) if value is not None)
-        typed = current and fault.rule.family in TYPED
+        typed = types_match and fault.rule.family in TYPED
         marks = {}
         for index in indices:
             if not 0 <= index < len(node.inputs):
@@ -236,8 +229,7 @@ class Painter:
         return marks
 
     def _signature(self, problem: Problem, graph: Graph | None) -> tuple[Line, ...]:
-        """The line with the value that a problem names, marked: the signature of the graph for an input, else the
-        initializer or the output. () if there is no such value."""
+        """The line of the input, initializer or output that a problem names; () if there is none."""
         if graph is None or problem.value is None:
             return ()
         marks = {value: ("primary", "") for value in graph.inputs if value.name == problem.value}
@@ -278,7 +270,7 @@ class Painter:
         )
 
     def _origins(self, value: Value) -> tuple[tuple[str, ...], int | None]:
-        """The texts on the origin of a value, the longest first, and None, because ONNX files have no lines."""
+        """(texts on the origin of a value, the longest first; None, because ONNX files have no lines)."""
         maker = self.makers.of(value)
         if maker is None:
             return ("not defined",), None
@@ -297,14 +289,13 @@ class Painter:
             verb = "declared: output of" if value.type is not None else "not known: output of"
         return (*(f"{verb} {chain}" for chain in self._chains(value)), self.short(maker.node)), None
 
-    def _main_input(self, node: Node) -> Value | None:
-        """The first input that is not a constant; the first input if all are constants."""
+    def _first_variable_input(self, node: Node) -> Value | None:
+        """The first input that is not constant, or else the first input."""
         inputs = [each for each in node.inputs if each is not None]
         return next((each for each in inputs if not self.makers.is_constant(each)), inputs[0] if inputs else None)
 
     def _chains(self, value: Value) -> tuple[str, ...]:
-        """The path to a value along the main inputs of nodes, ``images -> Conv[0] -> Relu[1]``, then shorter and
-        shorter ends of the path."""
+        """The path to a value, ``images -> Conv[0] -> Relu[1]``, then shorter and shorter ends of it."""
         parts: list[str] = []
         current: Value | None = value
         while current is not None and len(parts) < CHAIN:
@@ -314,7 +305,7 @@ class Painter:
                 current = None
                 break
             parts.append(self.short(maker.node))
-            current = self._main_input(maker.node)
+            current = self._first_variable_input(maker.node)
         complete = len(parts) if current is None else 0
         return tuple(
             " -> ".join([*([] if count == complete else ["..."]), *reversed(parts[:count])])

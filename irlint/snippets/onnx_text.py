@@ -1,4 +1,4 @@
-"""ONNX's text syntax for nodes, types and graph signatures. Large values are omitted."""
+"""Nodes, types and graph signatures in ONNX's text syntax, without large values."""
 
 from __future__ import annotations
 
@@ -10,24 +10,21 @@ from irlint.model.tensor import Tensor, Type, type_text
 from irlint.records import NOTHING
 from irlint.snippets.drawing import Piece
 
-#: An attribute is written with at most this many entries of a list or tensor, or characters of a text.
+#: The largest numbers of entries of a list or tensor, and of characters of a text, in an attribute.
 ENTRIES = 12
 CHARACTERS = 48
 
-#: At most this many inputs, outputs or attributes are written, from the first on, because more do not fit on a page.
-#: Marked inputs, outputs and attributes after these are written, too.
+#: The largest number of inputs, outputs or attributes before an ellipsis. Marked ones follow it.
 LISTED = 48
 
-#: The steps in which a page that is too narrow omits pieces (``Piece.expendable``): inputs before a single attribute of
-#: at most SHORT characters, in the same step; other attributes before up to MANY inputs; more inputs before everything
-#: else.
+#: The longest single attribute, and the largest number of inputs, with ``Piece.expendable`` 1.
 SHORT = 24
 MANY = 6
 
-#: A mark, with its label.
+#: (mark, label) of a ``Piece``.
 Mark = tuple[str, str]
 
-#: The text of an input, output or attribute, the name at its end, and its mark.
+#: (text of an input, output or attribute, name at the end of the text, mark).
 Entry = tuple[str, str, "Mark | None"]
 
 #: The entry in place of omitted entries.
@@ -47,8 +44,7 @@ _AWKWARD = frozenset(" \t,()[]{}<>=\"'#")
 
 
 def element(dtype: str | None) -> str:
-    """The name of an element type in the text syntax, such as ``float`` for ``float32``; ``?`` if the type is
-    unknown."""
+    """The name of an element type in the text syntax, such as ``float``; ``?`` for None."""
     return "?" if dtype is None else _NAMES.get(dtype, dtype)
 
 
@@ -63,7 +59,7 @@ def onnx_type(known: Type | None) -> str:
 
 
 def named(name: str) -> str:
-    """A name in the text syntax, quoted if it is empty or has characters that could end it."""
+    """A name in the text syntax, quoted if necessary."""
     if name and not _AWKWARD.intersection(name):
         return name
     return '"' + name.replace('"', '\\"') + '"'
@@ -79,19 +75,18 @@ def node_pieces(
 ) -> tuple[Piece, ...]:
     """A node in the text syntax: ``y = Conv <pads = [1,1,1,1]> (x, w)``.
 
-    ``operands`` and ``outputs`` are the marks of inputs and outputs by index, ``attribute`` is the marked attribute,
-    and ``op`` the mark of the operator.
+    ``operands``, ``outputs`` and ``op`` are marks of inputs, outputs and the operator. ``attribute`` is marked, too.
     """
-    pieces = _listed(_names(node.outputs, outputs or {}))
+    pieces = _separated_by_commas(_names(node.outputs, outputs or {}))
     name = f"{node.domain}.{node.op}" if node.domain else node.op
     pieces += [Piece(" = "), Piece(name, *op)]
     if node.attributes:
         written = list(_attributes(node, attribute))
         short = len(written) == 1 and len(written[0][0]) <= SHORT
-        pieces += [Piece(" <"), *_listed(written, 1 if short else 2), Piece(">")]
+        pieces += [Piece(" <"), *_separated_by_commas(written, 1 if short else 2), Piece(">")]
     pieces += [Piece(" (")]
     expendable = 1 if len(node.inputs) <= MANY else 3
-    pieces += _listed(_names(node.inputs, operands or {}), expendable)
+    pieces += _separated_by_commas(_names(node.inputs, operands or {}), expendable)
     return (*pieces, Piece(")"))
 
 
@@ -100,8 +95,7 @@ def signature_pieces(
 ) -> tuple[Piece, ...]:
     """The inputs of a graph: ``main_graph (float[1,3,224,224] images, float[1,64,56,55] skip)``.
 
-    Inputs with an initializer are omitted unless they are ``marked``. ``types`` are types of inputs that replace the
-    declared types.
+    Inputs with an initializer are omitted unless they are ``marked``. ``types`` replace declared types.
     """
     inputs = (value for value in graph.inputs if value not in graph.constants or value in marked)
     shown: list[Value | None] = list(islice(inputs, LISTED))
@@ -114,16 +108,16 @@ def signature_pieces(
         return f"{onnx_type(types.get(value, value.type))} {name}", name, marked.get(value)
 
     entries = (OMITTED if value is None else written(value) for value in shown)
-    return (name_piece(title), Piece(" ("), *_listed(entries, 3), Piece(")"))
+    return (name_piece(title), Piece(" ("), *_separated_by_commas(entries, 3), Piece(")"))
 
 
 def name_piece(name: str, before: str = "", mark: str = "", label: str = "") -> Piece:
-    """A name, after the text ``before``."""
+    """A name after the text ``before``."""
     return Piece(before + named(name), mark, label, name=named(name))
 
 
 def _names(values: Sequence[Value | None], marks: Mapping[int, Mark]) -> Iterator[Entry]:
-    """The names of the first LISTED values, and of at most LISTED marked values behind them."""
+    """The names of the first LISTED values, and of at most LISTED marked values after them."""
     last = -1
     later = islice(sorted(index for index in marks if LISTED <= index < len(values)), LISTED)
     for index in (*range(min(LISTED, len(values))), *later):
@@ -136,7 +130,6 @@ def _names(values: Sequence[Value | None], marks: Mapping[int, Mark]) -> Iterato
 
 
 def _name(value: Value | None, mark: Mark | None) -> Entry:
-    """The name of an input or output; ``""`` if it is omitted in the model."""
     return ('""', "", mark) if value is None else (named(value.name), named(value.name), mark)
 
 
@@ -156,8 +149,7 @@ def _attribute(node: Node, name: str, marked: str | None) -> Entry:
     return f"{name} = {_attribute_text(node.attributes[name])}", "", ("primary", "") if name == marked else None
 
 
-def _listed(entries: Iterable[Entry], expendable: int = 1) -> list[Piece]:
-    """The pieces of a list of entries, with commas between them."""
+def _separated_by_commas(entries: Iterable[Entry], expendable: int = 1) -> list[Piece]:
     pieces: list[Piece] = []
     for text, name, mark in entries:
         if pieces:

@@ -1,4 +1,4 @@
-"""The snippet of a finding in an OpenVINO IR: layers, ports and dims in the lines of the document."""
+"""The snippet of a finding in an OpenVINO IR: lines of the document."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _TYPES = {
 
 
 def element(dtype: str | None) -> str:
-    """The name of an element type in an IR, such as ``f32`` for ``float32``; ``?`` if the type is unknown."""
+    """The name of an element type in an IR, such as ``f32``; ``?`` for None."""
     if dtype is None:
         return "?"
     if dtype in _TYPES:
@@ -41,7 +41,7 @@ def element(dtype: str | None) -> str:
 
 
 class Painter:
-    """Makes the snippets of one document, as ``snippets.finding.Painter`` describes it."""
+    """``snippets.finding.Painter`` for IR documents."""
 
     def __init__(self, model: Model, known: Known, makers: Makers, data: bytes) -> None:
         self.model = model
@@ -110,14 +110,13 @@ class Painter:
 
     # --- lines --------------------------------------------------------------------------------------------------------
 
-    def lines(self, problem: Problem, trails: Sequence[Trail], *, current: bool) -> tuple[Line, ...]:
-        """The start tag of the layer, and the dims or attributes at fault."""
+    def lines(self, problem: Problem, trails: Sequence[Trail], *, types_match: bool) -> tuple[Line, ...]:
         if self.model.graph is None:
             return self._broken(problem)
         node, fault = problem.node, problem.fault
         if node is None:
             return self.document.drawn([self.document.spot(problem.place, "primary")])
-        details = self._dims(node, fault) if current else []
+        details = self._dims(node, fault) if types_match else []
         details += self._disputed_dims(problem)
         if not details and problem.place is not None and problem.place != node.place:
             details = [self.document.spot(problem.place, "primary")]
@@ -131,8 +130,7 @@ class Painter:
         return self.document.drawn([self.document.spot(op, "primary")])
 
     def _attributes(self, node: Node, fault: Fault) -> list[Spot | None]:
-        """The tag with the layer's attributes, if these may decide the clashing sizes and it is in another line than
-        the start tag of the layer."""
+        """The <data> of a layer if it may decide the clashing sizes and has its own line."""
         place = next((each.place for each in node.attributes.values() if each.place is not None), None)
         if place is None or place.attribute is None or fault.rule.family not in SIZED:
             return []
@@ -141,7 +139,7 @@ class Painter:
         return [self.document.spot(tag)] if start is not None and at is not None and start[0] != at[0] else []
 
     def _broken(self, problem: Problem) -> tuple[Line, ...]:
-        """The lines of a document that could not be read: the place of the problem, and where the markup breaks."""
+        """The lines of an unreadable document: the place of the problem, and where the markup breaks."""
         spots = [self.document.spot(problem.place)]
         broken = self.document.broken()
         if broken is None:
@@ -153,7 +151,7 @@ class Painter:
         return self.document.drawn([*spots, Spot(at, end, "primary", "the file ends here" if truncated else "")])
 
     def _dims(self, node: Node, fault: Fault) -> list[Spot | None]:
-        """The dims of input ports that clash. The input at fault is ``primary``, others are ``second``."""
+        """The clashing dims of input ports. The input at fault is ``primary``, others are ``second``."""
         marks = marked_axes(fault, node, self.known)
         chosen = fault.input if fault.input in marks else max(marks, default=None)
         spots: list[Spot | None] = []
@@ -163,8 +161,7 @@ class Painter:
         return [spot for spot in spots if spot is not None]
 
     def _input_dim(self, node: Node, index: int, axis: int, mark: str) -> Spot | None:
-        """The dim of an input port, or the port if it states no dim for the axis. The label also gives the inferred
-        size if the port contradicts it."""
+        """The dim of an input port, or the port without such a dim. The label names an inferred size that differs."""
         if index >= len(node.input_ports):
             return None
         port, value = node.input_ports[index], node.inputs[index]
@@ -180,7 +177,7 @@ class Painter:
     # --- declarations -------------------------------------------------------------------------------------------------
 
     def _disputed_dims(self, problem: Problem) -> list[Spot | None]:
-        """The dims of an output port that contradict the inferred shape, or the port if the ranks differ."""
+        """The dims of an output port that contradict the inferred shape, or the port."""
         found = contradicted(problem, self.known)
         if found is None or problem.node is None:
             return []
@@ -212,7 +209,7 @@ class Painter:
         return operands(fault, node, self.known, named=lambda value: "", dtype=element, origins=self._origins)
 
     def _origins(self, value: Value) -> tuple[tuple[str, ...], int | None]:
-        """The texts on the origin of a value, the longest first, and the line of its layer."""
+        """(texts on the origin of a value, the longest first; the line of its layer or None)."""
         maker = self.makers.of(value)
         if maker is None or maker.node is None:
             return (), None

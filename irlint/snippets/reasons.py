@@ -1,4 +1,4 @@
-"""Sentences on the origin of a size: the arithmetic of the operator that computes it, or its declaration."""
+"""Sentences on the origins of sizes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from irlint.model import Node, Value
 from irlint.model.tensor import Tensor, shape_text, size_text
 from irlint.records import record
 
-#: At most this many nodes that keep a size unchanged are named.
+#: The largest number of named nodes that keep a size.
 NAMED = 4
 
 
@@ -27,10 +27,10 @@ class Naming(Protocol):
         """``Relu[1]``, or ``Relu (layer 12)``."""
 
     def at(self, node: Node) -> str:
-        """The position of a node: ``m.xml:52:3``; "" for a file without lines."""
+        """``m.xml:52:3``, or "" for a file without lines."""
 
     def written(self, name: str, value: object) -> str:
-        """An attribute with a value: ``axis = 1``, or ``axis="1"``."""
+        """``axis = 1``, or ``axis="1"``."""
 
     def element(self, dtype: str | None) -> str:
         """The name of an element type in this format."""
@@ -39,7 +39,7 @@ class Naming(Protocol):
         """```x```, or ``layer 3 "x"``."""
 
     def declared(self, value: Value, maker: Maker) -> str:
-        """The text for the declaration of a graph input: ``graph input `x```."""
+        """``graph input `x```, or ``<data shape="1,3"> of Parameter "x", m.xml:5:7``."""
 
     def shows(self, value: Value, maker: Maker) -> bool:
         """Whether a table row of the value already states its origin."""
@@ -50,7 +50,7 @@ class Naming(Protocol):
 
 @record
 class Reason:
-    """The origin of a size: ``declared`` names its declaration, or ``sentence`` explains it."""
+    """The origin of a size: the name of its declaration, or a sentence."""
 
     dim: str
     declared: str = ""
@@ -58,8 +58,7 @@ class Reason:
 
 
 def reasons(trails: Iterable[Trail], naming: Naming, *, tabled: bool = True) -> list[str]:
-    """Sentences on the origins of sizes; sizes with the same declaration share a sentence. With ``tabled``, sizes whose
-    origin the table states are skipped."""
+    """Sentences on the origins of sizes, except for origins that the table states if ``tabled``."""
     found = dict.fromkeys(each for size in trails if (each := reason(size, naming, tabled=tabled)) is not None)
     dims: dict[tuple[str, str], list[str]] = {}
     for each in found:
@@ -73,7 +72,7 @@ def _declared(dims: list[str], place: str) -> str:
 
 
 def reason(found: Trail, naming: Naming, *, tabled: bool = True) -> Reason | None:
-    """The origin of a size; None if the origin is unknown, or if ``tabled`` and the table states it."""
+    """The origin of a size; None if it is unknown, or if ``tabled`` and the table states it."""
     maker = found.maker
     if maker is None or (tabled and not found.kept and naming.shows(found.value, maker)):
         return None
@@ -81,8 +80,7 @@ def reason(found: Trail, naming: Naming, *, tabled: bool = True) -> Reason | Non
 
 
 def text(found: Trail, naming: Naming, limit: int | None = NAMED) -> str:
-    """A complete sentence on the origin of a size. At most ``limit`` nodes that keep the size are named; all if
-    ``limit`` is None."""
+    """A sentence on the origin of a size. It names at most ``limit`` nodes that keep the size."""
     if found.maker is None:
         return f"{'?' if found.dim is None else found.dim} comes from `{found.value.name}`, which nothing defines"
     found_reason = _reason(found, found.maker, naming, limit)
@@ -90,8 +88,11 @@ def text(found: Trail, naming: Naming, limit: int | None = NAMED) -> str:
 
 
 def cause(found: Trail, known: Known) -> str:
-    """The kind of origin of a size: ``input``, ``given`` (an input, by --shape or the configuration), ``constant``,
-    ``node``, ``declaration`` (of a node whose output was not inferred), or ``nothing``."""
+    """The kind of the origin of a size.
+
+    It is ``input``, ``given`` (by --shape or the configuration), ``constant``, ``node``, ``declaration`` (of an output
+    that was not inferred), or ``nothing``.
+    """
     maker = found.maker
     if maker is None:
         return "nothing"
@@ -103,14 +104,12 @@ def cause(found: Trail, known: Known) -> str:
 
 
 def _is_declared(found: Trail, node: Node, known: Known) -> bool:
-    """Whether a size of an output of the node is only declared, and not inferred."""
     call = known.calls.get(node)
     unknown = call is None or (call.operator is None and call.function is None)
     return node in known.faulted or unknown or found.left_open
 
 
 def _reason(found: Trail, maker: Maker, naming: Naming, limit: int | None) -> Reason:
-    """The origin of a size, and the nodes that keep the size."""
     origin, kept = _origin(found, maker, naming), _kept(found.kept, naming, limit)
     if origin.declared:
         return Reason(origin.dim, f"{origin.declared}{kept}")
@@ -118,7 +117,6 @@ def _reason(found: Trail, maker: Maker, naming: Naming, limit: int | None) -> Re
 
 
 def _origin(found: Trail, maker: Maker, naming: Naming) -> Reason:
-    """The origin of a size: a constant, an input, the declaration of an output, or a computation."""
     dim, node, known = "?" if found.dim is None else f"{found.dim}", maker.node, naming.known
     if maker.constant is not None:
         return Reason(dim, "", f"{dim} is axis {found.axis} of {naming.constant(found.value, maker)}")
@@ -133,7 +131,6 @@ def _origin(found: Trail, maker: Maker, naming: Naming) -> Reason:
 
 
 def _of_input(found: Trail, maker: Maker, dim: str, naming: Naming) -> Reason:
-    """The origin of a size of a graph input."""
     known, place = naming.known, naming.declared(found.value, maker)
     # A size without a name in the file has a name such as ``x[0]``.
     if "[" in known.symbols.get(dim, ""):
@@ -142,15 +139,14 @@ def _of_input(found: Trail, maker: Maker, dim: str, naming: Naming) -> Reason:
         return Reason(dim, "", f"{dim} is axis {found.axis} of {place}, {allowed}")
     if maker.node is None and maker.graph.path:
         return Reason(dim, "", f"{dim} comes in as {place}")
-    if maker.node is not None and maker.graph.path and not _states(found):
+    if maker.node is not None and maker.graph.path and not _declaration_states_size(found):
         return Reason(dim, "", f"{dim} comes in from the enclosing layer as {naming.node(maker.node)}")
     if found.value in known.overridden:
         return Reason(dim, "", f"{dim} is given by {known.overridden[found.value]} for {place}")
     return Reason(dim, place)
 
 
-def _states(found: Trail) -> bool:
-    """Whether the declaration of an input states the size."""
+def _declaration_states_size(found: Trail) -> bool:
     declared, axis = found.value.type, found.axis
     shape = declared.shape if isinstance(declared, Tensor) else None
     return shape is not None and axis is not None and axis < len(shape) and shape[axis] == found.dim
@@ -168,19 +164,17 @@ def _kept(nodes: tuple[Node, ...], naming: Naming, limit: int | None) -> str:
 
 
 def _where(node: Node, naming: Naming) -> str:
-    """A node with its position in the file, if the file has lines."""
     place = naming.at(node)
     return f"{naming.node(node)}, {place}" if place else naming.node(node)
 
 
 def _of_a_table(node: Node, naming: Naming) -> str:
-    """`` in `w```, if the first input of a node is a constant of the main graph, such as a table of positions."""
+    """`` in `w``` if the first input of a node is a constant of the main graph, or ""."""
     graph, value = naming.known.model.graph, node.inputs[0] if node.inputs else None
     return f" in {naming.called(value)}" if graph is not None and value is not None and value in graph.constants else ""
 
 
 def _computed(found: Trail, node: Node, dim: str, naming: Naming) -> str:
-    """The sentence on a size that a node computes: its formula, or the size of which it is a part, or its inputs."""
     arithmetic = found.arithmetic
     if arithmetic is not None and arithmetic.formula:
         details = f" ({arithmetic.details})" if arithmetic.details else ""

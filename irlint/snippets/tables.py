@@ -1,4 +1,4 @@
-"""The table of the shapes that a finding compares."""
+"""The tables of shapes that a finding compares."""
 
 from __future__ import annotations
 
@@ -13,24 +13,23 @@ from irlint.model.tensor import Tensor, Type, type_text
 from irlint.records import record, replaced
 from irlint.snippets.drawing import Row, Table
 
-#: A table has at most this many rows.
+#: The largest number of rows.
 ROWS = 8
 
-#: Values are written up to this many entries.
+#: The largest number of entries of a shown value.
 ENTRIES = 8
 
-#: The families of rules about shapes and element types; then the family about element types alone.
+#: The families of rules about shapes and element types.
 TYPED = ("broadcasting", "shapes", "element-types")
 ELEMENT_TYPES = "element-types"
 
-#: A function from a value to the texts on its origin, the longest first, and to the line of the origin in the document.
+#: A function of a value that returns (texts on its origin, the longest first; line of the origin in the document).
 Origins = Callable[[Value], tuple[tuple[str, ...], int | None]]
 Named = Callable[[Value], str]
 
 
 def marked_axes(fault: Fault, node: Node, known: Known) -> dict[int, tuple[int, ...]]:
-    """The sorted clashing axes of each input, by the index of the input. Axes that an input does not have are
-    omitted."""
+    """The clashing axes of inputs in ascending order, by the index of the input."""
     found: dict[int, list[int]] = {}
     for index, axis in fault.marks:
         value = node.inputs[index] if 0 <= index < len(node.inputs) else None
@@ -47,8 +46,7 @@ def marked_axes(fault: Fault, node: Node, known: Known) -> dict[int, tuple[int, 
 def operands(
     fault: Fault, node: Node, known: Known, *, named: Named, dtype: Callable[[str | None], str], origins: Origins
 ) -> Table | None:
-    """A table with a row for each input, at most ROWS of them, and the clashing axes marked; None if no shape is
-    known."""
+    """A table of at most ROWS inputs with their clashing axes; None if no shape is known."""
     marks = marked_axes(fault, node, known)
     shown = [index for index, value in enumerate(node.inputs) if value is not None]
     hidden = 0
@@ -77,7 +75,7 @@ def _row(
     dtype: Callable[[str | None], str],
     origins_of: Origins,
 ) -> Row:
-    """The row of a value. The known integers of a list are appended to its origins, and a scalar shows its value."""
+    """The row of a value. The entries of a short list of integers are appended to its origins."""
     origins, line = origins_of(value)
     if not isinstance(known, Tensor):
         return Row(label, None, "", origins, line, instead=type_text(known) if known is not None else "not known")
@@ -92,18 +90,19 @@ def _row(
 
 
 def dims_text(shape: Shape | None) -> tuple[str, ...] | None:
-    """The sizes of a shape as texts, ``?`` for unknown ones; None for an unknown rank."""
+    """The sizes of a shape, ``?`` for unknown ones; None for an unknown rank."""
     return None if shape is None else tuple("?" if dim is None else f"{dim}" for dim in shape)
 
 
 @record
 class Contradiction:
-    """A declaration that contradicts the inferred shape. ``axes`` are the axes that differ, () if the ranks differ."""
+    """A declaration that contradicts the inferred shape."""
 
     value: Value
     declaration: Declaration
     inferred: Tensor
     stated: Tensor
+    #: The axes that differ; () if the ranks differ.
     axes: tuple[int, ...]
 
 
@@ -112,7 +111,7 @@ def declared(
     dtype: Callable[[str | None], str],
     origins: Mapping[str, tuple[tuple[str, ...], int | None]],
 ) -> Table:
-    """A table of two rows: the declared shape above the inferred one."""
+    """A table of the declared shape and the inferred shape."""
     remark = "differ" if found.axes else "the numbers of axes differ"
     rows = [
         Row(name, dims_text(tensor.shape), dtype(tensor.dtype), *origins[name], found.axes)
@@ -122,8 +121,10 @@ def declared(
 
 
 def clashing(inferred: Shape, stated: Shape) -> tuple[int, ...]:
-    """The axes on which two shapes cannot be equal. If there are no such axes, the axes whose inferred size is the
-    declared size, broadcast with other sizes. () if the ranks differ."""
+    """The axes on which two shapes of equal rank cannot be equal; () if the ranks differ.
+
+    Without such axes, the axes whose inferred size is the declared size, broadcast with other sizes.
+    """
     if len(inferred) != len(stated):
         return ()
     pairs = [(axis, a, b) for axis, (a, b) in enumerate(zip(inferred, stated)) if b is not None]
@@ -136,8 +137,7 @@ def clashing(inferred: Shape, stated: Shape) -> tuple[int, ...]:
 
 
 def contradicted(problem: Problem, known: Known) -> Contradiction | None:
-    """The declaration that a problem is about; None for a problem of another rule, or if no declared shape differs from
-    the inferred one."""
+    """The first contradiction of the output that a SHAPE_CONTRADICTED problem names; None for other problems."""
     node = problem.node
     if problem.fault.rule is not SHAPE_CONTRADICTED or node is None:
         return None

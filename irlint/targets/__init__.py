@@ -1,7 +1,6 @@
-"""Which releases of which runtimes take a model.
+"""Which releases of which runtimes accept a model.
 
-The folder has the name of the public function ``irlint.targets``, and can be called as that: importing it puts the
-folder in the place of the function.
+Importing this package replaces the function ``irlint.targets``, so the package is callable like that function.
 """
 
 from __future__ import annotations
@@ -12,13 +11,10 @@ from types import ModuleType
 import irlint
 from irlint.lazy_typing import Any
 
-#: The function, which stands there until this module takes its place.
 _PUBLIC: Any = vars(irlint)["targets"]
 
 
 class _Callable(ModuleType):
-    """This module, as the function whose place it takes."""
-
     def __call__(self, *arguments: Any, **options: Any) -> Any:
         return _PUBLIC(*arguments, **options)
 

@@ -7,14 +7,14 @@ from irlint.model import Graph
 from irlint.model.tensor import Type
 from irlint.ops.shared.type_variables import type_key
 from irlint.schemas import official
-from irlint.targets.uses import LEFT_OUT, Use, uses
+from irlint.targets.uses import OMITTED, Use, uses
 
-#: The domain that the function has in the model that is made of it.
+#: The domain of the function in a model that calls it.
 _OWN = "irlint.body"
 
 
 def known() -> bool:
-    """Whether the package is installed that has the functions."""
+    """Whether the package ``onnx`` is installed."""
     try:
         import onnx  # noqa: F401
     except ImportError:
@@ -22,12 +22,10 @@ def known() -> bool:
     return True
 
 
-def body(use: Use, version: int, *, lax: bool = False) -> list[Use] | None:
-    """What the function that stands for an operator at a version asks of a runtime; None where there is none.
+def body(use: Use, version: int, *, lenient: bool = False) -> list[Use] | None:
+    """The uses in the function body of an operator; None without a body that is valid for the types of the node.
 
-    It is that of the opset that the model imports, and called with the types and attributes of the node; unless
-    ``lax``, it has no operator that changed between the opset that it is written for and that one. One that is not
-    sound for these types is none.
+    Unless ``lenient``, the operators of a valid body have the same versions at the opset of the model.
     """
     import onnx.defs
 
@@ -41,15 +39,13 @@ def body(use: Use, version: int, *, lax: bool = False) -> list[Use] | None:
         return None
     if any(each is None for each in use.inputs):
         return None
-    function = _function(schema, use, opset, lax=lax)
+    function = _function_proto(schema, use, opset, lenient=lenient)
     if function is None:
         return None
     return _uses_in(function, use, schema)
 
 
-def _function(schema: Any, use: Use, opset: int, *, lax: bool) -> Any:
-    """The FunctionProto of a node's operator; None if there is none. If the body depends on the types, it is built for
-    the opset."""
+def _function_proto(schema: Any, use: Use, opset: int, *, lenient: bool) -> Any:
     import onnx
 
     versions = schema.context_dependent_function_opset_versions or schema.function_opset_versions
@@ -59,42 +55,40 @@ def _function(schema: Any, use: Use, opset: int, *, lax: bool) -> Any:
     function = onnx.FunctionProto()
     if schema.has_context_dependent_function:
         types = [
-            _type(use.types.get(each) if each is not None else None, text)
+            _type_proto(use.types.get(each) if each is not None else None, text)
             for each, text in zip(use.node.inputs, use.inputs)
         ]
         given = [each.SerializeToString() for each in types]
         try:
             data = schema.get_context_dependent_function_with_opset_version(
-                written, _node(use).SerializeToString(), given
+                written, _node_proto(use).SerializeToString(), given
             )
         except (RuntimeError, IndexError, ValueError):
             return None
         function.ParseFromString(data)
     else:
         function.ParseFromString(schema.get_function_with_opset_version(written))
-        if not lax and not _means_the_same(function, written, opset):
+        if not lenient and not _has_same_versions(function, written, opset):
             return None
     for entry in function.opset_import:
         entry.version = opset if entry.domain == "" else entry.version
     return function if function.node else None
 
 
-def _means_the_same(function: Any, written: int, opset: int) -> bool:
-    """Whether the operators of a function body have the same versions at another opset. If not, the body must not
-    replace the node."""
+def _has_same_versions(function: Any, written: int, opset: int) -> bool:
     names = {node.op_type for node in function.node if node.domain in ("", "ai.onnx")}
     return all(official(name, written, "") is official(name, opset, "") for name in names)
 
 
 def _uses_in(function: Any, use: Use, schema: Any) -> list[Use] | None:
-    """The uses of a model that calls a function once, for its nodes."""
+    """The uses in a function for the types of a node; None if the types are invalid in it."""
     import onnx
 
     from irlint.inference.walk import inferred
     from irlint.parsers.onnx import read
 
     function.domain, function.name = _OWN, "Body"
-    call = _node(use)
+    call = _node_proto(use)
     call.op_type, call.domain = "Body", _OWN
     given = {attribute.name for attribute in call.attribute}
     call.attribute.extend(
@@ -106,7 +100,7 @@ def _uses_in(function: Any, use: Use, schema: Any) -> list[Use] | None:
     graph = onnx.GraphProto(name="g", node=[call])
     for value, text in zip(use.node.inputs, use.inputs):
         if value is not None:
-            graph.input.append(onnx.ValueInfoProto(name=value.name, type=_type(use.types.get(value), text)))
+            graph.input.append(onnx.ValueInfoProto(name=value.name, type=_type_proto(use.types.get(value), text)))
     imports = [onnx.OperatorSetIdProto(domain="", version=opset), onnx.OperatorSetIdProto(domain=_OWN, version=1)]
     model = onnx.ModelProto(ir_version=8, graph=graph, opset_import=imports, functions=[function])
     known = inferred(read("", model.SerializeToString()))
@@ -115,8 +109,8 @@ def _uses_in(function: Any, use: Use, schema: Any) -> list[Use] | None:
     return uses(known)
 
 
-def _node(use: Use) -> Any:
-    """The node as a message; of tensors and graphs among its attributes, nothing."""
+def _node_proto(use: Use) -> Any:
+    """A NodeProto, without tensors in its attributes and with empty bodies."""
     import onnx.helper
 
     node = use.node
@@ -129,18 +123,17 @@ def _node(use: Use) -> Any:
             kind = getattr(onnx.AttributeProto, found.kind)
             made.attribute.append(onnx.helper.make_attribute(name, found.value, attr_type=kind))
         elif found is not None and found.kind == "GRAPH":
-            made.attribute.append(onnx.helper.make_attribute(name, _stand_in(found.value, use)))
+            made.attribute.append(onnx.helper.make_attribute(name, _graph_proto_without_nodes(found.value, use)))
     return made
 
 
-def _stand_in(graph: Graph, use: Use) -> Any:
-    """A graph with the inputs and outputs of a body, the nodes of which are judged where they stand."""
+def _graph_proto_without_nodes(graph: Graph, use: Use) -> Any:
     import onnx
 
     made = onnx.GraphProto(name=graph.name or "body")
     for value in graph.inputs:
         known = use.types.get(value)
-        made.input.append(onnx.ValueInfoProto(name=value.name, type=_type(known, type_key(known))))
+        made.input.append(onnx.ValueInfoProto(name=value.name, type=_type_proto(known, type_key(known))))
     for value in graph.outputs:
         if graph.inputs:
             made.node.append(onnx.NodeProto(op_type="Identity", input=[graph.inputs[0].name], output=[value.name]))
@@ -148,14 +141,13 @@ def _stand_in(graph: Graph, use: Use) -> Any:
     return made
 
 
-def _type(known: Type | None, text: str | None) -> Any:
-    """A type as a message."""
+def _type_proto(known: Type | None, text: str | None) -> Any:
     import onnx
 
     from irlint.model.tensor import NUMBERED_TYPES, Tensor
 
     made = onnx.TypeProto()
-    if text in (None, LEFT_OUT):
+    if text in (None, OMITTED):
         return made
     if text in NUMBERED_TYPES:
         made.tensor_type.elem_type = NUMBERED_TYPES.index(text) + 1
@@ -165,7 +157,7 @@ def _type(known: Type | None, text: str | None) -> Any:
                 if isinstance(dim, int):
                     entry.dim_value = dim
     elif text.startswith("seq("):
-        made.sequence_type.elem_type.CopyFrom(_type(None, text[4:-1]))
+        made.sequence_type.elem_type.CopyFrom(_type_proto(None, text[4:-1]))
     elif text.startswith("optional("):
-        made.optional_type.elem_type.CopyFrom(_type(None, text[9:-1]))
+        made.optional_type.elem_type.CopyFrom(_type_proto(None, text[9:-1]))
     return made

@@ -1,8 +1,6 @@
-"""The conditions under which releases refuse a node though they have its operator: each with a name, a predicate over
-the node, its words and its help.
+"""The conditions under which releases refuse nodes of operators that they have.
 
-A row of a table names conditions with arguments: ``refuses :MaxPool output 1``, and ``&`` between several that refuse
-together. A predicate takes a ``Use`` and the arguments as texts. It returns None if the answer is unknown.
+A row of a table joins conditions by ``&``, and each has arguments: ``refuses :MaxPool output 1``.
 """
 
 from __future__ import annotations
@@ -15,37 +13,37 @@ from irlint.lazy_typing import Any
 from irlint.model.tensor import Tensor
 from irlint.records import record
 from irlint.targets import facts
-from irlint.targets.uses import LEFT_OUT, Use, is_static
+from irlint.targets.uses import OMITTED, Use, is_static
 
 
 @record
 class Condition:
-    """A condition: when it holds for a node, what the node then has, in words behind "with", and the help.
+    """A condition for a node. ``{0}`` and ``{1}`` in its texts are its arguments."""
 
-    ``{0}`` and ``{1}`` in words and help stand for the arguments; ``of_types`` says that it is about element types.
-    """
-
+    #: A function of a ``Use`` and the arguments as texts; it returns None if the answer is unknown.
     holds: Callable[..., bool | None]
+    #: The words after "with" in a message.
     text: str
     help: str
+    #: Whether the condition is about element types.
     of_types: bool = False
 
 
 @record
-class Stated:
-    """A condition with its arguments, as a row of a table states it; A ``!`` before its name negates it (``negated``):
-    the predicate must return False."""
+class BoundCondition:
+    """A condition with its arguments."""
 
     condition: Condition
     arguments: tuple[str, ...]
+    #: Whether the predicate must return False: the row has ``!`` before the name.
     negated: bool = False
 
     def holds(self, use: Use) -> bool:
-        """Whether it is known to hold for a node."""
+        """Whether the condition is known to hold for a node."""
         return self.condition.holds(use, *self.arguments) is (not self.negated)
 
     def text(self, use: Use | None = None) -> str:
-        """The words after "with": what such a node has; of several element types, that of the node."""
+        """The words after "with" in a message. With ``use``, they name only the element type of this node."""
         words = [each.replace(",", ", ") for each in self.arguments]
         if use is not None and self.condition.holds in (_is_of_type, _gives_type):
             types = use.inputs if self.condition.holds is _is_of_type else use.outputs
@@ -59,22 +57,22 @@ class Stated:
 
 
 def _is_given(use: Use, index: str) -> bool:
-    return int(index) < len(use.inputs) and use.inputs[int(index)] != LEFT_OUT
+    return int(index) < len(use.inputs) and use.inputs[int(index)] != OMITTED
 
 
 def _is_of_type(use: Use, index: str, types: str) -> bool | None:
-    known = use.inputs[int(index)] if _is_given(use, index) else LEFT_OUT
+    known = use.inputs[int(index)] if _is_given(use, index) else OMITTED
     return None if known is None else known in types.split(",")
 
 
 def _gives_type(use: Use, index: str, types: str) -> bool | None:
-    known = use.outputs[int(index)] if facts.has_output(use, int(index)) else LEFT_OUT
+    known = use.outputs[int(index)] if facts.has_output(use, int(index)) else OMITTED
     return None if known is None else known in types.split(",")
 
 
 def _differ(use: Use, *indices: str) -> bool | None:
-    types = [use.inputs[int(each)] if _is_given(use, each) else LEFT_OUT for each in indices]
-    return None if None in types else LEFT_OUT not in types and len(set(types)) > 1
+    types = [use.inputs[int(each)] if _is_given(use, each) else OMITTED for each in indices]
+    return None if None in types else OMITTED not in types and len(set(types)) > 1
 
 
 def _is_of_rank(use: Use, index: str, ranks: str) -> bool | None:
@@ -137,7 +135,7 @@ def _is_smaller(use: Use, index: str, other: str) -> bool:
 
 
 def _is_not_spatial(use: Use, names: str) -> bool:
-    """Whether one of these attributes is no list with an entry for each axis of input 0 after the first two."""
+    """Whether one of these attributes does not have one entry for each spatial axis of input 0."""
     axes = facts.rank(use, 0)
     given = [each for name in names.split(",") if (each := facts.attribute(use, name)) is not None]
     return axes is not None and any(not isinstance(each, (list, tuple)) or len(each) != axes - 2 for each in given)
@@ -148,8 +146,8 @@ def _is_not_as_long(use: Use, index: str, name: str) -> bool:
     return None not in (length, number) and length != number
 
 
-def _parts(use: Use) -> tuple[int, int] | None:
-    """The size that a Split without a list of sizes divides, and the number of its parts; None if they are unknown."""
+def _divided_size_and_parts(use: Use) -> tuple[int, int] | None:
+    """(the size that a Split divides, the number of its parts); None if unknown or if input 1 gives the sizes."""
     known, axis, parts = facts.tensor(use, 0), facts.attribute(use, "axis", 0), facts.attribute(use, "num_outputs")
     if known is None or known.shape is None or not parts or _is_given(use, "1"):
         return None
@@ -158,18 +156,18 @@ def _parts(use: Use) -> tuple[int, int] | None:
 
 
 def _is_uneven(use: Use) -> bool:
-    found = _parts(use)
+    found = _divided_size_and_parts(use)
     return found is not None and not _has_empty_part(use) and bool(found[0] % found[1])
 
 
 def _has_empty_part(use: Use) -> bool:
-    """Whether all parts but the last one, each of the rounded-up size, have every element."""
-    found = _parts(use)
+    """Whether the parts before the last one, of the rounded-up size, contain all elements."""
+    found = _divided_size_and_parts(use)
     return found is not None and (found[1] - 1) * -(-found[0] // found[1]) >= found[0]
 
 
-def _entries(use: Use, index: str, wrong: Callable[[Any], bool]) -> bool | None:
-    """Whether an entry of an input is wrong; None if its values are unknown."""
+def _has_entry(use: Use, index: str, wrong: Callable[[Any], bool]) -> bool | None:
+    """Whether ``wrong`` is True for an entry of an input; None if its values are unknown."""
     if not _is_given(use, index):
         return False
     known = facts.tensor(use, int(index))
@@ -195,7 +193,7 @@ def _is_not_iota(use: Use, name: str) -> bool:
 
 
 def _is_window_above(use: Use, most: str) -> bool:
-    """Whether a window over one or two axes has more positions."""
+    """Whether a window over one or two axes has more than ``most`` positions."""
     sizes = list(facts.attribute(use, "kernel_shape", ()))
     return len(sizes) < 3 and prod(sizes) > int(most)
 
@@ -215,7 +213,6 @@ def _is_complex(use: Use, index: str) -> bool | None:
 
 
 def _branches_differ(use: Use) -> bool:
-    """Whether the branches of an If differ in the rank of an output, or use the same name for it."""
     bodies = [graph for _, graph in use.node.bodies]
     if len(bodies) != 2:
         return False
@@ -234,8 +231,7 @@ def _has_other_outputs(use: Use) -> bool:
     return any(len(body.outputs) != len(use.node.outputs) for _, body in use.node.bodies)
 
 
-def _body_takes(use: Use, index: int) -> bool:
-    """Whether a body returns its input, or a node of it takes that."""
+def _body_uses_input(use: Use, index: int) -> bool:
     return any(
         index < len(body.inputs)
         and (body.inputs[index] in body.outputs or any(body.inputs[index] in node.inputs for node in body.nodes))
@@ -243,9 +239,8 @@ def _body_takes(use: Use, index: int) -> bool:
     )
 
 
-def _takes_outer_values(use: Use) -> bool:
-    """Whether a node of a body uses a value that is neither a constant nor an input of the body, and that no node of
-    the body computes."""
+def _body_takes_outer_values(use: Use) -> bool:
+    """Whether a body uses a value from outside that is not constant."""
     for _, body in use.node.bodies:
         known = {*use.constants, *body.inputs, *body.constants, *(each for node in body.nodes for each in node.outputs)}
         if any(value is not None and value not in known for node in body.nodes for value in node.inputs):
@@ -260,7 +255,6 @@ def _has_ellipsis_or_diagonal(use: Use) -> bool:
 
 DYNAMIC = Condition(lambda use: not is_static(use), "a dynamic size", "fix the sizes of the inputs of the model")
 
-#: Every condition by its name.
 CONDITIONS: Mapping[str, Condition] = {
     "type": Condition(_is_of_type, "input {0} of {1}", "cast input {0} to another element type", of_types=True),
     "gives": Condition(_gives_type, "output {0} of {1}", "give another element type, and cast", of_types=True),
@@ -287,9 +281,9 @@ CONDITIONS: Mapping[str, Condition] = {
     "rank-above": Condition(_is_of_rank_above, "an input {0} of a rank above {1}", "reshape input {0}"),
     "dynamic": DYNAMIC,
     "graph-input": Condition(
-        lambda use: use.reads, "an input of the model", "let the model take quantized values"),
+        lambda use: use.reads_input, "an input of the model", "let the model take quantized values"),
     "graph-output": Condition(
-        lambda use: use.returns, "an output of the model", "let the model give quantized values"),
+        lambda use: use.returns_output, "an output of the model", "let the model give quantized values"),
     "rank-not": Condition(_is_of_other_rank, "input {0} of another rank than {1}", "reshape input {0}"),
     "unranked": Condition(
         lambda use, at: _is_given(use, at) and facts.rank(use, int(at)) is None, "an input {0} of unknown rank",
@@ -314,13 +308,13 @@ CONDITIONS: Mapping[str, Condition] = {
         _has_empty_part, "parts of equal sizes that leave nothing for the last one", "give the sizes of the parts"),
     "uneven": Condition(_is_uneven, "parts of different sizes", "give the sizes of the parts"),
     "has-zero": Condition(
-        lambda use, at: _entries(use, at, lambda each: each == 0), "a 0 in input {0}", "use another size"),
-    "nonzero": Condition(lambda use, at: _entries(use, at, bool), "an input {0} that is not 0", "use 0"),
+        lambda use, at: _has_entry(use, at, lambda each: each == 0), "a 0 in input {0}", "use another size"),
+    "nonzero": Condition(lambda use, at: _has_entry(use, at, bool), "an input {0} that is not 0", "use 0"),
     "negative": Condition(
-        lambda use, at: _entries(use, at, lambda each: each < 0), "numbers below 0 in input {0}",
+        lambda use, at: _has_entry(use, at, lambda each: each < 0), "numbers below 0 in input {0}",
         "count from the start"),
     "above": Condition(
-        lambda use, at, most: _entries(use, at, lambda each: each > int(most)), "more than {1} in input {0}",
+        lambda use, at, most: _has_entry(use, at, lambda each: each > int(most)), "more than {1} in input {0}",
         "use a smaller number"),
     "attribute": Condition(_has_attribute, "the attribute {0}", "leave the attribute {0} out"),
     "attribute-is": Condition(_has_attribute, "{0}={1}", "use another {0}"),
@@ -341,13 +335,13 @@ CONDITIONS: Mapping[str, Condition] = {
     "returns-input": Condition(
         _returns_input, "a body that returns one of its inputs", "return it through an Identity"),
     "body-takes": Condition(
-        lambda use, at: _body_takes(use, int(at)), "a body that uses its input {0}", "give the node an input {0}"),
+        lambda use, at: _body_uses_input(use, int(at)), "a body that uses its input {0}", "give the node an input {0}"),
     "body-outputs": Condition(
         _has_other_outputs, "a body that gives another number of outputs", "give as many outputs as the node has"),
     "outer-values": Condition(
-        _takes_outer_values, "a body that takes values from outside", "give the body these values as inputs"),
+        _body_takes_outer_values, "a body that takes values from outside", "give the body these values as inputs"),
     "returned": Condition(
-        lambda use: use.returns and not use.graph, "an output that the graph returns", "return its tensors"),
+        lambda use: use.returns_output and not use.graph, "an output that the graph returns", "return its tensors"),
     "any": Condition(lambda use: True, "any inputs and attributes that were tried", "write it with other operators"),
     "fault": Condition(lambda use, code: code in use.faults, "the error {0} of the check", "correct the error"),
     "misread-axes": Condition(
@@ -366,8 +360,7 @@ CONDITIONS: Mapping[str, Condition] = {
 }  # fmt: skip
 
 
-#: The conditions that ask for no more than the operator, its version, the element types of inputs and outputs, and the
-#: errors of the node.
+#: The conditions that depend only on the operator, its version, element types, and errors.
 _OF_SIGNATURE = tuple(
     CONDITIONS[name]
     for name in (
@@ -377,21 +370,21 @@ _OF_SIGNATURE = tuple(
 )
 
 
-def of_signature(each: Stated) -> bool:
-    """Whether a condition holds for all nodes of one operator, version, element types and errors or for none of
-    them."""
+def of_signature(each: BoundCondition) -> bool:
+    """Whether a condition depends only on the operator, its version, element types, and errors."""
     return any(each.condition is condition for condition in _OF_SIGNATURE)
 
 
 @cache
-def stated(row: str) -> tuple[Stated, ...]:
+def conditions_in(row: str) -> tuple[BoundCondition, ...]:
     """The conditions of a row of a table."""
     parts = (each.split(" ") for each in row.split(" & "))
     return tuple(
-        Stated(CONDITIONS[name.lstrip("!")], tuple(arguments), name.startswith("!")) for name, *arguments in parts
+        BoundCondition(CONDITIONS[name.lstrip("!")], tuple(arguments), name.startswith("!"))
+        for name, *arguments in parts
     )
 
 
-def hold(conditions: Sequence[Stated], use: Use) -> bool:
-    """Whether all of them are known to hold for a node."""
+def hold(conditions: Sequence[BoundCondition], use: Use) -> bool:
+    """Whether all conditions are known to hold for a node."""
     return all(each.holds(use) for each in conditions)

@@ -1,4 +1,4 @@
-"""Which nodes of a model an NPU takes, in which partitions, and what stays dynamic."""
+"""Which nodes of a model run on an NPU, in which partitions, and which values have dynamic sizes."""
 
 from __future__ import annotations
 
@@ -14,14 +14,13 @@ from irlint.targets.objections import STAYS_ON_CPU
 from irlint.targets.runtimes import Runtime
 from irlint.targets.uses import Use, is_fixed, uses
 
-#: Where a node runs: on the NPU, on the CPU, nowhere since it is computed or removed when the model is loaded, or
-#: nowhere since the compiler refuses it.
+#: Places of nodes. ONNX Runtime computes or removes REMOVED nodes at load; the compiler refuses REFUSED nodes.
 NPU, CPU, REMOVED, REFUSED = "npu", "cpu", "removed", "refused"
 
 
 @record
 class Partition:
-    """Nodes that run together: where, and which."""
+    """Nodes that run together."""
 
     place: str
     nodes: tuple[Node, ...]
@@ -29,17 +28,17 @@ class Partition:
 
 @record
 class Coverage:
-    """The nodes of a model by the place where they run, the partitions in the order in which they run, and the values
-    of dynamic size that come from no other, each with the node that gives it, None for an input."""
+    """The places of the nodes of a model."""
 
     places: Mapping[Node, str]
+    #: In the order in which they run.
     partitions: tuple[Partition, ...]
+    #: (value, its type if it is a tensor, the node that computes it or None) where dynamic sizes begin.
     dynamic: tuple[tuple[Value, Tensor | None, Node | None], ...]
 
 
 def coverage(known: Known, runtime: Runtime, column: int) -> Coverage:
-    """What an NPU takes of a model, as the release in a column of the table does. A node that stands in a function is
-    in no partition of its callers."""
+    """The coverage of a model by the release in a column of the table; ``partitions`` omit nodes of functions."""
     graph = known.model.graph
     if graph is None:
         return Coverage({}, (), ())
@@ -48,18 +47,18 @@ def coverage(known: Known, runtime: Runtime, column: int) -> Coverage:
 
 
 def _places(known: Known, runtime: Runtime, releases: int) -> Iterator[tuple[Node, str]]:
-    """Where each node runs; those of bodies run where the node with the body does."""
-    ahead = partitions.ahead(known, runtime.table)
+    """The places of nodes, except for nodes in bodies."""
+    optimized = partitions.optimized(known, runtime.table)
     fused: dict[Node, str] = {}
     for each in uses(known, lambda use: use.node):
         if each.graph and not each.graph.startswith("function:"):
             continue
-        use = ahead.judged(each)
-        whole = ahead.fused.get(each.node)
+        use = optimized.visible(each)
+        fused_node = optimized.fused.get(each.node)
         if use is None:
-            yield each.node, REMOVED if whole is None else fused.get(whole, NPU)
+            yield each.node, REMOVED if fused_node is None else fused.get(fused_node, NPU)
             continue
-        place = CPU if ahead.is_left(use) else _place(use, runtime, releases)
+        place = CPU if optimized.stays_on_cpu(use) else _place(use, runtime, releases)
         fused[each.node] = place
         yield each.node, place
 
@@ -72,13 +71,12 @@ def _place(use: Use, runtime: Runtime, releases: int) -> str:
 
 
 def _partitions(graph: Graph, places: Mapping[Node, str]) -> Iterator[Partition]:
-    """The partitions as ONNX Runtime makes them: of all nodes that can run next, those of one place go together until
-    none of them is left."""
+    """The partitions of ONNX Runtime: in turn, all nodes of one place that can run."""
     nodes = [node for node in graph.nodes if places.get(node, REMOVED) != REMOVED]
     makers = {value: node for node in graph.nodes for value in node.outputs if value is not None}
     levels: dict[Node, int] = {}
-    for node in _sorted(graph.nodes, makers):
-        before = [makers[value] for value in _taken(node) if value in makers]
+    for node in _topologically_sorted(graph.nodes, makers):
+        before = [makers[value] for value in _inputs_with_bodies(node) if value in makers]
         place = places.get(node, REMOVED)
         levels[node] = max((levels[each] for each in before if each in levels), default=0)
         if place != REMOVED and levels[node] % 2 != (place == CPU):
@@ -89,15 +87,14 @@ def _partitions(graph: Graph, places: Mapping[Node, str]) -> Iterator[Partition]
             yield Partition(place, tuple(members))
 
 
-def _taken(node: Node) -> Iterator[Value]:
-    """The values that a node takes, in its bodies too."""
+def _inputs_with_bodies(node: Node) -> Iterator[Value]:
     yield from (value for value in node.inputs if value is not None)
     for _, body in node.bodies:
         yield from body.captured
 
 
-def _sorted(nodes: Sequence[Node], makers: Mapping[Value, Node]) -> list[Node]:
-    """The nodes, each behind those whose results it takes; in a cycle as they stand."""
+def _topologically_sorted(nodes: Sequence[Node], makers: Mapping[Value, Node]) -> list[Node]:
+    """The nodes, each after the nodes that compute its inputs; cycles are ignored."""
     found: dict[Node, None] = {}
     entered: set[Node] = set()
     stack = [(node, False) for node in reversed(nodes)]
@@ -108,17 +105,17 @@ def _sorted(nodes: Sequence[Node], makers: Mapping[Value, Node]) -> list[Node]:
         elif node not in entered:
             entered.add(node)
             stack.append((node, True))
-            stack += [(makers[value], False) for value in _taken(node) if value in makers]
+            stack += [(makers[value], False) for value in _inputs_with_bodies(node) if value in makers]
     return list(found)
 
 
 def _dynamic(known: Known, graph: Graph) -> Iterator[tuple[Value, Tensor | None, Node | None]]:
-    """The inputs of dynamic size, and what nodes of static inputs give with one."""
+    """The dynamic inputs, and the dynamic outputs of nodes with static inputs."""
     for value in graph.inputs:
         if value not in graph.constants and not is_fixed(known.types.get(value)):
             yield value, _tensor(known, value), None
     for node in graph.nodes:
-        if all(is_fixed(known.types.get(value)) for value in _taken(node)):
+        if all(is_fixed(known.types.get(value)) for value in _inputs_with_bodies(node)):
             for given in node.outputs:
                 if given is not None and not is_fixed(known.types.get(given)):
                     yield given, _tensor(known, given), node

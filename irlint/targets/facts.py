@@ -1,4 +1,4 @@
-"""The facts about a node that conditions use: attributes, values and ranks of inputs, and which outputs exist."""
+"""The facts about a node that conditions use."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from math import prod
 
 from irlint.lazy_typing import Any
 from irlint.model.tensor import Tensor
-from irlint.targets.uses import LEFT_OUT, Use
+from irlint.targets.uses import OMITTED, Use
 
 
 def attribute(use: Use, name: str, default: Any = None) -> Any:
-    """The value of an attribute of the node, as text where it is one."""
+    """The value of an attribute; bytes are decoded to text."""
     found = use.node.attributes.get(name)
     if found is not None and found.reference is not None:
         found = use.scope.get(found.reference)
@@ -19,14 +19,14 @@ def attribute(use: Use, name: str, default: Any = None) -> Any:
 
 
 def tensor(use: Use, index: int) -> Tensor | None:
-    """What is known of an input; None for one that is left out, or is no tensor."""
+    """The type of an input; None if it is omitted or not a tensor."""
     value = use.node.inputs[index] if index < len(use.node.inputs) else None
     known = use.types.get(value) if value is not None else None
     return known if isinstance(known, Tensor) else None
 
 
 def given(use: Use, index: int) -> Tensor | None:
-    """What is known of an output, as ``tensor`` does of inputs."""
+    """The type of an output; None if it is omitted or not a tensor."""
     value = use.node.outputs[index] if index < len(use.node.outputs) else None
     known = use.types.get(value) if value is not None else None
     return known if isinstance(known, Tensor) else None
@@ -39,7 +39,7 @@ def rank(use: Use, index: int) -> int | None:
 
 
 def length(use: Use, index: int) -> int | None:
-    """The number of elements of a vector; None if it is unknown."""
+    """The number of elements of an input of rank 1; None if the input has another rank or an unknown size."""
     known = tensor(use, index)
     size = known.shape[0] if known is not None and known.shape is not None and len(known.shape) == 1 else None
     return size if isinstance(size, int) else None
@@ -53,9 +53,8 @@ def elements(use: Use, index: int) -> int | None:
 
 
 def is_constant(use: Use, index: int) -> bool:
-    """Whether the contents of an input are known; one that is left out counts, and so does one that is too large to be
-    kept."""
-    if index >= len(use.inputs) or use.inputs[index] == LEFT_OUT:
+    """Whether an input is omitted, an initializer or the output of a Constant, or has known values."""
+    if index >= len(use.inputs) or use.inputs[index] == OMITTED:
         return True
     known = tensor(use, index)
     if known is not None and known.value is not None and None not in known.value:
@@ -64,7 +63,7 @@ def is_constant(use: Use, index: int) -> bool:
 
 
 def is_computed(use: Use, index: int) -> bool:
-    """Whether the contents of an input are known, and yet it is neither an initializer nor what a Constant gives."""
+    """Whether an input has known values but is neither an initializer nor the output of a Constant."""
     known = tensor(use, index)
     return (
         known is not None
@@ -75,5 +74,5 @@ def is_computed(use: Use, index: int) -> bool:
 
 
 def has_output(use: Use, index: int) -> bool:
-    """Whether an output is there."""
-    return index < len(use.outputs) and use.outputs[index] != LEFT_OUT
+    """Whether an output is not omitted."""
+    return index < len(use.outputs) and use.outputs[index] != OMITTED

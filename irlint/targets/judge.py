@@ -1,4 +1,4 @@
-"""What releases of a runtime have against a model: one function judges any model for any target."""
+"""The objections of releases to a model. ``releases`` is a bit mask of the releases of a table."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from irlint.lazy_typing import TYPE_CHECKING
 from irlint.records import replaced
 from irlint.schemas import MICROSOFT, OFFICIAL_DOMAINS, of_runtime, official, official_versions
 from irlint.targets import limits, operators, tables
-from irlint.targets.conditions import Stated, hold, of_signature
+from irlint.targets.conditions import BoundCondition, hold, of_signature
 from irlint.targets.objections import (
     ELEMENT_TYPE_NOT_IN_RELEASE,
     OPERATOR_NOT_IN_RELEASE,
@@ -23,15 +23,15 @@ from irlint.targets.objections import (
 from irlint.targets.operators import Refusal, Row
 from irlint.targets.runtimes import RUNTIMES, Runtime
 from irlint.targets.tables import spans
-from irlint.targets.uses import LEFT_OUT, Use, each_use, grouped
+from irlint.targets.uses import OMITTED, Use, each_use, grouped
 
 if TYPE_CHECKING:
-    from irlint.targets.partitions import Ahead
+    from irlint.targets.partitions import Optimized
 
-#: Functions that stand for operators are followed so deep.
+#: The greatest depth of nested function bodies that replace operators.
 MAX_DEPTH = 8
 
-#: An objection of releases, given as bits.
+#: (releases, their objection).
 Objections = Iterator[tuple[int, Objection]]
 
 WITH_OTHERS = "write it with other operators"
@@ -41,47 +41,45 @@ WITH_SUCH = "use one of these releases, or write it with other operators"
 def reasons(
     known: Known, runtime: Runtime, releases: int, opset: int | None = None, single: Sequence[Use] | None = None
 ) -> list[Reason]:
-    """What releases of a runtime, given as bits, have against a model; ``opset`` stands for that of its nodes. Only the
-    nodes of the ``single`` uses are judged, if they are given."""
+    """The reasons why releases object to a model, or to the nodes ``single``; ``opset`` replaces that of the model."""
     single = tuple(each_use(known, opset)) if single is None else single
     found = [Reason(having, objection) for having, objection in limits.objections(known, runtime, releases)]
     refused = limits.too_new(known, runtime, releases)
-    ahead = _ahead(known, runtime.table) if runtime.falls_back else None
-    distinct = _Distinct(runtime, releases)
+    optimized = _optimized(known, runtime.table) if runtime.falls_back else None
+    keys = _Keys(runtime, releases)
 
-    def apart(use: Use) -> object:
-        place = ahead.apart(use) if ahead is not None else ()
-        return place if place is None else (place, distinct.apart(use))
+    def distinction(use: Use) -> object:
+        place = optimized.distinction(use) if optimized is not None else ()
+        return place if place is None else (place, keys.distinction(use))
 
-    for each in grouped(single, apart):
-        use = ahead.judged(each) if ahead is not None else each
-        if use is None or (not use.certain and runtime.skips_dead):
+    for each in grouped(single, distinction):
+        use = optimized.visible(each) if optimized is not None else each
+        if use is None or (not use.may_run and runtime.skips_dead):
             continue
-        if ahead is not None and ahead.is_left(use):
-            found.append(Reason(releases, _left(*ahead.why_left(use)), use))
+        if optimized is not None and optimized.stays_on_cpu(use):
+            found.append(Reason(releases, _on_cpu(*optimized.why_on_cpu(use)), use))
             continue
-        judged = releases & ~refused.get(use.node.domain, 0)
-        mine = [Reason(having, objection, use) for having, objection in _judged(use, runtime, judged)]
-        if ahead is not None and use.node in ahead.loose and not mine:
-            mine.append(Reason(releases, _loose(use), use))
+        reading = releases & ~refused.get(use.node.domain, 0)
+        mine = [Reason(having, objection, use) for having, objection in _of_checked_node(use, runtime, reading)]
+        if optimized is not None and use.node in optimized.constant_fed and not mine:
+            mine.append(Reason(releases, _constant_fed(use), use))
         found += mine
-        absent = releases & ~judged & ~_known_by(runtime, use)
+        absent = releases & ~reading & ~_releases_with_operator(runtime, use)
         if absent:
-            found.append(Reason(absent, _unknown(use, runtime), use))
+            found.append(Reason(absent, _unknown_operator(use, runtime), use))
     if runtime.falls_back:
-        return found + _of_nodes_left(known, releases, opset, single, found=found)
+        return found + _of_nodes_on_cpu(known, releases, opset, single, found=found)
     return found if opset is not None else found + _of_misread(known, runtime, releases, found)
 
 
-def _ahead(known: Known, table: str) -> Ahead:
+def _optimized(known: Known, table: str) -> Optimized:
     from irlint.targets import partitions
 
-    return partitions.ahead(known, table)
+    return partitions.optimized(known, table)
 
 
 def _of_misread(known: Known, runtime: Runtime, releases: int, found: Sequence[Reason]) -> list[Reason]:
-    """What those of the releases refuse that pass over attributes and inputs which the opset does not have, beyond the
-    refusals that were found."""
+    """The refusals by releases that ignore parts from later opsets and refuse nothing in ``found``."""
     for each in found:
         releases &= ~each.releases if each.objection.is_certain else releases
     if not tables.has(runtime.table, "drops "):
@@ -100,29 +98,26 @@ def _of_misread(known: Known, runtime: Runtime, releases: int, found: Sequence[R
     ]
 
 
-def _of_nodes_left(
+def _of_nodes_on_cpu(
     known: Known, releases: int, opset: int | None, single: Sequence[Use], *, found: Sequence[Reason]
 ) -> list[Reason]:
-    """What the newest ONNX Runtime, which runs the nodes that stay on the CPU, has against these and the model."""
+    """The objections of the newest ONNX Runtime, which runs the nodes that stay on the CPU."""
     left = {(each.use.node.op, each.use.inputs) for each in found if each.use and each.objection.rule is STAYS_ON_CPU}
-    below = RUNTIMES["onnxruntime"]
-    newest = 1 << len(tables.releases(below.table)) - 1
+    onnxruntime = RUNTIMES["onnxruntime"]
+    newest = 1 << len(tables.releases(onnxruntime.table)) - 1
     nodes = [use for use in single if (use.node.op, use.inputs) in left]
-    return [replaced(each, releases=releases) for each in reasons(known, below, newest, opset, nodes)]
+    return [replaced(each, releases=releases) for each in reasons(known, onnxruntime, newest, opset, nodes)]
 
 
-class _Distinct:
-    """What distinguishes nodes for releases: which refusals hold for them."""
-
+class _Keys:
     def __init__(self, runtime: Runtime, releases: int) -> None:
         self.table = runtime.table
         self.releases = releases
-        #: By signature the refusals that may hold, with those of their conditions that differ from node to node.
-        self.found: dict[object, tuple[tuple[int, tuple[Stated, ...]], ...]] = {}
+        #: By signature, (index of a refusal that may hold, its conditions that depend on more than the signature).
+        self.found: dict[object, tuple[tuple[int, tuple[BoundCondition, ...]], ...]] = {}
 
-    def apart(self, use: Use) -> object:
-        """What distinguishes nodes of one operator and of the same types: which conditions hold, and in a domain of the
-        runtime's own the attributes."""
+    def distinction(self, use: Use) -> object:
+        """The refusals that hold for a node, and the names of its attributes if it has a domain."""
         signature = use.node.domain, use.node.op, use.version, use.inputs, use.outputs, frozenset(use.faults)
         rows = self.found.get(signature)
         if rows is None:
@@ -130,45 +125,44 @@ class _Distinct:
         held = tuple([at for at, conditions in rows if hold(conditions, use)])
         return (held, tuple(use.node.attributes)) if use.node.domain else held
 
-    def _possible(self, use: Use) -> Iterator[tuple[int, tuple[Stated, ...]]]:
+    def _possible(self, use: Use) -> Iterator[tuple[int, tuple[BoundCondition, ...]]]:
         for at, each in enumerate(operators.refusals(self.table, operators.name(use))):
             if each.releases & self.releases and hold([one for one in each.conditions if of_signature(one)], use):
                 yield at, tuple(one for one in each.conditions if not of_signature(one))
 
 
-def _holding(runtime: Runtime, use: Use) -> tuple[Refusal, ...]:
-    """The refusals whose conditions hold for a node, what is certain first."""
+def _holding_refusals(runtime: Runtime, use: Use) -> tuple[Refusal, ...]:
     return tuple(each for each in operators.refusals(runtime.table, operators.name(use)) if hold(each.conditions, use))
 
 
-def _judged(use: Use, runtime: Runtime, releases: int) -> Objections:
-    """What the releases have against a node, where they look at it at all."""
-    places = [*use.graph.split("/")[1:], *(() if use.certain else ("dead",))]
+def _of_checked_node(use: Use, runtime: Runtime, releases: int) -> Objections:
+    """The objections to a node of the releases that check it."""
+    places = [*use.graph.split("/")[1:], *(() if use.may_run else ("dead",))]
     for having, objection in of_node(use, runtime, releases):
         kind = "operator" if objection.rule is OPERATOR_NOT_IN_RELEASE else "node"
         for place in places:
             having &= ~tables.holds(runtime.table, f"passes-over {place} {kind}")
         if not having:
             continue
-        if not use.certain and runtime.drops_dead:
+        if not use.may_run and runtime.drops_dead:
             yield (
                 having,
                 _unsure(
                     objection, "it stands in a branch that never runs, which the runtime may remove before it checks it"
                 ),
             )
-        elif use.node.op in runtime.removes and not use.node.domain and not (use.reads and use.returns):
+        elif use.node.op in runtime.removable and not use.node.domain and not (use.reads_input and use.returns_output):
             yield having, _unsure(objection, "the runtime may remove it before it checks it")
         else:
             yield having, objection
 
 
-def _loose(use: Use) -> Objection:
+def _constant_fed(use: Use) -> Objection:
     text = "its inputs are constant or without elements, and the compiler refuses a partition without other inputs"
     return Objection(TARGET_NOT_KNOWN, text, "compute it when the model is written, or load the model once")
 
 
-def _left(text: str, help: str = "write it with other operators") -> Objection:
+def _on_cpu(text: str, help: str = "write it with other operators") -> Objection:
     return Objection(STAYS_ON_CPU, f"{text}; it runs on the CPU", help)
 
 
@@ -177,22 +171,22 @@ def _unsure(objection: Objection, why: str) -> Objection:
 
 
 def of_node(use: Use, runtime: Runtime, releases: int, depth: int = 0) -> Objections:
-    """What the releases have against a node that runs: each objection with those that have it."""
-    if use.node.op in runtime.free and use.node.domain:
+    """The objections to a node that runs."""
+    if use.node.op in runtime.built_in and use.node.domain:
         return
     for version, having in operators.versions(runtime, use, releases):
         if version is None:
-            yield having, _unknown(use, runtime)
+            yield having, _unknown_operator(use, runtime)
             continue
-        for check in (_signature, _operator, _conditions):
+        for check in (_of_unknown_parts, _of_operator_and_types, _of_conditions):
             for refusing, objection in check(use, runtime, version, having, depth):
-                left = runtime.falls_back and objection.is_certain and check is not _conditions
+                left = runtime.falls_back and objection.is_certain and check is not _of_conditions
                 having &= ~refusing if objection.is_certain or objection.rule is STAYS_ON_CPU else having
-                yield refusing, _left(objection.text) if left else objection
+                yield refusing, _on_cpu(objection.text) if left else objection
 
 
-def _signature(use: Use, runtime: Runtime, version: int, releases: int, _: int) -> Objections:
-    """What a node has that a later version of its operator, or the operator in a later release, brought."""
+def _of_unknown_parts(use: Use, runtime: Runtime, version: int, releases: int, _: int) -> Objections:
+    """The objections to attributes, inputs and outputs that the operator does not have in a release."""
     node, name = use.node, operators.name(use)
     own = of_runtime(node.op, node.domain) if node.domain not in OFFICIAL_DOMAINS else None
     judges = node.domain not in OFFICIAL_DOMAINS and tables.has(runtime.table, "attribute ")
@@ -207,29 +201,29 @@ def _signature(use: Use, runtime: Runtime, version: int, releases: int, _: int) 
         mine = releases & having
         if mine and not (least_in <= len(use.inputs) <= most_in and least_out <= len(use.outputs) <= most_out):
             text = f"{counted(len(use.inputs), 'input')} and {counted(len(use.outputs), 'output')}; in the release the "
-            text += f"operator takes {_between(least_in, most_in, 'input')} "
-            text += f"and has {_between(least_out, most_out, 'output')}"
+            text += f"operator takes {_range_text(least_in, most_in, 'input')} "
+            text += f"and has {_range_text(least_out, most_out, 'output')}"
             yield mine, Objection(OPERATOR_NOT_IN_RELEASE, text, "use a release that has them")
-    meant = official(node.op, use.version, node.domain) if isinstance(use.version, int) else None
-    has = official(node.op, version, node.domain) if meant is not None and meant.since > version else None
-    if meant is None or has is None:
+    model_schema = official(node.op, use.version, node.domain) if isinstance(use.version, int) else None
+    release_schema = (
+        official(node.op, version, node.domain) if model_schema is not None and model_schema.since > version else None
+    )
+    if model_schema is None or release_schema is None:
         return
-    more = next((name for name in node.attributes if name not in has.attributes), None)
-    if more is not None or len(use.inputs) > has.max_input or len(use.outputs) > has.max_output:
+    more = next((name for name in node.attributes if name not in release_schema.attributes), None)
+    if more is not None or len(use.inputs) > release_schema.max_input or len(use.outputs) > release_schema.max_output:
         what = f"the attribute `{more}` is" if more is not None else "its inputs and outputs are"
-        text = f"{what} of version {meant.since}; the release has version {version}"
+        text = f"{what} of version {model_schema.since}; the release has version {version}"
         yield releases, Objection(OPERATOR_NOT_IN_RELEASE, text, f"write the node as version {version} has it")
 
 
-def _between(least: int, most: int, noun: str) -> str:
-    """``1 output``, ``2 to 4 inputs``: a number with its limits."""
+def _range_text(least: int, most: int, noun: str) -> str:
     return counted(least if least == most else f"{least} to {most}", noun)
 
 
-def _operator(use: Use, runtime: Runtime, version: int, releases: int, depth: int) -> Objections:
-    """What is wrong with the operator and its element types, in the releases in which it has this version."""
+def _of_operator_and_types(use: Use, runtime: Runtime, version: int, releases: int, depth: int) -> Objections:
     node, name = use.node, operators.name(use)
-    if not node.domain and node.op in runtime.free:
+    if not node.domain and node.op in runtime.built_in:
         return
     if operators.is_custom(runtime, use):
         what = f"an operation of `{use.version}`" if isinstance(use.version, str) else "a custom operator"
@@ -247,65 +241,64 @@ def _operator(use: Use, runtime: Runtime, version: int, releases: int, depth: in
         yield doubtful, Objection(TARGET_NOT_KNOWN, text, "declare the types of its inputs")
     left = releases & ~(sure | unsure)
     if left and runtime.inlines:
-        yield from _inlined(use, runtime, version, left, serving, sure | unsure, depth)
+        yield from _of_inlined(use, runtime, version, left, serving, sure | unsure, depth)
     elif left:
-        yield from _without_row(use, runtime, version, left, serving, sure | unsure)
+        yield from _of_missing_row(use, runtime, version, left, serving, sure | unsure)
 
 
-def _inlined(
+def _of_inlined(
     use: Use, runtime: Runtime, version: int, releases: int, serving: Sequence[Row], admitted: int, depth: int
 ) -> Objections:
-    """What releases have against a node that a function replaces, where one stands for its operator."""
+    """The objections to a node without a kernel, or to its function body."""
     from irlint.targets import bodies
 
     if not bodies.known():
-        text = f"no {runtime.part} of version {version} for {_types(use)}; a function may stand for it, "
+        text = f"no {runtime.part} of version {version} for {_types_text(use)}; a function may stand for it, "
         text += "which the package onnx has"
         yield releases, Objection(TARGET_NOT_KNOWN, text, "install the package onnx, and ask again")
         return
-    for having, is_lax in operators.by_laxness(runtime, releases):
-        inside = bodies.body(use, version, lax=is_lax) if depth < MAX_DEPTH else None
+    for having, is_lenient in operators.by_leniency(runtime, releases):
+        inside = bodies.body(use, version, lenient=is_lenient) if depth < MAX_DEPTH else None
         if inside is not None:
             yield from _of_body(use, runtime, version, having, inside, depth)
         else:
-            yield from _without_row(use, runtime, version, having, serving, admitted)
+            yield from _of_missing_row(use, runtime, version, having, serving, admitted)
 
 
 def _of_body(use: Use, runtime: Runtime, version: int, releases: int, inside: Sequence[Use], depth: int) -> Objections:
-    """The objections to the nodes of an operator's function body, as objections to the operator."""
-    lacking = f"no kernel of version {version} for {_types(use)}, and the function that stands for it needs"
+    lacking = f"no kernel of version {version} for {_types_text(use)}, and the function that stands for it needs"
     for each in inside:
-        for having, objection in of_node(replaced(each, certain=True), runtime, releases, depth + 1):
+        for having, objection in of_node(replaced(each, may_run=True), runtime, releases, depth + 1):
             text = f"{lacking} {each.node.op} ({objection.text})"
             yield having, Objection(objection.rule, text, objection.help)
             releases &= ~having
 
 
-def _without_row(
+def _of_missing_row(
     use: Use, runtime: Runtime, version: int, releases: int, serving: Sequence[Row], admitted: int
 ) -> Objections:
-    """What the releases say that have no row of the operator for the version and the types."""
+    """The objections of releases without a row for the version and the types."""
     present = 0
     for row in serving:
         present |= row.releases
     if releases & present:
-        made = operators.made(use, runtime, version, serving, releases & present)
-        allowed = "" if made else operators.allowed(serving, releases & present)
-        text = f"version {version} has no {runtime.part} {f'that makes {made} of' if made else 'for'} {_types(use)}"
+        outputs = operators.unserved_output_types(use, runtime, version, serving, releases & present)
+        allowed = "" if outputs else operators.allowed_types(serving, releases & present)
+        link = f"that makes {outputs} of" if outputs else "for"
+        text = f"version {version} has no {runtime.part} {link} {_types_text(use)}"
         text += f"; {spans(runtime.table, admitted)} one" if admitted else ""
         help = f"cast to what it takes: {allowed}" if allowed else "use another element type"
         yield releases & present, Objection(ELEMENT_TYPE_NOT_IN_RELEASE, text, help)
     missing = releases & ~present
     lacking = missing if runtime.is_complete else missing & tables.holds(runtime.table, f"lacks {operators.name(use)}")
     if lacking:
-        yield lacking, _no_row(use, runtime, version, lacking, admitted or present)
+        yield lacking, _unserved_version(use, runtime, version, lacking, admitted or present)
     if missing & ~lacking:
         text = "every node of this operator that was tried was refused"
         yield missing & ~lacking, Objection(TARGET_NOT_KNOWN, text, runtime.advice)
 
 
-def _no_row(use: Use, runtime: Runtime, version: int, missing: int, having: int) -> Objection:
-    """The words for a version that no row of a release serves."""
+def _unserved_version(use: Use, runtime: Runtime, version: int, missing: int, having: int) -> Objection:
     rows = operators.rows(runtime.table, operators.name(use))
     if not rows:
         return Objection(OPERATOR_NOT_IN_RELEASE, f"no {runtime.part} in any release that was measured", WITH_OTHERS)
@@ -332,9 +325,8 @@ def _no_row(use: Use, runtime: Runtime, version: int, missing: int, having: int)
     return Objection(OPERATOR_NOT_IN_RELEASE, text, WITH_SUCH if having else WITH_OTHERS)
 
 
-def _conditions(use: Use, runtime: Runtime, _: int, releases: int, depth: int) -> Objections:
-    """What releases that have the operator have against the form of a node."""
-    for each in _holding(runtime, use):
+def _of_conditions(use: Use, runtime: Runtime, _: int, releases: int, depth: int) -> Objections:
+    for each in _holding_refusals(runtime, use):
         refusing = releases & each.releases
         if not refusing:
             continue
@@ -342,7 +334,7 @@ def _conditions(use: Use, runtime: Runtime, _: int, releases: int, depth: int) -
         text = " and ".join(stated.text(use) for stated in each.conditions if not stated.negated)
         help = each.conditions[0].help
         if each.kind == operators.LEAVES:
-            yield refusing, _left(f"the provider does not take it with {text}", help)
+            yield refusing, _on_cpu(f"the provider does not take it with {text}", help)
             continue
         if each.kind == operators.FAILS:
             yield (
@@ -357,16 +349,14 @@ def _conditions(use: Use, runtime: Runtime, _: int, releases: int, depth: int) -
             yield refusing, Objection(TARGET_NOT_KNOWN, f"whether the release takes it with {text} is not known", help)
 
 
-def _known_by(runtime: Runtime, use: Use) -> int:
-    """The releases that have an operator of this name in some version."""
+def _releases_with_operator(runtime: Runtime, use: Use) -> int:
     found = 0
     for _, removed, releases in operators.schemas(runtime.table, operators.name(use)):
         found |= 0 if removed else releases
     return found if tables.has(runtime.table, "schema ") else -1
 
 
-def _unknown(use: Use, runtime: Runtime) -> Objection:
-    """The words for an operator that a release does not know in the version of the node."""
+def _unknown_operator(use: Use, runtime: Runtime) -> Objection:
     node, imported = use.node, use.version if isinstance(use.version, int) else 0
     rows = operators.schemas(runtime.table, operators.name(use))
     if not rows and node.domain not in OFFICIAL_DOMAINS and node.domain != MICROSOFT:
@@ -387,7 +377,7 @@ def _unknown(use: Use, runtime: Runtime) -> Objection:
     return Objection(OPERATOR_NOT_IN_RELEASE, f"not in the release; {spans(runtime.table, having)} it", WITH_SUCH)
 
 
-def _types(use: Use) -> str:
-    """The element types of the inputs; of the outputs if the node has no inputs."""
-    types = list(dict.fromkeys(each for each in use.inputs or use.outputs if each != LEFT_OUT))
+def _types_text(use: Use) -> str:
+    """The element types of the inputs, or of the outputs of a node without inputs."""
+    types = list(dict.fromkeys(each for each in use.inputs or use.outputs if each != OMITTED))
     return " and ".join(each or "an unknown type" for each in types) or "its types"

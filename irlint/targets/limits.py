@@ -1,4 +1,4 @@
-"""Which IR versions, opsets and element types of values releases take."""
+"""The objections of releases to versions, element types and forms of a model. ``releases`` is a bit mask."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from irlint.targets.uses import element_type
 
 
 def objections(known: Known, runtime: Runtime, releases: int) -> Iterator[tuple[int, Objection]]:
-    """What the releases, given as bits, have against the versions and the element types of a model."""
+    """(releases, their objection to a model, not to a node of it)."""
     stated = known.model.format_version
     if stated is not None and stated.isdecimal():
         for having, versions in _lacking(runtime, "ir ", int(stated), releases):
             text = f"IR version {stated}; {runtime.says} {runtime.accepts} {_span(versions)}"
             help = f"save with ir_version={_nearest(versions, int(stated))}"
             yield having, Objection(IR_VERSION_NOT_IN_RELEASE, text, help)
-    for domain, version in _imports(known).items():
+    for domain, version in _highest_imports(known).items():
         for having, versions in _lacking(runtime, f"opset {domain} ", version, releases):
             text = f"opset {version} of {domain or 'ai.onnx'}; {runtime.says} {runtime.accepts} {_span(versions)}"
             help = f"write the model at opset {_nearest(versions, version)}"
@@ -54,16 +54,15 @@ def objections(known: Known, runtime: Runtime, releases: int) -> Iterator[tuple[
         text = f"an input of the model has a size of 0, which {runtime.says} does not read"
         yield refusing, Objection(RESTRICTED_IN_RELEASE, text, "declare it with another size")
     refusing = releases & tables.holds(runtime.table, "no-early-outputs")
-    early = _early_output(graph) if refusing and graph is not None else None
+    early = _output_used_early(graph) if refusing and graph is not None else None
     if early is not None:
         text = f"a node takes {early.name!r}, an output of the model, before the node that gives it"
         yield refusing, Objection(RESTRICTED_IN_RELEASE, text, "write the nodes in the order in which they run")
-    yield from _types(known, runtime, releases)
+    yield from _unknown_types(known, runtime, releases)
 
 
 def _of_sparse(graph: Graph, runtime: Runtime, releases: int) -> Iterator[tuple[int, Objection]]:
-    """What releases have against sparse initializers that nodes take, or that are outputs of the model, but not both,
-    and against outputs of a sparse type."""
+    """The objections to sparse initializers and outputs."""
     sparse = {value for value, constant in graph.constants.items() if constant.parts} - set(graph.inputs)
     taken = any(value in sparse for node in graph.nodes for value in node.inputs)
     given = not sparse.isdisjoint(graph.outputs)
@@ -73,15 +72,14 @@ def _of_sparse(graph: Graph, runtime: Runtime, releases: int) -> Iterator[tuple[
         "no-sparse-outputs": (given and not taken, "an output of the model is a sparse initializer"),
         "no-sparse-types": (typed, "an output of the model has a sparse type"),
     }
-    for fact, (has, text) in forms.items():
+    for fact, (applies, text) in forms.items():
         refusing = releases & tables.holds(runtime.table, fact)
-        if has and refusing:
+        if applies and refusing:
             text = f"{text}, which {runtime.says} does not read"
             yield refusing, Objection(RESTRICTED_IN_RELEASE, text, "write a dense tensor")
 
 
-def _early_output(graph: Graph) -> Value | None:
-    """An output of the graph that a node takes before the node that gives it."""
+def _output_used_early(graph: Graph) -> Value | None:
     missing = set(graph.outputs) - set(graph.inputs) - set(graph.constants)
     for node in graph.nodes:
         early = next((value for value in node.inputs if value in missing), None)
@@ -96,15 +94,15 @@ def _is_empty(value: Value) -> bool:
 
 
 def too_new(known: Known, runtime: Runtime, releases: int) -> dict[str, int]:
-    """By domain the releases that refuse the opset that the model imports."""
+    """The releases that refuse the imported opset, by domain."""
     return {
         domain: sum(having for having, _ in _lacking(runtime, f"opset {domain} ", version, releases))
-        for domain, version in _imports(known).items()
+        for domain, version in _highest_imports(known).items()
     }
 
 
 def _lacking(runtime: Runtime, start: str, version: int, releases: int) -> Iterator[tuple[int, tuple[int, ...]]]:
-    """The releases that do not take a version though they take others, grouped by these."""
+    """(releases that accept other versions but not this one, the versions that they accept)."""
     for versions, having in _versions(runtime.table, start):
         if having & releases and version not in versions:
             yield having & releases, versions
@@ -112,7 +110,7 @@ def _lacking(runtime: Runtime, start: str, version: int, releases: int) -> Itera
 
 @cache
 def _versions(table: str, start: str) -> tuple[tuple[tuple[int, ...], int], ...]:
-    """The sets of versions that releases take, in ascending order, each with these releases."""
+    """(versions in ascending order, the releases that accept exactly these versions)."""
     found: dict[tuple[int, ...], int] = {}
     facts = tables.facts(table, start)
     for at in range(len(tables.releases(table)) if facts else 0):
@@ -130,8 +128,7 @@ def _nearest(versions: tuple[int, ...], version: int) -> int:
     return min(versions, key=lambda each: abs(each - version))
 
 
-def _imports(known: Known) -> Mapping[str, int]:
-    """The opset of each domain: the highest that the model or a function of it imports."""
+def _highest_imports(known: Known) -> Mapping[str, int]:
     imports = dict(known.model.opsets)
     for function in known.model.functions.values():
         for domain, version in function.opsets.items():
@@ -139,8 +136,7 @@ def _imports(known: Known) -> Mapping[str, int]:
     return imports
 
 
-def _types(known: Known, runtime: Runtime, releases: int) -> Iterator[tuple[int, Objection]]:
-    """Element types of inputs, initializers and other values that a release does not know."""
+def _unknown_types(known: Known, runtime: Runtime, releases: int) -> Iterator[tuple[int, Objection]]:
     every = list(graphs(known.model))
     values: Mapping[str, Iterator[Value | None]] = {
         "input": (value for graph in every for value in graph.inputs if value not in graph.constants),

@@ -1,4 +1,4 @@
-"""The model as releases read it that pass over what the opset of a node does not have."""
+"""The model that releases read if they ignore attributes and inputs from later opsets."""
 
 from __future__ import annotations
 
@@ -12,17 +12,20 @@ from irlint.targets import tables
 
 @record
 class Misread:
-    """What is known of such a model, the releases, given as bits, that read it so, and the operators of the nodes of
-    which they pass over attributes or inputs."""
+    """A model without the attributes and inputs that releases ignore."""
 
     known: Known
+    #: The releases that ignore them, as a bit mask.
     releases: int
+    #: The operators of the changed nodes.
     operators: tuple[str, ...]
 
 
 def misread(known: Known, table: str, releases: int) -> Misread | None:
-    """The model as releases read it, where nodes of the main graph have attributes or inputs that the operator does not
-    have at its opset; None where no release passes over all of these."""
+    """The model as releases read it; None if no release ignores all attributes and inputs from later opsets.
+
+    Only nodes of the main graph are changed.
+    """
     graph = known.model.graph
     if graph is None or not tables.has(table, "drops "):
         return None
@@ -49,7 +52,7 @@ def _is_official(node: Node) -> bool:
 
 
 def _without(node: Node, schema: OfficialSchema) -> Node:
-    """The node without the attributes and inputs that are not in the schema; itself where it has none."""
+    """The node without the attributes and inputs that are not in the schema; the same object if there are none."""
     attributes = {name: each for name, each in node.attributes.items() if name in schema.attributes}
     inputs = node.inputs[: schema.max_input]
     if len(attributes) == len(node.attributes) and len(inputs) == len(node.inputs):

@@ -1,7 +1,6 @@
 """The newest ONNX Runtime that was measured; written by ``tests/make/targets.py``."""
 
-#: Its release, the newest IR version that it takes, and the newest opset of each domain that it knows; of other domains
-#: it takes any version.
+#: The release, its newest IR version, and its newest opset of each domain. It accepts any opset of other domains.
 RUNTIME = "1.32"
 RUNTIME_IR_VERSION = 14
 RUNTIME_OPSETS = {

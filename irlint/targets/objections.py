@@ -1,4 +1,4 @@
-"""What a release of a runtime has against a model, and the rules that these are breaches of."""
+"""The objections of releases to a model, and their rules."""
 
 from __future__ import annotations
 
@@ -77,30 +77,31 @@ STAYS_ON_CPU = Rule(
 
 @record
 class Objection:
-    """An objection of a release to some nodes or to the model. ``text`` continues a message after the operator's name.
+    """An objection of a release to nodes or to the model."""
 
-    ``rule`` is TARGET_NOT_KNOWN if it is unknown whether the release objects.
-    """
-
+    #: TARGET_NOT_KNOWN if it is unknown whether the release objects.
     rule: Rule
+    #: The message after the operator's name.
     text: str
     help: str = ""
 
     @property
     def is_certain(self) -> bool:
-        """Whether the release refuses the model for it."""
+        """Whether the release refuses the model."""
         return self.rule is not TARGET_NOT_KNOWN and self.rule is not STAYS_ON_CPU
 
 
 @record
 class Reason:
-    """An objection of the releases given as bits; ``use`` are the nodes concerned, None for the complete model."""
+    """An objection of releases."""
 
+    #: A bit mask.
     releases: int
     objection: Objection
+    #: None for an objection to the model.
     use: Use | None = None
 
     @property
     def nodes(self) -> int:
-        """The number of nodes concerned; 0 for the complete model."""
+        """The number of nodes; 0 for an objection to the model."""
         return 0 if self.use is None else self.use.nodes

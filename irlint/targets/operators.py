@@ -1,4 +1,4 @@
-"""The operators that the releases of a runtime have, as the rows of its table state them."""
+"""The operators of releases, from the rows of a table. ``releases`` is a bit mask."""
 
 from __future__ import annotations
 
@@ -8,55 +8,55 @@ from functools import cache
 from irlint.records import record, replaced
 from irlint.schemas import OFFICIAL_DOMAINS, Formal, OfficialSchema, of_runtime, official, official_versions
 from irlint.targets import tables
-from irlint.targets.conditions import DYNAMIC, Stated, hold, stated
+from irlint.targets.conditions import DYNAMIC, BoundCondition, conditions_in, hold
 from irlint.targets.runtimes import Runtime
 from irlint.targets.tables import short
-from irlint.targets.uses import LEFT_OUT, Use
+from irlint.targets.uses import OMITTED, Use
 
 
 @record
 class Row:
-    """An operator as releases, given as bits, have it: the versions that it serves, and the element types by
-    constraint."""
+    """The versions and element types of an operator that releases accept."""
 
     since: int
     until: int
+    #: The element types by constraint.
     types: Mapping[str, frozenset[str]]
     releases: int
 
     def serves(self, version: int) -> bool:
-        """Whether it is one of a version of the operator."""
+        """Whether the row covers a version."""
         return self.since <= version <= self.until
 
 
 @record
 class Refusal:
-    """Conditions under which releases, given as bits, do something else with a node than to take it: ``kind`` is one of
-    ``KINDS``."""
+    """Conditions under which releases do not run a node on their device."""
 
-    conditions: tuple[Stated, ...]
+    conditions: tuple[BoundCondition, ...]
     releases: int
+    #: One of KINDS.
     kind: str
 
 
-#: They leave the node to the CPU, refuse it, load it and fail when it runs, or it is not known.
+#: What a release does: it leaves the node to the CPU, refuses it, fails when it runs, or is not known.
 KINDS = LEAVES, REFUSES, FAILS, DOUBTS = "leaves", "refuses", "fails", "doubts"
 
 
-#: The versions of a row that serves every one.
+#: The first and last version of a row for all versions.
 EVERY = (0, 1 << 31)
 
-#: The domains of which releases with ``schema`` facts know the versions up to their opset, where no fact differs.
+#: Domains whose official versions hold for releases with ``schema`` facts, unless such a fact states otherwise.
 BY_OPSET = ("", "ai.onnx.ml")
 
 
 def name(use: Use) -> str:
-    """The operator as tables name it."""
+    """The name of an operator in tables."""
     return f"opset:{use.node.op.lower()}" if isinstance(use.version, str) else f"{use.node.domain}:{use.node.op}"
 
 
 def version_of(use: Use) -> int | None:
-    """The version that a node imports: of an operation of an IR the number of its opset, None where it has none."""
+    """The version of a node; of an operation of an IR, the number of its opset, or 0 without a number."""
     if isinstance(use.version, str):
         number = use.version.removeprefix("opset")
         return int(number) if number.isdecimal() else 0
@@ -64,7 +64,7 @@ def version_of(use: Use) -> int | None:
 
 
 def is_custom(runtime: Runtime, use: Use) -> bool:
-    """Whether no release was asked about an operator of this name and domain, or an operation of this opset."""
+    """Whether no release was measured with an operator of this name and domain, or with an operation of this name."""
     if isinstance(use.version, str):
         from irlint.ops.index import OPENVINO
 
@@ -77,24 +77,26 @@ def is_custom(runtime: Runtime, use: Use) -> bool:
 
 
 def earlier_opset(runtime: Runtime, use: Use, releases: int) -> str:
-    """The latest opset before that of an operation in which all of the releases have one of its name; "" for none."""
+    """The latest opset before that of an operation in which all ``releases`` have the operation, or ""."""
     for each in range((version_of(use) or 0) - 1, 0, -1) if isinstance(use.version, str) else ():
         if not releases & ~serving(runtime.table, name(use), each):
             return f"opset{each}"
     return ""
 
 
-def by_laxness(runtime: Runtime, releases: int) -> Iterator[tuple[int, bool]]:
-    """The releases, and whether they take a function though an operator in it is another one at the opset."""
-    lax = releases & sum(
-        1 << at for at, each in enumerate(tables.releases(runtime.table)) if short(each) in runtime.lax
+def by_leniency(runtime: Runtime, releases: int) -> Iterator[tuple[int, bool]]:
+    """(releases, whether they accept a function body whose operators have other versions at the opset)."""
+    lenient = releases & sum(
+        1 << at for at, each in enumerate(tables.releases(runtime.table)) if short(each) in runtime.lenient
     )
-    yield from ((having, is_lax) for having, is_lax in ((lax, True), (releases & ~lax, False)) if having)
+    yield from (
+        (having, is_lenient) for having, is_lenient in ((lenient, True), (releases & ~lenient, False)) if having
+    )
 
 
 @cache
 def rows(table: str, name: str) -> tuple[Row, ...]:
-    """The rows of an operator in any release."""
+    """The rows of an operator."""
     found = []
     for text, releases in tables.facts(table, f"op {name} "):
         versions, *constraints = text.split(" ")
@@ -107,7 +109,7 @@ def rows(table: str, name: str) -> tuple[Row, ...]:
 
 
 def serving(table: str, name: str, version: int) -> int:
-    """The releases with a row of a version of an operator."""
+    """The releases with a row for a version of an operator."""
     having = 0
     for row in rows(table, name):
         having |= row.releases if row.serves(version) else 0
@@ -116,24 +118,23 @@ def serving(table: str, name: str, version: int) -> int:
 
 @cache
 def refusals(table: str, name: str) -> tuple[Refusal, ...]:
-    """The conditions under which releases refuse an operator."""
+    """The refusals of an operator, in the order of KINDS."""
     return tuple(
-        Refusal(stated(row), releases, kind)
+        Refusal(conditions_in(row), releases, kind)
         for kind in KINDS
         for row, releases in tables.facts(table, f"{kind} {name} ")
     )
 
 
 def is_refused_for_sizes(table: str, use: Use) -> bool:
-    """Whether a release refuses a node for its dynamic sizes."""
+    """Whether a release refuses a node because of its dynamic sizes."""
     found = (each.conditions for each in refusals(table, name(use)) if each.kind == REFUSES)
     return any(hold(conditions, use) for conditions in found if any(each.condition is DYNAMIC for each in conditions))
 
 
 @cache
 def schemas(table: str, name: str) -> tuple[tuple[int, bool, int], ...]:
-    """The versions of an operator that releases know, the latest first: where each begins, whether it removes the
-    operator, and the releases."""
+    """(first opset of a version, whether the version removes the operator, releases), the latest version first."""
     domain, _, op = name.partition(":")
     found: dict[tuple[int, bool], int] = {}
     for since in official_versions(op, domain) if domain in BY_OPSET and tables.has(table, "schema ") else ():
@@ -148,8 +149,7 @@ def schemas(table: str, name: str) -> tuple[tuple[int, bool, int], ...]:
 
 @cache
 def counts(table: str, name: str) -> tuple[tuple[tuple[int, ...], int], ...]:
-    """The least and the greatest number of inputs and of outputs of an operator of ONNX Runtime's own, each with the
-    releases that have these; those that no fact names have the numbers of its schema."""
+    """((least inputs, most inputs, least outputs, most outputs), releases) of an operator of ONNX Runtime."""
     if not tables.has(table, "counts "):
         return ()
     found = [(tuple(map(int, text.split())), having) for text, having in tables.facts(table, f"counts {name} ")]
@@ -164,11 +164,11 @@ def counts(table: str, name: str) -> tuple[tuple[tuple[int, ...], int], ...]:
 
 
 def versions(runtime: Runtime, use: Use, releases: int) -> Iterator[tuple[int | None, int]]:
-    """The version of the operator that each release uses for the node; None if the release has none."""
+    """(version of the operator that releases use for a node, or None without one, releases)."""
     imported = version_of(use)
     if not tables.has(runtime.table, "schema "):
-        is_open = imported is None and use.node.domain in OFFICIAL_DOMAINS
-        if not (is_open and rows(runtime.table, name(use))):
+        is_unknown = imported is None and use.node.domain in OFFICIAL_DOMAINS
+        if not (is_unknown and rows(runtime.table, name(use))):
             yield (imported or 0) if isinstance(use.version, str) else _official_version(use, imported), releases
         return
     left = releases
@@ -182,47 +182,45 @@ def versions(runtime: Runtime, use: Use, releases: int) -> Iterator[tuple[int | 
 
 
 def _official_version(use: Use, imported: int | None) -> int:
-    """The version that a node has by the official schemas: one before the first where the opset is older."""
+    """The version of a node by the official schemas; one less than the first version at an older opset."""
     if imported is None or use.node.domain not in OFFICIAL_DOMAINS:
         return 1
-    return _begins(use.node.domain, use.node.op, imported)
+    return _official_since(use.node.domain, use.node.op, imported)
 
 
 @cache
-def _begins(domain: str, op: str, opset: int) -> int:
+def _official_since(domain: str, op: str, opset: int) -> int:
     found = official_versions(op, domain)
     return max((each for each in found if each <= opset), default=found[0] - 1 if found else opset)
 
 
 def admits(row: Row, runtime: Runtime, version: int, use: Use) -> bool | None:
-    """Whether the constraints of a row allow the element types of a node; None if these are unknown."""
+    """Whether the constraints of a row allow the element types of a node; None if a type is unknown."""
     answer: bool | None = True
     for name, allowed in row.types.items():
         known = _type_of(name, version, use)
         if known is None:
             answer = None
-        elif known != LEFT_OUT and known not in allowed and not _is_cast(runtime, known, allowed, use):
+        elif known != OMITTED and known not in allowed and not _can_be_cast(runtime, known, allowed, use):
             return False
     return answer
 
 
-def _is_cast(runtime: Runtime, known: str, allowed: frozenset[str], use: Use) -> bool:
-    """Whether the runtime casts such a value; around nodes with bodies it does not, nor before Cast takes every
-    type."""
+def _can_be_cast(runtime: Runtime, known: str, allowed: frozenset[str], use: Use) -> bool:
+    """Whether the runtime inserts a Cast to an allowed type. It does not for nodes with bodies, or at early opsets."""
     other = runtime.casts.get(known)
     return other in allowed and not use.node.bodies and (use.opset == 0 or use.opset >= FIRST_WITH_CASTS)
 
 
-#: The first opset in which Cast names its type by a number.
+#: The first opset in which ``to`` of Cast is an integer.
 FIRST_WITH_CASTS = 6
 
 
 def _type_of(name: str, version: int, use: Use) -> str | None:
-    """The element type that a constraint is about: of the input with this index, or of the first input or output with
-    this type variable or name."""
+    """The element type that a constraint limits. ``name`` is an index, a type variable or a formal name."""
     if name.isdecimal():
         given = use.inputs or use.outputs
-        return given[int(name)] if int(name) < len(given) else LEFT_OUT
+        return given[int(name)] if int(name) < len(given) else OMITTED
     schema = _schema(use.node.domain, use.node.op, version)
     if schema is None:
         return use.inputs[0] if name == "T" and use.inputs else None
@@ -231,9 +229,9 @@ def _type_of(name: str, version: int, use: Use) -> str | None:
             if name not in (formal.variable, formal.name):
                 continue
             for at in _places(formals, formal, index, len(types)):
-                if types[at] != LEFT_OUT:
+                if types[at] != OMITTED:
                     return types[at]
-    return LEFT_OUT
+    return OMITTED
 
 
 @cache
@@ -249,16 +247,16 @@ def _places(formals: Sequence[Formal], formal: Formal, index: int, count: int) -
     return range(index, min(last, count))
 
 
-def made(use: Use, runtime: Runtime, version: int, serving: Sequence[Row], releases: int) -> str:
-    """The element types of the outputs where it is these that the rows lack, and not those of the inputs."""
-    taken = replaced(use, outputs=())
+def unserved_output_types(use: Use, runtime: Runtime, version: int, serving: Sequence[Row], releases: int) -> str:
+    """The element types of the outputs, if the rows allow all types of inputs; else ""."""
+    without_outputs = replaced(use, outputs=())
     mine = [each for each in serving if each.releases & releases]
-    if not use.inputs or not any(admits(each, runtime, version, taken) for each in mine):
+    if not use.inputs or not any(admits(each, runtime, version, without_outputs) for each in mine):
         return ""
-    return " and ".join(dict.fromkeys(each or "an unknown type" for each in use.outputs if each != LEFT_OUT))
+    return " and ".join(dict.fromkeys(each or "an unknown type" for each in use.outputs if each != OMITTED))
 
 
-def allowed(serving: Sequence[Row], releases: int) -> str:
-    """The element types of the first constraint of rows."""
+def allowed_types(serving: Sequence[Row], releases: int) -> str:
+    """At most eight element types that the first constraints of the rows allow."""
     mine = (next(iter(each.types.values()), ()) for each in serving if each.releases & releases)
     return ", ".join(sorted({name for types in mine for name in types})[:8])

@@ -1,4 +1,4 @@
-"""At how low an opset and IR version a model can be saved as it is, and what takes it then."""
+"""The lower opsets and IR versions at which a model can be saved unchanged."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from irlint.model.order import graphs
 from irlint.model.tensor import INTEGERS
 from irlint.records import record, replaced
 from irlint.schemas import IR_VERSIONS, Formal, OfficialSchema, latest_opset, official
-from irlint.targets.uses import LEFT_OUT, Use, element_type, uses
+from irlint.targets.uses import OMITTED, Use, element_type, uses
 
-#: Below this opset nothing is proposed: runtimes guarantee those from it on.
+#: The lowest opset that is proposed. Runtimes guarantee support from this opset on.
 LOWEST_OPSET = 7
 
-#: The IR version that brought each element type; others are as old as ONNX.
+#: The first IR version with each element type. Other types exist in all IR versions.
 _TYPES = {
     "float8_e4m3fn": 9,
     "float8_e4m3fnuz": 9,
@@ -33,10 +33,10 @@ _TYPES = {
     "float6_e3m2": 14,
 }
 
-#: The IR versions that brought initializers that are no inputs, functions, and overloads of functions.
+#: The first IR versions with initializers that are not inputs, with functions, and with overloads.
 _WITH_CONSTANTS, _WITH_FUNCTIONS, _WITH_OVERLOADS = 4, 8, 10
 
-#: The IR version of the opsets before the first of ``IR_VERSIONS``.
+#: The IR version of opsets before the first in IR_VERSIONS.
 LOWEST_IR_VERSION = 3
 
 
@@ -49,27 +49,31 @@ class Stamp:
 
 
 def lowest(known: Known) -> Stamp | None:
-    """The lowest opset at which every node has the same signature and meaning, and the IR version that came with it, or
-    has all that the model uses; None where the model imports no opset."""
+    """The lowest opset at which all nodes keep their meaning, and the lowest IR version for it.
+
+    Returns None for a model without an opset of ai.onnx or an IR version.
+    """
     imported = known.model.opsets.get("")
     stated = known.model.format_version
     if imported is None or stated is None or not known.format.restamps:
         return None
-    opset = min(imported, _opset(known, imported))
+    opset = min(imported, _lowest_opset(known, imported))
     of_opset = next((version for since, version in IR_VERSIONS.items() if since <= opset), LOWEST_IR_VERSION)
-    return Stamp(opset, min(int(stated), max(_ir_version(known), of_opset)))
+    return Stamp(opset, min(int(stated), max(_lowest_ir_version(known), of_opset)))
 
 
 def stamps(known: Known) -> Iterator[Stamp]:
-    """The versions below those of the model with which it means the same, the nearest first; none below an opset that
-    is not known yet. Functions import their own opsets, and keep that of a model that has some."""
+    """The lower versions with which a model has the same meaning, in descending order.
+
+    There are none for an opset that is not known. A model with functions keeps its opset.
+    """
     least = lowest(known)
     if least is None:
         return
     imported, stated = known.model.opsets[""], int(known.model.format_version or 0)
     if imported > latest_opset(""):
         return
-    needed = max(_ir_version(known), _WITH_CONSTANTS if known.model.inputs_have_defaults else 0)
+    needed = max(_lowest_ir_version(known), _WITH_CONSTANTS if known.model.inputs_have_defaults else 0)
     for opset in range(imported, (imported if known.model.functions else least.opset) - 1, -1):
         of_opset = next((version for since, version in IR_VERSIONS.items() if since <= opset), LOWEST_IR_VERSION)
         versions = dict.fromkeys((stated, min(stated, max(needed, of_opset))))
@@ -77,32 +81,31 @@ def stamps(known: Known) -> Iterator[Stamp]:
 
 
 def restamped(known: Known, stamp: Stamp) -> Known:
-    """What is known of the model with other versions; its nodes get them by ``opset`` of the judges."""
+    """The model with other versions. Its nodes keep theirs: pass ``opset`` to ``reasons``."""
     opsets = {**known.model.opsets, "": stamp.opset}
     return replaced(known, model=replaced(known.model, opsets=opsets, format_version=str(stamp.ir_version)))
 
 
-def _opset(known: Known, imported: int) -> int:
-    """The lowest opset; the model's own if a function of the model imports another one."""
+def _lowest_opset(known: Known, imported: int) -> int:
+    """The lowest opset; the model's own opset if a function imports another one."""
     if any(function.opsets.get("", imported) != imported for function in known.model.functions.values()):
         return imported
-    found = [use for use in uses(known, lambda use: _apart(use.node)) if use.node.domain == ""]
+    found = [use for use in uses(known, lambda use: _compared_attributes(use.node)) if use.node.domain == ""]
     lowest = LOWEST_OPSET
     for use in found:
-        lowest = max(lowest, _opset_of(use, imported, lowest))
+        lowest = max(lowest, _lowest_opset_of(use, imported, lowest))
     return lowest
 
 
-def _apart(node: Node) -> object:
-    """What distinguishes nodes of one operator here: their attributes, and those values that a step asks for."""
-    return tuple((name, str(each.value) if name in _ASKED else "") for name, each in node.attributes.items())
+def _compared_attributes(node: Node) -> object:
+    """The names of all attributes, and the values that conditions of steps compare."""
+    return tuple((name, str(each.value) if name in _COMPARED else "") for name, each in node.attributes.items())
 
 
-_ASKED = frozenset({"axis", "axes", "fmod", "mode", "reduction", "coordinate_transformation_mode"})
+_COMPARED = frozenset({"axis", "axes", "fmod", "mode", "reduction", "coordinate_transformation_mode"})
 
 
-def _opset_of(use: Use, imported: int, least: int) -> int:
-    """The lowest opset for nodes that are alike, at least ``least``."""
+def _lowest_opset_of(use: Use, imported: int, least: int) -> int:
     schema = official(use.node.op, imported, "")
     if schema is None:
         return imported
@@ -112,15 +115,15 @@ def _opset_of(use: Use, imported: int, least: int) -> int:
         if schema.since <= least:
             return least
         earlier = official(use.node.op, below, "") if below else None
-        if earlier is None or not _means_the_same(use, schema.since) or not _fits(use, earlier):
+        if earlier is None or not _means_the_same_before(use, schema.since) or not _fits(use, earlier):
             return schema.since
         opset, schema = schema.since - 1, earlier
     return max(opset, least)
 
 
 @cache
-def _steps() -> Mapping[tuple[str, int], str]:
-    """The steps over which operators mean the same, by operator and next version, each with its condition."""
+def _conditions_of_steps() -> Mapping[tuple[str, int], str]:
+    """The conditions, by (operator, version), under which nodes mean the same as in the version before."""
     import os
 
     with open(os.path.join(os.path.dirname(__file__), "same_meaning.txt"), encoding="ascii") as file:
@@ -128,9 +131,8 @@ def _steps() -> Mapping[tuple[str, int], str]:
     return {(row[0], int(row[2])): " ".join(row[3:]) for row in rows}
 
 
-def _means_the_same(use: Use, since: int) -> bool:
-    """Whether a node means the same before the version ``since`` of its operator."""
-    condition = _steps().get((use.node.op, since))
+def _means_the_same_before(use: Use, since: int) -> bool:
+    condition = _conditions_of_steps().get((use.node.op, since))
     if condition is None:
         return False
     if condition == "axes-not-below-0":
@@ -154,7 +156,7 @@ def _numbers(node: Node, name: str) -> list[Any]:
 
 
 def _fits(use: Use, schema: OfficialSchema) -> bool:
-    """Whether a node has what an earlier version of its operator takes: attributes, counts and element types."""
+    """Whether an earlier version has the attributes, inputs, outputs and element types of a node."""
     node = use.node
     if schema.deprecated or any(name not in schema.attributes for name in node.attributes):
         return False
@@ -170,7 +172,7 @@ def _types_fit(formals: tuple[Formal, ...], types: tuple[str | None, ...]) -> bo
         formal = formals[min(index, len(formals) - 1)] if formals else None
         if formal is None or name is None:
             return False
-        if name == LEFT_OUT:
+        if name == OMITTED:
             if formal.option == "single":
                 return False
         elif name not in formal.types:
@@ -178,8 +180,7 @@ def _types_fit(formals: tuple[Formal, ...], types: tuple[str | None, ...]) -> bo
     return True
 
 
-def _ir_version(known: Known) -> int:
-    """The lowest IR version that has what the model uses."""
+def _lowest_ir_version(known: Known) -> int:
     needed = 0
     if known.model.functions:
         overloaded = any(function.overload for function in known.model.functions.values())

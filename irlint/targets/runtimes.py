@@ -1,38 +1,39 @@
-"""The runtimes that models are judged for: what holds for every release of each of them.
+"""The runtimes, and what all releases of a runtime have in common.
 
-A target is data. What its releases take is in the table ``measured/NAME.z``, whose facts are
+The table ``measured/NAME.z`` has the facts about each release:
 
 * ``ir 9`` and ``opset DOMAIN 17``: a version of ONNX that the release reads;
-* ``input TYPE``, ``initializer TYPE``, ``value TYPE``: an element type of graph inputs, of initializers, of what nodes
-  give. Without facts of a kind, nothing is refused for it;
-* ``op DOMAIN:OP VERSIONS CONSTRAINT=TYPE;TYPE``: an operator that the release has. VERSIONS is a list of ``13``,
-  ``7-13``, or ``*`` for every version; a constraint is a type variable or the name of a formal in the schema, or the
-  index of an input. Of several rows one has to fit. The domain of an operation of an IR is ``opset``, its version the
-  number of that;
-* ``schema DOMAIN:OP SINCE REMOVED``: the versions of the operator that the release knows, where these decide. Without
-  such facts it has those that ONNX has at its opset;
-* ``attribute DOMAIN:OP NAME`` and ``counts DOMAIN:OP INPUTS OUTPUTS``: what an operator of ONNX Runtime's own has in
-  the release, the numbers as the least and the greatest, where its schema in ``irlint.schemas`` has it otherwise;
-* ``lacks DOMAIN:OP``: the release refuses the operator, for ``Runtime.is_complete = False`` alone;
-* ``refuses DOMAIN:OP CONDITION & CONDITION``: a node for which all of these conditions hold is refused, though the
-  release has the operator; ``doubts`` instead: it is not known; ``fails``: the model is loaded, and the node fails when
-  it runs. ``conditions.py`` lists the conditions;
-* ``passes-over BODY node`` and ``passes-over BODY operator``: the release reads the model though it refuses a node in
-  such a body, or has no such operator; BODY is the name of an attribute, or ``dead`` for a branch that never runs;
-* ``no-functions``, ``no-empty-inputs``, ``no-early-outputs``, ``no-spelled-domains``: the release refuses calls of
-  functions of the model, inputs of the model with a size of 0, outputs of the model that a node takes before the node
-  that gives them, and nodes whose domain is written ``ai.onnx``; ``no-sparse-initializers``, ``no-sparse-outputs`` and
-  ``no-sparse-types``: sparse initializers that nodes take or that are outputs, and outputs of a sparse type;
-* ``drops DOMAIN:OP attributes`` and ``drops DOMAIN:OP inputs``: the release passes over those that the operator does
-  not have at the opset of the model;
-* ``reads CODE`` and ``reads DOMAIN:OP CODE,CODE``: the release reads models with such an error of the check, anywhere
-  or at nodes of the operator. For errors about element types, and about inputs and attributes, the name of the family
-  stands in place of the code; ``rejects`` instead: it refuses each of them;
-* ``leaves DOMAIN:OP CONDITION & CONDITION``: such a node stays on the CPU, for ``Runtime.falls_back`` alone.
+* ``input TYPE``, ``initializer TYPE``, ``value TYPE``: an element type of graph inputs, of initializers, of outputs of
+  nodes. A table without facts of one kind refuses no type there;
+* ``op DOMAIN:OP VERSIONS CONSTRAINT=TYPE;TYPE``: an operator of the release. VERSIONS is a list of ``13`` or ``7-13``,
+  or ``*`` for all versions. CONSTRAINT is a type variable, the name of a formal in the schema, or the index of an
+  input. One of several rows must fit. Operations of an IR have the domain ``opset`` and its number as their version;
+* ``schema DOMAIN:OP SINCE REMOVED``: a version of the operator that the release knows. Without such facts, the release
+  knows the versions that ONNX has at its opset;
+* ``attribute DOMAIN:OP NAME`` and ``counts DOMAIN:OP LEAST_INPUTS MOST_INPUTS LEAST_OUTPUTS MOST_OUTPUTS``: how an
+  operator of ONNX Runtime differs from its schema in ``irlint.schemas``;
+* ``lacks DOMAIN:OP``: the release refuses the operator. Only for ``Runtime.is_complete = False``;
+* ``refuses DOMAIN:OP CONDITION & CONDITION``: the release refuses a node if all these conditions hold. ``doubts``
+  instead: the result is unknown. ``fails``: the model is loaded, but the node fails when it runs. ``conditions.py``
+  lists the conditions;
+* ``passes-over BODY node`` and ``passes-over BODY operator``: in such a body, the release ignores a node that it
+  refuses, or an operator that it lacks. BODY is an attribute's name, or ``dead`` for a branch that never runs;
+* ``no-functions``: the release refuses calls of functions of the model;
+* ``no-empty-inputs``: inputs of the model with a size of 0;
+* ``no-early-outputs``: a node that uses an output of the model before another node computes it;
+* ``no-spelled-domains``: nodes whose domain is written ``ai.onnx``;
+* ``no-sparse-initializers``, ``no-sparse-outputs``, ``no-sparse-types``: sparse initializers that nodes use or that are
+  outputs, and outputs of a sparse type;
+* ``drops DOMAIN:OP attributes`` and ``drops DOMAIN:OP inputs``: the release ignores attributes or inputs that the
+  operator does not have at the opset of the model;
+* ``reads CODE`` and ``reads DOMAIN:OP CODE,CODE``: the release reads models with such an error, anywhere or at nodes of
+  the operator. A family name replaces the codes of errors about element types, inputs and attributes. ``rejects``
+  instead: the release refuses such models;
+* ``leaves DOMAIN:OP CONDITION & CONDITION``: such a node stays on the CPU. Only for ``Runtime.falls_back``.
 
-To add a target, write its table with a module in ``tests/make/measuring`` that gives the facts of a release
-(``tests/make/targets.py`` calls it), add a ``Runtime`` to ``RUNTIMES``, and name it in ``runtimes`` of the ``Format``
-in ``irlint/model/formats.py``. No code of its own is needed, unless a condition is missing.
+To add a target, write a module in ``tests/make/measuring`` that returns the facts of a release, and call it in
+``tests/make/targets.py``. Add a ``Runtime`` to ``RUNTIMES``, and name it in ``runtimes`` of the ``Format`` in
+``irlint/model/formats.py``.
 """
 
 from __future__ import annotations
@@ -45,50 +46,50 @@ from irlint.schemas import MICROSOFT, NCHWC, OFFICIAL_DOMAINS
 
 @record
 class Runtime:
-    """What holds for every release of a runtime.
+    """What all releases of a runtime have in common."""
 
-    ``table`` is the name of its facts. ``stage`` is the furthest stage that was measured, "" where only the vendor's
-    list says what there is. ``part`` is what a release has for an operator; ``says`` is who refuses, ``accepts`` the
-    verb for versions. ``domains`` are those whose operators were asked about; ``custom`` says when it takes one of
-    another domain, ``advice`` what to do. ``is_complete``: what no row has is refused, else it is unknown.
-
-    ``inlines``: a node without a kernel is replaced by the function that stands for its operator. ``lax`` are the
-    releases that do so though an operator in it changed. ``casts`` are the element types that stand for others.
-    ``removes`` are operators that may be taken away first, and ``free`` those that need nothing, in any domain.
-    ``drops_dead``: nodes in branches that never run may be taken away first; ``skips_dead``: they are not judged.
-    ``falls_back``: the release takes nodes of a model that ONNX Runtime runs, and what it does not take stays on the
-    CPU.
-    """
-
+    #: The name of the table.
     table: str
+    #: The furthest measured stage; "" if the table comes from the vendor's list.
     stage: str = ""
+    #: The words in messages for what implements an operator, for who refuses a model, and for accepting a version.
     part: str = "kernel"
     says: str = "the release"
     accepts: str = "takes"
+    #: The domains whose operators were measured.
     domains: tuple[str, ...] = ("",)
+    #: The words about operators of other domains, and the help.
     custom: str = "which a release takes where its library is registered"
     advice: str = "load the model once with the release itself"
+    #: Whether operators without a row are refused; if False, they are unknown.
     is_complete: bool = True
+    #: Whether a function body replaces a node without a kernel.
     inlines: bool = False
-    lax: frozenset[str] = frozenset()
+    #: The releases that accept a function body whose operators have other versions at the opset.
+    lenient: frozenset[str] = frozenset()
+    #: The element types to which the runtime casts others.
     casts: Mapping[str, str] = NOTHING
-    removes: tuple[str, ...] = ()
+    #: Operators that the runtime may remove before it checks them.
+    removable: tuple[str, ...] = ()
+    #: Whether nodes that the release does not run stay on the CPU, in ONNX Runtime.
     falls_back: bool = False
-    free: tuple[str, ...] = ()
+    #: Operators that need no kernel, in any domain.
+    built_in: tuple[str, ...] = ()
+    #: Whether the runtime may remove nodes in branches that never run before it checks them.
     drops_dead: bool = False
+    #: Whether nodes in branches that never run are not checked.
     skips_dead: bool = False
 
     @property
     def is_measured(self) -> bool:
-        """Whether the releases were asked themselves."""
+        """Whether the table comes from measurements."""
         return self.stage != ""
 
 
-#: When a release takes a custom operator.
 BY_EXTENSION = "which a release reads where an extension is registered"
 BY_PLUGIN = "which a release takes where a plugin is registered"
 
-#: By the names that ``Format.runtimes`` and ``Rule.refused`` use.
+#: The runtimes by the names in ``Format.runtimes`` and ``Rule.refused``.
 RUNTIMES: Mapping[str, Runtime] = {
     "onnxruntime": Runtime(
         "onnxruntime",
@@ -97,10 +98,10 @@ RUNTIMES: Mapping[str, Runtime] = {
         domains=(*OFFICIAL_DOMAINS, MICROSOFT, NCHWC),
         advice="register the library of the operator, and load the model once",
         inlines=True,
-        lax=frozenset({"1.15", "1.16"}),
+        lenient=frozenset({"1.15", "1.16"}),
         casts={"float16": "float32"},
-        removes=("Identity",),
-        free=("Constant",),
+        removable=("Identity",),
+        built_in=("Constant",),
         drops_dead=True,
     ),
     "openvino_frontend": Runtime(
@@ -134,7 +135,7 @@ RUNTIMES: Mapping[str, Runtime] = {
         says="the compiler for HTP architecture 73 and soc_model=60",
         advice="load the model once with the provider",
         domains=(*OFFICIAL_DOMAINS, MICROSOFT, NCHWC),
-        free=("Constant",),
+        built_in=("Constant",),
         skips_dead=True,
         falls_back=True,
     ),

@@ -1,8 +1,7 @@
-"""What was measured of each release of a runtime: facts, each with the releases that it holds for.
+"""The measured facts about releases of runtimes, in compressed tables that ``tests/make/targets.py`` writes.
 
-The tables stand compressed in ``measured``; ``tests/make/targets.py`` writes them. A table begins with a line that
-lists the releases, oldest first; every other line is a fact, ``|``, and the releases as a number with a bit for each,
-in the order of the lines.
+The first line of a table lists the releases, oldest first. Each other line is a fact, ``|``, and a hexadecimal bit mask
+of the releases for which the fact holds; bit 0 is the oldest. These lines are sorted.
 """
 
 from __future__ import annotations
@@ -11,13 +10,11 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from functools import cache
 
-#: All releases of a runtime, in words.
 EVERY = "every release that was measured"
 
 
 @cache
 def _table(runtime: str) -> tuple[tuple[str, ...], list[str]]:
-    """The releases and the facts of a runtime."""
     import os
 
     with open(os.path.join(os.path.dirname(__file__), "measured", f"{runtime}.z"), "rb") as file:
@@ -25,7 +22,7 @@ def _table(runtime: str) -> tuple[tuple[str, ...], list[str]]:
 
 
 def uncompressed(data: bytes) -> tuple[tuple[str, ...], list[str]]:
-    """The releases and the facts of a file."""
+    """(releases, lines with facts) of a compressed table."""
     from zlib import decompress
 
     head, *lines = decompress(data).decode("ascii").splitlines()
@@ -33,19 +30,19 @@ def uncompressed(data: bytes) -> tuple[tuple[str, ...], list[str]]:
 
 
 def compressed(releases: Sequence[str], lines: Sequence[str]) -> bytes:
-    """A file with these releases and facts."""
+    """A compressed table with these releases and lines."""
     from zlib import compress
 
     return compress("\n".join([" ".join(["releases", *releases]), *lines]).encode("ascii"), 9)
 
 
 def releases(runtime: str) -> tuple[str, ...]:
-    """The releases that were measured, oldest first."""
+    """The measured releases, oldest first."""
     return _table(runtime)[0]
 
 
 def facts(runtime: str, start: str) -> list[tuple[str, int]]:
-    """The facts that begin with ``start``: what follows that, and the releases."""
+    """(text after ``start``, releases) of each fact that begins with ``start``."""
     lines, found = _table(runtime)[1], []
     at = bisect_left(lines, start)
     while at < len(lines) and lines[at].startswith(start):
@@ -65,7 +62,7 @@ def has(runtime: str, start: str) -> bool:
 
 @cache
 def holds(runtime: str, fact: str) -> int:
-    """The releases that a fact holds for, 0 for none."""
+    """The releases for which a fact holds."""
     lines, lead = _table(runtime)[1], f"{fact}|"
     at = bisect_left(lines, lead)
     return int(lines[at][len(lead) :], 16) if at < len(lines) and lines[at].startswith(lead) else 0
@@ -80,18 +77,18 @@ def greatest(runtime: str, start: str) -> tuple[int, ...]:
 
 
 def short(release: str) -> str:
-    """A release by its first two numbers, which a table has once."""
+    """The first two numbers of a release."""
     return ".".join(release.split(".")[:2])
 
 
 def spans(runtime: str, mask: int) -> str:
-    """Releases, given as bits, in words with the verb: ``1.18 and later have``, ``1.16 to 1.20 have``, ``1.19 has``."""
+    """The releases in a bit mask with a verb: ``1.18 and later have``, ``1.16 to 1.20 have``, ``1.19 has``."""
     text = ranges(runtime, mask)
     return f"{text} {'has' if text == EVERY or ' ' not in text else 'have'}"
 
 
 def ranges(runtime: str, mask: int) -> str:
-    """Releases, given as bits, in words: ``1.18 and later``, ``1.16 to 1.20, 1.22``."""
+    """The releases in a bit mask: ``1.18 and later``, ``1.16 to 1.20, 1.22``."""
     names = [short(release) for release in releases(runtime)]
     if mask == (1 << len(names)) - 1:
         return EVERY
@@ -105,7 +102,7 @@ def ranges(runtime: str, mask: int) -> str:
 
 
 def _runs(mask: int, count: int) -> Iterator[tuple[int, int]]:
-    """The first and the last of each run of bits."""
+    """(first, last) of each run of bits in a mask."""
     first = None
     for at in range(count + 1):
         if at < count and mask >> at & 1:

@@ -1,5 +1,4 @@
-"""What a model asks of a runtime: its operators at their versions, with the element types of their inputs and
-outputs."""
+"""The uses of operators in a model, with versions and element types."""
 
 from __future__ import annotations
 
@@ -14,93 +13,99 @@ from irlint.ops.shared.type_variables import type_key
 from irlint.records import NOTHING, record, replaced
 from irlint.schemas import OFFICIAL_DOMAINS, official
 
-#: What stands for the element type of an input or output that is left out; None stands for a type that is not known.
-LEFT_OUT = ""
+#: The element type of an omitted input or output. None is an unknown type.
+OMITTED = ""
 
-#: Calls of functions inside each other are followed so deep.
+#: The greatest depth of nested calls of functions.
 MAX_DEPTH = 64
 
 
 @record(eq=False)
 class Use:
-    """Nodes that are alike for a runtime: an operator at a version of its domain, with the element types of its inputs
-    and outputs.
+    """Nodes that are equal for a runtime."""
 
-    ``node`` is the first of them, in the graph ``graph``, and ``nodes`` counts them; ``opset`` is that of ai.onnx
-    around them, and ``constants`` are the constants of the graphs around. It ``reads`` an input of its graph, and
-    ``returns`` an output of it; ``faults`` are the codes of its errors. ``types`` are those of the values around the
-    node, ``scope`` the attributes of the function that it stands in, and ``certain`` is False in a branch that never
-    runs.
-    """
-
+    #: The first of the nodes.
     node: Node
+    #: The path of its graph.
     graph: str
     version: int | str | None
+    #: Element types.
     inputs: tuple[str | None, ...]
     outputs: tuple[str | None, ...]
+    #: The types of the values in its graph.
     types: Mapping[Value, Type | None]
+    #: The attributes of the function around the node.
     scope: Mapping[str, Attribute | None] = NOTHING
-    certain: bool = True
+    #: False in a branch that never runs.
+    may_run: bool = True
+    #: The number of nodes.
     nodes: int = 1
+    #: The opset of ai.onnx.
     opset: int = 0
+    #: The constants of all graphs.
     constants: Set[Value] = frozenset()
-    reads: bool = False
-    returns: bool = False
+    #: Whether the node takes an input of its graph, and computes an output of it.
+    reads_input: bool = False
+    returns_output: bool = False
+    #: The codes of its errors.
     faults: Set[str] = frozenset()
 
 
-def uses(known: Known, apart: Callable[[Use], object] | None = None, opset: int | None = None) -> list[Use]:
-    """The uses of a model, in the order in which their first nodes come; nodes that no runtime creates are left out.
-
-    ``apart`` gives what else distinguishes nodes of one operator, ``opset`` stands for that of the nodes of ai.onnx.
-    """
-    return grouped(each_use(known, opset), apart)
+def uses(known: Known, distinction: Callable[[Use], object] | None = None, opset: int | None = None) -> list[Use]:
+    """The ``grouped`` uses of ``each_use``."""
+    return grouped(each_use(known, opset), distinction)
 
 
 def each_use(known: Known, opset: int | None = None) -> Iterator[Use]:
-    """The use of each node that a runtime creates, in the order of the nodes."""
+    """The use of each node that a runtime creates, in the order of the nodes; ``opset`` replaces that of ai.onnx."""
     if known.model.graph is not None:
-        yield from _Walk(known, opset).graph(known.model.graph, known.types, NOTHING, certain=True, depth=0)
+        yield from _Walk(known, opset).graph(known.model.graph, known.types, NOTHING, may_run=True, depth=0)
 
 
-def grouped(single: Iterable[Use], apart: Callable[[Use], object] | None) -> list[Use]:
-    """Uses of nodes, of which nodes that nothing distinguishes are one use, in the order of their first nodes."""
+def grouped(single: Iterable[Use], distinction: Callable[[Use], object] | None) -> list[Use]:
+    """The uses of equal nodes joined, in the order of the first nodes. Equal nodes have an equal ``distinction``."""
     found: dict[object, list[Use]] = {}
     for use in single:
         node = use.node
-        more = apart(use) if apart is not None else None
-        key = (node.domain, node.op, use.version, use.inputs, use.outputs, use.certain, use.reads and use.returns, more)
+        more = distinction(use) if distinction is not None else None
+        key = (
+            node.domain,
+            node.op,
+            use.version,
+            use.inputs,
+            use.outputs,
+            use.may_run,
+            use.reads_input and use.returns_output,
+            more,
+        )
         found.setdefault(key, []).append(use)
     return [alike[0] if len(alike) == 1 else replaced(alike[0], nodes=len(alike)) for alike in found.values()]
 
 
 def is_static(use: Use) -> bool:
-    """Whether the sizes of all inputs and outputs of a node are known numbers."""
+    """Whether all inputs and outputs of a node have fixed sizes."""
     values = (*use.node.inputs, *use.node.outputs)
     return all(map(is_fixed, [use.types.get(value) for value in values if value is not None]))
 
 
 def is_fixed(known: Type | None) -> bool:
-    """Whether the sizes of a tensor are known numbers."""
+    """Whether a type is a tensor with fixed sizes."""
     return isinstance(known, Tensor) and known.shape is not None and {int}.issuperset(map(type, known.shape))
 
 
 def plain_value(attribute: Attribute | None) -> object:
-    """An attribute, to be compared with others of its name."""
+    """The content of an attribute for comparisons."""
     if attribute is None:
         return None
     return attribute.kind, attribute.reference, str(attribute.value)
 
 
 def element_type(types: Mapping[Value, Type | None], value: Value | None) -> str | None:
-    """The element type of a value, as the schemas name it."""
-    return LEFT_OUT if value is None else type_key(types.get(value))
+    """The element type of a value, or its sequence or optional type, as the schemas name it."""
+    return OMITTED if value is None else type_key(types.get(value))
 
 
 class _Walk:
-    """The walk over the graphs of a model; a function is gone through once for each set of types that it is called
-    with."""
-
     def __init__(self, known: Known, opset: int | None = None) -> None:
         self.known = known
         self.opset = opset
@@ -112,7 +117,7 @@ class _Walk:
         self.opsets = [known.model.opsets.get("", 0)]
         self.constants: set[Value] = set()
         self.called: dict[Function, dict[object, Mapping[Value, Type | None]]] = {}
-        #: The element types that values have for a release that reads the faulty node which gives them.
+        #: The element types of values that faulty nodes compute, for releases that accept these nodes.
         self.kept: dict[Value, str] = {}
 
     def graph(
@@ -121,7 +126,7 @@ class _Walk:
         types: Mapping[Value, Type | None],
         scope: Mapping[str, Attribute | None],
         *,
-        certain: bool,
+        may_run: bool,
         depth: int,
     ) -> Iterator[Use]:
         alive = live(graph, self.format.keeps_alive) if self.format.keeps_alive else None
@@ -135,7 +140,7 @@ class _Walk:
             call = self.known.calls.get(node)
             function = call.function if call is not None else None
             if function is not None and depth < MAX_DEPTH:
-                yield from self._function(function, node, types, scope, certain=certain, depth=depth)
+                yield from self._function(function, node, types, scope, may_run=may_run, depth=depth)
                 continue
             inputs = tuple([self._type(types, value) for value in node.inputs])
             outputs = tuple([self._type(types, value) for value in node.outputs])
@@ -149,16 +154,16 @@ class _Walk:
                 outputs,
                 types,
                 scope,
-                certain,
+                may_run,
                 opset=self.opsets[-1] if self.opset is None else self.opset,
                 constants=self.constants,
-                reads=not inputs_of.isdisjoint(node.inputs),
-                returns=not outputs_of.isdisjoint(node.outputs),
+                reads_input=not inputs_of.isdisjoint(node.inputs),
+                returns_output=not outputs_of.isdisjoint(node.outputs),
                 faults=self.faults.get(node, frozenset()),
             )
             for name, body in node.bodies:
-                runs = certain and not _never_runs(node, name, types)
-                yield from self.graph(body, types, scope, certain=runs, depth=depth)
+                runs = may_run and not _never_runs(node, name, types)
+                yield from self.graph(body, types, scope, may_run=runs, depth=depth)
 
     def _type(self, types: Mapping[Value, Type | None], value: Value | None) -> str | None:
         found = element_type(types, value)
@@ -167,7 +172,7 @@ class _Walk:
     def _kept(
         self, node: Node, inputs: tuple[str | None, ...], outputs: tuple[str | None, ...]
     ) -> tuple[str | None, ...]:
-        """The element types of outputs: one that is not known is that of the first input of its type variable."""
+        """The element types of outputs; an unknown one becomes that of the first input with its type variable."""
         is_official = isinstance(node.version, int) and node.domain in OFFICIAL_DOMAINS
         schema = official(node.op, node.version, node.domain) if is_official else None
         if schema is None:
@@ -191,7 +196,7 @@ class _Walk:
         types: Mapping[Value, Type | None],
         scope: Mapping[str, Attribute | None],
         *,
-        certain: bool,
+        may_run: bool,
         depth: int,
     ) -> Iterator[Use]:
         attributes = {
@@ -206,7 +211,7 @@ class _Walk:
             several = types if not seen and self._is_called_once(function) else None
             seen[key] = several if several is not None else types_within(self.known, function, given, inner)
         self.opsets.append(function.opsets.get("", 0))
-        yield from self.graph(function.graph, seen[key], inner, certain=certain, depth=depth + 1)
+        yield from self.graph(function.graph, seen[key], inner, may_run=may_run, depth=depth + 1)
         self.opsets.pop()
 
     def _is_called_once(self, function: Function) -> bool:
@@ -214,7 +219,6 @@ class _Walk:
 
 
 def _never_runs(node: Node, name: str, types: Mapping[Value, Type | None]) -> bool:
-    """Whether a branch of an If is known not to run."""
     if node.op != "If" or not node.inputs or node.inputs[0] is None:
         return False
     condition = types.get(node.inputs[0])

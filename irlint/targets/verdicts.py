@@ -1,4 +1,4 @@
-"""The objections of each release of a runtime to a model, and the resulting verdict."""
+"""The verdicts of releases on a model. ``releases`` is a bit mask."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from irlint.targets.runtimes import Runtime
 from irlint.targets.tables import short
 from irlint.targets.uses import Use
 
-#: Every runtime that there is a table of, in the order of reports.
+#: The runtimes with a table, in the order of reports.
 RUNTIMES = tuple(dict.fromkeys(name for form in FORMATS for name in form.runtimes))
 
 RUNS, REFUSED, UNKNOWN = "runs", "refused", "unknown"
@@ -26,16 +26,14 @@ RUNS, REFUSED, UNKNOWN = "runs", "refused", "unknown"
 
 @record
 class Target:
-    """A release of a runtime that the user names.
-
-    ``column`` is the measured release that gives the answer; None if the release is older than all of them. ``assumed``
-    is True if it is newer than all of them.
-    """
+    """A release of a runtime that the user names."""
 
     runtime: str
     release: str
+    #: The index of the measured release that gives the verdict; None if all measured releases are newer.
     column: int | None
-    assumed: bool = False
+    #: Whether the named release was not measured, and ``column`` is the last measured one before it.
+    uses_earlier_release: bool = False
 
     @property
     def label(self) -> str:
@@ -45,14 +43,13 @@ class Target:
 
 @cache
 def target(text: str) -> Target:
-    """The target of a text such as ``onnxruntime@1.17``; ``onnxruntime`` alone is its newest release. Raises
-    ValueError."""
+    """The target in a text such as ``onnxruntime@1.17``, or ``onnxruntime`` for the newest; raises ValueError."""
     name, at, asked = text.strip().partition("@")
     if name not in RUNTIMES:
         from difflib import get_close_matches
 
-        meant = get_close_matches(name, RUNTIMES, n=1)
-        hint = f"did you mean {meant[0]}?" if meant else f"there are {', '.join(RUNTIMES)}"
+        close = get_close_matches(name, RUNTIMES, n=1)
+        hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(RUNTIMES)}"
         raise ValueError(f"unknown target {text!r}; {hint}")
     releases = [short(each) for each in tables.releases(name)]
     if not at:
@@ -68,7 +65,7 @@ def target(text: str) -> Target:
     if not at_most:
         return Target(name, asked, None)
     column = at_most[-1]
-    return Target(name, asked, column, assumed=_numbers(releases[column])[: len(wanted)] < wanted[:2])
+    return Target(name, asked, column, uses_earlier_release=_numbers(releases[column])[: len(wanted)] < wanted[:2])
 
 
 def _numbers(release: str) -> list[int]:
@@ -83,13 +80,12 @@ def too_old(asked: Target) -> Fault:
 
 
 def record_of(known: Known, runtime: str) -> Runtime:
-    """What holds for every release of a runtime that loads models of this format."""
+    """The ``Runtime`` for models of this format."""
     return RECORDS[known.format.runtimes[runtime]]
 
 
 def reasons(known: Known, runtime: str, releases: int | None = None, opset: int | None = None) -> list[Reason]:
-    """What releases, given as bits, of a runtime have against a model; None stands for all, and for the opset of its
-    nodes."""
+    """The reasons why ``releases`` (by default, all) object to a model; ``opset`` replaces that of its nodes."""
     if known.model.graph is None:
         return []
     every = (1 << len(tables.releases(runtime))) - 1
@@ -99,26 +95,32 @@ def reasons(known: Known, runtime: str, releases: int | None = None, opset: int 
 
 
 def refused(known: Known, runtime: str, errors: Sequence[Problem]) -> list[int]:
-    """The releases, as bits, that refuse to load a model with each of these errors. One that takes nodes of a model
-    which ONNX Runtime loads refuses what that refuses."""
+    """For each error, the releases that refuse to load a model with it.
+
+    A release that ``falls_back`` to ONNX Runtime refuses what ONNX Runtime refuses.
+    """
     from irlint.inference import loading
 
     loads = known.format.loaded_by if record_of(known, runtime).falls_back else known.format.runtimes[runtime]
     every = loading.refused(known, loads, errors, newest=False)
     newest = loading.refused(known, loads, errors, newest=True)
     last = 1 << len(tables.releases(runtime)) - 1
-    measured = [_with_error(known, runtime, "rejects", each) for each in errors]
+    measured = [_releases_with_fact(known, runtime, "rejects", each) for each in errors]
     return [-1 if always else last * lately | mask for always, lately, mask in zip(every, newest, measured)]
 
 
 def passes(known: Known, runtime: str, problem: Problem) -> int:
-    """The releases, as bits, of which it was measured that they load models with such an error of the check; the
-    conditions of the operator name the nodes that they refuse all the same."""
-    return _with_error(known, runtime, "reads", problem) & ~_with_error(known, runtime, "rejects", problem)
+    """The releases that load models with such an error, by measurement.
+
+    Conditions of the operator (``conditions.py``) may still refuse the node.
+    """
+    return _releases_with_fact(known, runtime, "reads", problem) & ~_releases_with_fact(
+        known, runtime, "rejects", problem
+    )
 
 
-def _with_error(known: Known, runtime: str, kind: str, problem: Problem) -> int:
-    """The releases, as bits, with a fact about an error of the check: anywhere, or at nodes of the operator."""
+def _releases_with_fact(known: Known, runtime: str, kind: str, problem: Problem) -> int:
+    """The releases with a ``reads`` or ``rejects`` fact (``runtimes.py``) about an error."""
     rule, node, table = problem.fault.rule, problem.node, record_of(known, runtime).table
     found = tables.holds(table, f"{kind} {rule.code}")
     if node is not None and rule.family != "declarations":
@@ -128,7 +130,7 @@ def _with_error(known: Known, runtime: str, kind: str, problem: Problem) -> int:
 
 
 def verdict(found: Iterable[Reason]) -> str:
-    """The verdict of a release on a model with these objections."""
+    """The verdict of a release with these objections."""
     result = RUNS
     for each in found:
         if each.objection.is_certain:
@@ -144,7 +146,7 @@ def on_cpu(found: Iterable[Reason]) -> int:
 
 
 def grouped(found: Iterable[Reason]) -> Iterator[tuple[Reason, int]]:
-    """The objections of one release: the first of those that are alike, with the number of their nodes."""
+    """(first of equal objections, number of their nodes) of one release; unknown results come last."""
     groups: dict[object, tuple[Reason, int]] = {}
     for each in found:
         node = each.use.node if each.use is not None else None
@@ -155,7 +157,7 @@ def grouped(found: Iterable[Reason]) -> Iterator[tuple[Reason, int]]:
 
 
 def operator(use: Use) -> str:
-    """An operator with its version, or with the opset that its layer states: ``Gelu (20)``."""
+    """An operator with its version, or with the opset of its layer: ``Gelu (20)``."""
     node, version = use.node, use.version
     if isinstance(version, int):
         schema = official(node.op, version, node.domain) if node.domain in OFFICIAL_DOMAINS else None

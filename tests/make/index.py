@@ -87,7 +87,7 @@ def openvino_operations() -> str:
             filled_in[operator.name] = max(filled_in.get(operator.name, 0), len(signature(operator.function).inputs))
     return (
         '"""Facts about operations that reading an IR needs; written by ``tests/make/index.py``."""\n\n'
-        "#: Operations whose last inputs OpenVINO fills in if no edge leads to them, with their number of inputs.\n"
+        "#: The numbers of inputs of operations whose last inputs OpenVINO fills in if they have no edge.\n"
         f"FILLED_IN = {_literal(filled_in)}\n\n"
         "#: Other spellings of operations that OpenVINO accepts.\n"
         f"SPELLINGS = {_literal(spellings)}\n"

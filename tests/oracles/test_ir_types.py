@@ -7,12 +7,12 @@ import pytest
 from irlint.dims import bounds
 from irlint.parsers.openvino.types import (
     element_type,
+    integer,
     leading_number,
     natural,
     partial_shape,
     port_precision,
     renamed_type,
-    whole,
 )
 
 pytestmark = pytest.mark.oracle
@@ -37,13 +37,13 @@ def refused(document, path):
 
 @pytest.mark.parametrize(("text", "number"), [("0", 0), (" 12", 12), ("+7", 7), ("-3", -3), ("007", 7)])
 def test_whole_numbers(text, number):
-    assert whole(text) == number
+    assert integer(text) == number
 
 
 @pytest.mark.parametrize("text", ["", " ", "-", "1 ", "1.5", "0x1", "1e3", "٣", "9223372036854775808", "--1"])
 def test_what_is_no_whole_number(text):
     with pytest.raises(ValueError, match="integer"):
-        whole(text)
+        integer(text)
 
 
 def test_a_natural_number_is_not_below_zero():

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from irlint.parsers.opening import MOST, whole
+from irlint.parsers.opening import MOST, file_bytes
 
 
 @pytest.mark.parametrize("what", MOST)
@@ -15,4 +15,4 @@ def test_a_longer_file_is_refused_instead_of_cut(what: str, tmp_path: Path) -> N
     with path.open("wb") as file:
         file.truncate(MOST[what] + 1)
     with pytest.raises(OSError, match=f"it has more than the {MOST[what]:,} bytes that irlint reads"):
-        whole(path, what)
+        file_bytes(path, what)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from irlint.model.tensor import Tensor, disagree
-from irlint.parsers.weights import WEIGHED, Weights, contents
+from irlint.parsers.weights import WEIGHTS_TYPES, Weights, contents
 
 NUMBERS = [0.0, -0.0, 1.5, -2.0, 65504.0, math.inf, -math.inf, math.nan]
 
@@ -19,7 +19,7 @@ def _raw(dtype: str, number: float) -> bytes:
     return np.dtype(dtype).type(number).tobytes()
 
 
-@pytest.mark.parametrize("dtype", sorted(WEIGHED))
+@pytest.mark.parametrize("dtype", sorted(WEIGHTS_TYPES))
 def test_they_are_what_their_bytes_say(dtype: str) -> None:
     for number in NUMBERS:
         raw = _raw(dtype, 1.0) + _raw(dtype, number) + _raw(dtype, 3.0)

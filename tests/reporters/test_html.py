@@ -22,7 +22,7 @@ from irlint.findings.report import CheckedFile, Finding, Report
 from irlint.reporters import html
 from irlint.reporters.html.layout import laid_out
 from irlint.run.files import Settings, checked
-from irlint.snippets.drawing import Box, Carried, Drawing, Neighbourhood, Wire
+from irlint.snippets.drawing import Box, Neighbourhood, Snippet, Wire, WireValue
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 BEHIND = FIXTURES / "onnx/bad/IRL201-behind-a-convolution.onnx"
@@ -180,9 +180,9 @@ def wild(seed: int) -> Report:
     def text() -> str:
         return "".join(draw.choices([*HOSTILE, "word", " ", "\n", "\0", "\ud800", "`", "形"], k=draw.randrange(4)))
 
-    def value() -> Carried:
+    def value() -> WireValue:
         dims = draw.choice([None, tuple(text() or "1" for _ in range(draw.randrange(20)))])
-        return Carried(
+        return WireValue(
             text(),
             dims,
             text(),
@@ -190,7 +190,7 @@ def wild(seed: int) -> Report:
             draw.random() < 0.5,
         )
 
-    def picture() -> Drawing:
+    def picture() -> Snippet:
         count = draw.randrange(1, 14)
         boxes = tuple(
             Box(draw.choice(["node", "input", "missing"]), text(), text(), "", (value(),)) for _ in range(count)
@@ -199,7 +199,7 @@ def wild(seed: int) -> Report:
             Wire(draw.randrange(count), draw.randrange(count), value(), draw.randrange(3))
             for _ in range(draw.randrange(20))
         )
-        return Drawing(text(), notes=(text(),), around=Neighbourhood(boxes, wires))
+        return Snippet(text(), notes=(text(),), around=Neighbourhood(boxes, wires))
 
     findings = tuple(
         Finding(
@@ -230,8 +230,8 @@ def test_no_text_becomes_markup(seed: int) -> None:
 def test_boxes_lie_beside_each_other(seed: int) -> None:
     draw = random.Random(seed)
     count = draw.randrange(2, 14)
-    wires = [Wire(box, draw.randrange(box), Carried("", None), draw.randrange(3)) for box in range(1, count)]
-    wires += [Wire(draw.randrange(count), draw.randrange(count), Carried("", None)) for _ in range(draw.randrange(6))]
+    wires = [Wire(box, draw.randrange(box), WireValue("", None), draw.randrange(3)) for box in range(1, count)]
+    wires += [Wire(draw.randrange(count), draw.randrange(count), WireValue("", None)) for _ in range(draw.randrange(6))]
     widths = [draw.uniform(90, 300) for _ in range(count)]
     layout = laid_out(Neighbourhood((Box("node", "Op", ""),) * count, tuple(wires)), widths)
     assert sorted(item for row in layout.rows for item in row if item >= 0) == list(range(count))
@@ -243,7 +243,7 @@ def test_boxes_lie_beside_each_other(seed: int) -> None:
 
 def test_a_page_of_ten_thousand_findings_stays_usable() -> None:
     around = Neighbourhood(
-        (Box("fault", "Add", "/a/Add"), Box("node", "Relu", "r")), (Wire(1, 0, Carried("r", ("1", "2"))),)
+        (Box("fault", "Add", "/a/Add"), Box("node", "Relu", "r")), (Wire(1, 0, WireValue("r", ("1", "2"))),)
     )
     findings = tuple(
         Finding(
@@ -253,7 +253,7 @@ def test_a_page_of_ten_thousand_findings_stays_usable() -> None:
             f"axis {index}",
             "help",
             node=f"/layers.{index}/Add",
-            detail=Drawing("here", around=around),
+            detail=Snippet("here", around=around),
         )
         for index in range(10_500)
     )

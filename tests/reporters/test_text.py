@@ -25,7 +25,7 @@ from irlint.parsers import read
 from irlint.reporters import ansi, text
 from irlint.run.files import Settings
 from irlint.run.one_file import inspected
-from irlint.snippets.finding import Pictures, drawn, related
+from irlint.snippets.finding import Snippets, drawn, related
 
 GOLDEN = Path(__file__).resolve().parents[1] / "golden"
 
@@ -281,7 +281,7 @@ def test_nothing_is_known(value: str | None, tmp_path: Path) -> None:
     known.calls.clear()
     for node in known.model.graph.nodes:  # type: ignore[union-attr]
         problem = Problem(ANY[2].fault("m", input=1, marks=((0, 1), (1, 1))), "", node, value)
-        assert Pictures(known.model, Makers(known), None).drawing(problem).lines
+        assert Snippets(known.model, Makers(known), None).snippet(problem).lines
 
 
 def test_a_stale_declaration_stands_behind_the_error_that_goes_with_it(

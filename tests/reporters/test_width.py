@@ -16,7 +16,7 @@ from irlint.reporters.canvas import cut, display, fitting, wrapped
 from irlint.reporters.pages import page, table
 from irlint.run.files import Settings
 from irlint.run.one_file import inspected
-from irlint.snippets.drawing import Drawing, Line, Piece, Row, Table
+from irlint.snippets.drawing import Line, Piece, Row, Snippet, Table
 
 WIDTHS = (60, 80, 100, 120)
 
@@ -120,14 +120,14 @@ def test_marks_stand_under_what_an_encoding_makes_of_names(encoding: str, tmp_pa
 # --- names and shapes -------------------------------------------------------------------------------------------------
 
 
-def drawn(drawing: Drawing, width: int = 80) -> list[str]:
+def drawn(drawing: Snippet, width: int = 80) -> list[str]:
     rule = every_rule()[0]
     finding = Finding("m.onnx", rule, rule.severity, "m", detail=drawing)
     return text.rendered(Report((), (finding,), "0"), quiet=True, columns=width).splitlines()
 
 
 def rows(*found: Row, width: int = 80, remark: str = "") -> list[str]:
-    lines = drawn(Drawing(table=Table(found, remark=remark)), width)
+    lines = drawn(Snippet(table=Table(found, remark=remark)), width)
     bar = lines.index("    |")
     return [line.removeprefix("    |   ") for line in lines[bar + 1 : -2]]
 
@@ -175,7 +175,7 @@ def test_of_a_long_list_the_ends_and_what_is_marked_are_left() -> None:
             Piece(")"),
         ),
     )
-    shown = drawn(Drawing(lines=(line,)))
+    shown = drawn(Snippet(lines=(line,)))
     assert shown[3] == "[7] | y = Concat <axis = 1> (operand_0, operand_1, ..., operand_9, ...)"
     assert shown[4] == "    |                                                   ^^^^^^^^^ int64"
 

@@ -9,7 +9,7 @@ import irlint
 from irlint.inference.origins import Makers
 from irlint.inference.walk import inferred
 from irlint.parsers.onnx import read
-from irlint.snippets.finding import Pictures
+from irlint.snippets.finding import Snippets
 
 HEAD = '<ir_version: 10, opset_import: ["" : 17, "com.microsoft" : 1, "f" : 1]>\n'
 
@@ -17,9 +17,9 @@ HEAD = '<ir_version: 10, opset_import: ["" : 17, "com.microsoft" : 1, "f" : 1]>\
 def drawings(text: str) -> list[tuple[list[str], bool]]:
     """The notes of every error, and whether it has a table of shapes."""
     known = inferred(read("m.onnx", onnx.parser.parse_model(HEAD + text).SerializeToString()))
-    pictures = Pictures(known.model, Makers(known), None)
-    drawn = [pictures.drawing(problem) for problem in known.problems if problem.is_error]
-    return [(list(drawing.notes), drawing.table is not None) for drawing in drawn]
+    snippets = Snippets(known.model, Makers(known), None)
+    drawn = [snippets.snippet(problem) for problem in known.problems if problem.is_error]
+    return [(list(snippet.notes), snippet.table is not None) for snippet in drawn]
 
 
 #: What makes b from the float[2,64] a that MatMul[0] makes of x and w, and the note on the 64 that clashes with 65.

@@ -114,7 +114,7 @@ def test_targets_are_named_by_their_releases() -> None:
     newest = short(tables.releases(RUNTIME)[-1])
     assert target("onnxruntime").label == f"onnxruntime@{newest}"
     assert target("onnxruntime@1.17.3").column == target("onnxruntime@1.17").column
-    assert target("onnxruntime@9.9").assumed
+    assert target("onnxruntime@9.9").uses_earlier_release
     assert target("onnxruntime@1").column == target("onnxruntime").column
     assert target("onnxruntime@1.2").column is None
     for wrong in ("onnxruntim", "onnxruntime@", "onnxruntime@x", ""):

@@ -14,7 +14,7 @@ from targets.matrices import FLOATS, known, matrix, of
 
 import irlint
 from irlint.run.targets import taken
-from irlint.targets.conditions import stated
+from irlint.targets.conditions import conditions_in
 from irlint.targets.runtimes import RUNTIMES
 from irlint.targets.tables import uncompressed
 from irlint.targets.uses import uses
@@ -51,7 +51,7 @@ def test_traits_as_conditions() -> None:
 
 
 def test_conditions_in_words() -> None:
-    one, other = stated("type 0 float64,int8 & attribute-is mode linear")
+    one, other = conditions_in("type 0 float64,int8 & attribute-is mode linear")
     assert (one.text(), other.text()) == ("input 0 of float64, int8", "mode=linear")
     assert other.help == "use another mode"
 

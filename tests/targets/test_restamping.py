@@ -6,7 +6,7 @@ import pytest
 from targets.matrices import FLOATS, known, of
 
 from irlint.schemas import official_versions
-from irlint.targets.restamping import _steps, lowest
+from irlint.targets.restamping import _conditions_of_steps, lowest
 
 REFERENCES = (
     ("Relu", f"{FLOATS} {{ y = Relu (x) }}", 24, 7),
@@ -52,5 +52,5 @@ def test_ir_versions() -> None:
 
 
 def test_steps_are_those_of_operators() -> None:
-    for (op, since), _ in _steps().items():
+    for (op, since), _ in _conditions_of_steps().items():
         assert since in official_versions(op, "")

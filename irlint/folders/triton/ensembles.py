@@ -25,7 +25,7 @@ from irlint.folders.triton.tensors import BACKENDS, type_text
 from irlint.inference.walk import inferred
 from irlint.lazy_typing import Any
 from irlint.model.tensor import tensor_shape
-from irlint.parsers.opening import whole
+from irlint.parsers.opening import file_bytes
 from irlint.records import NOTHING, record
 
 #: The sizes of a tensor; None for an unknown one.
@@ -142,7 +142,7 @@ def _model(config: Config, name: str) -> Step | None:
     if os.path.basename(name) != name or not is_folder(folder):
         return None
     path = joined(folder, "config.pbtxt")
-    text = whole(path, "configuration").decode("utf-8", "replace") if is_file(path) else ""
+    text = file_bytes(path, "configuration").decode("utf-8", "replace") if is_file(path) else ""
     found = parsed(path, text)
     if isinstance(found, ConfigFault):
         return Step(None, None, 0, None)
@@ -399,7 +399,7 @@ def _needed(root: str, name: str) -> set[str]:
         path = joined(root, waiting.pop(), "config.pbtxt")
         if os.path.dirname(os.path.dirname(path)) != root or not is_file(path):
             continue
-        config = parsed(path, whole(path, "configuration").decode("utf-8", "replace"))
+        config = parsed(path, file_bytes(path, "configuration").decode("utf-8", "replace"))
         if isinstance(config, Config):
             others = {step.model_name for step in config.message.ensemble_scheduling.step} - found
             found |= others

@@ -12,7 +12,7 @@ from irlint.model.tensor import BITS, CONTENTS_LIMIT, FLOATS, INTEGERS, NUMBERED
 from irlint.parsers import opening, weights
 from irlint.parsers.onnx import protobuf, unread
 from irlint.parsers.opening import beside, is_url
-from irlint.parsers.weights import WEIGHED, Weights
+from irlint.parsers.weights import WEIGHTS_TYPES, Weights
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -173,7 +173,7 @@ def _raw_constant(form: Form, data: Buffer, start: int, end: int) -> Constant:
     size = end - start
     dtype = tensor.dtype
     if size == needed and count is not None and dtype is not None:
-        if count and dtype in WEIGHED:
+        if count and dtype in WEIGHTS_TYPES:
             tensor = Weights(tensor, form, data[start:end])
         else:
             tensor = (_integers if dtype in INTEGERS else _decoded)(dtype, tensor.shape, count, data[start:end])

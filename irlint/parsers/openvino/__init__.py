@@ -11,7 +11,7 @@ from irlint.model import IGNORE, MOST_LISTED, Attribute, Graph, Model, Node, Pla
 from irlint.model.formats import OPENVINO
 from irlint.parsers import opening
 from irlint.parsers.faults import MALFORMED_XML, NOT_A_MODEL, UNSUPPORTED_IR_VERSION
-from irlint.parsers.opening import is_url, whole
+from irlint.parsers.opening import file_bytes, is_url
 from irlint.parsers.openvino.constants import WeightsFile, constant, want_small_constants, weights_beside
 from irlint.parsers.openvino.edges import wired
 from irlint.parsers.openvino.layers import (
@@ -41,14 +41,13 @@ _PORT_MAPS = ("port_map", "then_port_map", "else_port_map")
 
 
 def read(path: str | os.PathLike[str], data: bytes | None = None) -> Model:
-    """The model in an IR document. If it cannot be read, ``graph`` is None and ``problems`` state why.
+    """The model in an IR document; without a graph if the document cannot be read.
 
-    ``data`` is the document, if the caller has read it. The ``.bin`` file is expected beside ``path``. Raises OSError
-    if the document cannot be opened.
+    ``data`` is the document, if the caller has read it. Raises OSError if the document cannot be opened.
     """
     name = os.fspath(path)
     if data is None:
-        data = whole(path, "document")
+        data = file_bytes(path, "document")
     found = None if is_url(name) else sections(data)
     root, problems = (found.root, []) if found is not None else _document(data)
     if root is None:
@@ -67,7 +66,7 @@ def read(path: str | os.PathLike[str], data: bytes | None = None) -> Model:
         graph = reader.graph(root, "", root.get("name", ""), live=True)
     finally:
         weights.close()
-    problems = _unexplained(problems, reader.problems) + reader.problems
+    problems = _outside_errors(problems, reader.problems) + reader.problems
     problems.sort(key=lambda problem: problem.place.element if problem.place else -1)
     info = first_children(root).get("rt_info")
     return Model(
@@ -82,8 +81,7 @@ def _document(data: bytes) -> tuple[Element | None, list[Problem]]:
 
 
 def facts_beside(model: str, _: str) -> tuple[int | None, str | None, bool]:
-    """The facts about the ``.bin`` file of a model: its size, why it cannot be read (or None), and whether it stays
-    unread."""
+    """(size of the ``.bin`` file or None, why it cannot be read or None, whether it stays unread)."""
     weights = weights_beside(model)
     weights.close()
     return _facts(weights)
@@ -94,23 +92,23 @@ def _facts(weights: WeightsFile) -> tuple[int | None, str | None, bool]:
 
 
 def positions_in(data: bytes, elements: Iterable[int]) -> Mapping[int, Position]:
-    """The positions of the start tags with these ordinals in a document."""
+    """The positions of start tags in a document, by their ordinals."""
     from irlint.parsers.openvino.positions import positions
 
     return positions(data, elements)
 
 
-def _unexplained(leniencies: list[Problem], problems: list[Problem]) -> list[Problem]:
-    """The XML problems of elements without errors of their own."""
+def _outside_errors(xml_problems: list[Problem], problems: list[Problem]) -> list[Problem]:
+    """The XML problems of elements without other errors."""
     errors = {each.place.element for each in problems if each.place and each.fault.severity is Severity.ERROR}
-    return [each for each in leniencies if each.place is None or each.place.element not in errors]
+    return [each for each in xml_problems if each.place is None or each.place.element not in errors]
 
 
 def _metadata(info: Element | None) -> dict[str, str]:
-    """The entries for irlint in the ``rt_info`` of a model or a layer.
+    """The entries for irlint in an ``rt_info``.
 
-    Their forms are ``<irlint.ignore value="…"/>``, ``<irlint><ignore value="…"/>`` and ``<attribute
-    name="irlint.ignore" value="…"/>``.
+    They are ``<irlint.ignore value="…"/>``, ``<irlint><ignore value="…"/>`` or ``<attribute name="irlint.ignore"
+    value="…"/>``.
     """
     if info is None:
         return {}
@@ -122,7 +120,7 @@ def _metadata(info: Element | None) -> dict[str, str]:
 
 
 def _producer(info: Element | None) -> str:
-    """The tool that wrote a model, from the ``rt_info`` of its root: ``openvino 2024.1.0``."""
+    """The tool that wrote a model, such as ``openvino 2024.1.0``."""
     for entry in info.iterchildren("Runtime_version", "MO_version") if info is not None else ():
         if version := entry.get("value", "").partition("-")[0]:
             return f"openvino {version}"
@@ -130,7 +128,6 @@ def _producer(info: Element | None) -> str:
 
 
 def _version(root: Element) -> tuple[str | None, Fault | None]:
-    """The version of the format, and a fault if OpenVINO does not read it."""
     if str(root.tag).lower() != "net":
         return None, NOT_A_MODEL.fault(
             f"the root element is <{root.tag}>; that of an IR is <net>", help="name the .xml file of an IR"
@@ -156,8 +153,6 @@ def _version(root: Element) -> tuple[str | None, Fault | None]:
 
 
 class _GraphReader:
-    """Reads the graphs of one document."""
-
     def __init__(self, root: Element, weights: WeightsFile, version: int, found: Sections | None) -> None:
         self.layers = LayerReader(Ordinals(root) if found is None else RestOrdinals(found))
         self.sections = found
@@ -166,10 +161,10 @@ class _GraphReader:
         self.problems: list[Problem] = []
 
     def graph(self, element: Element, path: str, name: str, *, live: bool, depth: int = 0) -> Graph:
-        """The graph in a ``<net>`` or a body; ``live`` states whether OpenVINO creates it."""
-        before, self.layers.complaints = self.layers.complaints, Complaints()
+        """The graph in a ``<net>`` or a body. ``live`` is True if OpenVINO creates the graph."""
+        outer, self.layers.complaints = self.layers.complaints, Complaints()
         children = first_children(element)
-        layers, edges, place = self._parts(element, children)
+        layers, edges, place = self._layers_edges_and_place(element, children)
         if len({layer.key for layer in layers}) < len(layers):
             from irlint.parsers.openvino.duplicate_layers import without_repetitions
 
@@ -177,7 +172,7 @@ class _GraphReader:
         wired(layers, edges, self.layers, place, version=self.version, live=live)
         self._check_types(layers)
         if not path:
-            self._results(element, children, layers)
+            self._check_results(element, children, layers)
             if "pre-process" in children:
                 check_pre_process(children["pre-process"], layers, self.weights, self.layers)
             if "meta_data" in children and "rt_info" not in children:
@@ -194,7 +189,7 @@ class _GraphReader:
             check_attributes(layers, [v.place for v in outputs if v.place is not None], self.layers)
         if self.layers.complaints:
             self._report(dict(zip(typed, nodes)), path, live)
-        self.layers.complaints = before
+        self.layers.complaints = outer
         return Graph(
             path,
             name,
@@ -204,14 +199,17 @@ class _GraphReader:
             tuple(nodes),
         )
 
-    def _parts(
+    def _layers_edges_and_place(
         self, element: Element, children: dict[str, Element]
     ) -> tuple[list[Layer], Iterable[Element | Edge], Place]:
-        """The layers and edges of a graph, and the place of its ``<edges>``."""
-        within, found = _children(children, "layers", "layer"), self.sections
+        elements, found = _children(children, "layers", "layer"), self.sections
         if found is not None:
-            return RepeatedLayers(found, within, self.layers).layers(), found.edges, Place(found.edges_at)
-        layers = [self.layers.layer(child, at) for at, child in enumerate(within) if not self.layers.is_left_out(child)]
+            return RepeatedLayers(found, elements, self.layers).layers(), found.edges, Place(found.edges_at)
+        layers = [
+            self.layers.layer(element, at)
+            for at, element in enumerate(elements)
+            if not self.layers.is_only_counted(element)
+        ]
         return layers, _children(children, "edges", "edge"), self._place(children.get("edges", element))
 
     def _check_types(self, layers: list[Layer]) -> None:
@@ -227,19 +225,18 @@ class _GraphReader:
             place = Place(layer.place.element, "type")
             self.layers.complain(MISSING_ATTRIBUTE.fault(message, help="write the name of the operation"), place, layer)
 
-    def _results(self, root: Element, children: dict[str, Element], layers: list[Layer]) -> None:
-        """Reports a model without outputs, and layers that look like outputs but are not."""
+    def _check_results(self, root: Element, children: dict[str, Element], layers: list[Layer]) -> None:
         types = {layer.type for layer in layers}
-        misspelled = {type for type in types if type.lower() == "result"} - {"Result"}
-        meant = [layer for layer in layers if layer.type in misspelled] if misspelled else []
-        for layer in meant:
+        misspellings = {type for type in types if type.lower() == "result"} - {"Result"}
+        misspelled = [layer for layer in layers if layer.type in misspellings] if misspellings else []
+        for layer in misspelled:
             fault = RESULT_MISSING.fault(
                 f'{layer.text} is of type "{layer.type}": only layers of type "Result" are outputs, '
                 "and OpenVINO silently drops this one",
                 help='write type="Result"',
             )
             self.layers.complain(fault, Place(layer.place.element, "type"), layer)
-        if meant or not types.isdisjoint(("Result", "Assign", "")):
+        if misspelled or not types.isdisjoint(("Result", "Assign", "")):
             return
         found = children.get("layers")
         text = f"none of the {len(layers)} layers is a Result" if layers else "<layers> is empty"
@@ -255,13 +252,13 @@ class _GraphReader:
             fault = complaint.fault if live else complaint.fault.lowered(Severity.WARNING)
             node = None if complaint.layer is None else nodes.get(complaint.layer)
             self.problems.append(Problem(fault, path, node, place=complaint.place))
-        for key, first in self.layers.complaints.left_out.items():
+        for key, first in self.layers.complaints.omitted.items():
             count = self.layers.complaints.counts[key] - MOST_LISTED
             fault = first.fault if live else first.fault.lowered(Severity.WARNING)
             self.problems.append(Problem(fault, path, place=first.place, count=count))
 
     def _node(self, layer: Layer, path: str, depth: int) -> Node:
-        inside = self._bodies(layer, path, depth) if layer.children else {}
+        bodies = self._bodies(layer, path, depth) if layer.children else {}
         return Node(
             layer.name,
             layer.op,
@@ -269,14 +266,14 @@ class _GraphReader:
             layer.version,
             tuple(layer.given),
             layer.values,
-            {**layer.attributes, **inside} if inside else layer.attributes,
+            {**layer.attributes, **bodies} if bodies else layer.attributes,
             layer.index,
             layer.place,
             layer.id or None,
             layer.inputs,
             layer.outputs,
             metadata=_metadata(layer.children.get("rt_info")) if layer.children else NOTHING,
-            bodies=bodies_among(inside) if inside else (),
+            bodies=bodies_among(bodies) if bodies else (),
         )
 
     def _bodies(self, layer: Layer, path: str, depth: int) -> dict[str, Attribute]:
@@ -304,8 +301,8 @@ class _GraphReader:
                 MALFORMED_XML.fault(message, help="nest them less deep", severity=Severity.WARNING), layer.place, layer
             )
             return {}
-        inside = f"{path}/" * bool(path) + f"{layer.name or layer.id}/{name}"
-        graph = self.graph(element, inside, element.get("name", ""), live=layer.live, depth=depth + 1)
+        body_path = f"{path}/" * bool(path) + f"{layer.name or layer.id}/{name}"
+        graph = self.graph(element, body_path, element.get("name", ""), live=layer.live, depth=depth + 1)
         return {name: Attribute("GRAPH", graph, place=self._relative(layer, element))}
 
     def _port_map(self, element: Element, layer: Layer) -> tuple[PortMapEntry, ...]:

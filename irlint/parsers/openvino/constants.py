@@ -14,7 +14,7 @@ from irlint.model.tensor import CONTENTS_LIMIT, Contents, Tensor
 from irlint.parsers.opening import is_url, leads_out, opened
 from irlint.parsers.openvino.layers import Element, Layer, LayerReader
 from irlint.parsers.openvino.types import BLANKS, leading_number, natural, renamed_type, stored_type
-from irlint.parsers.weights import WEIGHED, Weights, byte_size, contents, other_kind, strings_fault
+from irlint.parsers.weights import WEIGHTS_TYPES, Weights, byte_size, contents, other_kind, strings_fault
 from irlint.records import record
 
 _GOOD = """<net version="11">
@@ -47,23 +47,24 @@ INVALID_CONST = Rule(
 )
 
 
-#: The attributes of a constant.
-STATED = ("element_type", "shape", "offset", "size")
+#: The attributes that a constant must have.
+REQUIRED = ("element_type", "shape", "offset", "size")
 
-#: The texts of these attributes; None for those that a layer lacks.
+#: The texts of attributes; None for a missing attribute.
 Texts = tuple[str | None, ...]
 
-#: The tensor of a constant without its elements, their number if it is at most CONTENTS_LIMIT, else None, and the size
-#: of its bytes.
-Form = tuple[Tensor, int | None, int | None]
+#: (type and shape, number of elements or None above CONTENTS_LIMIT, attribute ``size``).
+Header = tuple[Tensor, int | None, int | None]
 
 
 @record(frozen=False, eq=False)
 class WeightsFile:
-    """The ``.bin`` file of an IR; ``reason`` states why its bytes cannot be read, ``size`` is in bytes."""
+    """The ``.bin`` file of an IR."""
 
     name: str
+    #: In bytes.
     size: int | None = None
+    #: Why the file cannot be read.
     reason: str | None = None
     file: BinaryIO | None = None
 
@@ -83,7 +84,7 @@ class WeightsFile:
 
 
 def weights_beside(path: str | os.PathLike[str]) -> WeightsFile:
-    """The ``.bin`` file that OpenVINO expects: the IR's name with its last extension replaced."""
+    """The ``.bin`` file of the IR at a path."""
     location = os.path.splitext(os.fspath(path))[0] + ".bin"
     name = os.path.basename(location)
     if is_url(location):
@@ -114,7 +115,7 @@ def weights_beside(path: str | os.PathLike[str]) -> WeightsFile:
 
 
 def want_small_constants(root: Element, weights: WeightsFile) -> None:
-    """Requests all small constants from a remote file, so that nearby ones are read in one request."""
+    """Requests all small constants from a remote file."""
     if weights.file is None or weights.size is None:
         return
     spans = []
@@ -129,7 +130,7 @@ def want_small_constants(root: Element, weights: WeightsFile) -> None:
 
 
 def constant(layer: Layer, weights: WeightsFile, reader: LayerReader) -> Constant:
-    """The constant of a ``Const`` layer, with all that can be read; complains of invalid attributes."""
+    """The constant of a ``Const`` layer; complains of invalid attributes."""
     place = layer.place if layer.data is None else layer.place.located(layer.data)
     if layer.type != "Const":
         _complain_of_spelling(layer, reader)
@@ -137,22 +138,22 @@ def constant(layer: Layer, weights: WeightsFile, reader: LayerReader) -> Constan
         _complain(layer, reader, "has no <data>", None, help="add element_type, shape, offset and size to the Const")
         return Constant(Tensor(), None, place)
     stated = layer.attributes
-    texts = tuple([None if each is None else each.value for each in map(stated.get, STATED)])
+    texts = tuple([None if each is None else each.value for each in map(stated.get, REQUIRED)])
     if None in texts:
-        _complain_of_missing(layer, [name for name in STATED if name not in stated], reader)
-    tensor, stored = _stored(layer, texts, weights, reader)
+        _complain_of_missing(layer, [name for name in REQUIRED if name not in stated], reader)
+    tensor, stored = _tensor_and_place(layer, texts, weights, reader)
     return Constant(tensor, stored, place)
 
 
-def _stored(layer: Layer, texts: Texts, weights: WeightsFile, reader: LayerReader) -> tuple[Tensor, Stored | None]:
-    """The tensor of a constant and its place in the file, the same ones for the same texts unless there is a
-    complaint."""
-    known = reader.stored.get(texts)
+def _tensor_and_place(
+    layer: Layer, texts: Texts, weights: WeightsFile, reader: LayerReader
+) -> tuple[Tensor, Stored | None]:
+    known = reader.constants.get(texts)
     if known is not None:
         return known
     before = len(reader.complaints)
-    form = _form(layer, (*texts[:2], texts[3]), reader)
-    tensor, _, size = form
+    header = _header(layer, (*texts[:2], texts[3]), reader)
+    tensor, _, size = header
     offset = _number(layer, "offset", reader)
     stored = None
     if offset is not None and size is not None:
@@ -160,15 +161,14 @@ def _stored(layer: Layer, texts: Texts, weights: WeightsFile, reader: LayerReade
         stored = Stored(size, offset, weights.name, available, weights.reason)
         if tensor.dtype == "string":
             _check_strings(layer, tensor.shape, stored, weights, reader)
-    found = _held(form, stored, weights), stored
+    found = _with_elements(header, stored, weights), stored
     if len(reader.complaints) == before:
-        reader.stored[texts] = found
+        reader.constants[texts] = found
     return found
 
 
-def _form(layer: Layer, texts: Texts, reader: LayerReader) -> Form:
-    """The form of a constant, stored for constants with the same texts unless there is a complaint."""
-    known = reader.constants.get(texts)
+def _header(layer: Layer, texts: Texts, reader: LayerReader) -> Header:
+    known = reader.headers.get(texts)
     if known is not None:
         return known
     before = len(reader.complaints)
@@ -176,15 +176,14 @@ def _form(layer: Layer, texts: Texts, reader: LayerReader) -> Form:
     shape = _shape(layer, reader)
     count = None if shape is None else elements(shape)
     size = _number(layer, "size", reader)
-    form = Tensor(dtype, shape), None if count is None or count > CONTENTS_LIMIT else count, size
+    header = Tensor(dtype, shape), None if count is None or count > CONTENTS_LIMIT else count, size
     if len(reader.complaints) == before:
-        reader.constants[texts] = form
-    return form
+        reader.headers[texts] = header
+    return header
 
 
-def _held(form: Form, stored: Stored | None, weights: WeightsFile) -> Tensor:
-    """The tensor of a constant, with its elements if there are few of them and they can be read."""
-    tensor, count, _ = form
+def _with_elements(header: Header, stored: Stored | None, weights: WeightsFile) -> Tensor:
+    tensor, count, _ = header
     dtype = tensor.dtype
     if count is None or dtype is None:
         return tensor
@@ -194,8 +193,8 @@ def _held(form: Form, stored: Stored | None, weights: WeightsFile) -> Tensor:
         value = None if count else ()
     elif needed is not None and needed <= stored.size <= available:
         raw = weights.bytes_at(stored.offset, needed)
-        if count and dtype in WEIGHED and len(raw) == needed:
-            return Weights(tensor, form, raw)
+        if count and dtype in WEIGHTS_TYPES and len(raw) == needed:
+            return Weights(tensor, header, raw)
         value = contents(dtype, count, raw)
     return tensor if value is None else Tensor(dtype, tensor.shape, value)
 
@@ -208,8 +207,8 @@ def _element_type(layer: Layer, reader: LayerReader) -> str | None:
         return stored_type(attribute.value)
     except ValueError as error:
         name = renamed_type(attribute.value)
-        meant = f', did you mean "{name}"?' if name else ""
-        _complain(layer, reader, f"has an unknown element type: {error}{meant}", attribute.place)
+        suggestion = f', did you mean "{name}"?' if name else ""
+        _complain(layer, reader, f"has an unknown element type: {error}{suggestion}", attribute.place)
         return None
 
 
@@ -224,28 +223,28 @@ def _shape(layer: Layer, reader: LayerReader) -> tuple[int, ...] | None:
     if not text:
         return ()
     try:
-        read = [leading_number(field) for field in fields if not _is_signed(field)]
+        read = [leading_number(field) for field in fields if not _has_plus_sign(field)]
     except ValueError:
         read = [(-1, "")]
     shape = tuple(size for size, _ in read)
     if len(shape) < len(fields) or any(size < 0 for size in shape):
-        _complain(layer, reader, f'has shape="{text}"; expected integers', attribute.place)
+        _complain(layer, reader, f'has shape="{text}"; expected integers of at least 0', attribute.place)
         return None
     if any(rest for _, rest in read):
         message = f'has shape="{text}", which OpenVINO reads as {",".join(map(str, shape))}'
-        refused = _is_refused(layer, shape)
+        refused = _exceeds_size(layer, shape)
         _complain(layer, reader, message, attribute.place, Severity.ERROR if refused else Severity.WARNING)
         return None if refused else shape
     return shape
 
 
-def _is_signed(field: str) -> bool:
-    """Whether a size has a plus sign, which OpenVINO reads in other numbers but not here."""
+def _has_plus_sign(field: str) -> bool:
+    """OpenVINO reads a plus sign in other numbers, but not in a shape."""
     return field.strip(BLANKS).startswith("+")
 
 
-def _is_refused(layer: Layer, shape: tuple[int, ...]) -> bool:
-    """Whether this shape of a Const needs more bytes than its ``size`` attribute states."""
+def _exceeds_size(layer: Layer, shape: tuple[int, ...]) -> bool:
+    """Whether a shape needs more bytes than ``size`` states; True if they cannot be compared."""
     try:
         size = natural(layer.attributes["size"].value)
         needed = byte_size(stored_type(layer.attributes["element_type"].value), elements(shape))
@@ -267,7 +266,6 @@ def _number(layer: Layer, name: str, reader: LayerReader) -> int | None:
 
 
 def _complain_of_spelling(layer: Layer, reader: LayerReader) -> None:
-    """Complains of a Const whose type is not spelled "Const": OpenVINO creates it without its elements."""
     fault: Fault = INVALID_CONST.fault(
         f'{layer.text} is of type "{layer.type}": OpenVINO reads data only for the type "Const", and any layer that '
         "uses this value reads invalid memory",
@@ -278,8 +276,7 @@ def _complain_of_spelling(layer: Layer, reader: LayerReader) -> None:
 
 
 def _complain_of_missing(layer: Layer, missing: list[str], reader: LayerReader) -> None:
-    """Complains of the attributes that a Const lacks, and suggests a similar one for the first of them."""
-    others = [name for name in layer.attributes if name not in STATED]
+    others = [name for name in layer.attributes if name not in REQUIRED]
     close = closest(missing[0], others)
     listed = ", ".join(f'"{name}"' for name in missing)
     some = "attribute" if len(missing) == 1 else "attributes"
@@ -290,7 +287,6 @@ def _complain_of_missing(layer: Layer, missing: list[str], reader: LayerReader) 
 def _check_strings(
     layer: Layer, shape: Shape | None, stored: Stored, weights: WeightsFile, reader: LayerReader
 ) -> None:
-    """Complains of strings whose table does not match their bytes or their shape."""
     if shape is None or stored.size is None or weights.file is None:
         return
     if stored.available is None or stored.size > stored.available:

@@ -1,4 +1,4 @@
-"""Parses documents that do not have the form that OpenVINO writes. Accepts what OpenVINO's parser accepts."""
+"""Parses documents that OpenVINO accepts but does not write."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def document(data: bytes) -> tuple[Element | None, list[Problem]]:
-    """The root element, and the problems of the XML. The root is None if OpenVINO's parser refuses the document.
+    """The root element, or None if OpenVINO refuses the document, and the problems of the XML.
 
     Raises ModuleNotFoundError if the document needs lxml, which is not installed.
     """
@@ -25,7 +25,7 @@ def document(data: bytes) -> tuple[Element | None, list[Problem]]:
     try:
         found = fixed(source.text)
     except Broken as broken:
-        return None, [_broken(broken, source.text)]
+        return None, [_problem_of_broken(broken, source.text)]
     try:
         from lxml import etree
     except ModuleNotFoundError:
@@ -37,29 +37,27 @@ def document(data: bytes) -> tuple[Element | None, list[Problem]]:
 
 
 def _is_plain(found: Fixed) -> bool:
-    """Whether libxml2 reads the document without a correction."""
     return found.plain and not found.leniencies
 
 
 def _by_lxml(etree: Any, data: bytes, source: Decoded, found: Fixed) -> tuple[Element | None, list[Problem]]:
-    """The root element of the corrected document, and the problems that libxml2 has with the original."""
-    refusal = None if _is_plain(found) else _refusal(etree, data)
+    refusal = None if _is_plain(found) else _libxml2_error(etree, data)
     encoded = found.text.encode("utf-8", "replace")
-    problems = _forgiven(found.leniencies, source.text) if refusal is not None else []
+    problems = _problems_of_leniencies(found.leniencies, source.text) if refusal is not None else []
     try:
         root = etree.fromstring(encoded, _parser(etree, huge_tree=True))
     except (etree.XMLSyntaxError, ValueError) as error:
         refusal = refusal or error
         root = etree.fromstring(encoded, _parser(etree, huge_tree=True, recover=True))
     else:
-        if refusal is None or _is_limit(refusal, source.encoding):
+        if refusal is None or _is_limit_of_libxml2(refusal, source.encoding):
             return root, problems
     assert refusal is not None
     if root is None or sum(1 for _ in root.iter("*")) < found.elements:
-        message, place = _refused(refusal, source.text)
+        message, place = _libxml2_message(refusal, source.text)
         return None, [Problem(MALFORMED_XML.fault(message, help=MALFORMED_XML.advice), place=place)]
     if not problems:
-        message, place = _refused(refusal, source.text)
+        message, place = _libxml2_message(refusal, source.text)
         fault = NOT_WELL_FORMED.fault(
             f"{message}; OpenVINO reads it, but other XML tools do not", help=NOT_WELL_FORMED.advice
         )
@@ -67,8 +65,7 @@ def _by_lxml(etree: Any, data: bytes, source: Decoded, found: Fixed) -> tuple[El
     return root, problems
 
 
-def _refusal(etree: Any, data: bytes) -> Exception | None:
-    """The error of libxml2 for a document; None if libxml2 reads it."""
+def _libxml2_error(etree: Any, data: bytes) -> Exception | None:
     if b"<!ENTITY" in data:
         return ValueError("an entity of its own, which OpenVINO does not know")
     try:
@@ -78,14 +75,13 @@ def _refusal(etree: Any, data: bytes) -> Exception | None:
     return None
 
 
-def _is_limit(error: Exception, encoding: str) -> bool:
-    """Whether libxml2 refuses a document because of its size, depth or encoding, not because it is malformed."""
+def _is_limit_of_libxml2(error: Exception, encoding: str) -> bool:
     text = str(error).lower()
     return "huge" in text or "too big" in text or "excessive depth" in text or encoding.startswith("utf-32")
 
 
-def _refused(error: Exception, text: str) -> tuple[str, Place]:
-    """The error of libxml2 as a text, and the element at or before its position."""
+def _libxml2_message(error: Exception, text: str) -> tuple[str, Place]:
+    """The message of libxml2, and the element at or before its position."""
     from irlint.parsers.openvino.xml import start_tags
 
     line, column = getattr(error, "position", (1, 1))
@@ -97,7 +93,6 @@ def _refused(error: Exception, text: str) -> tuple[str, Place]:
 
 
 def _parser(etree: Any, **options: bool) -> Any:
-    """A parser that keeps comments and processing instructions, because they divide the text around them."""
     return etree.XMLParser(
         resolve_entities=False,
         no_network=True,
@@ -107,7 +102,7 @@ def _parser(etree: Any, **options: bool) -> Any:
     )
 
 
-def _broken(broken: Broken, text: str) -> Problem:
+def _problem_of_broken(broken: Broken, text: str) -> Problem:
     from irlint.parsers.openvino.xml import line_and_column
 
     line, column = line_and_column(text, broken.at)
@@ -118,7 +113,7 @@ def _broken(broken: Broken, text: str) -> Problem:
     )
 
 
-def _forgiven(leniencies: Iterable[Leniency], text: str) -> list[Problem]:
+def _problems_of_leniencies(leniencies: Iterable[Leniency], text: str) -> list[Problem]:
     """One problem for each kind of XML defect that OpenVINO accepts, at its first place."""
     from irlint.parsers.openvino.positions import line_and_column, line_starts
 

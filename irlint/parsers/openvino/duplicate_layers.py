@@ -1,4 +1,4 @@
-"""Complains of layers of an IR with the id of another layer, and removes exact repetitions."""
+"""Complains of layers with the id of another layer, and removes exact repetitions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from irlint.parsers.openvino.wiring import PLAIN, Wiring
 
 
 def without_repetitions(layers: list[Layer], reader: LayerReader) -> list[Layer]:
-    """The layers without exact repetitions of an earlier layer; complains of each repetition."""
+    """The layers without exact repetitions; complains of each repetition."""
     known: dict[int | None, Layer] = {}
     kept = []
     for layer in layers:
@@ -30,24 +30,19 @@ def without_repetitions(layers: list[Layer], reader: LayerReader) -> list[Layer]
 
 
 def _are_equal(one: Layer, other: Layer) -> bool:
-    """Whether two layers with one id, neither with a body, have the same type, attributes and ports."""
     if one.key is None or not (one.children.keys() | other.children.keys()) <= PLAIN:
         return False
     return _facts(one) == _facts(other)
 
 
 def _facts(layer: Layer) -> list[object]:
-    """The name, type, version, attributes and ports of a layer."""
     ports = [[(port.id, port.type, port.names) for port in side] for side in (layer.inputs, layer.outputs)]
     texts = {name: attribute.value for name, attribute in layer.attributes.items()}
     return [layer.name, layer.type, layer.version, texts, ports]
 
 
 def complain_of_duplicate_layers(wiring: Wiring, reader: LayerReader) -> None:
-    """Complains of each layer with the id of an earlier one.
-
-    If edges use the id, ``wiring.nameless`` counts the repetitions, because edges can name only one of the layers.
-    """
+    """Complains of each layer with the id of an earlier layer; counts it in ``wiring.nameless`` if edges use the id."""
     used = {edge.to_layer for edge in wiring.edges} | {edge.from_layer for edge in wiring.edges}
     missing = sorted(wiring.unknown)
     for key, layers in wiring.by_key.items():
@@ -63,11 +58,11 @@ def complain_of_duplicate_layers(wiring: Wiring, reader: LayerReader) -> None:
 
 
 def _other_id(missing: Sequence[int], layers: Sequence[Layer], wiring: Wiring) -> str:
-    """The help for ``layers`` with the same id; ``missing`` are the ids that edges name but no layer has."""
+    """The help for ``layers`` with the same id. Edges name the ids in ``missing``, but no layer has them."""
     if len(missing) != 1:
         return "change the id of one of the two, and the edges that refer to it"
     fitting = (
-        [one for one, other in (layers, layers[::-1]) if _fit(one, other, missing[0], wiring)]
+        [one for one, other in (layers, layers[::-1]) if _fit_if_renamed(one, other, missing[0], wiring)]
         if len(layers) == 2
         else []
     )
@@ -82,13 +77,12 @@ def _other_id(missing: Sequence[int], layers: Sequence[Layer], wiring: Wiring) -
     )
 
 
-def _fit(layer: Layer, other: Layer, missing: int, wiring: Wiring) -> bool:
-    """Whether ``layer`` fits the edges with the missing id, and ``other`` fits the edges with the id of both."""
+def _fit_if_renamed(layer: Layer, other: Layer, missing: int, wiring: Wiring) -> bool:
     return _has_named_ports(layer, missing, wiring) and _has_named_ports(other, other.key, wiring)
 
 
 def _has_named_ports(layer: Layer, key: int | None, wiring: Wiring) -> bool:
-    """Whether a layer has the ports that edges with the id ``key`` name, with one edge for each input port."""
+    """Whether a layer has the ports of the edges of the id ``key``, and an edge at each input port."""
     ins, outs = wiring.edges_at("input", key), wiring.edges_at("output", key)
     given = {port.id for port in layer.inputs}
     return ins.keys() == given and outs.keys() <= {port.id for port in layer.outputs}

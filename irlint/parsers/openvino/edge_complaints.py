@@ -9,7 +9,7 @@ from irlint.model import Place, Port
 from irlint.parsers.openvino.edge_rules import DANGLING_EDGE, DUPLICATE_EDGE, UNCONNECTED_PORT
 from irlint.parsers.openvino.ends import edge_help, port_help
 from irlint.parsers.openvino.layers import INVALID_PORT, Complaint, Layer, LayerReader
-from irlint.parsers.openvino.wiring import Edge, OpenPorts, Side, Wiring
+from irlint.parsers.openvino.wiring import Edge, Side, UnconnectedPorts, Wiring
 
 
 def complain_of_reversed_edge(edge: Edge, wiring: Wiring, reader: LayerReader) -> None:
@@ -28,7 +28,7 @@ def complain_of_end(edge: Edge, wiring: Wiring, reader: LayerReader, side: Side)
     """Complains of a missing end of an edge, unless another complaint covers it."""
     key, id = edge.end(side)
     if key not in wiring.by_key:
-        if ("layer", key, 0) not in wiring.reported and (side == "from" or not wiring.is_awaited(key)):
+        if ("layer", key, 0) not in wiring.reported and (side == "from" or not wiring.feeds_live_layer(key)):
             wiring.reported.add(("layer", key, 0))
             _complain_of_unknown_layer(edge, side, wiring, reader)
         return
@@ -45,7 +45,7 @@ def _complain_of_unknown_layer(edge: Edge, side: Side, wiring: Wiring, reader: L
     (key, _), (other, _) = edge.end(side), edge.end("to" if side == "from" else "from")
     refused = side == "from" and wiring.is_live(other)
     severity, place = Severity.ERROR if refused else Severity.WARNING, Place(edge.element, f"{side}-layer")
-    if reader.complaints.are_full(DANGLING_EDGE, severity, place):
+    if reader.complaints.omits(DANGLING_EDGE, severity, place):
         return
     others = wiring.by_key.get(other)
     text = others[-1].text if others else f"layer {other}"
@@ -62,7 +62,7 @@ def _complain_of_unknown_port(edge: Edge, side: Side, wiring: Wiring, reader: La
     target = wiring.by_key.get(edge.to_layer)
     severity = Severity.ERROR if target and target[-1].live else Severity.WARNING
     place = Place(edge.element, f"{side}-port")
-    if reader.complaints.are_full(DANGLING_EDGE, severity, place):
+    if reader.complaints.omits(DANGLING_EDGE, severity, place):
         return
     key, id = edge.end(side)
     layer = wiring.by_key[key][-1]
@@ -78,7 +78,7 @@ def _complain_of_unknown_port(edge: Edge, side: Side, wiring: Wiring, reader: La
 def complain_of_duplicate_edge(edge: Edge, layer: Layer, wiring: Wiring, reader: LayerReader) -> None:
     """Complains of an edge into a port that already has an edge."""
     severity, place = Severity.ERROR if layer.live else Severity.WARNING, Place(edge.element, "to-port")
-    if reader.complaints.are_full(DUPLICATE_EDGE, severity, place):
+    if reader.complaints.omits(DUPLICATE_EDGE, severity, place):
         return
     first = wiring.first_into(edge.target)
     fault = DUPLICATE_EDGE.fault(
@@ -114,9 +114,13 @@ def complain_of_duplicate_ports(layer: Layer, wiring: Wiring, version: int, read
             reader.complain(fault, layer.place.located(Place(port.place.element, "id")), layer)
 
 
-def complain_of_open_ports(found: Sequence[OpenPorts], wiring: Wiring, reader: LayerReader, place: Place) -> None:
-    """Complains of ports without an edge. For each complaint in ``wiring.lost``, one layer is left out: the lost edge
-    was probably meant for it, and the complaint becomes an error if OpenVINO refuses the open port."""
+def complain_of_unconnected_ports(
+    found: Sequence[UnconnectedPorts], wiring: Wiring, reader: LayerReader, place: Place
+) -> None:
+    """Complains of ports without an edge, except for one layer for each complaint about a lost edge.
+
+    The lost edge was probably intended for that layer. Its complaint is an error if OpenVINO refuses the port.
+    """
     if len(found) > 1 and not wiring.edges:
         refused = any(each.refused for each in found)
         fault = UNCONNECTED_PORT.fault(
@@ -126,15 +130,15 @@ def complain_of_open_ports(found: Sequence[OpenPorts], wiring: Wiring, reader: L
         )
         reader.complain(fault, place)
         return
-    for at, each in zip(wiring.lost, found):
+    for at, each in zip(wiring.lost_edge_complaints, found):
         if each.refused:
             lost = reader.complaints[at]
             reader.complaints[at] = Complaint(lost.fault.changed(severity=Severity.ERROR), lost.place, each.layer)
-    for each in found[len(wiring.lost) :]:
-        _complain_of_open_port(each, reader)
+    for each in found[len(wiring.lost_edge_complaints) :]:
+        _complain_of_unconnected_port(each, reader)
 
 
-def _complain_of_open_port(found: OpenPorts, reader: LayerReader) -> None:
+def _complain_of_unconnected_port(found: UnconnectedPorts, reader: LayerReader) -> None:
     layer, first = found.layer, found.layer.inputs[found.ports[0]]
     ids = [str(layer.inputs[at].id) for at in found.ports]
     shown = f"port {ids[0]}" if len(ids) == 1 else f"ports {', '.join(ids[:-1])} and {ids[-1]}"

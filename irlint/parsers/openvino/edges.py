@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from irlint.model import Place, Value
-from irlint.parsers.openvino.layers import Element, Layer, LayerReader, repeats_ids
+from irlint.parsers.openvino.layers import Element, Layer, LayerReader, has_repeated_ids
 from irlint.parsers.openvino.operations import FILLED_IN
-from irlint.parsers.openvino.wiring import SINKS, Edge, OpenPorts, Wiring, mark_live, wiring_of
+from irlint.parsers.openvino.wiring import SINKS, Edge, UnconnectedPorts, Wiring, mark_live, wiring_of
 
 #: The target of an edge that leads to no port.
 _NO_TARGET: tuple[None, list[int]] = (None, [])
@@ -22,10 +22,9 @@ def wired(
     version: int,
     live: bool,
 ) -> None:
-    """Sets ``given`` of each layer.
+    """Sets ``given`` of each layer and, in a ``live`` graph, ``live``; complains of edges and ports that do not fit.
 
-    If the graph itself is ``live``, marks the layers that OpenVINO creates. Complains of edges and ports that do
-    not fit: errors if OpenVINO refuses them, warnings if it ignores them. ``place`` is the place of the edges.
+    Complaints are errors if OpenVINO refuses the model, else warnings. ``place`` is the place of the edges.
     """
     wiring = wiring_of(layers, elements, reader)
     if not layers:
@@ -41,21 +40,21 @@ def wired(
         wiring.reported.update(("layer", key, 0) for key in unknown)
     excused = _connect(wiring, reader)
     for layer in layers:
-        if layer.repeats_ids:
+        if layer.has_repeated_ids:
             from irlint.parsers.openvino.edge_complaints import complain_of_duplicate_ports
 
             complain_of_duplicate_ports(layer, wiring, version, reader)
     lacking = [layer for layer in layers if None in layer.given and layer not in excused]
     if lacking and not wiring.incomplete:
-        from irlint.parsers.openvino.edge_complaints import complain_of_open_ports
+        from irlint.parsers.openvino.edge_complaints import complain_of_unconnected_ports
 
         certain = [layer for layer in lacking if not wiring.is_ambiguous(layer)]
-        found = [each for layer in certain for each in _open_ports(layer, version)]
-        complain_of_open_ports(found, wiring, reader, place)
+        found = [each for layer in certain for each in _unconnected_ports(layer, version)]
+        complain_of_unconnected_ports(found, wiring, reader, place)
 
 
 def _connect(wiring: Wiring, reader: LayerReader) -> set[Layer]:
-    """Sets ``given`` of each layer; the result are the layers whose open ports another complaint explains."""
+    """Sets ``given`` of each layer; returns the layers with unconnected ports that a complaint already explains."""
     targets, sources = wiring.targets, wiring.sources
     excused: set[Layer] = set()
     lost: list[Edge] = []
@@ -76,28 +75,28 @@ def _connect(wiring: Wiring, reader: LayerReader) -> set[Layer]:
             complain_of_duplicate_edge(edge, target, wiring, reader)
             lost.append(edge)
     if lost:
-        open_layers = {layer for layer in wiring.layers if None in layer.given}
+        unconnected_layers = {layer for layer in wiring.layers if None in layer.given}
         for key in {edge.to_layer for edge in lost}:
-            excused.update(open_layers.intersection(wiring.by_key.get(key, ())))
-        wiring.lost = _complaints_of(lost, open_layers, wiring, reader)
+            excused.update(unconnected_layers.intersection(wiring.by_key.get(key, ())))
+        wiring.lost_edge_complaints = _lost_edge_complaints(lost, unconnected_layers, wiring, reader)
     return excused
 
 
-def _complaints_of(
-    lost: Iterable[Edge], open_layers: Iterable[Layer], wiring: Wiring, reader: LayerReader
+def _lost_edge_complaints(
+    lost: Iterable[Edge], unconnected_layers: Iterable[Layer], wiring: Wiring, reader: LayerReader
 ) -> list[int]:
-    """The indices of the complaints about ``lost`` edges, except for edges to layers with open ports."""
+    """The indices of the complaints about ``lost`` edges, except for edges to layers with unconnected ports."""
     by_element = {complaint.place.element: at for at, complaint in enumerate(reader.complaints)}
     by_layer: dict[int, int] = {}
     for edge in wiring.edges:
         if edge.element in by_element:
             by_layer |= dict.fromkeys((edge.from_layer, edge.to_layer), by_element[edge.element])
-    open_keys = {layer.key for layer in open_layers}
+    unconnected_keys = {layer.key for layer in unconnected_layers}
     found = []
     for edge in lost:
         about_layer = None if edge.to_layer in wiring.by_key else by_layer.get(edge.to_layer)
         at = by_element.get(edge.element, about_layer)
-        if at is not None and edge.to_layer not in open_keys:
+        if at is not None and edge.to_layer not in unconnected_keys:
             found.append(at)
     return found
 
@@ -105,7 +104,6 @@ def _complaints_of(
 def _complain_of_ends(
     edge: Edge, target: Layer | None, value: Value | None, wiring: Wiring, reader: LayerReader
 ) -> None:
-    """Complains of an edge that leads to no ``target``, or carries no ``value``, unless another complaint covers it."""
     from irlint.parsers.openvino.edge_complaints import complain_of_end, complain_of_reversed_edge
 
     if target is None and value is None and _is_reversed(edge, wiring):
@@ -116,23 +114,24 @@ def _complain_of_ends(
 
 
 def _is_reversed(edge: Edge, wiring: Wiring) -> bool:
-    """Whether an edge would fit if its two ends were swapped."""
     return edge.source in wiring.targets and edge.target in wiring.sources
 
 
-def _open_ports(layer: Layer, version: int) -> list[OpenPorts]:
-    """The open ports of a layer, in one record if the layer has several ports and all are open."""
-    if repeats_ids(layer.inputs):
+def _unconnected_ports(layer: Layer, version: int) -> list[UnconnectedPorts]:
+    """A record for each unconnected port, or one record if no port of several has an edge."""
+    if has_repeated_ids(layer.inputs):
         return []
     found = [at for at, port in enumerate(layer.inputs) if layer.given[at] is None and port.id >= 0]
     if len(found) > 1 and len(found) == len(layer.given):
-        return [OpenPorts(layer, tuple(found), layer.live)]
+        return [UnconnectedPorts(layer, tuple(found), layer.live)]
     last = max((at for at, value in enumerate(layer.given) if value is not None), default=-1)
-    return [OpenPorts(layer, (at,), layer.live and (at < last or _is_wanted(layer, at, version))) for at in found]
+    return [
+        UnconnectedPorts(layer, (at,), layer.live and (at < last or _is_required(layer, at, version))) for at in found
+    ]
 
 
-def _is_wanted(layer: Layer, at: int, version: int) -> bool:
-    """Whether OpenVINO refuses a layer whose inputs from ``at`` on have no edge; ``version`` is that of the IR."""
+def _is_required(layer: Layer, at: int, version: int) -> bool:
+    """Whether OpenVINO refuses a layer whose inputs from ``at`` on have no edge."""
     if at == 0 and layer.type in SINKS:
         return True
     return version > 10 and (at == 0 or at >= FILLED_IN.get(layer.op, 0))

@@ -1,7 +1,4 @@
-"""Parses documents in the form that OpenVINO writes, and nothing else.
-
-Other documents need lxml, whose import takes longer than most checks.
-"""
+"""Parses documents in the form that OpenVINO writes. Other documents need lxml, which takes long to import."""
 
 from __future__ import annotations
 
@@ -9,17 +6,14 @@ from collections.abc import Iterator
 
 from irlint.lazy_typing import overload
 
-#: The name of the processing instructions that replace CDATA sections for lxml, which would join the text of a section
-#: with the text around it.
+#: The name of the processing instructions that replace CDATA sections. lxml would join a section with text around it.
 SECTION = "irlint-cdata"
 
-#: The blanks of XML.
 BLANKS = " \t\r\n"
 
-#: A translation that removes line ends and tabs.
 WITHOUT_LINES = {ord(each): None for each in "\t\r\n"}
 
-#: XML declarations for UTF-8 that are accepted.
+#: The accepted XML declarations, all for UTF-8.
 DECLARATIONS = frozenset(
     f"<?xml version={each}1.0{each}{encoding}{blank}?>"
     for each in "\"'"
@@ -43,15 +37,12 @@ _CHARACTERS = {
 #: Documents with deeper elements are not parsed here.
 _DEEPEST = 100
 
-#: The text between ``<`` and ``>``: the element's name, its attributes, and whether it is empty.
+#: (name, attributes, whether the element is empty).
 Tag = tuple[str, dict[str, str], bool]
 
 
 class Element:
-    """An element with the methods of lxml's that are used here.
-
-    ``text`` is the text before its first child, and ``tail`` the text after its end.
-    """
+    """An element with the interface of lxml: ``text`` precedes its first child, and ``tail`` follows its end tag."""
 
     __slots__ = ("tag", "attrib", "children", "text", "tail")
 
@@ -120,7 +111,7 @@ def read(text: str) -> Element | None:
 
 
 def _place(text: str, element: Element) -> bool:
-    """Stores a text as the ``text`` or ``tail`` it belongs to; returns False if OpenVINO does not write such text."""
+    """Adds text to an element, or after its last child; returns False if OpenVINO does not write such text."""
     if text.strip(BLANKS) and not (
         text.isascii() and text.translate(WITHOUT_LINES).isprintable() and not any(each in text for each in '&">')
     ):
@@ -135,26 +126,25 @@ def _place(text: str, element: Element) -> bool:
 
 
 def _tag(inside: str) -> Tag | None:
-    """The parsed start tag; None if OpenVINO does not write such a tag."""
+    """The start tag with this text between ``<`` and ``>``; None if OpenVINO does not write such a tag."""
     empty = inside.endswith("/")
     first, *parts = (inside[:-1] if empty else inside).removesuffix(" ").split('"')
     name, between, attribute = first.partition(" ")
     if not parts:
-        return (name, {}, empty) if _is_name(name) and not between else None
-    if len(parts) % 2 or parts[-1] or not _is_name(name):
+        return (name, {}, empty) if _is_plain_name(name) and not between else None
+    if len(parts) % 2 or parts[-1] or not _is_plain_name(name):
         return None
     names = [f" {attribute}" if between else "", *parts[1:-1:2]]
     attributes: dict[str, str] = {}
     for each, written in zip(names, parts[::2]):
-        key, value = each[1:-1], _value(written)
-        if value is None or each[:1] != " " or each[-1:] != "=" or not _is_name(key) or key in attributes:
+        key, value = each[1:-1], _decoded_value(written)
+        if value is None or each[:1] != " " or each[-1:] != "=" or not _is_plain_name(key) or key in attributes:
             return None
         attributes[key] = value
     return None if "xmlns" in attributes else (name, attributes, empty)
 
 
-def _is_name(text: str) -> bool:
-    """Whether a text is an ASCII name without a prefix."""
+def _is_plain_name(text: str) -> bool:
     return text[:1].isalpha() and text.isascii() and (text.isalnum() or _without_signs(text).isalnum())
 
 
@@ -162,7 +152,7 @@ def _without_signs(text: str) -> str:
     return text.replace("_", "a").replace("-", "a").replace(".", "a")
 
 
-def _value(text: str) -> str | None:
+def _decoded_value(text: str) -> str | None:
     """The decoded value of an attribute; None if OpenVINO does not write such a value."""
     if not text.isprintable() and text:
         return None

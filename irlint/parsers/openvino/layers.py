@@ -15,7 +15,7 @@ from irlint.model.tensor import Tensor
 from irlint.parsers.faults import LONG_NAME
 from irlint.parsers.openvino.elements import SECTION
 from irlint.parsers.openvino.operations import SPELLINGS
-from irlint.parsers.openvino.types import BLANKS, leading_number, natural, port_precision, renamed_type, whole
+from irlint.parsers.openvino.types import BLANKS, integer, leading_number, natural, port_precision, renamed_type
 from irlint.records import record
 
 #: Longer names are cut to their first SHOWN_OF_LONG characters.
@@ -79,7 +79,7 @@ INVALID_PORT = Rule(
 
 @record
 class Complaint:
-    """A fault, its position, and the layer that it is about."""
+    """A fault in a document."""
 
     fault: Fault
     place: Place
@@ -88,16 +88,11 @@ class Complaint:
 
 @record(frozen=False, eq=False)
 class Layer:
-    """A ``<layer>`` of the document; ``key`` is its id as a number, or None if there is no readable id.
-
-    A port without a readable id has the id -1. ``given`` has the value of each input port in the order of the file,
-    None if no edge carries one there. ``live`` is True if OpenVINO creates the layer, because a Result or an Assign
-    needs it. ``repeats_ids`` is True if two of its input or output ports have the same id, and ``repeats`` if it may
-    have several children of one name. The places of ``data``, attributes and ports count from ``place``.
-    """
+    """A ``<layer>`` of the document. The places of its data, attributes and ports count from ``place``."""
 
     index: int
     place: Place
+    #: The id as a number; None if the id is missing or invalid.
     key: int | None
     id: str
     name: str
@@ -105,18 +100,23 @@ class Layer:
     version: str | None
     children: dict[str, Element]
     attributes: dict[str, Attribute]
+    #: The value of each input port in the order of the file; None if no edge brings one.
     given: list[Value | None]
+    #: Ports; a missing or invalid port id is -1.
     inputs: tuple[Port, ...] = ()
     outputs: tuple[Port, ...] = ()
     values: tuple[Value, ...] = ()
+    #: Whether OpenVINO creates the layer.
     live: bool = False
     data: Place | None = None
-    repeats_ids: bool = False
-    repeats: bool = False
+    #: Whether two inputs or two outputs have the same id.
+    has_repeated_ids: bool = False
+    #: False if all children have different names.
+    may_repeat_children: bool = False
 
     @property
     def op(self) -> str:
-        """Its type in the spelling of the specification."""
+        """The type in the spelling of the specification."""
         return SPELLINGS.get(self.type, self.type)
 
     @property
@@ -126,30 +126,29 @@ class Layer:
 
 
 class Complaints(list[Complaint]):
-    """The complaints about one graph.
+    """The complaints about one graph: at most MOST_LISTED of one rule and severity.
 
-    At most MOST_LISTED complaints of a rule and severity are listed. ``left_out`` has one complaint for all others.
+    ``counts`` includes the omitted ones. ``omitted`` has one complaint for all omitted ones of a rule and severity.
     """
 
     def __init__(self) -> None:
         super().__init__()
         self.counts: dict[tuple[str, str], int] = {}
-        self.left_out: dict[tuple[str, str], Complaint] = {}
+        self.omitted: dict[tuple[str, str], Complaint] = {}
 
-    def are_full(self, rule: Rule, severity: Severity, place: Place) -> bool:
-        """Counts a complaint that is about to be made. If the result is True, the list is full, and the caller omits
-        it."""
+    def omits(self, rule: Rule, severity: Severity, place: Place) -> bool:
+        """Counts a complaint; returns whether the caller must omit it."""
         key = rule.code, severity.value
         self.counts[key] = count = self.counts.get(key, 0) + 1
         if count <= MOST_LISTED:
             return False
-        if key not in self.left_out:
-            self.left_out[key] = Complaint(rule.fault(rule.summary, severity=severity), place, None)
+        if key not in self.omitted:
+            self.omitted[key] = Complaint(rule.fault(rule.summary, severity=severity), place, None)
         return True
 
 
 class Ordinals(dict[Element, int]):
-    """The ordinals of the start tags of a document, computed when the first unknown one is needed."""
+    """The ordinals of the start tags of a document."""
 
     def __init__(self, root: Element) -> None:
         self.root = root
@@ -160,24 +159,22 @@ class Ordinals(dict[Element, int]):
 
 
 class LayerReader:
-    """Reads the layers of a document; ``ordinals`` has the ordinals of its start tags."""
+    """Reads the layers of a document."""
 
-    __slots__ = ("ordinals", "complaints", "types", "numbers", "constants", "stored", "has_long_name")
+    __slots__ = ("ordinals", "complaints", "types", "numbers", "headers", "constants", "has_long_name")
 
     def __init__(self, ordinals: dict[Element, int]) -> None:
         self.ordinals = ordinals
         self.complaints = Complaints()
         self.has_long_name = False
+        # Caches of what was read without a complaint, by the texts in the document.
         self.types: dict[tuple[str | None, ...], Tensor] = {}
         self.numbers: dict[str | None, int] = {}
-        #: The tensors of ``Const`` layers, their numbers of elements and of bytes, by the layers' texts; ``constants``
-        #: fills it.
-        self.constants: dict[tuple[str | None, ...], tuple[Tensor, int | None, int | None]] = {}
-        #: The tensors of ``Const`` layers and their places in the file, by the texts of the layers.
-        self.stored: dict[tuple[str | None, ...], tuple[Tensor, Stored | None]] = {}
+        self.headers: dict[tuple[str | None, ...], tuple[Tensor, int | None, int | None]] = {}
+        self.constants: dict[tuple[str | None, ...], tuple[Tensor, Stored | None]] = {}
 
     def layer(self, element: Element, index: int) -> Layer:
-        """The layer of an element; if several children have one name, the first counts."""
+        """The layer of an element. Of several children with one name, the first counts."""
         texts, children = element.attrib, first_children(element)
         layer = Layer(
             index=index,
@@ -190,7 +187,7 @@ class LayerReader:
             children=children,
             attributes={},
             given=[],
-            repeats=len(children) < len(element),
+            may_repeat_children=len(children) < len(element),
         )
         absent = [name for name in ("id", "name", "type", "version") if name not in texts]
         if absent:
@@ -203,15 +200,14 @@ class LayerReader:
         self._read_data(layer)
         return layer
 
-    def is_left_out(self, element: Element) -> bool:
-        """Whether a layer without an id and children is only counted, because the list of missing attributes is
-        full."""
+    def is_only_counted(self, element: Element) -> bool:
+        """Whether to skip a layer without an id and children, because there are enough complaints about such layers."""
         if len(element) or "id" in element.attrib:
             return False
-        return self.complaints.are_full(MISSING_ATTRIBUTE, Severity.ERROR, Place(self.ordinals[element]))
+        return self.complaints.omits(MISSING_ATTRIBUTE, Severity.ERROR, Place(self.ordinals[element]))
 
     def _name(self, text: str, element: Element) -> str:
-        """The name, or a replacement if it is too long; complains of the first such name."""
+        """The name, or a short replacement of a very long name; complains of the first long name."""
         if len(text) <= LONGEST_NAME:
             return text
         if not self.has_long_name:
@@ -227,8 +223,7 @@ class LayerReader:
         return f"{text[:SHOWN_OF_LONG]}... ({len(text)} characters, #{digest[:32]})"
 
     def number(self, element: Element, name: str, layer: Layer | None = None, *, signed: bool = False) -> int | None:
-        """The integer in an attribute; complains and returns None if there is none. It may be negative only if
-        ``signed``."""
+        """The integer in an attribute, at least 0 unless ``signed``; complains and returns None without one."""
         text = element.get(name)
         known = self.numbers.get(text)
         if known is not None:
@@ -238,7 +233,7 @@ class LayerReader:
             return None
         try:
             if signed:
-                return whole(text)
+                return integer(text)
             return self.numbers.setdefault(text, natural(text))
         except ValueError:
             expected = "an integer" if signed else "an integer of at least 0"
@@ -263,7 +258,7 @@ class LayerReader:
         layer.inputs = self._ports(layer, "input")
         layer.outputs = self._ports(layer, "output")
         layer.given = [None] * len(layer.inputs)
-        layer.repeats_ids = repeats_ids(layer.inputs) or repeats_ids(layer.outputs)
+        layer.has_repeated_ids = has_repeated_ids(layer.inputs) or has_repeated_ids(layer.outputs)
         layer.values = tuple(
             Value(
                 f"{layer.id or '?'}:{port.id}",
@@ -357,15 +352,15 @@ class LayerReader:
         return None
 
 
-def repeats_ids(ports: Sequence[Port]) -> bool:
-    """Whether two ports have the same id."""
+def has_repeated_ids(ports: Sequence[Port]) -> bool:
+    """Whether two of the ports have the same id."""
     return len(ports) > 1 and len({port.id for port in ports}) < len(ports)
 
 
 def texts(element: Element) -> Iterator[str]:
-    """The parts of an element's text that are not blank, and every CDATA section; OpenVINO reads the first part.
+    """The parts of an element's text between its children and comments, except for blank parts.
 
-    Elements, comments and processing instructions separate the parts.
+    OpenVINO reads the first part. Every CDATA section is a part.
     """
     if element.text and element.text.strip(BLANKS):
         yield element.text

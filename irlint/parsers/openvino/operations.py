@@ -1,6 +1,6 @@
 """Facts about operations that reading an IR needs; written by ``tests/make/index.py``."""
 
-#: Operations whose last inputs OpenVINO fills in if no edge leads to them, with their number of inputs.
+#: The numbers of inputs of operations whose last inputs OpenVINO fills in if they have no edge.
 FILLED_IN = {
     "Broadcast": 3,
     "CTCGreedyDecoderSeqLen": 3,

@@ -10,7 +10,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from irlint.parsers.openvino.xml import Decoded, decoded, start_tags
 from irlint.records import NOTHING, record
 
-#: Matches the end of a line of an XML document.
 LINE_END = re.compile(r"\r\n|\r|\n")
 
 
@@ -25,8 +24,7 @@ def line_starts(text: str) -> array[int]:
 class Position:
     """The position of a start tag. Lines and columns count from 1, columns in code points; offsets are bytes from 0.
 
-    The end is just after its ``>``; of a broken tag, after its ``<``. ``attributes`` maps the name of each attribute to
-    the line and column of its first occurrence, and to those just after it.
+    The end is just after the ``>`` or, in a broken tag, just after the ``<``.
     """
 
     line: int
@@ -35,19 +33,17 @@ class Position:
     end_line: int
     end_column: int
     end_offset: int
+    #: The start line, start column, end line and end column of the first attribute with each name.
     attributes: Mapping[str, tuple[int, int, int, int]] = NOTHING
 
     def of(self, attribute: str | None) -> tuple[int, int, int, int]:
-        """The start line, start column, end line and end column of an attribute; those of the tag if it is absent."""
-        whole = self.line, self.column, self.end_line, self.end_column
-        return whole if attribute is None else self.attributes.get(attribute, whole)
+        """(start line, start column, end line, end column) of an attribute, or of the tag without this attribute."""
+        tag = self.line, self.column, self.end_line, self.end_column
+        return tag if attribute is None else self.attributes.get(attribute, tag)
 
 
 def positions(data: bytes, elements: Iterable[int]) -> dict[int, Position]:
-    """The positions of the elements with these ordinals, counted by start tags.
-
-    Elements after broken markup are missing from the result.
-    """
+    """The positions of the start tags with these ordinals, except for tags after broken markup."""
     wanted = set(elements)
     if not wanted:
         return {}
@@ -76,19 +72,19 @@ def line_and_column(lines: Sequence[int], index: int) -> tuple[int, int]:
 
 
 class Offsets:
-    """Byte offsets for indices of a text, which must be requested in ascending order."""
+    """Byte offsets of indices in a text. Indices must ascend from call to call."""
 
     __slots__ = ("source", "index", "offset", "plain")
 
     def __init__(self, source: Decoded) -> None:
         self.source = source
         self.index = 0
-        self.offset = source.mark
+        self.offset = source.mark_size
         self.plain = source.encoding == "utf-8" and source.text.isascii()
 
     def of(self, index: int) -> int:
         if self.plain:
-            return self.source.mark + index
+            return self.source.mark_size + index
         errors = "surrogateescape" if self.source.encoding == "utf-8" else "replace"
         self.offset += len(self.source.text[self.index : index].encode(self.source.encoding, errors))
         self.index = index

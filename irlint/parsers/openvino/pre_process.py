@@ -1,4 +1,4 @@
-"""Checks ``<pre-process>`` of an IR, which subtracts mean values, or a mean image, from each channel of an input."""
+"""Checks the mean values and mean images in ``<pre-process>`` of an IR."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from irlint.model.tensor import shape_text
 from irlint.parsers.openvino.constants import WeightsFile
 from irlint.parsers.openvino.layers import Element, Layer, LayerReader
 from irlint.parsers.openvino.outputs import GOOD, PRE_PROCESS_INVALID
-from irlint.parsers.openvino.types import BLANKS, partial_shape, whole
+from irlint.parsers.openvino.types import BLANKS, integer, partial_shape
 
 MEAN_VALUES_REFUSED = Rule(
     "IRL152",
@@ -44,20 +44,20 @@ _BYTES = 4
 
 
 def check_pre_process(element: Element, layers: Sequence[Layer], weights: WeightsFile, reader: LayerReader) -> None:
-    """Complains of mean values whose input does not exist, or that do not fit their input."""
+    """Complains of a ``<pre-process>`` without its input, or with mean values that do not fit the input."""
     inputs = [layer for layer in layers if layer.type == "Parameter"]
-    wanted = element.get("reference-layer-name", "").strip(BLANKS)
-    layer = next((each for each in inputs if not wanted or each.name == wanted), None)
+    reference = element.get("reference-layer-name", "").strip(BLANKS)
+    layer = next((each for each in inputs if not reference or each.name == reference), None)
     if layer is None:
         listed = ", ".join(f'"{each.name}"' for each in inputs)
         fault = PRE_PROCESS_INVALID.fault(
-            f'<pre-process> is for the input "{wanted}"; the inputs are {listed or "none"}',
+            f'<pre-process> is for the input "{reference}"; the inputs are {listed or "none"}',
             help="write the name of an input, or remove <pre-process>",
         )
         reader.complain(fault, Place(reader.ordinals[element], "reference-layer-name"))
         return
-    known, shape = _shape(layer)
-    remark, at = _remark(element, shape, weights) if known else ("", element)
+    is_readable, shape = _shape(layer)
+    remark, at = _remark(element, shape, weights) if is_readable else ("", element)
     if remark:
         fault = MEAN_VALUES_REFUSED.fault(
             f'<pre-process> for the input "{layer.name}", {shape_text(shape)}: {remark}',
@@ -67,7 +67,7 @@ def check_pre_process(element: Element, layers: Sequence[Layer], weights: Weight
 
 
 def _shape(layer: Layer) -> tuple[bool, Shape | None]:
-    """Whether the shape attribute of a Parameter can be read, and the shape."""
+    """(whether the shape of a Parameter can be read, the shape or None for an unknown rank)."""
     attribute = layer.attributes.get("shape")
     try:
         return True, partial_shape(attribute.value if attribute is not None else "", "size")
@@ -76,10 +76,7 @@ def _shape(layer: Layer) -> tuple[bool, Shape | None]:
 
 
 def _remark(element: Element, shape: Shape | None, weights: WeightsFile) -> tuple[str, Element]:
-    """Why OpenVINO refuses the mean values for an input of this shape, and the element at fault; "" if it accepts them.
-
-    The channels are on axis 1, or on axis 0 of an input with 3 axes.
-    """
+    """(why OpenVINO refuses the mean values or "", the element at fault). Channels are on axis 1, or 0 of 3 axes."""
     if shape is None or not all(isinstance(size, int) for size in shape):
         return "the sizes of the input are dynamic, and OpenVINO subtracts nothing from such an input", element
     sizes = [size for size in shape if isinstance(size, int)]
@@ -90,7 +87,7 @@ def _remark(element: Element, shape: Shape | None, weights: WeightsFile) -> tupl
     last = -1
     for channel in element.iterchildren("channel"):
         try:
-            last = whole(channel.get("id", str(last + 1)))
+            last = integer(channel.get("id", str(last + 1)))
         except ValueError:
             return f'channel id="{channel.get("id")}" is not an integer', channel
         mean = next(channel.iterchildren("mean"), None)
@@ -102,14 +99,14 @@ def _remark(element: Element, shape: Shape | None, weights: WeightsFile) -> tupl
         if "value" in mean.attrib:
             kinds["value"].add((last, float(mean.attrib["value"].strip(BLANKS) or 0)))
         if "size" in mean.attrib and "offset" in mean.attrib:
-            kinds["size"].add((last, whole(mean.attrib["offset"])))
+            kinds["size"].add((last, integer(mean.attrib["offset"])))
     if all(kinds.values()):
         return "it has mean values and mean images", element
     return _remark_on_number(kinds["value"] | kinds["size"], sizes), element
 
 
 def _remark_on_number(means: set[tuple[int, float]], sizes: Sequence[int]) -> str:
-    """Why the (channel, mean) pairs do not fit, or ""; ``sizes`` are those of the input from the channel axis on."""
+    """Why the (channel, mean) pairs do not fit, or "". ``sizes`` begins with the number of channels."""
     count, channels = sizes[0], {channel for channel, _ in means}
     if not channels:
         return ""
@@ -130,7 +127,7 @@ def _remark_on_mean(mean: Element, sizes: Sequence[int], weights: WeightsFile) -
     if "size" not in mean.attrib or "offset" not in mean.attrib:
         return ""
     try:
-        size, offset = whole(mean.attrib["size"]), whole(mean.attrib["offset"])
+        size, offset = integer(mean.attrib["size"]), integer(mean.attrib["offset"])
     except ValueError as error:
         return f"of a mean image, {error}"
     needed = _BYTES * prod(sizes[1:])
@@ -142,7 +139,7 @@ def _remark_on_mean(mean: Element, sizes: Sequence[int], weights: WeightsFile) -
 
 
 def _is_number(text: str) -> bool:
-    """Whether a C++ stream reads the complete text as a number; an empty text counts as 0."""
+    """Whether a C++ stream reads the complete text as a number; an empty text is 0."""
     text = text.strip(BLANKS)
     if not text:
         return True

@@ -1,7 +1,6 @@
-"""A fast reader for documents that OpenVINO wrote: layers with the same text are read once.
+"""A fast reader for documents that OpenVINO wrote. A layer with the text of an earlier layer is copied from it.
 
-A template is a layer that was read once. A later layer with the same text copies it and differs in ``Own``: id, name,
-offset and names.
+The text of a layer excludes its ``Own``: id, name, offset, names of ports and names of fused layers.
 """
 
 from __future__ import annotations
@@ -30,53 +29,51 @@ _LONGEST = 1 << 22
 #: Ids with more digits are not read here.
 _DIGITS = 9
 
-#: The texts before values that differ between otherwise equal layers: names of ports, offsets of constants, and the
-#: names of the layers that were fused.
+#: The texts before values that differ between otherwise equal layers.
 _NAMES, _OFFSET = ' names="', ' offset="'
 _FUSED = '<attribute name="fused_names" version="0" value="'
 
-#: The parts of a layer in which it may differ from others with the same text: its id, name, offset of the constant, and
-#: names of ports.
+#: (id, name, offset of a constant or None, names of ports).
 Own = tuple[str, str, str | None, list[str]]
 
 
 @record(eq=False)
 class Template:
-    """A layer that was read. ``layer`` is None if each layer with its text must be read by itself.
+    """A layer from which others are copied."""
 
-    ``tags`` is the number of start tags in the text. ``named_inputs`` and ``named_outputs`` state for each port whether
-    it has names. ``values`` has the port, the declarations and the relative ordinal of each output, and ``offset`` the
-    place of the attribute that differs between constants.
-    """
-
+    #: None if layers with this text cannot be copied.
     layer: Layer | None
+    #: The number of start tags.
     tags: int
+    #: Whether each port has names.
     named_inputs: list[bool]
     named_outputs: list[bool]
+    #: (port id, declarations, relative ordinal) of each output.
     values: tuple[tuple[int | None, tuple[Declaration, ...], int], ...]
+    #: The place of the attribute ``offset``, if layers differ in it.
     offset: Place | None
 
 
 @record(eq=False)
 class Sections:
-    """A document in parts.
+    """A document in parts."""
 
-    ``layers`` has the text of each layer after ``<layer ``, ``first`` the index of the first layer with the same text,
-    and ``own`` the difference from it, or None if the layer must be read. ``root`` is the tree of the document without
-    the edges and without all layers that need not be read. ``layers_at`` and ``edges_at`` are the ordinals of the start
-    tag of the first layer and of ``<edges>``. ``tags`` is the number of start tags in all layers, and ``left`` the
-    number in the layers that must be read.
-    """
-
+    #: The text of each layer after ``<layer ``.
     layers: list[str]
+    #: For each layer, the index of the first layer with the same text.
     first: list[int]
+    #: For each layer, its difference from the first one; None if the layer must be read.
     own: list[Own | None]
+    #: The ordinal of the start tag of the first layer.
     layers_at: int
     edges: list[Edge]
+    #: The ordinal of the start tag of ``<edges>``.
     edges_at: int
+    #: The tree without edges, and without layers that are copied.
     root: Element
-    tags: int
-    left: int
+    #: The number of start tags in all layers, and in layers that must be read.
+    layer_tags: int
+    read_tags: int
 
 
 def sections(data: bytes) -> Sections | None:
@@ -98,24 +95,23 @@ def sections(data: bytes) -> Sections | None:
     if head.count("<") != 2 or between.count("<") != 1:
         return None
     blank, *layers = text[begin + 8 : end].split("<layer ")
-    first, own = _own(layers)
-    apart = [text for text, each in zip(layers, own) if each is None]
-    if blank.strip(BLANKS) or not all(each.rstrip(BLANKS).endswith("</layer>") for each in apart):
+    first, own = _grouped(layers)
+    unique = [text for text, each in zip(layers, own) if each is None]
+    if blank.strip(BLANKS) or not all(each.rstrip(BLANKS).endswith("</layer>") for each in unique):
         return None
     layers_at, tags = _started(head), _started_in(layers, first)
     edges_at = layers_at + tags + _started(between)
     edges = _edges(text[edges_begin + 7 : edges_end], edges_at + 1)
     if edges is None:
         return None
-    read = "".join([f"<layer {each}" for each in apart])
+    read = "".join([f"<layer {each}" for each in unique])
     root = elements.read(f"{head}{read}{between}<edges>{tail}")
-    if root is None or not _is_net(root, len(apart)):
+    if root is None or not _is_net(root, len(unique)):
         return None
     return Sections(layers, first, own, layers_at, edges, edges_at, root, tags, _started(read))
 
 
 def _has_long_layer(text: str, begin: int, end: int) -> bool:
-    """Whether a layer in a part of a text is longer than the limit; does not copy the text."""
     while end - begin > _LONGEST:
         found = text.rfind("<layer ", begin, begin + _LONGEST)
         if found <= begin:
@@ -125,7 +121,7 @@ def _has_long_layer(text: str, begin: int, end: int) -> bool:
 
 
 def _is_net(root: Element, layers: int) -> bool:
-    """Whether the root starts with <layers> and <edges>, and <layers> has this number of layers and nothing else."""
+    """Whether the root begins with its only <layers> and <edges>, and <layers> has exactly ``layers`` layers."""
     names = [child.tag for child in root]
     if names[:2] != ["layers", "edges"] or {"layers", "edges"} & set(names[2:]):
         return False
@@ -133,18 +129,15 @@ def _is_net(root: Element, layers: int) -> bool:
 
 
 def _started(text: str) -> int:
-    """The number of start tags in a text without comments."""
     return text.count("<") - text.count("</")
 
 
 def _started_in(texts: list[str], first: list[int]) -> int:
-    """The number of start tags in all layers; ``first`` has the index of the first layer with the same text."""
     return sum((1 + _started(texts[at])) * count for at, count in Counter(first).items())
 
 
-def _own(texts: list[str]) -> tuple[list[int], list[Own | None]]:
-    """For each layer, the index of the first one with the same text, and the difference from it; None if the layer must
-    be read."""
+def _grouped(texts: list[str]) -> tuple[list[int], list[Own | None]]:
+    """The fields ``first`` and ``own`` of ``Sections``."""
     known: dict[tuple[str, ...], int] = {}
     first: list[int] = []
     found: list[Own | None] = []
@@ -157,11 +150,9 @@ def _own(texts: list[str]) -> tuple[list[int], list[Own | None]]:
 
 
 def _separated(text: str) -> tuple[tuple[str, ...] | None, Own | None]:
-    """The text of a layer in two parts: the key that it shares with equal layers, and its own id, name, offset and
-    names of tensors.
+    """(the key that equal layers share or None, the difference between them or None).
 
-    There is no key if the text does not begin in the form that OpenVINO writes, and nothing of its own if that needs
-    decoding.
+    There is no key if OpenVINO does not write such a layer. There is no difference if texts need decoding.
     """
     parts = text.split('"', 8)
     if len(parts) < 9:
@@ -184,7 +175,7 @@ def _separated(text: str) -> tuple[tuple[str, ...] | None, Own | None]:
         own, _, left = each.partition('"')
         names.append(own)
         key.append(left)
-    key, fused = _without_fused(key) if _FUSED in text else (key, [])
+    key, fused = _without_fused_names(key) if _FUSED in text else (key, [])
     texts = "".join([name, offset or "", *names, *fused])
     are_sound = (
         _is_number(id) and len(id) <= _DIGITS and offset != "" and len(texts) <= LONGEST_NAME and _are_plain(texts)
@@ -192,8 +183,8 @@ def _separated(text: str) -> tuple[tuple[str, ...] | None, Own | None]:
     return tuple(key), (id, name, offset, names) if are_sound else None
 
 
-def _without_fused(key: list[str]) -> tuple[list[str], list[str]]:
-    """The parts without the names of fused layers, and these names."""
+def _without_fused_names(key: list[str]) -> tuple[list[str], list[str]]:
+    """(the parts without the names of fused layers, these names)."""
     kept, fused = [], []
     for part in key:
         first, *others = part.split(_FUSED)
@@ -210,7 +201,6 @@ def _is_number(text: str) -> bool:
 
 
 def _are_plain(text: str) -> bool:
-    """Whether a text has no references and no characters of markup."""
     return text.isprintable() and "<" not in text and ">" not in text and "&" not in text
 
 
@@ -220,9 +210,9 @@ def _edges(text: str, ordinal: int) -> list[Edge] | None:
     if len(parts) % 8 != 1 or not count:
         return None if text.strip(BLANKS) else []
     between = [set(parts[at::8]) for at in (2, 4, 6)]
-    if between != [{each} for each in _BETWEEN] or parts[0].lstrip(BLANKS) != _EDGE or _behind_edge(parts[-1]) != "":
+    if between != [{each} for each in _BETWEEN] or parts[0].lstrip(BLANKS) != _EDGE or _after_tag_end(parts[-1]) != "":
         return None
-    if not all(_behind_edge(each) == _EDGE for each in set(parts[8:-1:8])):
+    if not all(_after_tag_end(each) == _EDGE for each in set(parts[8:-1:8])):
         return None
     numbers = parts[1::2]
     if "" in numbers or not _is_number("".join(numbers)) or max(map(len, numbers)) > _DIGITS:
@@ -231,14 +221,14 @@ def _edges(text: str, ordinal: int) -> list[Edge] | None:
     return list(map(Edge, zip(from_layer, from_port), zip(to_layer, to_port), range(ordinal, ordinal + count)))
 
 
-def _behind_edge(text: str) -> str | None:
-    """The text after the end of an edge's tag; None if it does not begin with that end."""
+def _after_tag_end(text: str) -> str | None:
+    """The text after the ``/>`` at its beginning; None if it begins otherwise."""
     rest = text.removeprefix(" ")
     return rest[2:].lstrip(BLANKS) if rest.startswith("/>") else None
 
 
 class RestOrdinals(Ordinals):
-    """The ordinals of start tags in a document in parts; those of its layers are set when the layers are read."""
+    """The ordinals of start tags outside of the layers; ``RepeatedLayers`` adds those of the layers."""
 
     def __init__(self, found: Sections) -> None:
         super().__init__(found.root)
@@ -249,17 +239,14 @@ class RestOrdinals(Ordinals):
         for at, each in enumerate(self.root.iter("*")):
             if at < found.layers_at:
                 self[each] = at
-            elif at >= found.layers_at + found.left:
-                ordinal = at - found.left + found.tags
+            elif at >= found.layers_at + found.read_tags:
+                ordinal = at - found.read_tags + found.layer_tags
                 self[each] = ordinal + len(found.edges) * (ordinal > found.edges_at)
         return self[element]
 
 
 class RepeatedLayers:
-    """Reads the layers of a document; of layers with the same text, only the first is read by ``reader``.
-
-    ``elements`` are the elements of the layers that must be read.
-    """
+    """Reads or copies the layers of a document; ``elements`` are the layers that must be read."""
 
     def __init__(self, found: Sections, elements: Iterable[Element], reader: LayerReader) -> None:
         self.found = found
@@ -285,10 +272,9 @@ class RepeatedLayers:
             return self._read(at, element)
         ordinal = self.ordinal
         self.ordinal += template.tags
-        return _alike(template.layer, template, own, at, ordinal)
+        return _copied(template.layer, template, own, at, ordinal)
 
     def _read(self, at: int, element: Element) -> Layer:
-        """The layer of an element, read completely."""
         reported = len(self.reader.complaints)
         before = self.ordinal
         for self.ordinal, each in enumerate(element.iter("*"), before):
@@ -299,8 +285,6 @@ class RepeatedLayers:
         return layer
 
     def _template(self, first: int, own: Own) -> Template:
-        """The template for the text of the layer ``first``, from which a layer differs in ``own``; its layer is None if
-        it cannot be copied."""
         layer, element, sound = self.read[first]
         _, _, offset, own_names = own
         ports = list(element.iter("port"))
@@ -310,7 +294,7 @@ class RepeatedLayers:
         names = [each.get("name") for each in stated if not len(each)]
         plain = len(set(names)) == len(stated) and UNCHECKED.issuperset(names)
         relative = [port.place.element for port in (*layer.inputs, *layer.outputs)]
-        kept = (
+        can_copy = (
             sound
             and layer.children.keys() <= PLAIN
             and (offset is None or _has_offset_first(element, layer.children.get("data")))
@@ -321,17 +305,17 @@ class RepeatedLayers:
         )
         inputs = len(layer.inputs)
         return Template(
-            layer if kept else None,
+            layer if can_copy else None,
             sum(1 for _ in element.iter("*")),
             named[:inputs],
             named[inputs:],
             tuple([(each.port, each.declared, at) for each, at in zip(layer.values, relative[inputs:])]),
-            layer.attributes["offset"].place if kept and offset is not None else None,
+            layer.attributes["offset"].place if can_copy and offset is not None else None,
         )
 
 
 def _has_offset_first(layer: Element, data: Element | None) -> bool:
-    """Whether the first ` offset="` in the text of a layer is the attribute of its <data>."""
+    """Whether the first ` offset="` in a layer is the attribute of its <data>."""
     for element in layer.iter("*"):
         for name, value in element.attrib.items() if element is not layer else ():
             if name == "offset":
@@ -341,8 +325,7 @@ def _has_offset_first(layer: Element, data: Element | None) -> bool:
     return False
 
 
-def _alike(origin: Layer, template: Template, own: Own, at: int, ordinal: int) -> Layer:
-    """A copy of the layer of a template, with its own place, id, name, offset and names of ports."""
+def _copied(origin: Layer, template: Template, own: Own, at: int, ordinal: int) -> Layer:
     id, name, offset, names = own
     number = int(id)
     id = str(number)
@@ -372,12 +355,11 @@ def _alike(origin: Layer, template: Template, own: Own, at: int, ordinal: int) -
         tuple(values),
         False,
         origin.data,
-        origin.repeats_ids,
+        origin.has_repeated_ids,
     )
 
 
 def _named(ports: Iterable[Port], named: Iterable[bool], names: Iterator[str]) -> tuple[Port, ...]:
-    """The ports of a layer, with the next of ``names`` for each one that is ``named``."""
     return tuple(
         [
             Port(port.id, port.type, port.place, tensor_names(next(names))) if has_names else port

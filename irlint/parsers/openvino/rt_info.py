@@ -1,4 +1,4 @@
-"""Checks ``rt_info``, where an IR states facts about layers and ports besides types, and the older ``meta_data``."""
+"""Checks the attributes in ``rt_info`` of layers and ports, and the older ``meta_data``."""
 
 from __future__ import annotations
 
@@ -55,10 +55,9 @@ _AXES = {"B": "N", "BATCH": "N", "CHANNEL": "C", "CHANNELS": "C", "DEPTH": "D", 
 
 
 def check_attributes(layers: Iterable[Layer], outputs: Iterable[Place], reader: LayerReader) -> None:
-    """Complains of attributes in ``rt_info`` that are repeated or have a value that OpenVINO refuses.
+    """Complains of repeated attributes in ``rt_info`` and of values that OpenVINO refuses.
 
-    Only attributes that OpenVINO reads are checked. ``outputs`` are the places of the ports whose values leave the
-    model.
+    ``outputs`` are the places of the ports that are outputs of the model.
     """
     named = {place.element for place in outputs}
     for layer in layers:
@@ -81,7 +80,7 @@ def check_attributes(layers: Iterable[Layer], outputs: Iterable[Place], reader: 
 
 
 def check_meta_data(element: Element, reader: LayerReader) -> None:
-    """Complains of the first entry of ``<meta_data>`` without a value; OpenVINO reads it only without ``<rt_info>``."""
+    """Complains of the first entry of ``<meta_data>`` without a value."""
     loose = next(texts(element), None)
     if loose is not None:
         fault = META_DATA_VALUE.fault(
@@ -101,8 +100,7 @@ def check_meta_data(element: Element, reader: LayerReader) -> None:
 
 
 def _check(info: Element, layer: Layer, rank: int | None, reader: LayerReader) -> None:
-    """Complains of the attributes in one ``rt_info``; ``rank`` is the rank of the input or output it describes, or
-    None."""
+    """Checks one ``rt_info``. ``rank`` is that of the input or output of the model, or None."""
     seen: set[str] = set()
     for each in info.iterchildren("attribute"):
         name = each.get("name")
@@ -127,12 +125,11 @@ def _check(info: Element, layer: Layer, rank: int | None, reader: LayerReader) -
             reader.complain(fault, Place(place.element, written), layer)
 
 
-def _anything(text: str, rank: int | None) -> str:
+def _no_fault(text: str, rank: int | None) -> str:
     return ""
 
 
-def _order(text: str, rank: int | None) -> str:
-    """The fault in a list of axes as a text, or ""."""
+def _order_fault(text: str, rank: int | None) -> str:
     fields = text.removesuffix(",").split(",") if text else []
     for field in fields:
         try:
@@ -144,7 +141,7 @@ def _order(text: str, rank: int | None) -> str:
     return ""
 
 
-def _type(text: str, rank: int | None) -> str:
+def _type_fault(text: str, rank: int | None) -> str:
     try:
         element_type(text)
     except ValueError:
@@ -152,12 +149,12 @@ def _type(text: str, rank: int | None) -> str:
     return ""
 
 
-def _layout(text: str, rank: int | None) -> str:
-    """The fault in a layout such as ``NCHW``, ``[N,C,...]`` or ``N...C`` as a text, or ""."""
+def _layout_fault(text: str, rank: int | None) -> str:
+    """The fault in a layout such as ``NCHW``, ``[N,C,...]`` or ``N...C``, or ""."""
     text = text.strip(BLANKS)
     if not text:
         return ""
-    names = [] if text == "**SCALAR**" else _axes(text)
+    names = [] if text == "**SCALAR**" else _axes_or_fault(text)
     if isinstance(names, str):
         return names
     count = len(names) - ("..." in names)
@@ -168,8 +165,7 @@ def _layout(text: str, rank: int | None) -> str:
     return ""
 
 
-def _axes(text: str) -> list[str] | str:
-    """The axes of a layout as a list, or the fault in them as a text."""
+def _axes_or_fault(text: str) -> list[str] | str:
     is_list = len(text) > 1 and text[0] == "[" and text[-1] == "]"
     found = _listed_axes(text[1:-1]) if is_list else _lettered_axes(text)
     if found is None:
@@ -183,13 +179,12 @@ def _axes(text: str) -> list[str] | str:
 
 
 def _listed_axes(text: str) -> list[str]:
-    """The axes of a layout in brackets. It may end with a comma, but not after dots."""
+    """The axes of a layout in brackets. A final comma adds no axis, except after dots."""
     names = [name.strip(BLANKS) for name in text.removesuffix(",").split(",")]
     return [*names, ""] if text.endswith("...,") else names
 
 
 def _lettered_axes(text: str) -> list[str] | None:
-    """The axes of a layout such as ``N...C``; None if it contains anything else."""
     if "...." in text or "_" in text:
         return None
     letters = list(text.replace("...", "\0"))
@@ -204,18 +199,18 @@ def _is_name(text: str) -> bool:
 #: Attributes that OpenVINO cannot read from a file, whatever their value.
 UNREADABLE = frozenset(["nms_selected_indices"])
 
-#: The attributes of ``rt_info`` that OpenVINO reads, all of version 0, with the functions that check their values.
+#: The attributes of version 0 that OpenVINO reads, and functions of (value, rank) that return the fault or "".
 ATTRIBUTES: dict[str, Callable[[str, int | None], str]] = {
-    "DisablePrecisionConversion": _anything,
-    "decompression": _anything,
-    "fused_names": _anything,
-    "layout": _layout,
-    "old_api_map_element_type": _type,
-    "old_api_map_order": _order,
-    "precise": _anything,
+    "DisablePrecisionConversion": _no_fault,
+    "decompression": _no_fault,
+    "fused_names": _no_fault,
+    "layout": _layout_fault,
+    "old_api_map_element_type": _type_fault,
+    "old_api_map_order": _order_fault,
+    "precise": _no_fault,
     "nms_selected_indices": lambda text, rank: "OpenVINO cannot read this attribute from a file",
-    "primitives_priority": _anything,
+    "primitives_priority": _no_fault,
 }
 
-#: Those that may have any value.
-UNCHECKED = frozenset([name for name, check in ATTRIBUTES.items() if check is _anything])
+#: The attributes that may have any value.
+UNCHECKED = frozenset([name for name, check in ATTRIBUTES.items() if check is _no_fault])

@@ -1,4 +1,4 @@
-"""Parses the numbers, element types and shapes in IR documents; records for the connections of a layer to its body."""
+"""Parses numbers, element types and shapes in IR documents; records of the entries of port maps and back edges."""
 
 from __future__ import annotations
 
@@ -9,13 +9,12 @@ from irlint.lazy_typing import Literal
 from irlint.model import Place
 from irlint.records import record
 
-_LONGEST = 2**63 - 1
-#: A 64-bit number has at most this many digits.
+_LARGEST = 2**63 - 1
+#: The number of digits of _LARGEST.
 _DIGITS = 19
-#: ASCII digits; digits of other scripts do not count.
 DIGITS = frozenset("0123456789")
 
-#: The blanks that OpenVINO skips around numbers and names; it does not skip other blanks of Unicode.
+#: The blanks that OpenVINO skips around numbers and names.
 BLANKS = " \t\n\v\f\r"
 
 _BY_ELEMENT_TYPE: dict[str, str | None] = {
@@ -64,20 +63,14 @@ _BY_PRECISION: dict[str, str | None] = {
 
 
 def renamed_type(text: str, *, port: bool = False) -> str | None:
-    """The IR name of an element type with another spelling, such as "FP32", "F32" or "float32"; None if unknown.
-
-    The result is for the ``precision`` of a ``port`` or, by default, for an attribute.
-    """
+    """The IR's name for an element type such as "FP32", "F32" or "float32"; None if unknown."""
     dtypes = {_BY_ELEMENT_TYPE.get(text.lower()), _BY_PRECISION.get(text.upper()), text.lower()} - {None}
     names = _BY_PRECISION if port else _BY_ELEMENT_TYPE
     return next((name for name, dtype in reversed(names.items()) if dtype in dtypes), None)
 
 
 def element_type(text: str) -> str | None:
-    """The element type in an attribute such as ``element_type``, in upper or lower case; None for a dynamic one.
-
-    Raises ValueError for another text.
-    """
+    """The element type in an attribute, in upper or lower case; None if dynamic. Raises ValueError."""
     try:
         return _BY_ELEMENT_TYPE[text.lower()]
     except KeyError:
@@ -85,27 +78,24 @@ def element_type(text: str) -> str | None:
 
 
 def stored_type(text: str) -> str | None:
-    """The element type of a Const; None for a dynamic one.
+    """The element type of a Const; None if dynamic.
 
-    OpenVINO reads it as an attribute and as the precision of a port. Raises ValueError if either does not accept it.
+    Raises ValueError unless OpenVINO accepts the text as an attribute and as the precision of a port.
     """
     element_type(text)
     return port_precision(text)
 
 
 def port_precision(text: str) -> str | None:
-    """The element type for the ``precision`` of a port; None for a dynamic one.
-
-    Raises ValueError if OpenVINO does not accept the text.
-    """
+    """The element type in the ``precision`` of a port; None if dynamic. Raises ValueError."""
     try:
         return _BY_PRECISION[text]
     except KeyError:
         raise ValueError(f'"{text}" is not a precision') from None
 
 
-def whole(text: str) -> int:
-    """The number in a text as OpenVINO reads ids, offsets and sizes: decimal, 64 bits. Raises ValueError."""
+def integer(text: str) -> int:
+    """The decimal integer in a text, from -(2**63 - 1) to 2**63 - 1; raises ValueError."""
     signed = text.lstrip(BLANKS)
     digits = signed[1:] if signed[:1] in ("+", "-") else signed
     if not (digits.isascii() and digits.isdigit()):
@@ -113,34 +103,33 @@ def whole(text: str) -> int:
     if len(digits) > _DIGITS:
         digits = digits.lstrip("0") or "0"
     number = int(digits) if len(digits) <= _DIGITS else None
-    if number is None or number > _LONGEST:
+    if number is None or number > _LARGEST:
         raise ValueError(f'"{text}" is not an integer of 64 bits')
     return -number if signed[:1] == "-" else number
 
 
 def natural(text: str) -> int:
-    """As ``whole``, for numbers of at least 0; raises ValueError."""
-    number = whole(text)
+    """An ``integer`` of at least 0; raises ValueError."""
+    number = integer(text)
     if number < 0:
         raise ValueError(f'"{text}" is below 0')
     return number
 
 
 def leading_number(text: str) -> tuple[int, str]:
-    """The number at the beginning of a text, as C++ streams read it, and the rest; raises ValueError."""
+    """(the number at the beginning of a text as C++ streams read it, the rest of the text); raises ValueError."""
     stripped = text.lstrip(BLANKS)
     sign = stripped[:1] if stripped[:1] in ("+", "-") else ""
     length = len(sign)
     while stripped[length : length + 1] in DIGITS:
         length += 1
-    return whole(stripped[:length]), stripped[length:].strip(BLANKS)
+    return integer(stripped[:length]), stripped[length:].strip(BLANKS)
 
 
 def partial_shape(text: str, name: str | Callable[[int], str]) -> Shape | None:
-    """The shape in a text such as ``1..8,?,3``; None for ``...``, an unknown rank.
+    """The shape in a text such as ``1..8,?,3``; None for ``...``, an unknown rank. Raises ValueError.
 
-    ``?`` and ``-1`` become None. An interval becomes a symbol with its bounds, called ``name(axis)`` or ``NAME_AXIS``.
-    Raises ValueError if OpenVINO refuses the text.
+    An interval becomes a symbol with the name ``name(axis)`` or ``NAME_AXIS``.
     """
     inner = text.strip(BLANKS)
     if inner[:1] == "[" and inner[-1:] == "]":
@@ -157,8 +146,7 @@ EMPTY_INTERVAL = "an empty interval"
 
 
 def odd_size(text: str) -> str:
-    """A phrase about the first entry of a shape whose size OpenVINO reads differently from what is written; "" if there
-    is none.
+    """A phrase about the first entry of a shape that OpenVINO reads as another size, or "".
 
     Example: ``entry 0 is "5..1", an empty interval, which OpenVINO reads as any size``.
     """
@@ -169,9 +157,9 @@ def odd_size(text: str) -> str:
             lower, upper = _bound(low), _bound(high) if high else None
         except ValueError:
             continue
-        if not interval and (lower < -1 or lower > _LONGEST or "-" in low[1:] or low == "-"):
-            taken = max(0, lower) if lower <= _LONGEST else 0
-            return f'entry {axis} is "{field.strip(BLANKS)}", which OpenVINO reads as {taken}'
+        if not interval and (lower < -1 or lower > _LARGEST or "-" in low[1:] or low == "-"):
+            size = max(0, lower) if lower <= _LARGEST else 0
+            return f'entry {axis} is "{field.strip(BLANKS)}", which OpenVINO reads as {size}'
         if upper is not None and upper < lower:
             return f'entry {axis} is "{field.strip()}", {EMPTY_INTERVAL}, which OpenVINO reads as any size'
     return ""
@@ -190,8 +178,8 @@ def _dimension(field: str, axis: int, name: str | Callable[[int], str], text: st
     except ValueError:
         raise ValueError(f'entry {axis} of the shape "{text}" is "{field}", which is not a size') from None
     if not interval:
-        return lower if lower <= _LONGEST else 0
-    if upper is not None and upper > _LONGEST:
+        return lower if lower <= _LARGEST else 0
+    if upper is not None and upper > _LARGEST:
         upper = None
     if (upper is None and lower == 0) or (upper is not None and upper < lower):
         return None
@@ -199,8 +187,7 @@ def _dimension(field: str, axis: int, name: str | Callable[[int], str], text: st
 
 
 def _bound(text: str) -> int:
-    """The number at the beginning of a text, or 0 if there is none. Raises ValueError if the text has characters other
-    than digits and minus signs."""
+    """The number at the beginning of a text, or 0. Raises ValueError for characters other than digits and "-"."""
     if not DIGITS.issuperset(text.replace("-", "")):
         raise ValueError(text)
     sign, digits = text[:1].rstrip("0123456789"), text[1:] if text[:1] == "-" else text
@@ -210,15 +197,13 @@ def _bound(text: str) -> int:
 
 @record
 class PortMapEntry:
-    """The connection of a port of a layer to a ``Parameter`` or a ``Result`` of its body.
-
-    ``internal_layer_id`` is the ``Node.id`` of that ``Parameter`` or ``Result``. ``axis`` is None if the value is
-    passed unsliced. The defaults of ``start``, ``end``, ``stride`` and ``part_size`` are those of OpenVINO.
-    """
+    """The connection of a port of a layer to a ``Parameter`` or a ``Result`` of its body, with OpenVINO's defaults."""
 
     kind: Literal["input", "output"]
     external_port_id: int | None
+    #: The ``Node.id`` of the ``Parameter`` or ``Result``.
     internal_layer_id: str | None
+    #: None if the value is not sliced.
     axis: int | None = None
     start: int = 0
     end: int = -1
@@ -230,7 +215,7 @@ class PortMapEntry:
 
 @record
 class BackEdge:
-    """Passes the value of a ``Result`` of a body to a ``Parameter`` in the next iteration; both are given by
+    """Passes the value of a ``Result`` of a body to a ``Parameter`` in the next iteration. Both fields are a
     ``Node.id``."""
 
     from_layer: str | None

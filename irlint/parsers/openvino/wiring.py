@@ -13,13 +13,12 @@ from irlint.model import Place, Value
 from irlint.parsers.openvino.layers import MISSING_ATTRIBUTE, Element, Layer, LayerReader
 from irlint.records import record
 
-#: The types of layers that keep the layers before them alive.
+#: The types of layers that make the layers before them live.
 SINKS = frozenset({"Result", "Assign"})
 
 #: The children of a layer without bodies.
 PLAIN = frozenset({"data", "input", "output", "rt_info"})
 
-#: The attributes of an edge.
 _NUMBERS = ("from-layer", "from-port", "to-layer", "to-port")
 
 Side = Literal["from", "to"]
@@ -27,10 +26,11 @@ Side = Literal["from", "to"]
 
 @record
 class Edge:
-    """An ``<edge>`` from an output port to an input port, each given by the ids of its layer and of itself."""
+    """An ``<edge>``; ``source`` and ``target`` are (layer id, port id)."""
 
     source: tuple[int, int]
     target: tuple[int, int]
+    #: The ordinal of the start tag.
     element: int
 
     @property
@@ -51,57 +51,56 @@ class Edge:
 
     @property
     def place(self) -> Place:
-        """The position of its start tag."""
+        """The place of the start tag."""
         return Place(self.element)
 
     def end(self, side: Side) -> tuple[int, int]:
-        """The ids of the layer and of the port at one end."""
+        """(layer id, port id) at one end."""
         return self.source if side == "from" else self.target
 
 
 @record(frozen=False, eq=False)
 class Wiring:
-    """The layers and edges of one graph; ``incomplete`` is True if an edge could not be read.
-
-    ``nameless`` is the number of layers that edges cannot name, because they have no id of their own. ``lost`` has the
-    indices of complaints about edges that give a port no value. ``targets`` maps the ids of a layer and a port to the
-    last layer with that input port, and to the positions of the port into which no edge leads yet, the last one first.
-    ``sources`` maps such ids to the value of the output port. ``searches`` counts the faults for whose help the graph
-    was searched.
-    """
+    """The layers and edges of one graph. A tuple of two numbers is (layer id, port id)."""
 
     layers: Sequence[Layer]
     edges: list[Edge]
     by_key: dict[int, list[Layer]]
+    #: (side of an edge or "layer", layer id, port id) of missing ends with a complaint.
     reported: set[tuple[str, int, int]]
+    #: (last layer with an input port, positions of this port that no edge has used yet, in descending order).
     targets: dict[tuple[int, int], tuple[Layer, list[int]]]
     sources: dict[tuple[int, int], Value]
     ids: dict[tuple[str, int], list[int]]
+    #: Whether an edge could not be read.
     incomplete: bool = False
+    #: The number of layers that edges cannot name, because they have no id or the id of another layer.
     nameless: int = 0
-    lost: Sequence[int] = ()
-    named: dict[str, dict[int, dict[int, int]]] | None = None
-    awaited: set[int] | None = None
-    live: set[int] | None = None
-    first: dict[tuple[int, int], Edge] | None = None
+    #: Indices of the complaints about edges that give no port a value.
+    lost_edge_complaints: Sequence[int] = ()
+    edge_counts: dict[str, dict[int, dict[int, int]]] | None = None
+    live_sources: set[int] | None = None
+    live_keys: set[int] | None = None
+    first_edges: dict[tuple[int, int], Edge] | None = None
     users: dict[int, list[int]] | None = None
+    #: The number of helps that searched the graph.
     searches: int = 0
 
     def edges_at(self, kind: str, key: int | None) -> dict[int, int]:
         """The number of edges at each port of a layer, by port id; ``kind`` is ``input`` or ``output``."""
-        if self.named is None:
-            self.named = {"input": {}, "output": {}}
+        if self.edge_counts is None:
+            self.edge_counts = {"input": {}, "output": {}}
             for edge in self.edges:
                 for kind_of_port, (layer, port) in (("input", edge.target), ("output", edge.source)):
-                    counts = self.named[kind_of_port].setdefault(layer, {})
+                    counts = self.edge_counts[kind_of_port].setdefault(layer, {})
                     counts[port] = counts.get(port, 0) + 1
-        return {} if key is None else self.named[kind].get(key, {})
+        return {} if key is None else self.edge_counts[kind].get(key, {})
 
-    def is_awaited(self, key: int) -> bool:
-        """Whether an edge leads from a layer with this id to a live layer."""
-        if self.awaited is None:
-            self.awaited = {edge.from_layer for edge in self.edges if self.is_live(edge.to_layer)}
-        return key in self.awaited
+    def feeds_live_layer(self, key: int) -> bool:
+        """Whether an edge leads from the layer id ``key`` to a live layer."""
+        if self.live_sources is None:
+            self.live_sources = {edge.from_layer for edge in self.edges if self.is_live(edge.to_layer)}
+        return key in self.live_sources
 
     @property
     def unknown(self) -> set[int]:
@@ -111,15 +110,15 @@ class Wiring:
 
     def is_live(self, key: int) -> bool:
         """Whether a layer with this id is live."""
-        if self.live is None:
-            self.live = {layer.key for layer in self.layers if layer.live and layer.key is not None}
-        return key in self.live
+        if self.live_keys is None:
+            self.live_keys = {layer.key for layer in self.layers if layer.live and layer.key is not None}
+        return key in self.live_keys
 
     def first_into(self, end: tuple[int, int]) -> Edge:
-        """The first edge into the port with these ids (layer, port)."""
-        if self.first is None:
-            self.first = {edge.target: edge for edge in reversed(self.edges)}
-        return self.first[end]
+        """The first edge into a port."""
+        if self.first_edges is None:
+            self.first_edges = {edge.target: edge for edge in reversed(self.edges)}
+        return self.first_edges[end]
 
     def users_of(self, key: int) -> Sequence[int]:
         """The ids of the layers to which the edges from a layer lead."""
@@ -130,10 +129,7 @@ class Wiring:
         return self.users.get(key, ())
 
     def ids_at(self, side: Side, key: int) -> list[int]:
-        """The ids of the output (``from``) or input (``to``) ports of all layers with the id ``key``.
-
-        The result is ``[-1]`` if port ids are invalid or repeated.
-        """
+        """The ids of the ports at one side of the layers ``key``; ``[-1]`` if an id is invalid or repeated."""
         if (side, key) not in self.ids:
             layers = self.by_key.get(key, ())
             ids = [port.id for each in layers for port in (each.outputs if side == "from" else each.inputs)]
@@ -141,21 +137,23 @@ class Wiring:
         return self.ids[side, key]
 
     def is_ambiguous(self, layer: Layer) -> bool:
-        """Whether edges cannot identify a layer: it has no id, or another layer has the same."""
+        """Whether a layer has no id, or the id of another layer."""
         return layer.key is None or len(self.by_key[layer.key]) > 1
 
 
 @record
-class OpenPorts:
-    """Input ports of a layer without an edge, by their positions; ``refused`` is True if OpenVINO refuses that."""
+class UnconnectedPorts:
+    """Input ports of a layer without an edge."""
 
     layer: Layer
+    #: Positions among the inputs.
     ports: tuple[int, ...]
+    #: Whether OpenVINO refuses the layer.
     refused: bool
 
 
 def wiring_of(layers: Sequence[Layer], elements: Iterable[Element | Edge], reader: LayerReader) -> Wiring:
-    """The wiring of a graph; complains of edges without a number, or with an invalid one."""
+    """The wiring of a graph; complains of edges with missing or invalid numbers."""
     wiring = _without_edges(layers)
     unreadable = {layer.id for layer in layers if layer.key is None and layer.id} if wiring.nameless else set[str]()
     read = [each if isinstance(each, Edge) else _edge(each, unreadable, reader) for each in elements]
@@ -187,15 +185,11 @@ def _without_edges(layers: Sequence[Layer]) -> Wiring:
 
 
 def _edge(element: Element, unreadable: Collection[str], reader: LayerReader) -> Edge | None:
-    """The edge of an ``<edge>``; None if it names a layer with an unreadable id, or a number is missing or invalid.
-
-    Complains of the number, unless there are enough such complaints.
-    """
     if element.get("from-layer") in unreadable or element.get("to-layer") in unreadable:
         return None
     absent = [name for name in _NUMBERS if element.get(name) is None]
     if absent:
-        if not reader.complaints.are_full(MISSING_ATTRIBUTE, Severity.ERROR, Place(reader.ordinals[element])):
+        if not reader.complaints.omits(MISSING_ATTRIBUTE, Severity.ERROR, Place(reader.ordinals[element])):
             reader.missing(element, absent, None)
         return None
     from_layer = reader.number(element, "from-layer")

@@ -41,27 +41,28 @@ _FIRST_BYTES = (
 )
 
 
-#: At most this many characters of a text, and of the value of an attribute, are read; real ones are shorter.
+#: The limits, in characters, to which texts and values of attributes are cut.
 LONGEST_TEXT = 1 << 16
 LONGEST_VALUE = 1 << 20
 
-#: Deeper elements become children of this level; no element of an IR is that deep.
+#: Deeper elements become siblings at this depth.
 DEEPEST = 200
 
 
 @record
 class Decoded:
-    """The text of a document, its encoding, and the number of bytes of its byte order mark."""
+    """A decoded document."""
 
     text: str
     encoding: str
-    mark: int
+    #: The number of bytes of the byte order mark.
+    mark_size: int
 
 
 def decoded(data: bytes) -> Decoded:
-    """The text of a document, decoded by its byte order mark, its first bytes or its declaration, else as UTF-8.
+    """A document, decoded by its byte order mark, its first bytes or its declaration, else as UTF-8.
 
-    Bytes that are not UTF-8 become lone surrogates, so that encoding a part again gives the same bytes.
+    Bytes that are not UTF-8 become lone surrogates (``surrogateescape``).
     """
     for mark, encoding in _BYTE_ORDER_MARKS:
         if data.startswith(mark):
@@ -85,7 +86,7 @@ def _text(data: bytes, encoding: str) -> str:
 
 @record
 class StartTag:
-    """The ``ordinal``-th start tag of a document, its start and end, and the text of its attributes."""
+    """A start tag of a document; ``attributes`` is the text of its attributes."""
 
     ordinal: int
     start: int
@@ -95,14 +96,13 @@ class StartTag:
 
     @property
     def names(self) -> Iterator[tuple[str, int, int]]:
-        """The names of the attributes, each with its index in the text and the index after the attribute."""
+        """(name, index of the name, index after the attribute) of each attribute."""
         for attribute in _ATTRIBUTE.finditer(self.attributes):
             yield attribute[1], self.attributes_start + attribute.start(1), self.attributes_start + attribute.end()
 
 
 def tokens(text: str) -> Iterator[tuple[re.Match[str], int]]:
-    """The tokens of a text, each with the index after it. The last token is ``<`` alone if the markup is broken
-    there."""
+    """(token, index after the token) of each token of a text. A token ``<`` is broken markup."""
     at = 0
     while True:
         for token in _TOKEN.finditer(text, at):
@@ -120,12 +120,12 @@ _DOCTYPE = "<!DOCTYPE"
 _IN_DOCTYPE = re.compile(r"""<!\[|<!(?!-)|<\?|<!--|["'<>]""")
 _IGNORED = re.compile(r"<!\[|\]\]>")
 
-#: The ends of the parts of a DOCTYPE, by their beginnings.
+#: The ends of parts of a DOCTYPE, by their beginnings.
 _ENDS = {"<?": "?>", "<!--": "-->", '"': '"', "'": "'"}
 
 
 def _behind_doctype(text: str, at: int) -> int:
-    """The index after a DOCTYPE, whose name ends at ``at``, as pugixml finds it; raises Broken if it does not end."""
+    """The index after the DOCTYPE whose keyword ends at ``at``, as in pugixml; raises Broken if there is no end."""
     begin = at - len(_DOCTYPE)
     depth = 1
     while depth:
@@ -145,7 +145,6 @@ def _behind_doctype(text: str, at: int) -> int:
 
 
 def _behind_ignored(text: str, at: int, begin: int) -> int:
-    """The index after a section of a DOCTYPE that begins before ``at``; raises Broken if it does not end."""
     depth = 1
     while depth:
         found = _IGNORED.search(text, at)
@@ -157,8 +156,7 @@ def _behind_ignored(text: str, at: int, begin: int) -> int:
 
 
 def start_tags(text: str) -> Iterator[StartTag]:
-    """The start tags of a text in order. If the markup is broken, the last one has no attributes and marks the
-    place."""
+    """The start tags of a text in order. Broken markup ends them with a tag without attributes."""
     ordinal = 0
     with suppress(Broken):
         for token, end in tokens(text):
@@ -172,37 +170,36 @@ def start_tags(text: str) -> Iterator[StartTag]:
 
 @record
 class Leniency:
-    """A defect that XML forbids and OpenVINO's parser accepts; ``ordinal`` is that of the last start tag."""
+    """A defect that XML forbids and OpenVINO's parser accepts."""
 
     kind: str
     at: int
+    #: The ordinal of the last start tag before ``at``.
     ordinal: int
     attribute: str | None = None
 
 
 @record(eq=False, frozen=False)
 class Broken(Exception):
-    """A document that no parser reads: the fault and its index; ``truncated`` is True if the document ends too early.
-
-    ``ordinal`` is the ordinal of the element that is open there, or of the tag that cannot be read.
-    """
+    """A document that OpenVINO cannot parse."""
 
     message: str
     at: int
+    #: The ordinal of the element around ``at``, or of the broken tag.
     ordinal: int
+    #: Whether the document ends too early.
     truncated: bool = False
 
 
 @record
 class Fixed:
-    """The root element as well-formed XML, the number of its elements, and the corrections.
-
-    ``plain`` is True if the document has only tags and text, and comments around the root.
-    """
+    """A root element as well-formed XML."""
 
     text: str
+    #: The number of elements.
     elements: int
     leniencies: tuple[Leniency, ...]
+    #: Whether the document has only tags and text, and comments around the root.
     plain: bool
 
 
@@ -212,8 +209,6 @@ def fixed(text: str) -> Fixed:
 
 
 class _Fixer:
-    """One pass over the tokens of a text."""
-
     __slots__ = ("text", "parts", "leniencies", "open", "ordinal", "elements", "done", "plain")
 
     def __init__(self, text: str) -> None:
@@ -232,7 +227,7 @@ class _Fixer:
             if self.done and not self.open and self.text.find("\0", end, token.start()) >= 0:
                 break
             self._characters(end, token.start())
-            self._expect_no_end(token.start(), behind)
+            self._expect_no_nul(token.start(), behind)
             self._token(token)
             end = behind
         if self.open:
@@ -250,10 +245,9 @@ class _Fixer:
         elif token.end() == token.start() + 1:
             self._broken(token.start())
         else:
-            self._other(token)
+            self._comment_or_section(token)
 
-    def _other(self, token: re.Match[str]) -> None:
-        """Handles a token that is neither a tag nor text."""
+    def _comment_or_section(self, token: re.Match[str]) -> None:
         start, end = token.span()
         if self.text.startswith(_DOCTYPE, start) and self.open:
             raise Broken("a DOCTYPE is inside an element", start, self.open[-1][2])
@@ -276,7 +270,7 @@ class _Fixer:
             self.elements += 1
             self.plain = self.plain and name.isascii() and ":" not in name
             empty = token["empty"] or "/" * (len(self.open) >= DEEPEST)
-            self.parts.append(f"<{_plain(name)}{self._attributes(token)}{empty}>")
+            self.parts.append(f"<{_lxml_name(name)}{self._attributes(token)}{empty}>")
         if not token["empty"]:
             self.open.append((name, token.start(), self.ordinal))
         elif not self.open:
@@ -296,7 +290,7 @@ class _Fixer:
                 self._forgive(f'a bare "<" in the attribute "{name}"', at, name)
             kept[name] = self._escaped(value, at, name).replace("<", "&lt;").replace('"', "&quot;")
         named = [(name, value) for name, value in kept.items() if name != "xmlns" and not name.startswith("xmlns:")]
-        return "".join([f' {_plain(name)}="{value}"' for name, value in named])
+        return "".join([f' {_lxml_name(name)}="{value}"' for name, value in named])
 
     def _escaped(self, value: str, at: int, attribute: str | None = None) -> str:
         where = f' in the attribute "{attribute}"' if attribute else ""
@@ -309,9 +303,9 @@ class _Fixer:
         if "&" in value and _REFERENCE.search(value):
             self._forgive(f'a bare "&"{where}', at, attribute)
             value = _REFERENCE.sub("&amp;", value)
-        if "&#" in value and any(_illegal(each) for each in _NUMBERED.finditer(value)):
+        if "&#" in value and any(_is_illegal(each) for each in _NUMBERED.finditer(value)):
             self._forgive(f"a character that XML does not allow{where}", at, attribute)
-            value = _NUMBERED.sub(lambda each: "\ufffd" if _illegal(each) else each[0], value)
+            value = _NUMBERED.sub(lambda each: "\ufffd" if _is_illegal(each) else each[0], value)
         return value
 
     def _end(self, token: re.Match[str]) -> None:
@@ -327,12 +321,12 @@ class _Fixer:
         if self.done:
             return
         if len(self.open) < DEEPEST:
-            self.parts.append(f"</{_plain(name)}>")
+            self.parts.append(f"</{_lxml_name(name)}>")
         self.done = not self.open
 
     def _characters(self, start: int, end: int) -> None:
         if self.open or not self.done:
-            self._expect_no_end(start, end)
+            self._expect_no_nul(start, end)
         found = _CHARACTER.search(self.text, start, end)
         if found is None:
             return
@@ -342,8 +336,7 @@ class _Fixer:
         characters = self.text[max(start, found.start() - 1) : min(end, found.start() + LONGEST_TEXT)]
         self.parts.append(self._escaped(characters, found.start()).replace("]]>", "]]&gt;"))
 
-    def _expect_no_end(self, start: int, end: int) -> None:
-        """Raises Broken if a part of the text has a NUL, at which OpenVINO stops reading."""
+    def _expect_no_nul(self, start: int, end: int) -> None:
         at = self.text.find("\0", start, end)
         if at >= 0:
             raise Broken("a NUL character ends the text", at, max(self.ordinal, 0), truncated=True)
@@ -368,7 +361,7 @@ class _Fixer:
 
 
 def _is_plain_comment(text: str) -> bool:
-    """Whether a text is a comment of printable ASCII that XML allows."""
+    """Whether a token is a comment that XML allows, in printable ASCII."""
     inside = text[4:-3]
     return (
         text.startswith("<!--")
@@ -379,18 +372,14 @@ def _is_plain_comment(text: str) -> bool:
     )
 
 
-def _plain(name: str) -> str:
-    """The name in a form that lxml accepts, without a namespace.
-
-    OpenVINO treats a prefix as part of a name. Its own names are ASCII and have no prefix.
-    """
+def _lxml_name(name: str) -> str:
+    """The name with characters that lxml accepts, and without a namespace prefix."""
     if name.isascii() and ":" not in name:
         return name
     return "_" + "".join([each if each.isascii() and each != ":" else f"\xb7{ord(each):x}" for each in name])
 
 
-def _illegal(reference: re.Match[str]) -> bool:
-    """Whether a numbered reference denotes a character that XML forbids."""
+def _is_illegal(reference: re.Match[str]) -> bool:
     digits = (reference[1] or reference[2]).lstrip("0")
     if len(digits) > 7:
         return True

@@ -1,4 +1,4 @@
-"""The report as an HTML page: one file without network access, whose only script filters the findings."""
+"""The report as an HTML page without network access."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from irlint.reporters.html.rules import section
 from irlint.reporters.html.shell import framed
 from irlint.reporters.plain import summary
 from irlint.reporters.repeated import once
-from irlint.snippets.drawing import Drawing
+from irlint.snippets.drawing import Snippet
 
-#: The limits of a page: findings with a drawing, findings, models in full, and listed values.
+#: The largest numbers of findings with a drawing, of findings, of models with facts, and of listed values.
 PICTURES = 200
 FINDINGS = 10_000
 MODELS = 300
 VALUES = 20_000
 
-#: The limits of the list of files: files in total, and files shown without unfolding.
+#: The largest numbers of listed files, and of files in an unfolded list.
 LISTED = 2_000
 FEW = 12
 
 
 def rendered(report: Report) -> str:
-    """The page: the findings by model, with their snippets, then the broken rules; and the facts about each model."""
+    """The page: a section for each model, then the broken rules."""
     cards = _cards(report.findings)
     body = "".join((_head(report), _controls(cards), _overview(report, cards), *_models(report, cards), _rules(cards)))
     return framed(
@@ -40,8 +40,7 @@ def rendered(report: Report) -> str:
 
 
 def _cards(findings: Sequence[Finding]) -> list[Card]:
-    """The findings as cards: models with errors first, and errors first in each model. A card combines the equal
-    findings of one file, and of later files."""
+    """The findings as cards, the worst models first and the worst findings of each model first."""
     worst: dict[str, int] = {}
     for each in findings:
         worst[each.path] = max(worst.get(each.path, 0), each.severity.rank)
@@ -77,7 +76,6 @@ def _head(report: Report) -> str:
 
 
 def _controls(cards: Sequence[Card]) -> str:
-    """The controls that filter the findings; browsers that run no scripts hide them. "" if there are no findings."""
     if not cards:
         return ""
     boxes = "".join(
@@ -101,7 +99,7 @@ def _controls(cards: Sequence[Card]) -> str:
 
 
 def _overview(report: Report, cards: Sequence[Card]) -> str:
-    """A table with a row for each file of the run, up to LISTED; "" if there is only one file."""
+    """A table of at most LISTED files of the run; "" for one file."""
     if len(report.files) < 2:
         return ""
     numbers = {path: at for at, path in enumerate(dict.fromkeys(each.finding.path for each in cards), 1)}
@@ -125,8 +123,7 @@ def _line(file: CheckedFile, report: Report, numbers: dict[str, int]) -> list[st
 
 
 def _models(report: Report, cards: Sequence[Card]) -> Iterator[str]:
-    """A section for each model with the facts about it and its findings: first the models with findings, then models
-    with facts or that could not be checked."""
+    """A section for each model with findings, then for other models with facts or without a check."""
     by_path: dict[str, list[Card]] = {}
     for each in cards[:FINDINGS]:
         by_path.setdefault(each.finding.path, []).append(each)
@@ -146,14 +143,13 @@ def _models(report: Report, cards: Sequence[Card]) -> Iterator[str]:
 
 
 def _pictured(cards: Sequence[Card]) -> frozenset[int]:
-    """The numbers of the cards that show their drawing: at most PICTURES, the worst findings first."""
-    with_drawing = [each for each in cards if isinstance(each.finding.detail, Drawing)]
+    """The numbers of the at most PICTURES worst cards with a snippet."""
+    with_drawing = [each for each in cards if isinstance(each.finding.detail, Snippet)]
     worst = sorted(with_drawing, key=lambda each: -each.finding.severity.rank)
     return frozenset(each.number for each in worst[:PICTURES])
 
 
 def _cut(cards: Sequence[Card], pictured: frozenset[int]) -> str:
-    """Sentences about the findings and the drawings that the page omits."""
     notes = []
     if len(cards) > FINDINGS:
         notes.append(f"The first {FINDINGS:,} of {len(cards):,} findings are shown; the other output formats have all.")

@@ -1,4 +1,4 @@
-"""A card: a finding on an HTML page, with its headline, drawing, shapes, origins and help."""
+"""A card: a finding on an HTML page."""
 
 from __future__ import annotations
 
@@ -11,20 +11,22 @@ from irlint.reporters.headlines import place_in_graph
 from irlint.reporters.html.graph import svg
 from irlint.reporters.html.markup import escaped, folded, prose, shown, table
 from irlint.reporters.tables import first_column
-from irlint.snippets.drawing import Drawing, Line, Row, Table
+from irlint.snippets.drawing import Line, Row, Snippet, Table
 
-#: The most places, files and consequences of a finding that a card lists.
+#: The largest numbers of listed places, files and consequences.
 NAMED = 50
 
 
 @record
 class Card:
-    """A finding, the equal findings at other nodes (``others``), and the other files with the finding. ``number`` is
-    its position on the page, from 1."""
+    """A finding on a page."""
 
+    #: The position on the page, from 1.
     number: int
     finding: Finding
+    #: Equal findings at other nodes.
     others: tuple[Finding, ...] = ()
+    #: Other files with the finding.
     files: tuple[str, ...] = ()
 
 
@@ -32,10 +34,10 @@ def card(each: Card, *, pictured: bool) -> str:
     """The card as an article; if ``pictured``, with the drawing and the lines of the model."""
     finding = each.finding
     severity, code = finding.severity.value, finding.rule.code
-    drawing = finding.detail if isinstance(finding.detail, Drawing) else Drawing()
-    inside = "".join(_inside(each, drawing, pictured))
+    snippet = finding.detail if isinstance(finding.detail, Snippet) else Snippet()
+    inside = "".join(_inside(each, snippet, pictured))
     where = place_in_graph(finding.graph, finding.node if finding.node is not None else finding.value)
-    at = drawing.place or where
+    at = snippet.place or where
     return (
         f'<article class="finding {severity}" id="f{each.number}" data-rule="{code}" data-severity="{severity}">\n'
         f'<h3><span class="badge {severity}">{severity}</span> <a class="code" href="#{code}">{code}</a> '
@@ -55,15 +57,14 @@ def headline(finding: Finding) -> str:
     return f"{op}{prose(finding.message)}"
 
 
-def _inside(each: Card, drawing: Drawing, pictured: bool) -> Iterator[str]:
-    """The parts of a card below its headline: the drawing, the facts and the help, then folded lists."""
+def _inside(each: Card, snippet: Snippet, pictured: bool) -> Iterator[str]:
     finding = each.finding
-    text = _lines(drawing.lines) if drawing.lines and pictured else ""
-    has_table = drawing.table is not None
-    facts = "".join(_facts(drawing)) if has_table else text + "".join(_facts(drawing))
+    text = _lines(snippet.lines) if snippet.lines and pictured else ""
+    has_table = snippet.table is not None
+    facts = "".join(_facts(snippet)) if has_table else text + "".join(_facts(snippet))
     help = "".join(f'<p class="help"><b>help</b> {prose(each)}</p>\n' for each in finding.helps)
-    if pictured and drawing.around is not None:
-        figure = f'<figure class="scroll">{svg(drawing.around, each.number)}</figure>\n'
+    if pictured and snippet.around is not None:
+        figure = f'<figure class="scroll">{svg(snippet.around, each.number)}</figure>\n'
         yield f'<div class="beside">{figure}<div class="facts">{facts}{help}</div></div>\n'
     else:
         yield facts + help
@@ -98,16 +99,14 @@ def _and_more(entries: Sequence[Finding]) -> str:
     return f"<li>and {len(entries) - NAMED:,} more</li>\n" if len(entries) > NAMED else ""
 
 
-def _facts(drawing: Drawing) -> Iterator[str]:
-    """The table of shapes and the notes."""
-    if drawing.table is not None:
-        yield _shapes(drawing.table)
-    if drawing.notes:
-        yield f'<ul class="notes">{"".join(f"<li>{prose(note)}</li>" for note in drawing.notes)}</ul>\n'
+def _facts(snippet: Snippet) -> Iterator[str]:
+    if snippet.table is not None:
+        yield _shapes(snippet.table)
+    if snippet.notes:
+        yield f'<ul class="notes">{"".join(f"<li>{prose(note)}</li>" for note in snippet.notes)}</ul>\n'
 
 
 def _shapes(found: Table) -> str:
-    """The table of shapes, with clashing sizes marked."""
     rank = max((len(row.dims) for row in found.rows if row.dims is not None), default=0)
     named = any(row.name for row in found.rows)
     heads = [
@@ -127,7 +126,6 @@ def _shapes(found: Table) -> str:
 
 
 def _cells(row: Row, found: Table, rank: int) -> Iterator[str]:
-    """The cells of a row after its name: the dims, the element type and the origin."""
     dims, offset = row.dims, first_column(row, rank if found.aligned == "right" else 0)
     for axis in range(rank):
         at = axis - offset
@@ -141,7 +139,7 @@ def _cells(row: Row, found: Table, rank: int) -> Iterator[str]:
 
 
 def _lines(lines: Sequence[Line]) -> str:
-    """The lines of the model with their marks, and the labels after each line."""
+    """The marked lines of the model, each with its labels."""
     result = []
     for line in lines:
         text = "".join(

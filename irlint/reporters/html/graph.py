@@ -1,4 +1,4 @@
-"""The nodes around a finding as an SVG drawing: boxes, the shapes of their outputs below them, and lines."""
+"""The nodes around a finding as an SVG drawing: boxes, and lines for values."""
 
 from __future__ import annotations
 
@@ -8,20 +8,19 @@ from irlint.reporters.canvas import display, fitting
 from irlint.reporters.html.layout import Layout, laid_out
 from irlint.reporters.html.markup import escaped, shown
 from irlint.reporters.plain import safe
-from irlint.snippets.drawing import Box, Carried, Neighbourhood, Wire
+from irlint.snippets.drawing import Box, Neighbourhood, Wire, WireValue
 
-#: The width of a character in small and in large letters, and the height of a line of text, in pixels.
+#: The widths of small and large letters, and the height of a line of text, in pixels.
 SMALL = 6.7
 LARGE = 8.1
 LINE = 16
 
-#: The space around a drawing, between the text and the sides of a box, and between two rows of boxes without the shapes
-#: below the upper row.
+#: The space around a drawing, at the sides of a text in a box, and between rows, in pixels.
 MARGIN = 10
 INSIDE = 12
 BETWEEN = 34
 
-#: The space to the right of the boxes for lines that do not lead downwards.
+#: The space to the right of the boxes for lines that do not lead downwards, in pixels.
 DETOUR = 60
 
 #: The largest number of columns of a name, of one size, and of all sizes of a shape.
@@ -29,12 +28,12 @@ NAME = 30
 SIZE = 14
 SHAPE = 44
 
-#: The captions of boxes that are not nodes.
+#: The captions of boxes of values.
 CAPTIONS = {"input": "input", "output": "output", "missing": "undefined"}
 
 
 def svg(around: Neighbourhood, number: int) -> str:
-    """An SVG drawing. ``number`` distinguishes its identifiers from those of other drawings on the page."""
+    """An SVG drawing. Its ids on the page contain ``number``."""
     boxes = [_Box(box, _outputs(around, index)) for index, box in enumerate(around.boxes)]
     layout = laid_out(around, [each.width for each in boxes])
     tops, bottom = _tops(layout, boxes)
@@ -59,7 +58,7 @@ def svg(around: Neighbourhood, number: int) -> str:
 
 
 def _tops(layout: Layout, boxes: Sequence[_Box]) -> tuple[list[float], float]:
-    """The upper end of each row of boxes, and the lower end of the last row with its shapes."""
+    """(top of each row, bottom of the last row with its shapes)."""
     tops: list[float] = []
     bottom: float = MARGIN - BETWEEN
     for row in layout.rows:
@@ -70,31 +69,29 @@ def _tops(layout: Layout, boxes: Sequence[_Box]) -> tuple[list[float], float]:
 
 
 def _descriptions(around: Neighbourhood) -> Iterator[str]:
-    """The drawing in words, for screen readers."""
+    """A text on each line, for screen readers."""
     for wire in around.wires:
         start, end = around.boxes[wire.start], around.boxes[wire.end]
         yield shown(f"{wire.value.name} {_type(wire.value)} from {start.op} {start.name} to {end.op} {end.name}")
 
 
-def _type(value: Carried) -> str:
+def _type(value: WireValue) -> str:
     return f"{value.dtype}[{', '.join(value.dims)}]" if value.dims is not None else value.dtype
 
 
-def _outputs(around: Neighbourhood, index: int) -> list[Carried]:
-    """The values that a box passes to others, each once."""
+def _outputs(around: Neighbourhood, index: int) -> list[WireValue]:
     return list({wire.value.name: wire.value for wire in around.wires if wire.start == index}.values())
 
 
 class _Box:
-    """A box with its texts and its size in pixels. ``inner`` is the width of the box itself, and ``width`` the width
-    that it needs in its row, with the shapes of its outputs below it."""
+    """A box with sizes in pixels. ``inner`` is the width of the box, ``width`` includes the shapes below it."""
 
-    def __init__(self, box: Box, outputs: Sequence[Carried]) -> None:
+    def __init__(self, box: Box, outputs: Sequence[WireValue]) -> None:
         self.box = box
         is_end = box.kind in CAPTIONS and not box.index
         self.title = _tail(box.name if is_end else box.op)
         self.name = CAPTIONS[box.kind] if is_end else _tail(box.name)
-        self.constants = [(_tail(each.name, 16), _Shape(each)) for each in box.held]
+        self.constants = [(_tail(each.name, 16), _Shape(each)) for each in box.constants]
         self.outputs = [_Shape(each) for each in outputs]
         texts = [LARGE * display(self.title), SMALL * display(self.name)]
         texts += [SMALL * (display(name) + 1 + shape.columns) for name, shape in self.constants]
@@ -103,7 +100,7 @@ class _Box:
         self.height = 46 + (LINE - 1) * len(self.constants)
 
     def svg(self, middle: float, top: float) -> Iterator[str]:
-        """The elements of the box, whose horizontal center and upper end are given, and of the shapes below it."""
+        """The elements of the box and of the shapes below it."""
         left = middle - self.inner / 2
         yield (
             f'<g class="box {self.box.kind}"><title>{shown(f"{self.box.op} {self.box.name}")}</title>'
@@ -116,11 +113,10 @@ class _Box:
             yield f'<text class="held" x="{middle:.1f}" y="{y:.1f}">{escaped(name)} {shape.markup}</text>'
         yield "</g>\n"
         for at, shape in enumerate(self.outputs):
-            yield _label(shape, middle, top + self.height + LINE * at + 6)
+            yield _output_label(shape, middle, top + self.height + LINE * at + 6)
 
 
-def _label(shape: _Shape, middle: float, top: float) -> str:
-    """The shape of a value below the box that computes the value. Its background hides the line behind it."""
+def _output_label(shape: _Shape, middle: float, top: float) -> str:
     width = SMALL * shape.columns + 8
     kind = "value at-fault" if shape.value.at_fault else "value"
     return (
@@ -131,10 +127,9 @@ def _label(shape: _Shape, middle: float, top: float) -> str:
 
 
 class _Shape:
-    """The type and shape of a value, such as ``float32[1, 64, 56, 55]``: the markup, in which clashing sizes are
-    marked, and its number of columns. If the rank is unknown, only the type."""
+    """The markup of a type such as ``float32[1, 64, 56, 55]``, and its number of columns."""
 
-    def __init__(self, value: Carried) -> None:
+    def __init__(self, value: WireValue) -> None:
         self.value = value
         if value.dims is None:
             self.columns = display(safe(value.dtype)) or 1
@@ -156,7 +151,7 @@ class _Shape:
 
 
 def _shown_axes(sizes: Sequence[str], marked: Sequence[int]) -> list[int]:
-    """The axes of a shape that fit into SHAPE columns: inner axes are omitted first, ``marked`` axes never."""
+    """The axes for SHAPE columns. Inner axes are omitted first, ``marked`` axes never."""
     axes = list(range(len(sizes)))
     while sum(display(sizes[axis]) + 2 for axis in axes) > SHAPE and len(axes) > max(2, len(marked)):
         unmarked = [axis for axis in axes[1:-1] if axis not in marked] or [axis for axis in axes if axis not in marked]
@@ -165,8 +160,7 @@ def _shown_axes(sizes: Sequence[str], marked: Sequence[int]) -> list[int]:
 
 
 def _tail(text: str, columns: int = NAME) -> str:
-    """The text, or its end in at most ``columns`` columns, from a ``/`` on if one is in the first half. The end of a
-    name distinguishes it best."""
+    """The text, or its end in at most ``columns`` columns, if possible from a ``/`` on."""
     cleaned = safe(text)
     if display(cleaned) <= columns:
         return cleaned
@@ -174,14 +168,13 @@ def _tail(text: str, columns: int = NAME) -> str:
     return "…" + end[max(0, end.find("/", 0, len(end) // 2)) :]
 
 
-#: The horizontal center and the upper end of each box, by its index.
+#: (horizontal center, top) of each box, by its index.
 Places = Mapping[int, tuple[float, float]]
 
 
 def _wires(
     around: Neighbourhood, boxes: Sequence[_Box], layout: Layout, tops: Sequence[float], places: Places
 ) -> Iterator[str]:
-    """The lines between boxes. A line that leads to the same row or upwards passes the boxes on the right."""
     rows = {item: at for at, row in enumerate(layout.rows) for item in row if item >= 0}
     for index, wire in enumerate(around.wires):
         if rows[wire.end] <= rows[wire.start]:
@@ -195,11 +188,11 @@ def _wires(
             path += f"V{y:.1f}"
         for at in range(rows[wire.start] + 1, rows[wire.end]):
             passing = layout.middles[at, -1 - index] + MARGIN
-            path += _curve(x, y, passing, tops[at])
+            path += _vertical_curve(x, y, passing, tops[at])
             x, y = passing, tops[at] + max((boxes[item].height for item in layout.rows[at] if item >= 0), default=0)
             path += f"L{x:.1f} {y:.1f}"
         end_x, end_y = _end(wire, around, boxes, places), places[wire.end][1]
-        path += _curve(x, y, end_x, end_y - 7)
+        path += _vertical_curve(x, y, end_x, end_y - 7)
         kind = "wire at-fault" if wire.value.at_fault and wire.end == 0 else "wire"
         yield (
             f'<path class="{kind}" d="{path}"/><path class="tip {kind}" d="M{end_x - 4:.1f} {end_y - 8:.1f}h8l-4 '
@@ -208,7 +201,7 @@ def _wires(
 
 
 def _detour(wire: Wire, boxes: Sequence[_Box], places: Places, side: float) -> str:
-    """A line from the right side of a box to the right side of another box, bent towards ``side``."""
+    """A line between the right sides of two boxes, bent towards ``side``."""
     (x, y), (end_x, end_y) = places[wire.start], places[wire.end]
     x, y = x + boxes[wire.start].inner / 2, y + boxes[wire.start].height / 2
     end_x, end_y = end_x + boxes[wire.end].inner / 2, end_y + boxes[wire.end].height / 2
@@ -217,14 +210,12 @@ def _detour(wire: Wire, boxes: Sequence[_Box], places: Places, side: float) -> s
 
 
 def _end(wire: Wire, around: Neighbourhood, boxes: Sequence[_Box], places: Places) -> float:
-    """The horizontal position at which a line enters a box: lines into one box end side by side, in the order in which
-    they start."""
+    """The horizontal position at which a line enters a box."""
     into = [each for each in around.wires if each.end == wire.end]
     into.sort(key=lambda each: (places[each.start][0], each.input))
     return places[wire.end][0] + boxes[wire.end].inner * ((into.index(wire) + 1) / (len(into) + 1) - 0.5)
 
 
-def _curve(x: float, y: float, end_x: float, end_y: float) -> str:
-    """A curve that leaves and arrives vertically, as a command of an SVG path."""
+def _vertical_curve(x: float, y: float, end_x: float, end_y: float) -> str:
     bend = max(12.0, (end_y - y) * 0.55)
     return f"C{x:.1f} {y + bend:.1f} {end_x:.1f} {end_y - bend:.1f} {end_x:.1f} {end_y:.1f}"

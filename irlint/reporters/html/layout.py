@@ -1,4 +1,4 @@
-"""The layout of a drawing: boxes are in rows, each node below the nodes whose outputs it uses."""
+"""The layout of a drawing: rows of boxes, each below the boxes that it uses."""
 
 from __future__ import annotations
 
@@ -11,25 +11,23 @@ from irlint.snippets.drawing import Neighbourhood, Wire
 #: The space between boxes in a row, in pixels.
 SPACE = 28
 
-#: The width that is reserved in a row for a line that passes the row.
+#: The width of a line that passes a row, in pixels.
 PASSING = 16
 
 
 @record
 class Layout:
-    """The rows from the top, each with its items from the left. ``middles`` are the horizontal centers of items by the
-    row and the item, and ``width`` is the width of the drawing, both in pixels.
+    """A layout in pixels. An item is the index of a box, or -1 minus the index of a line that passes the row."""
 
-    An item is a box or a line that passes the row: the index of the box, or -1 minus the index of the line.
-    """
-
+    #: The items from the left, by row from the top.
     rows: tuple[tuple[int, ...], ...]
+    #: The horizontal centers of items by (row, item).
     middles: Mapping[tuple[int, int], float]
     width: float
 
 
 def laid_out(around: Neighbourhood, widths: Sequence[float]) -> Layout:
-    """The layout of a drawing; ``widths`` are the widths of its boxes in pixels."""
+    """The layout of a drawing with boxes of these ``widths`` in pixels."""
     ranks = _ranks(around)
     first, last = min(ranks), max(ranks)
     rows: list[list[int]] = [[] for _ in range(first, last + 1)]
@@ -47,13 +45,12 @@ def laid_out(around: Neighbourhood, widths: Sequence[float]) -> Layout:
 
 
 def _order(around: Neighbourhood, box: int) -> int:
-    """The order of a box in its row: the smallest index of an input that uses it; 0 if nothing uses it."""
+    """The smallest index of an input that uses a box, or 0."""
     return min((wire.input for wire in around.wires if wire.start == box), default=0)
 
 
 def _ranks(around: Neighbourhood) -> list[int]:
-    """The row of each box: 0 for the node at fault, -1 for the boxes that it uses, -2 for the boxes that these use, and
-    so on; 1 for all other boxes, which are its users."""
+    """The row of each box: 0 for the node at fault, -1, -2, ... for boxes before it, and 1 for its users."""
     count = len(around.boxes)
     ranks: list[int | None] = [0, *[None] * (count - 1)]
     for _ in range(count):
@@ -68,8 +65,7 @@ def _ranks(around: Neighbourhood) -> list[int]:
     return [1 if rank is None else rank for rank in ranks]
 
 
-#: By a row, an item of it, and a direction (False for above, True for below): the items in the next row of that
-#: direction that are connected with the item.
+#: The connected items by (row, item, whether they are in the row below, not above).
 Connected = Mapping[tuple[int, int, bool], Sequence[int]]
 
 
@@ -85,7 +81,7 @@ def _connected(wires: Sequence[Wire], ranks: Sequence[int], first: int) -> Conne
 
 
 def _sort(rows: list[list[int]], row: int, connected: Connected) -> None:
-    """Orders a row by the mean position, from 0 to 1, of the connected items in the rows above and below."""
+    """Orders a row by the mean position of connected items in the rows beside it."""
     places = {
         (at, item): index for at in (row - 1, row + 1) if 0 <= at < len(rows) for index, item in enumerate(rows[at])
     }
@@ -103,8 +99,7 @@ def _sort(rows: list[list[int]], row: int, connected: Connected) -> None:
 
 
 def _aligned(rows: list[list[int]], widths: Sequence[float], connected: Connected, start: int) -> Layout:
-    """The layout of the rows, from the row ``start`` upwards and downwards: the items of a row are side by side, as
-    close as possible to the connected items in the row before."""
+    """The layout of the rows from ``start`` upwards and downwards, with items near their connected items."""
     item_widths = [[widths[item] if item >= 0 else PASSING for item in row] for row in rows]
     middles: dict[tuple[int, int], float] = {}
     for at in (*range(start, -1, -1), *range(start + 1, len(rows))):
@@ -125,7 +120,7 @@ def _aligned(rows: list[list[int]], widths: Sequence[float], connected: Connecte
 
 
 def _side_by_side(wanted: Sequence[float], widths: Sequence[float]) -> list[float]:
-    """The centers of items with these widths, side by side in this order, close to the ``wanted`` centers."""
+    """Centers near the ``wanted`` ones for items side by side."""
     placed: list[float] = []
     for index, want in enumerate(wanted):
         least = placed[-1] + (widths[index - 1] + widths[index]) / 2 + SPACE if placed else want

@@ -1,4 +1,4 @@
-"""The facts about a model on an HTML page: its contract, its costs, the releases that load it, and its values."""
+"""The facts about a model on an HTML page."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ from irlint.reporters.listing import type_of
 
 
 def facts(file: CheckedFile, number: int, room: int) -> tuple[str, int]:
-    """The folded parts about one model, and the number of values that they list, at most ``room``. "" and 0 if there
-    are no facts about the model."""
+    """(folded parts about one model, number of listed values, at most ``room``)."""
     if file.facts is None:
         return "", 0
     values = file.facts["values"][:room]
@@ -62,15 +61,14 @@ def _conditions(title: str, entries: list[dict[str, Any]]) -> str:
 
 
 def _values(file: CheckedFile, values: list[Any], number: int) -> str:
-    """A table of values with a field to search it."""
     rows = (
         (
             f"<code>{shown(name)}</code>",
             shown(maker),
             f"<code>{shown(type_text)}</code>",
-            f"<code>{shown(held)}</code>" if held else "",
+            f"<code>{shown(numbers)}</code>" if numbers else "",
         )
-        for name, maker, type_text, held in values
+        for name, maker, type_text, numbers in values
     )
     are_all = len(values) == len(file.facts["values"]) and file.facts["all"]
     more = "" if are_all else f" <p>The first {len(values):,}; <code>irlint shapes</code> lists all.</p>\n"

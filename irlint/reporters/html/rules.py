@@ -23,7 +23,6 @@ def section(cards: Sequence[Card]) -> str:
 
 
 def _rule(rule: Rule, cards: Sequence[Card]) -> str:
-    """A rule with its page and links to its findings."""
     severity = cards[0].finding.severity.value
     count = sum(1 + len(each.others) for each in cards)
     paths = len({each.finding.path for each in cards})

@@ -6,7 +6,18 @@ from collections.abc import Iterator
 
 from irlint.lazy_typing import Any
 from irlint.reporters.html.markup import escaped, prose, shown
-from irlint.reporters.targets import BY_LIST, HEADINGS, LISTED, SHOWN, SIGNS, Entries, advice, by_runtime, shared, spans
+from irlint.reporters.targets import (
+    HEADINGS,
+    SHOWN,
+    SIGNS,
+    UNMEASURED,
+    UNMEASURED_REMARK,
+    Entries,
+    advice,
+    by_runtime,
+    shared,
+    spans,
+)
 
 
 def rendered(found: dict[str, Any]) -> str:
@@ -21,7 +32,7 @@ def matrix(found: dict[str, Any]) -> str:
     """The releases of each runtime with their verdicts, and each reason once with the releases that share it."""
     parts = []
     for name, releases in by_runtime(found).items():
-        title = f"{escaped(name)}{escaped(BY_LIST) if name == LISTED else ''}"
+        title = f"{escaped(name)}{escaped(UNMEASURED_REMARK) if name == UNMEASURED else ''}"
         chips = "".join(map(_chip, releases))
         parts.append(f'<h4>{title}</h4>\n<ul class="releases">{chips}</ul>\n{"".join(_reasons(name, releases))}')
     if "restamp" in found:
@@ -42,7 +53,7 @@ def _reasons(name: str, releases: Entries) -> Iterator[str]:
     if not reasons:
         return
     lines = "".join(
-        f"<li>{escaped(spans(releases, each.places[name]))}: {prose(each.message)}"
+        f"<li>{escaped(spans(releases, each.entries[name]))}: {prose(each.message)}"
         f"{f' <em>{prose(each.help)}</em>' if each.help else ''}</li>\n"
         for each in reasons[:SHOWN]
     )

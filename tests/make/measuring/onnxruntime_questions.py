@@ -124,8 +124,7 @@ def newest(release: str, table: Mapping[str, Collection[str]]) -> str:
     rows = "".join(f'    "{domain}": {version},\n' for domain, version in opsets.items() if version)
     return f'''"""The newest ONNX Runtime that was measured; written by ``tests/make/targets.py``."""
 
-#: Its release, the newest IR version that it takes, and the newest opset of each domain that it knows; of other domains it takes
-#: any version.
+#: The release, its newest IR version, and its newest opset of each domain. It accepts any opset of other domains.
 RUNTIME = "{".".join(release.split(".")[:2])}"
 RUNTIME_IR_VERSION = {ir_version}
 RUNTIME_OPSETS = {{

@@ -28,9 +28,9 @@ import onnx.parser
 from irlint.inference.walk import inferred
 from irlint.model.tensor import NUMBERED_TYPES, Tensor
 from irlint.parsers.onnx import read
-from irlint.targets.conditions import hold, stated
+from irlint.targets.conditions import conditions_in, hold
 from irlint.targets.operators import name as operator
-from irlint.targets.uses import LEFT_OUT, Use, is_static, uses
+from irlint.targets.uses import OMITTED, Use, is_static, uses
 
 from .asked import ON_CPU
 
@@ -284,7 +284,7 @@ def _opsets(name: str, asked: list[tuple[Use, str]]) -> str:
 def _outcomes(name: str, asked: list[tuple[Use, str]]) -> Iterator[str]:
     """The rows about nodes that stay on the CPU or are refused."""
     pool = sorted({each for use, _ in asked for each in _conditions(use)})
-    held = {row: {at for at, (use, _) in enumerate(asked) if hold(stated(row), use)} for row in pool}
+    held = {row: {at for at, (use, _) in enumerate(asked) if hold(conditions_in(row), use)} for row in pool}
     left = {at for at, (_, outcome) in enumerate(asked) if outcome == LEFT}
     refused = {at for at, (_, outcome) in enumerate(asked) if outcome == REFUSED}
     yield from (f"leaves {name} {row}" for row in _covering(held, left, set(range(len(asked))) - left))
@@ -326,7 +326,7 @@ def _rank(row: str) -> int:
 def _conditions(use: Use) -> Iterator[str]:
     """The conditions that hold for a node and may be the reason of an answer."""
     for at, type in enumerate(use.inputs[:6]):
-        if type == LEFT_OUT or type is None:
+        if type == OMITTED or type is None:
             yield f"no-input {at}"
             continue
         yield f"type {at} {type}"

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from irlint.model.tensor import Tensor
 from irlint.targets.facts import is_computed, is_constant, tensor
-from irlint.targets.uses import LEFT_OUT, Use
+from irlint.targets.uses import OMITTED, Use
 
 #: The most inputs that have traits, and the most whose types are compared with each other.
 INPUTS = 8
@@ -32,7 +32,7 @@ def traits(use: Use, versions: Iterable[int], errors: Iterable[str] = ()) -> set
     found.update(f"e:{each}" for each in errors)
     found.update(_of_inputs(use))
     found.update(contents(use, range(min(len(use.inputs), INPUTS))))
-    found.update(f"y{at}" for at, each in enumerate(use.outputs[:INPUTS]) if at and each != LEFT_OUT)
+    found.update(f"y{at}" for at, each in enumerate(use.outputs[:INPUTS]) if at and each != OMITTED)
     for name, given in use.node.attributes.items():
         attribute = use.scope.get(given.reference) if given.reference is not None else given
         if attribute is not None:
@@ -44,8 +44,8 @@ def traits(use: Use, versions: Iterable[int], errors: Iterable[str] = ()) -> set
 def _of_inputs(use: Use) -> Iterator[str]:
     given = use.inputs[:INPUTS]
     for at in range(INPUTS):
-        name = given[at] if at < len(given) else LEFT_OUT
-        if name == LEFT_OUT:
+        name = given[at] if at < len(given) else OMITTED
+        if name == OMITTED:
             yield f"n{at}"
             continue
         yield f"t{at}={name or '?'}"
@@ -59,7 +59,7 @@ def _of_inputs(use: Use) -> Iterator[str]:
 def contents(use: Use, inputs: Iterable[int]) -> Iterator[str]:
     """The traits of inputs beside their element types."""
     for at in inputs:
-        if at >= len(use.inputs) or use.inputs[at] == LEFT_OUT:
+        if at >= len(use.inputs) or use.inputs[at] == OMITTED:
             continue
         yield f"{'c' if is_constant(use, at) else 'o'}{at}"
         if is_computed(use, at):

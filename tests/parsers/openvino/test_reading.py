@@ -97,6 +97,13 @@ def test_constants(data, dtype, shape, value, tmp_path):
     assert model.problems == ()
 
 
+@pytest.mark.parametrize("shape", ["2,-1", "+2", "x"])
+def test_the_sizes_of_a_constant_are_integers_of_at_least_0(shape, tmp_path):
+    data = f'element_type="i64" shape="{shape}" offset="8" size="16"'
+    (problem,) = openvino.read(written(tmp_path, net([const(0, data), result(1)], [edge(0, 0, 1, 0)]))).problems
+    assert problem.fault.message.endswith(f'has shape="{shape}"; expected integers of at least 0')
+
+
 @pytest.mark.parametrize(
     ("weights", "available", "reason"),
     [
