@@ -123,14 +123,14 @@ def _in_main(node: Node, model: Model) -> bool:
 
 
 def _as_taken(node: Node, call: Call, faults: list[Fault]) -> tuple[Call, list[Fault]]:
-    """The call and faults of a node that ONNX Runtime runs though it breaks its schema, as ``taken_as`` of its operator
+    """The call and faults of a node that ONNX Runtime runs though it breaks its schema, as ``read_as`` of its operator
     states, if it has one.
 
     ONNX Runtime runs such nodes of any domain in the main graph; in bodies, the ONNX checker refuses them. A Constant
     with two values does not break its schema.
     """
     operator = onnx_operator("", node.op, latest_opset("")) if call.broken else call.operator
-    taken = operator.taken_as(node) if operator is not None and operator.taken_as is not None else None
+    taken = operator.read_as(node) if operator is not None and operator.read_as is not None else None
     if operator is None or taken is None:
         return call, faults
     attributes, fault = taken

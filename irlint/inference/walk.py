@@ -229,10 +229,10 @@ class Walk:
                 inner = replaced(inner, when=graph.path)
             case "tried":
                 recorder = Recorder(discards=True)
-            case "again" | "maybe again":
+            case "second" | "maybe second":
                 own, before = Recorder(discards=recorder.discards), set(self.faulted)
                 outputs = self.graph(graph, replaced(inner, when=graph.path), own, inputs)
-                recorder.faults += in_second_iteration(own.faults, before, is_certain=runs == "again")
+                recorder.faults += in_second_iteration(own.faults, before, is_certain=runs == "second")
                 return outputs
         return self.graph(graph, inner, recorder, inputs)
 

@@ -11,8 +11,8 @@ from irlint.model import Graph
 from irlint.model.tensor import UNKNOWN, Tensor, Type, tensor_shape, type_text
 from irlint.ops import Context, Runs, openvino
 from irlint.ops.shared.back_edges import Iteration, check_back_edges
-from irlint.ops.shared.bodies import CONTROL_INPUT, DEEPEST_SEARCH, check_same_types, nesting, single, truth
-from irlint.ops.shared.carrying import carried, joined, outside, passing
+from irlint.ops.shared.bodies import CONTROL_INPUT, DEEPEST_SEARCH, check_same_types, control_fault, nesting, truth
+from irlint.ops.shared.carrying import carried, joined, new_symbols, without_symbols
 from irlint.ops.shared.compiling import Layer, not_compiled
 from irlint.ops.shared.iterations import (
     COUNTS,
@@ -56,7 +56,7 @@ def _check_flag(known: Tensor, what: str, kinds: Sequence[str], *, index: int, r
     Raises a ``CONTROL_INPUT`` fault. A wrong type is only a warning unless ``refused``. A wrong size of a tensor of one
     axis is only a warning if no value is known, unless it is 0, or ``refused`` and fixed.
     """
-    fault = single(Tensor(known.dtype), what, kinds, input=index)
+    fault = control_fault(Tensor(known.dtype), what, kinds, input=index)
     if fault is not None:
         if refused:
             raise fault
@@ -285,8 +285,8 @@ def _iterated(
     state = tuple(a if isinstance(b, Tensor) and b.shape is None else b for a, b in zip(initial, state))
     if state != initial and nesting(body) <= DEEPEST_SEARCH:
         run([Tensor(known.dtype, known.shape) if isinstance(known, Tensor) else known for known in initial], "always")
-    of_one_iteration = passing(state, initial)
-    outputs = tuple(outside(known, of_one_iteration) for known in run(state, "always"))
+    of_one_iteration = new_symbols(state, initial)
+    outputs = tuple(without_symbols(known, of_one_iteration) for known in run(state, "always"))
     used = read_values(body)
     check_parameters_tied(body, entries, ties, used=used)
     read_cuts = [Cut(entry, x, arguments[place]) for entry, x, place in cuts if body.inputs[place] in used]

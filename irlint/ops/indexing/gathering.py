@@ -145,7 +145,7 @@ _COMPILED = first_of(constants_at(2), _without_entries)
     compiles=first_of(
         _without_entries,
         readable_constants(2),
-        types_at(1, 2, allowed=INTEGERS, becomes="OpenVINO replaces the layer by Gather of opset7, which accepts"),
+        types_at(1, 2, allowed=INTEGERS, reason="OpenVINO replaces the layer by Gather of opset7, which accepts"),
     ),
 )
 def ov_gather_1(data: Tensor, indices: Tensor, axis: Tensor) -> Tensor:

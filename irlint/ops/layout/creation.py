@@ -16,7 +16,7 @@ from irlint.ops.shared import contents as fold
 from irlint.ops.shared.attributes import ATTRIBUTE_OUT_OF_RANGE, numbered_type
 from irlint.ops.shared.axes import Floats, Ints
 from irlint.ops.shared.compiling import (
-    NEVER_HELD,
+    WITHOUT_TENSORS,
     Layer,
     first_of,
     not_compiled,
@@ -81,7 +81,7 @@ def _first_by_kind(node: Node) -> tuple[Mapping[str, Attribute], Fault | None] |
     return {form: first}, fault
 
 
-@onnx("Constant", kinds={"value": "SPARSE_TENSOR"}, taken_as=_first_by_kind)
+@onnx("Constant", kinds={"value": "SPARSE_TENSOR"}, read_as=_first_by_kind)
 def constant(
     *,
     value: Tensor | None = None,
@@ -170,7 +170,7 @@ def _compiled_parameter(layer: Layer) -> Fault | None:
             attribute="shape",
         )
     untyped = output.dtype is None and all(isinstance(size, int) for size in output.shape)
-    if output.dtype not in NEVER_HELD and not untyped:
+    if output.dtype not in WITHOUT_TENSORS and not untyped:
         return None
     return not_compiled(
         f"the element type of the input is {output.dtype or 'dynamic'}, which the CPU plugin does not accept",
@@ -334,9 +334,9 @@ def eye_like(input: Tensor, *, dtype: int | None = None, k: int = 0, context: Co
 
 
 #: Element types that the CPU plugin does not support as outputs of Eye.
-_NO_EYE = (
-    frozenset({"uint2", "nf4", "float4_e2m1", "float8_e4m3fn", "float8_e5m2", "float8_e8m0", "string"}) | NEVER_HELD
-)
+_NO_EYE = WITHOUT_TENSORS | {
+    *("uint2", "nf4", "float4_e2m1", "float8_e4m3fn", "float8_e5m2", "float8_e8m0", "string"),
+}
 
 
 def _sized_batch(layer: Layer) -> Fault | None:
@@ -359,7 +359,7 @@ def _sized_batch(layer: Layer) -> Fault | None:
     since=9,
     absent={"output_type": None},
     fills_in=True,
-    lists=(3,),
+    read_at_load=(3,),
     compiles=first_of(output_type_at("output_type", _NO_EYE), _sized_batch),
 )
 def ov_eye(

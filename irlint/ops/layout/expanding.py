@@ -373,7 +373,7 @@ def _compiled_broadcast(layer: Layer) -> Fault | None:
     until=2,
     spelled={"axis": "mode.auto_broadcast_axis"},
     fills_in=True,
-    lists=(1,),
+    read_at_load=(1,),
     compiles=_compiled_broadcast,
     ignores_extra_inputs=True,
 )
@@ -422,7 +422,7 @@ def ov_legacy_broadcast(
     since=3,
     spelled={"axis": "mode.mode.axis"},
     fills_in=True,
-    lists=(1,),
+    read_at_load=(1,),
     compiles=_compiled_broadcast,
 )
 def ov_broadcast(

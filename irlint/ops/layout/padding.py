@@ -179,7 +179,7 @@ def pad(
     return _onnx_pad(data, listed, chosen, mode=mode, filler=filler, input=1)
 
 
-@onnx("Pad", since=1, domain=MICROSOFT, unread={"pads": None})
+@onnx("Pad", since=1, domain=MICROSOFT, may_be_external={"pads": None})
 def microsoft_pad(data: Tensor, pads: Tensor, value: Tensor | None = None, *, mode: PadMode = "constant") -> Tensor:
     """com.microsoft Pad: like ONNX Pad-11, with pads of [2 * rank] or [1, 2 * rank]."""
     expect_rank(pads, 1, 1, 2, what="pads")

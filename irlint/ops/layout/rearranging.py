@@ -155,7 +155,7 @@ def tile(input: Tensor, repeats: Tensor) -> Tensor:
     return tiled(input, [stated_size(entry, 1, f"entry {axis} of the repeats") for axis, entry in enumerate(listed)])
 
 
-@openvino("Tile", lists=(1,))
+@openvino("Tile", read_at_load=(1,))
 def ov_tile(data: Tensor, repeats: Tensor) -> Tensor:
     """OpenVINO Tile-1: the shorter of shape and repeats gets leading 1s. The library reads negative repeats as 0."""
     expect_type(repeats, 1, INTEGERS)
@@ -217,7 +217,7 @@ def _cropped(shape: Shape, axis: int, before: int, *, rest: int, keeps: bool) ->
 # --- reversed and shifted ---------------------------------------------------------------------------------------------
 
 
-@openvino("Reverse", until=1, absent={"mode": "index"}, lists=(1,))
+@openvino("Reverse", until=1, absent={"mode": "index"}, read_at_load=(1,))
 def ov_reverse(data: Tensor, reversed_axes: Tensor, *, mode: ReverseMode) -> Tensor:
     """OpenVINO Reverse-1: ``reversed_axes`` lists axes or, in mode mask, has one boolean for each axis."""
     expect_type(reversed_axes, 1, LOGICAL if mode == "mask" else INTEGERS)

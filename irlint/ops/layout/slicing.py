@@ -344,7 +344,7 @@ def _expect_equal_counts(*lists: tuple[str, Ints | None]) -> None:
             )
 
 
-@onnx("DynamicSlice", until=9, unread={"starts": None, "ends": None, "axes": None})
+@onnx("DynamicSlice", until=9, may_be_external={"starts": None, "ends": None, "axes": None})
 def dynamic_slice(data: Tensor, starts: Tensor, ends: Tensor, axes: Tensor | None = None) -> Tensor:
     """ONNX DynamicSlice, formerly experimental: Slice with its lists as inputs."""
     return slice_by_inputs(data, starts, ends, axes)

@@ -221,13 +221,13 @@ def _without_axes(layer: Layer) -> Fault | None:
 _COMPILED = first_of(readable_constants(1), _without_axes)
 
 
-@openvino("Squeeze", until=14, lists=(1,), compiles=_COMPILED)
+@openvino("Squeeze", until=14, read_at_load=(1,), compiles=_COMPILED)
 def ov_squeeze(data: Tensor, axes: Tensor | None = None) -> Tensor:
     """OpenVINO Squeeze-1. The library keeps an axis of another size than 1."""
     return _ov_squeeze(data, axes, one_removed=True)
 
 
-@openvino("Squeeze", since=15, lists=(1,), compiles=_COMPILED)
+@openvino("Squeeze", since=15, read_at_load=(1,), compiles=_COMPILED)
 def ov_squeeze_or_skip(data: Tensor, axes: Tensor | None = None, *, allow_axis_skip: bool = False) -> Tensor:
     """OpenVINO Squeeze-15."""
     return _ov_squeeze(data, axes, skip=allow_axis_skip, one_removed=not allow_axis_skip)

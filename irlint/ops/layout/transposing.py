@@ -77,7 +77,7 @@ def transpose(data: Tensor, *, perm: Ints | None = None) -> Tensor:
     return transposed(data, perm)
 
 
-@openvino("Transpose", lists=(1,))
+@openvino("Transpose", read_at_load=(1,))
 def ov_transpose(arg: Tensor, input_order: Tensor) -> Tensor:
     """OpenVINO Transpose-1; an empty order reverses the axes."""
     expect_type(input_order, 1, INTEGERS)

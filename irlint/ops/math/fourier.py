@@ -171,7 +171,7 @@ def layout_fault(shape: Shape, expected: str, input: int = 0) -> Fault:
 # --- OpenVINO DFT, IDFT, RDFT, IRDFT ----------------------------------------------------------------------------------
 
 
-@openvino("DFT", "IDFT", since=7, fills_in=True, lists=(1,))
+@openvino("DFT", "IDFT", since=7, fills_in=True, read_at_load=(1,))
 def ov_dft(data: Tensor, axes: Tensor, signal_size: Tensor | None = None) -> Tensor:
     """OpenVINO DFT-7 and IDFT-7: complex numbers from complex numbers. ``axes`` are axes before the last axis."""
     shape, at, sizes = _ov_fourier(data, axes, signal_size, complex_input=True)

@@ -247,12 +247,12 @@ def _compiled_reduction(layer: Layer) -> Fault | None:
     )
 
 
-@openvino("ReduceMax", fold=LARGEST, lists=(1,), compiles=_compiled_reduction, ignores_extra_inputs=True)
-@openvino("ReduceMin", fold=SMALLEST, lists=(1,), compiles=_compiled_reduction, ignores_extra_inputs=True)
-@openvino("ReduceProd", fold=PRODUCT, lists=(1,), compiles=_compiled_reduction, ignores_extra_inputs=True)
-@openvino("ReduceMean", fold=MEAN, lists=(1,), compiles=_compiled_reduction, ignores_extra_inputs=True)
-@openvino("ReduceSum", fold=SUM, lists=(1,), compiles=_compiled_reduction, ignores_extra_inputs=True)
-@openvino("ReduceL1", "ReduceL2", since=4, lists=(1,), compiles=_compiled_reduction, ignores_extra_inputs=True)
+@openvino("ReduceMax", fold=LARGEST, read_at_load=(1,), compiles=_compiled_reduction, ignores_extra_inputs=True)
+@openvino("ReduceMin", fold=SMALLEST, read_at_load=(1,), compiles=_compiled_reduction, ignores_extra_inputs=True)
+@openvino("ReduceProd", fold=PRODUCT, read_at_load=(1,), compiles=_compiled_reduction, ignores_extra_inputs=True)
+@openvino("ReduceMean", fold=MEAN, read_at_load=(1,), compiles=_compiled_reduction, ignores_extra_inputs=True)
+@openvino("ReduceSum", fold=SUM, read_at_load=(1,), compiles=_compiled_reduction, ignores_extra_inputs=True)
+@openvino("ReduceL1", "ReduceL2", since=4, read_at_load=(1,), compiles=_compiled_reduction, ignores_extra_inputs=True)
 def ov_reduce(x: Tensor, axes: Tensor, *, keep_dims: bool = False, fold: Combination | None) -> Tensor:
     """OpenVINO arithmetic reductions of any numeric element type."""
     expect_type(x, 0, ARITHMETIC)
@@ -262,8 +262,12 @@ def ov_reduce(x: Tensor, axes: Tensor, *, keep_dims: bool = False, fold: Combina
 _COMPILED_LOGICAL = first_of(constants_at(1), _compiled_reduction)
 
 
-@openvino("ReduceLogicalAnd", fold=(_both, True), lists=(1,), compiles=_COMPILED_LOGICAL, ignores_extra_inputs=True)
-@openvino("ReduceLogicalOr", fold=(_either, False), lists=(1,), compiles=_COMPILED_LOGICAL, ignores_extra_inputs=True)
+@openvino(
+    "ReduceLogicalAnd", fold=(_both, True), read_at_load=(1,), compiles=_COMPILED_LOGICAL, ignores_extra_inputs=True
+)
+@openvino(
+    "ReduceLogicalOr", fold=(_either, False), read_at_load=(1,), compiles=_COMPILED_LOGICAL, ignores_extra_inputs=True
+)
 def ov_reduce_logical(x: Tensor, axes: Tensor, *, keep_dims: bool = False, fold: Combination | None) -> Tensor:
     """OpenVINO ReduceLogicalAnd-1 and ReduceLogicalOr-1."""
     expect_type(x, 0, LOGICAL)

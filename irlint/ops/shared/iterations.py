@@ -10,7 +10,7 @@ from irlint.findings.faults import Rule, Severity
 from irlint.findings.statements import warn
 from irlint.findings.wording import counted
 from irlint.model.tensor import Tensor, Type, shape_text, type_text
-from irlint.ops.shared.bodies import CONTROL_INPUT, single
+from irlint.ops.shared.bodies import CONTROL_INPUT, control_fault
 from irlint.ops.shared.port_maps import GOOD, PORT_MAP_BROKEN, Entries, Ties
 from irlint.parsers.openvino.types import BackEdge, PortMapEntry
 from irlint.records import record
@@ -217,7 +217,7 @@ def check_condition(known: Type | None) -> None:
 def _check_one(known: Tensor, what: str, kinds: Sequence[str], *, only_known: bool = False) -> None:
     """Checks that a tensor is a scalar or a list of one element, of one of the types ``kinds``. With ``only_known``, a
     list of another length is refused only if its values are known. Raises a ``CONTROL_INPUT`` fault."""
-    fault = single(Tensor(known.dtype), what, list(kinds)) if known.dtype is not None else None
+    fault = control_fault(Tensor(known.dtype), what, list(kinds)) if known.dtype is not None else None
     if fault is not None:
         raise fault
     shape = known.shape
