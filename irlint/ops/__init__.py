@@ -125,7 +125,7 @@ class Operator:
     # Facts about all versions of an OpenVINO operation; one version may state them for all.
     #: The opset of a layer, by the text of its ``version``.
     labels: Mapping[str, int] = NOTHING
-    #: The library supplies the last inputs if they have no edge.
+    #: The library's parser accepts ports of the last inputs without an edge.
     fills_in: bool = False
     #: Other types that the library reads as this one.
     spellings: tuple[str, ...] = ()

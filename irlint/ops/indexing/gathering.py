@@ -14,7 +14,7 @@ from irlint.ops.shared.compiling import Layer, constants_at, first_of, not_compi
 from irlint.ops.shared.contents import fits, positions, strides
 from irlint.ops.shared.element_types import ARITHMETIC, INDEX_TYPES, common_type, expect_type
 from irlint.ops.shared.expectations import expect_one, expect_rank
-from irlint.ops.shared.index_ranges import Room, out_of_range
+from irlint.ops.shared.index_ranges import IndexedAxis, out_of_range
 from irlint.ops.shared.sizes import narrower
 
 INDICES_MISMATCH = Rule(
@@ -107,8 +107,8 @@ def _gathered(
 ) -> Tensor:
     value = None
     if axis is not None and data.shape is not None:
-        room = Room(data.shape[axis], axis, negative=negative, demanded=severity is Severity.ERROR)
-        state_fault(out_of_range(indices, room, index=1), severity)
+        indexed = IndexedAxis(data.shape[axis], axis, negative=negative, demanded=severity is Severity.ERROR)
+        state_fault(out_of_range(indices, indexed, index=1), severity)
         value = gathered_values(data, indices, axis) if batch_dims == 0 else None
     shape = gathered(data.shape, indices.shape, axis, batch_dims=batch_dims)
     if value is not None or axis is None or batch_dims or (data.value is None and data.extent is None):
@@ -291,7 +291,7 @@ def gather_elements(data: Tensor, indices: Tensor, *, axis: int = 0) -> Tensor:
 
 def _elements(data: Tensor, indices: Tensor, axis: int, *, shape: Shape) -> Tensor:
     if data.shape is not None:
-        state_fault(out_of_range(indices, Room(data.shape[axis], axis), index=1), Severity.ERROR)
+        state_fault(out_of_range(indices, IndexedAxis(data.shape[axis], axis), index=1), Severity.ERROR)
     return Tensor(data.dtype, shape, values_of_elements(data, indices, axis))
 
 

@@ -18,7 +18,7 @@ from irlint.ops.shared.axes import Ints, axis_of
 from irlint.ops.shared.element_types import INDEX_TYPES, common_type, expect_type
 from irlint.ops.shared.expectations import expect_rank
 from irlint.ops.shared.shape_inputs import SIZE_NEGATIVE, entries, length, openvino_shape
-from irlint.ops.shared.sizes import whole_quotient
+from irlint.ops.shared.sizes import exact_quotient
 from irlint.ops.shared.windows import same_count, spanned, window_count
 
 DepthMode = Literal["blocks_first", "depth_first"]
@@ -68,7 +68,7 @@ def parted(
             input=0,
             marks=((0, axis),),
         )
-    return whole_quotient(dim, count)
+    return exact_quotient(dim, count)
 
 
 def _expect_positive(number: int, attribute: str) -> None:

@@ -21,7 +21,7 @@ from irlint.ops.shared.element_types import (
     expect_type,
 )
 from irlint.ops.shared.expectations import expect_one, expect_rank
-from irlint.ops.shared.index_ranges import INDEX_OUT_OF_RANGE, outermost
+from irlint.ops.shared.index_ranges import INDEX_OUT_OF_RANGE, extremes
 from irlint.ops.shared.shape_inputs import entries, known_integers, length, stated_size
 from irlint.schemas import MICROSOFT
 
@@ -256,7 +256,7 @@ def _reverse_sequence(data: Tensor, lengths: Tensor, batch_axis: int, *, sequenc
 
 def _check_lengths(dim: MaybeDim, lengths: Tensor, axis: int) -> None:
     """Checks that no reversed sequence is longer than the axis. Raises an ``INDEX_OUT_OF_RANGE`` fault."""
-    _, most = outermost(lengths)
+    _, most = extremes(lengths)
     for longest in most:
         why = f"a sequence of {longest} is reversed along axis {axis}"
         if not reaches_if_any(product(lengths.shape or ()), dim, longest, why):

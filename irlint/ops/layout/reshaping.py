@@ -15,7 +15,7 @@ from irlint.ops.shared.contents import rearranged
 from irlint.ops.shared.element_types import expect_type
 from irlint.ops.shared.expectations import expect_rank
 from irlint.ops.shared.shape_inputs import entries
-from irlint.ops.shared.sizes import whole_quotient
+from irlint.ops.shared.sizes import exact_quotient
 
 RESHAPE_COUNT = Rule(
     "IRL330",
@@ -204,9 +204,9 @@ def _inferred_size(
     why = f"{shape_text(data)} is reshaped to {shape_text(tuple(target))}"
     if isinstance(known, Expr):
         require_any(Relation("%", before, known), why=why)
-        return whole_quotient(before, known)
+        return exact_quotient(before, known)
     if divides(known, before, why):
-        return whole_quotient(before, known)
+        return exact_quotient(before, known)
     if same(before, 0) is None:
         return None
     raise RESHAPE_COUNT.fault(

@@ -18,7 +18,7 @@ from irlint.ops.shared.compiling import readable_constants
 from irlint.ops.shared.element_types import expect_type
 from irlint.ops.shared.expectations import expect_one, expect_rank
 from irlint.ops.shared.shape_inputs import entries, length, number, stated_size
-from irlint.ops.shared.sizes import whole_quotient
+from irlint.ops.shared.sizes import exact_quotient
 from irlint.ops.signatures import PARTS, with_roles
 
 SPLIT_SUM = Rule(
@@ -107,7 +107,7 @@ def even_sizes(dim: MaybeDim, count: int, axis: int) -> tuple[MaybeDim, ...]:
             input=0,
             marks=((0, axis),),
         )
-    return (None if dim is None else whole_quotient(dim, count),) * count
+    return (None if dim is None else exact_quotient(dim, count),) * count
 
 
 def nearly_even_sizes(dim: MaybeDim, count: int, axis: int) -> tuple[MaybeDim, ...]:

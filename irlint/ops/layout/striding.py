@@ -27,7 +27,7 @@ from irlint.ops.shared.axes import Ints
 from irlint.ops.shared.compiling import readable_constants
 from irlint.ops.shared.contents import fits
 from irlint.ops.shared.element_types import expect_type
-from irlint.ops.shared.index_ranges import Room, out_of_range
+from irlint.ops.shared.index_ranges import IndexedAxis, out_of_range
 from irlint.records import record
 
 _STRIDED = """<?xml version="1.0"?>
@@ -225,7 +225,7 @@ def _ranges_and_removed(
 def _expect_within(index: MaybeDim, dim: MaybeDim, axis: int) -> None:
     """Raises an ``INDEX_OUT_OF_RANGE`` fault if the index is outside the axis: the library reads the model, but does
     not compile it."""
-    fault = out_of_range(Tensor("int64", (), (index,)), Room(dim, axis), index=1)
+    fault = out_of_range(Tensor("int64", (), (index,)), IndexedAxis(dim, axis), index=1)
     if fault is not None:
         raise fault
 

@@ -6,7 +6,7 @@ Floats = tuple[float, ...]
 
 
 def aspect_ratios(ratios: Floats, flip: bool) -> int:
-    """The number of different aspect ratios, including 1 and, with ``flip``, the inverse of each ratio."""
+    """The number of different aspect ratios, including 1; ``flip`` adds the inverse of each ratio."""
     found = {1.0}
     for ratio in ratios:
         found.add(round(ratio, 6))
@@ -23,10 +23,9 @@ def _as_integer(density: float) -> int:
 def priors_of_cell(
     ratios: int, least: int, most: int, *, scale_all_sizes: bool, fixed: int, density: Floats, fixed_ratios: int
 ) -> int:
-    """The number of prior boxes in a cell. The integers are numbers of entries: ``ratios`` aspect ratios, ``least``
-    minimum sizes, ``most`` maximum sizes, ``fixed`` fixed sizes and ``fixed_ratios`` fixed ratios.
+    """The number of prior boxes in a cell, as the library counts them. Source: OpenVINO PriorBox-1 and -8.
 
-    Source: OpenVINO PriorBox-1 and -8, as the library counts.
+    The integers are the numbers of aspect ratios, minimum sizes, maximum sizes, fixed sizes and fixed ratios.
     """
     count = ratios * least + most if scale_all_sizes else ratios + least - 1
     if fixed:
