@@ -212,10 +212,7 @@ def _expect_equal_widths(equation: str, terms: Sequence[Term], output: Term, *, 
 
 
 def _terms_and_result(equation: str) -> tuple[tuple[Term, ...], Term]:
-    """(Terms of the inputs, term of the output), as OpenVINO reads an equation.
-
-    Without ``->``, the output repeats the letters that only one term has, as often as this term.
-    """
+    """(Terms of the inputs, term of the output), as OpenVINO reads an equation."""
     terms, output = equation_terms(equation)
     if output is None:
         letters = [label for term in terms for label in term if label != ELLIPSIS]

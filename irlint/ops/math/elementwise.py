@@ -220,7 +220,7 @@ def ov_shift(a: Tensor, b: Tensor, *, broadcasting: Broadcasting) -> Tensor:
 
 @openvino("Select", spelled=_AXIS)
 def ov_select(cond: Tensor, then: Tensor, otherwise: Tensor, *, broadcasting: Broadcasting) -> Tensor:
-    """OpenVINO Select-1: as in the library, all three inputs are broadcast with each other."""
+    """OpenVINO Select-1. The library also broadcasts ``then`` and ``otherwise`` to ``cond``."""
     expect_type(cond, 0, LOGICAL)
     dtype = common_type((then, otherwise), first=1)
     if broadcasting.auto_broadcast == "numpy":

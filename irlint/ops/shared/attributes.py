@@ -183,10 +183,10 @@ def numbered_type(
     also: frozenset[str] = frozenset(),
     all_bits: bool = False,
 ) -> str:
-    """The element type with a number of TensorProto.DataType.
+    """The element type with a number of TensorProto.DataType. Raises an ``ATTRIBUTE_OUT_OF_RANGE`` fault.
 
-    Raises an ``ATTRIBUTE_OUT_OF_RANGE`` fault if no type has the number, or if neither ``also`` nor the schema of the
-    output has the type. If the lower 32 bits are valid, the fault is a warning, unless ONNX Runtime reads ``all_bits``.
+    The schema of the output, or else ``also``, must have the type. Unless ONNX Runtime reads ``all_bits``, a number
+    whose lower 32 bits are valid is reported as a warning.
     """
     if not 1 <= number <= len(NUMBERED_TYPES):
         fault = ATTRIBUTE_OUT_OF_RANGE.fault(

@@ -37,8 +37,7 @@ def check_back_edges(
 ) -> None:
     """Checks that the second iteration accepts the values that the first iteration passes to it.
 
-    ``widens``: the layer is a Loop, in which OpenVINO makes the sizes of a Parameter dynamic if its Result is also an
-    output of the layer.
+    ``widens``: the layer is a Loop. OpenVINO then makes a Parameter dynamic if its Result is an output of the layer.
 
     Raises a ``CARRIED_TYPE`` fault; if the failure is uncertain or harmless, reports it as a warning.
     """
@@ -72,7 +71,7 @@ def check_back_edges(
 
 
 def _start_and_return(edge: BackEdge, ties: Ties, first: Iteration) -> tuple[Tensor, Tensor] | None:
-    """(First value of a Parameter, value that a back edge passes to it); None unless both are tensors of known rank."""
+    """(First value of a Parameter, value from its back edge); None unless both are tensors of known rank."""
     if edge.to_layer not in ties.parameters or edge.from_layer not in ties.results:
         return None
     start, returned = first.arguments[ties.parameters[edge.to_layer]], first.outputs[ties.results[edge.from_layer]]

@@ -75,7 +75,7 @@ g (float[2,3] x, float[2,3] b) => (float[2,3] y) { y = Max (x, b) }""",
 
 
 def _padded_to_match(small: Shape, large: Shape) -> str:
-    """The text of ``small`` with 1s at its end, so that it can be broadcast to ``large``; "" if this is impossible."""
+    """The text of ``small`` with 1s at its end that make it match ``large``; "" if none do."""
     if not 0 < len(small) < len(large):
         return ""
     for start in range(len(large) - len(small)):

@@ -69,11 +69,11 @@ class Ties:
     results: dict[str, int]
 
     def parameter(self, entry: PortMapEntry, entries: Entries = ()) -> int:
-        """The position of the Parameter of an entry of ``entries``. Raises a ``PORT_MAP_BROKEN`` fault."""
+        """The position of the Parameter that an entry of ``entries`` names. Raises a ``PORT_MAP_BROKEN`` fault."""
         return self._found(self.parameters, entry, entries, kind="Parameter")
 
     def result(self, entry: PortMapEntry, entries: Entries = ()) -> int:
-        """The position of the Result of an entry of ``entries``. Raises a ``PORT_MAP_BROKEN`` fault."""
+        """The position of the Result that an entry of ``entries`` names. Raises a ``PORT_MAP_BROKEN`` fault."""
         return self._found(self.results, entry, entries, kind="Result")
 
     def _found(self, known: dict[str, int], entry: PortMapEntry, entries: Entries, *, kind: str) -> int:
@@ -94,7 +94,7 @@ def _position(
     unused: Collection[str] = (),
     place: Place | None = None,
 ) -> int:
-    """The position of a layer; ``unused`` are the ids that no entry has. Raises a fault if the layer is missing."""
+    """The position of a layer; ``unused`` are the ids without an entry."""
     if id in known:
         return known[id]
     layers = f"has no {kind}"

@@ -106,10 +106,7 @@ def _is_of_refused_kind(known: Type | None, formal: Formal) -> bool:
 
 
 def _refused(schema: OfficialSchema, formal: Formal, index: int, *, key: str, required: str = "") -> Fault:
-    """The fault of an input whose type ``key`` the schema does not list; the help suggests the type ``required``.
-
-    A warning for the types in which ONNX Runtime's releases differ.
-    """
+    """The fault of an input of the refused type ``key``; a warning if ONNX Runtime's releases differ in the type."""
     runtime = schema.domain in RUNTIME_DOMAINS
     varies = schema.domain == MICROSOFT and "(" not in formal.variable and len(formal.types) > 1
     where = "in ONNX Runtime" if runtime else f"since opset {schema.since}"
