@@ -33,12 +33,12 @@ OPENVINO = "openvino"
 LATER = "replace it by other operations: it is newer than OpenVINO 2026.4, the newest release that irlint knows"
 
 
-#: Why a body is inferred with certain inputs:
+#: How a body is inferred with certain inputs:
 #:
-#: * ``always``, ``maybe``, ``never``: whether the body runs with these inputs
-#: * ``as declared``: the inputs are those that the body declares
-#: * ``tried``: the rule needs the outputs, and the findings are dropped
-#: * ``second``, ``maybe second``: the second iteration of a loop, which the loop reaches, or may reach
+#: * ``always``, ``maybe``, ``never``: the body runs with these inputs in all models, in some models or in no model
+#: * ``as declared``: the inputs have the declared types
+#: * ``tried``: only the outputs are needed, and the findings are dropped
+#: * ``second``, ``maybe second``: the second iteration of a loop, which the loop reaches or may reach
 Runs = Literal["always", "maybe", "never", "as declared", "tried", "second", "maybe second"]
 
 
@@ -104,13 +104,13 @@ class Operator:
     needed: Callable[[Node], bool] | None = None
     #: Attributes that older writers add, although the operation does not have them.
     legacy: tuple[str, ...] = ()
-    #: Numbers that must be at least 0, and texts that the library compares with case.
+    #: Lists of numbers that must be at least 0, and texts that the library compares with case.
     strict: tuple[str, ...] = ()
     #: Text attributes that the rule ignores.
     unheeded: tuple[str, ...] = ()
 
     # Facts about one version of an OpenVINO operation.
-    #: The library does not fold the operation if all inputs are constants.
+    #: The library does not fold the operation, even if all inputs are constants.
     kept: bool = False
     #: Inputs whose values the library uses while it reads the layer. A constant without elements then needs a position
     #: in the weights file.

@@ -115,7 +115,7 @@ def expanded(data: Shape | None, target: Shape | None) -> Shape | None:
 
 
 def repeated(data: Shape | None, target: Shape | None) -> Shape | None:
-    """The shape of OpenVINO's ``numpy`` mode: ``target``. Raises a ``BROADCAST_TARGET`` fault."""
+    """The shape of OpenVINO's ``numpy`` mode, which is ``target``. Raises a ``BROADCAST_TARGET`` fault."""
     if data is None or target is None:
         return target
     if len(data) > len(target):
@@ -170,7 +170,7 @@ def _clash(size: MaybeDim, dim: MaybeDim, both: bool) -> bool:
 
 
 def mapped(data: Shape | None, target: Shape | None, axes: Sequence[int] | None) -> Shape | None:
-    """The shape of OpenVINO's ``explicit`` mode: ``target``. ``axes`` are the target axes of the axes of the data.
+    """The shape of OpenVINO's ``explicit`` mode, which is ``target``. ``axes`` has the target of each axis of the data.
 
     Raises an ``AXES_MAPPING`` or ``BROADCAST_TARGET`` fault.
     """

@@ -1,4 +1,4 @@
-"""Operators that repeat, crop, reverse or shift a tensor along its axes, and Trilu."""
+"""Operators that repeat, crop, reverse or shift elements along axes, and Trilu."""
 
 from __future__ import annotations
 

@@ -181,7 +181,7 @@ def picked(value: Contents | None, shape: Shape | None, positions: Sequence[Sequ
     return tuple(value[sum(parts)] for parts in product(*offsets))
 
 
-def _text_if_empty(axis: int, dim: MaybeDim, taken: Range) -> str:
+def _emptiness(axis: int, dim: MaybeDim, taken: Range) -> str:
     """The text of an ascending slice that starts after the last element; "" for other slices."""
     if not isinstance(taken.start, int) or not isinstance(taken.step, int) or not isinstance(dim, int):
         return ""
@@ -197,7 +197,7 @@ def sliced(data: Tensor, ranges: Sequence[Range | None]) -> Tensor:
     shape = tuple(dim if taken is None else range_length(dim, taken) for dim, taken in zip(data.shape, ranges))
     for axis, (dim, taken) in enumerate(zip(data.shape, ranges)):
         if taken is not None:
-            explain_size(axis, shape[axis], details=_text_if_empty(axis, dim, taken), whole=dim)
+            explain_size(axis, shape[axis], details=_emptiness(axis, dim, taken), whole=dim)
     value = None
     if data.value is not None and fits(data.shape):
         places = [

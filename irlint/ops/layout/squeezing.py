@@ -40,7 +40,7 @@ g (float[1,3,1] x) => (float[1,3] y) <int64[1] axes = {2}> { y = Squeeze (x, axe
 
 
 def squeezed(shape: Shape | None, axes: Sequence[int] | None) -> Shape | None:
-    """``shape`` without ``axes``, by default without all axes of size 1; None if the rank is unknown.
+    """``shape`` without ``axes``, by default without all axes of size 1; None if the result's rank is unknown.
 
     Raises a ``SQUEEZE_SIZE`` fault.
     """

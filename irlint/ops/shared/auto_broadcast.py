@@ -219,7 +219,7 @@ def _broadcast_size(onto: MaybeDim, dim: MaybeDim, library: bool, *, why: str) -
 
 
 def _enlarged(dim: Dim) -> tuple[MaybeDim, bool]:
-    """(Size of the result, whether this is possible) of broadcasting ``dim`` to a 1."""
+    """(Size of the result, whether the library can broadcast ``dim`` to a 1)."""
     if dim == 0:
         return 0, True
     lower = bounds(dim)[0]

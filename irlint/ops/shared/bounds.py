@@ -400,7 +400,7 @@ def _concatenated(tensors: Sequence[Tensor], axis: int) -> Described:
 
 
 def _adds_nothing_if_empty(x: Tensor, axis: int, others: Sequence[Ends]) -> bool:
-    """Whether the computed ends of ``x`` lie within the ends of another part even if ``x`` is empty along ``axis``."""
+    """Whether the ends of another part contain the ends that are computed for an empty ``x``."""
     ramp = ramp_of(x)
     if ramp is None or any(step != 0 for place, step in enumerate(ramp.steps) if place != axis):
         return False

@@ -84,14 +84,14 @@ def concatenated(shapes: Sequence[Shape | None], dim: MaybeDim, axis: int) -> No
 
 
 def padded(data: Shape, shape: Shape, *, begin: Sequence[MaybeDim], end: Sequence[MaybeDim]) -> None:
-    """Explains the sizes of axes with positive padding: ``8 + 1 + 1``."""
+    """Explains the sizes of padded axes: ``8 + 1 + 1``. Cropped axes are not explained."""
     for axis, (size, dim, before, after) in enumerate(zip(data, shape, begin, end)):
         if size is not None and isinstance(before, int) and isinstance(after, int) and min(before, after) >= 0:
             explain_size(axis, dim, f"{size} + {before} + {after}", f"pads {before}+{after} on axis {axis}")
 
 
 def reshaped(data: Shape | None, target: Sequence[MaybeDim], shape: Sequence[MaybeDim]) -> None:
-    """Explains the sizes after a reshape by the entries of ``target``."""
+    """Explains the sizes after a reshape by the known entries of ``target``."""
     if all(entry is None for entry in target):
         return
     written = shape_text(tuple(target))

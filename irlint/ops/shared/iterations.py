@@ -220,7 +220,7 @@ def check_condition(known: Type | None) -> None:
 
 
 def _check_one(known: Tensor, what: str, dtypes: Sequence[str], *, only_known: bool = False) -> None:
-    """Checks that a tensor is a scalar or a list of one element. ``only_known``: lists of unknown values are passed."""
+    """Checks that a tensor is a scalar or a list of one element. ``only_known`` accepts lists of unknown values."""
     fault = control_fault(Tensor(known.dtype), what, list(dtypes)) if known.dtype is not None else None
     if fault is not None:
         raise fault

@@ -234,7 +234,7 @@ def check_each_once(places: Sequence[int], name: str) -> None:
 
 
 def merged_inputs(entries: Entries, back_edges: Sequence[BackEdge], ties: Ties) -> dict[int, int]:
-    """Positions of Parameters with a back edge and an input without slices: {Parameter: Result of the first back edge}.
+    """{Position of a Parameter: position of the Result of its first back edge}; the Parameter has an unsliced input.
 
     Raises a ``PORT_MAP_BROKEN`` fault if a back edge comes from a layer that is not a Result.
     """

@@ -41,8 +41,7 @@ _RESIZED: dict[str, dict[int, tuple[tuple[int, ...], ...]]] = {
 #: The integer types for which ONNX Runtime implements Resize.
 _INTEGERS = frozenset({"int8", "uint8", "int32"})
 
-#: The effect of a resize on an axis: -1 if the axis shrinks, 1 if it changes otherwise, 0 if it does not change; None
-#: for an unknown effect.
+#: The effect of a resize on an axis: -1 shrinks it, 1 changes it otherwise, 0 keeps it; None is unknown.
 Change = int | None
 
 

@@ -30,7 +30,7 @@ def lasts_for(
     if not isinstance(count, Expr) or nesting(body) > DEEPEST_SEARCH:
         return False
     first = context.run(body, (number.changed(value=(0,)), *initial), "tried")
-    # Any iteration except the last. A value that grows by one constant in it and in the first grows so in all.
+    # Any iteration but the last. A value that grows by the same number here and in the first iteration always does.
     iteration = count - 2 - symbol(FOLLOWING, by_data=True)
     steps = [_step(before, after) for before, after in zip(initial, first)]
     values = [None if step is None else step[0] + step[1] * iteration for step in steps]

@@ -138,10 +138,7 @@ def _quantized(schema: OfficialSchema, formal: Formal, index: int, *, key: str) 
 
 
 def _opset_that_accepts(schema: OfficialSchema, index: int, key: str) -> str:
-    """ "opset 21,": the first later opset, or else the last earlier opset, in which an input may have type ``key``.
-
-    "" if there is no such opset.
-    """
+    """``opset 21,``: the nearest later, or else earlier, opset that accepts type ``key``; "" if there is none."""
     versions = official_versions(schema.name, schema.domain)
     accepting = []
     for since in versions:

@@ -107,9 +107,9 @@ def window_count(size: Dim, span: Dim, stride: int, *, begin: int, end: int, rou
 
 
 def same_count(size: Dim, span: MaybeDim, stride: int, *, rounding: Rounding = "floor") -> MaybeDim:
-    """The number of windows with SAME padding: ceil(size / stride), or more with ``ceil`` and a short window.
+    """The number of windows with SAME padding: ceil(size / stride); None if it depends on an unknown ``span``.
 
-    None if the number depends on an unknown ``span``.
+    With ``ceil``, a window that is shorter than the stride may give one window more.
     """
     count = ceiling_of(size, stride)
     if rounding != "ceil" or (span is not None and at_least(span, stride)):
