@@ -35,7 +35,7 @@ LATER = "replace it by other operations: it is newer than OpenVINO 2026.4, the n
 
 #: How a body is inferred with certain inputs:
 #:
-#: * ``always``, ``maybe``, ``never``: the body runs with these inputs in all models, in some models or in no model
+#: * ``always``, ``maybe``, ``never``: whether the node runs the body with these inputs
 #: * ``as declared``: the inputs have the declared types
 #: * ``tried``: only the outputs are needed, and the findings are dropped
 #: * ``second``, ``maybe second``: the second iteration of a loop, which the loop reaches or may reach

@@ -98,13 +98,13 @@ class Parameters:
     @property
     def required(self) -> int:
         """The number of required inputs."""
-        return sum(not each.optional for each in self.inputs)
+        return sum(not parameter.optional for parameter in self.inputs)
 
 
 def describe(operators: Sequence[Declared]) -> None:
     """Replaces all custom operators."""
     custom.clear()
-    custom.update({(each.domain, each.name): each for each in operators})
+    custom.update({(operator.domain, operator.name): operator for operator in operators})
 
 
 @contextmanager
@@ -129,10 +129,10 @@ def parameters(text: str) -> Parameters:
     if not outputs:
         raise SignatureError("there is no output after `->`", len(text) - len(after) - 2, 2)
     seen_optional = False
-    for each in inputs:
-        if seen_optional and not each.optional:
+    for parameter in inputs:
+        if seen_optional and not parameter.optional:
             raise SignatureError("a required input follows an optional input", 0, len(before))
-        seen_optional = each.optional
+        seen_optional = parameter.optional
     return Parameters(inputs, outputs)
 
 
@@ -284,16 +284,16 @@ def _outputs(
 ) -> tuple[Type | None, ...]:
     bound = _Bound(attributes)
     arguments = [
-        _Argument(at, each, tensor)
-        for at, (each, tensor) in enumerate(zip(signature.inputs, inputs))
+        _Argument(at, parameter, tensor)
+        for at, (parameter, tensor) in enumerate(zip(signature.inputs, inputs))
         if isinstance(tensor, Tensor)
     ]
-    for each in arguments:
-        _bind_type(each, bound)
-        _bind_shape(each, bound)
-    for each in arguments:
-        _compare_sizes(each, bound)
-    return tuple(_output(each, bound) for each in signature.outputs[:outputs])
+    for argument in arguments:
+        _bind_type(argument, bound)
+        _bind_shape(argument, bound)
+    for argument in arguments:
+        _compare_sizes(argument, bound)
+    return tuple(_output(parameter, bound) for parameter in signature.outputs[:outputs])
 
 
 def _bind_type(argument: _Argument, bound: _Bound) -> None:
@@ -383,9 +383,9 @@ def _output(parameter: Parameter, bound: _Bound) -> Type:
     if parameter.dims is None:
         return Tensor(dtype, None)
     dims: list[MaybeDim] = []
-    for each in parameter.dims:
-        if each != AXES:
-            dims.append(bound.size(each))
+    for dim in parameter.dims:
+        if dim != AXES:
+            dims.append(bound.size(dim))
         elif bound.axes is None:
             return Tensor(dtype, None)
         else:

@@ -251,7 +251,7 @@ def entry_count(lists: Sequence[Listed], data: Tensor) -> int | None:
         expect_rank(tensor, index, 1, what=name)
         found.append((index, name, tensor.shape[0]))
     first, other, expected = next(
-        (each for each in found if isinstance(each[2], int)), found[0] if found else (0, "", None)
+        (row for row in found if isinstance(row[2], int)), found[0] if found else (0, "", None)
     )
     for index, name, length in found:
         if index != first and not agree(expected, length, f"{other} and {name} have one entry for each sliced axis"):

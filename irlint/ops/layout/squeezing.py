@@ -63,8 +63,8 @@ def _declared_rank(node: Node) -> int | None:
     """The rank that the file declares for the output; None if it declares none."""
     # A declared shape without sizes may mean that the rank is unknown.
     declared = node.outputs[0].declared if node.outputs and node.outputs[0] is not None else ()
-    types = [each.type for each in declared]
-    return next((each.rank for each in types if isinstance(each, Tensor) and each.shape), None)
+    types = [value.type for value in declared]
+    return next((known.rank for known in types if isinstance(known, Tensor) and known.shape), None)
 
 
 def _squeezed_to_rank(shape: Shape, ones: Sequence[bool | None], rank: int | None) -> Shape | None:

@@ -102,7 +102,7 @@ def expect_scalar(x: Tensor | None, index: int, name: str, *, read: bool = True)
     element, which is reported as a warning.
     """
     is_known = (
-        x is not None and x.value is not None and not any(each is None or isinstance(each, Expr) for each in x.value)
+        x is not None and x.value is not None and not any(entry is None or isinstance(entry, Expr) for entry in x.value)
     )
     expect_one(x, index, name, scalar=True, any_rank=not read or not is_known)
 

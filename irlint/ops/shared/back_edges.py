@@ -41,12 +41,11 @@ def check_back_edges(
 
     Raises a ``CARRIED_TYPE`` fault; if the failure is uncertain or harmless, reports it as a warning.
     """
-    # The plugin allocates memory with the shape of a Parameter.
     outward = {
-        each.internal_layer_id for each in entries if each.kind == "output" and (each.external_port_id or 0) >= 0
+        entry.internal_layer_id for entry in entries if entry.kind == "output" and (entry.external_port_id or 0) >= 0
     }
-    unsliced = {each.internal_layer_id for each in entries if each.kind == "input" and each.axis is None}
-    to_unsliced = [each for each in back_edges if each.to_layer in unsliced]
+    unsliced = {entry.internal_layer_id for entry in entries if entry.kind == "input" and entry.axis is None}
+    to_unsliced = [edge for edge in back_edges if edge.to_layer in unsliced]
     for edge in to_unsliced if first.outputs else ():
         pair = _start_and_return(edge, ties, first)
         if pair is None:
@@ -54,6 +53,7 @@ def check_back_edges(
         start, returned = pair
         not_compiled = widens and edge.from_layer in outward and start.rank != returned.rank
         widened = edge.from_layer in outward and (widens or _has_dynamic_sizes(start, returned))
+        # The plugin allocates memory with the shape of the first value.
         fails_later = _clash(start, returned) and not widened and not (isinstance(trips, int) and trips < 2)
         if not not_compiled and not fails_later:
             continue
@@ -89,14 +89,14 @@ def _clash(start: Tensor, returned: Tensor) -> bool:
 
 
 def _has_dynamic_sizes(*values: Tensor) -> bool:
-    return any(not isinstance(dim, int) for each in values for dim in each.shape or ())
+    return any(not isinstance(dim, int) for value in values for dim in value.shape or ())
 
 
 def _is_needed(position: int, body: Graph, entries: Entries, *, back_edges: Sequence[BackEdge], ties: Ties) -> bool:
     """Whether the loop's condition, or every output of the layer, depends on the Parameter at a position."""
     ids = {position: id for id, position in ties.parameters.items()}
     names = {value: ids[at] for at, value in enumerate(body.inputs) if at in ids}
-    ends = [(each.purpose, each.internal_layer_id) for each in entries if each.kind == "output"]
+    ends = [(entry.purpose, entry.internal_layer_id) for entry in entries if entry.kind == "output"]
     read = [(purpose, _parameters_of(body, ties, id, names=names, back_edges=back_edges)) for purpose, id in ends]
     parameter = names.get(body.inputs[position])
     if any(purpose and parameter in found for purpose, found in read):
@@ -120,10 +120,10 @@ def _parameters_of(
         seen.add(value)
         if value in names:
             found.add(names[value])
-            sources = (each.from_layer for each in back_edges if each.to_layer == names[value])
-            waiting += [body.outputs[ties.results[each]] for each in sources if each in ties.results]
+            sources = (edge.from_layer for edge in back_edges if edge.to_layer == names[value])
+            waiting += [body.outputs[ties.results[source]] for source in sources if source in ties.results]
         if value in makers:
-            waiting += [each for each in makers[value].inputs if each is not None]
+            waiting += [source for source in makers[value].inputs if source is not None]
     return found
 
 

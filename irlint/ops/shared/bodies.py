@@ -163,7 +163,7 @@ def arity_fault(body: Graph, name: str, kind: str, *, expected: int, why: str) -
     if found == expected or (kind == "input" and len(body.inputs) == expected):
         return None
     lost = max(expected - found, 0) if kind == "input" else 0
-    names = [repr(each.name) for each in body.undefined]
+    names = [repr(value.name) for value in body.undefined]
     uses = f": its nodes use {listed(names)}, which nothing defines" if 0 < len(names) <= lost else ""
     return BODY_ARITY.fault(
         f"`{name}` has {counted(found, kind)}; expected {counted(expected, kind) if expected else 'none'}: {why}",
@@ -175,7 +175,7 @@ def arity_fault(body: Graph, name: str, kind: str, *, expected: int, why: str) -
 
 
 def _notes_of_inputs(body: Graph, name: str) -> tuple[str, ...]:
-    names = [f"`{each.name}`" for each in graph_inputs(body)]
+    names = [f"`{value.name}`" for value in graph_inputs(body)]
     if not names:
         return ()
     more = len(names) - MOST_LISTED

@@ -366,7 +366,7 @@ def gathered(data: Tensor, indices: Tensor, axis: int) -> Described:
     if start is None:
         return None
     return _unless_complex(
-        lambda: Ramp(ramp.first + step * start, (*before, *(step * each for each in places.steps), *after))
+        lambda: Ramp(ramp.first + step * start, (*before, *(step * inner for inner in places.steps), *after))
     )
 
 
@@ -379,8 +379,8 @@ def concatenated(tensors: Sequence[Tensor], axis: int) -> Described | Columns:
     if not all(isinstance(size, int) for size in sizes) or sum(sizes) > MOST_COLUMNS:  # type: ignore[arg-type]
         return found
     columns = [column(x, position) for x, size in zip(tensors, sizes) for position in range(size)]  # type: ignore[arg-type]
-    known = tuple(ramp_of(each) or ends_of(each) for each in columns)
-    return Columns(known, found) if any(each is not None for each in known) else found
+    known = tuple(ramp_of(x) or ends_of(x) for x in columns)
+    return Columns(known, found) if any(description is not None for description in known) else found
 
 
 def _concatenated(tensors: Sequence[Tensor], axis: int) -> Described:
@@ -395,7 +395,7 @@ def _concatenated(tensors: Sequence[Tensor], axis: int) -> Described:
         has_entries or _adds_nothing_if_empty(x, axis, sure) for x, has_entries in zip(parts, filled)
     ):
         return None
-    least, most = smallest(*(each.least for each in known)), largest(*(each.most for each in known))
+    least, most = smallest(*(ends.least for ends in known)), largest(*(ends.most for ends in known))
     return None if least is None or most is None else Ends(least, most)
 
 

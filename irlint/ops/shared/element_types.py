@@ -90,7 +90,7 @@ UNREADABLE_INTEGERS = frozenset({"uint1", "uint2", "uint3", "uint6"})
 def one_of(allowed: Collection[str], dtype: str | None = None) -> str:
     """The help's text for the ``allowed`` types: a type that is similar to ``dtype`` comes first."""
     order = ("float32", "float16", "int64", "int32") if dtype in FLOATS else ("int64", "int32", "float32", "float16")
-    best = next((each for each in order if each in allowed), min(allowed, default="another type"))
+    best = next((candidate for candidate in order if candidate in allowed), min(allowed, default="another type"))
     return best if len(allowed) < 2 else f"{best}, or to another of these types"
 
 

@@ -63,7 +63,7 @@ def check_sliced_ports(
         return ()
     result = list(counts or ())
     for port in ports:
-        outer, part = (sizes(each.shape) if isinstance(each, Tensor) else None for each in (port.outer, port.part))
+        outer, part = (sizes(value.shape) if isinstance(value, Tensor) else None for value in (port.outer, port.part))
         axis = port.entry.axis or 0
         if not outer or not part or not 0 <= axis < len(outer) or port.entry.part_size < 0:
             continue
@@ -153,7 +153,7 @@ def slices(outer: Sizes, entry: PortMapEntry, axis: int) -> int:
 
 def check_same_slices(counts: Sequence[tuple[PortMapEntry, int]]) -> None:
     """Checks that all ports have the same number of slices. Raises a ``SLICES_UNEVEN`` fault."""
-    other = next((each for each in counts if each[1] != counts[0][1]), None)
+    other = next((count for count in counts if count[1] != counts[0][1]), None)
     if other is not None:
         raise SLICES_UNEVEN.fault(
             f"{_text(other[0])} has {counted(other[1], 'slice')} and {_text(counts[0][0])} {counts[0][1]}",
@@ -204,7 +204,7 @@ def check_trip_count(trip_count: Tensor, entries: Entries) -> None:
     if (
         isinstance(count, int)
         and count < -1
-        and any(each.axis is not None and each.kind == "output" for each in entries)
+        and any(entry.axis is not None and entry.kind == "output" for entry in entries)
     ):
         raise CONTROL_INPUT.fault(
             f"the trip count is {count}, but an output is concatenated from the results of the iterations",

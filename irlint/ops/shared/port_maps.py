@@ -80,7 +80,7 @@ class Ties:
         id = entry.internal_layer_id
         if id in known:
             return known[id]
-        used = {each.internal_layer_id for each in entries if each.kind == entry.kind}
+        used = {other.internal_layer_id for other in entries if other.kind == entry.kind}
         unused = known.keys() - used if entries else ()
         return _position(known, id, kind, name=self.name, unused=unused, place=entry.place)
 
@@ -173,8 +173,8 @@ def check_parameters_tied(body: Graph, entries: Entries, ties: Ties, *, used: Co
     with_input = [entry.internal_layer_id for entry in ordered(entries, "input")]
     doubled = [entry for entry in ordered(entries, "input") if with_input.count(entry.internal_layer_id) > 1]
     help = "correct an entry that uses another Parameter twice"
-    if len(doubled) == 2 and len({each.internal_layer_id for each in doubled}) == 1:
-        ports = " and ".join(f'external_port_id="{each.external_port_id}"' for each in doubled)
+    if len(doubled) == 2 and len({entry.internal_layer_id for entry in doubled}) == 1:
+        ports = " and ".join(f'external_port_id="{entry.external_port_id}"' for entry in doubled)
         help = f"write this id in one of the entries with {ports}: both use Parameter {doubled[0].internal_layer_id}"
     for id, position in ties.parameters.items():
         if id not in connected and body.inputs[position] in used:

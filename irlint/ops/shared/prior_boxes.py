@@ -30,4 +30,4 @@ def priors_of_cell(
     count = ratios * least + most if scale_all_sizes else ratios + least - 1
     if fixed:
         count = ratios * fixed
-    return count + sum((fixed_ratios or ratios) * (_as_integer(each) ** 2 - 1) for each in density)
+    return count + sum((fixed_ratios or ratios) * (_as_integer(value) ** 2 - 1) for value in density)

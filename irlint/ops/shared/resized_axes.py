@@ -47,14 +47,14 @@ Change = int | None
 
 def by_scales(scales: Sequence[Scalar]) -> list[Change]:
     """The effects of scales on their axes."""
-    known = [float(each) if isinstance(each, (int, float)) else None for each in scales]
-    return [None if each is None else (each > 1) - (each < 1) for each in known]
+    known = [float(scale) if isinstance(scale, (int, float)) else None for scale in scales]
+    return [None if scale is None else (scale > 1) - (scale < 1) for scale in known]
 
 
 def by_sizes(dims: Sequence[MaybeDim], targets: Sequence[MaybeDim], *, together: bool) -> list[Change]:
     """The effects of the new sizes ``targets`` on axes; ``together``: the axes have the same scale."""
     found = [_by_size(dim, target) for dim, target in zip(dims, targets)]
-    changed = next((each for each in found if each), None)
+    changed = next((change for change in found if change), None)
     return [changed] * len(found) if together and changed else found
 
 
