@@ -47,7 +47,7 @@ class IndexedAxis:
 
 
 def extremes(x: Tensor) -> tuple[tuple[Dim, ...], tuple[Dim, ...]]:
-    """(Candidates for the least entry, candidates for the largest entry); all are entries of a tensor with elements."""
+    """(Candidates for the least entry, candidates for the largest); each occurs in ``x`` if ``x`` has elements."""
     if x.value is not None:
         numbers = sorted({entry for entry in x.value if isinstance(entry, int)})
         symbolic = list(dict.fromkeys(entry for entry in x.value if isinstance(entry, Expr)))[:MOST_SYMBOLIC]

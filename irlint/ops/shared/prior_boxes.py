@@ -21,13 +21,17 @@ def _as_integer(density: float) -> int:
 
 
 def priors_of_cell(
-    ratios: int, least: int, most: int, *, scale_all_sizes: bool, fixed: int, density: Floats, fixed_ratios: int
+    ratios: int,
+    min_sizes: int,
+    max_sizes: int,
+    *,
+    scale_all_sizes: bool,
+    fixed_sizes: int,
+    density: Floats,
+    fixed_ratios: int,
 ) -> int:
-    """The number of prior boxes in a cell, as the library counts them. Source: OpenVINO PriorBox-1 and -8.
-
-    The integers are the numbers of aspect ratios, minimum sizes, maximum sizes, fixed sizes and fixed ratios.
-    """
-    count = ratios * least + most if scale_all_sizes else ratios + least - 1
-    if fixed:
-        count = ratios * fixed
+    """The number of prior boxes in a cell, from numbers of ratios and sizes. Source: OpenVINO PriorBox-1 and -8."""
+    count = ratios * min_sizes + max_sizes if scale_all_sizes else ratios + min_sizes - 1
+    if fixed_sizes:
+        count = ratios * fixed_sizes
     return count + sum((fixed_ratios or ratios) * (_as_integer(value) ** 2 - 1) for value in density)
