@@ -120,7 +120,7 @@ def _is_in_main_graph(node: Node, model: Model) -> bool:
 def _as_run(node: Node, call: Call, faults: list[Fault]) -> tuple[Call, list[Fault]]:
     """The call and faults of an invalid node that ONNX Runtime runs."""
     operator = onnx_operator("", node.op, latest_opset("")) if call.broken else call.operator
-    accepted = operator.taken_as(node) if operator is not None and operator.taken_as is not None else None
+    accepted = operator.read_as(node) if operator is not None and operator.read_as is not None else None
     if operator is None or accepted is None:
         return call, faults
     attributes, fault = accepted

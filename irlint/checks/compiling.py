@@ -159,7 +159,7 @@ def _unstored_constants(known: Known, graph: Graph) -> Iterator[Problem]:
         operator = known.operator(node)
         if operator is None or node not in alive:
             continue
-        for index in operator.lists:
+        for index in operator.read_at_load:
             value = node.inputs[index] if index < len(node.inputs) else None
             if value not in unstored or constants.issuperset(node.inputs[:index]):
                 continue

@@ -139,8 +139,8 @@ def _is_unread(known: Known, node: Node, call: Call, index: int) -> bool:
     """Whether the operator states that ONNX shape inference does not read an input."""
     if call.operator is None or call.signature is None or index >= len(call.signature.inputs):
         return False
-    name, unread = call.signature.inputs[index], call.operator.unread
-    if name not in unread:
+    name, conditions = call.signature.inputs[index], call.operator.may_be_external
+    if name not in conditions:
         return False
-    when = unread[name]
-    return when is None or when(known.types_of(node.inputs), call.attributes or {})
+    condition = conditions[name]
+    return condition is None or condition(known.types_of(node.inputs), call.attributes or {})

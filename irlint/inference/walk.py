@@ -225,10 +225,10 @@ class Walk:
                 inner = replaced(inner, when=graph.path)
             case "tried":
                 recorder = Recorder(discards=True)
-            case "again" | "maybe again" | "probed":
+            case "second" | "maybe second" | "probed":
                 own, before = Recorder(discards=recorder.discards), set(self.faulted)
                 outputs = self.graph(graph, replaced(inner, when=graph.path), own, inputs)
-                found = [*in_second_iteration(own.faults, before, is_certain=runs == "again")]
+                found = [*in_second_iteration(own.faults, before, is_certain=runs == "second")]
                 recorder.faults += found if runs != "probed" else ()
                 return () if runs == "probed" and found else outputs
         return self.graph(graph, inner, recorder, inputs)

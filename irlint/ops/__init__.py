@@ -1,21 +1,15 @@
 """The operators: decorators that register their rules, and the lookup.
 
-Each subject (``math``, ``layout`` …) is a folder whose modules register rules with the decorators ``onnx`` and
-``openvino``. A rule is a function that maps the known facts of the inputs to those of the outputs. Its signature is the
-schema of the operator: positional parameters are inputs, keyword-only parameters are attributes, and ``*xs`` is
-variadic.
+A rule is a function that computes the types of an operator's outputs from the types of its inputs. The decorators
+``onnx`` and ``openvino`` register it. The signature of the rule is the schema of the operator:
 
-Some keyword-only parameters have another meaning: ``context`` receives a ``Context``, ``fold`` receives the decorator's
-argument of that name, and a parameter annotated with a record of ``signatures.group`` receives the attributes that the
-record's fields name. If ONNX Runtime's schema names the inputs, ``*others`` are the last ones, which the rule ignores.
+* Positional parameters are inputs, and ``*xs`` is any number of inputs. The rule ignores ``*others``.
+* Keyword-only parameters are attributes.
+* A parameter whose annotation is a record of ``signatures.group`` has the attributes that the fields name.
+* ``context`` is a ``Context``, and ``fold`` is the argument ``fold`` of the decorator.
 
-All versions of an operator are in one module, for both formats if they agree; ``index``, written by
-``tests/make/index.py``, maps operators to modules. The operators that ONNX Runtime adds are beside the standard
-operator that they vary, or in ``onnxruntime``. A new version needs a rule only if the signature or the meaning changes,
-because the element types of ONNX come from its schemas.
-
-Each message is beside the code that raises it, with its ``findings.faults.Rule``. ``shared`` has the functions that
-several modules use; they know no node and no format.
+One module has all versions of an operator. A new version needs a rule only if the signature or the meaning changes: the
+element types of ONNX come from its schemas.
 """
 
 from __future__ import annotations
@@ -32,71 +26,70 @@ from irlint.records import NOTHING, record
 
 Rule = TypeVar("Rule", bound=Callable[..., Any])
 
-#: The domain in ``index`` for types that no opset of OpenVINO has.
+#: The ``domain`` of OpenVINO's types in ``without_rule`` and ``index.WITHOUT_RULE``.
 OPENVINO = "openvino"
 
-#: The help for an operation that OpenVINO's documents describe, but irlint's newest release does not have.
+#: The help for operations of later OpenVINO releases.
 LATER = "replace it by other operations: it is newer than OpenVINO 2026.4, the newest release that irlint knows"
 
 
-#: How certainly a body runs with the given inputs. ``as declared``: the body runs with the inputs that it declares.
-#: ``tried``: the run only answers a question, and its findings are dropped. ``again``: the second iteration of a loop,
-#: which ``maybe again`` may not reach. Only errors of a second iteration count, at nodes that did not fail before.
-#: ``probed``: such an error makes the outputs (), and is not reported.
-Runs = Literal["always", "maybe", "never", "as declared", "tried", "again", "maybe again", "probed"]
+#: How a body is inferred with certain inputs:
+#:
+#: * ``always``, ``maybe``, ``never``: whether the node runs the body with these inputs
+#: * ``as declared``: the inputs have the declared types
+#: * ``tried``: only the outputs are needed, and the findings are dropped
+#: * ``second``, ``maybe second``: the second iteration of a loop, which the loop reaches or may reach
+#: * ``probed``: a second iteration that only answers a question: the outputs are () if it fails
+Runs = Literal["always", "maybe", "never", "as declared", "tried", "second", "maybe second", "probed"]
 
 
 @record
 class Operator:
-    """The rule of an operator from an opset version on, and all facts about the operator that are not in the rule's
-    signature.
+    """The rule of an operator in a range of opsets, and the facts that are not in the rule's signature.
 
-    ``onnx`` and ``openvino`` accept these fields as keywords, in addition to their own parameters.
+    The decorators ``onnx`` and ``openvino`` accept the fields as keywords.
     """
 
     name: str
     since: int
     function: Callable[..., Any]
-    #: The last opset that has the operator in this form; None if there is none.
+    #: The last opset; None if later opsets have the operator, too.
     until: int | None = None
-    #: Opsets from ``since`` on that lack the operator.
+    #: Opsets after ``since`` that lack the operator.
     missing: tuple[int, ...] = ()
-    #: The value of the rule's parameter ``fold``. Operators that share a rule use it to state how each computes known
-    #: values.
+    #: The rule's parameter ``fold``: how the operator computes known values.
     fold: Any = None
 
-    # How ONNX Runtime is more lenient than the standard.
+    # Differences between ONNX Runtime and the standard.
     #: ONNX Runtime has the operator in every opset, even before the standard.
     early: bool = False
     #: ONNX Runtime compares the sizes of the inputs only when it runs the node.
     late: bool = False
     #: ONNX Runtime ignores attributes that the operator does not have.
     unchecked: bool = False
-    #: Attributes for which ONNX Runtime reads any unknown text as the default.
+    #: Text attributes for which ONNX Runtime reads an unknown text as the default.
     lenient: tuple[str, ...] = ()
-    #: Attributes whose texts ONNX Runtime accepts in upper and lower case.
+    #: Text attributes that ONNX Runtime reads without regard to case.
     any_case: tuple[str, ...] = ()
-    #: Attributes that ONNX Runtime reads only if another attribute has a certain value: ``{"nearest_mode": ("mode",
-    #: "nearest")}``.
+    #: Attributes that ONNX Runtime reads only if another attribute has a value: ``{name: (other name, value)}``.
     read_if: Mapping[str, tuple[str, str]] = NOTHING
-    #: Attributes for which ONNX Runtime reads an empty text as the default.
+    #: Text attributes for which ONNX Runtime reads an empty text as the default.
     empty: tuple[str, ...] = ()
-    #: Attributes of which ONNX Runtime also accepts another kind, and this kind.
+    #: A second kind of attribute that ONNX Runtime accepts, by the name of the attribute.
     kinds: Mapping[str, str] = NOTHING
-    #: For a node that breaks the schema: the attributes that ONNX Runtime uses, and a fault for what the schema does
-    #: not state. The function returns None if ONNX Runtime refuses the node.
-    taken_as: Callable[[Node], tuple[Mapping[str, Attribute], Fault | None] | None] | None = None
-    #: Inputs whose values decide a shape in irlint but not in ONNX's own inference, so that they may be external data.
-    #: The function gets the node's inputs and attributes, and returns whether this is so; None means always.
-    unread: Mapping[str, Callable[..., bool] | None] = NOTHING
+    #: Returns how ONNX Runtime reads a node with wrong attributes: (attributes that it uses, fault of the others or
+    #: None). Returns None if ONNX Runtime refuses the node.
+    read_as: Callable[[Node], tuple[Mapping[str, Attribute], Fault | None] | None] | None = None
+    #: Inputs that may be external data, because ONNX's inference does not use their values. A function of the types of
+    #: the inputs and of the attributes decides about an input; None if the input always may.
+    may_be_external: Mapping[str, Callable[..., bool] | None] = NOTHING
 
-    #: The result consists of sizes of the input, not of its elements.
+    #: The values of the outputs depend only on the shapes of the inputs.
     of_shape: bool = False
-    #: The number of multiply-accumulate operations: a formula of ``costs.products`` with its arguments; () for no
-    #: operations.
+    #: The number of multiply-accumulate operations: a formula of ``costs.products`` and its arguments, () for 0.
     macs: tuple[str | int, ...] = ()
-    #: The number of elements of temporary memory that ONNX Runtime allocates for the node: a formula of
-    #: ``costs.scratch`` with its arguments; () for a negligible number.
+    #: The number of elements in ONNX Runtime's temporary memory: a formula of ``costs.scratch`` and its arguments, ()
+    #: for a negligible number.
     scratch: tuple[str | int, ...] = ()
 
     # The attributes of an OpenVINO operation, by the name of the parameter.
@@ -112,50 +105,43 @@ class Operator:
     needed: Callable[[Node], bool] | None = None
     #: Attributes that older writers add, although the operation does not have them.
     legacy: tuple[str, ...] = ()
-    #: Numbers that must be at least 0, and texts that the library compares with case.
+    #: Lists of numbers that must be at least 0, and texts that the library compares with case.
     strict: tuple[str, ...] = ()
-    #: Text attributes that the rule ignores. Layers that differ only in these attributes are bound once.
+    #: Text attributes that the rule ignores.
     unheeded: tuple[str, ...] = ()
 
     # Facts about one version of an OpenVINO operation.
-    #: The library does not fold the operation if all inputs are constants.
+    #: The library does not fold the operation, even if all inputs are constants.
     kept: bool = False
-    #: Inputs whose values the library requests when it reads the layer, so that even a constant without elements needs
-    #: a position in the weights file.
-    lists: tuple[int, ...] = ()
+    #: Inputs whose values the library uses while it reads the layer. A constant without elements then needs a position
+    #: in the weights file.
+    read_at_load: tuple[int, ...] = ()
     #: In files of version 10, the library ignores inputs after the last input of the operation.
     ignores_extra_inputs: bool = False
-    #: The fault of a layer (``shared.compiling.Layer``) that the library reads, but refuses to compile for the CPU.
+    #: Returns the fault of a ``shared.compiling.Layer`` that the library reads but does not compile for the CPU.
     compiles: Callable[..., Fault | None] | None = None
     #: Other types with the same ports and attributes that writers confuse with it.
     confused_with: tuple[str, ...] = ()
 
     # Facts about all versions of an OpenVINO operation; one version may state them for all.
-    #: The opset to use if a layer of this type has one of these texts as its ``version``.
+    #: The opset of a layer, by the text of its ``version``.
     labels: Mapping[str, int] = NOTHING
-    #: The library supplies the last inputs if they have no edge.
+    #: The library's parser accepts ports of the last inputs without an edge.
     fills_in: bool = False
     #: Other types that the library reads as this one.
     spellings: tuple[str, ...] = ()
 
     @property
     def moves_data(self) -> bool:
-        """Whether the operator copies elements without computing with them. Specifications then allow every element
-        type."""
+        """Whether the folder of the rule is ``layout`` or ``indexing``."""
         return self.function.__module__.split(".")[2] in ("layout", "indexing")
 
 
 class Context:
     """The facts about a node that its rule may use.
 
-    ``op`` is the operator as the specification spells it, with its ``domain``; ``version`` is the opset version that
-    applies, ``imported`` the one that the file imports, and ``outputs`` the number of the node's outputs. A rule that
-    uses only these facts gives the same answer for all nodes with equal calls; ``particular`` is set if a rule used
-    anything else.
-
-    ``run(graph, inputs, runs)`` infers the outputs of a body; ``runs``, one of ``Runs``, states how it runs.
-    ``unknown(key, upper, lower)`` is a data-dependent size within bounds, the same one for each node and key.
-    ``constant(index)`` tests whether an input is a constant of the model rather than a computed value.
+    Nodes with equal calls agree in ``op``, ``domain``, ``version``, ``imported`` and ``outputs``. If a rule uses any
+    other fact, ``particular`` becomes True.
     """
 
     __slots__ = (
@@ -181,10 +167,14 @@ class Context:
         unknown: Callable[..., Any],
         constant: Callable[[int], bool],
     ) -> None:
+        #: The name in the specification.
         self.op = op
         self.domain = node.domain
+        #: The opset version that applies.
         self.version = version
+        #: The opset version that the file imports.
         self.imported = node.version
+        #: The number of outputs.
         self.outputs = len(node.outputs)
         self.particular = False
         self._node = node
@@ -199,16 +189,19 @@ class Context:
 
     @property
     def run(self) -> Callable[..., tuple[Type | None, ...]]:
+        """``run(graph, inputs, runs)``: the types of a body's outputs; ``runs`` is one of ``Runs``."""
         self.particular = True
         return self._run
 
     @property
     def unknown(self) -> Callable[..., Any]:
+        """``unknown(key, upper, lower)``: a data-dependent size within bounds; one size for each node and key."""
         self.particular = True
         return self._unknown
 
     @property
     def constant(self) -> Callable[[int], bool]:
+        """``constant(index)``: whether an input is a constant of the model."""
         self.particular = True
         return self._constant
 
@@ -228,8 +221,7 @@ _openvino_modules = {name.lower(): module for name, module in index.OPENVINO.ite
 
 
 def onnx(*names: str, since: int = 1, domain: str = "", **facts: Any) -> Callable[[Rule], Rule]:
-    """Registers a rule for ONNX operators of ``domain`` from opset version ``since`` on; ``facts`` are fields of
-    ``Operator``."""
+    """Registers a rule for ONNX operators from opset version ``since`` on; ``facts`` are fields of ``Operator``."""
 
     def register(function: Rule) -> Rule:
         for name in names:
@@ -261,8 +253,7 @@ def openvino(*names: str, since: int = 1, until: int = 16, **facts: Any) -> Call
 
 
 def without_rule(*names: str, domain: str = "", help: str = "") -> None:
-    """Names operators without a rule: experimental operators of early ONNX that no runtime supports, or types that
-    no opset of OpenVINO has (``domain="openvino"``). ``help`` is the suggested replacement."""
+    """Registers operators that have no rule; ``help`` is the suggested replacement."""
     for name in names:
         _without_rule[f"{domain}:{name}"] = help
 
@@ -296,7 +287,7 @@ def onnx_versions(domain: str, name: str) -> list[Operator]:
 
 
 def openvino_versions(name: str) -> list[Operator]:
-    """Every rule of an OpenVINO operation, looked up without regard to case as the library does."""
+    """Every rule of an OpenVINO operation; the case of ``name`` does not matter."""
     versions = _openvino.get(name.lower())
     if versions is None:
         module = _openvino_modules.get(name.lower())
@@ -308,8 +299,7 @@ def openvino_versions(name: str) -> list[Operator]:
 
 
 def instead_of(name: str, domain: str = OPENVINO) -> str:
-    """The replacement for an operator that was registered by ``without_rule``, or "" for any other. OpenVINO's types
-    are compared without regard to case."""
+    """The replacement for an operator of ``without_rule``; "" for other operators."""
     wanted = f"{domain}:{name}"
     for key, module in index.WITHOUT_RULE.items():
         if key == wanted or (domain == OPENVINO and key.lower() == wanted.lower()):
@@ -329,11 +319,11 @@ def openvino_operator(name: str, version: int) -> Operator | None:
 
 
 def registered() -> tuple[Mapping[tuple[str, str], list[Operator]], Mapping[str, list[Operator]]]:
-    """The operators of the imported modules for both formats, by domain and name, and by the name in lower case."""
+    """The operators of the imported modules: (ONNX by domain and name, OpenVINO by name in lower case)."""
     return _onnx, _openvino
 
 
 def tables() -> tuple[Mapping[tuple[str, str], list[Operator]], Mapping[str, list[Operator]]]:
-    """All operators of both formats."""
+    """All operators: (ONNX by domain and name, OpenVINO by name in lower case)."""
     load_all()
     return registered()

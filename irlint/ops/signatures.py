@@ -1,4 +1,4 @@
-"""The signature of a rule as the schema of its operator: inputs, attributes, groups of attributes, and roles."""
+"""The signature of a rule as the schema of its operator."""
 
 from __future__ import annotations
 
@@ -20,17 +20,19 @@ _groups: set[type] = set()
 
 
 def group(cls: Class) -> Class:
-    """Makes a record a group of attributes: its fields are attributes of the operator. A rule has one keyword-only
-    parameter for the group, annotated with the record; a default of this parameter has the defaults of the fields.
-    """
+    """Makes a record a group of attributes: each field is an attribute of the operators whose rules use the record."""
     _groups.add(cls)
     return cls
 
 
-#: Roles of inputs and attributes, for the search for fixes. PARTS: the sizes of the parts of an axis. FACTORS: one
-#: factor for each axis. TOGETHER: attributes that change together. UNLIKELY: an attribute that is changed only to a
-#: value that other nodes of the model have.
-PARTS, FACTORS, TOGETHER, UNLIKELY = "parts", "factors", "together", "unlikely"
+#: The sizes of the parts of an axis.
+PARTS = "parts"
+#: A factor for each axis.
+FACTORS = "factors"
+#: Attributes that a suggested fix changes together.
+TOGETHER = "together"
+#: An attribute that is rarely wrong.
+UNLIKELY = "unlikely"
 
 Target = TypeVar("Target", bound=Callable[..., Any])
 
@@ -38,7 +40,7 @@ _roles: dict[object, Mapping[str, str]] = {}
 
 
 def with_roles(**roles: str) -> Callable[[Target], Target]:
-    """Declares the roles of inputs and attributes of a rule or a group, by the name of the parameter."""
+    """Declares the roles of inputs and attributes for suggested fixes, by the name of the parameter."""
 
     def register(target: Target) -> Target:
         _roles[target] = roles
@@ -49,25 +51,25 @@ def with_roles(**roles: str) -> Callable[[Target], Target]:
 
 @record
 class Signature:
-    """The signature of a rule as a schema: inputs, of which the first ``required`` are required, and attributes.
-
-    ``variadic`` is the name of the parameter for any number of further inputs. ``attributes`` maps each attribute to
-    the text of its annotation and its default (``REQUIRED`` if it is required). ``groups`` are the parameters that are
-    groups of attributes, with the class and the default. ``context`` and ``fold`` state whether the rule has these
-    parameters.
-    """
+    """The signature of a rule as a schema. A default of ``REQUIRED`` means that there is none."""
 
     inputs: tuple[str, ...]
+    #: The number of required inputs.
     required: int
+    #: The name of the parameter for any number of further inputs.
     variadic: str | None
+    #: (text of the annotation, default) of each attribute, also of those in groups.
     attributes: Mapping[str, tuple[str, object]]
+    #: Whether the rule has a parameter ``context``.
     context: bool
+    #: Whether the rule has a parameter ``fold``.
     fold: bool = False
+    #: (parameter, class, default) of each group of attributes.
     groups: tuple[tuple[str, type, object], ...] = ()
 
     @property
     def fewest(self) -> int:
-        """The least number of inputs; at least one if the number is variadic."""
+        """The least number of inputs: at least 1 if all inputs are variadic."""
         return self.required + (1 if self.variadic and not self.inputs else 0)
 
     def bound(self, attributes: Mapping[str, Any]) -> dict[str, Any]:
@@ -124,7 +126,7 @@ def _names(cls: Any) -> tuple[str, ...]:
 
 
 def _fields(cls: Any, default: object) -> dict[str, tuple[str, object]]:
-    """The attributes in a group, with their annotations and defaults."""
+    """(Annotation, default) of each attribute in a group."""
     names = _names(cls)
     if default is not REQUIRED:
         return {name: (cls.__annotations__[name], getattr(default, name)) for name in names}
@@ -133,8 +135,7 @@ def _fields(cls: Any, default: object) -> dict[str, tuple[str, object]]:
 
 
 def named(annotation: str, function: Callable[..., Any]) -> object:
-    """The object that a name in an annotation denotes in the module of the rule, or else in the module of one of its
-    groups; None if there is no such object."""
+    """The object that an annotation names in the module of the rule or of a group; None if there is none."""
     for scope in (
         function.__globals__,
         *(vars(sys.modules[cls.__module__]) for _, cls, _ in signature(function).groups),

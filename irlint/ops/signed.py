@@ -1,12 +1,9 @@
 """Custom operators that a configuration describes by a signature, such as ``T[N, C, W], int64[K] -> T[N, C, W//2]``.
 
-The inputs are left of the arrow, and the outputs right of the arrow, each with its element type and dims.
-
 * ``T`` and ``U`` are any element type, the same type at every occurrence.
-* A name is the same size at every occurrence: a size of an input, or the value of an attribute of this name.
-  ``strides[0]`` is the first entry of an attribute that is a list.
-* Dims are expressions as ``irlint shapes`` prints them. ``?`` is any size, and ``...`` any number of axes, the same
-  axes at every occurrence.
+* A name is the value of an attribute, or any size; it is the same size at every occurrence. ``strides[0]`` is an entry
+  of an attribute.
+* Dims are expressions of names. ``?`` is any size. ``...`` is any number of axes, the same axes at every occurrence.
 * A type without brackets has any shape. ``?`` after an input makes the input optional.
 """
 
@@ -49,20 +46,21 @@ TYPES = (
     *("float8_e4m3fn", "float8_e5m2", "float4_e2m1"),
 )
 
-#: Names of type variables, each of which is any element type.
-VARIABLES = ("T", "U")
+TYPE_VARIABLES = ("T", "U")
 
-#: The texts for any number of axes, and for any size.
-AXES, ANY = "...", "?"
+#: Any number of axes.
+AXES = "..."
+#: Any size.
+ANY = "?"
 
-_PART = re.compile(r"\s*(?P<type>\w+)\s*(?:\[(?P<dims>[^\[\]]*(?:\[\d+\][^\[\]]*)*)\])?\s*(?P<optional>\?)?\s*")
+_PARAMETER = re.compile(r"\s*(?P<type>\w+)\s*(?:\[(?P<dims>[^\[\]]*(?:\[\d+\][^\[\]]*)*)\])?\s*(?P<optional>\?)?\s*")
 #: A number followed by letters: Python reads some of these texts as two words, with a warning.
-_JOINED = re.compile(r"\b\d\w*[A-Za-z_]")
+_NUMBER_WITH_LETTERS = re.compile(r"\b\d\w*[A-Za-z_]")
 _ENTRY = re.compile(r"\b([A-Za-z_]\w*)\[(\d+)\]")
 
 
 class SignatureError(ValueError):
-    """An invalid signature; ``at`` is the position of the fault, and ``length`` its number of characters."""
+    """An invalid signature; the fault has ``length`` characters from position ``at``."""
 
     def __init__(self, message: str, at: int, length: int = 1) -> None:
         super().__init__(message)
@@ -72,9 +70,11 @@ class SignatureError(ValueError):
 
 @record
 class Parameter:
-    """An input or output of a signature: its element type, and its dims (None for any shape)."""
+    """An input or output of a signature."""
 
+    #: An element type or a type variable.
     type: str
+    #: The expressions of the sizes; None for any shape.
     dims: tuple[str, ...] | None
     optional: bool = False
 
@@ -98,18 +98,18 @@ class Parameters:
     @property
     def required(self) -> int:
         """The number of required inputs."""
-        return sum(not each.optional for each in self.inputs)
+        return sum(not parameter.optional for parameter in self.inputs)
 
 
 def describe(operators: Sequence[Declared]) -> None:
-    """Replaces the custom operators whose signatures are used."""
+    """Replaces all custom operators."""
     custom.clear()
-    custom.update({(each.domain, each.name): each for each in operators})
+    custom.update({(operator.domain, operator.name): operator for operator in operators})
 
 
 @contextmanager
 def in_force(operators: Sequence[Declared]) -> Iterator[None]:
-    """A context with ``operators`` as the custom operators. Afterwards, the previous custom operators are restored."""
+    """A context in which ``operators`` are the custom operators."""
     before = list(custom.values())
     describe(operators)
     try:
@@ -124,28 +124,28 @@ def parameters(text: str) -> Parameters:
     before, arrow, after = text.partition("->")
     if not arrow:
         raise SignatureError("a signature needs `->` between inputs and outputs", 0, len(text))
-    inputs = tuple(_parts(before, 0))
-    outputs = tuple(_parts(after, len(before) + 2))
+    inputs = tuple(_parameters(before, 0))
+    outputs = tuple(_parameters(after, len(before) + 2))
     if not outputs:
         raise SignatureError("there is no output after `->`", len(text) - len(after) - 2, 2)
     seen_optional = False
-    for each in inputs:
-        if seen_optional and not each.optional:
+    for parameter in inputs:
+        if seen_optional and not parameter.optional:
             raise SignatureError("a required input follows an optional input", 0, len(before))
-        seen_optional = each.optional
+        seen_optional = parameter.optional
     return Parameters(inputs, outputs)
 
 
-def _parts(text: str, start: int) -> Iterator[Parameter]:
+def _parameters(text: str, start: int) -> Iterator[Parameter]:
     at = 0
     while text.strip():
-        found = _PART.match(text, at)
+        found = _PARAMETER.match(text, at)
         if found is None or (found.end() < len(text) and text[found.end()] != ","):
             wrong = at if found is None else found.end()
             raise SignatureError("expected a type with its dims, such as T[N, C]", start + wrong)
         kind = found["type"]
-        if kind not in TYPES and kind not in VARIABLES:
-            close = closest(kind, [*TYPES, *VARIABLES])
+        if kind not in TYPES and kind not in TYPE_VARIABLES:
+            close = closest(kind, [*TYPES, *TYPE_VARIABLES])
             hint = f"; did you mean {close}?" if close is not None else ""
             raise SignatureError(f"{kind} is not an element type{hint}", start + found.start("type"), len(kind))
         dims = None if found["dims"] is None else tuple(_dims(found["dims"], start + found.start("dims")))
@@ -158,18 +158,17 @@ def _parts(text: str, start: int) -> Iterator[Parameter]:
 
 
 def _dims(text: str, start: int) -> Iterator[str]:
-    """The dims of a shape; the text starts at position ``start`` of the signature. Raises SignatureError, also for a
-    second ``...``."""
-    seen = False
+    """The dims in a text at position ``start`` of a signature."""
+    seen_axes = False
     at = 0
     for part in _split(text):
         dim = part.strip()
         place = start + at + (len(part) - len(part.lstrip()))
         at += len(part) + 1
         if dim == AXES:
-            if seen:
+            if seen_axes:
                 raise SignatureError("a shape has `...` twice", place, 3)
-            seen = True
+            seen_axes = True
         elif dim != ANY and (not dim or _tree(dim) is None):
             if not dim and not text.strip():
                 return
@@ -178,7 +177,7 @@ def _dims(text: str, start: int) -> Iterator[str]:
 
 
 def _split(text: str) -> list[str]:
-    """The parts between commas that are not in parentheses or brackets."""
+    """The parts between the commas outside parentheses and brackets."""
     parts, depth = [""], 0
     for character in text:
         depth += (character in "([") - (character in ")]")
@@ -198,7 +197,7 @@ def _tree(text: str) -> ast.expr | None:
     from irlint.dims.expressions import FAILURES, LONGEST, dim_of
 
     plain = _ENTRY.sub(r"\1__\2", text)
-    if len(plain) > LONGEST or _JOINED.search(plain):
+    if len(plain) > LONGEST or _NUMBER_WITH_LETTERS.search(plain):
         return None
     try:
         tree = ast.parse(plain, mode="eval").body
@@ -210,54 +209,56 @@ def _tree(text: str) -> ast.expr | None:
 
 def signature_of(operator: Declared) -> Signature:
     """The signature of a custom operator as a schema."""
-    known = parameters(operator.signature)
-    names = tuple(f"input {at}" for at in range(len(known.inputs)))
-    return Signature(names, known.required, None, NOTHING, False)
+    parsed = parameters(operator.signature)
+    names = tuple(f"input {at}" for at in range(len(parsed.inputs)))
+    return Signature(names, parsed.required, None, NOTHING, False)
 
 
 @lru_cache(maxsize=1024)
 def operator_of(operator: Declared, attributes: tuple[tuple[str, Any], ...], outputs: int) -> Operator:
     """The rule of an operator for a node with these attributes and this number of outputs."""
-    known = parameters(operator.signature)
+    parsed = parameters(operator.signature)
 
     def rule(*inputs: Type | None) -> tuple[Type | None, ...]:
-        return _outputs(known, inputs, attributes=dict(attributes), outputs=outputs)
+        return _outputs(parsed, inputs, attributes=dict(attributes), outputs=outputs)
 
     return Operator(operator.name, 1, rule)
 
 
 def count_fault(operator: Declared, inputs: int, outputs: int) -> Fault | None:
-    """The fault of a node with another number of inputs or more outputs than its signature; None if both are right."""
-    known = parameters(operator.signature)
-    least, most = known.required, len(known.inputs)
+    """The fault of a node whose number of inputs or outputs does not match its signature; None if both match."""
+    parsed = parameters(operator.signature)
+    least, most = parsed.required, len(parsed.inputs)
     if not least <= inputs <= most:
         message = f"the node has {counted(inputs, 'input')}; the signature has {span(least, most)}"
         return SIGNATURE_MISMATCH.fault(message, help="connect the inputs of the signature", input=min(inputs, most))
-    if outputs > len(known.outputs):
-        message = f"the node has {counted(outputs, 'output')}; the signature has {len(known.outputs)}"
+    if outputs > len(parsed.outputs):
+        message = f"the node has {counted(outputs, 'output')}; the signature has {len(parsed.outputs)}"
         return SIGNATURE_MISMATCH.fault(message, help="remove the outputs that the signature does not have")
     return None
 
 
 @record
 class _Argument:
-    """An input of a node: its index, its parameter of the signature, and its type."""
+    """An input of a node."""
 
+    #: The index of the input.
     at: int
     parameter: Parameter
     tensor: Tensor
 
 
 class _Bound:
-    """The values of the names of a signature at a node: sizes, element types, and the axes of ``...``."""
+    """The values of the names in a signature, for one node."""
 
     def __init__(self, attributes: Mapping[str, Any]) -> None:
-        self.sizes: dict[str, Dim] = dict(_numbers(attributes))
+        self.sizes: dict[str, Dim] = dict(_integers(attributes))
         self.types: dict[str, str] = {}
+        #: The axes of ``...``.
         self.axes: tuple[MaybeDim, ...] | None = None
 
     def size(self, text: str) -> MaybeDim:
-        """The size of an expression; None if a name in it is unknown."""
+        """The size that an expression gives; None if it is unknown."""
         from irlint.dims.expressions import FAILURES, dim_of
 
         tree = _tree(text) if text != ANY else None
@@ -269,8 +270,8 @@ class _Bound:
             return None
 
 
-def _numbers(attributes: Mapping[str, Any]) -> Iterator[tuple[str, int]]:
-    """The integers in attributes by name; ``strides__0`` is the first entry of a list."""
+def _integers(attributes: Mapping[str, Any]) -> Iterator[tuple[str, int]]:
+    """(Name, value) of each integer in attributes; ``strides__0`` is the first entry of a list."""
     for name, value in attributes.items():
         if isinstance(value, int) and not isinstance(value, bool):
             yield name, value
@@ -279,30 +280,30 @@ def _numbers(attributes: Mapping[str, Any]) -> Iterator[tuple[str, int]]:
 
 
 def _outputs(
-    known: Parameters, inputs: Sequence[Type | None], *, attributes: Mapping[str, Any], outputs: int
+    signature: Parameters, inputs: Sequence[Type | None], *, attributes: Mapping[str, Any], outputs: int
 ) -> tuple[Type | None, ...]:
     bound = _Bound(attributes)
     arguments = [
-        _Argument(at, each, tensor)
-        for at, (each, tensor) in enumerate(zip(known.inputs, inputs))
+        _Argument(at, parameter, tensor)
+        for at, (parameter, tensor) in enumerate(zip(signature.inputs, inputs))
         if isinstance(tensor, Tensor)
     ]
-    for each in arguments:
-        _bind_type(each, bound)
-        _bind_shape(each, bound)
-    for each in arguments:
-        _compare(each, bound)
-    return tuple(_output(each, bound) for each in known.outputs[:outputs])
+    for argument in arguments:
+        _bind_type(argument, bound)
+        _bind_shape(argument, bound)
+    for argument in arguments:
+        _compare_sizes(argument, bound)
+    return tuple(_output(parameter, bound) for parameter in signature.outputs[:outputs])
 
 
 def _bind_type(argument: _Argument, bound: _Bound) -> None:
-    """Binds the type variable of an input. Raises a ``SIGNATURE_MISMATCH`` fault if the element type differs."""
     at, parameter, tensor = argument.at, argument.parameter, argument.tensor
     if tensor.dtype is None:
         return
-    expected = bound.types.setdefault(parameter.type, tensor.dtype) if parameter.type in VARIABLES else parameter.type
+    is_variable = parameter.type in TYPE_VARIABLES
+    expected = bound.types.setdefault(parameter.type, tensor.dtype) if is_variable else parameter.type
     if tensor.dtype != expected:
-        of = f" ({parameter.type} of the signature)" if parameter.type in VARIABLES else ""
+        of = f" ({parameter.type} of the signature)" if is_variable else ""
         raise SIGNATURE_MISMATCH.fault(
             f"input {at} is {tensor.dtype}, but must be {expected}{of}",
             help=f"cast input {at} to {expected}",
@@ -310,9 +311,8 @@ def _bind_type(argument: _Argument, bound: _Bound) -> None:
         )
 
 
-def _aligned(parameter: Parameter, rank: int) -> list[tuple[int, str]] | None:
-    """The dims of a parameter except ``...``, each with its axis in a tensor of ``rank`` axes; None if the tensor has
-    too few or too many axes."""
+def _dims_by_axis(parameter: Parameter, rank: int) -> list[tuple[int, str]] | None:
+    """(Axis, dim) of each dim except ``...`` in a tensor of ``rank`` axes; None if the rank does not match."""
     dims = parameter.dims or ()
     if AXES not in dims:
         return list(enumerate(dims)) if len(dims) == rank else None
@@ -324,12 +324,11 @@ def _aligned(parameter: Parameter, rank: int) -> list[tuple[int, str]] | None:
 
 
 def _bind_shape(argument: _Argument, bound: _Bound) -> None:
-    """Binds the dims of an input that are names, and the axes of ``...``. Raises a ``SIGNATURE_MISMATCH`` fault if the
-    rank differs."""
+    """Binds the names among the dims of an input, and ``...``. Raises a fault if the rank does not match."""
     at, parameter, tensor = argument.at, argument.parameter, argument.tensor
     if tensor.shape is None or parameter.dims is None:
         return
-    axes = _aligned(parameter, len(tensor.shape))
+    axes = _dims_by_axis(parameter, len(tensor.shape))
     if axes is None:
         least = "at least " if AXES in parameter.dims else ""
         rank = len(parameter.dims) - (AXES in parameter.dims)
@@ -348,12 +347,11 @@ def _bind_shape(argument: _Argument, bound: _Bound) -> None:
         bound.axes = rest if bound.axes is None else bound.axes
 
 
-def _compare(argument: _Argument, bound: _Bound) -> None:
-    """Checks that the sizes of an input are those of the signature. Raises a ``SIGNATURE_MISMATCH`` fault."""
+def _compare_sizes(argument: _Argument, bound: _Bound) -> None:
     at, parameter, tensor = argument.at, argument.parameter, argument.tensor
     if tensor.shape is None or parameter.dims is None:
         return
-    for axis, dim in _aligned(parameter, len(tensor.shape)) or ():
+    for axis, dim in _dims_by_axis(parameter, len(tensor.shape)) or ():
         expected = bound.size(dim)
         _agree((at, axis), tensor.shape[axis], expected, dim=dim)
     if AXES in parameter.dims and bound.axes is not None:
@@ -381,13 +379,13 @@ def _agree(place: tuple[int, int], size: MaybeDim, expected: MaybeDim, *, dim: s
 
 
 def _output(parameter: Parameter, bound: _Bound) -> Type:
-    dtype = bound.types.get(parameter.type) if parameter.type in VARIABLES else parameter.type
+    dtype = bound.types.get(parameter.type) if parameter.type in TYPE_VARIABLES else parameter.type
     if parameter.dims is None:
         return Tensor(dtype, None)
     dims: list[MaybeDim] = []
-    for each in parameter.dims:
-        if each != AXES:
-            dims.append(bound.size(each))
+    for dim in parameter.dims:
+        if dim != AXES:
+            dims.append(bound.size(dim))
         elif bound.axes is None:
             return Tensor(dtype, None)
         else:

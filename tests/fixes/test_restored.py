@@ -329,6 +329,7 @@ DENSE = """(float[N,4,8] x) => (float[N,4,8] y) <int64[3] s = {4, 12, 1}> {
   y = Identity ("/b.1/Conv") }"""
 
 
+@pytest.mark.oracle
 def test_a_lost_part_is_not_one_that_is_there_already() -> None:
     sound, broken = model_of(DENSE), model_of(DENSE)
     (node,) = [each for each in broken.graph.node if each.name == "/b.1/Concat"]

@@ -17,21 +17,21 @@ from irlint.ops.shared.bodies import (
     CARRIED_TYPE,
     DEEPEST_SEARCH,
     SCAN_LENGTH,
-    as_declared,
     check_all_tensors,
     check_arity,
     check_carried_shapes,
     check_input_shapes,
     check_input_types,
     check_same_types,
+    control_fault,
     nesting,
-    single,
     stacked,
     states_sizes,
-    swapped,
+    swap_help,
     truth,
+    with_declared_shapes,
 )
-from irlint.ops.shared.carrying import carried, joined, outside, passing, unrolled
+from irlint.ops.shared.carrying import carried, joined, new_symbols, unrolled, without_symbols
 from irlint.ops.shared.sizes import narrower
 from irlint.ops.shared.type_variables import types_text
 from irlint.parsers.faults import TYPE_MISSING
@@ -52,7 +52,7 @@ SECOND = 2
 # --- If ---------------------------------------------------------------------------------------------------------------
 
 
-@onnx("If", since=11, unread={"cond": None})
+@onnx("If", since=11, may_be_external={"cond": None})
 def if_(cond: Tensor, *, then_branch: Graph, else_branch: Graph, context: Context) -> tuple[Type | None, ...]:
     """ONNX If-11 and later: the outputs of the branch that runs. If both branches are possible, facts that differ are
     unknown."""
@@ -63,7 +63,7 @@ def if_(cond: Tensor, *, then_branch: Graph, else_branch: Graph, context: Contex
     return tuple(joined(a, b) for a, b in zip(thens, elses))
 
 
-@onnx("If", since=1, unread={"cond": None})
+@onnx("If", since=1, may_be_external={"cond": None})
 def if_of_one_shape(
     cond: Tensor, *, then_branch: Graph, else_branch: Graph, context: Context
 ) -> tuple[Type | None, ...]:
@@ -128,7 +128,7 @@ def _branches(
 ) -> tuple[tuple[Type | None, ...], tuple[Type | None, ...]]:
     """The outputs of both branches, after checking the condition and the branches. Raises faults of arity and of
     types."""
-    fault = single(cond, "the condition", ("bool",), input=0)
+    fault = control_fault(cond, "the condition", ("bool",), input=0)
     if fault is not None:
         raise fault
     why = "a branch uses the values of the enclosing graph by name"
@@ -144,7 +144,7 @@ def _branches(
 # --- Loop -------------------------------------------------------------------------------------------------------------
 
 
-@onnx("Loop", unread={"m": None, "cond": None})
+@onnx("Loop", may_be_external={"m": None, "cond": None})
 def loop(
     m: Tensor | None = None, cond: Tensor | None = None, *v_initial: Type | None, body: Graph, context: Context
 ) -> tuple[Type | None, ...]:
@@ -169,7 +169,7 @@ def loop(
     if not never and state != initial and _has_known_limit(m):
         exact = unrolled(body, initial, number, count=_count(m), context=context)
     if searched and (never or states_sizes(body, (number, *state))):
-        context.run(body, as_declared(body, (number, *state)), "as declared")
+        context.run(body, with_declared_shapes(body, (number, *state)), "as declared")
     trips = _known_count(m, body, number, initial=initial, state=state, context=context)
     number = _numbers(number, m, state[0]) if not never else number
     outputs = context.run(body, (number, *state), "never" if never else _runs(start, m))
@@ -184,8 +184,8 @@ def loop(
     check_all_tensors(outputs[len(initial) :], len(initial))
     _check_stacked(added, len(v_initial))
     stacks = [stacked(known, trips, 0) for known in outputs[len(initial) :]]
-    of_one_iteration = passing(state, initial)
-    return tuple(outside(known, of_one_iteration) for known in (*finals, *stacks))
+    of_one_iteration = new_symbols(state, initial)
+    return tuple(without_symbols(known, of_one_iteration) for known in (*finals, *stacks))
 
 
 def _without_value(known: Type | None) -> Type | None:
@@ -207,9 +207,9 @@ def _run_again(
     count = _count(m)
     lasts = truth(initial[0]) and truth(first[0]) and not (isinstance(count, int) and count < SECOND)
     lasts = lasts and all(isinstance(each, Tensor) for each in (*first, *initial))
-    if lasts and not any(name.startswith("_") for name in passing(first, initial)):
+    if lasts and not any(name.startswith("_") for name in new_symbols(first, initial)):
         is_certain = _has_known_limit(m) or at_least(count, SECOND)
-        context.run(body, (number, *first), "again" if is_certain else "maybe again")
+        context.run(body, (number, *first), "second" if is_certain else "maybe second")
 
 
 def _check_loop(m: Tensor | None, cond: Tensor | None, values: int, *, body: Graph, context: Context) -> None:
@@ -223,7 +223,10 @@ def _check_loop(m: Tensor | None, cond: Tensor | None, values: int, *, body: Gra
         )
     why = "the iteration number, the condition and the carried values"
     check_arity(body, "body", 2 + values, outputs=1 + context.outputs, context=context, why=why)
-    for fault in (single(m, "the trip count", ("int64",), input=0), single(cond, "the condition", ("bool",), input=1)):
+    for fault in (
+        control_fault(m, "the trip count", ("int64",), input=0),
+        control_fault(cond, "the condition", ("bool",), input=1),
+    ):
         if fault is not None:
             raise fault
     if cond is None and body.inputs[1].type is None:
@@ -302,15 +305,15 @@ def _trips(m: Tensor | None, before: Type | None, after: Type | None, *, never: 
 def _check_carried(initial: Sequence[Type | None], after: Sequence[Type | None], body: Graph) -> None:
     """Checks that the body returns the condition and the carried values in their initial types. Raises a
     ``CONTROL_INPUT`` or ``CARRIED_TYPE`` fault."""
-    fault = single(after[0], "output 0 of the body, the condition,", ("bool",))
+    fault = control_fault(after[0], "output 0 of the body, the condition,", ("bool",))
     if fault is not None and isinstance(after[0], Tensor) and after[0].dtype == "bool":
         warn(fault.lowered(Severity.WARNING))
     elif fault is not None:
-        raise fault.changed(help=swapped(0, initial, after, body=body) or fault.help)
+        raise fault.changed(help=swap_help(0, initial, after, body=body) or fault.help)
     for position, (a, b) in enumerate(zip(initial, after)):
         if disagree(_unwrapped(a, b), b):
             left, right = types_text(_unwrapped(a, b), b)
-            swap = swapped(position, [_unwrapped(one, other) for one, other in zip(initial, after)], after, body=body)
+            swap = swap_help(position, [_unwrapped(one, other) for one, other in zip(initial, after)], after, body=body)
             help = swap or f"cast output {position} of the body to {left}"
             if not (isinstance(a, Tensor) and isinstance(b, Tensor)):
                 help = f"{swap}, or " * bool(swap) + f"return {left} as output {position} of the body"

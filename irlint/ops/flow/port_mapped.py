@@ -11,38 +11,38 @@ from irlint.model import Graph
 from irlint.model.tensor import UNKNOWN, Tensor, Type, tensor_shape, type_text
 from irlint.ops import Context, Runs, openvino
 from irlint.ops.shared.back_edges import Iteration, check_back_edges
-from irlint.ops.shared.bodies import CONTROL_INPUT, DEEPEST_SEARCH, check_same_types, nesting, single, truth
-from irlint.ops.shared.carrying import carried, joined, outside, passing
+from irlint.ops.shared.bodies import CONTROL_INPUT, DEEPEST_SEARCH, check_same_types, control_fault, nesting, truth
+from irlint.ops.shared.carrying import carried, joined, new_symbols, without_symbols
 from irlint.ops.shared.compiling import Layer, not_compiled
 from irlint.ops.shared.iterations import (
-    COUNTS,
-    TRUTHS,
-    Cut,
+    CONDITION_TYPES,
+    COUNT_TYPES,
+    SlicedPort,
     check_condition,
-    check_cuts,
     check_iteration_number,
+    check_sliced_ports,
     check_trip_count,
 )
 from irlint.ops.shared.port_maps import (
     PORT_MAP_BROKEN,
     Entries,
     Ties,
-    check_as_stated,
+    check_as_declared,
     check_each_once,
     check_inputs_mapped,
     check_outputs_mapped,
     check_parameters_tied,
     check_unchanged_once,
     concatenated,
+    declared_parameters,
     input_of,
     merged_inputs,
-    of_stated_types,
     ordered,
     read_values,
     same_iterations,
     sliced,
-    stated_parameters,
     tied,
+    with_declared_types,
 )
 from irlint.parsers.openvino.types import BackEdge, PortMapEntry
 from irlint.records import record
@@ -56,7 +56,7 @@ def _check_flag(known: Tensor, what: str, kinds: Sequence[str], *, index: int, r
     Raises a ``CONTROL_INPUT`` fault. A wrong type is only a warning unless ``refused``. A wrong size of a tensor of one
     axis is only a warning if no value is known, unless it is 0, or ``refused`` and fixed.
     """
-    fault = single(Tensor(known.dtype), what, kinds, input=index)
+    fault = control_fault(Tensor(known.dtype), what, kinds, input=index)
     if fault is not None:
         if refused:
             raise fault
@@ -144,7 +144,7 @@ def _branch(
     if runs is False:
         context.run(body, arguments)
         return ()
-    check_as_stated(body, arguments, context)
+    check_as_declared(body, arguments, context)
     if runs is None or name == "then_body":
         check_outputs_mapped(entries, context.outputs, name)
     outputs = context.run(body, arguments, "maybe" if runs is None else "always")
@@ -170,7 +170,7 @@ def tensor_iterator(
     inputs = inputs[: _connected(context)]
     check_inputs_mapped(port_map, 0, len(inputs))
     run = _iterated(body, inputs, port_map, back_edges=back_edges, context=context)
-    counts = check_cuts(run.cuts, inputs, ())
+    counts = check_sliced_ports(run.cuts, inputs, ())
     outputs, trips = run.outputs, same_iterations(run.counts)
     check_back_edges(body, port_map, back_edges, ties=tied(body, "body"), first=run.first, trips=trips, widens=False)
     results: list[Type | None] = []
@@ -184,16 +184,16 @@ def tensor_iterator(
             _expect_axis_of_scalar(known, entry)
             known = concatenated(known, entry, None if trips is None else trips * max(0, entry.part_size))
         results.append(known)
-    check_cuts(_concatenated_outputs(found, results, outputs, ties=ties), (*inputs, *results), counts)
+    check_sliced_ports(_concatenated_outputs(found, results, outputs, ties=ties), (*inputs, *results), counts)
     return tuple(results)
 
 
 def _concatenated_outputs(
     found: Sequence[PortMapEntry], results: Sequence[Type | None], outputs: Sequence[Type | None], *, ties: Ties
-) -> list[Cut]:
+) -> list[SlicedPort]:
     """The outputs that are concatenated from slices."""
     return [
-        Cut(entry, result, outputs[ties.result(entry)])
+        SlicedPort(entry, result, outputs[ties.result(entry)])
         for entry, result in zip(found, results)
         if entry.axis is not None
     ]
@@ -237,7 +237,7 @@ class _Run:
 
     outputs: tuple[Type | None, ...]
     counts: Sequence[tuple[int, MaybeDim]]
-    cuts: Sequence[Cut]
+    cuts: Sequence[SlicedPort]
     first: Iteration
 
 
@@ -263,8 +263,8 @@ def _iterated(
             if place in merged:
                 arguments[place] = _without_zeros(arguments[place], place, context)
     else:
-        arguments = of_stated_types(body, arguments)
-    check_as_stated(body, arguments, context)
+        arguments = with_declared_types(body, arguments)
+    check_as_declared(body, arguments, context)
     places = [place for place in merged if arguments[place] is not None]
 
     def run(state: Sequence[Type | None], runs: Runs = "tried") -> tuple[Type | None, ...]:
@@ -287,13 +287,13 @@ def _iterated(
         run([Tensor(known.dtype, known.shape) if isinstance(known, Tensor) else known for known in initial], "always")
     second = tuple(firsts[0][merged[place]] for place in places) if firsts and state != initial else ()
     is_known = all(isinstance(each, Tensor) and each.shape is not None for each in second)
-    of_data = any(name.startswith("_") for name in passing(second, initial))
+    of_data = any(name.startswith("_") for name in new_symbols(second, initial))
     fails = bool(second) and is_known and not of_data and not run(second, "probed")
-    of_one_iteration = passing(state, initial)
-    outputs = tuple(outside(known, of_one_iteration) for known in run(state, "always"))
+    of_one_iteration = new_symbols(state, initial)
+    outputs = tuple(without_symbols(known, of_one_iteration) for known in run(state, "always"))
     used = read_values(body)
     check_parameters_tied(body, entries, ties, used=used)
-    read_cuts = [Cut(entry, x, arguments[place]) for entry, x, place in cuts if body.inputs[place] in used]
+    read_cuts = [SlicedPort(entry, x, arguments[place]) for entry, x, place in cuts if body.inputs[place] in used]
     return _Run(outputs, counts, read_cuts, Iteration(arguments, firsts[0] if firsts else (), fails))
 
 
@@ -328,12 +328,12 @@ def ov_loop(
     context: Context,
 ) -> tuple[Type | None, ...]:
     """OpenVINO Loop-5: iterations until the trip count is reached or the body's condition is false."""
-    _check_flag(trip_count, "the trip count", COUNTS, index=0, refused=True)
-    _check_flag(execution_condition, "the condition", TRUTHS, index=1, refused=True)
+    _check_flag(trip_count, "the trip count", COUNT_TYPES, index=0, refused=True)
+    _check_flag(execution_condition, "the condition", CONDITION_TYPES, index=1, refused=True)
     every = (trip_count, execution_condition, *inputs[: _connected(context) - 2])
     check_inputs_mapped(port_map, 2, len(every))
     ties = tied(body, "body")
-    check_iteration_number(port_map, back_edges, ties, parameters=stated_parameters(body))
+    check_iteration_number(port_map, back_edges, ties, parameters=declared_parameters(body))
     conditions = [entry for entry in port_map if entry.kind == "output" and entry.purpose == "execution_condition"]
     if not conditions:
         context.run(body, [None] * len(body.inputs))
@@ -363,7 +363,7 @@ def ov_loop(
             size = shape[entry.axis] if -len(shape) <= entry.axis < len(shape) else None
             known = concatenated(known, entry, product((trips, size)))
         results.append(known)
-    check_cuts([*run.cuts, *_concatenated_outputs(found, results, outputs, ties=ties)], (*every, *results))
+    check_sliced_ports([*run.cuts, *_concatenated_outputs(found, results, outputs, ties=ties)], (*every, *results))
     return tuple(results)
 
 

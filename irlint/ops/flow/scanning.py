@@ -21,7 +21,7 @@ from irlint.ops.shared.bodies import (
     check_input_shapes,
     check_input_types,
     stacked,
-    swapped,
+    swap_help,
 )
 from irlint.ops.shared.broadcast import merged
 
@@ -168,7 +168,7 @@ def _scanned(
         if state.dtype is not None and after.dtype is not None and state.dtype != after.dtype:
             raise CARRIED_TYPE.fault(
                 f"state {position} is {state.dtype} at first and {after.dtype} as output {position} of the body",
-                help=swapped(position, bare, outputs, body=body)
+                help=swap_help(position, bare, outputs, body=body)
                 or f"cast output {position} of the body to {state.dtype}",
             )
         _check_state_shape(state.shape, after.shape, position)

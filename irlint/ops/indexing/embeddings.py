@@ -16,7 +16,7 @@ from irlint.ops.shared.broadcast import merged
 from irlint.ops.shared.compiling import Layer, first_of, not_compiled, without_strings
 from irlint.ops.shared.element_types import INDEX_TYPES, common_type, expect_type
 from irlint.ops.shared.expectations import expect_rank
-from irlint.ops.shared.index_ranges import INDEX_OUT_OF_RANGE, Room, out_of_range
+from irlint.ops.shared.index_ranges import INDEX_OUT_OF_RANGE, IndexedAxis, out_of_range
 from irlint.ops.shared.shape_inputs import number
 
 _FILL = """<?xml version="1.0"?>
@@ -133,7 +133,7 @@ def _check_weights(table: Tensor, weights: Tensor | None, index: int, *, reducti
 def _check_rows(table: Tensor, indices: Tensor) -> None:
     expect_type(indices, 1, INDEX_TYPES)
     if table.shape:
-        fault = out_of_range(indices, Room(table.shape[0], 0, negative=False), index=1)
+        fault = out_of_range(indices, IndexedAxis(table.shape[0], 0, negative=False), index=1)
         if fault is not None:
             raise fault
 

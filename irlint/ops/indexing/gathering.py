@@ -14,7 +14,7 @@ from irlint.ops.shared.compiling import Layer, constants_at, first_of, not_compi
 from irlint.ops.shared.contents import fits, positions, strides
 from irlint.ops.shared.element_types import ARITHMETIC, INDEX_TYPES, common_type, expect_type
 from irlint.ops.shared.expectations import expect_one, expect_rank
-from irlint.ops.shared.index_ranges import Room, out_of_range
+from irlint.ops.shared.index_ranges import IndexedAxis, out_of_range
 from irlint.ops.shared.sizes import narrower
 
 INDICES_MISMATCH = Rule(
@@ -107,8 +107,8 @@ def _gathered(
 ) -> Tensor:
     value = None
     if axis is not None and data.shape is not None:
-        room = Room(data.shape[axis], axis, negative=negative, demanded=severity is Severity.ERROR)
-        state_fault(out_of_range(indices, room, index=1), severity)
+        indexed = IndexedAxis(data.shape[axis], axis, negative=negative, demanded=severity is Severity.ERROR)
+        state_fault(out_of_range(indices, indexed, index=1), severity)
         value = gathered_values(data, indices, axis) if batch_dims == 0 else None
     shape = gathered(data.shape, indices.shape, axis, batch_dims=batch_dims)
     if value is not None or axis is None or batch_dims or (data.value is None and data.extent is None):
@@ -145,7 +145,7 @@ _COMPILED = first_of(constants_at(2), _without_entries)
     compiles=first_of(
         _without_entries,
         readable_constants(2),
-        types_at(1, 2, allowed=INTEGERS, becomes="OpenVINO replaces the layer by Gather of opset7, which accepts"),
+        types_at(1, 2, allowed=INTEGERS, reason="OpenVINO replaces the layer by Gather of opset7, which accepts"),
     ),
 )
 def ov_gather_1(data: Tensor, indices: Tensor, axis: Tensor) -> Tensor:
@@ -291,7 +291,7 @@ def gather_elements(data: Tensor, indices: Tensor, *, axis: int = 0) -> Tensor:
 
 def _elements(data: Tensor, indices: Tensor, axis: int, *, shape: Shape) -> Tensor:
     if data.shape is not None:
-        state_fault(out_of_range(indices, Room(data.shape[axis], axis), index=1), Severity.ERROR)
+        state_fault(out_of_range(indices, IndexedAxis(data.shape[axis], axis), index=1), Severity.ERROR)
     return Tensor(data.dtype, shape, values_of_elements(data, indices, axis))
 
 

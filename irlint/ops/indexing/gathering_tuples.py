@@ -13,7 +13,7 @@ from irlint.ops import onnx, openvino
 from irlint.ops.indexing.gathering import agree_on_batch, mismatch_fault, state_fault
 from irlint.ops.shared.contents import fits, positions, strides
 from irlint.ops.shared.element_types import expect_type
-from irlint.ops.shared.index_ranges import Room, out_of_range
+from irlint.ops.shared.index_ranges import IndexedAxis, out_of_range
 from irlint.ops.shared.sizes import narrower
 from irlint.schemas import MICROSOFT
 
@@ -102,8 +102,8 @@ def check_tuples(data: Tensor, indices: Tensor, batch_dims: int, *, severity: Se
 
     for position in range(length):
         axis = batch_dims + position
-        room = Room(data.shape[axis], axis, demanded=severity is Severity.ERROR)
-        state_fault(out_of_range(column(indices, position), room, index=1), severity)
+        indexed = IndexedAxis(data.shape[axis], axis, demanded=severity is Severity.ERROR)
+        state_fault(out_of_range(column(indices, position), indexed, index=1), severity)
 
 
 @onnx("GatherND", since=11)

@@ -18,7 +18,7 @@ from irlint.ops.shared.compiling import without_strings
 from irlint.ops.shared.contents import Fold, fits, positions, strides
 from irlint.ops.shared.element_types import ELEMENT_TYPE_REFUSED, INDEX_TYPES, common_type, expect_type
 from irlint.ops.shared.expectations import INPUT_RANK_REFUSED, expect_one, expect_rank
-from irlint.ops.shared.index_ranges import Room, out_of_range
+from irlint.ops.shared.index_ranges import IndexedAxis, out_of_range
 from irlint.ops.shared.shape_inputs import number
 
 UPDATES_MISMATCH = Rule(
@@ -231,7 +231,7 @@ def scatter_elements_update_12(
 def _check_range(indices: Tensor, dim: MaybeDim, axis: int) -> None:
     """Checks that known indices lie within an axis. At an index outside, runtimes fail or corrupt their memory. Raises
     an ``INDEX_OUT_OF_RANGE`` fault."""
-    fault = out_of_range(indices, Room(dim, axis), index=1)
+    fault = out_of_range(indices, IndexedAxis(dim, axis), index=1)
     if fault is not None:
         raise fault
 

@@ -150,13 +150,13 @@ def _of_unknown_size(inputs: Sequence[Type | None], attributes: Mapping[str, obj
     return not isinstance(X.shape[axis], int)
 
 
-@onnx("TopK", since=10, unread={"K": _of_unknown_size})
+@onnx("TopK", since=10, may_be_external={"K": _of_unknown_size})
 def topk_10(X: Tensor, K: Tensor, *, axis: int = -1, context: Context) -> tuple[Tensor, Tensor]:
     """ONNX TopK-10."""
     return topk_11(X, K, axis=axis, context=context)
 
 
-@onnx("TopK", since=11, unread={"K": _of_unknown_size})
+@onnx("TopK", since=11, may_be_external={"K": _of_unknown_size})
 def topk_11(
     X: Tensor, K: Tensor, *, axis: int = -1, largest: int = 1, sorted: int = 1, context: Context
 ) -> tuple[Tensor, Tensor]:
@@ -265,7 +265,7 @@ def _nonzero(x: Tensor, dtype: str, context: Context) -> Tensor:
     return Tensor(dtype, (rank, found), tuple(position[axis] for axis in range(rank) for position in nonzero))
 
 
-@onnx("NonZero", since=9, unread={"X": None})
+@onnx("NonZero", since=9, may_be_external={"X": None})
 def nonzero(X: Tensor, *, context: Context) -> Tensor:
     """ONNX NonZero-9 and 13."""
     return _nonzero(X, "int64", context)
@@ -320,13 +320,13 @@ def _unique_lists(
     return Tensor(index_dtype, (count,)), Tensor(index_dtype, (total,)), Tensor(count_dtype, (count,))
 
 
-@onnx("Unique", since=11, unread={"X": None})
+@onnx("Unique", since=11, may_be_external={"X": None})
 def unique(X: Tensor, *, axis: int | None = None, sorted: int = 1, context: Context) -> tuple[Tensor, ...]:
     """ONNX Unique-11."""
     return _unique(X, axis, "int64", count_dtype="int64", context=context)
 
 
-@onnx("Unique", domain=MICROSOFT, unread={"x": None})
+@onnx("Unique", domain=MICROSOFT, may_be_external={"x": None})
 def contrib_unique(x: Tensor, *, context: Context) -> tuple[Tensor, ...]:
     """com.microsoft Unique of a list: the unique elements, the index of each element of the list among them, and the
     number of occurrences of each."""
@@ -374,7 +374,7 @@ def ov_unique(
 # --- Compress ---------------------------------------------------------------------------------------------------------
 
 
-@onnx("Compress", since=9, unread={"condition": None})
+@onnx("Compress", since=9, may_be_external={"condition": None})
 def compress(input: Tensor, condition: Tensor, *, axis: int | None = None) -> Tensor:
     """ONNX Compress: the slices along ``axis`` (or the elements) whose condition is true. Slices past the end of the
     condition are dropped."""

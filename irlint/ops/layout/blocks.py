@@ -1,4 +1,4 @@
-"""Operators that move blocks of elements between axes: depth and space, batch and space, channel groups, patches."""
+"""Operators that move blocks of elements between axes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from irlint.ops.shared.axes import Ints, axis_of
 from irlint.ops.shared.element_types import INDEX_TYPES, common_type, expect_type
 from irlint.ops.shared.expectations import expect_rank
 from irlint.ops.shared.shape_inputs import SIZE_NEGATIVE, entries, length, openvino_shape
-from irlint.ops.shared.sizes import whole_quotient
+from irlint.ops.shared.sizes import exact_quotient
 from irlint.ops.shared.windows import same_count, spanned, window_count
 
 DepthMode = Literal["blocks_first", "depth_first"]
@@ -45,17 +45,17 @@ g (float[1,8,4,4] x) => (float[1,2,8,8] y) { y = DepthToSpace <blocksize = 2> (x
 )
 
 
-#: The largest block size that a help names.
+#: The largest block size that a help suggests.
 LARGEST_BLOCK = 8
 
 
 def parted(
     dim: MaybeDim, count: int, axis: int, *, what: str, instead: str = "", without_pads: MaybeDim = None
 ) -> MaybeDim:
-    """``dim // count``, after checking that ``count`` divides ``dim``, the size of ``axis`` of input 0. ``what`` names
-    ``count`` in the message. If pads are part of ``dim``, ``without_pads`` is the size of the axis itself.
+    """``dim // count``, after checking that ``count`` divides the size ``dim``. Raises a ``NOT_DIVISIBLE`` fault.
 
-    Raises a ``NOT_DIVISIBLE`` fault, whose help ends with ``instead``.
+    ``what`` is the name of ``count``, and ``instead`` the end of the help. ``without_pads`` is the size of the axis if
+    ``dim`` includes pads.
     """
     if dim is None:
         return None
@@ -68,7 +68,7 @@ def parted(
             input=0,
             marks=((0, axis),),
         )
-    return whole_quotient(dim, count)
+    return exact_quotient(dim, count)
 
 
 def _expect_positive(number: int, attribute: str) -> None:
@@ -81,7 +81,7 @@ def _expect_positive(number: int, attribute: str) -> None:
 # --- depth and space --------------------------------------------------------------------------------------------------
 
 
-def _elements(block: Sequence[int]) -> str:
+def _elements_text(block: Sequence[int]) -> str:
     return f"the number of elements of a block ({' * '.join(map(str, block))})"
 
 
@@ -92,7 +92,7 @@ def depth_to_space(shape: Shape, block: int) -> Shape:
         str(size) for size in range(2, LARGEST_BLOCK + 1) if isinstance(shape[1], int) and not shape[1] % size**axes
     ]
     instead = f", or use blocks of {' or '.join(blocks)}" if blocks else ""
-    depth = parted(shape[1], block**axes, 1, what=_elements([block] * axes), instead=instead)
+    depth = parted(shape[1], block**axes, 1, what=_elements_text([block] * axes), instead=instead)
     return (shape[0], depth, *(product((dim, block)) for dim in shape[2:]))
 
 
@@ -104,7 +104,7 @@ def space_to_depth(shape: Shape, block: int) -> Shape:
 
 @onnx("DepthToSpace")
 def onnx_depth_to_space(input: Tensor, *, blocksize: int, mode: OnnxDepthMode = "DCR") -> Tensor:
-    """ONNX DepthToSpace of every version; ``mode`` came with opset 11."""
+    """ONNX DepthToSpace."""
     _expect_positive(blocksize, "blocksize")
     expect_rank(input, 0, 4)
     return Tensor(input.dtype, depth_to_space(input.shape or (None,) * 4, blocksize))
@@ -112,7 +112,7 @@ def onnx_depth_to_space(input: Tensor, *, blocksize: int, mode: OnnxDepthMode = 
 
 @onnx("SpaceToDepth")
 def onnx_space_to_depth(input: Tensor, *, blocksize: int, mode: OnnxDepthMode = "DCR") -> Tensor:
-    """ONNX SpaceToDepth of every version; ``mode`` came with opset 28."""
+    """ONNX SpaceToDepth."""
     _expect_positive(blocksize, "blocksize")
     expect_rank(input, 0, 4)
     return Tensor(input.dtype, space_to_depth(input.shape or (None,) * 4, blocksize))
@@ -155,12 +155,7 @@ def ov_space_to_depth(data: Tensor, *, mode: DepthMode, block_size: int | None =
 def _lists(
     data: Tensor, inputs: Sequence[Tensor], names: Sequence[str], *, negative: Severity | None = None
 ) -> list[tuple[MaybeDim, ...] | None]:
-    """The entries of the three lists of BatchToSpace and SpaceToBatch: the blocks, the begins and the ends; None for an
-    unknown list.
-
-    A negative pad or crop is a fault of severity ``negative``, or raises it if ``negative`` is None. Also raises an
-    ``ELEMENT_TYPE_REFUSED``, ``INPUT_RANK_REFUSED`` or ``ENTRIES_PER_AXIS`` fault.
-    """
+    """[Blocks, begins, ends], None for an unknown list. Negative begins and ends have severity ``negative``."""
     expect_rank(data, 0, least=2)
     for index, (x, name) in enumerate(zip(inputs, names), 1):
         expect_type(x, index, INTEGERS)
@@ -181,11 +176,7 @@ def _lists(
 def _at_least(
     listed: tuple[MaybeDim, ...] | None, lowest: int, index: int, *, severity: Severity | None = None
 ) -> tuple[MaybeDim, ...] | None:
-    """``listed``, after checking that no entry is below ``lowest``. Raises a ``SIZE_NEGATIVE`` fault.
-
-    With ``severity``, the fault is stated at that severity instead; then -1 becomes unknown, and a smaller number
-    ``lowest``, as in the library.
-    """
+    """The entries, after checking that none is below ``lowest``; with ``severity``, as the library reads them."""
     if listed is None:
         return None
     for position, entry in enumerate(listed):
@@ -205,8 +196,7 @@ def _at_least(
 
 @openvino("BatchToSpace", since=2)
 def ov_batch_to_space(data: Tensor, block_shape: Tensor, crops_begin: Tensor, crops_end: Tensor) -> Tensor:
-    """OpenVINO BatchToSpace-2: the batch is divided by all blocks; each other axis is multiplied by its block, then
-    cropped."""
+    """OpenVINO BatchToSpace-2."""
     inputs = (block_shape, crops_begin, crops_end)
     common_type(inputs, first=1)
     blocks, begin, end = _lists(data, inputs, ("block_shape", "crops_begin", "crops_end"))
@@ -236,13 +226,12 @@ def ov_batch_to_space(data: Tensor, block_shape: Tensor, crops_begin: Tensor, cr
 
 def _batch_part(dim: MaybeDim, blocks: Sequence[MaybeDim]) -> MaybeDim:
     static = [block for block in blocks if isinstance(block, int)]
-    return parted(dim, prod(static), 0, what=_elements(static)) if len(static) == len(blocks) else None
+    return parted(dim, prod(static), 0, what=_elements_text(static)) if len(static) == len(blocks) else None
 
 
 @openvino("SpaceToBatch", since=2)
 def ov_space_to_batch(data: Tensor, block_shape: Tensor, pads_begin: Tensor, pads_end: Tensor) -> Tensor:
-    """OpenVINO SpaceToBatch-2: the batch is multiplied by all blocks; each other axis is padded, then divided by its
-    block."""
+    """OpenVINO SpaceToBatch-2."""
     inputs = (block_shape, pads_begin, pads_end)
     blocks, begin, end = _lists(data, inputs, ("block_shape", "pads_begin", "pads_end"), negative=Severity.WARNING)
     shape = data.shape
@@ -279,8 +268,7 @@ def ov_shuffle_channels(data: Tensor, *, axis: int = 1, group: int = 1) -> Tenso
 
 @openvino("ReorgYolo", since=2, labels={"opset1": 2}, ignores_extra_inputs=True)
 def ov_reorg_yolo(data: Tensor, *, stride: Ints) -> Tensor:
-    """OpenVINO ReorgYolo-1: [N, C, H, W] to [N, C * s * s, H / s, W / s]. The library reads the first entry of
-    ``stride``."""
+    """OpenVINO ReorgYolo-1: [N, C, H, W] to [N, C * s * s, H / s, W / s]; s is the first entry of ``stride``."""
     expect_rank(data, 0, 4)
     if not stride:
         raise ATTRIBUTE_OUT_OF_RANGE.fault("attribute `stride` is empty", help='write stride="2"', attribute="stride")
@@ -308,10 +296,7 @@ def ov_reorg_yolo(data: Tensor, *, stride: Ints) -> Tensor:
     ignores_extra_inputs=True,
 )
 def ov_extract_image_patches(data: Tensor, *, sizes: Ints, strides: Ints, rates: Ints, auto_pad: PatchPad) -> Tensor:
-    """OpenVINO ExtractImagePatches-3: [N, C, H, W] to [N, sizes[0] * sizes[1] * C, rows, columns].
-
-    A negative number is only a warning, because the library accepts it.
-    """
+    """OpenVINO ExtractImagePatches-3: [N, C, H, W] to [N, sizes[0] * sizes[1] * C, rows, columns]."""
     sound = True
     for name, listed in (("sizes", sizes), ("strides", strides), ("rates", rates)):
         if len(listed) == 2 and min(listed) >= 1:

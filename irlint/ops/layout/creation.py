@@ -16,7 +16,7 @@ from irlint.ops.shared import contents as fold
 from irlint.ops.shared.attributes import ATTRIBUTE_OUT_OF_RANGE, numbered_type
 from irlint.ops.shared.axes import Floats, Ints
 from irlint.ops.shared.compiling import (
-    NEVER_HELD,
+    WITHOUT_TENSORS,
     Layer,
     first_of,
     not_compiled,
@@ -67,9 +67,7 @@ FORMS: Mapping[str, str] = {
 
 
 def _first_by_kind(node: Node) -> tuple[Mapping[str, Attribute], Fault | None] | None:
-    """The attribute that ONNX Runtime uses for a Constant that breaks its schema, and the fault of further attributes
-    (None if there are none). ONNX Runtime reads only the first attribute, by its kind. None if it has no attribute of a
-    known kind, or not exactly one output."""
+    """See ``Operator.read_as``: ONNX Runtime reads the first attribute of a Constant, by its kind."""
     first = next(iter(node.attributes.values()), None)
     form = FORMS.get(first.kind) if first is not None else None
     if first is None or form is None or len(node.outputs) != 1:
@@ -81,7 +79,7 @@ def _first_by_kind(node: Node) -> tuple[Mapping[str, Attribute], Fault | None] |
     return {form: first}, fault
 
 
-@onnx("Constant", kinds={"value": "SPARSE_TENSOR"}, taken_as=_first_by_kind)
+@onnx("Constant", kinds={"value": "SPARSE_TENSOR"}, read_as=_first_by_kind)
 def constant(
     *,
     value: Tensor | None = None,
@@ -94,7 +92,7 @@ def constant(
     value_strings: tuple[str, ...] | None = None,
     context: Context,
 ) -> Tensor:
-    """ONNX Constant in all its forms; a sparse value becomes a dense tensor."""
+    """ONNX Constant."""
     forms = {
         "value": value,
         "sparse_value": _dense(sparse_value),
@@ -127,12 +125,12 @@ def _listed(dtype: str, items: tuple[Scalar, ...]) -> Tensor:
 def ov_const(
     *, element_type: DType | None = None, shape: str = "", offset: str = "", size: str = "", value: str = ""
 ) -> Tensor:
-    """OpenVINO Constant-1 whose value the parser did not read; the parser replaces any other Constant by its value."""
+    """OpenVINO Constant-1 whose value the parser cannot read."""
     return UNKNOWN
 
 
 def _is_static_without_type(node: Node) -> bool:
-    """Whether a Parameter states all of its sizes, but no element type. The plugin then requires a type."""
+    """Whether a Parameter has known sizes, but no element type."""
     from irlint.parsers.openvino.types import partial_shape
 
     attribute = node.attributes.get("shape")
@@ -170,7 +168,7 @@ def _compiled_parameter(layer: Layer) -> Fault | None:
             attribute="shape",
         )
     untyped = output.dtype is None and all(isinstance(size, int) for size in output.shape)
-    if output.dtype not in NEVER_HELD and not untyped:
+    if output.dtype not in WITHOUT_TENSORS and not untyped:
         return None
     return not_compiled(
         f"the element type of the input is {output.dtype or 'dynamic'}, which the CPU plugin does not accept",
@@ -220,8 +218,8 @@ def ov_result(x: Tensor) -> Tensor:
 # --- shapes -----------------------------------------------------------------------------------------------------------
 
 
-def shape_contents(shape: Shape | None, dtype: str | None, start: int = 0, *, end: int | None = None) -> Tensor:
-    """The sizes of the axes from ``start`` up to ``end`` as a list; both count from the end if negative."""
+def shape_values(shape: Shape | None, dtype: str | None, start: int = 0, *, end: int | None = None) -> Tensor:
+    """The list of the sizes ``shape[start:end]``."""
     if shape is None:
         return Tensor(dtype, (None,))
     sizes = shape[start:end]
@@ -231,25 +229,25 @@ def shape_contents(shape: Shape | None, dtype: str | None, start: int = 0, *, en
 @onnx("Shape", of_shape=True)
 @with_roles(start=UNLIKELY, end=UNLIKELY)
 def shape(data: Tensor, *, start: int = 0, end: int | None = None) -> Tensor:
-    """ONNX Shape. ``start`` and ``end`` (opset 15) are clamped to the range of the axes."""
-    return shape_contents(data.shape, "int64", start, end=end)
+    """ONNX Shape."""
+    return shape_values(data.shape, "int64", start, end=end)
 
 
 @onnx("Size")
 def count(data: Tensor) -> Tensor:
-    """ONNX Size: the number of elements."""
+    """ONNX Size."""
     return Tensor("int64", (), None if data.shape is None else (product(data.shape),))
 
 
 @openvino("ShapeOf", until=2, of_shape=True, ignores_extra_inputs=True)
 def ov_shape_of(data: Tensor) -> Tensor:
     """OpenVINO ShapeOf-1."""
-    return shape_contents(data.shape, "int64")
+    return shape_values(data.shape, "int64")
 
 
 @openvino("ShapeOf", since=3, until=17, of_shape=True, ignores_extra_inputs=True)
 def ov_shape_of_typed(data: Tensor, *, output_type: DType | None = "") -> Tensor:
-    """OpenVINO ShapeOf-3. The default of ``output_type`` is i64 in the specification; the library has no default."""
+    """OpenVINO ShapeOf-3."""
     if output_type == "":
         warn(
             ATTRIBUTE_OUT_OF_RANGE.fault(
@@ -259,9 +257,9 @@ def ov_shape_of_typed(data: Tensor, *, output_type: DType | None = "") -> Tensor
                 refused=True,
             )
         )
-        return shape_contents(data.shape, "int64")
+        return shape_values(data.shape, "int64")
     expect_result_type(output_type, "output_type", INDEX_TYPES)
-    return shape_contents(data.shape, output_type)
+    return shape_values(data.shape, output_type)
 
 
 def expect_result_type(dtype: str | None, attribute: str, allowed: frozenset[str], *, dynamic: bool = False) -> None:
@@ -286,7 +284,7 @@ def _types_text(allowed: frozenset[str]) -> str:
 
 
 def filled(shape: Shape | None, dtype: str | None, entry: Scalar) -> Tensor:
-    """A tensor of one repeated entry."""
+    """A tensor with the same entry everywhere."""
     if not fold.fits(shape):
         from irlint.ops.shared import bounds
 
@@ -295,8 +293,7 @@ def filled(shape: Shape | None, dtype: str | None, entry: Scalar) -> Tensor:
 
 
 def _as_list(x: Tensor) -> Tensor:
-    """A shape input, as a list if it is a constant with more than one axis. This is only a warning, because ONNX
-    Runtime accepts the constant."""
+    """A shape input as a list. Like ONNX Runtime, accepts a constant of several axes, with a warning."""
     if x.value is None or x.shape is None or len(x.shape) < 2:
         return x
     try:
@@ -308,7 +305,7 @@ def _as_list(x: Tensor) -> Tensor:
 
 @onnx("ConstantOfShape", since=9)
 def constant_of_shape(input: Tensor, *, value: Tensor | None = None) -> Tensor:
-    """ONNX ConstantOfShape: a tensor of the shape that the input lists, filled with ``value``, by default float32 0."""
+    """ONNX ConstantOfShape."""
     shape = stated_shape(_as_list(input), 0)
     if value is None:
         return filled(shape, "float32", 0.0)
@@ -327,21 +324,20 @@ without_rule("GivenTensorFill", help="use an initializer instead")
 
 @onnx("EyeLike", since=9)
 def eye_like(input: Tensor, *, dtype: int | None = None, k: int = 0, context: Context) -> Tensor:
-    """ONNX EyeLike: a matrix of the input's shape."""
+    """ONNX EyeLike."""
     expect_rank(input, 0, 2)
     known = input.shape if input.shape is not None else (None, None)
     return Tensor(input.dtype if dtype is None else numbered_type(dtype, context), known)
 
 
 #: Element types that the CPU plugin does not support as outputs of Eye.
-_NO_EYE = (
-    frozenset({"uint2", "nf4", "float4_e2m1", "float8_e4m3fn", "float8_e5m2", "float8_e8m0", "string"}) | NEVER_HELD
-)
+_NOT_FROM_EYE = WITHOUT_TENSORS | {
+    *("uint2", "nf4", "float4_e2m1", "float8_e4m3fn", "float8_e5m2", "float8_e8m0", "string"),
+}
 
 
 def _sized_batch(layer: Layer) -> Fault | None:
-    """The fault of an Eye whose inputs are all constants, if an entry of ``batch_shape`` is -1. The library folds this
-    Eye when it compiles the model, and fails."""
+    """The fault of an Eye that the library folds, with a -1 in ``batch_shape``."""
     batch = layer.inputs[3] if len(layer.inputs) > 3 else None
     value = batch.value if isinstance(batch, Tensor) else None
     if value is None or -1 not in value or not {0, 1, 2, 3} <= layer.fixed:
@@ -359,8 +355,8 @@ def _sized_batch(layer: Layer) -> Fault | None:
     since=9,
     absent={"output_type": None},
     fills_in=True,
-    lists=(3,),
-    compiles=first_of(output_type_at("output_type", _NO_EYE), _sized_batch),
+    read_at_load=(3,),
+    compiles=first_of(output_type_at("output_type", _NOT_FROM_EYE), _sized_batch),
 )
 def ov_eye(
     num_rows: Tensor,
@@ -370,7 +366,7 @@ def ov_eye(
     *,
     output_type: DType | None,
 ) -> Tensor:
-    """OpenVINO Eye-9: ``batch_shape`` and then a matrix."""
+    """OpenVINO Eye-9: [*batch_shape, num_rows, num_columns]."""
     names = ("num_rows", "num_columns", "diagonal_index")
     for index, x in enumerate((num_rows, num_columns, diagonal_index)):
         expect_type(x, index, INDEX_TYPES)

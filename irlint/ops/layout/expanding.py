@@ -1,4 +1,4 @@
-"""Operators that repeat a tensor until it has the shape that an input states: Expand and Broadcast."""
+"""Expand and Broadcast."""
 
 from __future__ import annotations
 
@@ -106,10 +106,7 @@ BROADCAST_INPUTS = Rule(
 
 
 def expanded(data: Shape | None, target: Shape | None) -> Shape | None:
-    """The shape of ``data`` and ``target`` broadcast in both directions (ONNX Expand, OpenVINO ``bidirectional``).
-
-    Raises a ``BROADCAST_TARGET`` fault.
-    """
+    """The shape of ONNX Expand and OpenVINO's ``bidirectional`` mode. Raises a ``BROADCAST_TARGET`` fault."""
     try:
         return broadcast((data, target))
     except Fault as fault:
@@ -118,11 +115,7 @@ def expanded(data: Shape | None, target: Shape | None) -> Shape | None:
 
 
 def repeated(data: Shape | None, target: Shape | None) -> Shape | None:
-    """``target``, after checking that ``data`` can be broadcast to it (OpenVINO ``numpy``). An unknown size of the
-    target is replaced by the size of the data if that is not 1.
-
-    Raises a ``BROADCAST_TARGET`` fault.
-    """
+    """The shape of OpenVINO's ``numpy`` mode, which is ``target``. Raises a ``BROADCAST_TARGET`` fault."""
     if data is None or target is None:
         return target
     if len(data) > len(target):
@@ -132,10 +125,11 @@ def repeated(data: Shape | None, target: Shape | None) -> Shape | None:
     except Fault as fault:
         raise _target_fault(data, target) from fault
     padded = (1,) * (len(target) - len(data)) + data
-    return tuple(_known(dim, size) for dim, size in zip(target, padded))
+    return tuple(_size_of_target(dim, size) for dim, size in zip(target, padded))
 
 
-def _known(dim: MaybeDim, size: MaybeDim) -> MaybeDim:
+def _size_of_target(dim: MaybeDim, size: MaybeDim) -> MaybeDim:
+    """The size ``dim`` or, if it is unknown and the data's ``size`` is not 1, that size."""
     return size if dim is None and size is not None and same(size, 1) is False else dim
 
 
@@ -170,16 +164,15 @@ def _target_fault(data: Shape, target: Shape, *, both: bool = False) -> Fault:
 
 
 def _clash(size: MaybeDim, dim: MaybeDim, both: bool) -> bool:
-    """Whether a size of the data cannot be broadcast to the target's ``dim``, nor, with ``both``, ``dim`` to it."""
+    """Whether neither the data's ``size`` can be broadcast to ``dim`` nor, with ``both``, ``dim`` to ``size``."""
     differ = same(size, dim) is False and same(size, 1) is False
     return differ and (not both or same(dim, 1) is False)
 
 
 def mapped(data: Shape | None, target: Shape | None, axes: Sequence[int] | None) -> Shape | None:
-    """``target``, after checking ``axes``, the target axis of each axis of ``data`` (OpenVINO ``explicit``). Unknown
-    ``axes`` are not checked.
+    """The shape of OpenVINO's ``explicit`` mode, which is ``target``. ``axes`` has the target of each axis of the data.
 
-    Raises an ``AXES_MAPPING`` or a ``BROADCAST_TARGET`` fault.
+    Raises an ``AXES_MAPPING`` or ``BROADCAST_TARGET`` fault.
     """
     if axes is None or target is None:
         return target
@@ -235,7 +228,6 @@ def _expect_mapping_length(data: Tensor, axes_mapping: Tensor, target: Shape | N
 
 
 def _broadcast_values(data: Tensor, shape: Shape | None) -> Tensor:
-    """``data`` broadcast to ``shape``, with its values."""
     if data.value is None and data.extent is None:
         return Tensor(data.dtype, shape)
     if data.value is None or data.shape is None or not fold.fits(shape) or not fold.fits(data.shape):
@@ -247,8 +239,7 @@ def _broadcast_values(data: Tensor, shape: Shape | None) -> Tensor:
 
 
 def _expect_list(shape: Tensor, version: int, *, constant: bool) -> None:
-    """Checks that the shape input is a list. From opset 13 on, ONNX Runtime accepts a constant of any rank, which is
-    only a warning if it has two axes or more. Raises an ``INPUT_RANK_REFUSED`` fault."""
+    """Checks that the shape input is a list. Warns of a constant of several axes, which ONNX Runtime accepts."""
     if not constant or version < 13:
         expect_rank(shape, 1, 1, what="shape")
     if shape.shape is None or len(shape.shape) < 2:
@@ -276,12 +267,10 @@ def expand(input: Tensor, shape: Tensor, *, context: Context) -> Tensor:
 
 
 def broadcast_along(data: Shape | None, target: Shape | None, axis: int) -> Shape | None:
-    """The shape of ``data`` and ``target`` broadcast in both directions, with axis 0 of ``data`` aligned with ``axis``
-    of ``target`` (OpenVINO ``pdpd``). All sizes are unknown if the shape of ``data`` is unknown.
+    """The shape of OpenVINO's ``pdpd`` mode, with axis 0 of ``data`` aligned with ``axis`` of ``target``.
 
-    An axis of -1 aligns the last axes. Axes of ``data`` past the end of ``target`` are dropped, with a warning. Raises
-    a ``PDPD_MISMATCH`` or a ``BROADCAST_TARGET`` fault. Source: the OpenVINO library; the specification of Broadcast
-    has no mode ``pdpd``.
+    Axes of ``data`` past the end of ``target`` are dropped, with a warning. Raises a ``PDPD_MISMATCH`` or
+    ``BROADCAST_TARGET`` fault. Source: the OpenVINO library.
     """
     if target is None or data is None:
         return None if target is None else (None,) * len(target)
@@ -296,8 +285,8 @@ def broadcast_along(data: Shape | None, target: Shape | None, axis: int) -> Shap
 
 
 def _misaligned(data: Shape, target: Shape, start: int) -> Fault:
-    room = len(target) - len(data)
-    if room < 0:
+    expected = len(target) - len(data)
+    if expected < 0:
         return PDPD_MISMATCH.fault(
             f"input 0 is {shape_text(data)} and has more axes than the target, {shape_text(target)}",
             help=f"give the target at least {counted(len(data), 'axis', 'axes')}",
@@ -306,7 +295,7 @@ def _misaligned(data: Shape, target: Shape, start: int) -> Fault:
     return PDPD_MISMATCH.fault(
         f"input 0 is {shape_text(data)} and is aligned with the target, {shape_text(target)}, from axis {start} on: "
         "the last axes must be aligned",
-        help=f"write the axis {room}",
+        help=f"write the axis {expected}",
         input=0,
     )
 
@@ -336,11 +325,11 @@ def _expect_target(target: Tensor) -> None:
     expect_rank(target, 1, 1, what="target_shape")
     for position, entry in enumerate(entries(target) or ()):
         if isinstance(entry, int) and entry < 0:
-            warn(_negative(position, entry))
+            warn(_fault_of_negative(position, entry))
             return
 
 
-def _negative(position: int, entry: int) -> Fault:
+def _fault_of_negative(position: int, entry: int) -> Fault:
     return SIZE_NEGATIVE.fault(
         f"entry {position} of the target is {entry}: OpenVINO reads "
         + ("-1 as a dynamic size, and fails at run time" if entry == -1 else "entries below -1 as 0"),
@@ -373,7 +362,7 @@ def _compiled_broadcast(layer: Layer) -> Fault | None:
     until=2,
     spelled={"axis": "mode.auto_broadcast_axis"},
     fills_in=True,
-    lists=(1,),
+    read_at_load=(1,),
     compiles=_compiled_broadcast,
     ignores_extra_inputs=True,
 )
@@ -385,10 +374,7 @@ def ov_legacy_broadcast(
     mode: LegacyBroadcastMode | None = None,
     axis: int = 0,
 ) -> Tensor:
-    """OpenVINO Broadcast-1; without ``mode``, the number of inputs decides.
-
-    The library itself writes a scalar as the third input if the mode needs no mapping.
-    """
+    """OpenVINO Broadcast-1; without ``mode``, the number of inputs decides."""
     _expect_target(target_shape)
     chosen = mode or ("numpy" if axes_mapping is None else "explicit")
     if chosen == "pdpd" and axes_mapping is None:
@@ -396,6 +382,7 @@ def ov_legacy_broadcast(
             "mode is pdpd and there is no third input, but OpenVINO tries to read it",
             help="use opset3, or another mode",
         )
+    # The library writes a scalar as input 2 if the mode needs no mapping.
     if chosen == "numpy" and axes_mapping is not None and axes_mapping.shape != ():
         warn(
             BROADCAST_INPUTS.fault(
@@ -422,7 +409,7 @@ def ov_legacy_broadcast(
     since=3,
     spelled={"axis": "mode.mode.axis"},
     fills_in=True,
-    lists=(1,),
+    read_at_load=(1,),
     compiles=_compiled_broadcast,
 )
 def ov_broadcast(
@@ -433,7 +420,7 @@ def ov_broadcast(
     mode: BroadcastMode = "numpy",
     axis: int = 0,
 ) -> Tensor:
-    """OpenVINO Broadcast-3. The library also accepts the modes ``pdpd`` and ``none``, which means ``explicit``."""
+    """OpenVINO Broadcast-3. The library also accepts ``pdpd``, and ``none`` for ``explicit``."""
     _expect_target(target_shape)
     explicit = mode in ("explicit", "none")
     if explicit and axes_mapping is None:

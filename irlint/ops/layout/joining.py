@@ -1,7 +1,8 @@
-"""Concat, which joins tensors along one axis."""
+"""Concat."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from irlint.dims import Shape, same, total
@@ -36,10 +37,9 @@ g (float[1,64,40,40] x, float[1,32,40,40] z) => (float[1,96,40,40] y) { y = Conc
 
 
 def concatenated(shapes: Sequence[Shape | None], axis: int) -> Shape | None:
-    """The shape of tensors joined along ``axis``: the sum of their sizes on this axis, and the common size on every
-    other axis. None if no shape is known.
+    """The shape of concatenated tensors; None if no shape is known.
 
-    Raises a ``CONCAT_MISMATCH`` or an ``AXIS_OUT_OF_RANGE`` fault. Source: ONNX Concat-13, OpenVINO Concat-1.
+    Raises a ``CONCAT_MISMATCH`` or ``AXIS_OUT_OF_RANGE`` fault. Source: ONNX Concat-13, OpenVINO Concat-1.
     """
     known = [(index, shape) for index, shape in enumerate(shapes) if shape is not None]
     if not known:
@@ -56,12 +56,14 @@ def concatenated(shapes: Sequence[Shape | None], axis: int) -> Shape | None:
                 input=index,
                 aligned="left",
             )
-        for each in (each for each in range(len(base)) if each != place):
-            before, size = result[each], shape[each]
-            if not agree(before, size, f"axis {each} has to be equal in inputs {owners[each]} and {index}"):
-                clashes.append((each, owners[each], index))
+        for other, size in enumerate(shape):
+            before = result[other]
+            if other == place:
+                continue
+            if not agree(before, size, f"axis {other} has to be equal in inputs {owners[other]} and {index}"):
+                clashes.append((other, owners[other], index))
             elif narrower(before, size) != before:
-                result[each], owners[each] = size, index
+                result[other], owners[other] = size, index
     if clashes:
         raise _concat_fault(shapes, clashes, place)
     result[place] = total(None if shape is None else shape[place] for shape in shapes)
@@ -97,7 +99,6 @@ def _are_equal(shapes: Sequence[Shape | None], axis: int) -> bool:
 
 
 def _sizes_text(shapes: Sequence[Shape | None], axis: int, indices: Sequence[int]) -> str:
-    """``3 in input 0, 5 in input 1 and 7 in input 2``."""
     sizes = []
     for index in indices:
         shape = shapes[index]
@@ -107,11 +108,7 @@ def _sizes_text(shapes: Sequence[Shape | None], axis: int, indices: Sequence[int
 
 
 def joined_values(tensors: Sequence[Tensor], shape: Shape | None, axis: int) -> Contents | None:
-    """The values of tensors joined along ``axis``; the entries of an input with unknown values are None.
-
-    The result is None if no values are known, or if ``shape``, the shape of the result, or the shape of an input is
-    unknown or has too many elements.
-    """
+    """The values of concatenated tensors with the result's ``shape``; None if they are unknown or too many."""
     if shape is None or not fold.fits(shape) or any(not fold.fits(x.shape) for x in tensors):
         return None
     if all(x.value is None for x in tensors):
@@ -120,22 +117,18 @@ def joined_values(tensors: Sequence[Tensor], shape: Shape | None, axis: int) -> 
     rows: list[tuple[Contents, int]] = []
     for x in tensors:
         assert x.shape is not None
-        inner = row_elements(x.shape[place:])
-        value = x.value if x.value is not None else (None,) * row_elements(x.shape)
+        inner = static_product(x.shape[place:])
+        value = x.value if x.value is not None else (None,) * static_product(x.shape)
         rows.append((value, inner))
-    outer = row_elements(shape[:place])
+    outer = static_product(shape[:place])
     return tuple(
         entry for row in range(outer) for value, inner in rows for entry in value[row * inner : (row + 1) * inner]
     )
 
 
-def row_elements(dims: Shape) -> int:
-    """The product of known sizes."""
-    result = 1
-    for dim in dims:
-        assert isinstance(dim, int)
-        result *= dim
-    return result
+def static_product(dims: Shape) -> int:
+    """The product of static sizes."""
+    return math.prod(fold.static(dims))
 
 
 def _concat(inputs: tuple[Tensor, ...], axis: int) -> Tensor:

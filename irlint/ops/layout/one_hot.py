@@ -1,4 +1,4 @@
-"""OneHot, which inserts an axis of size ``depth`` with ``on_value`` at each index and ``off_value`` elsewhere."""
+"""OneHot."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def one_hot_shape(indices: Shape | None, depth: MaybeDim, axis: int) -> Shape | 
 
 @onnx("OneHot", since=9)
 def one_hot(indices: Tensor, depth: Tensor, values: Tensor, *, axis: int = -1) -> Tensor:
-    """ONNX OneHot: ``depth`` is a scalar or a list of one element, ``values`` lists off_value and on_value."""
+    """ONNX OneHot; ``values`` are [off_value, on_value]."""
     expect_rank(indices, 0, least=1, what="indices")
     expect_one(depth, 1, "depth")
     expect_rank(values, 2, 1, what="values")
@@ -65,12 +65,12 @@ def _ov_one_hot(indices: Tensor, depth: Tensor, on_value: Tensor, *, off_value: 
 
 
 #: Element types of indices that the CPU plugin does not support.
-_NO_INDICES = frozenset({"int8", "uint8", "int4", "uint4", "uint2", "bool"})
+_NOT_AS_INDICES = frozenset({"int8", "uint8", "int4", "uint4", "uint2", "bool"})
 
 
 def _compiled_indices(layer: Layer) -> Fault | None:
     dtype = layer.dtype(0)
-    if dtype not in _NO_INDICES:
+    if dtype not in _NOT_AS_INDICES:
         return None
     return not_compiled(
         f"input 0 (indices) is {dtype}, which the CPU plugin does not support",

@@ -1,4 +1,4 @@
-"""Pad, which adds elements to both ends of the axes of a tensor, or removes them."""
+"""Pad."""
 
 from __future__ import annotations
 
@@ -49,10 +49,10 @@ g (float[2,3] x) => (float[3,3] y) <int64[4] pads = {1, 0, 0, 0}> { y = Pad <mod
 def padded(
     x: Tensor, begin: Sequence[MaybeDim], end: Sequence[MaybeDim], *, mode: str, filler: Scalar, input: int | None
 ) -> Tensor:
-    """``x`` with ``begin`` and ``end`` elements added to the ends of each axis; a negative number removes elements.
+    """``x`` with elements added at the ends of its axes; a negative number removes elements.
 
-    ``filler`` is the entry of mode constant; ``input`` is the input with the numbers, or None. Raises a
-    ``CROP_EXCEEDS`` fault. Sources: ONNX Pad-2 to 25, OpenVINO Pad-1 and 12.
+    ``filler`` is the value in mode constant, and ``input`` the input with the pads. Raises a ``CROP_EXCEEDS`` fault.
+    Sources: ONNX Pad-2 to 25, OpenVINO Pad-1 and 12.
     """
     sizes_before = x.shape
     assert sizes_before is not None
@@ -90,12 +90,12 @@ def padded(
 def expect_enough(
     x: Tensor, pads: Sequence[tuple[MaybeDim, MaybeDim]], mode: str, *, severity: Severity | None
 ) -> None:
-    """Checks that each axis has the elements that its padding repeats.
+    """Checks that each axis has the elements that its padding repeats. Raises a ``PAD_EXCEEDS`` fault.
 
-    Raises a ``PAD_EXCEEDS`` fault. With ``severity``, the fault is stated at that severity, unless the axis is empty.
-    Without ``severity`` (OpenVINO), an axis that is reflected by 0 must also have an element.
+    With ``severity``, reports the fault at that severity if the axis is not empty.
     """
     surplus = {"reflect": 1, "symmetric": 0}
+    # OpenVINO also refuses to reflect an empty axis by 0.
     lowest = 0 if mode == "reflect" and severity is None else 1
     for axis, (dim, amounts) in enumerate(zip(x.shape or (), pads)):
         for stated in amounts:
@@ -141,7 +141,7 @@ def _pad_by_attribute(x: Tensor, pads: Ints, mode: str, *, value: float, name: s
 
 @onnx("Pad", since=1)
 def pad_by_paddings(data: Tensor, *, paddings: Ints, mode: PadMode = "constant", value: float = 0.0) -> Tensor:
-    """ONNX Pad-1, whose attribute is ``paddings``."""
+    """ONNX Pad-1."""
     return _pad_by_attribute(data, paddings, mode, value=value, name="paddings")
 
 
@@ -160,7 +160,7 @@ def pad(
     *,
     mode: PadMode = "constant",
 ) -> Tensor:
-    """ONNX Pad-11 and later; ``axes`` came with opset 18."""
+    """ONNX Pad-11 and later."""
     expect_rank(pads, 1, 1, what="pads")
     expect_one(constant_value, 2, "constant_value", any_rank=True)
     filler = constant_value.scalar if constant_value is not None else fold.cast(0, data.dtype)
@@ -179,7 +179,7 @@ def pad(
     return _onnx_pad(data, listed, chosen, mode=mode, filler=filler, input=1)
 
 
-@onnx("Pad", since=1, domain=MICROSOFT, unread={"pads": None})
+@onnx("Pad", since=1, domain=MICROSOFT, may_be_external={"pads": None})
 def microsoft_pad(data: Tensor, pads: Tensor, value: Tensor | None = None, *, mode: PadMode = "constant") -> Tensor:
     """com.microsoft Pad: like ONNX Pad-11, with pads of [2 * rank] or [1, 2 * rank]."""
     expect_rank(pads, 1, 1, 2, what="pads")
@@ -200,8 +200,7 @@ def _compiled_pad(layer: Layer) -> Fault | None:
 def ov_pad(
     data: Tensor, pads_begin: Tensor, pads_end: Tensor, pad_value: Tensor | None = None, *, pad_mode: OpenvinoPadMode
 ) -> Tensor:
-    """OpenVINO Pad-1 and 12. In the library, negative numbers crop in both versions, and ``pad_value`` is checked only
-    in mode constant."""
+    """OpenVINO Pad-1 and 12. In the library, negative numbers also crop in Pad-1."""
     if data.dtype == "string" and pad_mode != "constant":
         raise ELEMENT_TYPE_REFUSED.fault(
             f'input 0 is string, which OpenVINO pads with pad_mode="constant" only, and pad_mode is "{pad_mode}"',

@@ -1,4 +1,4 @@
-"""Ranges: numbers from a start to a limit by a step."""
+"""Range."""
 
 from __future__ import annotations
 
@@ -56,8 +56,7 @@ delta) }""",
 
 
 def range_size(start: Scalar, limit: Scalar, delta: Scalar) -> MaybeDim:
-    """The number of entries of a range: max(ceil((limit - start) / delta), 0). None if an argument is unknown, if
-    ``delta`` is symbolic, or for symbolic sizes with fractions.
+    """The number of entries of a range: max(ceil((limit - start) / delta), 0); None if it is unknown.
 
     Raises a ``STEP_ZERO`` or ``RANGE_NOT_FINITE`` fault.
     """
@@ -79,8 +78,8 @@ def range_size(start: Scalar, limit: Scalar, delta: Scalar) -> MaybeDim:
     first, last, step = ends
     assert isinstance(step, int) and first is not None and last is not None
     span: Dim = last - first if step > 0 else first - last  # type: ignore[operator, assignment]
-    room = span if at_least(span, 0) else largest(span, 0)
-    return None if room is None else ceildiv(room, abs(step))
+    distance = span if at_least(span, 0) else largest(span, 0)
+    return None if distance is None else ceildiv(distance, abs(step))
 
 
 def _any_float(*numbers: Scalar) -> bool:
@@ -88,8 +87,7 @@ def _any_float(*numbers: Scalar) -> bool:
 
 
 def ranged(start: Scalar, delta: Scalar, size: MaybeDim, *, dtype: str | None) -> Tensor:
-    """The tensor of a range of ``size`` entries that begins with ``start``. The values are described if they are too
-    many to store."""
+    """The tensor of a range of ``size`` entries, with stored or described values."""
     if start is None or delta is None:
         return Tensor(dtype, (size,))
     if not isinstance(size, int) or size > CONTENTS_LIMIT:
@@ -101,10 +99,7 @@ def ranged(start: Scalar, delta: Scalar, size: MaybeDim, *, dtype: str | None) -
 
 @onnx("Range", since=11)
 def range_(start: Tensor, limit: Tensor, delta: Tensor, *, stash_type: int = 1, context: Context) -> Tensor:
-    """ONNX Range: from ``start`` to ``limit`` (exclusive). ``stash_type`` came with opset 27.
-
-    ONNX Runtime also accepts lists of one element as inputs, unless all three inputs are constants.
-    """
+    """ONNX Range. ONNX Runtime also accepts lists of one element, unless all three inputs are constants."""
     return _range(start, limit, delta, scalar=all(map(context.constant, range(3))))
 
 
@@ -151,7 +146,7 @@ _UNREADABLE = UNREADABLE - {"bool", "nf4", "uint2"}
 
 @openvino("Range", until=3, compiles=readable_constants(0, 1, 2, unreadable=_UNREADABLE))
 def ov_range(start: Tensor, stop: Tensor, step: Tensor) -> Tensor:
-    """OpenVINO Range-1: all inputs of one type."""
+    """OpenVINO Range-1."""
     return _ov_range(start, stop, step, dtype=common_type((start, stop, step)))
 
 
@@ -165,7 +160,6 @@ def ov_range(start: Tensor, stop: Tensor, step: Tensor) -> Tensor:
     ),
 )
 def ov_range_typed(start: Tensor, stop: Tensor, step: Tensor, *, output_type: DType | None) -> Tensor:
-    """OpenVINO Range-4: inputs of any numeric types. The numbers are truncated to integers unless ``output_type`` is a
-    floating-point type."""
+    """OpenVINO Range-4: inputs are truncated to integers, unless ``output_type`` is a floating-point type."""
     expect_result_type(output_type, "output_type", ARITHMETIC, dynamic=True)
     return _ov_range(start, stop, step, dtype=output_type)

@@ -1,4 +1,4 @@
-"""Operators that repeat, crop, reverse or shift a tensor along its axes, and Trilu."""
+"""Operators that repeat, crop, reverse or shift elements along axes, and Trilu."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from irlint.ops.shared.element_types import (
     expect_type,
 )
 from irlint.ops.shared.expectations import expect_one, expect_rank
-from irlint.ops.shared.index_ranges import INDEX_OUT_OF_RANGE, outermost
+from irlint.ops.shared.index_ranges import INDEX_OUT_OF_RANGE, extremes
 from irlint.ops.shared.shape_inputs import entries, known_integers, length, stated_size
 from irlint.schemas import MICROSOFT
 
@@ -77,10 +77,9 @@ g (float[5,4] x, int64[4] lens) => (float[5,4] y) { y = ReverseSequence (x, lens
 def picked(
     x: Tensor, shape: Shape, source: Callable[[int, int], int | None], *, filler: Scalar = None
 ) -> Contents | None:
-    """The values of a result of ``shape`` whose entries come from ``x``; None if they are unknown or too many.
+    """The values of a result of ``shape`` with entries of ``x``; None if they are unknown or too many.
 
-    ``source`` maps an axis and a position on this axis of the result to the position in ``x``, or to None for an entry
-    that is ``filler``.
+    ``source(axis, position)`` is the position in ``x``, or None for the ``filler``.
     """
     if x.value is None or not fold.fits(x.shape) or not fold.fits(shape):
         return None
@@ -95,8 +94,10 @@ def picked(
 
 
 def expect_per_axis(count: MaybeDim, shape: Shape | None, index: int | None, *, what: str, times: int = 1) -> None:
-    """Checks that a list of ``count`` numbers has ``times`` numbers for each axis of ``shape``. The list is input
-    ``index``, or an attribute if that is None. Raises an ``ENTRIES_PER_AXIS`` fault."""
+    """Checks that a list has ``times`` numbers for each axis of ``shape``. Raises an ``ENTRIES_PER_AXIS`` fault.
+
+    ``index`` is the input with the list, or None for an attribute.
+    """
     if shape is None or same(count, times * len(shape)) is not False:
         return
     place = f"`{what}`" if index is None else f"input {index} ({what})"
@@ -112,7 +113,7 @@ def expect_per_axis(count: MaybeDim, shape: Shape | None, index: int | None, *, 
 
 
 def tiled(x: Tensor, repeats: Sequence[MaybeDim]) -> Tensor:
-    """``x`` repeated along each axis; ``repeats`` has one entry for each axis."""
+    """``x`` repeated along each axis."""
     sizes = x.shape
     assert sizes is not None
     shape = tuple(product((dim, times)) for dim, times in zip(sizes, repeats))
@@ -132,7 +133,7 @@ def tiled(x: Tensor, repeats: Sequence[MaybeDim]) -> Tensor:
 
 @onnx("Tile", since=1)
 def tile_along_axis(input: Tensor, tiles: Tensor, axis: Tensor) -> Tensor:
-    """ONNX Tile-1: repeats along one axis. ``tiles`` and ``axis`` are numbers of the data's element type."""
+    """ONNX Tile-1: ``tiles`` and ``axis`` have the data's element type."""
     if input.shape is None:
         return Tensor(input.dtype)
     times, place = tiles.scalar, axis.scalar
@@ -155,9 +156,9 @@ def tile(input: Tensor, repeats: Tensor) -> Tensor:
     return tiled(input, [stated_size(entry, 1, f"entry {axis} of the repeats") for axis, entry in enumerate(listed)])
 
 
-@openvino("Tile", lists=(1,))
+@openvino("Tile", read_at_load=(1,))
 def ov_tile(data: Tensor, repeats: Tensor) -> Tensor:
-    """OpenVINO Tile-1: the shorter of shape and repeats gets leading 1s. The library reads negative repeats as 0."""
+    """OpenVINO Tile-1. The library reads negative repeats as 0."""
     expect_type(repeats, 1, INTEGERS)
     expect_rank(repeats, 1, 1, what="repeats")
     listed = entries(repeats)
@@ -173,9 +174,9 @@ def ov_tile(data: Tensor, repeats: Tensor) -> Tensor:
 
 @onnx("Crop", until=9)
 def crop(input: Tensor, *, border: Ints, scale: Ints = ()) -> Tensor:
-    """ONNX Crop, an early experimental operator: [N, C, H, W] without its ``border`` (left, top, right, bottom).
+    """ONNX Crop, formerly experimental: [N, C, H, W] without its ``border`` (left, top, right, bottom).
 
-    ``scale`` states the remaining height and width, instead of the border at the right and bottom.
+    ``scale`` is the remaining (height, width); it replaces the border at the right and bottom.
     """
     expect_rank(input, 0, 4)
     if input.shape is None:
@@ -190,36 +191,35 @@ def crop(input: Tensor, *, border: Ints, scale: Ints = ()) -> Tensor:
             )
     left, top, right, bottom = border
     vertical, horizontal = scale or (bottom, right)
-    height = _cropped(input.shape, 2, top, rest=vertical, keeps=bool(scale))
-    width = _cropped(input.shape, 3, left, rest=horizontal, keeps=bool(scale))
+    height = _cropped(input.shape, 2, top, amount=vertical, is_kept=bool(scale))
+    width = _cropped(input.shape, 3, left, amount=horizontal, is_kept=bool(scale))
     for axis, dim in ((2, height), (3, width)):
         explain_size(axis, dim, part_of=input.shape[axis])
     return Tensor(input.dtype, (*input.shape[:2], height, width))
 
 
-def _cropped(shape: Shape, axis: int, before: int, *, rest: int, keeps: bool) -> MaybeDim:
-    """The size of an axis after ``before`` elements are removed at its start and ``rest`` at its end. With ``keeps``,
-    ``rest`` is the remaining size. Raises a ``CROP_EXCEEDS`` fault."""
+def _cropped(shape: Shape, axis: int, before: int, *, amount: int, is_kept: bool) -> MaybeDim:
+    """The size of a cropped axis; ``amount`` elements are removed at its end or, with ``is_kept``, remain."""
     found = shape[axis]
-    if not reaches(found, before + rest, f"axis {axis} has the elements that are removed and kept"):
+    if not reaches(found, before + amount, f"axis {axis} has the elements that are removed and kept"):
         raise CROP_EXCEEDS.fault(
-            f"axis {axis} of input 0 is {found}; {before} elements are removed at its start, and {rest} are "
-            f"{'kept' if keeps else 'removed at its end'}",
+            f"axis {axis} of input 0 is {found}; {before} elements are removed at its start, and {amount} are "
+            f"{'kept' if is_kept else 'removed at its end'}",
             help=f"reduce the sum of both to at most {found}",
             input=0,
             marks=((0, axis),),
         )
-    if keeps:
-        return rest
-    return None if found is None else found - before - rest
+    if is_kept:
+        return amount
+    return None if found is None else found - before - amount
 
 
 # --- reversed and shifted ---------------------------------------------------------------------------------------------
 
 
-@openvino("Reverse", until=1, absent={"mode": "index"}, lists=(1,))
+@openvino("Reverse", until=1, absent={"mode": "index"}, read_at_load=(1,))
 def ov_reverse(data: Tensor, reversed_axes: Tensor, *, mode: ReverseMode) -> Tensor:
-    """OpenVINO Reverse-1: ``reversed_axes`` lists axes or, in mode mask, has one boolean for each axis."""
+    """OpenVINO Reverse-1."""
     expect_type(reversed_axes, 1, LOGICAL if mode == "mask" else INTEGERS)
     expect_rank(reversed_axes, 1, 1, what="reversed_axes")
     if mode == "mask":
@@ -255,8 +255,7 @@ def _reverse_sequence(data: Tensor, lengths: Tensor, batch_axis: int, *, sequenc
 
 
 def _check_lengths(dim: MaybeDim, lengths: Tensor, axis: int) -> None:
-    """Checks that no reversed sequence is longer than the axis. Raises an ``INDEX_OUT_OF_RANGE`` fault."""
-    _, most = outermost(lengths)
+    _, most = extremes(lengths)
     for longest in most:
         why = f"a sequence of {longest} is reversed along axis {axis}"
         if not reaches_if_any(product(lengths.shape or ()), dim, longest, why):
@@ -293,7 +292,7 @@ def ov_reverse_sequence(data: Tensor, seq_lengths: Tensor, *, batch_axis: int = 
 
 
 def _shift_for_each(layer: Layer) -> Fault | None:
-    """The fault of a scalar shift for several axes of data with known sizes, which the specification allows."""
+    """The fault of a scalar shift for several axes of data with known sizes."""
     shift, axes = layer.sizes(1), layer.sizes(2)
     if layer.sizes(0) is None or shift != () or not axes or axes[0] == 1:
         return None
@@ -329,14 +328,14 @@ def ov_roll(data: Tensor, shift: Tensor, axes: Tensor) -> Tensor:
 @onnx("Trilu", since=14)
 @onnx("Trilu", domain=MICROSOFT)
 def trilu(input: Tensor, k: Tensor | None = None, *, upper: int = 1) -> Tensor:
-    """ONNX Trilu-14, com.microsoft Trilu: the upper or lower triangle of matrices."""
+    """ONNX Trilu-14, com.microsoft Trilu."""
     expect_rank(input, 0, least=2)
     expect_one(k, 1, "k")
     return Tensor(input.dtype, input.shape, _triangle(input, 0 if k is None else k.scalar, upper=bool(upper)))
 
 
 def _triangle(input: Tensor, diagonal: Scalar, *, upper: bool) -> Contents | None:
-    """The elements of static matrices, with 0 on the other side of a diagonal; None if they are unknown."""
+    """The values of a triangle of matrices; None if they are unknown."""
     if input.value is None or not fold.fits(input.shape) or not isinstance(diagonal, int):
         return None
     rows, columns = fold.static(input.shape or ())[-2:]

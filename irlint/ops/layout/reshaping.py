@@ -1,4 +1,4 @@
-"""Operators that change the shape of a tensor and keep the order of its elements: Reshape and Flatten."""
+"""Reshape and Flatten."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from irlint.ops.shared.contents import rearranged
 from irlint.ops.shared.element_types import expect_type
 from irlint.ops.shared.expectations import expect_rank
 from irlint.ops.shared.shape_inputs import entries
-from irlint.ops.shared.sizes import whole_quotient
+from irlint.ops.shared.sizes import exact_quotient
 
 RESHAPE_COUNT = Rule(
     "IRL330",
@@ -61,11 +61,9 @@ g (float[2,3,4] x) => (float[2,3,4] y) <int64[3] shape = {0, 3, -1}> { y = Resha
 
 
 def reshaped(data: Shape | None, target: Sequence[MaybeDim], *, copies: bool) -> Shape:
-    """The shape of ``data`` after a reshape to ``target``, in which None is unknown and -1 is inferred.
+    """The shape of ``data`` after a reshape to ``target``. With ``copies``, a 0 copies the size of the data.
 
-    With ``copies``, a 0 copies the size of the data on the same axis. If exactly one size is unknown, it is inferred
-    from the number of elements. Raises a ``RESHAPE_TARGET`` or a ``RESHAPE_COUNT`` fault. Source: ONNX Reshape-5 to 25,
-    OpenVINO Reshape-1.
+    Raises a ``RESHAPE_TARGET`` or ``RESHAPE_COUNT`` fault. Source: ONNX Reshape-5 to 25, OpenVINO Reshape-1.
     """
     _expect_valid_entries(data, target, copies)
     copied = {axis for axis, entry in enumerate(target) if entry == 0 and copies}
@@ -86,12 +84,11 @@ def reshaped(data: Shape | None, target: Sequence[MaybeDim], *, copies: bool) ->
 
 
 def _stated(entry: MaybeDim) -> MaybeDim:
-    """The size that an entry of a target states; None for -1, and for an entry that may be -1."""
+    """The size that an entry of a target states; None if the entry is or may be -1."""
     return None if entry == -1 or (isinstance(entry, Expr) and at_least(entry, 0) is False) else entry
 
 
 def _expect_valid_entries(data: Shape | None, target: Sequence[MaybeDim], copies: bool) -> None:
-    """Checks each entry of a target. Raises a ``RESHAPE_TARGET`` fault."""
     text = shape_text(tuple(target))
     rests = [axis for axis, entry in enumerate(target) if entry == -1]
     if len(rests) > 1:
@@ -129,8 +126,9 @@ def _expect_count(
     if verdict is None and before is not None and after is not None:
         require_any(Relation("==", before, after), why=f"{shape_text(data)} is reshaped to {shape_text(tuple(target))}")
     if verdict is False:
+        incoming = _incoming_text(product(data) if None not in data else before)
         raise RESHAPE_COUNT.fault(
-            f"{_coming(product(data) if None not in data else before)}, the target {shape_text(tuple(target))} has "
+            f"{incoming}, the target {shape_text(tuple(target))} has "
             f"{_count_text(data, target, after, copies=copies)}; input 0 is {shape_text(data)}",
             help=_count_help(data, target),
             input=0,
@@ -138,26 +136,24 @@ def _expect_count(
 
 
 def _count_text(data: Shape, target: Sequence[MaybeDim], after: MaybeDim, *, copies: bool) -> str:
-    meant = tuple(
+    sizes = tuple(
         data[axis] if copies and entry == 0 and axis < len(data) else entry for axis, entry in enumerate(target)
     )
-    count = product(meant)
+    count = product(sizes)
     return f"{after if count is None else count}"
 
 
-def _coming(count: MaybeDim) -> str:
+def _incoming_text(count: MaybeDim) -> str:
     return f"{counted(count, 'element')} {'comes' if count == 1 else 'come'} in"
 
 
 def _count_help(data: Shape, target: Sequence[MaybeDim]) -> str:
-    """The help for a wrong number of elements. It names the only entry of the target whose change corrects the number,
-    if there is exactly one."""
-    meant = [
-        (axis, wanted) for axis in range(len(target)) if (wanted := _fitting_entry(data, target, axis)) is not None
-    ]
-    if len(meant) != 1:
+    """The help for a wrong number of elements: the only entry whose change corrects it, if there is exactly one."""
+    fitting = {axis: _fitting_entry(data, target, axis) for axis in range(len(target))}
+    corrections = [(axis, entry) for axis, entry in fitting.items() if entry is not None]
+    if len(corrections) != 1:
         return "use a target with the same number of elements"
-    axis, wanted = meant[0]
+    axis, wanted = corrections[0]
     write = f"write {wanted} for the {target[axis]} in entry {axis} of the target"
     if -1 in target:
         return write
@@ -173,14 +169,13 @@ def _count_help(data: Shape, target: Sequence[MaybeDim]) -> str:
 
 
 def _fitting_entry(data: Shape, target: Sequence[MaybeDim], axis: int) -> int | None:
-    """The number that would correct the number of elements if it replaced the entry at ``axis``; None if there is no
-    such number, or if a size is unknown. If the target has a -1, only the size of the data on the same axis is tried,
-    and only if the ranks or the earlier entries are equal."""
+    """The number in place of the entry at ``axis`` that corrects the number of elements; None if there is none."""
     entry, before = target[axis], product(data)
     others = product(dim for place, dim in enumerate(target) if place != axis and dim != -1)
     if entry in (0, -1) or before is None or others in (None, 0) or 0 in target:
         return None
     if -1 in target:
+        # Any divisor would do, so only the size of the data on the same axis is suggested.
         is_aligned = len(data) == len(target) or tuple(target[:axis]) == data[:axis]
         own = data[axis] if axis < len(data) and is_aligned else None
         if not isinstance(own, int) or own == entry:
@@ -193,8 +188,7 @@ def _fitting_entry(data: Shape, target: Sequence[MaybeDim], axis: int) -> int | 
 def _inferred_size(
     data: Shape, target: Sequence[MaybeDim], of_data: Sequence[MaybeDim], *, rest: Sequence[Dim]
 ) -> MaybeDim:
-    """The unknown size of a target, inferred from the number of elements; None if it remains unknown. ``rest`` are the
-    other sizes. Raises a ``RESHAPE_COUNT`` fault."""
+    """The unknown size of a target with the other sizes ``rest``; None if it remains unknown."""
     before, known = product(of_data), product(rest)
     if before is None or known is None or known == 0:
         return None
@@ -204,15 +198,14 @@ def _inferred_size(
     why = f"{shape_text(data)} is reshaped to {shape_text(tuple(target))}"
     if isinstance(known, Expr):
         require_any(Relation("%", before, known), why=why)
-        return whole_quotient(before, known)
+        return exact_quotient(before, known)
     if divides(known, before, why):
-        return whole_quotient(before, known)
+        return exact_quotient(before, known)
     if same(before, 0) is None:
         return None
     raise RESHAPE_COUNT.fault(
-        f"{_coming(before)}, which {'is' if before == 1 else 'are'} no multiple of {known}: input 0 is "
-        f"{shape_text(data)}, the target "
-        f"{shape_text(tuple(target))}",
+        f"{_incoming_text(before)}, which {'is' if before == 1 else 'are'} no multiple of {known}: input 0 is "
+        f"{shape_text(data)}, the target {shape_text(tuple(target))}",
         help=_count_help(data, target),
         input=0,
     )
@@ -235,8 +228,7 @@ def _as_target(data: Tensor, target: Sequence[MaybeDim], *, copies: bool) -> Ten
 
 @onnx("Reshape", since=1)
 def reshape_by_attribute(data: Tensor, *, shape: Ints | None = None, consumed_inputs: Ints | None = None) -> Tensor:
-    """ONNX Reshape-1. ONNX Runtime refuses a node without the attribute ``shape``, which has no default in the
-    specification."""
+    """ONNX Reshape-1."""
     if shape is None:
         raise RESHAPE_TARGET.fault("there is no target", help="write the attribute `shape`", attribute="shape")
     return _as_target(data, shape, copies=True)
@@ -268,7 +260,7 @@ def _copied_zeros(data: Shape | None, target: Tensor) -> list[int]:
 
 
 def _is_inferred(entry: Dim) -> bool:
-    """Whether OpenVINO can infer an entry: it contains no symbols of unknown origin, whose names begin with ``_``."""
+    """Whether OpenVINO can infer an entry: it has no symbol of a data-dependent size."""
     return all(not name.startswith("_") for name in symbols(entry))
 
 
@@ -297,12 +289,7 @@ def ov_reshape(data: Tensor, pattern: Tensor, *, special_zero: bool, context: Co
 
 
 def _with_fewer_elements(data: Tensor, target: Sequence[MaybeDim]) -> Tensor | None:
-    """The library's result if a target that copies sizes has fewer elements than the data. The library does not count
-    the elements if an entry is 0 and none is -1.
-
-    None if the target may have more elements, or if the values of the data are known, because the library then counts
-    the elements.
-    """
+    """The library's result for a target that copies sizes and has fewer elements than the data; None for others."""
     if 0 not in target or -1 in target or data.shape is None or data.value is not None:
         return None
     shape = tuple(data.shape[axis] if entry == 0 else entry for axis, entry in enumerate(target))
@@ -335,11 +322,11 @@ def _flatten(x: Tensor, axis: int, negative: bool) -> Tensor:
 
 @onnx("Flatten", since=1)
 def flatten_from_front(input: Tensor, *, axis: int = 1) -> Tensor:
-    """ONNX Flatten-1 and 9: ``axis`` from 0 to the rank."""
+    """ONNX Flatten-1 and 9."""
     return _flatten(input, axis, negative=False)
 
 
 @onnx("Flatten", since=11)
 def flatten(input: Tensor, *, axis: int = 1) -> Tensor:
-    """ONNX Flatten-11 and later: ``axis`` may count from the end."""
+    """ONNX Flatten-11 and later."""
     return _flatten(input, axis, negative=True)

@@ -1,4 +1,4 @@
-"""Slice, which selects a range of each axis, and SliceScatter, which replaces the elements of these ranges."""
+"""Slice and SliceScatter."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ FAR = (1 << 31) - 1
 
 @record
 class Range:
-    """``start:end:step`` of one axis; None is an unknown entry."""
+    """``start:end:step`` of one axis."""
 
     start: MaybeDim
     end: MaybeDim
@@ -107,11 +107,8 @@ class Range:
 
 
 def from_start(index: MaybeDim, dim: MaybeDim) -> MaybeDim:
-    """``index`` counted from the start of an axis of size ``dim``; None if the sign of the index is unknown.
-
-    An index that is not negative is returned unchanged. So is ``dim`` - 1, which is negative only if the axis is empty,
-    and an index of ``dim`` or more.
-    """
+    """``index`` counted from the start of an axis of size ``dim``; None if the sign of the index is unknown."""
+    # dim - 1 is negative only if the axis is empty.
     if index is None or at_least(index, 0) or (dim is not None and (same(dim - index, 1) or at_least(index, dim))):
         return index
     if dim is None or not at_least(-1, index):
@@ -120,10 +117,9 @@ def from_start(index: MaybeDim, dim: MaybeDim) -> MaybeDim:
 
 
 def range_length(dim: MaybeDim, taken: Range) -> MaybeDim:
-    """The number of elements that ``start:end:step`` selects from an axis of size ``dim``; None if it is unknown.
+    """The number of elements that a range selects from an axis of size ``dim``; None if it is unknown.
 
-    It is the number of NumPy, with one exception: for a negative step, ONNX and OpenVINO clamp a start before the first
-    element to the first element.
+    Unlike NumPy, ONNX and OpenVINO move a start before the axis to the first element if the step is negative.
     """
     start, end, step = taken.start, taken.end, taken.step
     if dim is None or start is None or end is None or not isinstance(step, int):
@@ -145,12 +141,11 @@ def _ascending_length(dim: Dim, start: Dim, end: Dim, *, step: int) -> MaybeDim:
     return _steps(smallest(last - first, last, dim - first, dim), dim, step)
 
 
-def _steps(room: MaybeDim, dim: Dim, step: int) -> MaybeDim:
-    """The number of steps that begin within ``room`` elements: ceil(room / step), or 0 if ``room`` is negative. If
-    ``room`` is the size ``dim`` of the axis, it is not negative."""
-    if room is None or room == dim or at_least(room, 1 - step):
-        return None if room is None else ceildiv(room, step)
-    count = largest(room, 0)
+def _steps(distance: MaybeDim, dim: Dim, step: int) -> MaybeDim:
+    """The number of steps that begin within ``distance`` elements of an axis of size ``dim``."""
+    if distance is None or distance == dim or at_least(distance, 1 - step):
+        return None if distance is None else ceildiv(distance, step)
+    count = largest(distance, 0)
     return None if count is None else ceildiv(count, step)
 
 
@@ -167,7 +162,7 @@ def _descending_length(dim: Dim, start: Dim, end: Dim, *, step: int) -> MaybeDim
 
 
 def range_positions(dim: int, taken: Range) -> range | None:
-    """The positions that ``start:end:step`` selects on an axis of size ``dim``; None if they are unknown."""
+    """The positions that a range selects on an axis of size ``dim``; None if they are unknown."""
     start, end, step = taken.start, taken.end, taken.step
     if not isinstance(start, int) or not isinstance(end, int) or not isinstance(step, int):
         return None
@@ -178,8 +173,7 @@ def range_positions(dim: int, taken: Range) -> range | None:
 
 
 def picked(value: Contents | None, shape: Shape | None, positions: Sequence[Sequence[int] | None]) -> Contents | None:
-    """The values at ``positions`` of each axis; None if the values, the shape or the positions on an axis are
-    unknown."""
+    """The values at ``positions`` of each axis; None if they are unknown."""
     if value is None or shape is None or not fits(shape) or None in positions:
         return None
     widths = strides(shape)  # type: ignore[arg-type]
@@ -188,7 +182,7 @@ def picked(value: Contents | None, shape: Shape | None, positions: Sequence[Sequ
 
 
 def _emptiness(axis: int, dim: MaybeDim, taken: Range) -> str:
-    """A sentence if an ascending slice is empty because it starts after the last element; "" otherwise."""
+    """The text of an ascending slice that starts after the last element; "" for other slices."""
     if not isinstance(taken.start, int) or not isinstance(taken.step, int) or not isinstance(dim, int):
         return ""
     if taken.step < 0 or not 0 < dim <= taken.start:
@@ -197,7 +191,7 @@ def _emptiness(axis: int, dim: MaybeDim, taken: Range) -> str:
 
 
 def sliced(data: Tensor, ranges: Sequence[Range | None]) -> Tensor:
-    """The part of ``data`` in ``ranges``, which has a range for each axis, or None for an axis that is kept."""
+    """The part of ``data`` in the ranges of its axes; None keeps an axis."""
     if data.shape is None:
         return Tensor(data.dtype)
     shape = tuple(dim if taken is None else range_length(dim, taken) for dim, taken in zip(data.shape, ranges))
@@ -219,8 +213,7 @@ def sliced(data: Tensor, ranges: Sequence[Range | None]) -> Tensor:
 
 
 def start_and_step(dim: MaybeDim, taken: Range | None) -> tuple[MaybeDim, MaybeDim]:
-    """The first position that a range selects, and its step. None instead of an unknown position or step; 0 and 1 for
-    an axis that is kept."""
+    """(First position that a range selects, step); None for each that is unknown. None for ``taken`` keeps the axis."""
     if taken is None:
         return 0, 1
     start, step = taken.start, taken.step
@@ -235,20 +228,22 @@ def start_and_step(dim: MaybeDim, taken: Range | None) -> tuple[MaybeDim, MaybeD
 
 
 def entries(tensor: Tensor | None, count: int) -> tuple[MaybeDim, ...]:
-    """The integers in a list of ``count`` entries; None for each unknown integer."""
+    """The integers in a list of ``count`` entries."""
     known = None if tensor is None else tensor.ints
     return known if known is not None and len(known) == count else (None,) * count
 
 
 # --- checks of the lists ----------------------------------------------------------------------------------------------
 
-#: A list among the inputs: its index, its name, and the tensor.
+#: (Index, name, tensor) of an input that is a list.
 Listed = tuple[int, str, Tensor | None]
 
 
 def entry_count(lists: Sequence[Listed], data: Tensor) -> int | None:
-    """The number of sliced axes, after checking that the ``lists`` have one entry for each; None if it is unknown.
-    Raises a ``SLICE_LENGTHS_DIFFER`` or ``INPUT_RANK_REFUSED`` fault."""
+    """The number of sliced axes, which is the length of all ``lists``; None if it is unknown.
+
+    Raises a ``SLICE_LENGTHS_DIFFER`` or ``INPUT_RANK_REFUSED`` fault.
+    """
     found: list[tuple[int, str, MaybeDim]] = []
     for index, name, tensor in lists:
         if tensor is None or tensor.shape is None:
@@ -256,7 +251,7 @@ def entry_count(lists: Sequence[Listed], data: Tensor) -> int | None:
         expect_rank(tensor, index, 1, what=name)
         found.append((index, name, tensor.shape[0]))
     first, other, expected = next(
-        (each for each in found if isinstance(each[2], int)), found[0] if found else (0, "", None)
+        (row for row in found if isinstance(row[2], int)), found[0] if found else (0, "", None)
     )
     for index, name, length in found:
         if index != first and not agree(expected, length, f"{other} and {name} have one entry for each sliced axis"):
@@ -278,7 +273,7 @@ def entry_count(lists: Sequence[Listed], data: Tensor) -> int | None:
 
 
 def refuse_zero_steps(steps: Sequence[MaybeDim], index: int | None) -> None:
-    """Raises a ``SLICE_STEP_ZERO`` fault if a step is 0; ``index`` is the input with the steps."""
+    """Checks that no step is 0; ``index`` is the input with the steps. Raises a ``SLICE_STEP_ZERO`` fault."""
     for position, step in enumerate(steps):
         if step == 0:
             raise SLICE_STEP_ZERO.fault(
@@ -297,19 +292,18 @@ def _ranges(
     axes: Tensor | None,
     count: int | None,
 ) -> tuple[Range | None, ...] | None:
-    """The range of each axis of ``data`` (None for an axis that is kept), from lists of ``count`` entries. The result
-    is None if the rank is unknown. If an axis in ``axes`` or ``count`` is unknown, every range is unknown."""
+    """The range of each axis of ``data``, where None keeps the axis; None if the rank is unknown."""
     rank = data.rank
     if rank is None:
         return None
-    anything = Range(None, None, None)
+    unknown = Range(None, None, None)
     if count is None:
-        return (anything,) * rank
-    named = tuple(range(count)) if axes is None else entries(axes, count)
-    known = [axis for axis in named if isinstance(axis, int)]
+        return (unknown,) * rank
+    listed = tuple(range(count)) if axes is None else entries(axes, count)
+    known = [axis for axis in listed if isinstance(axis, int)]
     places = axes_of(known, rank)
     if len(known) < count:
-        return (anything,) * rank
+        return (unknown,) * rank
     result: list[Range | None] = [None] * rank
     rows = zip(entries(starts, count), entries(ends, count), (1,) * count if steps is None else entries(steps, count))
     for place, row in zip(places, rows):
@@ -344,9 +338,9 @@ def _expect_equal_counts(*lists: tuple[str, Ints | None]) -> None:
             )
 
 
-@onnx("DynamicSlice", until=9, unread={"starts": None, "ends": None, "axes": None})
+@onnx("DynamicSlice", until=9, may_be_external={"starts": None, "ends": None, "axes": None})
 def dynamic_slice(data: Tensor, starts: Tensor, ends: Tensor, axes: Tensor | None = None) -> Tensor:
-    """ONNX DynamicSlice, formerly experimental: Slice with its lists as inputs."""
+    """ONNX DynamicSlice, formerly experimental."""
     return slice_by_inputs(data, starts, ends, axes)
 
 
@@ -377,7 +371,7 @@ def _sliced_by_inputs(
 
 
 def bounded(result: Tensor, data: Tensor, context: Context) -> Tensor:
-    """``result``, a slice of ``data``, with symbols for unknown sizes: each is at most the size of the sliced axis."""
+    """A slice of ``data``, with symbols for unknown sizes, which are at most the sizes of the data."""
     if result.shape is None or data.shape is None:
         return result
     shape = tuple(
@@ -408,7 +402,7 @@ def slice_scatter(
     step: Tensor,
     axes: Tensor | None = None,
 ) -> Tensor:
-    """OpenVINO SliceScatter-15: ``data`` with a slice of it replaced by ``updates``."""
+    """OpenVINO SliceScatter-15."""
     expect_rank(data, 0, least=1)
     expect_rank(updates, 1, least=1)
     lists = ((2, "start", start), (3, "stop", stop), (4, "step", step), (5, "axes", axes))
@@ -431,12 +425,12 @@ def _expect_slice(data: Shape, updates: Shape, window: Shape) -> None:
             help=f"give the updates {counted(len(data), 'axis', 'axes')}",
             input=1,
         )
-    for axis, (given, wanted, whole) in enumerate(zip(updates, window, data)):
+    for axis, (given, wanted, most) in enumerate(zip(updates, window, data)):
         fits_slice = agree(given, wanted, f"axis {axis} of the updates has the size of the slice")
-        if not fits_slice or (wanted is None and at_least(whole, given) is False):
+        if not fits_slice or (wanted is None and at_least(most, given) is False):
             raise UPDATES_NOT_SLICE.fault(
                 f"input 1 is {shape_text(updates)} and the slice of input 0 to replace is {shape_text(window)}: "
-                f"axis {axis} is {given} against {f'at most {whole}' if wanted is None else wanted}",
+                f"axis {axis} is {given} against {f'at most {most}' if wanted is None else wanted}",
                 help=f"give axis {axis} of the updates the size of the slice",
                 input=1,
                 marks=((1, axis),),

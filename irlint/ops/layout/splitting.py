@@ -1,4 +1,4 @@
-"""Split and VariadicSplit, which divide a tensor into parts along an axis."""
+"""Split and VariadicSplit."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from irlint.findings.statements import agree, divides, explain_size, reaches, wa
 from irlint.findings.wording import counted
 from irlint.model.tensor import INTEGERS, Tensor, shape_text
 from irlint.ops import Context, onnx, openvino
-from irlint.ops.layout.joining import row_elements
+from irlint.ops.layout.joining import static_product
 from irlint.ops.shared import contents as fold
 from irlint.ops.shared.attributes import ATTRIBUTE_OUT_OF_RANGE
 from irlint.ops.shared.axes import Ints, axis_of
@@ -18,7 +18,7 @@ from irlint.ops.shared.compiling import readable_constants
 from irlint.ops.shared.element_types import expect_type
 from irlint.ops.shared.expectations import expect_one, expect_rank
 from irlint.ops.shared.shape_inputs import entries, length, number, stated_size
-from irlint.ops.shared.sizes import whole_quotient
+from irlint.ops.shared.sizes import exact_quotient
 from irlint.ops.signatures import PARTS, with_roles
 
 SPLIT_SUM = Rule(
@@ -69,7 +69,7 @@ g (float[6,4] x) => (float[2,4] a, float[4,4] b) <int64[2] split = {2, 4}> { a, 
 
 
 def part(x: Tensor, axis: int, start: MaybeDim, *, extent: MaybeDim) -> Tensor:
-    """The part of ``x`` with the ``extent`` elements of ``axis`` from ``start`` on. ``axis`` counts from 0."""
+    """``x`` with the ``extent`` elements of ``axis`` from ``start`` on."""
     assert x.shape is not None
     shape = (*x.shape[:axis], extent, *x.shape[axis + 1 :])
     if x.extent is not None:
@@ -80,8 +80,8 @@ def part(x: Tensor, axis: int, start: MaybeDim, *, extent: MaybeDim) -> Tensor:
     if x.value is None or not isinstance(start, int) or not fold.fits(shape):
         return Tensor(x.dtype, shape)
     assert isinstance(extent, int)
-    inner = row_elements(x.shape[axis + 1 :])
-    row = row_elements(x.shape[axis:])
+    inner = static_product(x.shape[axis + 1 :])
+    row = static_product(x.shape[axis:])
     chosen = (
         x.value[offset + start * inner : offset + (start + extent) * inner]
         for offset in range(0, len(x.value), row or 1)
@@ -90,7 +90,7 @@ def part(x: Tensor, axis: int, start: MaybeDim, *, extent: MaybeDim) -> Tensor:
 
 
 def split_up(x: Tensor, axis: int, sizes: Sequence[MaybeDim]) -> tuple[Tensor, ...]:
-    """The parts of ``x`` with ``sizes`` elements of ``axis``, which counts from 0."""
+    """The parts of ``x`` with ``sizes`` elements of ``axis``."""
     starts: list[MaybeDim] = [0]
     for extent in sizes:
         starts.append(total((starts[-1], extent)))
@@ -107,12 +107,11 @@ def even_sizes(dim: MaybeDim, count: int, axis: int) -> tuple[MaybeDim, ...]:
             input=0,
             marks=((0, axis),),
         )
-    return (None if dim is None else whole_quotient(dim, count),) * count
+    return (None if dim is None else exact_quotient(dim, count),) * count
 
 
 def nearly_even_sizes(dim: MaybeDim, count: int, axis: int) -> tuple[MaybeDim, ...]:
-    """The sizes of ``count`` parts of an axis; the last part may be smaller (ONNX Split-18). Raises a ``SPLIT_UNEVEN``
-    fault."""
+    """The sizes of ``count`` parts of an axis, as in ONNX Split-18. Raises a ``SPLIT_UNEVEN`` fault."""
     if dim is None:
         return (None,) * count
     chunk = ceildiv(dim, count)
@@ -133,17 +132,17 @@ def nearly_even_sizes(dim: MaybeDim, count: int, axis: int) -> tuple[MaybeDim, .
     return (*(chunk,) * (count - 1), last)
 
 
-def _even_parts(dim: MaybeDim, sizes: Sequence[MaybeDim]) -> str:
-    """The equal sizes that would add up to an axis, where the stated ones are equal, too; "" if there are none."""
+def _example_text(dim: MaybeDim, sizes: Sequence[MaybeDim]) -> str:
+    """The end of the help with correct equal sizes, if the stated sizes are equal; else ""."""
     if not isinstance(dim, int) or len(set(sizes)) != 1 or dim % len(sizes):
         return ""
     return f", such as {[dim // len(sizes)] * len(sizes)}"
 
 
 def stated_sizes(dim: MaybeDim, sizes: Sequence[MaybeDim], axis: int, *, input: int | None) -> tuple[MaybeDim, ...]:
-    """The stated ``sizes`` of the parts of an axis of size ``dim``, after checking that they add up to ``dim``.
+    """The ``sizes`` of the parts of an axis of size ``dim``; one unknown size is computed from the others.
 
-    If exactly one size is unknown, it is computed from the others. Raises a ``SPLIT_SUM`` or ``SIZE_NEGATIVE`` fault.
+    Raises a ``SPLIT_SUM`` or ``SIZE_NEGATIVE`` fault.
     """
     place = "`split`" if input is None else f"input {input}"
     checked = [stated_size(entry, input, f"entry {position} of {place}") for position, entry in enumerate(sizes)]
@@ -152,7 +151,7 @@ def stated_sizes(dim: MaybeDim, sizes: Sequence[MaybeDim], axis: int, *, input: 
     if not unknown and not agree(dim, known, f"the sizes of the parts add up to axis {axis}"):
         raise SPLIT_SUM.fault(
             f"the sizes in {place} add up to {known} and axis {axis} of input 0 is {dim}",
-            help=f"use sizes that add up to {dim}{_even_parts(dim, checked)}",
+            help=f"use sizes that add up to {dim}{_example_text(dim, checked)}",
             input=input if input is not None else 0,
             marks=((0, axis),),
         )
@@ -170,7 +169,7 @@ def stated_sizes(dim: MaybeDim, sizes: Sequence[MaybeDim], axis: int, *, input: 
 
 
 def _expect_count(found: int | None, context: Context, what: str) -> None:
-    """Checks that the number of parts that ``what`` states is the number of outputs. Raises a ``SPLIT_COUNT`` fault."""
+    """Checks that the number of parts that ``what`` states is the number of outputs."""
     if found is None or found == context.outputs:
         return
     raise SPLIT_COUNT.fault(
@@ -187,8 +186,7 @@ def _unsplit(x: Tensor, context: Context) -> tuple[Tensor, ...]:
 def split_by_attribute_or_input(
     input: Tensor, split: Tensor | None = None, *, axis: int | None = None, context: Context
 ) -> tuple[Tensor, ...]:
-    """ONNX Split-1: sizes from the attribute ``split``. If the input ``split`` states the sizes, they are unknown,
-    because it has the data's element type."""
+    """ONNX Split-1: sizes from an attribute or an input ``split``. The input has the data's element type."""
     attribute = context.node.attributes.get("split")
     listed = tuple(attribute.value) if attribute is not None and attribute.kind == "INTS" else None
     if listed is None and split is not None:
@@ -201,7 +199,7 @@ def split_by_attribute_or_input(
 def split_by_attribute(
     input: Tensor, *, axis: int = 0, split: Ints | None = None, context: Context
 ) -> tuple[Tensor, ...]:
-    """ONNX Split-2 and 11: sizes from an attribute; without it, equal sizes."""
+    """ONNX Split-2 and 11: sizes from an attribute."""
     return _onnx_split(input, split, axis, context=context, input=None)
 
 
@@ -211,8 +209,7 @@ def split_by_attribute(
 def split_by_input(
     input: Tensor, split: Tensor | None = None, *, axis: int = 0, num_outputs: int | None = None, context: Context
 ) -> tuple[Tensor, ...]:
-    """ONNX Split-13 and 18: sizes from an input. Without the input, equal parts; from 18 on, ``num_outputs`` parts, of
-    which the last may be smaller."""
+    """ONNX Split-13 and 18: sizes from an input. ``num_outputs`` belongs to Split-18."""
     if split is not None:
         if num_outputs is not None:
             raise SPLIT_COUNT.fault(
@@ -259,7 +256,7 @@ def _onnx_split(
 
 @openvino("Split", absent={"num_splits": 0})
 def ov_split(data: Tensor, axis: Tensor, *, num_splits: int, context: Context) -> tuple[Tensor, ...]:
-    """OpenVINO Split-1: ``num_splits`` equal parts along an axis that an input names."""
+    """OpenVINO Split-1."""
     expect_type(axis, 1, INTEGERS)
     expect_one(axis, 1, "axis", scalar=True)
     if num_splits < 1:
@@ -274,13 +271,12 @@ def ov_split(data: Tensor, axis: Tensor, *, num_splits: int, context: Context) -
     if data.shape is None or not isinstance(place, int):
         return _split_anywhere(data, num_splits)
     place = axis_of(place, len(data.shape))
-    _expect_room(data.shape[place], num_splits, place)
+    _expect_long_enough(data.shape[place], num_splits, place)
     return split_up(data, place, even_sizes(data.shape[place], num_splits, place))
 
 
-def _expect_room(dim: MaybeDim, count: int, axis: int) -> None:
-    """Raises a ``SPLIT_UNEVEN`` fault if a dynamic size is always less than the number of parts, which the library
-    refuses."""
+def _expect_long_enough(dim: MaybeDim, count: int, axis: int) -> None:
+    """Checks that a dynamic size can reach the number of parts, as the library does."""
     most = bounds(dim)[1] if isinstance(dim, Expr) else None
     if most is not None and most < count:
         raise SPLIT_UNEVEN.fault(
@@ -299,7 +295,7 @@ def _split_anywhere(x: Tensor, count: int) -> tuple[Tensor, ...]:
 @openvino("VariadicSplit", compiles=readable_constants(1, 2))
 @with_roles(split_lengths=PARTS)
 def ov_variadic_split(data: Tensor, axis: Tensor, split_lengths: Tensor, *, context: Context) -> tuple[Tensor, ...]:
-    """OpenVINO VariadicSplit-1: parts of stated sizes; one size may be -1 for the remaining elements."""
+    """OpenVINO VariadicSplit-1: one size may be -1 for the remaining elements."""
     expect_one(axis, 1, "axis")
     expect_rank(split_lengths, 2, 1, what="split_lengths")
     sizes = entries(split_lengths)

@@ -1,4 +1,4 @@
-"""Operators that remove or insert axes of size 1: Squeeze, Unsqueeze and ExpandDims."""
+"""Squeeze, Unsqueeze and ExpandDims."""
 
 from __future__ import annotations
 
@@ -40,8 +40,7 @@ g (float[1,3,1] x) => (float[1,3] y) <int64[1] axes = {2}> { y = Squeeze (x, axe
 
 
 def squeezed(shape: Shape | None, axes: Sequence[int] | None) -> Shape | None:
-    """``shape`` without ``axes``, which must have size 1. If ``axes`` is None, ``shape`` without every axis of size 1;
-    then the result is None if a size may or may not be 1.
+    """``shape`` without ``axes``, by default without all axes of size 1; None if the result's rank is unknown.
 
     Raises a ``SQUEEZE_SIZE`` fault.
     """
@@ -57,27 +56,25 @@ def squeezed(shape: Shape | None, axes: Sequence[int] | None) -> Shape | None:
 
 
 def _ones(shape: Shape) -> list[bool | None]:
-    """Whether each size is 1; None if it is unknown."""
     return [same(dim, 1) for dim in shape]
 
 
 def _declared_rank(node: Node) -> int | None:
-    """The rank that the file declares for the output; None if it declares no shape, or a shape without sizes, which may
-    also mean that the rank is unknown."""
+    """The rank that the file declares for the output; None if it declares none."""
+    # A declared shape without sizes may mean that the rank is unknown.
     declared = node.outputs[0].declared if node.outputs and node.outputs[0] is not None else ()
-    types = [each.type for each in declared]
-    return next((each.rank for each in types if isinstance(each, Tensor) and each.shape), None)
+    types = [value.type for value in declared]
+    return next((known.rank for known in types if isinstance(known, Tensor) and known.shape), None)
 
 
-def _of_rank(shape: Shape, ones: Sequence[bool | None], rank: int | None) -> Shape | None:
-    """The shape without its axes of size 1, if ``rank`` axes remain; None if ``rank`` axes cannot remain. The sizes are
-    unknown unless ``rank`` is the number of axes that certainly have another size, or of all axes that may have one."""
-    wide = len(shape) - ones.count(True)
-    if rank is None or not ones.count(False) <= rank <= wide:
+def _squeezed_to_rank(shape: Shape, ones: Sequence[bool | None], rank: int | None) -> Shape | None:
+    """The shape without its axes of size 1, if ``rank`` axes remain; None if ``rank`` axes cannot remain."""
+    least, most = ones.count(False), len(shape) - ones.count(True)
+    if rank is None or not least <= rank <= most:
         return None
-    if rank == wide:
+    if rank == most:
         return tuple(dim for dim, one in zip(shape, ones) if not one)
-    return tuple(dim for dim, one in zip(shape, ones) if one is False) if rank == ones.count(False) else (None,) * rank
+    return tuple(dim for dim, one in zip(shape, ones) if one is False) if rank == least else (None,) * rank
 
 
 def _not_one(shape: Shape, axis: int, severity: Severity | None = None) -> Fault:
@@ -92,13 +89,10 @@ def _not_one(shape: Shape, axis: int, severity: Severity | None = None) -> Fault
 
 
 def _squeeze(x: Tensor, axes: Sequence[int] | None, context: Context | None = None) -> Tensor:
-    """``x`` without ``axes``. In ONNX, an empty list removes no axis, but ONNX Runtime then removes all axes of size 1;
-    so the shape is unknown if an axis may have size 1.
-
-    If ``axes`` is None and a size may or may not be 1, the rank that the file declares (from ``context``) decides.
-    """
+    """``x`` without ``axes``, by default without all axes of size 1."""
     if axes is None and context is not None and x.shape is not None and None in (ones := _ones(x.shape)):
-        return Tensor(x.dtype, _of_rank(x.shape, ones, _declared_rank(context.node)))
+        return Tensor(x.dtype, _squeezed_to_rank(x.shape, ones, _declared_rank(context.node)))
+    # An empty list removes no axis in the specification, and all axes of size 1 in ONNX Runtime.
     if x.shape is None or (axes is not None and not axes and not all(same(dim, 1) is False for dim in x.shape)):
         return Tensor(x.dtype)
     places = None if axes is None else axes_of(axes, len(x.shape), repeats=True)
@@ -106,7 +100,7 @@ def _squeeze(x: Tensor, axes: Sequence[int] | None, context: Context | None = No
 
 
 def _expect_from_front(axes: Sequence[int] | None) -> None:
-    """Warns of axes that count from the end, which the specification allows only from opset 11 on."""
+    """Warns of negative axes, which the specification allows from opset 11 on."""
     negative = [axis for axis in axes or () if axis < 0]
     if not negative:
         return
@@ -150,14 +144,13 @@ def squeeze(data: Tensor, axes: Tensor | None = None, *, context: Context | None
 
 
 def _expect_numbers(axes: Tensor | None) -> None:
-    """Refuses a constant list of bool as axes: OpenVINO reads constants of any other type."""
+    """Checks that constant axes are numbers."""
     if axes is not None and axes.dtype == "bool" and axes.value is not None:
         expect_type(axes, 1, ARITHMETIC)
 
 
-def _ov_squeeze(data: Tensor, axes: Tensor | None, *, skip: bool = False, one_removed: bool = False) -> Tensor:
-    """The result of an OpenVINO Squeeze. An axis of another size than 1 is kept, with a warning unless ``skip``. With
-    ``one_removed``, a list of one unknown axis removes exactly one axis."""
+def _ov_squeeze(data: Tensor, axes: Tensor | None, *, skip: bool = False) -> Tensor:
+    """The result of an OpenVINO Squeeze. Other sizes than 1 are kept, with a warning unless ``skip`` allows them."""
     expect_rank(axes, 1, 0, 1, what="axes")
     _expect_numbers(axes)
     if axes is None or axes.value == ():
@@ -169,7 +162,7 @@ def _ov_squeeze(data: Tensor, axes: Tensor | None, *, skip: bool = False, one_re
         _expect_axes_of_scalar(listed or ())
         return data
     if listed is None:
-        return _squeezed_somewhere(data, rank=len(data.shape) - 1 if one_removed and length(axes) == 1 else None)
+        return _squeezed_somewhere(data, rank=len(data.shape) - 1 if not skip and length(axes) == 1 else None)
     removed = []
     for axis in axes_of(listed, len(data.shape), repeats=True):
         one = same(data.shape[axis], 1)
@@ -183,7 +176,6 @@ def _ov_squeeze(data: Tensor, axes: Tensor | None, *, skip: bool = False, one_re
 
 
 def _expect_axes_of_scalar(listed: Sequence[int]) -> None:
-    """Checks that axes are valid for a scalar. Raises an ``AXIS_OUT_OF_RANGE`` fault."""
     if any(axis not in (-1, 0) for axis in listed):
         raise AXIS_OUT_OF_RANGE.fault(
             f"axes is {list(listed)} and input 0 is a scalar; allowed: -1 to 0",
@@ -193,16 +185,14 @@ def _expect_axes_of_scalar(listed: Sequence[int]) -> None:
 
 
 def _squeezed_somewhere(data: Tensor, rank: int | None) -> Tensor:
-    """``data`` after unknown axes are removed: unchanged if no axis can have size 1, otherwise a tensor of ``rank``
-    axes of unknown size."""
+    """``data`` without unknown axes; ``rank`` is the rank of the result if an axis has size 1."""
     if data.shape is None or all(same(dim, 1) is False for dim in data.shape):
         return data
     return Tensor(data.dtype, None if rank is None else (None,) * rank)
 
 
 def _without_axes(layer: Layer) -> Fault | None:
-    """The fault of a Squeeze without axes and with dynamic sizes: at compilation, the plugin must know which axes are
-    removed."""
+    """The fault of a Squeeze without axes whose data has dynamic sizes."""
     data, axes = layer.inputs[0], layer.inputs[1] if len(layer.inputs) > 1 else None
     if not isinstance(data, Tensor) or not (axes is None or (isinstance(axes, Tensor) and axes.value == ())):
         return None
@@ -221,23 +211,23 @@ def _without_axes(layer: Layer) -> Fault | None:
 _COMPILED = first_of(readable_constants(1), _without_axes)
 
 
-@openvino("Squeeze", until=14, lists=(1,), compiles=_COMPILED)
+@openvino("Squeeze", until=14, read_at_load=(1,), compiles=_COMPILED)
 def ov_squeeze(data: Tensor, axes: Tensor | None = None) -> Tensor:
-    """OpenVINO Squeeze-1. The library keeps an axis of another size than 1."""
-    return _ov_squeeze(data, axes, one_removed=True)
+    """OpenVINO Squeeze-1. The library keeps axes of other sizes than 1."""
+    return _ov_squeeze(data, axes)
 
 
-@openvino("Squeeze", since=15, lists=(1,), compiles=_COMPILED)
+@openvino("Squeeze", since=15, read_at_load=(1,), compiles=_COMPILED)
 def ov_squeeze_or_skip(data: Tensor, axes: Tensor | None = None, *, allow_axis_skip: bool = False) -> Tensor:
     """OpenVINO Squeeze-15."""
-    return _ov_squeeze(data, axes, skip=allow_axis_skip, one_removed=not allow_axis_skip)
+    return _ov_squeeze(data, axes, skip=allow_axis_skip)
 
 
 # --- Unsqueeze --------------------------------------------------------------------------------------------------------
 
 
 def unsqueezed(shape: Shape, axes: Sequence[int]) -> Shape:
-    """``shape`` with an axis of size 1 inserted at each of ``axes``, which are axes of the result counted from 0."""
+    """``shape`` with axes of size 1 inserted; ``axes`` are axes of the result, counted from 0."""
     result = list(shape)
     for axis in sorted(axes):
         result.insert(axis, 1)
@@ -245,8 +235,7 @@ def unsqueezed(shape: Shape, axes: Sequence[int]) -> Shape:
 
 
 def _unsqueeze(x: Tensor, axes: Sequence[int], *, lenient: bool = False) -> Tensor:
-    """``x`` with ``axes`` inserted. Raises an ``AXIS_REPEATED`` fault, which is only a warning if ``lenient``
-    (OpenVINO): equal entries then count once for the rank of the result, and each axis is inserted once."""
+    """``x`` with axes inserted. ``lenient``: repeated axes are inserted once, with a warning."""
     if x.shape is None:
         return Tensor(x.dtype)
     rank = len(x.shape) + len(set(axes) if lenient else axes)
@@ -294,7 +283,7 @@ def unsqueeze(data: Tensor, axes: Tensor) -> Tensor:
 
 @onnx("ExpandDims", domain=MICROSOFT)
 def expand_dims(X: Tensor, axis: Tensor) -> Tensor:
-    """com.microsoft ExpandDims: inserts one axis, which a scalar names."""
+    """com.microsoft ExpandDims: Unsqueeze of one axis."""
     named = known_integers(axis)
     if named is not None:
         return _unsqueeze(X, named)
@@ -303,7 +292,7 @@ def expand_dims(X: Tensor, axis: Tensor) -> Tensor:
 
 @openvino("Unsqueeze", compiles=readable_constants(1))
 def ov_unsqueeze(data: Tensor, axes: Tensor) -> Tensor:
-    """OpenVINO Unsqueeze-1. If an axis is listed twice, the library inserts it once."""
+    """OpenVINO Unsqueeze-1."""
     expect_rank(axes, 1, 0, 1, what="axes")
     _expect_numbers(axes)
     if axes.value == ():

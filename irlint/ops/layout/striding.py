@@ -1,4 +1,4 @@
-"""OpenVINO's StridedSlice, whose masks insert, remove and skip axes."""
+"""OpenVINO's StridedSlice."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from irlint.ops.shared.axes import Ints
 from irlint.ops.shared.compiling import readable_constants
 from irlint.ops.shared.contents import fits
 from irlint.ops.shared.element_types import expect_type
-from irlint.ops.shared.index_ranges import Room, out_of_range
+from irlint.ops.shared.index_ranges import IndexedAxis, out_of_range
 from irlint.records import record
 
 _STRIDED = """<?xml version="1.0"?>
@@ -66,7 +66,7 @@ STRIDED_SLICE_MASK = Rule(
 
 @record
 class Masks:
-    """The masks of a StridedSlice, each as the set of the positions whose entry is 1."""
+    """The masks of a StridedSlice: the positions of the 1s in each."""
 
     begin: frozenset[int]
     end: frozenset[int]
@@ -76,11 +76,8 @@ class Masks:
 
 
 def _masks(written: Sequence[tuple[str, Ints]]) -> Masks:
-    """The masks, which are ``written`` as lists of 0 and 1.
-
-    Raises a ``STRIDED_SLICE_MASK`` fault if a mask has another entry, or if the lengths of masks differ. The length of
-    the first mask counts even if it is empty; the other masks may be empty.
-    """
+    """The masks from (name, entries) of each. Raises a ``STRIDED_SLICE_MASK`` fault."""
+    # The first mask must not be empty if another is not.
     lengths = {name: len(mask) for position, (name, mask) in enumerate(written) if mask or not position}
     for name, mask in written:
         if any(entry not in (0, 1) for entry in mask):
@@ -99,17 +96,17 @@ def _masks(written: Sequence[tuple[str, Ints]]) -> Masks:
     return Masks(*(frozenset(i for i, entry in enumerate(mask) if entry) for _, mask in written))
 
 
-#: The effects of a StridedSlice in the order of the output's axes: the kind, the axis of the data, and the position of
-#: the entry. The kinds are "new" (an inserted axis; the axis of the data is 0), "shrink" (a removed axis), "range" (a
-#: sliced axis) and "whole" (an axis that is kept).
+#: The effects of a StridedSlice in the order of the output's axes: (kind, axis of the data, position of the entry).
+#:
+#: * ``new``: an axis is inserted
+#: * ``shrink``: the axis is removed
+#: * ``range``: the axis is sliced
+#: * ``kept``: the axis is unchanged
 Plan = list[tuple[str, int, int]]
 
 
 def strided_plan(rank: int, count: int, masks: Masks) -> Plan:
-    """The effect of each of ``count`` entries of a StridedSlice on a tensor of ``rank`` axes, in the output's order.
-
-    Raises a ``STRIDED_SLICE_MASK`` fault.
-    """
+    """The effects of ``count`` entries on a tensor of ``rank`` axes. Raises a ``STRIDED_SLICE_MASK`` fault."""
     if len(masks.ellipsis) > 1:
         raise STRIDED_SLICE_MASK.fault(
             f"ellipsis_mask marks the entries {', '.join(map(str, sorted(masks.ellipsis)))}; at most one may be an "
@@ -131,19 +128,19 @@ def strided_plan(rank: int, count: int, masks: Masks) -> Plan:
     axis = 0
     for position in range(count):
         if position == at:
-            plan += [("whole", axis + hidden, position) for hidden in range(rank - needed)]
+            plan += [("kept", axis + hidden, position) for hidden in range(rank - needed)]
             axis += rank - needed
         elif position in new:
             plan.append(("new", 0, position))
         else:
             plan.append(("shrink" if position in masks.shrink_axis else "range", axis, position))
             axis += 1
-    plan += [("whole", rest, count) for rest in range(axis, rank)]
+    plan += [("kept", rest, count) for rest in range(axis, rank)]
     return plan
 
 
 def masked_range(begin: MaybeDim, end: MaybeDim, stride: MaybeDim, *, masks: Masks, position: int) -> Range:
-    """The range of the entry at ``position``. A bound that a mask ignores becomes the end of the axis."""
+    """The range of the entry at ``position``; a bound with a 1 in its mask is the end of the axis."""
     backwards = isinstance(stride, int) and stride < 0
     if position in masks.begin:
         begin = None if stride is None else FAR if backwards else 0
@@ -209,8 +206,7 @@ def strided_slice(
 def _ranges_and_removed(
     shape: Shape, plan: Plan, rows: Sequence[tuple[MaybeDim, MaybeDim, MaybeDim]], *, masks: Masks
 ) -> tuple[list[Range | None], dict[int, MaybeDim]]:
-    """The range of each axis (None for an axis that is kept or removed), and the selected index of each axis that is
-    removed. Raises an ``INDEX_OUT_OF_RANGE`` fault."""
+    """(Range of each axis or None, selected index of each removed axis). Raises an ``INDEX_OUT_OF_RANGE`` fault."""
     ranges: list[Range | None] = [None] * len(shape)
     removed: dict[int, MaybeDim] = {}
     for kind, axis, position in plan:
@@ -223,9 +219,7 @@ def _ranges_and_removed(
 
 
 def _expect_within(index: MaybeDim, dim: MaybeDim, axis: int) -> None:
-    """Raises an ``INDEX_OUT_OF_RANGE`` fault if the index is outside the axis: the library reads the model, but does
-    not compile it."""
-    fault = out_of_range(Tensor("int64", (), (index,)), Room(dim, axis), index=1)
+    fault = out_of_range(Tensor("int64", (), (index,)), IndexedAxis(dim, axis), index=1)
     if fault is not None:
         raise fault
 

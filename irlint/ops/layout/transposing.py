@@ -1,4 +1,4 @@
-"""Operators that reorder axes."""
+"""Transpose."""
 
 from __future__ import annotations
 
@@ -40,8 +40,7 @@ def _name_of_order(input: int | None) -> str:
 
 
 def transposed(x: Tensor, perm: Sequence[int] | None, input: int | None = None) -> Tensor:
-    """``x`` with its axes in the order ``perm``; None reverses them. ``input`` is the index of the input with the
-    order, or None if it is the attribute ``perm``.
+    """``x`` with its axes in the order ``perm``, by default reversed; ``input`` is the input with the order.
 
     Raises a ``PERM_LENGTH``, ``AXIS_OUT_OF_RANGE`` or ``AXIS_REPEATED`` fault.
     """
@@ -77,7 +76,7 @@ def transpose(data: Tensor, *, perm: Ints | None = None) -> Tensor:
     return transposed(data, perm)
 
 
-@openvino("Transpose", lists=(1,))
+@openvino("Transpose", read_at_load=(1,))
 def ov_transpose(arg: Tensor, input_order: Tensor) -> Tensor:
     """OpenVINO Transpose-1; an empty order reverses the axes."""
     expect_type(input_order, 1, INTEGERS)

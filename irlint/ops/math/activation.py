@@ -1,4 +1,4 @@
-"""Activations with parameters, Clip, Dropout, Softmax, and the tests for NaN and infinity."""
+"""Activations with parameters, Clip, Dropout, Softmax, and tests for NaN and infinity."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ g (float[2,3] x) => (float[2,3] y) { y = Clip <min = 0.0, max = 6.0> (x) }""",
 
 
 def unchanged(x: Tensor) -> Tensor:
-    """The type and the shape of an input."""
+    """An input without its values."""
     return Tensor(x.dtype, x.shape)
 
 
@@ -90,7 +90,7 @@ def selu_1(x: Tensor, *, alpha: float = 1.6732, gamma: float = 1.0507, consumed_
 
 @openvino("Selu", compiles=constants_at(1, 2), ignores_extra_inputs=True)
 def ov_selu(x: Tensor, alpha: Tensor, lambda_value: Tensor) -> Tensor:
-    """OpenVINO Selu-1: floating-point inputs of one element type. The parameters may have any shape."""
+    """OpenVINO Selu-1: the parameters may have any shape."""
     for index, tensor in enumerate((x, alpha, lambda_value)):
         expect_type(tensor, index, REAL)
     return Tensor(common_type((x, alpha, lambda_value)), x.shape)
@@ -110,7 +110,7 @@ def hard_sigmoid_1(x: Tensor, *, alpha: float = 0.2, beta: float = 0.5, consumed
 
 @openvino("HardSigmoid", compiles=constants_at(1, 2), ignores_extra_inputs=True)
 def ov_hard_sigmoid(x: Tensor, alpha: Tensor, beta: Tensor) -> Tensor:
-    """OpenVINO HardSigmoid-1: the parameters are scalars of the input's element type."""
+    """OpenVINO HardSigmoid-1."""
     expect_one(alpha, 1, "alpha", scalar=True)
     expect_one(beta, 2, "beta", scalar=True)
     return Tensor(common_type((x, alpha, beta)), x.shape)
@@ -118,7 +118,7 @@ def ov_hard_sigmoid(x: Tensor, alpha: Tensor, beta: Tensor) -> Tensor:
 
 @openvino("Swish", since=4)
 def ov_swish(x: Tensor, beta: Tensor | None = None) -> Tensor:
-    """OpenVINO Swish-4: a floating-point input, and a scalar ``beta`` of the input's element type."""
+    """OpenVINO Swish-4."""
     expect_type(x, 0, REAL)
     expect_one(beta, 1, "beta", scalar=True)
     return Tensor(common_type((x, beta)), x.shape)
@@ -180,7 +180,7 @@ def ov_is_inf(x: Tensor, *, detect_negative: bool = True, detect_positive: bool 
 
 @onnx("PRelu", since=7)
 def prelu(x: Tensor, slope: Tensor) -> Tensor:
-    """ONNX PRelu-7: the slope is broadcast to the input. ONNX Runtime also broadcasts the input to the slope."""
+    """ONNX PRelu-7: the slope is broadcast to the input."""
     return Tensor(x.dtype or slope.dtype, stretched(x.shape, slope.shape, 1, what="input 1 (slope)", strict=True))
 
 
@@ -213,8 +213,7 @@ def _expect_slopes(shape: Shape | None, slope: Shape | None) -> None:
 
 @openvino("PRelu", spellings=("PReLU",), kept=True)
 def ov_prelu(x: Tensor, slope: Tensor) -> Tensor:
-    """OpenVINO PRelu-1: the slope has one element for each channel, or is broadcast. The library checks the slope only
-    when it compiles the model."""
+    """OpenVINO PRelu-1: the slope has one element for each channel, or is broadcast to the input."""
     if x.shape is None or slope.shape is None or _is_per_channel(x.shape, slope.shape):
         return unchanged(x)
     clashes = [
@@ -241,20 +240,19 @@ def _is_per_channel(shape: Shape, slope: Shape) -> bool:
 
 
 def clipped(x: Tensor, low: Scalar, high: Scalar) -> Tensor:
-    """``x`` with every element clamped to ``low`` and ``high``. An infinite limit is no limit, and None is an unknown
-    limit."""
+    """``x`` clamped to ``low`` and ``high``; None is an unknown limit."""
 
-    def within(entry: Scalar) -> Scalar:
+    def clamped(entry: Scalar) -> Scalar:
         raised = entry if low == -math.inf else fold.greater(entry, low)
         return raised if high == math.inf else fold.lesser(raised, high)
 
-    known = low is not None and high is not None
-    return fold.computed(within if known else None, (x,), x.shape, dtype=x.dtype)
+    is_known = low is not None and high is not None
+    return fold.computed(clamped if is_known else None, (x,), x.shape, dtype=x.dtype)
 
 
 @onnx("Clip", since=11)
 def clip(x: Tensor, min: Tensor | None = None, max: Tensor | None = None) -> Tensor:
-    """ONNX Clip-11: the limits are inputs of one element. If ``min`` is greater than ``max``, the result is ``max``."""
+    """ONNX Clip-11. If ``min`` is greater than ``max``, the result is ``max``."""
     expect_one(min, 1, "min")
     expect_one(max, 2, "max")
     low: Scalar = -math.inf if min is None else min.scalar
@@ -340,8 +338,10 @@ def dropout_1(
 
 
 def along_axis(x: Tensor, axis: int, scalar: bool = False, *, negative: bool = True) -> Tensor:
-    """The type and the shape of ``x``, after checking that it has the axis. With ``scalar``, a scalar counts as a list
-    of one element. Raises an ``AXIS_OUT_OF_RANGE`` fault, also for a negative axis unless ``negative``."""
+    """``x`` without its values, after checking that it has the axis. ``scalar``: a scalar has axis 0.
+
+    Raises an ``AXIS_OUT_OF_RANGE`` fault; unless ``negative``, negative axes are out of range.
+    """
     if x.shape is not None:
         axis_of(axis, max(len(x.shape), 1) if scalar else len(x.shape), "attribute `axis`", negative=negative)
     return unchanged(x)
@@ -349,7 +349,7 @@ def along_axis(x: Tensor, axis: int, scalar: bool = False, *, negative: bool = T
 
 @onnx("Softmax", "LogSoftmax", "Hardmax", since=13, scratch=("turned",))
 def softmax(x: Tensor, *, axis: int = -1) -> Tensor:
-    """ONNX Softmax, LogSoftmax and Hardmax from opset 13 on: along one axis."""
+    """ONNX Softmax, LogSoftmax and Hardmax from opset 13 on."""
     return along_axis(x, axis)
 
 

@@ -28,15 +28,15 @@ from irlint.ops.shared.element_types import common_type, expect_type
 DType = str
 RoundMode = Literal["up", "down", "nearest"]
 
-#: The types to which ONNX Runtime casts in every opset, even if the schema of the opset does not allow a type.
+#: The types to which ONNX Runtime casts in every opset.
 _IN_EVERY_OPSET = frozenset(NUMBERED_TYPES[:22]) - {"complex64", "complex128"}
 
-_EIGHT_BITS = frozenset({"float8_e4m3fn", "float8_e5m2"})
-#: The element types of the data of FakeConvert.
-_FAKED = frozenset({"bfloat16", "float16", "float32"})
-#: The element types that ConvertPromoteTypes accepts.
-_PROMOTED = frozenset({"bool", "uint1", "uint4", "uint8", "uint16", "uint32", "uint64"})
-_PROMOTED |= {"int4", "int8", "int16", "int32", "int64", "float64"} | _EIGHT_BITS | _FAKED
+_FLOAT8 = frozenset({"float8_e4m3fn", "float8_e5m2"})
+_FAKE_CONVERT_TYPES = frozenset({"bfloat16", "float16", "float32"})
+_PROMOTED_TYPES = _FLOAT8 | {
+    *("bool", "uint1", "uint4", "uint8", "uint16", "uint32", "uint64", "int4", "int8", "int16", "int32", "int64"),
+    *("bfloat16", "float16", "float32", "float64"),
+}
 
 NOT_CONVERTIBLE = Rule(
     "IRL364",
@@ -77,7 +77,6 @@ y = Cast <to = 10> (c) }""",
 
 
 def _warn_of_lost_numbers(x: Tensor, dtype: str | None) -> None:
-    """Warns of numbers of ``x`` that ``dtype`` cannot hold."""
     if x.dtype in INTEGERS and BITS[x.dtype] < 16 and dtype not in INTEGERS:
         return
     span = extent(x)
@@ -104,12 +103,11 @@ def _warn_of_lost_numbers(x: Tensor, dtype: str | None) -> None:
 
 
 def retyped(x: Tensor, dtype: str | None) -> Tensor:
-    """``x`` with every element converted to ``dtype``. Elements outside of the range of the type become unknown."""
+    """``x`` converted to ``dtype``; numbers out of the range of the type are unknown."""
     if x.extent is not None:
-        from irlint.ops.shared import bounds
-        from irlint.ops.shared.quotients import cut_off
+        from irlint.ops.shared import bounds, quotients
 
-        return cut_off(x, dtype) or Tensor(dtype, x.shape, None, bounds.converted(x, dtype))
+        return quotients.converted(x, dtype) or Tensor(dtype, x.shape, None, bounds.converted(x, dtype))
     if x.value is None or dtype is None:
         return Tensor(dtype, x.shape)
     return Tensor(dtype, x.shape, all_cast(x.value, dtype))
@@ -121,7 +119,7 @@ def retyped(x: Tensor, dtype: str | None) -> Tensor:
 @onnx("Identity")
 @openvino("Identity", since=16)
 def identity(x: Type) -> Type:
-    """ONNX Identity, OpenVINO Identity-16: the input, a tensor, a sequence or an optional value."""
+    """ONNX Identity, OpenVINO Identity-16."""
     return x
 
 
@@ -130,7 +128,7 @@ def identity(x: Type) -> Type:
 
 @onnx("Cast", since=1)
 def cast_by_name(x: Tensor, *, to: str) -> Tensor:
-    """ONNX Cast-1, which names the element type as in TensorProto.DataType, in upper or lower case."""
+    """ONNX Cast-1: ``to`` is a name in TensorProto.DataType, in upper or lower case."""
     names = {"float32": "float", "float64": "double"}
     dtypes = {names.get(dtype, dtype): dtype for dtype in NUMBERED_TYPES}
     dtype = dtypes.get(to.lower())
@@ -182,14 +180,15 @@ def bit_cast(x: Tensor, *, to: int, context: Context) -> Tensor:
     return Tensor(dtype, x.shape, x.value if x.dtype == dtype else None)
 
 
-#: Element types that OpenVINO converts only to and from few other types.
-_SCALED = frozenset({"nf4", "float4_e2m1", "float8_e8m0"})
-_WIDE = frozenset({"bfloat16", "float16", "float32"})
+#: Element types that OpenVINO converts to and from few other types.
+_RESTRICTED = frozenset({"nf4", "float4_e2m1", "float8_e8m0"})
+#: The element types that OpenVINO converts to and from each restricted type.
+_WIDE_FLOATS = frozenset({"bfloat16", "float16", "float32", "float64"})
 #: The element types to which OpenVINO converts nf4 and float4_e2m1.
-_FROM_FOUR_BITS = _WIDE | {"bool", "float64", "int4", "int8", "uint4", "uint8"}
+_FROM_FOUR_BITS = _WIDE_FLOATS | {"bool", "int4", "int8", "uint4", "uint8"}
 
 #: Types that OpenVINO's CPU plugin converts to bool only if a size is dynamic.
-_NARROW = frozenset({"nf4", "float4_e2m1", "float8_e4m3fn", "float8_e5m2", "uint2"})
+_TO_BOOL_IF_DYNAMIC = frozenset({"nf4", "float4_e2m1", "float8_e4m3fn", "float8_e5m2", "uint2"})
 
 
 def _is_converted(dtype: str, into: str) -> bool:
@@ -198,21 +197,19 @@ def _is_converted(dtype: str, into: str) -> bool:
         return False
     if dtype == into:
         return True
-    if into in _SCALED:
-        return dtype in _WIDE | {"float64"}
-    if dtype in _SCALED:
-        return into in (_WIDE | {"float64"} if dtype == "float8_e8m0" else _FROM_FOUR_BITS)
+    if into in _RESTRICTED:
+        return dtype in _WIDE_FLOATS
+    if dtype in _RESTRICTED:
+        return into in (_WIDE_FLOATS if dtype == "float8_e8m0" else _FROM_FOUR_BITS)
     return True
 
 
 def _compiled_conversion(layer: Layer) -> Fault | None:
-    """The fault of a conversion that the CPU plugin does not support. OpenVINO folds constants before it compiles the
-    model."""
     dtype, into = layer.dtype(0), layer.attributes.get("destination_type") or layer.dtype(1)
     if dtype is None or into is None:
         return None
-    only_constants = into in ("uint3", "uint6") or (dtype == "float64" and into in _SCALED and 0 in layer.direct)
-    not_to_bool = into == "bool" and dtype in _NARROW and layer.sizes(0) is not None
+    only_constants = into in ("uint3", "uint6") or (dtype == "float64" and into in _RESTRICTED and 0 in layer.direct)
+    not_to_bool = into == "bool" and dtype in _TO_BOOL_IF_DYNAMIC and layer.sizes(0) is not None
     if not (only_constants or not_to_bool or not _is_converted(dtype, into)) or 0 not in layer.varying:
         return None
     return not_compiled(
@@ -272,16 +269,15 @@ def convert_like(data: Tensor, like: Tensor) -> Tensor:
 
 @openvino("FakeConvert", since=13, absent={"destination_type": "float8_e4m3fn"}, fills_in=True)
 def fake_convert(data: Tensor, scale: Tensor, shift: Tensor | None = None, *, destination_type: DType | None) -> Tensor:
-    """OpenVINO FakeConvert-13: the data, rounded to an 8-bit float type. ``scale`` and ``shift`` are broadcast to the
-    data."""
-    if destination_type not in _EIGHT_BITS:
+    """OpenVINO FakeConvert-13: ``scale`` and ``shift`` are broadcast to the data."""
+    if destination_type not in _FLOAT8:
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
             f"attribute `destination_type` is {destination_type or 'dynamic'}; the operation supports f8e4m3 and "
             "f8e5m2",
             help='write destination_type="f8e4m3" or "f8e5m2"',
             attribute="destination_type",
         )
-    expect_type(data, 0, _FAKED)
+    expect_type(data, 0, _FAKE_CONVERT_TYPES)
     dtype = common_type((data, scale, shift))
     if data.shape is not None and scale.shape is not None and len(scale.shape) > len(data.shape):
         raise UNIDIRECTIONAL_MISMATCH.fault(
@@ -301,10 +297,10 @@ def fake_convert(data: Tensor, scale: Tensor, shift: Tensor | None = None, *, de
 
 
 def promoted(a: str, b: str, *, unsafe: bool, target: str | None) -> str | None:
-    """The element type to which OpenVINO promotes ``a`` and ``b``; None if it promotes them only with ``unsafe``.
+    """The element type to which OpenVINO promotes two types; None if it refuses them, or for a dynamic ``target``.
 
-    With ``unsafe``, numbers may lose digits, and uint64 with a signed type becomes ``target``. Source: OpenVINO
-    ConvertPromoteTypes-14.
+    Unless ``unsafe``, OpenVINO refuses types whose promotion may lose digits. ``target`` is the result for uint64 and a
+    signed integer. Source: OpenVINO ConvertPromoteTypes-14.
     """
     if a == b or "bool" in (a, b):
         return b if a == "bool" else a
@@ -325,10 +321,9 @@ def promoted(a: str, b: str, *, unsafe: bool, target: str | None) -> str | None:
 
 
 def promoted_by_scalar(dtype: str, scalar: str, *, unsafe: bool, target: str | None) -> str | None:
-    """The element type for a tensor of type ``dtype`` and a scalar of type ``scalar``, as in PyTorch: ``dtype`` if both
-    are floats or both are integers, otherwise the result of ``promoted``.
+    """The element type to which OpenVINO promotes a tensor and a scalar with ``pytorch_scalar_promotion``.
 
-    None if OpenVINO promotes them only with ``unsafe``. Source: OpenVINO ConvertPromoteTypes-14.
+    See ``promoted`` for ``unsafe``, ``target`` and None. Source: OpenVINO ConvertPromoteTypes-14.
     """
     if "bool" in (dtype, scalar) or (dtype in FLOATS) != (scalar in FLOATS):
         return promoted(dtype, scalar, unsafe=unsafe, target=target)
@@ -336,12 +331,12 @@ def promoted_by_scalar(dtype: str, scalar: str, *, unsafe: bool, target: str | N
         return dtype
     if dtype not in FLOATS and scalar in SIGNED and dtype not in SIGNED:
         return None
-    room = 2 * BITS[dtype] if dtype in SIGNED and scalar not in SIGNED else BITS[dtype]
-    return dtype if BITS[scalar] <= room else None
+    most_bits = 2 * BITS[dtype] if dtype in SIGNED and scalar not in SIGNED else BITS[dtype]
+    return dtype if BITS[scalar] <= most_bits else None
 
 
 def _compiled_promotion(layer: Layer) -> Fault | None:
-    """The fault of a common element type that is dynamic, which the CPU plugin cannot compute."""
+    """The fault of a dynamic common element type."""
     a, b = layer.dtype(0), layer.dtype(1)
     if layer.attributes["u64_integer_promotion_target"] is not None or a is None or b is None:
         return None
@@ -365,8 +360,8 @@ def convert_promote_types(
     u64_integer_promotion_target: DType | None = "float32",
 ) -> tuple[Tensor, Tensor]:
     """OpenVINO ConvertPromoteTypes-14: both inputs, converted to a common element type."""
-    expect_type(input_0, 0, _PROMOTED)
-    expect_type(input_1, 1, _PROMOTED)
+    expect_type(input_0, 0, _PROMOTED_TYPES)
+    expect_type(input_1, 1, _PROMOTED_TYPES)
     a, b = input_0.dtype, input_1.dtype
     if a is None or b is None or (pytorch_scalar_promotion and (input_0.shape is None or input_1.shape is None)):
         return retyped(input_0, None), retyped(input_1, None)

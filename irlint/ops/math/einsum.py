@@ -1,4 +1,4 @@
-"""Einsum of both formats, and its equations."""
+"""Einsum."""
 
 from __future__ import annotations
 
@@ -51,10 +51,7 @@ Term = tuple[str, ...]
 
 
 def equation_terms(equation: str) -> tuple[tuple[Term, ...], Term | None]:
-    """The terms of an Einsum equation before ``->``, and the term after it (None without ``->``).
-
-    Raises an ``EQUATION_INVALID`` fault.
-    """
+    """(Terms of the inputs, term of the output or None without ``->``). Raises an ``EQUATION_INVALID`` fault."""
     left, arrow, right = equation.partition("->")
     terms = tuple(_term(text, equation) for text in left.split(","))
     return terms, _term(right, equation) if arrow else None
@@ -76,8 +73,7 @@ def _term(text: str, equation: str) -> Term:
 
 
 def _check_terms(terms: Sequence[Term], output: Term, shapes: Sequence[Shape | None], *, equation: str) -> None:
-    """Checks that each input has a term with a letter or ellipsis for its axes, and that the output uses only letters
-    of the terms. Raises an ``EQUATION_INVALID`` fault."""
+    """Checks that the terms match the inputs, and that the output has only letters of the terms."""
     if len(terms) != len(shapes):
         raise EQUATION_INVALID.fault(
             f'the equation is "{equation}" with {counted(len(terms), "term")}, and there are '
@@ -108,8 +104,7 @@ def _check_terms(terms: Sequence[Term], output: Term, shapes: Sequence[Shape | N
 
 
 def einsum_shape(equation: str, terms: Sequence[Term], output: Term, *, shapes: Sequence[Shape | None]) -> Shape | None:
-    """The shape of an Einsum's result; None if it has an ellipsis whose axes are unknown. Axes with the same letter
-    must have equal sizes or 1.
+    """The output shape of an Einsum; None if the axes of an ellipsis in it are unknown.
 
     Raises an ``EQUATION_INVALID`` or ``EINSUM_MISMATCH`` fault.
     """
@@ -135,8 +130,7 @@ def einsum_shape(equation: str, terms: Sequence[Term], output: Term, *, shapes: 
 
 
 def _size_of_letter(letter: str, column: Sequence[tuple[int, int, MaybeDim]]) -> MaybeDim:
-    """The size to which all axes with a letter are broadcast; ``column`` has their inputs, axes and sizes. Raises an
-    ``EINSUM_MISMATCH`` fault."""
+    """The size to which the axes with a letter are broadcast; ``column`` has (input, axis, size) of each axis."""
     pair = clash([(position, dim) for position, (_, _, dim) in enumerate(column)])
     if pair is None:
         return broadcast_dim([(index, dim) for index, _, dim in column], f"the letter {letter}")
@@ -152,7 +146,7 @@ def _size_of_letter(letter: str, column: Sequence[tuple[int, int, MaybeDim]]) ->
 
 
 def _axes_of_ellipsis(shapes: Sequence[Shape | None]) -> Shape | None:
-    """The shape to which the axes of all ellipses are broadcast. Raises an ``EINSUM_MISMATCH`` fault."""
+    """The shape to which the axes of all ellipses are broadcast."""
     try:
         return broadcast(shapes)
     except Fault as fault:
@@ -162,14 +156,14 @@ def _axes_of_ellipsis(shapes: Sequence[Shape | None]) -> Shape | None:
 
 
 def _implicit_output(terms: Sequence[Term], letters: list[str]) -> Term:
-    """The output of an equation without ``->``: the ellipsis, if a term has one, and the sorted ``letters``."""
+    """The output of an equation without ``->``."""
     dots = (ELLIPSIS,) if any(ELLIPSIS in term for term in terms) else ()
     return (*dots, *sorted(letters))
 
 
 @onnx("Einsum", since=12, macs=("einsum",))
 def einsum(*xs: Tensor, equation: str) -> Tensor:
-    """ONNX Einsum-12: spaces are ignored. Without ``->``, the result has the letters that occur exactly once."""
+    """ONNX Einsum-12. Without ``->``, the result has the letters that occur exactly once."""
     terms, output = equation_terms(equation.replace(" ", ""))
     if output is None:
         letters = [label for term in terms for label in term if label != ELLIPSIS]
@@ -183,13 +177,12 @@ def einsum(*xs: Tensor, equation: str) -> Tensor:
         )
     shapes = [x.shape for x in xs]
     shape = einsum_shape(equation, terms, output, shapes=shapes)
-    _expect_one_width(equation, terms, output, shapes=shapes)
+    _expect_equal_widths(equation, terms, output, shapes=shapes)
     return Tensor(next((x.dtype for x in xs if x.dtype is not None), None), shape)
 
 
-def _expect_one_width(equation: str, terms: Sequence[Term], output: Term, *, shapes: Sequence[Shape | None]) -> None:
-    """Checks that the ellipsis has the same number of axes in all inputs (ONNX). Raises an ``EQUATION_INVALID`` fault.
-    Warns of an ellipsis that the result does not have."""
+def _expect_equal_widths(equation: str, terms: Sequence[Term], output: Term, *, shapes: Sequence[Shape | None]) -> None:
+    """Checks that the ellipsis has the same number of axes in all inputs. Warns if the result lacks the ellipsis."""
     widths = [
         (index, len(shape) - len(term) + 1)
         for index, (term, shape) in enumerate(zip(terms, shapes))
@@ -219,8 +212,7 @@ def _expect_one_width(equation: str, terms: Sequence[Term], output: Term, *, sha
 
 
 def _terms_and_result(equation: str) -> tuple[tuple[Term, ...], Term]:
-    """The terms of an equation and the output (OpenVINO). Without ``->``, the output has the letters that only one term
-    has, as often as this term has them."""
+    """(Terms of the inputs, term of the output), as OpenVINO reads an equation."""
     terms, output = equation_terms(equation)
     if output is None:
         letters = [label for term in terms for label in term if label != ELLIPSIS]
@@ -229,7 +221,7 @@ def _terms_and_result(equation: str) -> tuple[tuple[Term, ...], Term]:
 
 
 def _letters_once(layer: Layer) -> Fault | None:
-    """The fault of a result with a repeated letter, which OpenVINO cannot compute."""
+    """The fault of a result with a repeated letter."""
     equation = str(layer.attributes["equation"])
     _, output = _terms_and_result(equation)
     repeated = next((label for label in output if output.count(label) > 1), None)
@@ -246,8 +238,7 @@ def _letters_once(layer: Layer) -> Fault | None:
 
 @openvino("Einsum", since=7, absent={"equation": ""}, compiles=_letters_once, macs=("einsum",))
 def ov_einsum(*xs: Tensor, equation: str) -> Tensor:
-    """OpenVINO Einsum-7: the equation must have no spaces. Without ``->``, the result has the letters that only one
-    term has."""
+    """OpenVINO Einsum-7: the equation must have no spaces."""
     for index, x in enumerate(xs):
         expect_type(x, index, ARITHMETIC)
     dtype = common_type(xs)
@@ -261,8 +252,7 @@ def ov_einsum(*xs: Tensor, equation: str) -> Tensor:
 
 
 def _expect_equal_sizes(index: int, term: Term, shape: Shape) -> None:
-    """Checks that axes of one input with the same letter have equal sizes, without broadcasting (OpenVINO). Raises an
-    ``EINSUM_MISMATCH`` fault."""
+    """Checks that the axes of an input with the same letter have equal sizes, without broadcasting."""
     first: dict[str, int] = {}
     for position, label in enumerate(term):
         after = ELLIPSIS in term[:position]

@@ -73,8 +73,7 @@ g (float[2,3] x) => (float[2,3] y) <float d = {2.0}> { y = Div (x, d) }""",
 )
 
 
-def _divisor(b: Tensor, dtype: str) -> str:
-    """The text of a divisor in a message: "a scalar", or its type and shape."""
+def _divisor_text(b: Tensor, dtype: str) -> str:
     return "a scalar" if b.shape == () else f"{dtype}{shape_text(b.shape)}"
 
 
@@ -82,11 +81,10 @@ def _warn_of_zero(a: Tensor, b: Tensor) -> None:
     """Warns if floating-point numbers are divided by a constant that contains 0."""
     dtype = b.dtype or a.dtype
     if dtype in FLOATS and (span := extent(b)) is not None and span.has_zero:
-        single = b.value is not None and len(b.value) == 1
+        verb = "is" if b.value is not None and len(b.value) == 1 else "contains a"
         warn(
             FLOAT_DIVISION_BY_ZERO.fault(
-                f"input 1 is {_divisor(b, dtype)} and {'is' if single else 'contains a'} 0: the quotient is infinite "
-                "or NaN",
+                f"input 1 is {_divisor_text(b, dtype)} and {verb} 0: the quotient is infinite or NaN",
                 help="correct the divisor",
                 input=1,
             )
@@ -94,10 +92,7 @@ def _warn_of_zero(a: Tensor, b: Tensor) -> None:
 
 
 def _expect_no_zero(a: Tensor, b: Tensor) -> None:
-    """Checks that integers ``a`` are not divided by a constant ``b`` that contains 0. Warns of floating-point numbers.
-
-    Raises a ``DIVISION_BY_ZERO`` fault.
-    """
+    """Checks that a constant divisor ``b`` does not contain 0. Warns of floating-point numbers, raises for integers."""
     _warn_of_zero(a, b)
     dtype = b.dtype or a.dtype
     if dtype not in INTEGERS or b.value is None:
@@ -106,7 +101,7 @@ def _expect_no_zero(a: Tensor, b: Tensor) -> None:
     if not zeros:
         return
     raise DIVISION_BY_ZERO.fault(
-        f"input 1 is {_divisor(b, dtype)} and "
+        f"input 1 is {_divisor_text(b, dtype)} and "
         + ("is 0" if len(b.value) == 1 else f"has a 0 at index {zeros[0]} of its elements")
         + ": integers cannot be divided by 0",
         help="correct the divisor, or cast both inputs to a floating-point type",
@@ -132,7 +127,6 @@ def _remainder_of_dynamic_sizes(layer: Layer) -> Fault | None:
 
 
 def _floats_aligned_as_numpy(layer: Layer) -> Fault | None:
-    """The fault of ``aligned_as_numpy`` if input 0 holds floats."""
     return aligned_as_numpy(layer) if layer.dtype(0) in FLOATS else None
 
 
@@ -144,7 +138,7 @@ def _floats_aligned_as_numpy(layer: Layer) -> Fault | None:
 @openvino("Minimum", spelled=_AXIS, fold=contents.lesser)
 @openvino("SquaredDifference", spelled=_AXIS, kept=True, fold=_squared_difference)
 def ov_arithmetic(a: Tensor, b: Tensor, *, broadcasting: Broadcasting, fold: Fold) -> Tensor:
-    """OpenVINO arithmetic on two inputs of one numeric element type, broadcast by ``auto_broadcast``."""
+    """OpenVINO arithmetic on numbers of one element type."""
     expect_type(a, 0, ARITHMETIC)
     expect_type(b, 1, ARITHMETIC)
     dtype = common_type((a, b))
@@ -160,15 +154,14 @@ def ov_arithmetic(a: Tensor, b: Tensor, *, broadcasting: Broadcasting, fold: Fol
 )
 @openvino("FloorMod", spelled=_AXIS, fold=contents.floored_remainder)
 def ov_remainder(a: Tensor, b: Tensor, *, broadcasting: Broadcasting, fold: Fold) -> Tensor:
-    """OpenVINO Mod-1, whose result has the sign of the dividend, and FloorMod-1, whose result has the sign of the
-    divisor."""
+    """OpenVINO Mod-1 (the sign of the dividend) and FloorMod-1 (the sign of the divisor)."""
     _warn_of_zero(a, b)
     return ov_arithmetic(a, b, broadcasting=broadcasting, fold=fold)
 
 
 @openvino("Divide", spelled=_AXIS, compiles=_floats_aligned_as_numpy)
 def ov_divide(a: Tensor, b: Tensor, *, broadcasting: Broadcasting, m_pythondiv: bool = True) -> Tensor:
-    """OpenVINO Divide-1. Quotients of integers are rounded down with ``m_pythondiv``, otherwise towards zero."""
+    """OpenVINO Divide-1. With ``m_pythondiv``, quotients of integers are rounded down, otherwise towards zero."""
     expect_type(a, 0, ARITHMETIC)
     expect_type(b, 1, ARITHMETIC)
     _warn_of_zero(a, b)
@@ -186,7 +179,7 @@ def ov_divide(a: Tensor, b: Tensor, *, broadcasting: Broadcasting, m_pythondiv: 
 @openvino("Less", spelled=_AXIS, fold=contents.less, compiles=aligned_as_numpy)
 @openvino("LessEqual", spelled=_AXIS, fold=_not_greater, compiles=aligned_as_numpy)
 def ov_comparison(a: Tensor, b: Tensor, *, broadcasting: Broadcasting, fold: Fold) -> Tensor:
-    """OpenVINO comparisons of inputs of one element type; the result is boolean."""
+    """OpenVINO comparisons of inputs of one element type."""
     common_type((a, b))
     shape = broadcast_by(broadcasting, (a.shape, b.shape))
     return computed(fold, (a, b), shape, dtype="bool")
@@ -227,8 +220,7 @@ def ov_shift(a: Tensor, b: Tensor, *, broadcasting: Broadcasting) -> Tensor:
 
 @openvino("Select", spelled=_AXIS)
 def ov_select(cond: Tensor, then: Tensor, otherwise: Tensor, *, broadcasting: Broadcasting) -> Tensor:
-    """OpenVINO Select-1: all three inputs are broadcast with each other. In the specification, ``cond`` must not
-    enlarge the result, but the library allows this."""
+    """OpenVINO Select-1. The library also broadcasts ``then`` and ``otherwise`` to ``cond``."""
     expect_type(cond, 0, LOGICAL)
     dtype = common_type((then, otherwise), first=1)
     if broadcasting.auto_broadcast == "numpy":
@@ -259,7 +251,7 @@ def _selected(cond: Tensor, then: Tensor, otherwise: Tensor, *, shape: Shape | N
 @onnx("BitwiseOr", since=18, fold=operator.or_)
 @onnx("BitwiseXor", since=18, fold=operator.xor)
 def arithmetic(a: Tensor, b: Tensor, *, fold: Fold) -> Tensor:
-    """ONNX arithmetic on two inputs of one type with multidirectional broadcasting."""
+    """ONNX arithmetic with multidirectional broadcasting."""
     result = computed(fold, (a, b), broadcast((a.shape, b.shape)), dtype=a.dtype or b.dtype)
     if result.value is None or None not in result.value or fold not in (contents.times, contents.real_quotient):
         return result
@@ -278,7 +270,7 @@ def div(a: Tensor, b: Tensor) -> Tensor:
 
 @onnx("Pow", since=7)
 def power(x: Tensor, y: Tensor) -> Tensor:
-    """ONNX Pow-7: the result has the type of ``x``; the exponent may have another type."""
+    """ONNX Pow-7: the result has the type of ``x``."""
     return computed(contents.power, (x, y), broadcast((x.shape, y.shape)), dtype=x.dtype)
 
 
@@ -291,7 +283,7 @@ def power(x: Tensor, y: Tensor) -> Tensor:
 @onnx("GreaterOrEqual", since=12, fold=contents.not_less)
 @onnx("LessOrEqual", since=12, fold=_not_greater)
 def comparison(a: Tensor, b: Tensor, *, fold: Fold) -> Tensor:
-    """ONNX comparisons and logic with multidirectional broadcasting; the result is boolean."""
+    """ONNX comparisons and logic with multidirectional broadcasting."""
     return computed(fold, (a, b), broadcast((a.shape, b.shape)), dtype="bool")
 
 
@@ -305,8 +297,7 @@ def bit_shift(x: Tensor, y: Tensor, *, direction: ShiftDirection) -> Tensor:
 
 @onnx("Mod", since=10)
 def mod(a: Tensor, b: Tensor, *, fmod: int = 0, context: Context) -> Tensor:
-    """ONNX Mod-10: the result has the sign of the divisor or, with ``fmod``, of the dividend. Up to opset 27, floats
-    need ``fmod``."""
+    """ONNX Mod-10: the result has the sign of the divisor or, with ``fmod``, of the dividend."""
     if fmod not in (0, 1):
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
             f"attribute `fmod` is {fmod}; it must be 0 or 1",
@@ -340,8 +331,7 @@ def variadic(*xs: Tensor, fold: Fold | None) -> Tensor:
 
 @onnx("Max", "Min", "Sum", "Mean", since=1)
 def variadic_of_one_shape(*xs: Tensor, consumed_inputs: object = None) -> Tensor:
-    """ONNX Max, Min, Sum and Mean before opset 8: all inputs have the same shape. Only opset 1 has
-    ``consumed_inputs``."""
+    """ONNX Max, Min, Sum and Mean before opset 8, without broadcasting."""
     shape = merged([x.shape for x in xs], why="before opset 8 the operator does not broadcast")
     return Tensor(_first_type(xs), shape)
 
@@ -352,7 +342,7 @@ def _first_type(xs: tuple[Tensor, ...]) -> str | None:
 
 @onnx("Where", since=9, scratch=("selected",))
 def where(condition: Tensor, x: Tensor, y: Tensor) -> Tensor:
-    """ONNX Where-9 with multidirectional broadcasting of all three inputs."""
+    """ONNX Where-9."""
     shape = broadcast((condition.shape, x.shape, y.shape))
     return _selected(condition, x, y, shape=shape, dtype=x.dtype or y.dtype)
 
@@ -379,10 +369,9 @@ g (float[2,3,4,5] x, float[3,4] b) => (float[2,3,4,5] y) { y = Add <broadcast = 
 
 
 def legacy_broadcast(a: Shape | None, b: Shape | None, enabled: int, *, axis: int | None) -> Shape | None:
-    """The shape of an elementwise operator of opsets 1 to 6, whose attribute ``broadcast`` is ``enabled``.
+    """The shape of an elementwise operator of opsets 1 to 6; ``enabled`` is the attribute ``broadcast``.
 
-    A size of 1 that would have to be broadcast is only a warning. Raises a ``SHAPES_DIFFER`` or ``AXIS_MISMATCH``
-    fault.
+    Raises a ``SHAPES_DIFFER`` or ``AXIS_MISMATCH`` fault; if a size of 1 is broadcast, reports it as a warning.
     """
     if not enabled:
         return merged((a, b), why="before opset 7, inputs are broadcast only with the attribute broadcast=1")

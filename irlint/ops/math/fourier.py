@@ -1,4 +1,4 @@
-"""Fourier transforms of complete signals."""
+"""Fourier transforms; ``signal`` has the short-time transforms."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from irlint.model.tensor import Tensor, shape_text
 from irlint.ops import onnx, openvino
 from irlint.ops.shared.axes import AXIS_OUT_OF_RANGE, AXIS_REPEATED
 from irlint.ops.shared.compiling import Layer, constants_at, first_of, not_compiled
-from irlint.ops.shared.element_types import expect_type
+from irlint.ops.shared.element_types import INDEX_TYPES, expect_type
 from irlint.ops.shared.expectations import expect_one, expect_rank
 from irlint.ops.shared.shape_inputs import entries, known_integers, length, number, openvino_shape
 
@@ -49,18 +49,16 @@ int64 frame = {16}> { y = STFT (x, step, window, frame) }""",
 g (float[1,128,1] x) => (float[1,15,9,2] y) <int64 step = {8}, int64 frame = {16}> { y = STFT (x, step, "", frame) }""",
 )
 
-COUNTS = frozenset({"int32", "int64"})
-OV_FOURIER = frozenset({"float16", "float32", "bfloat16"})
+OV_SIGNAL_TYPES = frozenset({"float16", "float32", "bfloat16"})
 
 
 def onesided_size(points: MaybeDim) -> MaybeDim:
-    """The number of frequencies of a real signal of ``points`` samples: points // 2 + 1."""
+    """The number of frequencies of a real signal of ``points`` samples."""
     return None if points is None else floordiv(points, 2) + 1
 
 
 def real_size(frequencies: MaybeDim) -> MaybeDim:
-    """The default number of samples of the real signal with half a spectrum of ``frequencies``: 2 * (frequencies -
-    1)."""
+    """The default number of samples of a real signal with half a spectrum of ``frequencies``."""
     return None if frequencies is None else 2 * (frequencies - 1)
 
 
@@ -76,8 +74,7 @@ def with_size(shape: Shape, axis: int, new: MaybeDim) -> Shape:
 def dft_by_attribute(
     input: Tensor, dft_length: Tensor | None = None, *, axis: int = 1, inverse: int = 0, onesided: int = 0
 ) -> Tensor:
-    """ONNX DFT-17: the last axis has 1 entry (real numbers) or 2 entries (complex numbers); ``axis`` is any other
-    axis."""
+    """ONNX DFT-17: the last axis has 1 entry (real numbers) or 2 entries (complex numbers)."""
     return _transformed(input, dft_length, axis, inverse=inverse != 0, onesided=onesided != 0)
 
 
@@ -99,13 +96,15 @@ def dft(
 
 
 def expect_scalar(x: Tensor | None, index: int, name: str, *, read: bool = True) -> None:
-    """Checks that an input is a scalar. Another shape of one element is only a warning if the input is not a constant,
-    or is not ``read`` when the model is loaded, because ONNX Runtime accepts it. Raises an ``INPUT_RANK_REFUSED``
-    fault."""
-    known = (
-        x is not None and x.value is not None and not any(each is None or isinstance(each, Expr) for each in x.value)
+    """Checks that an input is a scalar. Raises an ``INPUT_RANK_REFUSED`` fault.
+
+    ``read``: ONNX Runtime reads a constant input when it loads the model. For other inputs, it accepts any shape of one
+    element, which is reported as a warning.
+    """
+    is_known = (
+        x is not None and x.value is not None and not any(entry is None or isinstance(entry, Expr) for entry in x.value)
     )
-    expect_one(x, index, name, scalar=True, any_rank=not read or not known)
+    expect_one(x, index, name, scalar=True, any_rank=not read or not is_known)
 
 
 def _transformed(x: Tensor, dft_length: Tensor | None, axis: int | None, *, inverse: bool, onesided: bool) -> Tensor:
@@ -140,8 +139,7 @@ def _transformed(x: Tensor, dft_length: Tensor | None, axis: int | None, *, inve
 
 
 def check_layout(shape: Shape, inverse: bool, onesided: bool) -> None:
-    """Checks that the last axis of input 0 has the size for real or complex numbers that the transform needs. Raises a
-    ``COMPLEX_LAYOUT`` fault."""
+    """Checks that the last axis of input 0 has the size that the transform needs. Raises a ``COMPLEX_LAYOUT`` fault."""
     last, axis = shape[-1], len(shape) - 1
     if onesided:
         wanted, kind = (2, "an inverse one-sided DFT needs complex") if inverse else (1, "a one-sided DFT needs real")
@@ -171,9 +169,9 @@ def layout_fault(shape: Shape, expected: str, input: int = 0) -> Fault:
 # --- OpenVINO DFT, IDFT, RDFT, IRDFT ----------------------------------------------------------------------------------
 
 
-@openvino("DFT", "IDFT", since=7, fills_in=True, lists=(1,))
+@openvino("DFT", "IDFT", since=7, fills_in=True, read_at_load=(1,))
 def ov_dft(data: Tensor, axes: Tensor, signal_size: Tensor | None = None) -> Tensor:
-    """OpenVINO DFT-7 and IDFT-7: complex numbers from complex numbers. ``axes`` are axes before the last axis."""
+    """OpenVINO DFT-7 and IDFT-7: complex numbers from complex numbers."""
     shape, at, sizes = _ov_fourier(data, axes, signal_size, complex_input=True)
     if shape is None:
         return Tensor(data.dtype)
@@ -187,8 +185,6 @@ def ov_dft(data: Tensor, axes: Tensor, signal_size: Tensor | None = None) -> Ten
 
 
 def _compiled_sizes(layer: Layer) -> Fault | None:
-    """The fault of a real transform with known sizes of the data, if ``signal_size`` contains -1 or is computed at run
-    time."""
     data = layer.inputs[0]
     lengths = layer.inputs[2] if len(layer.inputs) > 2 else None
     if not isinstance(data, Tensor) or not isinstance(lengths, Tensor) or data.shape is None or lengths.shape is None:
@@ -218,7 +214,7 @@ _COMPILED = first_of(constants_at(1), _compiled_sizes)
 
 @openvino("RDFT", since=9, compiles=_COMPILED)
 def ov_rdft(data: Tensor, axes: Tensor, signal_size: Tensor | None = None) -> Tensor:
-    """OpenVINO RDFT-9: complex numbers from real numbers. The last of ``axes`` keeps size // 2 + 1 entries."""
+    """OpenVINO RDFT-9: complex numbers from real numbers."""
     shape, at, sizes = _ov_fourier(data, axes, signal_size, complex_input=False)
     if shape is None:
         return Tensor(data.dtype)
@@ -233,9 +229,9 @@ def ov_rdft(data: Tensor, axes: Tensor, signal_size: Tensor | None = None) -> Te
 
 @openvino("IRDFT", since=9, compiles=_COMPILED)
 def ov_irdft(data: Tensor, axes: Tensor, signal_size: Tensor | None = None) -> Tensor:
-    """OpenVINO IRDFT-9: real numbers from half a spectrum. ``axes`` are axes before the last axis."""
+    """OpenVINO IRDFT-9: real numbers from half a spectrum."""
     if axes.value == ():
-        _check_count(0, None)
+        _expect_some_axis(0)
     shape, at, sizes = _ov_fourier(data, axes, signal_size, complex_input=True)
     if shape is None:
         return Tensor(data.dtype)
@@ -254,12 +250,10 @@ def ov_irdft(data: Tensor, axes: Tensor, signal_size: Tensor | None = None) -> T
 def _ov_fourier(
     data: Tensor, axes: Tensor, signal_size: Tensor | None, *, complex_input: bool
 ) -> tuple[Shape | None, tuple[int, ...] | None, Shape | None]:
-    """The shape of the data, the axes counted from 0, and the sizes in ``signal_size``, of which -1 keeps the size of
-    the axis. Each is None if it is unknown. Raises a ``FRAME_MISMATCH``, ``COMPLEX_LAYOUT``, ``AXIS_OUT_OF_RANGE`` or
-    ``AXIS_REPEATED`` fault, or a fault of a rank or type."""
-    expect_type(data, 0, OV_FOURIER)
-    expect_type(axes, 1, COUNTS)
-    expect_type(signal_size, 2, COUNTS)
+    """(Shape of the data, axes counted from 0, entries of ``signal_size``); None for each that is unknown."""
+    expect_type(data, 0, OV_SIGNAL_TYPES)
+    expect_type(axes, 1, INDEX_TYPES)
+    expect_type(signal_size, 2, INDEX_TYPES)
     expect_rank(data, 0, least=2 if complex_input else 1)
     expect_rank(axes, 1, 1)
     expect_rank(signal_size, 2, 1)
@@ -279,18 +273,17 @@ def _ov_fourier(
     rank = len(data.shape) - complex_input
     listed = known_integers(axes)
     if listed is None:
-        _check_count(count, rank, " before the last axis" if complex_input else "")
+        _expect_at_most(rank, count, " before the last axis" if complex_input else "")
         if not complex_input:
-            _check_count(count, None)
+            _expect_some_axis(count)
         return data.shape, None, sizes
-    if not listed and not complex_input:
-        _check_count(0, None)
+    if not complex_input:
+        _expect_some_axis(len(listed))
     return data.shape, _ov_axes(listed, rank, complex_input), sizes
 
 
 def _stated_sizes(signal_size: Tensor | None) -> Shape | None:
-    """The entries of ``signal_size``: -1 keeps the size of the axis, and a smaller number is 0. None if the input is
-    omitted or its length is unknown."""
+    """The entries of ``signal_size``, where -1 keeps the size of the axis; None if they are unknown."""
     listed = None if signal_size is None else entries(signal_size)
     if signal_size is None or listed is None:
         return None
@@ -298,17 +291,18 @@ def _stated_sizes(signal_size: Tensor | None) -> Shape | None:
     return tuple(-1 if entry == -1 else found for entry, found in zip(listed, stated))
 
 
-def _check_count(count: int | None, most: int | None, which: str = "") -> None:
-    """Checks the number of ``axes``: at most ``most``, or at least one if ``most`` is None. Raises an ``AXIS_REPEATED``
-    or ``FRAME_MISMATCH`` fault."""
-    if count is not None and most is not None and count > most:
+def _expect_at_most(most: int, count: int | None, which: str) -> None:
+    if count is not None and count > most:
         raise AXIS_REPEATED.fault(
             f"input 1 (axes) has {counted(count, 'entry', 'entries')} and input 0 has "
             f"{counted(most, 'axis', 'axes')}{which}",
             help="list each axis once",
             input=1,
         )
-    if count == 0 and most is None:
+
+
+def _expect_some_axis(count: int | None) -> None:
+    if count == 0:
         raise FRAME_MISMATCH.fault(
             "input 1 (axes) is empty; expected at least one axis, the last of which is halved",
             help="name an axis",
@@ -317,7 +311,7 @@ def _check_count(count: int | None, most: int | None, which: str = "") -> None:
 
 
 def _ov_axes(listed: tuple[int, ...], rank: int, complex_input: bool) -> tuple[int, ...]:
-    """The axes counted from 0. Raises an ``AXIS_OUT_OF_RANGE`` or ``AXIS_REPEATED`` fault."""
+    """The axes counted from 0."""
     wrong = [axis for axis in listed if not -rank <= axis < rank]
     if wrong:
         but = ", the last of which contains the parts of complex numbers" if complex_input else ""

@@ -1,4 +1,4 @@
-"""Matrix products (MatMul, Gemm and their fused forms), determinants and inverses."""
+"""Matrix products, determinants and inverses."""
 
 from __future__ import annotations
 
@@ -65,14 +65,10 @@ def multiplied(
     transpose_b: bool = False,
     inputs: tuple[int, int] = (0, 1),
 ) -> Shape | None:
-    """The shape of NumPy's ``matmul``: the last two axes are matrices, and the axes before them are broadcast. None if
-    a rank is unknown.
+    """The shape of NumPy's ``matmul``; None if a rank is unknown. Vectors are not transposed.
 
-    A vector ``a`` is a matrix of one row, and a vector ``b`` a matrix of one column; the result does not have the axis
-    of size 1, and a vector is never transposed. ``inputs`` are the input indices of ``a`` and ``b``.
-
-    Raises a ``MATMUL_MISMATCH``, ``OPERAND_SHAPE`` or ``BROADCAST_MISMATCH`` fault. Sources: ONNX MatMul; OpenVINO
-    MatMul-1.
+    ``inputs`` are the input indices of ``a`` and ``b``. Raises a ``MATMUL_MISMATCH``, ``OPERAND_SHAPE`` or
+    ``BROADCAST_MISMATCH`` fault. Sources: ONNX MatMul; OpenVINO MatMul-1.
     """
     for shape, index in ((a, inputs[0]), (b, inputs[1])):
         if shape == ():
@@ -95,7 +91,7 @@ def multiplied(
 
 
 def _expect_equal_inner(a: Shape, b: Shape, inner_a: int, *, inner_b: int, inputs: tuple[int, int]) -> None:
-    """Checks that the axes over which a product sums have equal sizes. Raises a ``MATMUL_MISMATCH`` fault."""
+    """Checks that the axes over which a product sums have equal sizes."""
     left, right = inputs
     why = f"axis {inner_a} of input {left} and axis {inner_b} of input {right} are summed over together"
     if agree(a[inner_a], b[inner_b], why):
@@ -113,7 +109,7 @@ def _expect_equal_inner(a: Shape, b: Shape, inner_a: int, *, inner_b: int, input
 
 
 def _batch(a: Shape, b: Shape, inputs: tuple[int, int]) -> Shape:
-    """The shape to which the axes before the matrices are broadcast. Raises a ``BROADCAST_MISMATCH`` fault."""
+    """The shape to which the axes before the matrices are broadcast."""
     left, right = inputs
     shapes: list[Shape | None] = [()] * (max(inputs) + 1)
     shapes[left], shapes[right] = a[:-2], b[:-2]
@@ -126,7 +122,7 @@ def _batch(a: Shape, b: Shape, inputs: tuple[int, int]) -> Shape:
 
 
 def expect_matrix(shape: Shape | None, index: int, what: str = "") -> None:
-    """Checks that input ``index`` (``what``) has two axes. Raises an ``OPERAND_SHAPE`` fault."""
+    """Checks that an input has two axes. Raises an ``OPERAND_SHAPE`` fault."""
     if shape is None or len(shape) == 2:
         return
     raise OPERAND_SHAPE.fault(
@@ -137,8 +133,10 @@ def expect_matrix(shape: Shape | None, index: int, what: str = "") -> None:
 
 
 def expect_length(shape: Shape | None, index: int, length: MaybeDim, *, what: str, scalar: bool = True) -> None:
-    """Checks that input ``index`` (``what``) is a list of ``length`` elements. With ``scalar``, one element is also
-    accepted. An input with several axes is not checked. Raises an ``OPERAND_SHAPE`` fault."""
+    """Checks that a list has ``length`` elements or, with ``scalar``, one element. Raises an ``OPERAND_SHAPE`` fault.
+
+    An input with several axes is not checked.
+    """
     if shape is None or (scalar and product(shape) == 1) or len(shape) > 1:
         return
     if not shape:
@@ -159,7 +157,7 @@ def expect_length(shape: Shape | None, index: int, length: MaybeDim, *, what: st
 
 
 def expect_squares(shape: Shape | None, index: int) -> None:
-    """Checks that the last two axes of input ``index`` are square matrices. Raises an ``OPERAND_SHAPE`` fault."""
+    """Checks that the last two axes of an input have equal sizes. Raises an ``OPERAND_SHAPE`` fault."""
     if shape is None:
         return
     rank = len(shape)
@@ -207,14 +205,13 @@ def matmul(a: Tensor, b: Tensor) -> Tensor:
 
 @openvino("MatMul", compiles=with_elements(0, 1, beside=(1,)), ignores_extra_inputs=True, macs=("matrix", "a"))
 def ov_matmul(a: Tensor, b: Tensor, *, transpose_a: bool = False, transpose_b: bool = False) -> Tensor:
-    """OpenVINO MatMul-1, of any element type."""
+    """OpenVINO MatMul-1."""
     return Tensor(common_type((a, b)), multiplied(a.shape, b.shape, transpose_a, transpose_b=transpose_b))
 
 
 @openvino("GroupedMatMul", since=17, until=17, fills_in=True, compiles=not_implemented, macs=("matrix", "mat_a"))
 def grouped_matmul(mat_a: Tensor, mat_b: Tensor, offsets: Tensor | None = None) -> Tensor:
-    """OpenVINO GroupedMatMul-17: the product of ``mat_a``, [M, K] in groups of rows or [G, M, K], and the transposed
-    ``mat_b`` [G, N, K]."""
+    """OpenVINO GroupedMatMul-17: ``mat_a`` is [M, K] in groups of rows or [G, M, K], and ``mat_b`` is [G, N, K]."""
     dtype = common_type((mat_a, mat_b))
     a, b = mat_a.shape, mat_b.shape
     if offsets is not None:
@@ -248,10 +245,7 @@ def grouped_matmul(mat_a: Tensor, mat_b: Tensor, offsets: Tensor | None = None) 
 def general_product(
     a: Tensor, b: Tensor, transpose_a: bool, *, transpose_b: bool, inputs: tuple[int, int] = (0, 1)
 ) -> tuple[MaybeDim, MaybeDim]:
-    """The number of rows and of columns of a product of two matrices; each is None if it is unknown.
-
-    Raises an ``OPERAND_SHAPE`` or ``MATMUL_MISMATCH`` fault.
-    """
+    """The shape of a product of two matrices. Raises an ``OPERAND_SHAPE`` or ``MATMUL_MISMATCH`` fault."""
     expect_matrix(a.shape, inputs[0], "A")
     expect_matrix(b.shape, inputs[1], "B")
     if a.shape is not None and b.shape is not None:
@@ -264,25 +258,25 @@ def general_product(
 @group
 @record
 class OnnxProduct:
-    """The attributes of a product: which operands are transposed, and a factor."""
+    """The attributes of a matrix product."""
 
     alpha: float = 1.0
     transA: int = 0
     transB: int = 0
 
     def of(self, a: Shape | None, b: Shape | None) -> Shape | None:
-        """The shape of the product of two tensors. Raises a ``MATMUL_MISMATCH`` fault."""
+        """See ``multiplied``."""
         return multiplied(a, b, bool(self.transA), transpose_b=bool(self.transB))
 
     def of_matrices(self, a: Tensor, b: Tensor, inputs: tuple[int, int] = (0, 1)) -> tuple[MaybeDim, MaybeDim]:
-        """The shape of the product of two matrices. Raises an ``OPERAND_SHAPE`` or ``MATMUL_MISMATCH`` fault."""
+        """See ``general_product``."""
         return general_product(a, b, bool(self.transA), transpose_b=bool(self.transB), inputs=inputs)
 
 
 @group
 @record
 class GemmNumbers:
-    """The parameters of the activation after a product."""
+    """The numbers of the activation after a product."""
 
     activation_alpha: float | None = None
     activation_beta: float | None = None
@@ -299,7 +293,7 @@ def gemm(
     product: OnnxProduct,
     beta: float = 1.0,
 ) -> Tensor:
-    """ONNX Gemm-7 and later: C is broadcast to the product, and optional from 11 on."""
+    """ONNX Gemm-7 and later: C is broadcast to the product."""
     shape = product.of_matrices(a, b)
     if c is not None:
         stretched(shape, c.shape, 2, what="input 2 (C)", strict=True)
@@ -336,8 +330,7 @@ def fused_matmul(
     transBatchA: int = 0,
     transBatchB: int = 0,
 ) -> Tensor:
-    """com.microsoft FusedMatMul: ``transBatchA`` makes the first axis of A the last but one, and the axes between them
-    batch axes; ``transBatchB`` does the same for B."""
+    """com.microsoft FusedMatMul: ``transBatchA`` and ``transBatchB`` move the first axis to the last but one."""
     left = _with_first_axis_moved(a.shape) if transBatchA else a.shape
     right = _with_first_axis_moved(b.shape) if transBatchB else b.shape
     return Tensor(a.dtype or b.dtype, product.of(left, right))
@@ -392,8 +385,10 @@ def gemm_fast_gelu(x: Tensor, w: Tensor, bias: Tensor | None = None) -> Tensor:
 
 
 def biased(shape: Shape | None, bias: Tensor | None, index: int) -> Shape | None:
-    """``shape``, the shape of a product, after checking that the bias, input ``index``, has one element for each
-    column. Raises an ``OPERAND_SHAPE`` fault."""
+    """Returns the shape of a product after checking that its bias has one element for each column.
+
+    Raises an ``OPERAND_SHAPE`` fault.
+    """
     if bias is not None and shape:
         expect_length(bias.shape, index, shape[-1], what="the bias", scalar=False)
     return shape

@@ -1,4 +1,4 @@
-"""Reductions of axes, ArgMax and ArgMin, CumSum and CumProd."""
+"""Reductions, ArgMax and ArgMin, CumSum and CumProd."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ g (float[2,3] x) => (int64[2,1] y) { y = ArgMax <axis = 1> (x) }""",
 def reduced(
     shape: Shape | None, axes: tuple[int, ...] | None, keepdims: bool, *, count: int | None = None
 ) -> Shape | None:
-    """``shape`` with its ``axes`` removed or, with ``keepdims``, reduced to size 1. None if the rank is unknown.
+    """``shape`` with its ``axes`` removed or, with ``keepdims``, of size 1; None if the rank is unknown.
 
-    If the axes are unknown (None), ``count`` is the length of their list, or None. Raises an ``AXIS_OUT_OF_RANGE``
-    fault. Sources: ONNX Reduce*; OpenVINO Reduce*.
+    ``count`` is the number of ``axes``, which may be known if the axes are not. Raises an ``AXIS_OUT_OF_RANGE`` fault.
+    Sources: ONNX Reduce*; OpenVINO Reduce*.
     """
     if shape is None:
         return None
@@ -66,8 +66,7 @@ def _reduced_at_unknown_axes(shape: Shape, keepdims: bool, count: int | None) ->
 def reduced_values(
     x: Tensor, axes: tuple[int, ...] | None, shape: Shape | None, *, combine: Fold | None, empty: Scalar = None
 ) -> Contents | None:
-    """The values of a reduction to ``shape``; None if they are unknown or too many. ``combine`` computes the result of
-    two elements, and ``empty`` is the result for no elements."""
+    """The values of a reduction to ``shape``; None if they are unknown or too many. See ``Combination``."""
     if x.value is None or axes is None or combine is None or x.shape is None or not contents.fits(shape):
         return None
     places = set(axes_of(axes, len(x.shape), repeats=True))
@@ -99,11 +98,11 @@ def _both(a: Scalar, b: Scalar) -> Scalar:
 
 
 def _no_mean(a: Scalar, b: Scalar) -> Scalar:
-    """None: the mean of two or more elements is not computed."""
+    """The unknown mean of two or more elements."""
     return None
 
 
-#: How a reduction computes values: the function of two elements, and the result for no elements.
+#: How a reduction computes values: (result of two elements, result of no elements).
 Combination = tuple[Fold, Scalar]
 SUM: Combination = (contents.plus, 0)
 PRODUCT: Combination = (contents.times, 1)
@@ -125,7 +124,6 @@ def _all_axes(x: Tensor) -> tuple[int, ...] | None:
 
 
 def _all_reduced(fold: Combination | None, x: Tensor, keepdims: bool) -> Tensor:
-    """The reduction of all axes. Without ``keepdims``, the result is a scalar, even if the rank is unknown."""
     if x.shape is None and not keepdims:
         return Tensor(x.dtype, ())
     return _reduction(fold, x, _all_axes(x), keepdims=keepdims)
@@ -135,8 +133,7 @@ def _all_reduced(fold: Combination | None, x: Tensor, keepdims: bool) -> Tensor:
 
 
 def _is_accepted_scalar(x: Tensor, axes: Ints, version: int, *, checked_since: int) -> bool:
-    """Whether a scalar is reduced along ``axes`` before opset ``checked_since``. Warns of it: the specification forbids
-    the node, but ONNX Runtime runs it."""
+    """Whether ``x`` is a scalar that ONNX Runtime reduces along ``axes``, with a warning."""
     if x.rank != 0 or version >= checked_since:
         return False
     fault = AXIS_OUT_OF_RANGE.fault(
@@ -159,8 +156,7 @@ def _is_accepted_scalar(x: Tensor, axes: Ints, version: int, *, checked_since: i
 def reduce_by_attribute(
     x: Tensor, *, axes: Ints | None = None, keepdims: int = 1, fold: Combination | None, context: Context
 ) -> Tensor:
-    """ONNX reductions with the attribute ``axes`` (ReduceSum before 13, the others before 18). Without ``axes``, all
-    axes are reduced."""
+    """ONNX reductions with the attribute ``axes``. Without ``axes``, all axes are reduced."""
     checked_since = 12 if fold in (LARGEST, SMALLEST) else 11
     if not axes or _is_accepted_scalar(x, axes, context.version, checked_since=checked_since):
         return _all_reduced(fold, x, keepdims == 1)
@@ -181,10 +177,8 @@ def reduce_by_input(
     noop_with_empty_axes: int = 0,
     fold: Combination | None,
 ) -> Tensor:
-    """ONNX reductions with the input ``axes`` (ReduceSum from 13 on, the others from 18).
-
-    Without ``axes``, all axes are reduced or, with ``noop_with_empty_axes``, no axis.
-    """
+    """ONNX reductions with the input ``axes``. Without ``axes``, all axes are reduced, or none with
+    ``noop_with_empty_axes``."""
     if axes is not None:
         expect_list_of_axes(axes)
     count = 0 if axes is None else length(axes)
@@ -247,14 +241,14 @@ def _compiled_reduction(layer: Layer) -> Fault | None:
     )
 
 
-@openvino("ReduceMax", fold=LARGEST, lists=(1,), compiles=_compiled_reduction, ignores_extra_inputs=True)
-@openvino("ReduceMin", fold=SMALLEST, lists=(1,), compiles=_compiled_reduction, ignores_extra_inputs=True)
-@openvino("ReduceProd", fold=PRODUCT, lists=(1,), compiles=_compiled_reduction, ignores_extra_inputs=True)
-@openvino("ReduceMean", fold=MEAN, lists=(1,), compiles=_compiled_reduction, ignores_extra_inputs=True)
-@openvino("ReduceSum", fold=SUM, lists=(1,), compiles=_compiled_reduction, ignores_extra_inputs=True)
-@openvino("ReduceL1", "ReduceL2", since=4, lists=(1,), compiles=_compiled_reduction, ignores_extra_inputs=True)
+@openvino("ReduceMax", fold=LARGEST, read_at_load=(1,), compiles=_compiled_reduction, ignores_extra_inputs=True)
+@openvino("ReduceMin", fold=SMALLEST, read_at_load=(1,), compiles=_compiled_reduction, ignores_extra_inputs=True)
+@openvino("ReduceProd", fold=PRODUCT, read_at_load=(1,), compiles=_compiled_reduction, ignores_extra_inputs=True)
+@openvino("ReduceMean", fold=MEAN, read_at_load=(1,), compiles=_compiled_reduction, ignores_extra_inputs=True)
+@openvino("ReduceSum", fold=SUM, read_at_load=(1,), compiles=_compiled_reduction, ignores_extra_inputs=True)
+@openvino("ReduceL1", "ReduceL2", since=4, read_at_load=(1,), compiles=_compiled_reduction, ignores_extra_inputs=True)
 def ov_reduce(x: Tensor, axes: Tensor, *, keep_dims: bool = False, fold: Combination | None) -> Tensor:
-    """OpenVINO arithmetic reductions of any numeric element type."""
+    """OpenVINO reductions of numbers."""
     expect_type(x, 0, ARITHMETIC)
     return _ov_reduction(x, axes, keep_dims, fold=fold)
 
@@ -262,8 +256,12 @@ def ov_reduce(x: Tensor, axes: Tensor, *, keep_dims: bool = False, fold: Combina
 _COMPILED_LOGICAL = first_of(constants_at(1), _compiled_reduction)
 
 
-@openvino("ReduceLogicalAnd", fold=(_both, True), lists=(1,), compiles=_COMPILED_LOGICAL, ignores_extra_inputs=True)
-@openvino("ReduceLogicalOr", fold=(_either, False), lists=(1,), compiles=_COMPILED_LOGICAL, ignores_extra_inputs=True)
+@openvino(
+    "ReduceLogicalAnd", fold=(_both, True), read_at_load=(1,), compiles=_COMPILED_LOGICAL, ignores_extra_inputs=True
+)
+@openvino(
+    "ReduceLogicalOr", fold=(_either, False), read_at_load=(1,), compiles=_COMPILED_LOGICAL, ignores_extra_inputs=True
+)
 def ov_reduce_logical(x: Tensor, axes: Tensor, *, keep_dims: bool = False, fold: Combination | None) -> Tensor:
     """OpenVINO ReduceLogicalAnd-1 and ReduceLogicalOr-1."""
     expect_type(x, 0, LOGICAL)
@@ -271,9 +269,7 @@ def ov_reduce_logical(x: Tensor, axes: Tensor, *, keep_dims: bool = False, fold:
 
 
 def _ov_reduction(x: Tensor, axes: Tensor, keep_dims: bool, *, fold: Combination | None) -> Tensor:
-    """The reduction along ``axes``, a scalar or a list of integers, in which an axis may repeat. An empty list reduces
-    no axis. Without ``keep_dims``, a scalar ``x`` may be reduced along axis 0.
-    """
+    """The reduction along ``axes``; an empty list reduces no axis."""
     expect_type(axes, 1, INTEGERS)
     expect_rank(axes, 1, 0, 1, what="axes")
     count, listed = length(axes), known_integers(axes)
@@ -287,8 +283,10 @@ def _ov_reduction(x: Tensor, axes: Tensor, keep_dims: bool, *, fold: Combination
 
 
 def accumulated(x: Tensor, axis: int, exclusive: bool, *, reverse: bool, combine: Fold, first: int) -> Contents | None:
-    """The values of a cumulative operation along ``axis`` (counted from 0): ``combine`` is applied to each element and
-    the result so far, which starts with ``first``. None if the values are unknown or too many."""
+    """The values of a cumulative operation along ``axis``, which starts with ``first``.
+
+    None if the values are unknown or too many.
+    """
     if x.value is None or x.shape is None or not contents.fits(x.shape):
         return None
     result: dict[tuple[int, ...], Scalar] = {}
@@ -324,7 +322,7 @@ def _expect_flags(exclusive: int, reverse: int) -> None:
 
 @onnx("CumSum", since=11)
 def cum_sum(x: Tensor, axis: Tensor, *, exclusive: int = 0, reverse: int = 0) -> Tensor:
-    """ONNX CumSum-11: the axis is a scalar, or a list of one element, which only ONNX Runtime accepts."""
+    """ONNX CumSum-11. ONNX Runtime accepts a list of one element as the axis."""
     _expect_flags(exclusive, reverse)
     expect_one(axis, 1, "axis")
     return _accumulation(x, number(axis), bool(exclusive), reverse=bool(reverse), combine=contents.plus, first=0)
@@ -352,8 +350,7 @@ def _compiled_axis(layer: Layer) -> Fault | None:
 
 @openvino("CumSum", since=3, fills_in=True, kept=True, compiles=_compiled_axis, ignores_extra_inputs=True)
 def ov_cum_sum(x: Tensor, axis: Tensor, *, exclusive: bool = False, reverse: bool = False) -> Tensor:
-    """OpenVINO CumSum-3. The library refuses a layer without an axis, and checks the value of the axis only when it
-    runs the model, so that faults of the axis are only warnings."""
+    """OpenVINO CumSum-3. Faults of the axis are warnings, because the library checks it only when it runs the model."""
     expect_type(axis, 1, ("int32", "int64"))
     try:
         expect_one(axis, 1, "axis")

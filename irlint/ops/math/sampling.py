@@ -123,7 +123,6 @@ def random_uniform_like(
 
 
 def _check_bounds(low: float, high: float) -> None:
-    """Raises a ``RANDOM_RANGE_EMPTY`` fault if ``low`` is above ``high``, or if one of them is NaN."""
     if not low <= high:
         raise RANDOM_RANGE_EMPTY.fault(
             f"`low` is {low} and `high` is {high}: the range is empty",
@@ -154,7 +153,7 @@ def _random_like(input: Tensor, dtype: int | None, context: Context) -> Tensor:
 
 @onnx("Bernoulli", since=15)
 def bernoulli(input: Tensor, *, dtype: int | None = None, seed: float | None = None, context: Context) -> Tensor:
-    """ONNX Bernoulli: each element is 1 with the probability that the input states, otherwise 0."""
+    """ONNX Bernoulli."""
     return Tensor(input.dtype if dtype is None else numbered_type(dtype, context), input.shape)
 
 
@@ -177,7 +176,7 @@ def multinomial(
 
 
 def _compiled_uniform(layer: Layer) -> Fault | None:
-    """The fault of a constant shape with a dynamic size, because the CPU plugin allocates the result at compilation."""
+    """The fault of a constant shape with a dynamic size."""
     shape = layer.inputs[0]
     listed = shape.ints if isinstance(shape, Tensor) and 0 in layer.fixed else None
     dynamic = [entry for entry in listed or () if entry == -1 or (isinstance(entry, int) and entry >= 2**63 - 1)]

@@ -7,16 +7,15 @@ from irlint.findings.faults import Severity
 from irlint.findings.statements import agree, reaches, warn
 from irlint.model.tensor import Tensor
 from irlint.ops import Context, onnx, openvino
-from irlint.ops.math.fourier import COUNTS, FRAME_MISMATCH, check_layout, expect_scalar, layout_fault, onesided_size
+from irlint.ops.math.fourier import FRAME_MISMATCH, check_layout, expect_scalar, layout_fault, onesided_size
 from irlint.ops.shared.attributes import numbered_type
-from irlint.ops.shared.element_types import REAL, common_type, expect_type
+from irlint.ops.shared.element_types import INDEX_TYPES, REAL, common_type, expect_type
 from irlint.ops.shared.expectations import expect_one, expect_rank
 from irlint.ops.shared.shape_inputs import SIZE_NEGATIVE, number, stated_size
 
 
 def frame_count(signal: MaybeDim, frame: MaybeDim, step: MaybeDim) -> MaybeDim:
-    """The number of frames of ``frame`` samples in a signal of ``signal`` samples, if a frame begins every ``step``
-    samples; None if it is unknown."""
+    """The number of frames of ``frame`` samples in ``signal`` samples; a frame begins every ``step`` samples."""
     if signal is None or frame is None or step is None or not at_least(step, 1):
         return None
     return floordiv(signal - frame, step) + 1
@@ -52,8 +51,7 @@ def stft(
 
 
 def _frame_length(frame: MaybeDim, window: Tensor | None) -> MaybeDim:
-    """The length of a frame: ``frame`` or, if it is unknown, the length of the window. Raises a ``FRAME_MISMATCH``
-    fault if they differ."""
+    """The length of a frame: ``frame``, or else the length of the window."""
     points = window.shape[0] if window is not None and window.shape else None
     if agree(frame, points, "the window is as long as a frame"):
         return points if frame is None else frame
@@ -65,8 +63,7 @@ def _frame_length(frame: MaybeDim, window: Tensor | None) -> MaybeDim:
 
 
 def _check_frame(samples: MaybeDim, frame: MaybeDim, step: MaybeDim, *, input: int) -> None:
-    """Checks that step and frame are positive, and that a frame is not longer than the signal. Raises a
-    ``FRAME_MISMATCH`` fault."""
+    """Checks that step and frame are positive, and that a frame is not longer than the signal."""
     if not reaches(step, 1, "the frame step is at least 1"):
         raise FRAME_MISMATCH.fault(f"the frame step is {step}; it has to be at least 1", help="use a positive step")
     if not reaches(frame, 1, "a frame has at least one sample"):
@@ -125,8 +122,7 @@ def mel_weight_matrix(
 def ov_stft(
     signal: Tensor, window: Tensor, frame_size: Tensor, frame_step: Tensor, *, transpose_frames: bool
 ) -> Tensor:
-    """OpenVINO STFT-15: [frames, frequencies, 2] or, with ``transpose_frames``, [frequencies, frames, 2], after an
-    optional batch axis."""
+    """OpenVINO STFT-15: [frames, frequencies, 2], after an optional batch axis."""
     _check_frame_inputs(signal, window, frame_size, frame_step=frame_step, name="signal", ranks=(1, 2))
     frame, step = number(frame_size), number(frame_step)
     samples = signal.shape[-1] if signal.shape else None
@@ -152,7 +148,7 @@ def ov_istft(
 ) -> Tensor:
     """OpenVINO ISTFT-16: [samples] from [frequencies, frames, 2], both after an optional batch axis."""
     _check_frame_inputs(data, window, frame_size, frame_step=frame_step, name="data", ranks=(3, 4))
-    expect_type(signal_length, 4, COUNTS)
+    expect_type(signal_length, 4, INDEX_TYPES)
     expect_one(signal_length, 4, "signal_length")
     frame, step = number(frame_size), number(frame_step)
     _check_frame(None, frame, step, input=2)
@@ -177,12 +173,12 @@ def ov_istft(
 def _check_frame_inputs(
     data: Tensor, window: Tensor, frame_size: Tensor, *, frame_step: Tensor, name: str, ranks: tuple[int, ...]
 ) -> None:
-    """Checks the types and the ranks of the inputs of OpenVINO's transforms. Raises a fault of a rank or a type."""
+    """Checks the types and the ranks of the inputs of OpenVINO's transforms."""
     expect_type(data, 0, REAL)
     expect_type(window, 1, REAL)
     common_type((data, window))
-    expect_type(frame_size, 2, COUNTS)
-    expect_type(frame_step, 3, COUNTS)
+    expect_type(frame_size, 2, INDEX_TYPES)
+    expect_type(frame_step, 3, INDEX_TYPES)
     expect_rank(data, 0, *ranks, what=name)
     expect_rank(window, 1, 1, what="window")
     expect_rank(frame_size, 2, 0, what="frame_size")
@@ -190,8 +186,7 @@ def _check_frame_inputs(
 
 
 def _check_window(window: Tensor, frame: MaybeDim) -> None:
-    """Checks that the window is not empty and not longer than a frame; OpenVINO pads a shorter window with zeros on
-    both sides. Raises a ``FRAME_MISMATCH`` fault."""
+    """Checks that the window is not empty and not longer than a frame."""
     points = window.shape[0] if window.shape else None
     not_longer = reaches(frame, points, "the window is not longer than a frame")
     if not_longer and reaches(points, 1, "a window has at least one sample"):
@@ -206,7 +201,7 @@ def _check_window(window: Tensor, frame: MaybeDim) -> None:
 
 
 def _check_spectrum(shape: Shape, frame: MaybeDim) -> None:
-    """Checks the number of frequencies. Raises a ``FRAME_MISMATCH`` fault. Warns of a last axis that is not 2."""
+    """Checks the number of frequencies. Warns of a last axis whose size is not 2."""
     axis, bins = len(shape) - 3, onesided_size(frame)
     if not agree(shape[axis], bins, "a frame has frame_size // 2 + 1 frequencies"):
         raise FRAME_MISMATCH.fault(
@@ -221,7 +216,6 @@ def _check_spectrum(shape: Shape, frame: MaybeDim) -> None:
 
 
 def _default_length(frames: MaybeDim, frame: MaybeDim, step: MaybeDim, *, center: bool) -> MaybeDim:
-    """The length of the signal without ``signal_length``; None if it is unknown."""
     before = largest(None if frames is None else frames - 1, 0)
     if before is None or step is None or frame is None:
         return None

@@ -22,7 +22,7 @@ def _absolute(x: Any) -> Scalar:
 
 
 def _rounding(rounded: Callable[[Any], Dim]) -> Fold:
-    """``rounded`` as a function that returns integers and symbolic sizes unchanged, and floats as floats."""
+    """A function that rounds floats to floats, and returns integers and symbolic sizes unchanged."""
 
     def fold(x: Any) -> Scalar:
         integer = x if isinstance(x, (int, Expr)) else rounded(x)
@@ -32,7 +32,7 @@ def _rounding(rounded: Callable[[Any], Dim]) -> Fold:
 
 
 def _real(function: Callable[[Any], float]) -> Fold:
-    """``function`` as a function that returns None for symbolic sizes."""
+    """``function``, extended to return None for symbolic sizes."""
     return lambda x: None if isinstance(x, Expr) else function(x)
 
 
@@ -69,7 +69,7 @@ def _positive_part(x: Scalar) -> Scalar:
 @onnx("BitwiseNot", since=18)
 @openvino("LogicalNot", fold=operator.not_, ignores_extra_inputs=True)
 def unary(x: Tensor, *, fold: Fold | None) -> Tensor:
-    """Elementwise operators of ONNX, and OpenVINO LogicalNot: the result has the type and the shape of the input."""
+    """Elementwise operators of ONNX, and OpenVINO LogicalNot."""
     if fold is not None and x.extent is not None:
         from irlint.ops.shared.quotients import rounded
 
@@ -95,7 +95,7 @@ def unary(x: Tensor, *, fold: Fold | None) -> Tensor:
 @openvino("HSwish", since=4, kept=True, ignores_extra_inputs=True)
 @openvino("HSigmoid", since=5, ignores_extra_inputs=True)
 def ov_unary(x: Tensor, *, fold: Fold | None) -> Tensor:
-    """Elementwise operations of OpenVINO on numbers of any type."""
+    """Elementwise operations of OpenVINO on numbers."""
     expect_type(x, 0, ARITHMETIC)
     return unary(x, fold=fold)
 
@@ -112,7 +112,7 @@ def ov_float_unary(x: Tensor) -> Tensor:
 
 @openvino("Round", since=5)
 def ov_round(x: Tensor, *, mode: RoundMode = "half_to_even") -> Tensor:
-    """OpenVINO Round-5 of any element type."""
+    """OpenVINO Round-5."""
     return computed(_round if mode == "half_to_even" else None, (x,), x.shape, dtype=x.dtype)
 
 

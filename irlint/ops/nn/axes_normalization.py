@@ -182,7 +182,7 @@ def _compiled_l2(layer: Layer) -> Fault | None:
     return _typed_axes((1,))(layer)
 
 
-@openvino("NormalizeL2", absent={"eps": 0.0, "eps_mode": "add"}, lists=(1,), compiles=_compiled_l2)
+@openvino("NormalizeL2", absent={"eps": 0.0, "eps_mode": "add"}, read_at_load=(1,), compiles=_compiled_l2)
 def normalize_l2(data: Tensor, axes: Tensor, *, eps: float, eps_mode: EpsMode) -> Tensor:
     """OpenVINO NormalizeL2-1: ``axes`` is a scalar or a list."""
     expect_rank(axes, 1, 0, 1, what="axes")
@@ -228,7 +228,7 @@ def _compiled_axes(layer: Layer) -> Fault | None:
     "MVN",
     since=6,
     absent={"normalize_variance": False, "eps": 0.0, "eps_mode": "INSIDE_SQRT"},
-    lists=(1,),
+    read_at_load=(1,),
     compiles=first_of(_compiled_axes, _typed_axes((1, 2))),
 )
 def ov_mvn_6(data: Tensor, axes: Tensor, *, eps: float, eps_mode: MvnEpsMode, normalize_variance: bool) -> Tensor:

@@ -212,7 +212,7 @@ def _binary_filters(layer: Layer) -> Fault | None:
     """The fault of constant filters of another type than uint1: the CPU plugin does not pack bits."""
     if 1 not in layer.fixed:
         return None
-    return types_at(1, allowed=("uint1",), becomes="for constant filters, the CPU plugin supports")(layer)
+    return types_at(1, allowed=("uint1",), reason="for constant filters, the CPU plugin supports")(layer)
 
 
 @openvino(

@@ -11,8 +11,7 @@ from irlint.findings.wording import counted
 from irlint.lazy_typing import Literal
 from irlint.model.tensor import Tensor
 from irlint.ops import OPENVINO, onnx, openvino, without_rule
-from irlint.ops.shared.compiling import Layer as CompiledLayer
-from irlint.ops.shared.compiling import not_compiled, with_elements
+from irlint.ops.shared.compiling import Layer, not_compiled, with_elements
 from irlint.ops.shared.expectations import Expected, check
 from irlint.ops.shared.gates import (
     ACTIVATIONS_MISMATCH,
@@ -21,9 +20,9 @@ from irlint.ops.shared.gates import (
     WEIGHTS_MISMATCH,
     Direction,
     Kind,
-    Layer,
     OnnxCell,
     OpenvinoCell,
+    OpenvinoInputs,
     check_activation_names,
     check_activations,
     check_options,
@@ -171,25 +170,25 @@ without_rule("GRUUnit", help="use GRU instead")
 # --- OpenVINO ---------------------------------------------------------------------------------------------------------
 
 
-def _cell(layer: Layer, cell: OpenvinoCell) -> tuple[Tensor, ...]:
-    """The outputs of a cell: its states. Raises the faults of ``Layer.checked``, or an ``ACTIVATIONS_MISMATCH``
+def _cell(inputs: OpenvinoInputs, cell: OpenvinoCell) -> tuple[Tensor, ...]:
+    """The outputs of a cell: its states. Raises faults of ``checked_sizes``, or an ``ACTIVATIONS_MISMATCH``
     fault."""
-    dtype = layer.dtype()
-    batch, _, hidden = layer.checked(cell.hidden_size)
-    names, wanted = cell.names(layer.kind.activations), len(layer.kind.activations)
+    dtype = inputs.dtype()
+    batch, _, hidden = inputs.checked_sizes(cell.hidden_size)
+    names, wanted = cell.names(inputs.kind.activations), len(inputs.kind.activations)
     if len(names) < wanted:
-        check_activations(names, layer.kind, directions=1, known=OV_ACTIVATIONS)
+        check_activations(names, inputs.kind, directions=1, known=OV_ACTIVATIONS)
     check_activation_names(names[:wanted], OV_ACTIVATIONS | OV_ONLY_READ)
-    _check_compiled(names, layer.kind)
-    return (Tensor(dtype, (batch, hidden)),) * len(layer.states)
+    _check_compiled(names, inputs.kind)
+    return (Tensor(dtype, (batch, hidden)),) * len(inputs.states)
 
 
-def _in_one_kernel(kind: Kind, weights: int) -> Callable[[CompiledLayer], Fault | None]:
+def _in_one_kernel(kind: Kind, weights: int) -> Callable[[Layer], Fault | None]:
     """The check of layers that the CPU plugin computes in one kernel: W (input ``weights``) and R are constants, `clip`
     is 0, and the activations are the defaults of ``kind`` (or relu in an RNN). The kernel uses `hidden_size` for all
     sizes, and accepts no empty data."""
 
-    def refused(layer: CompiledLayer) -> Fault | None:
+    def refused(layer: Layer) -> Fault | None:
         cell, r = layer.attributes["cell"], layer.inputs[weights + 1]
         names = tuple(name.lower() for name in cell.names(kind.activations))[: len(kind.activations)]
         usual = names == kind.activations or (kind is RNN and names == ("relu",))
@@ -226,8 +225,8 @@ def ov_lstm_cell(
     cell: OpenvinoCell,
 ) -> tuple[Tensor, ...]:
     """OpenVINO LSTMCell-4."""
-    layer = Layer(LSTM, x, (initial_hidden_state, initial_cell_state), w, r, b)
-    return _cell(layer, cell)
+    inputs = OpenvinoInputs(LSTM, x, (initial_hidden_state, initial_cell_state), w, r, b)
+    return _cell(inputs, cell)
 
 
 @openvino("LSTMCell", since=1, absent=_NO_HIDDEN_SIZE, fills_in=True, macs=("recurrent",))
@@ -245,9 +244,9 @@ def ov_lstm_cell_with_peepholes(
     weights_format: WeightsFormat = "ifco",
 ) -> tuple[Tensor, ...]:
     """OpenVINO LSTMCell-1."""
-    layer = Layer(LSTM, x, (initial_hidden_state, initial_cell_state), w, r, b)
-    outputs = _cell(layer, cell)
-    hidden = narrower(*(size(state, 1, 2) for state in (*layer.states, r)))
+    inputs = OpenvinoInputs(LSTM, x, (initial_hidden_state, initial_cell_state), w, r, b)
+    outputs = _cell(inputs, cell)
+    hidden = narrower(*(size(state, 1, 2) for state in (*inputs.states, r)))
     check(p, Expected(6, "P", (("3*hidden_size", product((3, hidden))),), WEIGHTS_MISMATCH))
     if p is None and same(hidden, cell.hidden_size) is False:
         raise WEIGHTS_MISMATCH.fault(
@@ -279,8 +278,8 @@ def ov_gru_cell(
     linear_before_reset: bool = False,
 ) -> tuple[Tensor, ...]:
     """OpenVINO GRUCell-3; with ``linear_before_reset``, B has four blocks."""
-    layer = Layer(GRU, x, (initial_hidden_state,), w, r, b, bias_gates=4 if linear_before_reset else 3)
-    return _cell(layer, cell)
+    inputs = OpenvinoInputs(GRU, x, (initial_hidden_state,), w, r, b, bias_gates=4 if linear_before_reset else 3)
+    return _cell(inputs, cell)
 
 
 @openvino(
@@ -303,16 +302,16 @@ def ov_rnn_cell(
     cell: OpenvinoCell,
 ) -> tuple[Tensor, ...]:
     """OpenVINO RNNCell-1."""
-    return _cell(Layer(RNN, x, (h,), w, r, b), cell)
+    return _cell(OpenvinoInputs(RNN, x, (h,), w, r, b), cell)
 
 
-def _sequence(layer: Layer, cell: OpenvinoCell) -> tuple[Tensor, ...]:
-    """The outputs of a sequence: all steps, and the final states. Raises the faults of ``Layer.checked``."""
-    dtype = layer.dtype()
-    batch, steps, hidden = layer.checked(cell.hidden_size)
-    _check_compiled(cell.names(), layer.kind)
-    state = Tensor(dtype, (batch, layer.directions, hidden))
-    return (Tensor(dtype, (batch, layer.directions, steps, hidden)), *(state for _ in layer.states))
+def _sequence(inputs: OpenvinoInputs, cell: OpenvinoCell) -> tuple[Tensor, ...]:
+    """The outputs of a sequence: all steps, and the final states. Raises the faults of ``checked_sizes``."""
+    dtype = inputs.dtype()
+    batch, steps, hidden = inputs.checked_sizes(cell.hidden_size)
+    _check_compiled(cell.names(), inputs.kind)
+    state = Tensor(dtype, (batch, inputs.directions, hidden))
+    return (Tensor(dtype, (batch, inputs.directions, steps, hidden)), *(state for _ in inputs.states))
 
 
 def _check_compiled(names: list[str], kind: Kind) -> None:
@@ -360,8 +359,8 @@ def ov_lstm_sequence(
 ) -> tuple[Tensor, ...]:
     """OpenVINO LSTMSequence-5."""
     states = (initial_hidden_state, initial_cell_state)
-    layer = Layer(LSTM, x, states, w, r, b, sequence_lengths, _direction_count(direction))
-    return _sequence(layer, cell)
+    inputs = OpenvinoInputs(LSTM, x, states, w, r, b, sequence_lengths, _direction_count(direction))
+    return _sequence(inputs, cell)
 
 
 @openvino("GRUSequence", since=5, absent=_SEQUENCE_ABSENT, compiles=_in_one_kernel(GRU, 3), macs=("recurrent",))
@@ -379,8 +378,10 @@ def ov_gru_sequence(
 ) -> tuple[Tensor, ...]:
     """OpenVINO GRUSequence-5; with ``linear_before_reset``, B has four blocks."""
     bias_gates = 4 if linear_before_reset else 3
-    layer = Layer(GRU, x, (initial_hidden_state,), w, r, b, sequence_lengths, _direction_count(direction), bias_gates)
-    return _sequence(layer, cell)
+    inputs = OpenvinoInputs(
+        GRU, x, (initial_hidden_state,), w, r, b, sequence_lengths, _direction_count(direction), bias_gates
+    )
+    return _sequence(inputs, cell)
 
 
 @openvino(
@@ -403,8 +404,8 @@ def ov_rnn_sequence(
     direction: Direction,
 ) -> tuple[Tensor, ...]:
     """OpenVINO RNNSequence-5."""
-    layer = Layer(RNN, x, (h,), w, r, b, sequence_lengths, _direction_count(direction))
-    return _sequence(layer, cell)
+    inputs = OpenvinoInputs(RNN, x, (h,), w, r, b, sequence_lengths, _direction_count(direction))
+    return _sequence(inputs, cell)
 
 
 without_rule(

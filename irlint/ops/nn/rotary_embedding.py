@@ -10,7 +10,7 @@ from irlint.ops import onnx
 from irlint.ops.nn.attention import FUSED_MISMATCH, HEADS_MISMATCH, INPUTS_MISMATCH, per_head, require_heads
 from irlint.ops.shared.attributes import ATTRIBUTE_OUT_OF_RANGE
 from irlint.ops.shared.expectations import Expected, check
-from irlint.ops.shared.index_ranges import INDEX_OUT_OF_RANGE, Room, out_of_range
+from irlint.ops.shared.index_ranges import INDEX_OUT_OF_RANGE, IndexedAxis, out_of_range
 from irlint.ops.shared.sizes import dim_of
 
 
@@ -79,7 +79,7 @@ def expect_rows(rows: MaybeDim, count: MaybeDim, what: str, *, cache: int) -> No
 def check_positions(positions: Tensor, index: int, rows: MaybeDim, *, table: int) -> None:
     """Checks that known positions (input ``index``) are below ``rows``, the number of rows of input ``table``. Raises
     an ``INDEX_OUT_OF_RANGE`` fault."""
-    fault = out_of_range(positions, Room(rows, 0, data=table, negative=False), index=index)
+    fault = out_of_range(positions, IndexedAxis(rows, 0, data=table, negative=False), index=index)
     if fault is not None:
         raise fault
 

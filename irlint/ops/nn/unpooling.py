@@ -22,7 +22,7 @@ from irlint.ops.shared.windows import (
 )
 
 
-@onnx("MaxUnpool", since=9, unread={"output_shape": None})
+@onnx("MaxUnpool", since=9, may_be_external={"output_shape": None})
 def max_unpool(
     X: Tensor,
     I: Tensor,  # noqa: E741

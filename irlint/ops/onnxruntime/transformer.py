@@ -290,7 +290,7 @@ def _check_router(input: Tensor, router_probs: Tensor) -> None:
     check(router_probs, Expected(1, "router_probs", (("tokens", rows), ("experts", None)), INPUTS_MISMATCH))
 
 
-@onnx("RelativePositionBias", domain=MICROSOFT, unread={"query_length": None, "key_length": None})
+@onnx("RelativePositionBias", domain=MICROSOFT, may_be_external={"query_length": None, "key_length": None})
 def relative_position_bias(
     bias_table: Tensor, query_length: Tensor, key_length: Tensor, *, is_bidirectional: int = 0, max_distance: int
 ) -> Tensor:

@@ -248,7 +248,7 @@ def quantize_bfp(x: Tensor, *, bfp_type: int, block_dim: int = -1) -> tuple[Tens
     return Tensor("uint8", (None,)), Tensor("int64", (x.rank,), x.shape), listed
 
 
-@onnx("DequantizeBFP", domain=MICROSOFT, unread={"shape": None, "strides": None})
+@onnx("DequantizeBFP", domain=MICROSOFT, may_be_external={"shape": None, "strides": None})
 def dequantize_bfp(
     x: Tensor, shape: Tensor, strides: Tensor, *, bfp_type: int, block_dim: int = -1, dtype: int = 1, context: Context
 ) -> Tensor:

@@ -32,7 +32,7 @@ Broadcasting and sizes:
 ``sizes.dim_of``: the size of an axis of a shape.
 ``sizes.size``: the size of an axis of a tensor of one rank.
 ``sizes.narrower``: the most informative of several equal sizes.
-``sizes.whole_quotient``: the quotient of two sizes, one of which divides the other.
+``sizes.exact_quotient``: the quotient of a size and a divisor of it.
 
 Values that give shapes:
 ``shape_inputs.length``: how many entries a list has.

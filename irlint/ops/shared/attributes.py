@@ -57,9 +57,9 @@ g (int64[4] x) => (int64[4] y)
 def expect_attribute(
     value: float, least: float, name: str, *, most: float | None = None, severity: Severity | None = None
 ) -> None:
-    """Checks that an attribute lies between ``least`` and ``most``, both included.
+    """Checks that an attribute is between ``least`` and ``most``, inclusive.
 
-    Raises an ``ATTRIBUTE_OUT_OF_RANGE`` fault. With ``severity``, the fault is stated at that severity, not raised.
+    Raises an ``ATTRIBUTE_OUT_OF_RANGE`` fault; with ``severity``, it reports the fault at that severity and returns.
     """
     if value >= least and (most is None or value <= most):
         return
@@ -142,9 +142,7 @@ _NEVER_RE2 = (
 
 
 def expect_regex(pattern: str, name: str, *, least: int = 0) -> None:
-    """Checks that a regular expression has at least ``least`` characters and that RE2 can read it.
-
-    Syntax that Python's regular expressions lack or read differently is not checked.
+    """Checks that RE2 can read a regular expression, and that it has at least ``least`` characters.
 
     Raises an ``ATTRIBUTE_OUT_OF_RANGE`` fault.
     """
@@ -178,11 +176,10 @@ def numbered_type(
     also: frozenset[str] = frozenset(),
     all_bits: bool = False,
 ) -> str:
-    """The element type for a number of TensorProto.DataType in an ONNX attribute.
+    """The element type with a number of TensorProto.DataType. Raises an ``ATTRIBUTE_OUT_OF_RANGE`` fault.
 
-    Raises an ``ATTRIBUTE_OUT_OF_RANGE`` fault if the number is invalid, or if the schema of this version does not list
-    the type for output ``output``; types in ``also`` are accepted anyway. A number whose lower 32 bits are valid is
-    only a warning, unless ONNX Runtime reads ``all_bits`` of the attribute.
+    The schema of the output, or else ``also``, must have the type. Unless ONNX Runtime reads ``all_bits``, a number
+    whose lower 32 bits are valid is reported as a warning.
     """
     if not 1 <= number <= len(NUMBERED_TYPES):
         fault = ATTRIBUTE_OUT_OF_RANGE.fault(
@@ -206,12 +203,11 @@ def numbered_type(
     return dtype
 
 
-# --- lists side by side -----------------------------------------------------------------------------------------------
+# --- parallel lists ---------------------------------------------------------------------------------------------------
 
 
 def entry_count(given: Sequence[object] | Tensor | None) -> int | None:
-    """The number of entries of a list or tensor in an attribute; None if the attribute is omitted, or the number is
-    unknown."""
+    """The number of entries of an attribute; None for an omitted attribute or an unknown number."""
     if not isinstance(given, Tensor):
         return None if given is None else len(given)
     size = given.shape[0] if given.shape else None
@@ -230,10 +226,9 @@ def expect_lists(**tensors: Tensor | None) -> None:
 
 
 def expect_parallel(lengths: Lengths, *, optional: Lengths | None = None) -> None:
-    """Checks that lists have the same length; the arguments map the names of attributes to their lengths.
+    """Checks that attributes have equal lengths; ``optional`` attributes may be empty, and None is an unknown length.
 
-    Lists of length None (omitted or unknown) are not checked, nor empty lists in ``optional``. Raises a
-    ``LISTS_INCONSISTENT`` fault.
+    Raises a ``LISTS_INCONSISTENT`` fault.
     """
     known = {name: count for name, count in lengths.items() if count is not None}
     known |= {name: count for name, count in (optional or {}).items() if count}
@@ -253,7 +248,7 @@ def expect_parallel(lengths: Lengths, *, optional: Lengths | None = None) -> Non
 def the_one_of(**lists: object) -> str:
     """The name of the only attribute that is present and not empty.
 
-    Raises a ``LISTS_INCONSISTENT`` fault if no attribute, or more than one, is present and not empty.
+    Raises a ``LISTS_INCONSISTENT`` fault if there is no such attribute, or more than one.
     """
     present = [name for name, value in lists.items() if value]
     if len(present) == 1:

@@ -1,5 +1,7 @@
-"""The ``auto_broadcast`` of OpenVINO operations: the shape of several inputs by the rule that the attribute names.
-``pdpd`` is PaddlePaddle's rule."""
+"""OpenVINO's attribute ``auto_broadcast``: the shape to which several inputs are broadcast.
+
+``pdpd`` is PaddlePaddle's rule.
+"""
 
 from __future__ import annotations
 
@@ -84,23 +86,26 @@ PDPD_READING = Rule(
 @group
 @record
 class Broadcasting:
-    """The broadcasting attributes of an OpenVINO operation. The library reads ``auto_broadcast_axis``; the
-    specification names this attribute ``axis``."""
+    """The broadcasting attributes of an OpenVINO operation."""
 
     auto_broadcast: AutoBroadcast = "numpy"
+    #: The axis that the library reads.
     auto_broadcast_axis: int | None = None
+    #: The name of this axis in the specification.
     axis: int | None = None
 
 
 def broadcast_by(
     broadcasting: Broadcasting, shapes: Sequence[Shape | None], *, indices: Sequence[int] | None = None
 ) -> Shape | None:
-    """The shape of several inputs under ``auto_broadcast``; with ``pdpd``, the other inputs are broadcast to the
-    first. With ``pdpd``, ``indices`` are the input indices of the shapes; the default is 0, 1 and so on."""
+    """The shape to which inputs are broadcast; ``indices`` are the input indices of the shapes, by default 0, 1, …
+
+    Raises a fault of ``broadcast``, ``merged`` or ``pdpd``.
+    """
     if broadcasting.auto_broadcast == "numpy":
         return broadcast(shapes)
     if broadcasting.auto_broadcast != "pdpd":
-        return _of_one_shape(shapes, why=f'nothing is broadcast with auto_broadcast="{broadcasting.auto_broadcast}"')
+        return _equal_shape(shapes, why=f'nothing is broadcast with auto_broadcast="{broadcasting.auto_broadcast}"')
     result = shapes[0]
     onto, *others = indices or range(len(shapes))
     for index, shape in zip(others, shapes[1:]):
@@ -114,9 +119,8 @@ def broadcast_by(
     return result
 
 
-def _of_one_shape(shapes: Sequence[Shape | None], why: str) -> Shape | None:
-    """The result of ``merged``. If its fault concerns known shapes that NumPy's rule can broadcast, the help suggests
-    that rule."""
+def _equal_shape(shapes: Sequence[Shape | None], why: str) -> Shape | None:
+    """The common shape of equal shapes. The help of a fault suggests NumPy's rule if it can broadcast the shapes."""
     try:
         return merged(shapes, why=why)
     except Fault as fault:
@@ -134,12 +138,10 @@ def _of_one_shape(shapes: Sequence[Shape | None], why: str) -> Shape | None:
 def aligned_from(
     a: Shape | None, b: Shape | None, axis: int, *, ignore_trailing: bool, inputs: tuple[int, int] = (0, 1)
 ) -> Shape | None:
-    """The shape of ``a`` after ``b`` is broadcast to its axes from ``axis`` on (OpenVINO ``pdpd``). None if a rank is
-    unknown.
+    """The shape of ``a`` after ``b`` is broadcast to its axes from ``axis`` on; None if a rank is unknown.
 
-    ``axis`` -1 means rank(a) - rank(b). With ``ignore_trailing``, 1s at the end of ``b`` may reach past the last axis
-    of ``a``, as the specification allows. The library refuses these 1s, and also refuses to broadcast a 1 to a 0.
-    ``inputs`` are the input indices of ``a`` and ``b``.
+    ``axis`` -1 means rank(a) - rank(b). ``ignore_trailing`` selects the specification, which ignores 1s at the end of
+    ``b``; otherwise, the library's rule applies. ``inputs`` are the input indices of ``a`` and ``b``.
 
     Raises a ``PDPD_MISMATCH`` fault. Source: OpenVINO "Broadcast Rules For Elementwise Operations", PaddlePaddle.
     """
@@ -159,14 +161,14 @@ def aligned_from(
     if start < 0 or start + len(small) > len(a):
         raise PDPD_MISMATCH.fault(
             past_end(a, b, start, inputs=inputs),
-            help=_help_of_ranks(len(small) - len(a), len(a), inputs),
+            help=_help_past_end(len(small) - len(a), len(a), inputs),
             input=second,
         )
     result, clashes = list(a), []
     for position, dim in enumerate(small):
         wide = start + position
         why = f"axis {wide} of input {first} is aligned with axis {position} of input {second}"
-        result[wide], possible = _broadcast_onto(a[wide], dim, not ignore_trailing, why=why)
+        result[wide], possible = _broadcast_size(a[wide], dim, not ignore_trailing, why=why)
         if not possible:
             clashes.append((wide, position))
     if clashes:
@@ -186,8 +188,7 @@ def aligned_from(
 
 
 def past_end(a: Shape, b: Shape, start: int, *, inputs: tuple[int, int] = (0, 1)) -> str:
-    """The message for a ``b`` that reaches past the axes of ``a`` if it is aligned with ``a`` from axis ``start`` on.
-    ``inputs`` are the input indices of ``a`` and ``b``."""
+    """The message if ``b``, aligned with ``a`` from axis ``start`` on, reaches past the axes of ``a``."""
     first, second = inputs
     more = len(b) - len(a)
     shapes = f"input {first} is {shape_text(a)} and input {second} is {shape_text(b)}"
@@ -196,19 +197,17 @@ def past_end(a: Shape, b: Shape, start: int, *, inputs: tuple[int, int] = (0, 1)
     return f"{shapes}, which needs {counted(len(b), 'axis', 'axes')} of input {first} from axis {start} on"
 
 
-def _help_of_ranks(more: int, rank: int, inputs: tuple[int, int]) -> str:
-    """The help if the second input reaches past the axes of the first, which are ``rank``. The second input has
-    ``more`` axes than the first, fewer if ``more`` is negative."""
-    if more <= 0:
-        return f"choose an axis of at most {-more}"
+def _help_past_end(surplus: int, rank: int, inputs: tuple[int, int]) -> str:
+    """The help if the second input, with ``surplus`` more axes, reaches past the ``rank`` axes of the first."""
+    if surplus <= 0:
+        return f"choose an axis of at most {-surplus}"
     if inputs == (0, 1):
         return "swap the inputs"
     return f"give input {inputs[1]} at most {counted(rank, 'axis', 'axes')}"
 
 
-def _broadcast_onto(onto: MaybeDim, dim: MaybeDim, library: bool, *, why: str) -> tuple[MaybeDim, bool]:
-    """The size that results if size ``dim`` of input 1 is broadcast to size ``onto`` of input 0, and whether this is
-    possible. The ``library`` refuses to broadcast a 1 to a 0."""
+def _broadcast_size(onto: MaybeDim, dim: MaybeDim, library: bool, *, why: str) -> tuple[MaybeDim, bool]:
+    """(Size of the result, whether size ``dim`` can be broadcast to size ``onto``)."""
     if same(onto, 1) and dim is not None and same(dim, 1) is not True:
         return _enlarged(dim)
     if dim == 0 and onto is not None and same(onto, 1) is None:
@@ -220,8 +219,7 @@ def _broadcast_onto(onto: MaybeDim, dim: MaybeDim, library: bool, *, why: str) -
 
 
 def _enlarged(dim: Dim) -> tuple[MaybeDim, bool]:
-    """The library's result of broadcasting ``dim`` to a 1, and whether this is possible: 0 becomes 0, the result of a
-    size that may be 1 is unknown, and a larger size is impossible."""
+    """(Size of the result, whether the library can broadcast ``dim`` to a 1)."""
     if dim == 0:
         return 0, True
     lower = bounds(dim)[0]
@@ -229,8 +227,7 @@ def _enlarged(dim: Dim) -> tuple[MaybeDim, bool]:
 
 
 def _emptied(onto: Dim, why: str) -> tuple[MaybeDim, bool]:
-    """The result of broadcasting a 0 to the size ``onto``, and True. The result is 0; ``onto`` is required to be 1 or
-    0."""
+    """(0, True) for broadcasting a 0 to ``onto``, which is required to be 1 or 0."""
     relations = [Relation("==", onto, 1)]
     if same(onto, 0) is None:
         relations.append(Relation("==", onto, 0))
@@ -246,12 +243,10 @@ def pdpd(
     specified_axis: int | None,
     inputs: tuple[int, int] = (0, 1),
 ) -> Shape | None:
-    """The shape by pdpd broadcasting, as the library and as the specification read the attributes.
+    """The shape by pdpd broadcasting, as the library reads the attributes, or else by the specification.
 
-    ``library_axis`` is the attribute ``auto_broadcast.auto_broadcast_axis``, ``specified_axis`` the attribute ``axis``;
-    None if absent. ``inputs`` are the input indices of ``a`` and ``b``. States a ``PDPD_READING`` fault if the results
-    differ, if only one reading is possible, or if the library does not read the only axis of the file. Raises a
-    ``PDPD_MISMATCH`` fault if both readings are impossible.
+    ``inputs`` are the input indices of ``a`` and ``b``. Reports a ``PDPD_READING`` fault if the results differ, or if
+    the library does not read the axis. Raises a ``PDPD_MISMATCH`` fault if the broadcast is impossible in both.
     """
     written = library_axis if library_axis is not None else specified_axis
     readings: list[Shape | Fault | None] = []

@@ -1,4 +1,4 @@
-"""Axes and lists of axes: negative axes are counted from 0, and axes out of range are faults."""
+"""Checks of axes, and negative axes counted from 0."""
 
 from __future__ import annotations
 
@@ -42,9 +42,9 @@ g (float[2,3,4] x) => (float[2,4,3] y) { y = Transpose <perm = [0, 2, 1]> (x) }"
 
 
 def axis_of(axis: int, rank: int, what: str = "axis", *, input: int = 0, negative: bool = True) -> int:
-    """``axis`` of input ``input``, which has ``rank`` axes, counted from 0. ``what`` names the axis in the message.
+    """An axis of an input of ``rank`` axes, counted from 0; ``what`` is its name in the message.
 
-    Raises an ``AXIS_OUT_OF_RANGE`` fault, also for a negative axis unless ``negative``.
+    Raises an ``AXIS_OUT_OF_RANGE`` fault; unless ``negative``, negative axes are out of range.
     """
     lowest = -rank if negative else 0
     if lowest <= axis < rank:
@@ -64,9 +64,9 @@ def _in_range(lowest: int, rank: int) -> str:
 def axes_of(
     axes: Sequence[int], rank: int, what: str = "axes", *, input: int = 0, negative: bool = True, repeats: bool = False
 ) -> tuple[int, ...]:
-    """``axes`` of input ``input``, counted from 0, in their order; the other arguments are those of ``axis_of``.
+    """Several axes of an input, counted from 0. See ``axis_of``.
 
-    Raises an ``AXIS_OUT_OF_RANGE`` fault or, unless ``repeats``, an ``AXIS_REPEATED`` fault.
+    Raises an ``AXIS_OUT_OF_RANGE`` fault or, unless ``repeats`` are allowed, an ``AXIS_REPEATED`` fault.
     """
     result = tuple(axis_of(axis, rank, what, input=input, negative=negative) for axis in axes)
     if repeats or len(set(result)) == len(result):
@@ -80,8 +80,10 @@ def axes_of(
 
 
 def result_axis(axis: int, rank: int, *, negative: bool = True) -> int:
-    """``axis`` of a result of ``rank`` axes, counted from 0. Raises an ``AXIS_OUT_OF_RANGE`` fault, also for a negative
-    axis unless ``negative``."""
+    """An axis of an output of ``rank`` axes, counted from 0.
+
+    Raises an ``AXIS_OUT_OF_RANGE`` fault; unless ``negative``, negative axes are out of range.
+    """
     lowest = -rank if negative else 0
     if lowest <= axis < rank:
         return axis % rank

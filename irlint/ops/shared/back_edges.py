@@ -18,11 +18,12 @@ from irlint.records import record
 
 @record
 class Iteration:
-    """The inputs and outputs of a body in the first iteration, by the positions of its Parameters and Results.
-    ``outputs`` is empty if they were not inferred. ``stops``: a layer of the body fails in the second iteration."""
+    """The inputs and outputs of a body in the first iteration, by the positions of its Parameters and Results."""
 
     arguments: Sequence[Type | None]
+    #: () if they are not inferred.
     outputs: Sequence[Type | None]
+    #: Whether a layer of the body fails in the second iteration.
     stops: bool = False
 
 
@@ -36,27 +37,25 @@ def check_back_edges(
     trips: MaybeDim,
     widens: bool,
 ) -> None:
-    """Checks that the second of ``trips`` iterations (None if unknown) accepts the values that the first one carries.
+    """Checks that the second iteration accepts the values that the first iteration passes to it.
 
-    The plugin allocates memory with the shape of a Parameter. If the Result is also an output of the layer, a Loop
-    ``widens`` the Parameter to dynamic sizes, but does not compile another rank. A TensorIterator widens the Parameter
-    if the Parameter or the Result has a dynamic size. That does not help if a layer of the body fails with the value.
+    ``widens``: the layer is a Loop. OpenVINO then makes a Parameter dynamic if its Result is an output of the layer.
 
-    Raises a ``CARRIED_TYPE`` fault if the outputs of the layer need the value, and either a Loop does not compile or
-    ``trips`` is known. Otherwise, the fault is a warning.
+    Raises a ``CARRIED_TYPE`` fault; if the failure is uncertain or harmless, reports it as a warning.
     """
     outward = {
-        each.internal_layer_id for each in entries if each.kind == "output" and (each.external_port_id or 0) >= 0
+        entry.internal_layer_id for entry in entries if entry.kind == "output" and (entry.external_port_id or 0) >= 0
     }
-    uncut = {each.internal_layer_id for each in entries if each.kind == "input" and each.axis is None}
-    tied = [each for each in back_edges if each.to_layer in uncut]
-    for edge in tied if first.outputs else ():
+    unsliced = {entry.internal_layer_id for entry in entries if entry.kind == "input" and entry.axis is None}
+    to_unsliced = [edge for edge in back_edges if edge.to_layer in unsliced]
+    for edge in to_unsliced if first.outputs else ():
         pair = _start_and_return(edge, ties, first)
         if pair is None:
             continue
         start, returned = pair
         not_compiled = widens and edge.from_layer in outward and start.rank != returned.rank
         widened = not first.stops and edge.from_layer in outward and (widens or _has_dynamic_sizes(start, returned))
+        # The plugin allocates memory with the shape of the first value.
         fails_later = _clash(start, returned) and not widened and not (isinstance(trips, int) and trips < 2)
         if not not_compiled and not fails_later:
             continue
@@ -74,8 +73,7 @@ def check_back_edges(
 
 
 def _start_and_return(edge: BackEdge, ties: Ties, first: Iteration) -> tuple[Tensor, Tensor] | None:
-    """The first value of a Parameter, and the value that a back edge carries to it; None unless both are tensors of
-    known rank."""
+    """(First value of a Parameter, value from its back edge); None unless both are tensors of known rank."""
     if edge.to_layer not in ties.parameters or edge.from_layer not in ties.results:
         return None
     start, returned = first.arguments[ties.parameters[edge.to_layer]], first.outputs[ties.results[edge.from_layer]]
@@ -85,8 +83,7 @@ def _start_and_return(edge: BackEdge, ties: Ties, first: Iteration) -> tuple[Ten
 
 
 def _clash(start: Tensor, returned: Tensor) -> bool:
-    """Whether memory with the shape of ``start`` cannot hold the value ``returned``. A scalar and a list of one element
-    can hold each other, and an empty value never clashes."""
+    """Whether memory with the shape of ``start`` cannot hold the value ``returned``."""
     one, other = start.shape or (), returned.shape or ()
     if 0 in other or (len(one) < 2 and len(other) < 2 and product(one) == 1 and product(other) == 1):
         return False
@@ -94,21 +91,20 @@ def _clash(start: Tensor, returned: Tensor) -> bool:
 
 
 def _has_dynamic_sizes(*values: Tensor) -> bool:
-    return any(not isinstance(dim, int) for each in values for dim in each.shape or ())
+    return any(not isinstance(dim, int) for value in values for dim in value.shape or ())
 
 
 def _is_needed(position: int, body: Graph, entries: Entries, *, back_edges: Sequence[BackEdge], ties: Ties) -> bool:
-    """Whether the loop's condition, or every output of the layer, depends on the Parameter at a position, perhaps in
-    later iterations only. OpenVINO drops layers that lead only to unused outputs."""
+    """Whether the loop's condition, or every output of the layer, depends on the Parameter at a position."""
     ids = {position: id for id, position in ties.parameters.items()}
     names = {value: ids[at] for at, value in enumerate(body.inputs) if at in ids}
-    ends = [(each.purpose, each.internal_layer_id) for each in entries if each.kind == "output"]
+    ends = [(entry.purpose, entry.internal_layer_id) for entry in entries if entry.kind == "output"]
     read = [(purpose, _parameters_of(body, ties, id, names=names, back_edges=back_edges)) for purpose, id in ends]
-    wanted = names.get(body.inputs[position])
-    if any(purpose and wanted in found for purpose, found in read):
+    parameter = names.get(body.inputs[position])
+    if any(purpose and parameter in found for purpose, found in read):
         return True
     outward = [found for purpose, found in read if not purpose]
-    return bool(outward) and all(wanted in found for found in outward)
+    return bool(outward) and all(parameter in found for found in outward)
 
 
 def _parameters_of(
@@ -126,10 +122,10 @@ def _parameters_of(
         seen.add(value)
         if value in names:
             found.add(names[value])
-            again = (each.from_layer for each in back_edges if each.to_layer == names[value])
-            waiting += [body.outputs[ties.results[each]] for each in again if each in ties.results]
+            sources = (edge.from_layer for edge in back_edges if edge.to_layer == names[value])
+            waiting += [body.outputs[ties.results[source]] for source in sources if source in ties.results]
         if value in makers:
-            waiting += [each for each in makers[value].inputs if each is not None]
+            waiting += [source for source in makers[value].inputs if source is not None]
     return found
 
 

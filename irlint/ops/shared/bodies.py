@@ -1,4 +1,4 @@
-"""Checks of bodies: the number and the types of their inputs and outputs, and the results of all iterations."""
+"""Checks of the inputs and outputs of bodies, and the stacked outputs of all iterations."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from irlint.model.tensor import UNKNOWN, Tensor, Type, disagree, shape_text, typ
 from irlint.ops import Context
 from irlint.ops.shared.type_variables import kind_text, types_text
 
-#: A loop's body is inferred at most this many times, to find the types that change between iterations.
+#: The search for types that change between iterations infers a body at most this many times.
 ROUNDS = 3
 
-#: A loop without inner bodies is inferred iteration by iteration if this takes at most this many nodes in total.
-FOLLOWED = 512
+#: A loop is inferred iteration by iteration if the iterations have at most this many nodes in total.
+MOST_UNROLLED_NODES = 512
 
-#: In a loop with deeper nesting than this, carried values are unknown, and the body is inferred once.
+#: The search for types that change between iterations needs at most this depth of nested bodies.
 DEEPEST_SEARCH = 4
 
-#: The most inputs of a body that a message lists.
-SHOWN = 6
+#: A message lists at most this many inputs of a body.
+MOST_LISTED = 6
 
 BODY_ARITY = Rule(
     "IRL390",
@@ -140,7 +140,7 @@ g (float[3,2] xs, float[2] s) => (float[2] t) {
 
 
 def nesting(body: Graph) -> int:
-    """The depth of nested bodies; 1 for a ``body`` without inner bodies."""
+    """The depth of nested bodies; 1 if ``body`` has no inner bodies."""
     deepest, waiting = 1, [(body, 1)]
     while waiting:
         graph, depth = waiting.pop()
@@ -150,41 +150,41 @@ def nesting(body: Graph) -> int:
 
 
 def graph_inputs(body: Graph) -> tuple[Value, ...]:
-    """The inputs that the node must supply to an ONNX body: those without an initializer."""
+    """The inputs of an ONNX body without an initializer, which the node must supply."""
     return tuple(value for value in body.inputs if value not in body.constants)
 
 
 def arity_fault(body: Graph, name: str, kind: str, *, expected: int, why: str) -> Fault | None:
-    """The fault of a body with another number of inputs or outputs (``kind``) than ``expected``; None if the number is
-    right. Inputs with an initializer may be counted or not."""
+    """The fault of a body with a wrong number of inputs or outputs; None if the number is right.
+
+    ``kind`` is "input" or "output", and ``why`` is the reason for the number.
+    """
     found = len(graph_inputs(body)) if kind == "input" else len(body.outputs)
     if found == expected or (kind == "input" and len(body.inputs) == expected):
         return None
     lost = max(expected - found, 0) if kind == "input" else 0
-    names = [each.name for each in body.undefined]
-    uses = (
-        f": its nodes use {listed([repr(each) for each in names])}, which nothing defines"
-        if 0 < len(names) <= lost
-        else ""
-    )
+    names = [repr(value.name) for value in body.undefined]
+    uses = f": its nodes use {listed(names)}, which nothing defines" if 0 < len(names) <= lost else ""
     return BODY_ARITY.fault(
         f"`{name}` has {counted(found, kind)}; expected {counted(expected, kind) if expected else 'none'}: {why}",
         help=(f"give `{name}` {counted(expected, kind)}" if expected else f"remove the {kind}s of `{name}`") + uses,
         attribute=name,
-        notes=_list_of_inputs(body, name) if kind == "input" else (),
+        notes=_notes_of_inputs(body, name) if kind == "input" else (),
         loses=lost,
     )
 
 
-def _list_of_inputs(body: Graph, name: str) -> tuple[str, ...]:
-    """A note that lists the inputs of a body; none if there are no inputs."""
-    names = [f"`{each.name}`" for each in graph_inputs(body)]
-    more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN + 1 else ""
-    return (f"`{name}` takes {', '.join(names[:SHOWN]) + more if more else listed(names)}",) if names else ()
+def _notes_of_inputs(body: Graph, name: str) -> tuple[str, ...]:
+    names = [f"`{value.name}`" for value in graph_inputs(body)]
+    if not names:
+        return ()
+    more = len(names) - MOST_LISTED
+    shown = f"{', '.join(names[:MOST_LISTED])} and {more} more" if more > 1 else listed(names)
+    return (f"`{name}` takes {shown}",)
 
 
-def single(known: Type | None, what: str, dtypes: Sequence[str], *, input: int | None = None) -> Fault | None:
-    """The fault of a condition or a trip count that cannot be a single value of one of ``dtypes``; None if it can."""
+def control_fault(known: Type | None, what: str, dtypes: Sequence[str], *, input: int | None = None) -> Fault | None:
+    """The fault of a condition or trip count that is not one element of one of ``dtypes``; None if it may be."""
     if not isinstance(known, Tensor):
         return None
     if known.dtype is not None and known.dtype not in dtypes:
@@ -202,9 +202,11 @@ def single(known: Type | None, what: str, dtypes: Sequence[str], *, input: int |
     )
 
 
-def swapped(position: int, initial: Sequence[Type | None], after: Sequence[Type | None], *, body: Graph) -> str:
-    """The help to swap output ``position`` of a body with another output, so that all carried values have their
-    ``initial`` types; "" unless exactly one other output allows this."""
+def swap_help(position: int, initial: Sequence[Type | None], after: Sequence[Type | None], *, body: Graph) -> str:
+    """The help to swap an output of a body with another output, so that all carried values keep their types.
+
+    "" unless exactly one other output allows this.
+    """
     found = []
     for other in range(len(initial)):
         types = list(after[: len(initial)])
@@ -219,7 +221,7 @@ def swapped(position: int, initial: Sequence[Type | None], after: Sequence[Type 
 
 
 def check_same_types(thens: Sequence[Type | None], elses: Sequence[Type | None], first: str, *, second: str) -> None:
-    """Checks that the branches ``first`` and ``second`` give the same types. Raises a ``BODY_TYPES`` fault."""
+    """Checks that the branches ``first`` and ``second`` return equal types. Raises a ``BODY_TYPES`` fault."""
     for position, (a, b) in enumerate(zip(thens, elses)):
         if not disagree(a, b):
             continue
@@ -232,7 +234,7 @@ def check_same_types(thens: Sequence[Type | None], elses: Sequence[Type | None],
 
 
 def check_arity(body: Graph, name: str, inputs: int, *, outputs: int, context: Context, why: str) -> None:
-    """Checks that a body has these numbers of inputs and outputs. Raises a ``BODY_ARITY`` fault."""
+    """Checks the numbers of inputs and outputs of a body. Raises a ``BODY_ARITY`` fault."""
     first = "the condition comes first, and " if outputs > context.outputs else ""
     faults = (
         arity_fault(body, name, "input", expected=inputs, why=why),
@@ -244,7 +246,7 @@ def check_arity(body: Graph, name: str, inputs: int, *, outputs: int, context: C
 
 
 def check_input_types(body: Graph, name: str, given: Sequence[Type | None]) -> None:
-    """Checks that the declared inputs of a body have the types that it receives. Raises a ``BODY_TYPES`` fault."""
+    """Checks that a body declares the types of the values that it receives. Raises a ``BODY_TYPES`` fault."""
     for position, (value, known) in enumerate(zip(body.inputs, given)):
         if not disagree(value.type, known):
             continue
@@ -257,9 +259,7 @@ def check_input_types(body: Graph, name: str, given: Sequence[Type | None]) -> N
 
 
 def check_input_shapes(body: Graph, name: str, given: Sequence[Type | None]) -> None:
-    """Checks that the declared inputs of a body can have the shapes that it receives. ONNX Runtime merges the two when
-    it loads the model: for the condition of a Loop, and for all inputs of a Scan's body. Raises a ``BODY_TYPES``
-    fault."""
+    """Checks that a body declares possible shapes of the values that it receives. Raises a ``BODY_TYPES`` fault."""
     for position, (value, known) in enumerate(zip(body.inputs, given)):
         declared = value.type
         if not isinstance(declared, Tensor) or not isinstance(known, Tensor) or None in (declared.shape, known.shape):
@@ -270,40 +270,36 @@ def check_input_shapes(body: Graph, name: str, given: Sequence[Type | None]) -> 
             continue
         raise BODY_TYPES.fault(
             f"input {position} of `{name}` ({value.name}) is declared as {shape_text(declared.shape)}, and the node "
-            "gives it "
-            f"{shape_text(known.shape)}",
+            f"gives it {shape_text(known.shape)}",
             help=f"declare it as {shape_text(known.shape)}, or reshape the input of the node",
             attribute=name,
         )
 
 
-def as_declared(body: Graph, given: Sequence[Type | None]) -> tuple[Type | None, ...]:
-    """The inputs of a Loop's body with their declared shapes; undeclared ranks and sizes are unknown.
-
-    ONNX Runtime takes the element type of a carried value from the input of the Loop, and its shape from the body.
-    """
+def with_declared_shapes(body: Graph, given: Sequence[Type | None]) -> tuple[Type | None, ...]:
+    """The inputs of a Loop's body with the element types of ``given`` and the declared shapes, as in ONNX Runtime."""
     return tuple(
-        Tensor(known.dtype, _stated_sizes(value.type)) if isinstance(known, Tensor) else known
+        Tensor(known.dtype, _static_sizes(value.type)) if isinstance(known, Tensor) else known
         for value, known in zip(body.inputs, given)
     )
 
 
-def _stated_sizes(declared: Type | None) -> Shape | None:
+def _static_sizes(declared: Type | None) -> Shape | None:
     if not isinstance(declared, Tensor) or declared.shape is None:
         return None
     return tuple(size if isinstance(size, int) else None for size in declared.shape)
 
 
 def states_sizes(body: Graph, given: Sequence[Type | None]) -> bool:
-    """Whether the inputs of a body declare a rank or a size that the received values are not known to have."""
-    pairs = ((_stated_sizes(value.type), known) for value, known in zip(body.inputs, given))
+    """Whether the inputs of a body declare a rank or a size that the received values do not certainly have."""
+    pairs = ((_static_sizes(value.type), known) for value, known in zip(body.inputs, given))
     return any(
         sizes is not None and isinstance(known, Tensor) and not _contains(known.shape, sizes) for sizes, known in pairs
     )
 
 
 def _contains(shape: Shape | None, sizes: Shape) -> bool:
-    """Whether a shape certainly has the rank of ``sizes``, and all sizes in it that are not None."""
+    """Whether ``shape`` has the rank of ``sizes``, and all known sizes of it."""
     if shape is None or len(shape) != len(sizes):
         return False
     return all(size is None or size == dim for size, dim in zip(sizes, shape))
@@ -312,28 +308,30 @@ def _contains(shape: Shape | None, sizes: Shape) -> bool:
 def check_carried_shapes(
     body: Graph, initial: Sequence[Type | None], after: Sequence[Type | None], *, again: bool
 ) -> None:
-    """Warns if a carried value cannot have the declared shape of its input: at first or, with ``again``, when the body
-    passes it back."""
+    """Reports a ``BODY_TYPES`` warning if a carried value cannot have the declared shape of the body's input.
+
+    With ``again``, the body has a second iteration, which receives the values ``after`` the first iteration.
+    """
     for position, (value, before, result) in enumerate(zip(body.inputs[1:], initial, after), 1):
-        first = _never(value.type, before)
-        fits = isinstance(before, Tensor) and _contains(before.shape, _stated_sizes(value.type) or ())
-        if not first and not (again and fits and _never(value.type, result)):
+        at_first = _is_impossible(value.type, before)
+        fits = isinstance(before, Tensor) and _contains(before.shape, _static_sizes(value.type) or ())
+        if not at_first and not (again and fits and _is_impossible(value.type, result)):
             continue
         assert isinstance(value.type, Tensor)
-        actual = before if first else result
+        actual = before if at_first else result
         assert isinstance(actual, Tensor)
-        source = "the node passes" if first else f"output {position - 1} of the body, which is passed back to it, is"
+        source = "the node passes" if at_first else f"output {position - 1} of the body, which is passed back to it, is"
         fault = BODY_TYPES.fault(
             f"input {position} of `body` ({value.name}) is declared as {shape_text(value.type.shape)}, and {source} "
             f"{shape_text(actual.shape)}",
-            help=f"declare it as {shape_text(actual.shape)}" if first else "declare its changing sizes as dynamic",
+            help=f"declare it as {shape_text(actual.shape)}" if at_first else "declare its changing sizes as dynamic",
             attribute="body",
             severity=Severity.WARNING,
         )
         warn(fault)
 
 
-def _never(declared: Type | None, known: Type | None) -> bool:
+def _is_impossible(declared: Type | None, known: Type | None) -> bool:
     """Whether a tensor cannot have the declared shape."""
     if not isinstance(declared, Tensor) or not isinstance(known, Tensor) or None in (declared.shape, known.shape):
         return False
@@ -345,14 +343,13 @@ def _never(declared: Type | None, known: Type | None) -> bool:
 
 
 def truth(known: Type | None) -> bool | None:
-    """Whether the one element of a condition is true, None if that is unknown."""
+    """The value of a condition; None if it is unknown."""
     scalar = known.scalar if isinstance(known, Tensor) else None
     return None if scalar is None or isinstance(scalar, Expr) else bool(scalar)
 
 
 def check_all_tensors(outputs: Sequence[Type | None], first: int) -> None:
-    """Checks that ``outputs``, those of a body from index ``first`` on, are tensors, so that a node can stack them.
-    Raises a ``BODY_TYPES`` fault."""
+    """Checks that the outputs of a body from index ``first`` on are tensors. Raises a ``BODY_TYPES`` fault."""
     for position, known in enumerate(outputs, first):
         if known is not None and not isinstance(known, Tensor):
             raise BODY_TYPES.fault(
@@ -363,11 +360,10 @@ def check_all_tensors(outputs: Sequence[Type | None], first: int) -> None:
             )
 
 
-def stacked(known: Type | None, trips: MaybeDim, axis: int) -> Type | None:
-    """The slices of all iterations, stacked along a new ``axis`` of size ``trips``; unknown unless ``known``, the type
-    of a slice, is a tensor."""
-    if not isinstance(known, Tensor):
+def stacked(part: Type | None, trips: MaybeDim, axis: int) -> Type | None:
+    """The slices of all iterations, stacked along a new axis of size ``trips``."""
+    if not isinstance(part, Tensor):
         return UNKNOWN
-    if known.shape is None:
-        return Tensor(known.dtype)
-    return Tensor(known.dtype, (*known.shape[:axis], trips, *known.shape[axis:]))
+    if part.shape is None:
+        return Tensor(part.dtype)
+    return Tensor(part.dtype, (*part.shape[:axis], trips, *part.shape[axis:]))

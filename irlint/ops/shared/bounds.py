@@ -1,8 +1,7 @@
 """Descriptions of integer tensors that are too large to store.
 
-A ``Ramp`` (a start, and a step along each axis) describes every entry exactly, for example the values of a Range of
-dynamic size. ``Ends`` are the least and the largest entry; both certainly occur in a tensor that is not empty.
-``Columns`` describe each position of the last axis.
+A ``Ramp`` (a start, and a step along each axis) describes every entry, for example the values of a Range. ``Ends`` are
+the least and the largest entry. ``Columns`` describe each position of the last axis.
 """
 
 from __future__ import annotations
@@ -37,13 +36,13 @@ Found = TypeVar("Found")
 #: A description of values that are not stored; None if nothing is known.
 Described = Ramp | Ends | None
 
-#: Types that hold every number that is computed from sizes.
+#: Types in which arithmetic on sizes is taken as exact.
 EXACT = frozenset({"int32", "int64", "float32", "float64"})
 
 #: The integer types of ``EXACT``.
 EXACT_INTEGERS = frozenset({"int32", "int64"})
 
-#: The symbol for any entry of a tensor. It is not an identifier, so no model has it.
+#: The symbol for any entry of a tensor. No model has a symbol with a space.
 ENTRY = "an entry"
 
 #: ``Columns`` describe at most this many positions of the last axis.
@@ -58,7 +57,7 @@ def is_described(x: Tensor) -> bool:
 
 
 def ramp_of(x: Tensor) -> Ramp | None:
-    """The values as a ramp; None if they are unknown, or if they are stored and do not form a ramp along one axis."""
+    """The values as a ramp; None if no ramp is known. Stored values can be a ramp along one axis."""
     if isinstance(x.extent, Ramp):
         return x.extent
     numbers = x.ints
@@ -78,7 +77,7 @@ def ramp_of(x: Tensor) -> Ramp | None:
 
 
 def one_number(x: Tensor) -> MaybeDim:
-    """The number that all entries share; None if it is unknown or the entries differ."""
+    """The number in all entries; None if the entries may differ."""
     ramp = ramp_of(x)
     return ramp.first if ramp is not None and not any(ramp.steps) else None
 
@@ -90,7 +89,7 @@ def ends_of(x: Tensor) -> Ends | None:
     if isinstance(x.extent, Columns):
         return x.extent.ends
     if isinstance(x.extent, Ramp):
-        return _simple(_ends_of_ramp, x.extent, x.shape)
+        return _unless_complex(_ends_of_ramp, x.extent, x.shape)
     if (
         isinstance(x.extent, Extent)
         and x.dtype in INTEGERS
@@ -119,8 +118,8 @@ def _ends_of_ramp(ramp: Ramp, shape: Shape | None) -> Ends | None:
     return Ends(least, most)
 
 
-def _simple(function: Callable[..., Found], *arguments: object) -> Found | None:
-    """The result of a function; None if it is too complex."""
+def _unless_complex(function: Callable[..., Found], *arguments: object) -> Found | None:
+    """The result of a function; None if an expression is too complex."""
     try:
         return function(*arguments)
     except (TooComplex, ZeroDivisionError):
@@ -131,7 +130,7 @@ def _simple(function: Callable[..., Found], *arguments: object) -> Found | None:
 
 
 def ranged(start: Scalar, step: Scalar, dtype: str | None) -> Described:
-    """A ramp along one axis that begins with ``start``; None if ``start`` or ``step`` is not a known integer."""
+    """A ramp along one axis; None if ``start`` or ``step`` is not a known integer."""
     first, each = (Tensor(dtype, (), (entry,)).ints for entry in (start, step))
     if dtype not in EXACT or first is None or each is None or first[0] is None or each[0] is None:
         return None
@@ -139,7 +138,7 @@ def ranged(start: Scalar, step: Scalar, dtype: str | None) -> Described:
 
 
 def repeated(entry: Scalar, rank: int, dtype: str | None) -> Described:
-    """A ramp of ``rank`` axes with the same integer everywhere; None if ``entry`` is not a known integer."""
+    """A ramp with the same integer everywhere; None if ``entry`` is not a known integer."""
     numbers = Tensor(dtype, (), (entry,)).ints
     if dtype not in EXACT_INTEGERS or numbers is None or numbers[0] is None:
         return None
@@ -160,10 +159,10 @@ def summed(x: Tensor, axis: int, exclusive: bool, *, reverse: bool) -> Described
 
 
 def all_positions(shape: Shape | None, dtype: str | None) -> Tensor:
-    """The positions of all elements, in row-major order, as a tensor of the shape [rank, number of elements]."""
+    """The indices of all elements, in row-major order, as a tensor [rank, number of elements]."""
     assert shape is not None
-    listed = (len(shape), product(shape))
-    return Tensor(dtype, listed, None, Ramp(0, (0, 1)) if len(shape) == 1 and dtype in EXACT else None)
+    described = Ramp(0, (0, 1)) if len(shape) == 1 and dtype in EXACT else None
+    return Tensor(dtype, (len(shape), product(shape)), None, described)
 
 
 # --- element by element -----------------------------------------------------------------------------------------------
@@ -194,8 +193,8 @@ def combined(
     if fold in (contents.plus, contents.minus) and len(tensors) == 2:
         a, b = (spread(x, shape) for x in tensors)
         if isinstance(a, Ramp) and isinstance(b, Ramp):
-            return _simple(_added, a, b, fold)
-    return _simple(_applied, fold, tensors, shape)
+            return _unless_complex(_added, a, b, fold)
+    return _unless_complex(_applied, fold, tensors, shape)
 
 
 def _added(a: Ramp, b: Ramp, fold: Callable[..., Any]) -> Ramp:
@@ -203,8 +202,7 @@ def _added(a: Ramp, b: Ramp, fold: Callable[..., Any]) -> Ramp:
 
 
 def _applied(fold: Callable[..., Scalar], tensors: Sequence[Tensor], shape: Shape) -> Described:
-    """The result if the entries of at most one tensor differ: ``fold`` is applied to a symbol for an entry of this
-    tensor."""
+    """The result of ``fold`` on a symbol for the entries of the only tensor whose entries differ."""
     varying = [index for index, x in enumerate(tensors) if one_number(x) is None]
     if len(varying) > 1:
         return None
@@ -214,7 +212,7 @@ def _applied(fold: Callable[..., Scalar], tensors: Sequence[Tensor], shape: Shap
         return None
     least = limits(ends.least)[0] or 0 if at_least(ends.least, 0) else -(1 << 62)
     entry = symbol(ENTRY, least, by_data=True)
-    row = [entry if place == index else _as_held(x) for place, x in enumerate(tensors)]
+    row = [entry if place == index else _typed_number(x) for place, x in enumerate(tensors)]
     try:
         found = fold(*row)
     except (ArithmeticError, TypeError, ValueError):
@@ -231,8 +229,8 @@ def _applied(fold: Callable[..., Scalar], tensors: Sequence[Tensor], shape: Shap
     return Ends(first, last) if direction >= 0 else Ends(last, first)
 
 
-def _as_held(x: Tensor) -> Scalar:
-    """The number that all entries share, as a float in a tensor of floats, because division depends on the type."""
+def _typed_number(x: Tensor) -> Scalar:
+    """The number in all entries, as a float in a tensor of floats, because division depends on the type."""
     number = one_number(x)
     if x.dtype not in FLOATS:
         return number
@@ -240,14 +238,13 @@ def _as_held(x: Tensor) -> Scalar:
 
 
 def _factor(found: Dim, entry: Dim) -> MaybeDim:
-    """The change of ``found`` if the symbol ``entry`` grows by 1; None if the change is not constant."""
+    """The constant difference of ``found`` if ``entry`` grows by 1; None if the difference is not constant."""
     factor = substituted(found, {ENTRY: entry + 1}) - found
     return None if ENTRY in symbols(factor) else factor
 
 
 def _direction(a: Dim) -> int | None:
-    """How ``a`` changes when the entry rises: 1 if it never falls, -1 if it never rises, 0 if it is constant; None if
-    this is unknown."""
+    """1 if ``a`` rises with the entry, -1 if it falls, 0 if it is constant, None if this is unknown."""
     found = set()
     for monomial, factor in terms_of(a).items():
         directions = [_direction_of(atom) for atom in monomial]
@@ -269,8 +266,7 @@ def _direction_of(atom: Atom) -> int | None:
 
 
 def chosen(condition: Tensor, a: Tensor, b: Tensor, *, shape: Shape | None) -> Described:
-    """``a`` if the condition holds everywhere, ``b`` if it holds nowhere, and ``a`` if both are the same ramp. None in
-    any other case."""
+    """The result of Where if the condition has the same value everywhere, or ``a`` and ``b`` the same ramp."""
     entries = set(condition.value or ())
     if len(entries) == 1 and isinstance(next(iter(entries)), bool):
         return spread(a if entries.pop() else b, shape) if a.dtype in EXACT else None
@@ -323,7 +319,7 @@ def permuted(x: Tensor, order: Sequence[int]) -> Described:
 
 
 def arranged(known: Described, axes: Sequence[int | None]) -> Described:
-    """A ramp with ``axes`` of another ramp, in this order; None in ``axes`` is a new axis. Other descriptions stay."""
+    """A ramp with other axes, where None is a new axis; a description that is no ramp stays."""
     if not isinstance(known, Ramp):
         return known
     return Ramp(known.first, tuple(0 if axis is None else known.steps[axis] for axis in axes))
@@ -337,9 +333,9 @@ def tiled(x: Tensor, repeats: Sequence[MaybeDim]) -> Described:
 
 
 def taken(x: Tensor, places: Sequence[tuple[MaybeDim, MaybeDim]]) -> Described:
-    """A slice of the values: ``places`` has the first position and the step of the slice on each axis."""
+    """A slice of the values; ``places`` are (first position, step) on each axis."""
     ramp = ramp_of(x)
-    return None if ramp is None else _simple(_taken, ramp, places)
+    return None if ramp is None else _unless_complex(_taken, ramp, places)
 
 
 def _taken(ramp: Ramp, places: Sequence[tuple[MaybeDim, MaybeDim]]) -> Described:
@@ -369,7 +365,9 @@ def gathered(data: Tensor, indices: Tensor, axis: int) -> Described:
     start = places.first if at_least(ends.least, 0) else places.first + dim if at_least(-1, ends.most) else None
     if start is None:
         return None
-    return _simple(lambda: Ramp(ramp.first + step * start, (*before, *(step * each for each in places.steps), *after)))
+    return _unless_complex(
+        lambda: Ramp(ramp.first + step * start, (*before, *(step * inner for inner in places.steps), *after))
+    )
 
 
 def concatenated(tensors: Sequence[Tensor], axis: int) -> Described | Columns:
@@ -381,8 +379,8 @@ def concatenated(tensors: Sequence[Tensor], axis: int) -> Described | Columns:
     if not all(isinstance(size, int) for size in sizes) or sum(sizes) > MOST_COLUMNS:  # type: ignore[arg-type]
         return found
     columns = [column(x, position) for x, size in zip(tensors, sizes) for position in range(size)]  # type: ignore[arg-type]
-    known = tuple(ramp_of(each) or ends_of(each) for each in columns)
-    return Columns(known, found) if any(each is not None for each in known) else found
+    known = tuple(ramp_of(x) or ends_of(x) for x in columns)
+    return Columns(known, found) if any(description is not None for description in known) else found
 
 
 def _concatenated(tensors: Sequence[Tensor], axis: int) -> Described:
@@ -397,13 +395,12 @@ def _concatenated(tensors: Sequence[Tensor], axis: int) -> Described:
         has_entries or _adds_nothing_if_empty(x, axis, sure) for x, has_entries in zip(parts, filled)
     ):
         return None
-    least, most = smallest(*(each.least for each in known)), largest(*(each.most for each in known))
+    least, most = smallest(*(ends.least for ends in known)), largest(*(ends.most for ends in known))
     return None if least is None or most is None else Ends(least, most)
 
 
 def _adds_nothing_if_empty(x: Tensor, axis: int, others: Sequence[Ends]) -> bool:
-    """Whether the ends that are computed for a ramp without entries along ``axis`` lie within the ends of another
-    part."""
+    """Whether the ends of another part contain the ends that are computed for an empty ``x``."""
     ramp = ramp_of(x)
     if ramp is None or any(step != 0 for place, step in enumerate(ramp.steps) if place != axis):
         return False

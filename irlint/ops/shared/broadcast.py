@@ -1,4 +1,4 @@
-"""The broadcast rules of both formats: one shape from the shapes of several inputs."""
+"""The broadcast rules of both formats."""
 
 from __future__ import annotations
 
@@ -75,35 +75,30 @@ g (float[2,3] x, float[2,3] b) => (float[2,3] y) { y = Max (x, b) }""",
 
 
 def _padded_to_match(small: Shape, large: Shape) -> str:
-    """The text of the shape that has 1s after ``small``, so that it can be broadcast to ``large``; "" if no number of
-    1s allows this."""
+    """The text of ``small`` with 1s at its end that make it match ``large``; "" if none do."""
     if not 0 < len(small) < len(large):
         return ""
     for start in range(len(large) - len(small)):
         if all(same(a, b) for a, b in zip(small, large[start:])):
-            wanted = (*small, *([1] * (len(large) - start - len(small))))
-            return shape_text(wanted)
+            return shape_text((*small, *([1] * (len(large) - start - len(small)))))
     return ""
 
 
 def _mismatch_help(shapes: Sequence[Shape | None], first: int, second: int, *, axes: Sequence[int]) -> str:
     for small, large in ((second, first), (first, second)):
         a, b = shapes[small], shapes[large]
-        wanted = _padded_to_match(a, b) if a is not None and b is not None else ""
-        if wanted:
-            return f"reshape input {small} from {shape_text(a)} to {wanted}, which aligns equal sizes"
+        padded = _padded_to_match(a, b) if a is not None and b is not None else ""
+        if padded:
+            return f"reshape input {small} from {shape_text(a)} to {padded}, which aligns equal sizes"
     named = f"axis {axes[0]}" if len(axes) == 1 else f"axes {listed([str(axis) for axis in axes])}"
     return f"make {named} equal in both inputs, or 1 in one of them"
 
 
 def broadcast(shapes: Sequence[Shape | None], first: int = 0) -> Shape | None:
-    """The shape that NumPy's rule gives for ``shapes`` (ONNX multidirectional, OpenVINO ``numpy``).
+    """The shape that NumPy's rule gives for ``shapes``; None if a rank is unknown.
 
-    Shapes are aligned at their last axis, and missing axes are 1; the sizes of aligned axes are equal or 1. An unknown
-    dim is None. The result is None if a rank is unknown. ``first`` is the input index of the first shape.
-
-    Raises a ``BROADCAST_MISMATCH`` fault that names every clashing axis. Sources: ONNX "Broadcasting in ONNX",
-    multidirectional; OpenVINO "Broadcast Rules For Elementwise Operations".
+    ``first`` is the input index of the first shape. Raises a ``BROADCAST_MISMATCH`` fault. Sources: ONNX "Broadcasting
+    in ONNX", multidirectional; OpenVINO "Broadcast Rules For Elementwise Operations", ``numpy``.
     """
     known = [(index, shape) for index, shape in enumerate(shapes) if shape is not None]
     if len(known) > 1 and len(known) == len(shapes) and all(shape == known[0][1] for _, shape in known[1:]):
@@ -150,8 +145,10 @@ def _mismatch(
 
 
 def clash(column: Sequence[tuple[int, MaybeDim]]) -> tuple[int, Dim, int, Dim] | None:
-    """The first two sizes of one axis that certainly differ while neither can be 1; None if there are no such sizes.
-    ``column`` has (index, size) pairs, and so has the result."""
+    """(Index, size, index, size) of two inputs that certainly clash on an axis; None if no two inputs do.
+
+    ``column`` has the (index, size) pairs of the axis.
+    """
     wide = [(index, dim) for index, dim in column if dim is not None and dim != 1]
     if len({dim for _, dim in wide}) < 2:
         return None
@@ -164,8 +161,10 @@ def clash(column: Sequence[tuple[int, MaybeDim]]) -> tuple[int, Dim, int, Dim] |
 
 
 def broadcast_dim(column: Sequence[tuple[int, MaybeDim]], where: str) -> MaybeDim:
-    """The size to which the sizes of one axis are broadcast, if they do not ``clash``. Unproven equalities become
-    requirements, in which ``where`` names the axis."""
+    """The size to which the sizes of an axis are broadcast. ``column`` has (index, size) pairs without a ``clash``.
+
+    Equalities that are not proven become requirements.
+    """
     entries: list[MaybeDim] = []
     for _, dim in column:
         if dim != 1 and dim not in entries:
@@ -201,11 +200,11 @@ def broadcast_dim(column: Sequence[tuple[int, MaybeDim]], where: str) -> MaybeDi
 def stretched(
     target: Shape | None, shape: Shape | None, index: int, *, onto: int = 0, what: str = "", strict: bool = False
 ) -> Shape | None:
-    """``target``, after checking that ``shape`` can be broadcast to it (ONNX unidirectional, B to A).
+    """Returns ``target`` after checking that ``shape`` can be broadcast to it.
 
-    ``index`` is the input index of ``shape``, ``onto`` that of ``target``. Surplus leading axes that may have size 1
-    are only a warning, unless ``strict``. Raises an ``UNIDIRECTIONAL_MISMATCH`` fault. Source: ONNX "Broadcasting in
-    ONNX", unidirectional.
+    ``index`` and ``onto`` are the input indices of ``shape`` and ``target``. Unless ``strict``, extra leading axes of
+    size 1 are reported as a warning. Raises an ``UNIDIRECTIONAL_MISMATCH`` fault. Source: ONNX "Broadcasting in ONNX",
+    unidirectional.
     """
     if target is None or shape is None:
         return target
@@ -245,7 +244,7 @@ def _surplus_axes(target: Shape, shape: Shape, index: int, *, what: str) -> Faul
 
 
 def stretches(dim: MaybeDim, onto: MaybeDim, why: str) -> bool:
-    """Whether a size can be 1 or equal to ``onto``. If this is possible but not proven, it becomes a requirement."""
+    """Whether a size may be 1 or equal to ``onto``, which becomes a requirement if it is not proven."""
     if dim == 1 or dim is None or onto is None:
         return True
     equal, one = same(dim, onto), same(dim, 1)
@@ -262,9 +261,9 @@ def stretches(dim: MaybeDim, onto: MaybeDim, why: str) -> bool:
 def merged(
     shapes: Sequence[Shape | None], rule: Rule = SHAPES_DIFFER, why: str = "the shapes must be equal"
 ) -> Shape | None:
-    """The common shape of ``shapes``, which must be equal (OpenVINO ``none``; ONNX before broadcasting).
+    """The common shape of inputs that must have equal shapes; None if no shape is known.
 
-    Raises a fault of ``rule`` if two ranks or two sizes differ; ``why`` is the reason in its message.
+    Raises a fault of ``rule``; ``why`` is the reason in its message.
     """
     known = [(index, shape) for index, shape in enumerate(shapes) if shape is not None]
     if not known:

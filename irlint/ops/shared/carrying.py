@@ -1,4 +1,4 @@
-"""Types of values that bodies carry to the next iteration or return from alternative branches."""
+"""The types of values that loops carry to the next iteration, or that one of two branches returns."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from irlint.model import Graph
 from irlint.model.tensor import UNKNOWN, Contents, Optional, Scalar, Tensor, Type
 from irlint.model.tensor import Sequence as SequenceType
 from irlint.ops import Context
-from irlint.ops.shared.bodies import FOLLOWED, ROUNDS, nesting, truth
+from irlint.ops.shared.bodies import MOST_UNROLLED_NODES, ROUNDS, nesting, truth
 
 
 def joined(a: Type | None, b: Type | None) -> Type | None:
-    """The type of a value that is ``a`` or ``b``: facts that differ are unknown."""
+    """The type of a value whose type is ``a`` or ``b``."""
     if isinstance(a, Tensor) and isinstance(b, Tensor):
         dtype = a.dtype if a.dtype == b.dtype else None
         return Tensor(dtype, joined_shape(a.shape, b.shape), _joined_values(a.value, b.value))
@@ -26,8 +26,7 @@ def joined(a: Type | None, b: Type | None) -> Type | None:
 
 
 def joined_shape(a: Shape | None, b: Shape | None) -> Shape | None:
-    """The shape of a value that has the shape ``a`` or ``b``; None if the ranks differ or are unknown. Sizes that may
-    differ are None."""
+    """The shape of a value whose shape is ``a`` or ``b``."""
     if a is None or b is None or len(a) != len(b):
         return None
     return tuple(left if same(left, right) else None for left, right in zip(a, b))
@@ -63,9 +62,8 @@ def carried(
 ) -> tuple[Type | None, ...]:
     """The types of the carried values at the start of every iteration, including the first.
 
-    ``step`` infers a body's outputs. A size that changes becomes a symbol of the node, by ``key`` and axis. If any type
-    still changes after ``ROUNDS`` runs, or without ``search``, only the element types of tensors and sequences are
-    known.
+    ``step`` infers the carried outputs of a body. Changing sizes are symbols of ``key``. Without ``search``, or if the
+    types change in each of ``ROUNDS`` iterations, only element types are known.
     """
     current = tuple(initial)
     for _ in range(ROUNDS if search else 0):
@@ -76,21 +74,19 @@ def carried(
         if widened == current:
             return current
         current = widened
-    return tuple(_only_types(known) for known in initial)
+    return tuple(_without_shapes(known) for known in initial)
 
 
 def unrolled(
     body: Graph, initial: Sequence[Type | None], number: Tensor, *, count: MaybeDim, context: Context
 ) -> tuple[int, tuple[Type | None, ...], list[tuple[Type | None, ...]]] | None:
-    """The result of running an ONNX Loop iteration by iteration: the number of runs, the final condition and carried
-    values, and the scan outputs of each iteration.
+    """The result of an ONNX Loop: (number of iterations, final condition and carried values, scan outputs of each
+    iteration).
 
-    ``initial`` is the condition and the carried values at first; ``count`` is the trip count, or None for no limit.
-    Returns None if the body has inner bodies, if the end of the loop is unknown, if all iterations have more than
-    ``FOLLOWED`` nodes, or if a size depends on data of one iteration, because its symbol means another size in the next
-    iteration.
+    ``initial`` has the condition and the carried values; the trip count is None for no limit. None if the loop cannot
+    be inferred iteration by iteration.
     """
-    most = FOLLOWED // max(1, len(body.nodes))
+    most = MOST_UNROLLED_NODES // max(1, len(body.nodes))
     if nesting(body) > 1 or isinstance(count, Expr) or (count is not None and count > most):
         return None
     state = tuple(initial)
@@ -104,7 +100,8 @@ def unrolled(
         outputs = context.run(body, (number.changed(value=(trip,)), *state), "tried")
         added.append(outputs[len(state) :])
         state = outputs[: len(state)]
-        if any(name.startswith("_") for name in passing(state, initial)):
+        # The symbol of a data-dependent size means another size in the next iteration.
+        if any(name.startswith("_") for name in new_symbols(state, initial)):
             return None
     return None
 
@@ -116,7 +113,7 @@ def _with_symbols(known: Type | None, context: Context, key: object) -> Type | N
     return known.changed(shape=shape)
 
 
-def _only_types(known: Type | None) -> Type | None:
+def _without_shapes(known: Type | None) -> Type | None:
     if isinstance(known, Tensor):
         return Tensor(known.dtype)
     if isinstance(known, SequenceType):
@@ -125,13 +122,12 @@ def _only_types(known: Type | None) -> Type | None:
     return known
 
 
-def passing(inputs: Iterable[Type | None], initial: Iterable[Type | None]) -> frozenset[str]:
-    """The symbols that are valid for one iteration only: symbols in the tensors of ``inputs``, the inputs of a body,
-    that are not in ``initial``."""
-    return _names(inputs) - _names(initial)
+def new_symbols(types: Iterable[Type | None], initial: Iterable[Type | None]) -> frozenset[str]:
+    """The symbols in tensors of ``types`` that are not in ``initial``."""
+    return _symbols_in(types) - _symbols_in(initial)
 
 
-def _names(types: Iterable[Type | None]) -> frozenset[str]:
+def _symbols_in(types: Iterable[Type | None]) -> frozenset[str]:
     found: frozenset[str] = frozenset()
     for known in types:
         if isinstance(known, Tensor):
@@ -141,20 +137,20 @@ def _names(types: Iterable[Type | None]) -> frozenset[str]:
     return found
 
 
-def outside(known: Type | None, names: frozenset[str]) -> Type | None:
-    """``known`` without the sizes and values that contain one of ``names``."""
+def without_symbols(known: Type | None, names: frozenset[str]) -> Type | None:
+    """``known`` without the sizes and values that contain one of the symbols."""
     if isinstance(known, SequenceType):
-        return SequenceType(outside(known.element, names), _outside(known.length, names))
+        return SequenceType(without_symbols(known.element, names), _unless_in(names, known.length))
     if isinstance(known, Optional):
-        return Optional(outside(known.element, names), known.present)
+        return Optional(without_symbols(known.element, names), known.present)
     if not isinstance(known, Tensor) or not names:
         return known
-    shape = None if known.shape is None else tuple(_outside(dim, names) for dim in known.shape)
+    shape = None if known.shape is None else tuple(_unless_in(names, dim) for dim in known.shape)
     value = known.value
     if value is not None:
         value = tuple(None if isinstance(entry, Expr) and symbols(entry) & names else entry for entry in value)
     return Tensor(known.dtype, shape, value)
 
 
-def _outside(dim: MaybeDim, names: frozenset[str]) -> MaybeDim:
+def _unless_in(names: frozenset[str], dim: MaybeDim) -> MaybeDim:
     return None if isinstance(dim, Expr) and symbols(dim) & names else dim

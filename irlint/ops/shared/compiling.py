@@ -1,5 +1,7 @@
-"""Layers that OpenVINO reads, but its CPU plugin refuses to compile: the rule, and checks that operations share. A
-check gets a ``Layer`` and returns a fault or None."""
+"""Layers that OpenVINO reads, but does not compile for the CPU: the rule, and checks that operations share.
+
+A check is a function of a ``Layer`` that returns its fault or None.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,7 @@ from collections.abc import Callable, Collection, Mapping
 from irlint.findings.faults import Fault, Rule, Severity
 from irlint.lazy_typing import Any
 from irlint.model.tensor import Tensor, Type, shape_text, tensor_shape
-from irlint.ops.shared.element_types import ELEMENT_TYPE_REFUSED, UNREAD, kinds, one_of
+from irlint.ops.shared.element_types import ELEMENT_TYPE_REFUSED, UNREADABLE_INTEGERS, kinds_text, one_of
 from irlint.records import record
 
 _GOOD = """<?xml version="1.0"?>
@@ -42,30 +44,30 @@ NOT_COMPILED = Rule(
 )
 
 #: Element types for which the plugin has no tensors.
-NEVER_HELD = frozenset({"uint1", "uint3", "uint6"})
+WITHOUT_TENSORS = frozenset({"uint1", "uint3", "uint6"})
 
 
-#: A fact about inputs or outputs of a layer: the name of a property of ``Layer``.
+#: The name of a property of ``Layer`` that returns indices.
 Fact = str
 
-#: The facts about outputs; the others are about inputs.
+#: Facts that return indices of outputs; the others return indices of inputs.
 OF_OUTPUTS = frozenset({"used", "outward"})
 
 
 @record
 class Layer:
-    """A layer to compile: the types of its inputs and outputs, its attributes by name, and their groups by the
-    parameters of the rule. ``indices`` returns the inputs or outputs for which a fact holds; facts are computed only if
-    a check needs them."""
+    """A layer to compile."""
 
     inputs: tuple[Type | None, ...]
     outputs: tuple[Type | None, ...]
+    #: Attributes by name, and groups of attributes by the rule's parameter.
     attributes: Mapping[str, Any]
+    #: Returns the inputs or outputs for which a fact holds.
     indices: Callable[[Fact], frozenset[int]]
 
     @property
     def fixed(self) -> frozenset[int]:
-        """Inputs computed from constants alone."""
+        """Inputs that depend on constants alone."""
         return self.indices("fixed")
 
     @property
@@ -123,8 +125,7 @@ def known_shape(known: Type | None) -> tuple[int, ...] | None:
 def not_compiled(
     message: str, *, help: str, input: int | None = None, attribute: str | None = None, forbidden: bool = False
 ) -> Fault:
-    """The fault of a layer that OpenVINO refuses to compile. With ``forbidden``, the specification does not allow it
-    either."""
+    """The fault of a layer that OpenVINO does not compile; an error if the specification has it ``forbidden``."""
     return NOT_COMPILED.fault(
         f"{message}; OpenVINO reads the layer and refuses to compile it",
         help=help,
@@ -136,7 +137,7 @@ def not_compiled(
 
 
 def not_implemented(layer: Layer) -> Fault | None:
-    """The fault of an operation that the CPU plugin does not implement; other plugins may implement it."""
+    """The fault of an operation that the CPU plugin does not implement."""
     return not_compiled(
         "the CPU plugin does not implement the operation",
         help="replace it by other operations, or use another device",
@@ -144,8 +145,7 @@ def not_implemented(layer: Layer) -> Fault | None:
 
 
 def without_strings(layer: Layer) -> Fault | None:
-    """The fault of strings in an operation that the CPU plugin implements only for numbers. There is none if no input
-    is computed at run time."""
+    """The fault of strings in an operation that the CPU plugin implements only for numbers."""
     for index in range(len(layer.inputs)):
         if layer.dtype(index) == "string" and layer.varying:
             return not_compiled(
@@ -158,8 +158,7 @@ def without_strings(layer: Layer) -> Fault | None:
 
 
 def aligned_as_numpy(layer: Layer) -> Fault | None:
-    """The fault of ``pdpd`` broadcasting with shapes that NumPy's rule cannot broadcast: the CPU plugin aligns all
-    shapes at their last axes."""
+    """The fault of ``pdpd`` broadcasting that the CPU plugin, which follows NumPy's rule, cannot compute."""
     first, second = layer.sizes(0), layer.sizes(1)
     if layer.attributes["broadcasting"].auto_broadcast != "pdpd" or first is None or second is None:
         return None
@@ -175,7 +174,7 @@ def aligned_as_numpy(layer: Layer) -> Fault | None:
 
 
 def constants_at(*indices: int) -> Callable[[Layer], Fault | None]:
-    """The check for inputs ``indices`` that are computed at run time."""
+    """The check that inputs ``indices`` are constants."""
 
     def refused(layer: Layer) -> Fault | None:
         for index in indices:
@@ -191,11 +190,11 @@ def constants_at(*indices: int) -> Callable[[Layer], Fault | None]:
 
 
 #: Element types of constants whose values OpenVINO does not read.
-UNREADABLE = frozenset({"bool", "nf4", "float4_e2m1", "float8_e4m3fn", "float8_e5m2", "float8_e8m0"}) | UNREAD
+UNREADABLE = UNREADABLE_INTEGERS | {"bool", "nf4", "float4_e2m1", "float8_e4m3fn", "float8_e5m2", "float8_e8m0"}
 
 
 def readable_constants(*indices: int, unreadable: Collection[str] = UNREADABLE) -> Callable[[Layer], Fault | None]:
-    """The check for constant inputs ``indices`` with a type whose values OpenVINO does not read."""
+    """The check that OpenVINO can read the values of inputs ``indices``, if these are constants."""
 
     def refused(layer: Layer) -> Fault | None:
         for index in indices:
@@ -212,16 +211,16 @@ def readable_constants(*indices: int, unreadable: Collection[str] = UNREADABLE) 
 
 
 def types_at(
-    *indices: int, allowed: Collection[str], becomes: str = "the CPU plugin supports"
+    *indices: int, allowed: Collection[str], reason: str = "the CPU plugin supports"
 ) -> Callable[[Layer], Fault | None]:
-    """The check for inputs ``indices`` whose type is not one of ``allowed``, the types that the compiler accepts."""
+    """The check that inputs ``indices`` have one of the ``allowed`` types; ``reason`` precedes them in the message."""
 
     def refused(layer: Layer) -> Fault | None:
         for index in indices:
             dtype = layer.dtype(index)
             if dtype is not None and dtype not in allowed:
                 return not_compiled(
-                    f"input {index} is {dtype}, and {becomes} {kinds(allowed)}",
+                    f"input {index} is {dtype}, and {reason} {kinds_text(allowed)}",
                     help=f"convert input {index} to {one_of(allowed, dtype)}",
                     input=index,
                     forbidden=True,
@@ -232,8 +231,7 @@ def types_at(
 
 
 def with_elements(*indices: int, beside: Collection[int] = ()) -> Callable[[Layer], Fault | None]:
-    """The check for inputs ``indices`` with a size of 0. There is no fault if all inputs in ``beside`` are
-    constants."""
+    """The check that inputs ``indices`` have no size of 0, unless all inputs ``beside`` them are constants."""
 
     def refused(layer: Layer) -> Fault | None:
         for index in indices:
@@ -253,7 +251,7 @@ def with_elements(*indices: int, beside: Collection[int] = ()) -> Callable[[Laye
 
 
 def known_sizes(layer: Layer) -> Fault | None:
-    """The fault of dynamic sizes in a layer that the CPU plugin supports only with known sizes."""
+    """The fault of a layer with dynamic sizes."""
     for index, known in enumerate(layer.inputs):
         if isinstance(known, Tensor) and known.shape is not None and layer.sizes(index) is None:
             return not_compiled(
@@ -265,7 +263,7 @@ def known_sizes(layer: Layer) -> Fault | None:
 
 
 def known_filters(layer: Layer) -> Fault | None:
-    """The fault of a convolution whose filters have dynamic sizes and are computed at run time."""
+    """The fault of a convolution with dynamic filters that are computed at run time."""
     filters = layer.inputs[1]
     if not isinstance(filters, Tensor) or filters.shape is None or all(isinstance(dim, int) for dim in filters.shape):
         return None
@@ -279,8 +277,10 @@ def known_filters(layer: Layer) -> Fault | None:
 
 
 def without_negatives(*names: str, known_from: int | None = None) -> Callable[[Layer], Fault | None]:
-    """The check for negative numbers in the lists ``names`` of a window. With ``known_from``, there is a fault only if
-    the sizes of the data are known from this axis on."""
+    """The check that attributes of a window have no negative entries.
+
+    With ``known_from``, entries are checked only if the sizes of the data are known from this axis on.
+    """
 
     def refused(layer: Layer) -> Fault | None:
         data = layer.inputs[0]
@@ -305,7 +305,7 @@ def without_negatives(*names: str, known_from: int | None = None) -> Callable[[L
 
 
 def without_negatives_at_known_axes(*names: str) -> Callable[[Layer], Fault | None]:
-    """The check for negative numbers in the lists ``names`` of a convolution's window, for axes with known sizes."""
+    """The check that attributes of a convolution have no negative entries for axes of known sizes."""
 
     def refused(layer: Layer) -> Fault | None:
         data = layer.inputs[0]
@@ -339,9 +339,10 @@ def first_of(*checks: Callable[[Layer], Fault | None]) -> Callable[[Layer], Faul
 def output_type_at(
     attribute: str, refused: Collection[str], *, dynamic: bool = True, computed: bool = False
 ) -> Callable[[Layer], Fault | None]:
-    """The check for an ``attribute`` that names a ``refused`` element type or, with ``dynamic``, the dynamic type
-    (None). With ``computed``, the dynamic type is a fault only if all inputs are constants, because the library then
-    folds the layer."""
+    """The check that an attribute names a supported element type.
+
+    ``dynamic``: the dynamic type (None) is refused. ``computed``: it is refused only if all inputs are constants.
+    """
 
     def fault(layer: Layer) -> Fault | None:
         dtype = layer.attributes[attribute]

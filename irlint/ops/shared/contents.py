@@ -1,4 +1,4 @@
-"""Arithmetic on the known values of small tensors. An entry is a number, a symbolic size, or None if it is unknown."""
+"""Arithmetic on the known values of small tensors. An entry is a number, a symbolic size, or None for unknown."""
 
 from __future__ import annotations
 
@@ -16,11 +16,10 @@ if TYPE_CHECKING:
 
 Fold = Callable[..., Scalar]
 
-#: The floating-point types whose values this module computes, with their letters in the ``struct`` module.
+#: The letters of floating-point types in the ``struct`` module.
 _CODES: dict[str | None, str] = {"float16": "e", "float32": "f", "float64": "d"}
 
-#: The largest finite numbers of floating-point types. Types of 8 bits have no entry, because numbers out of their range
-#: become the largest number (`saturate`).
+#: The largest finite numbers of floating-point types in which larger numbers become infinite.
 FINITE = {
     "float16": 65504.0,
     "bfloat16": (2 - 2.0**-7) * 2.0**127,
@@ -28,8 +27,7 @@ FINITE = {
     "float64": (2 - 2.0**-52) * 2.0**1023,
 }
 
-#: The smallest numbers that a conversion to a floating-point type rounds to infinity: half a step above the largest
-#: number of the type.
+#: The smallest numbers that a conversion to a floating-point type rounds to infinity.
 INFINITE_FROM = {
     "float16": 65520.0,
     "bfloat16": (2 - 2.0**-8) * 2.0**127,
@@ -39,12 +37,12 @@ INFINITE_FROM = {
 
 
 def fits(shape: Shape | None) -> bool:
-    """Whether a tensor of this shape is static, and small enough to store its values."""
+    """Whether a shape is static, and small enough that irlint stores the values of its tensors."""
     return shape is not None and all(isinstance(dim, int) for dim in shape) and elements(shape) <= CONTENTS_LIMIT  # type: ignore[arg-type]
 
 
 def strides(shape: Sequence[int]) -> tuple[int, ...]:
-    """The strides of a shape in row-major order: on each axis, the distance between neighbors, in elements."""
+    """The distance between neighbors on each axis, in elements, in row-major order."""
     result = [1] * len(shape)
     for axis in range(len(shape) - 2, -1, -1):
         result[axis] = result[axis + 1] * shape[axis + 1]
@@ -84,7 +82,7 @@ def permuted(value: Contents, shape: Shape, perm: Sequence[int]) -> Contents:
 
 
 def positions(shape: Shape) -> list[tuple[int, ...]]:
-    """Every position of a static shape, as its indices on all axes, in row-major order."""
+    """The indices of all elements of a static shape, in row-major order."""
     return list(product(*(range(size) for size in shape)))  # type: ignore[arg-type]
 
 
@@ -102,10 +100,9 @@ def rearranged(x: Tensor, shape: Shape | None) -> Tensor:
 def folded(
     fold: Fold, tensors: Sequence[Tensor], shape: Shape | None, *, dtype: str | None, partial: bool = False
 ) -> Contents | None:
-    """The values of an elementwise operator's output; None if the values of an input are unknown, or if the output is
-    too large to store.
+    """The values of the output of an elementwise operator; None if they are unknown or too many.
 
-    With ``partial``, ``fold`` is also called for unknown entries (None), because they may not affect its result.
+    ``partial``: ``fold`` accepts unknown entries.
     """
     if not fits(shape) or any(x.shape is None or (x.value is None and not partial) for x in tensors):
         return None
@@ -119,8 +116,7 @@ def folded(
 
 
 def computed(fold: Fold | None, tensors: tuple[Tensor, ...], shape: Shape | None, *, dtype: str | None) -> Tensor:
-    """The result of an elementwise operator, with stored or described values. ``fold`` computes an entry; if it is
-    None, the values are unknown."""
+    """The result of an elementwise operator; ``fold`` computes an entry, and without it the values are unknown."""
     if fold is None:
         return Tensor(dtype, shape)
     partial = fold in (both, either)
@@ -138,8 +134,7 @@ def _count(shape: Shape) -> int:
 
 
 def entry_of(fold: Fold, row: Sequence[Scalar | Ratio], dtype: str | None, *, partial: bool = False) -> Scalar:
-    """The result of ``fold`` for one entry of each input, cast to ``dtype``; None if it is unknown. Unless ``partial``,
-    an unknown entry makes it unknown."""
+    """The result of ``fold`` for one entry of each input, cast to ``dtype``. ``partial``: ``fold`` accepts None."""
     if None in row and not partial:
         return None
     try:
@@ -149,30 +144,27 @@ def entry_of(fold: Fold, row: Sequence[Scalar | Ratio], dtype: str | None, *, pa
 
 
 def chosen(condition: Scalar, a: Scalar, b: Scalar) -> Scalar:
-    """``a`` or ``b``, depending on the condition. If the condition is unknown, the result is known only if both are
-    equal."""
     if condition is None:
         return a if a is not None and equal(a, b) else None
     return a if condition else b
 
 
 def both(a: Scalar, b: Scalar) -> Scalar:
-    """Logical and; one false entry decides it."""
+    """Logical and; None counts as unknown."""
     if any(entry is not None and not entry for entry in (a, b)):
         return False
     return None if a is None or b is None else True
 
 
 def either(a: Scalar, b: Scalar) -> Scalar:
-    """Logical or; one true entry decides it."""
+    """Logical or; None counts as unknown."""
     if any(entry is not None and bool(entry) for entry in (a, b)):
         return True
     return None if a is None or b is None else False
 
 
 def cast(entry: Scalar, dtype: str | None) -> Scalar:
-    """One element cast to ``dtype``: integer types drop the fraction, floating-point types round. None if the element
-    is unknown or outside the range of the type, or if this module cannot compute the type."""
+    """An entry cast to ``dtype``; None if the result is unknown or out of range."""
     if entry is None or isinstance(entry, Expr):
         return entry if dtype in INTEGERS or (dtype is not None and "float" in dtype) else None
     if dtype == "bool":
@@ -185,7 +177,6 @@ def cast(entry: Scalar, dtype: str | None) -> Scalar:
 
 
 def all_cast(entries: Contents, dtype: str | None) -> Contents:
-    """The result of ``cast`` for each element. Numbers in the range of a floating-point type are cast in one call."""
     import struct
 
     form = f"{len(entries)}{_CODES.get(dtype, '')}"
@@ -227,7 +218,7 @@ def times(a: Scalar, b: Scalar) -> Scalar:
 
 
 def _arithmetic(fold: Callable[..., Scalar], a: Scalar, b: Scalar) -> Scalar:
-    """The result of ``fold``; None for a symbolic size and a number that is not an integer."""
+    """The result of ``fold``; None for a symbolic size and a fraction."""
     if isinstance(a, Expr) or isinstance(b, Expr):
         dim_a, dim_b = _as_dim(a), _as_dim(b)
         return None if dim_a is None or dim_b is None else fold(dim_a, dim_b)
@@ -241,7 +232,7 @@ def _as_dim(entry: Scalar) -> MaybeDim:
 
 
 def truncated_quotient(a: Scalar, b: Scalar) -> Scalar:
-    """Division as in ONNX: integers are rounded towards zero."""
+    """ONNX's division: the quotient of integers is rounded towards zero."""
     if isinstance(a, float) or isinstance(b, float):
         return real_quotient(a, b)
     if isinstance(a, Expr) or isinstance(b, Expr):
@@ -254,7 +245,7 @@ def truncated_quotient(a: Scalar, b: Scalar) -> Scalar:
 
 
 def floored_quotient(a: Scalar, b: Scalar) -> Scalar:
-    """OpenVINO's default division: integers are rounded towards minus infinity."""
+    """OpenVINO's default division: the quotient of integers is rounded towards minus infinity."""
     if isinstance(a, float) or isinstance(b, float):
         return real_quotient(a, b)
     assert a is not None and b is not None
@@ -326,7 +317,7 @@ def unequal(a: Scalar, b: Scalar) -> Scalar:
 
 
 def not_less(a: Scalar, b: Scalar) -> Scalar:
-    """a >= b, given that sizes of inputs are at least 1."""
+    """a >= b, if the sizes of inputs are at least 1."""
     if isinstance(a, Expr) or isinstance(b, Expr):
         from irlint.dims.proofs import fed
 
@@ -340,7 +331,7 @@ def less(a: Scalar, b: Scalar) -> Scalar:
 
 
 def are_finite(entries: Sequence[object]) -> bool:
-    """Whether all elements are known numbers, and none is NaN or infinite."""
+    """Whether all entries are known, and none is NaN or infinite."""
     try:
         return all(map(math.isfinite, entries))  # type: ignore[arg-type]
     except TypeError:
@@ -358,7 +349,7 @@ def extent(tensor: Tensor | None) -> Extent | None:
 
 
 def spanned(numbers: list[int | float]) -> Extent:
-    """The least and the largest finite number, whether 0 occurs, and how many numbers are NaN and infinite."""
+    """The extent of known numbers."""
     finite = numbers if math.isfinite(sum(numbers)) else [entry for entry in numbers if math.isfinite(entry)]
     nans = sum(entry != entry for entry in numbers) if len(finite) < len(numbers) else 0
     return Extent(

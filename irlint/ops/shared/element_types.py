@@ -1,4 +1,4 @@
-"""Checks of element types: inputs of one type, or of allowed types."""
+"""Checks of the element types of inputs."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ g (float[2,3] x, float[3] b) => (float[2,3] y) { y = Add (x, b) }""",
 
 ARITHMETIC = INTEGERS | FLOATS
 
-#: OpenVINO's real types: all floating-point types except nf4, whose stored numbers are indices of a table.
+#: OpenVINO's real types.
 REAL = FLOATS - {"nf4"}
 LOGICAL = frozenset({"bool"})
 BITWISE = INTEGERS | LOGICAL
@@ -52,13 +52,13 @@ BITWISE = INTEGERS | LOGICAL
 #: The types that most operations accept as indices and sizes.
 INDEX_TYPES = frozenset({"int32", "int64"})
 
-#: The text in an IR for the type of an operation's indices.
+#: The names of ``INDEX_TYPES`` in an IR.
 IndexType = Literal["i32", "i64"]
 INDEX_NAMES = {"i32": "int32", "i64": "int64"}
 
 
 def common_type(tensors: Sequence[Tensor | None], first: int = 0) -> str | None:
-    """The element type that all known ``tensors`` have; ``first`` is the input index of the first.
+    """The common element type of inputs ``first`` and following; None if no type is known.
 
     Raises an ``ELEMENT_TYPES_DIFFER`` fault.
     """
@@ -77,36 +77,36 @@ def common_type(tensors: Sequence[Tensor | None], first: int = 0) -> str | None:
 
 
 def to_one_type(one: tuple[int, str], other: tuple[int, str]) -> str:
-    """The help for two inputs of different types, as (index, type): it first suggests to convert the later input, or
-    the input of integers if only one holds floating-point numbers."""
+    """The help to convert one of two inputs, given as (index, type), to the type of the other input."""
     if other[1] in FLOATS and one[1] not in FLOATS:
         one, other = other, one
     return f"input {other[0]} to {one[1]}, or input {one[0]} to {other[1]}"
 
 
-#: Integer types that OpenVINO stores, but whose values it does not read to infer a shape.
-UNREAD = frozenset({"uint1", "uint2", "uint3", "uint6"})
+#: Integer types of constants whose values OpenVINO does not read to infer a shape.
+UNREADABLE_INTEGERS = frozenset({"uint1", "uint2", "uint3", "uint6"})
 
 
 def one_of(allowed: Collection[str], dtype: str | None = None) -> str:
-    """The help's text for one of the ``allowed`` types: a usual type of the same kind as ``dtype`` if there is one."""
+    """The help's text for the ``allowed`` types: a type that is similar to ``dtype`` comes first."""
     order = ("float32", "float16", "int64", "int32") if dtype in FLOATS else ("int64", "int32", "float32", "float16")
-    best = next((each for each in order if each in allowed), min(allowed, default="another type"))
+    best = next((candidate for candidate in order if candidate in allowed), min(allowed, default="another type"))
     return best if len(allowed) < 2 else f"{best}, or to another of these types"
 
 
 def expect_type(tensor: Tensor | None, index: int, allowed: Collection[str], *, read: bool = True) -> None:
-    """Checks that input ``index`` has one of the ``allowed`` element types, if its type is known.
+    """Checks that input ``index`` has one of the ``allowed`` element types.
 
-    If int64 is allowed, the types of ``UNREAD`` are refused at all inputs but the first; uint2 only with known values
-    that OpenVINO needs to ``read``. Raises an ``ELEMENT_TYPE_REFUSED`` fault.
+    ``read``: OpenVINO uses the values of the input. Raises an ``ELEMENT_TYPE_REFUSED`` fault.
     """
     if tensor is None or tensor.dtype is None:
         return
-    unread = bool(index) and tensor.dtype in UNREAD and "int64" in allowed
-    if tensor.dtype in allowed and not (unread and (tensor.dtype != "uint2" or (read and tensor.value is not None))):
+    unreadable = bool(index) and tensor.dtype in UNREADABLE_INTEGERS and "int64" in allowed
+    if tensor.dtype == "uint2":
+        unreadable = unreadable and read and tensor.value is not None
+    if tensor.dtype in allowed and not unreadable:
         return
-    names = kinds(allowed)
+    names = kinds_text(allowed)
     if tensor.dtype in allowed:
         names += f", but no {tensor.dtype}, whose values OpenVINO does not read"
     raise ELEMENT_TYPE_REFUSED.fault(
@@ -116,8 +116,8 @@ def expect_type(tensor: Tensor | None, index: int, allowed: Collection[str], *, 
     )
 
 
-def kinds(allowed: Collection[str]) -> str:
-    """Element types as text: their names, or the names of their kinds if there are more than six."""
+def kinds_text(allowed: Collection[str]) -> str:
+    """Up to six element types by their names, more by their kinds: "floating-point and integer types"."""
     if len(allowed) <= 6:
         return ", ".join(sorted(allowed))
     kinds = []

@@ -1,4 +1,4 @@
-"""Checks of the number of axes of an input, and of their sizes."""
+"""Checks of the ranks and sizes of inputs."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ g (float[1,8,2,3] x) => (float[1,2,4,6] y) { y = DepthToSpace <blocksize = 2> (x
 
 
 def expect_rank(tensor: Tensor | None, index: int, *allowed: int, least: int | None = None, what: str = "") -> None:
-    """Checks that input ``index`` has one of the ``allowed`` numbers of axes, or at least ``least``.
+    """Checks that input ``index`` has one of the ``allowed`` ranks, or at least ``least`` axes.
 
-    An unknown rank is accepted. ``what`` is the name of the input. Raises an ``INPUT_RANK_REFUSED`` fault.
+    ``what`` is the name of the input. Raises an ``INPUT_RANK_REFUSED`` fault.
     """
     if tensor is None or tensor.shape is None:
         return
@@ -51,10 +51,9 @@ def expect_rank(tensor: Tensor | None, index: int, *allowed: int, least: int | N
 
 
 def expect_one(tensor: Tensor | None, index: int, what: str, *, scalar: bool = False, any_rank: bool = False) -> None:
-    """Checks that input ``index`` (``what``) is a scalar or, unless ``scalar``, a list of one element.
+    """Checks that input ``index`` is a scalar or, unless ``scalar``, a list of one element.
 
-    Raises an ``INPUT_RANK_REFUSED`` fault. With ``any_rank``, the runtime also accepts a tensor of one element with
-    more axes, for which the fault is only a warning.
+    Raises an ``INPUT_RANK_REFUSED`` fault. ``any_rank``: another rank is reported as a warning.
     """
     if tensor is None or tensor.shape is None:
         return
@@ -72,8 +71,10 @@ def expect_one(tensor: Tensor | None, index: int, what: str, *, scalar: bool = F
 
 
 def expect_list_of_axes(axes: Tensor) -> None:
-    """Checks that input 1, which lists axes, has rank 1. Raises an ``INPUT_RANK_REFUSED`` fault, which is only a
-    warning for a scalar: the specification allows it, but ONNX Runtime does not."""
+    """Checks that input 1, which lists axes, has rank 1. Raises an ``INPUT_RANK_REFUSED`` fault.
+
+    A scalar is reported as a warning: the specification allows it, but ONNX Runtime does not.
+    """
     try:
         expect_rank(axes, 1, 1, what="axes")
     except Fault as fault:
@@ -84,19 +85,18 @@ def expect_list_of_axes(axes: Tensor) -> None:
 
 @record
 class Expected:
-    """The expected axes of an input: the text and the size of each axis. ``rule`` is the rule of the fault.
-
-    A text that begins with the size states it: ``2 numbers: height and width``.
-    """
+    """The axes that an input should have."""
 
     index: int
     name: str
+    #: (description, size) of each axis; a description may begin with the size: "2 numbers: height and width".
     axes: tuple[tuple[str, MaybeDim], ...]
+    #: The rule of a fault.
     rule: Rule
 
 
 def check(x: Tensor | None, expected: Expected) -> None:
-    """Checks that an input can have the expected axes. Raises a fault of ``expected.rule``."""
+    """Checks that an input has the expected axes. Raises a fault of ``expected.rule``."""
     if x is None or x.shape is None:
         return
     words = ", ".join(what for what, _ in expected.axes)

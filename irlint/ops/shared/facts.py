@@ -1,5 +1,4 @@
-"""Texts of shape faults. They state the clashing sizes and axes first, and complete shapes only if several axes
-clash or the ranks differ."""
+"""The texts of faults about clashing sizes."""
 
 from __future__ import annotations
 
@@ -16,11 +15,10 @@ Shapes = Sequence[Shape | None] | Mapping[int, Shape | None]
 
 
 def clash_text(shapes: Shapes, pairs: Sequence[tuple[Axis, Axis]], *, aligned: bool = False) -> str:
-    """``axis 3 is 56 in input 0 and 55 in input 1`` for a pair of clashing axes; ``shapes`` are the shapes of the
-    inputs.
+    """The text for pairs of clashing axes: "axis 3 is 56 in input 0 and 55 in input 1".
 
-    The two shapes of the first pair follow if several axes clash, or if the shapes are ``aligned`` at their last axes
-    and differ in rank.
+    ``aligned``: the rule aligns shapes at their last axes. The text has both shapes of the first pair if there are
+    several pairs, or if aligned shapes differ in rank.
     """
     (left, a), (right, b) = pairs[0]
     one, other = shapes[left], shapes[right]

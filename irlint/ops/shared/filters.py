@@ -1,4 +1,4 @@
-"""Checks of a convolution's filters (channels, groups, bias, kernel), and the shape of its output."""
+"""Checks of the filters of convolutions, and the shapes of their outputs."""
 
 from __future__ import annotations
 
@@ -102,10 +102,9 @@ g (float[1,3,8,8] x, float[16,3,3,3] w) => (float[1,16,6,6] y) { y = Conv <kerne
 def expect_channels(
     x: Shape | None, w: Shape | None, wanted: MaybeDim, *, first: int = 2, weights: int = 1, text: str = ""
 ) -> None:
-    """Checks that input 0 has ``wanted`` channels, the number that input ``weights`` requires. ``first`` is the first
-    spatial axis, and ``text`` follows the number in the message.
+    """Checks that input 0 has the number of channels that the weights require. Raises a ``CHANNELS_MISMATCH`` fault.
 
-    Raises a ``CHANNELS_MISMATCH`` fault.
+    ``first`` is the first spatial axis, ``weights`` an input index, and ``text`` follows the number in the message.
     """
     if x is None or w is None:
         return
@@ -127,10 +126,9 @@ def expect_channels(
 
 
 def expect_groups(group: int, dim: MaybeDim, what: str, *, index: int, axis: int, name: str = "group") -> None:
-    """Checks that ``group`` is at least 1 and divides ``dim``, the size of ``axis`` of input ``index``. ``what`` names
-    this size, and ``name`` the attribute or size that is ``group``.
+    """Checks that ``group`` is at least 1 and divides the size ``dim`` of an axis. Raises a ``GROUPS_MISMATCH`` fault.
 
-    Raises a ``GROUPS_MISMATCH`` fault.
+    In the message, ``what`` is the name of the size, and ``name`` the name of ``group``.
     """
     if group < 1:
         raise GROUPS_MISMATCH.fault(
@@ -163,10 +161,9 @@ def expect_bias(bias: Tensor | None, channels: MaybeDim, index: int) -> None:
 
 
 def kernel_of(w: Shape | None, count: int, kernel_shape: Ints | None, *, weights: int = 1) -> Shape:
-    """The spatial sizes of ONNX weights; None for ``count`` unknown sizes. ``kernel_shape`` takes precedence.
+    """``kernel_shape``, or else the spatial sizes of ONNX weights for ``count`` spatial axes.
 
-    Raises a ``KERNEL_SHAPE_MISMATCH`` fault if it certainly differs from the weights, and a ``RANK_MISMATCH`` fault for
-    another number of entries.
+    Raises a ``KERNEL_SHAPE_MISMATCH`` fault if they differ, or the fault of ``per_axis``.
     """
     from_weights: Shape = (None,) * count if w is None else w[2:]
     if kernel_shape is None:
@@ -185,8 +182,7 @@ def kernel_of(w: Shape | None, count: int, kernel_shape: Ints | None, *, weights
 
 
 def spatial_count(x: Shape | None, w: Shape | None, lists: Sequence[Ints | None], *, weights: int = 1) -> int | None:
-    """The number of spatial axes, from the rank of the input or the weights. If both ranks are unknown, it is the
-    length of the first list in ``lists`` that is not empty; None if there is no such list.
+    """The number of spatial axes of an ONNX convolution, from the input, the weights or ``lists``; None if unknown.
 
     Raises a ``RANK_MISMATCH`` fault.
     """
@@ -217,11 +213,10 @@ def convolved(
     blocked: bool = False,
     lenient: bool = False,
 ) -> Shape | None:
-    """The output shape of an ONNX convolution; W is [M, C / group, k1, …] in every layout. None if the number of
-    spatial axes is unknown.
+    """The output shape of an ONNX convolution with weights [M, C / group, k1, …]; None if the rank is unknown.
 
-    ``first`` is the first spatial axis of the input. With ``blocked``, channels and groups are not checked.
-    ``lenient`` is the argument of ``window_sizes``. Raises the faults of the functions that it calls.
+    ``first`` is the first spatial axis of the input, and ``weights`` an input index. ``blocked``: channels and groups
+    are not checked. See ``window_sizes`` for ``lenient``. Raises faults of filters and windows.
     """
     count = spatial_count(x, w, (kernel_shape, window.strides, window.dilations), weights=weights)
     expect_one_padding(window)
@@ -242,8 +237,10 @@ def convolved(
 def ov_spatial_count(
     x: Shape | None, w: Shape | None, lists: Sequence[Ints], *, weights: int = 1, extra: int = 0
 ) -> int | None:
-    """The number of spatial axes of an OpenVINO convolution, determined as in ``spatial_count``. Filters have ``extra``
-    axes more than the data. Raises a ``RANK_MISMATCH`` fault."""
+    """The number of spatial axes of an OpenVINO convolution, from the data, the filters or ``lists``; None if unknown.
+
+    Filters have ``extra`` more axes than the data. Raises a ``RANK_MISMATCH`` fault.
+    """
     expect_spatial_rank(x, highest=5)
     if x is not None:
         axes = f"{extra} more than input 0 has" if extra else "as many as input 0 has"
@@ -256,8 +253,7 @@ def ov_spatial_count(
 
 
 def ov_kernel(w: Shape | None, count: int) -> tuple[Shape, bool]:
-    """The spatial sizes of filters, and whether all are at least 1. A size of 0 is a warning, because the library
-    silently accepts it."""
+    """(Spatial sizes of filters, whether no size is 0). A size of 0 is reported as a warning."""
     kernel: Shape = (None,) * count if w is None else w[len(w) - count :]
     return kernel, expect_range(kernel, 1, "filters", severity=Severity.WARNING)
 
@@ -265,7 +261,7 @@ def ov_kernel(w: Shape | None, count: int) -> tuple[Shape, bool]:
 def ov_convolved(
     x: Shape | None, w: Shape | None, window: OpenvinoWindow, *, dilations: Ints, weights: int = 1, extra: int = 0
 ) -> Shape | None:
-    """The spatial sizes of the output of an OpenVINO convolution; None if the number of spatial axes is unknown."""
+    """The spatial output sizes of an OpenVINO convolution; None if the rank is unknown."""
     lists = (window.strides, dilations, window.pads_begin, window.pads_end)
     count = ov_spatial_count(x, w, lists, weights=weights, extra=extra)
     if count is None:
@@ -276,7 +272,7 @@ def ov_convolved(
 
 
 def group_count(x: Shape | None, w: Shape | None, axis: int) -> MaybeDim:
-    """The number of groups of filters [G, …] whose ``axis`` has the input channels of one group.
+    """The number of groups; ``axis`` of filters [G, …] is the number of input channels in a group.
 
     Raises a ``CHANNELS_MISMATCH`` or ``GROUPS_MISMATCH`` fault.
     """

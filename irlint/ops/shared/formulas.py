@@ -1,4 +1,4 @@
-"""The arithmetic of sizes as formulas with numbers, for the explanations in a report."""
+"""The arithmetic of sizes as formulas with numbers, for the reports."""
 
 from __future__ import annotations
 
@@ -17,8 +17,7 @@ TERMS = 8
 
 
 def windowed(window: Window, position: int, *, size: MaybeDim, dim: MaybeDim) -> None:
-    """Explains the size of an axis after a sliding window: ``floor((224 + 3 + 3 - 7) / 4) + 1``, with the kernel, the
-    stride and the padding as details."""
+    """Explains the size of an axis after a sliding window: ``floor((224 + 3 + 3 - 7) / 4) + 1``."""
     span = window.span(position)
     if size is None or dim is None or not isinstance(span, int):
         return
@@ -54,8 +53,7 @@ def _windowed(window: Window, position: int, *, size: Dim, dim: Dim, span: int) 
 
 
 def transposed(window: Window, position: int, *, size: Dim, dim: Dim, added: int) -> None:
-    """Explains the size of an axis after a transposed convolution: ``(7 - 1) * 2 + 3 - 1 - 1``, with the kernel, the
-    stride and the padding as details."""
+    """Explains the size of an axis after a transposed convolution: ``(7 - 1) * 2 + 3 - 1 - 1``."""
     span, stride = window.span(position), window.strides[position]
     if not isinstance(span, int):
         return
@@ -86,14 +84,14 @@ def concatenated(shapes: Sequence[Shape | None], dim: MaybeDim, axis: int) -> No
 
 
 def padded(data: Shape, shape: Shape, *, begin: Sequence[MaybeDim], end: Sequence[MaybeDim]) -> None:
-    """Explains the sizes of padded axes: ``8 + 1 + 1``. Axes with unknown or negative padding are not explained."""
+    """Explains the sizes of padded axes: ``8 + 1 + 1``. Cropped axes are not explained."""
     for axis, (size, dim, before, after) in enumerate(zip(data, shape, begin, end)):
         if size is not None and isinstance(before, int) and isinstance(after, int) and min(before, after) >= 0:
             explain_size(axis, dim, f"{size} + {before} + {after}", f"pads {before}+{after} on axis {axis}")
 
 
 def reshaped(data: Shape | None, target: Sequence[MaybeDim], shape: Sequence[MaybeDim]) -> None:
-    """Explains the sizes after a reshape by the entries of ``target``. If no entry is known, it explains nothing."""
+    """Explains the sizes after a reshape by the known entries of ``target``."""
     if all(entry is None for entry in target):
         return
     written = shape_text(tuple(target))
@@ -113,7 +111,7 @@ def flattened(shape: Shape, axis: int) -> None:
 
 
 def listed(axes: Iterable[int], dims: Sequence[MaybeDim], entries: Sequence[MaybeDim], *, what: str) -> None:
-    """Explains the sizes ``dims`` of ``axes`` by the known ``entries`` of a list of sizes, which ``what`` names."""
+    """Explains the sizes ``dims`` of ``axes`` by the ``entries`` of a list that is called ``what``."""
     for position, (axis, dim) in enumerate(zip(axes, dims)):
         if entries[position] is not None:
             explain_size(axis, dim, f"entry {position} of {what} {shape_text(tuple(entries))}")
@@ -122,7 +120,7 @@ def listed(axes: Iterable[int], dims: Sequence[MaybeDim], entries: Sequence[Mayb
 def scaled(
     axes: Iterable[int], sizes: Sequence[MaybeDim], *, factors: Sequence[object], dims: Sequence[MaybeDim]
 ) -> None:
-    """Explains the sizes ``dims`` of scaled ``axes``: ``56 * 2``, the input size times the factor, rounded down."""
+    """Explains the sizes ``dims`` of scaled ``axes``: ``56 * 2``, rounded down."""
     for axis, size, factor, dim in zip(axes, sizes, factors, dims):
         if size is None or dim is None or not isinstance(factor, (int, float)):
             continue

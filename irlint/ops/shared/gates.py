@@ -1,4 +1,4 @@
-"""Checks of recurrent operators in both formats: gates, directions, states and activations."""
+"""Checks of the weights, states and activations of recurrent operators."""
 
 from __future__ import annotations
 
@@ -128,18 +128,19 @@ OV_ONLY_READ = frozenset(["hardsigmoid"])
 
 @record
 class Kind:
-    """A kind of recurrent network: its name, the number of its gates, and OpenVINO's default activations for one
-    direction. ``any_clip`` means that ONNX Runtime accepts a clipping threshold that is not positive."""
+    """A kind of recurrent network."""
 
     name: str
+    #: The number of gates.
     gates: int
+    #: OpenVINO's default activations of a direction.
     activations: tuple[str, ...]
+    #: Whether ONNX Runtime accepts a ``clip`` that is not positive.
     any_clip: bool = False
 
 
 def check_activations(given: Sequence[str], kind: Kind, *, directions: int, known: frozenset[str]) -> None:
-    """Checks that ``given`` has the activations of every direction, all of them ``known``. Raises an
-    ``ACTIVATIONS_MISMATCH`` fault."""
+    """Checks the number and the names of activations. Raises an ``ACTIVATIONS_MISMATCH`` fault."""
     wanted = len(kind.activations) * directions
     if len(given) != wanted:
         raise ACTIVATIONS_MISMATCH.fault(
@@ -152,7 +153,7 @@ def check_activations(given: Sequence[str], kind: Kind, *, directions: int, know
 
 
 def check_activation_names(given: Sequence[str], known: frozenset[str]) -> None:
-    """Checks that every activation is known; case is ignored. Raises an ``ACTIVATIONS_MISMATCH`` fault."""
+    """Checks that each activation is ``known`` in lower case. Raises an ``ACTIVATIONS_MISMATCH`` fault."""
     unknown = [name for name in given if name.lower() not in known]
     if unknown:
         raise ACTIVATIONS_MISMATCH.fault(
@@ -176,7 +177,7 @@ DIRECTED = 2
 @group
 @record
 class OnnxCell:
-    """The attributes that every recurrent ONNX operator has."""
+    """The common attributes of recurrent ONNX operators."""
 
     activation_alpha: Floats | None = None
     activation_beta: Floats | None = None
@@ -188,17 +189,18 @@ class OnnxCell:
 
 @record
 class Sizes:
-    """The sizes that the inputs of a recurrent operator share. ``layout`` 1 puts the batch before the sequence."""
+    """The sizes that the inputs of a recurrent operator share."""
 
     sequence: MaybeDim
     batch: MaybeDim
     input: MaybeDim
     hidden: MaybeDim
     directions: int
+    #: 0 if the sequence is before the batch, else 1.
     layout: int = 0
 
     def state(self) -> tuple[tuple[str, MaybeDim], ...]:
-        """The axes of an initial or a final state."""
+        """(Name, size) of each axis of a state."""
         axes = (("num_directions", self.directions), ("batch_size", self.batch))
         return (*(reversed(axes) if self.layout else axes), ("hidden_size", self.hidden))
 
@@ -208,8 +210,8 @@ def shared_sizes(
 ) -> Sizes:
     """The sizes of an ONNX operator, from its inputs and attributes.
 
-    Raises an ``ATTRIBUTE_OUT_OF_RANGE`` or ``STATE_MISMATCH`` fault. Warns of a missing ``hidden_size`` and of
-    ``layout`` 1.
+    Raises an ``ATTRIBUTE_OUT_OF_RANGE`` or ``STATE_MISMATCH`` fault. A missing ``hidden_size`` and ``layout`` 1 are
+    reported as warnings.
     """
     hidden_size = cell.hidden_size
     if hidden_size is None:
@@ -250,8 +252,10 @@ def shared_sizes(
 def check_weights(
     kind: Kind, sizes: Sizes, *, w: Tensor | None, r: Tensor | None, b: Tensor | None, transposed: bool = False
 ) -> None:
-    """Checks W, R and B of an ONNX operator. With ``transposed``, W and R have the gates on the last axis. Raises a
-    ``WEIGHTS_MISMATCH`` fault."""
+    """Checks W, R and B of an ONNX operator. Raises a ``WEIGHTS_MISMATCH`` fault.
+
+    ``transposed``: W and R have the gates on the last axis.
+    """
     gates = kind.gates
     _check_directions(sizes, (("W", size(w, 0, 3)), ("R", size(r, 0, 3)), ("B", size(b, 0, 2))))
     directions = ("num_directions", sizes.directions)
@@ -332,7 +336,7 @@ def check_options(kind: Kind, sizes: Sizes, cell: OnnxCell) -> None:
 
 
 def outputs(dtype: str | None, sizes: Sizes, count: int) -> tuple[Tensor, ...]:
-    """Y, which has all steps of the sequence, and ``count`` - 1 final states."""
+    """The output Y and ``count`` - 1 final states."""
     state = tuple(dim for _, dim in sizes.state())
     if sizes.layout:
         y: Shape = (sizes.batch, sizes.sequence, sizes.directions, sizes.hidden)
@@ -356,15 +360,17 @@ class OpenvinoCell:
     clip: float = 0.0
 
     def names(self, default: tuple[str, ...] = ()) -> list[str]:
-        """The names in ``activations`` except empty names; the ``default`` if the attribute is missing."""
+        """The names in ``activations``; the ``default`` if the attribute is missing."""
         if self.activations is None:
             return list(default)
         return [name for part in self.activations.split(",") if (name := part.strip(" \t\n\v\f\r"))]
 
 
-def check_ov_hidden(hidden_size: int | None, found: MaybeDim) -> MaybeDim:
-    """The hidden size: ``found``, the size in the inputs, or the attribute ``hidden_size`` if ``found`` is not known.
-    States a ``HIDDEN_SIZE`` fault if they differ."""
+def ov_hidden_size(hidden_size: int | None, found: MaybeDim) -> MaybeDim:
+    """The hidden size ``found`` in the inputs, or else the attribute ``hidden_size``.
+
+    Reports a ``HIDDEN_SIZE`` warning if they differ.
+    """
     if not isinstance(found, int) and hidden_size and hidden_size > 0:
         agree(found, hidden_size, "the hidden size of the inputs is that of the attribute")
         return hidden_size
@@ -380,9 +386,8 @@ def check_ov_hidden(hidden_size: int | None, found: MaybeDim) -> MaybeDim:
 
 
 @record
-class Layer:
-    """The inputs of an OpenVINO cell or, with ``directions``, of a sequence. ``bias_gates`` is the number of gates in
-    the bias; None if it is the number of gates of the kind."""
+class OpenvinoInputs:
+    """The inputs of a recurrent OpenVINO operation."""
 
     kind: Kind
     x: Tensor
@@ -391,19 +396,23 @@ class Layer:
     r: Tensor
     b: Tensor | None
     lengths: Tensor | None = None
+    #: The number of directions of a sequence; None for a cell.
     directions: int | None = None
+    #: The number of gates in the bias; None for the number of the kind.
     bias_gates: int | None = None
 
-    def checked(self, hidden_size: int | None) -> tuple[MaybeDim, MaybeDim, MaybeDim]:
-        """The batch size, the sequence length (None for a cell) and the hidden size, after checking the shapes of all
-        inputs. Raises a ``STATE_MISMATCH`` or ``WEIGHTS_MISMATCH`` fault."""
+    def checked_sizes(self, hidden_size: int | None) -> tuple[MaybeDim, MaybeDim, MaybeDim]:
+        """(Batch size, sequence length or None for a cell, hidden size), after checking the shapes of all inputs.
+
+        Raises a ``STATE_MISMATCH`` or ``WEIGHTS_MISMATCH`` fault.
+        """
         rank = 2 if self.directions is None else 3
         per_direction = () if self.directions is None else (("num_directions", self.directions),)
         gates = self.kind.gates
         rows_of = [size(x, rank - 2, rank) for x in (self.w, self.r)]
         by_rows = [count // gates for count in rows_of if isinstance(count, int) and count % gates == 0]
         found = narrower(*(size(x, rank - 1, rank) for x in (*self.states, self.r)), *by_rows)
-        hidden = check_ov_hidden(hidden_size, found)
+        hidden = ov_hidden_size(hidden_size, found)
         batch = narrower(size(self.x, 0, rank), *(size(x, 0, rank) for x in self.states), size(self.lengths, 0, 1))
         steps = () if self.directions is None else (("seq_length", None),)
         names = ("initial_hidden_state", "initial_cell_state")
@@ -426,8 +435,10 @@ class Layer:
         return batch, size(self.x, 1, 3), hidden
 
     def dtype(self) -> str | None:
-        """The common element type of all inputs except the lengths. Raises an ``ELEMENT_TYPE_REFUSED`` or
-        ``ELEMENT_TYPES_DIFFER`` fault."""
+        """The common element type of all inputs except the lengths.
+
+        Raises an ``ELEMENT_TYPE_REFUSED`` or ``ELEMENT_TYPES_DIFFER`` fault.
+        """
         for index, tensor in enumerate((self.x, *self.states)):
             expect_type(tensor, index, ARITHMETIC)
         if self.lengths is None:

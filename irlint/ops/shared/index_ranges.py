@@ -1,4 +1,4 @@
-"""Checks known indices (constants, and positions computed from sizes) against the axis that they index."""
+"""Checks of indices that are constants or are computed from sizes."""
 
 from __future__ import annotations
 
@@ -27,28 +27,27 @@ g (float[4,3] x) => (float[1,3] y) <int64[1] indices = {4}> { y = Gather (x, ind
 g (float[4,3] x) => (float[1,3] y) <int64[1] indices = {3}> { y = Gather (x, indices) }""",
 )
 
-#: At most this many symbolic indices of a tensor are examined.
+#: At most this many symbolic indices of a tensor are checked.
 MOST_SYMBOLIC = 4
 
 
 @record
-class Room:
-    """An indexed axis: axis ``axis`` of input ``data``, of size ``dim``.
+class IndexedAxis:
+    """An axis that is indexed."""
 
-    ``negative``: indices may count from the end. ``demanded``: runtimes fail at an index outside of the axis, so an
-    unproven index becomes a requirement.
-    """
-
+    #: The size of the axis.
     dim: MaybeDim
     axis: int
+    #: The input with the axis.
     data: int = 0
+    #: Whether indices may count from the end.
     negative: bool = True
+    #: Whether an index that may be outside the axis becomes a requirement.
     demanded: bool = True
 
 
-def outermost(x: Tensor) -> tuple[tuple[Dim, ...], tuple[Dim, ...]]:
-    """Two groups of numbers that certainly occur in a tensor that is not empty: candidates for its least number, and
-    candidates for its largest."""
+def extremes(x: Tensor) -> tuple[tuple[Dim, ...], tuple[Dim, ...]]:
+    """(Candidates for the least entry, candidates for the largest); each occurs in ``x`` if ``x`` has elements."""
     if x.value is not None:
         numbers = sorted({entry for entry in x.value if isinstance(entry, int)})
         symbolic = list(dict.fromkeys(entry for entry in x.value if isinstance(entry, Expr)))[:MOST_SYMBOLIC]
@@ -61,49 +60,45 @@ def outermost(x: Tensor) -> tuple[tuple[Dim, ...], tuple[Dim, ...]]:
     return ((), ()) if ends is None else ((ends.least,), (ends.most,))
 
 
-def out_of_range(indices: Tensor, room: Room, *, index: int) -> Fault | None:
-    """The fault of an index that certainly lies outside an axis; None otherwise. An index that may lie outside becomes
-    a requirement, if ``room.demanded``.
+def out_of_range(indices: Tensor, indexed: IndexedAxis, *, index: int) -> Fault | None:
+    """The fault of an index that certainly lies outside an axis; None if there is no such index.
 
     ``index`` is the input with the indices.
     """
-    dim = room.dim
+    dim = indexed.dim
     if dim is None or (indices.value is None and indices.extent is None):
         return None
     count = product(indices.shape or ())
-    least, most = outermost(indices)
-    wrong = next((entry for entry in most if not _ends_behind(room, entry, count)), None)
+    least, most = extremes(indices)
+    wrong = next((entry for entry in most if not _is_before_end(entry, indexed, count)), None)
     if wrong is None:
-        wrong = next((entry for entry in least if not _starts_before(room, entry, count)), None)
+        wrong = next((entry for entry in least if not _is_after_start(entry, indexed, count)), None)
     if wrong is None:
         return None
-    allowed = "none" if dim == 0 else f"{-dim if room.negative else 0} to {dim - 1}"
-    place = f"axis {room.axis}{f' of input {room.data}' if room.data else ''}"
+    allowed = "none" if dim == 0 else f"{-dim if indexed.negative else 0} to {dim - 1}"
+    place = f"axis {indexed.axis}{f' of input {indexed.data}' if indexed.data else ''}"
     return INDEX_OUT_OF_RANGE.fault(
         f"input {index} holds the index {wrong}, and {place} has {counted(dim, 'element')}; allowed: {allowed}",
         help=f"use indices in the range {allowed}, or correct the size of the axis",
         input=index,
-        marks=((room.data, room.axis),),
+        marks=((indexed.data, indexed.axis),),
     )
 
 
-def _ends_behind(room: Room, entry: Dim, count: MaybeDim) -> bool:
-    """Whether the axis can be long enough for the index ``entry``. If this is unproven, it becomes a requirement."""
+def _is_before_end(entry: Dim, indexed: IndexedAxis, count: MaybeDim) -> bool:
     if at_least(-1, entry):
         return True
-    return reaches_if_any(count, room.dim, entry + 1, _why(room, entry), demanded=room.demanded)
+    return reaches_if_any(count, indexed.dim, entry + 1, _why(entry, indexed), demanded=indexed.demanded)
 
 
-def _starts_before(room: Room, entry: Dim, count: MaybeDim) -> bool:
-    """Whether the index ``entry`` can lie at or after the start of the axis. If this is unproven, it becomes a
-    requirement."""
+def _is_after_start(entry: Dim, indexed: IndexedAxis, count: MaybeDim) -> bool:
     if at_least(entry, 0):
         return True
-    left, least = (room.dim, -entry) if room.negative else (entry, 0)
-    return reaches_if_any(count, left, least, _why(room, entry), demanded=room.demanded)
+    left, least = (indexed.dim, -entry) if indexed.negative else (entry, 0)
+    return reaches_if_any(count, left, least, _why(entry, indexed), demanded=indexed.demanded)
 
 
-def _why(room: Room, entry: Dim) -> str:
-    place = f"axis {room.axis}{f' of input {room.data}' if room.data else ''}"
-    size = "" if isinstance(entry, int) else f", which has {counted(room.dim, 'element')}"
+def _why(entry: Dim, indexed: IndexedAxis) -> str:
+    place = f"axis {indexed.axis}{f' of input {indexed.data}' if indexed.data else ''}"
+    size = "" if isinstance(entry, int) else f", which has {counted(indexed.dim, 'element')}"
     return f"index {entry} is read from {place}{size}"

@@ -1,5 +1,4 @@
-"""Checks of the ports that a TensorIterator or a Loop cuts into slices or concatenates from slices, and of a Loop's
-iteration number, trip count and condition."""
+"""Checks of the sliced ports of TensorIterator and Loop, and of a Loop's iteration number, trip count and condition."""
 
 from __future__ import annotations
 
@@ -10,7 +9,7 @@ from irlint.findings.faults import Rule, Severity
 from irlint.findings.statements import warn
 from irlint.findings.wording import counted
 from irlint.model.tensor import Tensor, Type, shape_text, type_text
-from irlint.ops.shared.bodies import CONTROL_INPUT, single
+from irlint.ops.shared.bodies import CONTROL_INPUT, control_fault
 from irlint.ops.shared.port_maps import GOOD, PORT_MAP_BROKEN, Entries, Ties
 from irlint.parsers.openvino.types import BackEdge, PortMapEntry
 from irlint.records import record
@@ -33,53 +32,54 @@ SLICES_UNEVEN = Rule(
     good=GOOD,
 )
 
-#: The element types that OpenVINO accepts for the number of iterations, and for the condition of a Loop.
-COUNTS = ("int16", "int32", "int64", "uint16", "uint32", "uint64")
-TRUTHS = ("bool", "uint4", "uint8")
+#: The element types that OpenVINO accepts for the number of iterations of a Loop.
+COUNT_TYPES = ("int16", "int32", "int64", "uint16", "uint32", "uint64")
+#: The element types that OpenVINO accepts for the condition of a Loop.
+CONDITION_TYPES = ("bool", "uint4", "uint8")
 
 Sizes = tuple[int, ...]
 
 
 @record
-class Cut:
-    """A port that is cut into slices, or concatenated from slices: its entry, the value outside the layer, and the
-    value in the body."""
+class SlicedPort:
+    """An input that is divided into slices, or an output that is concatenated from slices."""
 
     entry: PortMapEntry
-    whole: Type | None
+    #: The value outside the layer.
+    outer: Type | None
+    #: The slice in the body.
     part: Type | None
 
 
-def check_cuts(
-    cuts: Sequence[Cut], every: Sequence[Type | None], counts: Sequence[tuple[PortMapEntry, int]] | None = None
+def check_sliced_ports(
+    ports: Sequence[SlicedPort], values: Sequence[Type | None], counts: Sequence[tuple[PortMapEntry, int]] | None = None
 ) -> Sequence[tuple[PortMapEntry, int]]:
-    """Checks the slices of each port, and returns ``counts``, the numbers of slices of other ports.
+    """Checks the slices of ports. Raises a ``SLICES_UNEVEN`` or ``PORT_MAP_BROKEN`` fault.
 
-    With ``counts``, it appends the numbers of these ports, and checks that all are equal. OpenVINO checks slices only
-    if the shapes of ``every`` input and output are known and the values have elements; if a shape is unknown, the
-    result is (). Raises a ``SLICES_UNEVEN`` or ``PORT_MAP_BROKEN`` fault.
+    ``values`` are all inputs or outputs of the layer: if one of their shapes is unknown, OpenVINO checks nothing.
+    ``counts`` are the numbers of slices of other ports, or None to skip the numbers. Returns all numbers of slices.
     """
-    if any(not isinstance(each, Tensor) or sizes(each.shape) is None for each in every):
+    if any(not isinstance(value, Tensor) or sizes(value.shape) is None for value in values):
         return ()
     result = list(counts or ())
-    for cut in cuts:
-        whole, part = (sizes(each.shape) if isinstance(each, Tensor) else None for each in (cut.whole, cut.part))
-        axis = cut.entry.axis or 0
-        if not whole or not part or not 0 <= axis < len(whole) or cut.entry.part_size < 0:
+    for port in ports:
+        outer, part = (sizes(value.shape) if isinstance(value, Tensor) else None for value in (port.outer, port.part))
+        axis = port.entry.axis or 0
+        if not outer or not part or not 0 <= axis < len(outer) or port.entry.part_size < 0:
             continue
-        if 0 in part or 0 in (*whole[:axis], *whole[axis + 1 :]):
+        if 0 in part or 0 in (*outer[:axis], *outer[axis + 1 :]):
             continue
-        check_stride(cut.entry)
-        if cut.entry.kind == "output":
-            check_slice(whole, part, cut.entry, axis=axis)
+        check_stride(port.entry)
+        if port.entry.kind == "output":
+            check_slice(outer, part, port.entry, axis=axis)
         if counts is not None:
-            result.append((cut.entry, slices(whole, cut.entry, axis)))
+            result.append((port.entry, slices(outer, port.entry, axis)))
     check_same_slices(result)
     return result
 
 
 def sizes(shape: Shape | None) -> Sizes | None:
-    """A shape with known sizes; None for any other."""
+    """A static shape; None if the shape is not static."""
     if shape is None:
         return None
     known = tuple(size for size in shape if isinstance(size, int))
@@ -96,44 +96,45 @@ def check_stride(entry: PortMapEntry) -> None:
         )
 
 
-def check_slice(whole: Sizes, part: Sizes, entry: PortMapEntry, *, axis: int) -> None:
+def check_slice(outer: Sizes, part: Sizes, entry: PortMapEntry, *, axis: int) -> None:
     """Checks that the body's value is one slice of the outer value. Raises a ``SLICES_UNEVEN`` fault."""
     step = _step(entry)
-    if whole[axis] == 0:
+    if outer[axis] == 0:
         fault = SLICES_UNEVEN.fault(
-            f"{_text(entry)} is {shape_text(whole)}: the body never runs, and OpenVINO may fail because there are no "
+            f"{_text(entry)} is {shape_text(outer)}: the body never runs, and OpenVINO may fail because there are no "
             "slices to concatenate",
             help="make the layer run at least once, or remove it",
         )
         warn(fault.lowered(Severity.WARNING))
         return
-    expected = (*whole[:axis], step, *whole[axis + 1 :])
+    expected = (*outer[:axis], step, *outer[axis + 1 :])
     if part != expected:
         raise SLICES_UNEVEN.fault(
-            f"{_text(entry)} is {shape_text(whole)} and the body's value is {shape_text(part)}; a slice of stride "
+            f"{_text(entry)} is {shape_text(outer)} and the body's value is {shape_text(part)}; a slice of stride "
             f"{entry.stride} along axis {axis} is {shape_text(expected)}",
             help=f'write stride="{part[axis]}"'
-            if len(part) == len(whole)
+            if len(part) == len(outer)
             else "give the body's value the same number of axes",
         )
 
 
 def _step(entry: PortMapEntry) -> int:
-    """The number of elements in a slice. The plugin reads ``stride``, ``start`` and ``end`` as 32-bit integers."""
-    return abs(_of_32_bits(entry.stride))
+    """The number of elements in a slice."""
+    return abs(_as_int32(entry.stride))
 
 
-def _of_32_bits(number: int) -> int:
+def _as_int32(number: int) -> int:
+    """A number of a port map as the plugin reads it."""
     return (number + 2**31) % 2**32 - 2**31
 
 
-def slices(whole: Sizes, entry: PortMapEntry, axis: int) -> int:
+def slices(outer: Sizes, entry: PortMapEntry, axis: int) -> int:
     """The number of slices of a port. Raises a ``SLICES_UNEVEN`` fault."""
-    size, step = whole[axis], _step(entry)
+    size, step = outer[axis], _step(entry)
     # Negative positions count from the end: -1 is the position after the last element.
-    positions = map(_of_32_bits, (entry.start, entry.end))
+    positions = map(_as_int32, (entry.start, entry.end))
     start, end = (position + (size + 1) * (position < 0) for position in positions)
-    low, high = (end, start) if _of_32_bits(entry.stride) < 0 else (start, end)
+    low, high = (end, start) if _as_int32(entry.stride) < 0 else (start, end)
     if not 0 <= low < high <= size or high - low < step:
         raise SLICES_UNEVEN.fault(
             f"axis {axis} of {_text(entry)} has size {size}; start={entry.start}, end={entry.end} and "
@@ -152,7 +153,7 @@ def slices(whole: Sizes, entry: PortMapEntry, axis: int) -> int:
 
 def check_same_slices(counts: Sequence[tuple[PortMapEntry, int]]) -> None:
     """Checks that all ports have the same number of slices. Raises a ``SLICES_UNEVEN`` fault."""
-    other = next((each for each in counts if each[1] != counts[0][1]), None)
+    other = next((count for count in counts if count[1] != counts[0][1]), None)
     if other is not None:
         raise SLICES_UNEVEN.fault(
             f"{_text(other[0])} has {counted(other[1], 'slice')} and {_text(counts[0][0])} {counts[0][1]}",
@@ -170,8 +171,10 @@ def _text(entry: PortMapEntry) -> str:
 def check_iteration_number(
     entries: Entries, back_edges: Sequence[BackEdge], ties: Ties, *, parameters: Mapping[int, Tensor]
 ) -> None:
-    """Checks the Parameters that receive the iteration number; ``parameters`` are the declared types of Parameters by
-    position. Raises a ``PORT_MAP_BROKEN`` or ``CONTROL_INPUT`` fault."""
+    """Checks the Parameters that receive the iteration number; ``parameters`` are declared types by position.
+
+    Raises a ``PORT_MAP_BROKEN`` or ``CONTROL_INPUT`` fault.
+    """
     for entry in entries:
         if entry.kind != "input" or entry.purpose != "current_iteration":
             continue
@@ -189,17 +192,19 @@ def check_iteration_number(
             )
         known = parameters.get(place)
         if known is not None:
-            _check_one(known, f"Parameter {entry.internal_layer_id} of the body, the iteration number,", COUNTS)
+            _check_one(known, f"Parameter {entry.internal_layer_id} of the body, the iteration number,", COUNT_TYPES)
 
 
 def check_trip_count(trip_count: Tensor, entries: Entries) -> None:
-    """Checks the trip count of a Loop that concatenates slices: it must not be negative, except -1 for no limit. Raises
-    a ``CONTROL_INPUT`` fault."""
+    """Checks that the trip count of a Loop with concatenated outputs is at least -1.
+
+    Raises a ``CONTROL_INPUT`` fault.
+    """
     count = trip_count.scalar
     if (
         isinstance(count, int)
         and count < -1
-        and any(each.axis is not None and each.kind == "output" for each in entries)
+        and any(entry.axis is not None and entry.kind == "output" for entry in entries)
     ):
         raise CONTROL_INPUT.fault(
             f"the trip count is {count}, but an output is concatenated from the results of the iterations",
@@ -211,13 +216,12 @@ def check_trip_count(trip_count: Tensor, entries: Entries) -> None:
 def check_condition(known: Type | None) -> None:
     """Checks that a body's condition is one boolean. Raises a ``CONTROL_INPUT`` fault."""
     if isinstance(known, Tensor):
-        _check_one(known, "the condition that the body returns", TRUTHS, only_known=True)
+        _check_one(known, "the condition that the body returns", CONDITION_TYPES, only_known=True)
 
 
-def _check_one(known: Tensor, what: str, kinds: Sequence[str], *, only_known: bool = False) -> None:
-    """Checks that a tensor is a scalar or a list of one element, of one of the types ``kinds``. With ``only_known``, a
-    list of another length is refused only if its values are known. Raises a ``CONTROL_INPUT`` fault."""
-    fault = single(Tensor(known.dtype), what, list(kinds)) if known.dtype is not None else None
+def _check_one(known: Tensor, what: str, dtypes: Sequence[str], *, only_known: bool = False) -> None:
+    """Checks that a tensor is a scalar or a list of one element. ``only_known`` accepts lists of unknown values."""
+    fault = control_fault(Tensor(known.dtype), what, list(dtypes)) if known.dtype is not None else None
     if fault is not None:
         raise fault
     shape = known.shape

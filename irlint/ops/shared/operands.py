@@ -51,7 +51,7 @@ g (float[1,1,2,2] x, int64[1,1,2,2] i) => (float[1,1,4,4] y) {
 
 
 def expect_axes(shape: Shape | None, rank: int, index: int, *, axes: str) -> None:
-    """Raises a ``RANK_MISMATCH`` fault if input ``index`` does not have ``rank`` axes; ``axes`` names them."""
+    """Checks that input ``index`` has ``rank`` axes, which ``axes`` describes. Raises a ``RANK_MISMATCH`` fault."""
     if shape is None or len(shape) == rank:
         return
     raise RANK_MISMATCH.fault(
@@ -62,7 +62,7 @@ def expect_axes(shape: Shape | None, rank: int, index: int, *, axes: str) -> Non
 
 
 def expect_spatial_rank(shape: Shape | None, highest: int | None = None) -> None:
-    """Raises a ``RANK_MISMATCH`` fault if input 0 has no spatial axis, or more axes than ``highest``."""
+    """Checks that input 0 has from 3 to ``highest`` axes. Raises a ``RANK_MISMATCH`` fault."""
     if shape is None or (len(shape) >= 3 and (highest is None or len(shape) <= highest)):
         return
     allowed = "at least 3" if highest is None else f"3 to {highest}"
@@ -74,10 +74,7 @@ def expect_spatial_rank(shape: Shape | None, highest: int | None = None) -> None
 
 
 def expect_shape(tensor: Tensor | None, index: int, name: str, *, wanted: Shape, why: str = "") -> None:
-    """Checks that input ``index`` (``name``) can have the shape ``wanted``; ``why`` is the reason in the message.
-
-    Raises an ``OPERAND_MISMATCH`` fault.
-    """
+    """Checks that an input has the shape ``wanted``; ``why`` is the reason. Raises an ``OPERAND_MISMATCH`` fault."""
     if tensor is None or tensor.shape is None:
         return
     shape = tensor.shape
@@ -100,8 +97,7 @@ def expect_shape(tensor: Tensor | None, index: int, name: str, *, wanted: Shape,
 
 
 def expect_single(tensor: Tensor | None, index: int, name: str) -> None:
-    """Raises an ``OPERAND_MISMATCH`` fault if input ``index`` (``name``) is neither a scalar nor a list of one
-    element."""
+    """Checks that an input is a scalar or a list of one element. Raises an ``OPERAND_MISMATCH`` fault."""
     if tensor is None or tensor.shape is None or not tensor.shape:
         return
     if len(tensor.shape) == 1 and same(tensor.shape[0], 1) is not False:

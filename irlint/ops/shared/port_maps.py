@@ -1,5 +1,4 @@
-"""Port maps, which connect the inputs and outputs of an IR layer with the Parameters and Results of its bodies. Each
-entry is one connection."""
+"""Port maps, which connect the inputs and outputs of an IR layer with the Parameters and Results of its bodies."""
 
 from __future__ import annotations
 
@@ -60,27 +59,28 @@ PORT_MAP_BROKEN = Rule(
 
 @record
 class Ties:
-    """The positions of a body's Parameters among its inputs, and of its Results among its outputs, by the ids of the
-    layers. ``name`` is the name of the body."""
+    """The inputs and outputs of a body by the ids of its layers."""
 
+    #: The name of the body.
     name: str
+    #: The position of each Parameter among the inputs.
     parameters: dict[str, int]
+    #: The position of each Result among the outputs.
     results: dict[str, int]
 
     def parameter(self, entry: PortMapEntry, entries: Entries = ()) -> int:
-        """The position of the Parameter that ``entry``, one of ``entries``, names. Raises a ``PORT_MAP_BROKEN``
-        fault."""
+        """The position of the Parameter that an entry of ``entries`` names. Raises a ``PORT_MAP_BROKEN`` fault."""
         return self._found(self.parameters, entry, entries, kind="Parameter")
 
     def result(self, entry: PortMapEntry, entries: Entries = ()) -> int:
-        """The position of the Result that ``entry``, one of ``entries``, names. Raises a ``PORT_MAP_BROKEN`` fault."""
+        """The position of the Result that an entry of ``entries`` names. Raises a ``PORT_MAP_BROKEN`` fault."""
         return self._found(self.results, entry, entries, kind="Result")
 
     def _found(self, known: dict[str, int], entry: PortMapEntry, entries: Entries, *, kind: str) -> int:
         id = entry.internal_layer_id
         if id in known:
             return known[id]
-        used = {each.internal_layer_id for each in entries if each.kind == entry.kind}
+        used = {other.internal_layer_id for other in entries if other.kind == entry.kind}
         unused = known.keys() - used if entries else ()
         return _position(known, id, kind, name=self.name, unused=unused, place=entry.place)
 
@@ -94,8 +94,7 @@ def _position(
     unused: Collection[str] = (),
     place: Place | None = None,
 ) -> int:
-    """The position of the layer ``id`` in ``known``. ``unused`` are the ids that no entry names. Raises a
-    ``PORT_MAP_BROKEN`` fault at ``place``."""
+    """The position of a layer; ``unused`` are the ids without an entry."""
     if id in known:
         return known[id]
     layers = f"has no {kind}"
@@ -113,7 +112,7 @@ def _position(
 
 
 def tied(body: Graph, name: str) -> Ties:
-    """The positions of the Parameters and Results of a body called ``name``."""
+    """The inputs and outputs of the body ``name``."""
     places = {value: position for position, value in enumerate(body.inputs)}
     parameters = {
         str(node.id): places[node.outputs[0]]
@@ -128,13 +127,12 @@ def tied(body: Graph, name: str) -> Ties:
 
 
 def read_values(body: Graph) -> set[Value | None]:
-    """The values that a body reads to compute its Results. OpenVINO drops Parameters whose values are not read."""
+    """The values that a body uses to compute its Results. OpenVINO drops Parameters of other values."""
     return {value for node in live(body, ("Result",)) for value in node.inputs}
 
 
 def ordered(entries: Entries, kind: str) -> tuple[PortMapEntry, ...]:
-    """The entries of inputs or outputs (``kind``) in the order of their external ids: the first entry of each id.
-    Entries without an external port (-1) are omitted."""
+    """The first entry of each external port of inputs or outputs (``kind``), by the ids of the ports."""
     found: dict[int, PortMapEntry] = {}
     for entry in entries:
         if entry.kind == kind and entry.external_port_id is not None and entry.external_port_id >= 0:
@@ -143,10 +141,7 @@ def ordered(entries: Entries, kind: str) -> tuple[PortMapEntry, ...]:
 
 
 def input_of(entry: PortMapEntry, inputs: Sequence[Tensor | None]) -> tuple[int, Tensor]:
-    """The index and the value of the input that ``entry`` names. The value is unknown if the input is not connected.
-
-    Raises a ``PORT_MAP_BROKEN`` fault.
-    """
+    """(Index, type) of the input of an entry. Raises a ``PORT_MAP_BROKEN`` fault."""
     index = entry.external_port_id
     if index is not None and index < len(inputs):
         return index, inputs[index] or UNKNOWN
@@ -170,15 +165,16 @@ def check_inputs_mapped(entries: Entries, first: int, count: int) -> None:
 
 
 def check_parameters_tied(body: Graph, entries: Entries, ties: Ties, *, used: Collection[Value | None]) -> None:
-    """Warns of Parameters with a value in ``used`` to which the port map connects no input. OpenVINO then runs the body
-    with undefined values. If several inputs are connected to one Parameter, the warning is at the last of their
-    entries."""
+    """Reports a ``PORT_MAP_BROKEN`` warning for each used Parameter without an input.
+
+    OpenVINO runs the body with undefined values.
+    """
     connected = {entry.internal_layer_id for entry in entries if entry.kind == "input"}
-    outer = [entry.internal_layer_id for entry in ordered(entries, "input")]
-    doubled = [entry for entry in ordered(entries, "input") if outer.count(entry.internal_layer_id) > 1]
+    with_input = [entry.internal_layer_id for entry in ordered(entries, "input")]
+    doubled = [entry for entry in ordered(entries, "input") if with_input.count(entry.internal_layer_id) > 1]
     help = "correct an entry that uses another Parameter twice"
-    if len(doubled) == 2 and len({each.internal_layer_id for each in doubled}) == 1:
-        ports = " and ".join(f'external_port_id="{each.external_port_id}"' for each in doubled)
+    if len(doubled) == 2 and len({entry.internal_layer_id for entry in doubled}) == 1:
+        ports = " and ".join(f'external_port_id="{entry.external_port_id}"' for entry in doubled)
         help = f"write this id in one of the entries with {ports}: both use Parameter {doubled[0].internal_layer_id}"
     for id, position in ties.parameters.items():
         if id not in connected and body.inputs[position] in used:
@@ -192,9 +188,11 @@ def check_parameters_tied(body: Graph, entries: Entries, ties: Ties, *, used: Co
 
 
 def check_unchanged_once(body: Graph, entries: Entries, ties: Ties, *, merged: Mapping[int, int]) -> None:
-    """States a ``PORT_MAP_BROKEN`` fault if two inputs of a Loop are connected to one Parameter that a Result returns
-    unchanged and no back edge changes. OpenVINO removes this Parameter when it compiles the Loop, and fails at the
-    second entry. ``merged`` is the result of ``merged_inputs``."""
+    """Reports a ``PORT_MAP_BROKEN`` fault if a Loop connects two inputs to a Parameter that never changes.
+
+    OpenVINO removes such a Parameter when it compiles the Loop, and fails at the second entry. ``merged`` is the result
+    of ``merged_inputs``.
+    """
     places = [(ties.parameter(entry, entries), entry) for entry in ordered(entries, "input")]
     seen: dict[int, PortMapEntry] = {}
     for place, entry in places:
@@ -214,7 +212,7 @@ def check_unchanged_once(body: Graph, entries: Entries, ties: Ties, *, merged: M
 
 
 def check_outputs_mapped(entries: Entries, count: int, name: str) -> tuple[PortMapEntry, ...]:
-    """The entries of the layer's outputs; each output must have one. Raises a ``PORT_MAP_BROKEN`` fault."""
+    """The entries of the ``count`` outputs of a layer. Raises a ``PORT_MAP_BROKEN`` fault if an output has none."""
     found = ordered(entries, "output")
     if len(found) < count:
         raise PORT_MAP_BROKEN.fault(
@@ -225,8 +223,7 @@ def check_outputs_mapped(entries: Entries, count: int, name: str) -> tuple[PortM
 
 
 def check_each_once(places: Sequence[int], name: str) -> None:
-    """Checks that each Result of a branch is connected to only one output; ``places`` are the positions of the Results.
-    Raises a ``PORT_MAP_BROKEN`` fault."""
+    """Checks that the positions ``places`` of the Results of a branch differ. Raises a ``PORT_MAP_BROKEN`` fault."""
     twice = next((place for at, place in enumerate(places) if place in places[:at]), None)
     if twice is not None:
         raise PORT_MAP_BROKEN.fault(
@@ -237,9 +234,8 @@ def check_each_once(places: Sequence[int], name: str) -> None:
 
 
 def merged_inputs(entries: Entries, back_edges: Sequence[BackEdge], ties: Ties) -> dict[int, int]:
-    """The positions of the Parameters that back edges lead to, with the positions of the Results from which they come.
+    """{Position of a Parameter: position of the Result of its first back edge}; the Parameter has an unsliced input.
 
-    Only the first back edge of a Parameter counts, and only if an input without slices is connected to the Parameter.
     Raises a ``PORT_MAP_BROKEN`` fault if a back edge comes from a layer that is not a Result.
     """
     merged: dict[int, int] = {}
@@ -252,13 +248,12 @@ def merged_inputs(entries: Entries, back_edges: Sequence[BackEdge], ties: Ties) 
     return merged
 
 
-#: The number with which OpenVINO states that a number is unknown.
+#: OpenVINO's number for an unknown number.
 _UNKNOWN_NUMBER = 2**63 - 1
 
 
 def iterations(size: MaybeDim, entry: PortMapEntry) -> MaybeDim:
-    """The number of slices of an axis of ``size``: (|end - start| + 1) // part_size, or 0 for a negative ``part_size``.
-    A negative start or end counts from the end. None if the number is unknown.
+    """The number of slices of an axis; None if it is unknown.
 
     Raises a ``PORT_MAP_BROKEN`` fault if ``part_size`` is 0 and the size is known.
     """
@@ -289,8 +284,10 @@ def _from_front(place: int, size: MaybeDim) -> MaybeDim:
 
 
 def sliced(x: Tensor, entry: PortMapEntry, index: int, *, counted: bool = True) -> tuple[Tensor, MaybeDim]:
-    """The slice of input ``index`` in one iteration, and the number of slices; None as the number unless ``counted``,
-    or if it is unknown. Raises an ``AXIS_OUT_OF_RANGE`` or ``PORT_MAP_BROKEN`` fault."""
+    """(Slice of an input in one iteration, number of slices or None). Unless ``counted``, the number is None.
+
+    Raises an ``AXIS_OUT_OF_RANGE`` or ``PORT_MAP_BROKEN`` fault.
+    """
     if x.shape is None:
         return Tensor(x.dtype), None
     axis = axis_of(entry.axis or 0, len(x.shape), "the axis of a port map", input=index)
@@ -299,8 +296,7 @@ def sliced(x: Tensor, entry: PortMapEntry, index: int, *, counted: bool = True) 
 
 
 def concatenated(x: Tensor, entry: PortMapEntry, size: MaybeDim) -> Tensor:
-    """The concatenated slices ``x`` of all iterations; ``size`` is the resulting size of the axis of ``entry``. Raises
-    an ``AXIS_OUT_OF_RANGE`` fault."""
+    """Slices ``x`` concatenated to ``size`` elements. Raises an ``AXIS_OUT_OF_RANGE`` fault."""
     if x.shape is None:
         return Tensor(x.dtype)
     shape: Shape = x.shape or (1,)
@@ -309,8 +305,10 @@ def concatenated(x: Tensor, entry: PortMapEntry, size: MaybeDim) -> Tensor:
 
 
 def same_iterations(counts: Sequence[tuple[int, MaybeDim]]) -> MaybeDim:
-    """The number of iterations, from the numbers of slices of the sliced inputs, as (index, number). It is the last
-    known number, as in OpenVINO; a different earlier number is a warning."""
+    """The number of iterations: the last known number of slices, as in OpenVINO.
+
+    ``counts`` are (index, number of slices) of the inputs. Reports a ``SCAN_LENGTH`` warning if the numbers differ.
+    """
     result: MaybeDim = None
     for index, count in counts:
         if not agree(result, count, f"input {index} has as many slices as earlier inputs"):
@@ -329,41 +327,38 @@ def _uneven(index: int, count: MaybeDim, other: MaybeDim) -> Fault:
     )
 
 
-def check_as_stated(body: Graph, arguments: Sequence[Type | None], context: Context) -> None:
-    """Infers a body with the declared types of its Parameters, as the library does when it reads the body, to find
-    faults.
-
-    It does nothing if the actual inputs, ``arguments``, have these types, because their run finds the same faults, or
-    if bodies are nested too deeply.
-    """
+def check_as_declared(body: Graph, arguments: Sequence[Type | None], context: Context) -> None:
+    """Reports the faults of a body with the declared types of its Parameters, if the ``arguments`` have other types."""
     if nesting(body) > DEEPEST_SEARCH:
         return
     given = dict(zip(body.inputs, arguments))
     for node in body.nodes:
         known = given.get(node.outputs[0]) if node.op == "Parameter" and node.outputs and node.outputs[0] else None
         if isinstance(known, Tensor) and not (
-            _stated_type(node) in (None, known.dtype) and _covers(_stated_shape(node), known.shape)
+            _declared_type(node) in (None, known.dtype) and _covers(_declared_shape(node), known.shape)
         ):
             context.run(body, [None] * len(body.inputs))
             return
 
 
-def of_stated_types(body: Graph, arguments: Sequence[Type | None]) -> list[Type | None]:
-    """The inputs of a TensorIterator's body with the element types that its Parameters declare, which the library uses.
-    A different actual element type is a warning."""
+def with_declared_types(body: Graph, arguments: Sequence[Type | None]) -> list[Type | None]:
+    """The inputs of a TensorIterator's body with the element types that its Parameters declare, as in OpenVINO.
+
+    Reports a ``BODY_TYPES`` warning if an element type differs.
+    """
     places = {value: position for position, value in enumerate(body.inputs)}
     result = list(arguments)
     for node in body.nodes:
         place = places.get(node.outputs[0]) if node.op == "Parameter" and node.outputs and node.outputs[0] else None
         known = None if place is None else result[place]
-        stated = _stated_type(node)
-        if place is None or not isinstance(known, Tensor) or None in (stated, known.dtype) or known.dtype == stated:
+        declared = _declared_type(node)
+        if place is None or not isinstance(known, Tensor) or None in (declared, known.dtype) or known.dtype == declared:
             continue
-        result[place] = Tensor(stated, known.shape)
+        result[place] = Tensor(declared, known.shape)
         warn(
             BODY_TYPES.fault(
-                f"Parameter {node.id} of the body declares {stated} but receives {known.dtype}; OpenVINO continues "
-                f"with {stated}",
+                f"Parameter {node.id} of the body declares {declared} but receives {known.dtype}; OpenVINO continues "
+                f"with {declared}",
                 help=f"declare it as {known.dtype}, or convert the input of the layer",
                 severity=Severity.WARNING,
             )
@@ -371,17 +366,17 @@ def of_stated_types(body: Graph, arguments: Sequence[Type | None]) -> list[Type 
     return result
 
 
-def stated_parameters(body: Graph) -> dict[int, Tensor]:
+def declared_parameters(body: Graph) -> dict[int, Tensor]:
     """The declared types of the Parameters of a body, by position."""
     places = {value: position for position, value in enumerate(body.inputs)}
     return {
-        places[node.outputs[0]]: Tensor(_stated_type(node), _stated_shape(node))
+        places[node.outputs[0]]: Tensor(_declared_type(node), _declared_shape(node))
         for node in body.nodes
         if node.op == "Parameter" and node.outputs and node.outputs[0] is not None and node.outputs[0] in places
     }
 
 
-def _stated_type(node: Node) -> str | None:
+def _declared_type(node: Node) -> str | None:
     attribute = node.attributes.get("element_type")
     try:
         return None if attribute is None else element_type(attribute.value)
@@ -389,7 +384,7 @@ def _stated_type(node: Node) -> str | None:
         return None
 
 
-def _stated_shape(node: Node) -> Shape | None:
+def _declared_shape(node: Node) -> Shape | None:
     attribute = node.attributes.get("shape")
     try:
         return partial_shape(attribute.value if attribute is not None else "", "size")
@@ -397,12 +392,12 @@ def _stated_shape(node: Node) -> Shape | None:
         return None
 
 
-def _covers(stated: Shape | None, actual: Shape | None) -> bool:
-    if stated is None or actual is None or len(actual) != len(stated):
-        return stated is None
-    return all(dim is None or (known is not None and _holds(dim, known)) for dim, known in zip(stated, actual))
+def _covers(declared: Shape | None, actual: Shape | None) -> bool:
+    if declared is None or actual is None or len(actual) != len(declared):
+        return declared is None
+    return all(dim is None or (known is not None and _covers_size(dim, known)) for dim, known in zip(declared, actual))
 
 
-def _holds(stated: Dim, dim: Dim) -> bool:
-    (least, most), (low, high) = bounds(stated), bounds(dim)
+def _covers_size(declared: Dim, actual: Dim) -> bool:
+    (least, most), (low, high) = bounds(declared), bounds(actual)
     return (low or 0) >= (least or 0) and (most is None or (high is not None and high <= most))

@@ -6,7 +6,7 @@ Floats = tuple[float, ...]
 
 
 def aspect_ratios(ratios: Floats, flip: bool) -> int:
-    """The number of different aspect ratios, including 1 and, with ``flip``, the inverse of each ratio."""
+    """The number of different aspect ratios, including 1; ``flip`` adds the inverse of each ratio."""
     found = {1.0}
     for ratio in ratios:
         found.add(round(ratio, 6))
@@ -21,14 +21,17 @@ def _as_integer(density: float) -> int:
 
 
 def priors_of_cell(
-    ratios: int, least: int, most: int, *, scale_all_sizes: bool, fixed: int, density: Floats, fixed_ratios: int
+    ratios: int,
+    min_sizes: int,
+    max_sizes: int,
+    *,
+    scale_all_sizes: bool,
+    fixed_sizes: int,
+    density: Floats,
+    fixed_ratios: int,
 ) -> int:
-    """The number of prior boxes in a cell. The integers are numbers of entries: ``ratios`` aspect ratios, ``least``
-    minimum sizes, ``most`` maximum sizes, ``fixed`` fixed sizes and ``fixed_ratios`` fixed ratios.
-
-    Source: OpenVINO PriorBox-1 and -8, as the library counts.
-    """
-    count = ratios * least + most if scale_all_sizes else ratios + least - 1
-    if fixed:
-        count = ratios * fixed
-    return count + sum((fixed_ratios or ratios) * (_as_integer(each) ** 2 - 1) for each in density)
+    """The number of prior boxes in a cell, from numbers of ratios and sizes. Source: OpenVINO PriorBox-1 and -8."""
+    count = ratios * min_sizes + max_sizes if scale_all_sizes else ratios + min_sizes - 1
+    if fixed_sizes:
+        count = ratios * fixed_sizes
+    return count + sum((fixed_ratios or ratios) * (_as_integer(value) ** 2 - 1) for value in density)

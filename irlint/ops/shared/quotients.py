@@ -1,8 +1,7 @@
-"""Quotients of sizes: integer quotients rounded towards zero, and floating-point quotients that are later rounded to
-integers.
+"""Quotients of sizes: integers rounded towards zero, and floating-point numbers that are later rounded to integers.
 
 Floats give exact results here. Let N / k be a quotient of integers with 0 < N, k < 2**p, rounded to the nearest float
-of p bits. Its floor, ceiling and integer part are those of N / k.
+of p bits. Its floor, ceiling and integer part are equal to those of the exact quotient.
 
 Proof: let n < N / k < n + 1. The quotient is at least 1/k away from n and from n + 1. Both are floats, so rounding
 could at most reach one of them. If 2**e <= n, neighboring floats are 2**(e + 1 - p) apart. Reaching n or n + 1 requires
@@ -22,26 +21,21 @@ from irlint.model.descriptions import Ratio, Ratios
 from irlint.model.tensor import INTEGERS, Scalar, Tensor
 from irlint.ops.shared import contents
 
-#: The types whose quotients are tracked. float32 holds every integer up to 2**24, float64 up to 2**53; 16-bit types are
-#: too small for sizes.
-EXACT = frozenset({"float32", "float64"})
+#: The types of tracked quotients. 16-bit types are too small for sizes.
+TRACKED = frozenset({"float32", "float64"})
 
-#: Sizes are multiplied by at most this number, so that products of sizes below 2**20 stay exact.
+#: Sizes are multiplied by at most this number, so that products of sizes below 2**20 stay exact in float32.
 MOST_TIMES = 16
 
-LARGEST_DIVISOR = 1 << 24
+#: The least divisor that float32 may not hold exactly.
+DIVISOR_LIMIT = 1 << 24
 
 #: A quotient of unknown sign may contain at most this many quotients and extremes.
 MOST_PARTS = 2
 
 
 def truncated(a: Dim, b: Dim) -> MaybeDim:
-    """a / b rounded towards zero, given that sizes of inputs are at least 1.
-
-    None if b may be 0 or its sign is unknown, or if the result is too complex. Also None if the sign of a is unknown
-    and a contains more than ``MOST_PARTS`` quotients or extremes, because proofs with two cases for each of them are
-    slow.
-    """
+    """a / b rounded towards zero, if the sizes of inputs are at least 1; None if the quotient is unknown."""
     return guarded(_truncated, a, b)
 
 
@@ -57,6 +51,7 @@ def _truncated(a: Dim, b: Dim) -> MaybeDim:
         return floordiv(a, b)
     if at_least(0, fed(a)):
         return -floordiv(-a, b)
+    # Proofs with two cases for each quotient or extreme are slow.
     if sum(bool(atom.parts) for atom in atoms_of(a)) > MOST_PARTS:
         return None
     above, below = largest(a, 0), largest(-a, 0)
@@ -64,9 +59,8 @@ def _truncated(a: Dim, b: Dim) -> MaybeDim:
 
 
 def with_ratios(result: Tensor, a: Tensor, b: Tensor, *, ratio: Callable[[Scalar, Scalar], Scalar | Ratio]) -> Tensor:
-    """``result``, the quotient or product of two tensors, with the entries that ``ratio`` computes in place of unknown
-    entries."""
-    if result.dtype not in EXACT or result.value is None or result.shape is None:
+    """``result``, the quotient or product of two tensors, with ``ratio`` of the inputs in place of unknown entries."""
+    if result.dtype not in TRACKED or result.value is None or result.shape is None:
         return result
     pairs = zip(
         *(
@@ -81,7 +75,7 @@ def with_ratios(result: Tensor, a: Tensor, b: Tensor, *, ratio: Callable[[Scalar
 
 
 def quotient_ratio(a: Scalar, b: Scalar) -> Scalar | Ratio:
-    """A symbolic size divided by a float; None for any other arguments, or if the float is not exact enough."""
+    """A symbolic size divided by a float; None if the result is not a tracked quotient."""
     if not isinstance(a, Expr) or not isinstance(b, float) or not isfinite(b) or b == 0:
         return None
     divisor, times = b.as_integer_ratio()
@@ -89,8 +83,7 @@ def quotient_ratio(a: Scalar, b: Scalar) -> Scalar | Ratio:
 
 
 def product_ratio(a: Scalar, b: Scalar) -> Scalar | Ratio:
-    """A symbolic size multiplied by a float, in any order; None for any other arguments, or if the float is not exact
-    enough."""
+    """A symbolic size multiplied by a float; None if the result is not a tracked quotient."""
     if isinstance(b, Expr):
         a, b = b, a
     if not isinstance(a, Expr) or not isinstance(b, float) or not isfinite(b):
@@ -100,13 +93,13 @@ def product_ratio(a: Scalar, b: Scalar) -> Scalar | Ratio:
 
 
 def _ratio(a: Dim, times: int, divisor: int) -> Dim | Ratio | None:
-    if abs(times) > MOST_TIMES or abs(divisor) >= LARGEST_DIVISOR:
+    if abs(times) > MOST_TIMES or abs(divisor) >= DIVISOR_LIMIT:
         return None
     numerator = guarded(operator.mul, a, times if divisor > 0 else -times)
     if numerator is None:
         return None
-    whole = quotient(numerator, abs(divisor))
-    return Ratio(numerator, abs(divisor)) if whole is None else whole
+    integer = quotient(numerator, abs(divisor))
+    return Ratio(numerator, abs(divisor)) if integer is None else integer
 
 
 def rounded(x: Tensor, fold: contents.Fold) -> Tensor | None:
@@ -116,8 +109,8 @@ def rounded(x: Tensor, fold: contents.Fold) -> Tensor | None:
     return Tensor(x.dtype, x.shape, tuple(contents.entry_of(fold, (entry,), x.dtype) for entry in x.extent.entries))
 
 
-def cut_off(x: Tensor, dtype: str | None) -> Tensor | None:
-    """A tensor of tracked quotients in another type; integer types keep the integer part. None for any other tensor."""
+def converted(x: Tensor, dtype: str | None) -> Tensor | None:
+    """A tensor of tracked quotients, converted to ``dtype``; None for any other tensor."""
     if not isinstance(x.extent, Ratios):
         return None
     entries = (

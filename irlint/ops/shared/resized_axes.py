@@ -46,16 +46,15 @@ Change = int | None
 
 
 def by_scales(scales: Sequence[Scalar]) -> list[Change]:
-    """The effect of scales on their axes."""
-    known = [float(each) if isinstance(each, (int, float)) else None for each in scales]
-    return [None if each is None else (each > 1) - (each < 1) for each in known]
+    """The effects of scales on their axes."""
+    known = [float(scale) if isinstance(scale, (int, float)) else None for scale in scales]
+    return [None if scale is None else (scale > 1) - (scale < 1) for scale in known]
 
 
 def by_sizes(dims: Sequence[MaybeDim], targets: Sequence[MaybeDim], *, together: bool) -> list[Change]:
-    """The effect of the sizes ``targets`` on axes of sizes ``dims``. With ``together``, all axes have the same scale,
-    so an axis that is known to change decides the effect on all."""
+    """The effects of the new sizes ``targets`` on axes; ``together``: the axes have the same scale."""
     found = [_by_size(dim, target) for dim, target in zip(dims, targets)]
-    changed = next((each for each in found if each), None)
+    changed = next((change for change in found if change), None)
     return [changed] * len(found) if together and changed else found
 
 
@@ -69,8 +68,10 @@ def _by_size(dim: MaybeDim, target: MaybeDim) -> Change:
 def warn_of_mode(
     x: Tensor, mode: str, changes: Sequence[Change], *, axes: Sequence[int] | None = None, antialias: bool = False
 ) -> None:
-    """States a ``RESIZE_MODE_UNSUPPORTED`` fault if ONNX Runtime does not resize the axes or the element type in
-    ``mode``. ``changes`` are the effects on ``axes``, or on all axes if ``axes`` is None."""
+    """Reports a ``RESIZE_MODE_UNSUPPORTED`` fault if ONNX Runtime cannot resize the data in ``mode``.
+
+    ``changes`` are the effects on ``axes``, by default on all axes.
+    """
     ranks = _RESIZED.get(mode)
     if ranks is None or x.shape is None:
         return
@@ -103,7 +104,7 @@ def warn_of_mode(
 
 
 def _groups(mode: str, rank: int, by_axis: Mapping[int, Change], *, antialias: bool) -> tuple[tuple[int, ...], ...]:
-    """The groups that ONNX Runtime can resize and that contain all axes known to change."""
+    """The groups of axes that ONNX Runtime can resize and that contain all changed axes."""
     changed = {axis for axis, change in by_axis.items() if change}
     groups = tuple(group for group in _RESIZED[mode][rank] if changed <= set(group))
     if mode == "cubic" and rank == 4 and not antialias and -1 in by_axis.values():
@@ -112,16 +113,15 @@ def _groups(mode: str, rank: int, by_axis: Mapping[int, Change], *, antialias: b
 
 
 def require_kept(x: Tensor, mode: str, targets: Mapping[int, MaybeDim], *, antialias: bool = False) -> None:
-    """Requires that the axes outside of one group that ONNX Runtime can resize in ``mode`` keep their sizes.
-    ``targets`` are the new sizes by axis."""
+    """Requires that only axes that ONNX Runtime can resize in ``mode`` change; ``targets`` are new sizes by axis."""
     if x.shape is None or len(x.shape) not in _RESIZED.get(mode, ()):
         return
     rank = len(x.shape)
     by_axis = dict(zip(targets, by_sizes([x.shape[axis] for axis in targets], [*targets.values()], together=False)))
     groups = _groups(mode, rank, by_axis, antialias=antialias)
     kept = [[axis for axis in range(rank) if axis not in group] for group in groups]
-    # One of the groups is resized. So for each choice of one axis outside each group, one of the chosen axes keeps its
-    # size.
+    # All axes outside of one group keep their sizes. In other words: whichever axis outside of each group is chosen,
+    # one of the chosen axes keeps its size.
     choices = list(dict.fromkeys(frozenset(axes) for axes in product(*kept)))
     for choice in choices:
         if not any(other < choice for other in choices):

@@ -23,7 +23,7 @@ g () => (float[2,3] y) <int64[2] shape = {2, 3}> { y = ConstantOfShape (shape) }
 
 
 def length(tensor: Tensor) -> int | None:
-    """The number of entries of a list (axis 0 of a tensor), 1 for a scalar; None if it is unknown."""
+    """The number of entries of a list, 1 for a scalar; None if it is unknown."""
     if tensor.value is not None:
         return len(tensor.value)
     if tensor.shape is None:
@@ -34,8 +34,7 @@ def length(tensor: Tensor) -> int | None:
 
 
 def entries(tensor: Tensor) -> tuple[MaybeDim, ...] | None:
-    """The integers in a list, with None for an unknown integer. The result is None if the number of entries is unknown
-    or too large."""
+    """The integers in a list; None if the number of entries is unknown or too large."""
     known = tensor.ints
     if known is not None:
         return known
@@ -58,8 +57,7 @@ def number(tensor: Tensor | None) -> MaybeDim:
 
 
 def stated_size(entry: MaybeDim, index: int | None, what: str) -> MaybeDim:
-    """``entry``, after checking that it can be a size. ``what`` names it; ``index`` is the input with the entry, or
-    None. Raises a ``SIZE_NEGATIVE`` fault if the entry is certainly negative."""
+    """An entry ``what`` of input ``index`` as a size. Raises a ``SIZE_NEGATIVE`` fault."""
     if reaches(entry, 0, f"{what} is a size"):
         return entry
     place = "" if index is None or f"input {index}" in what else f" in input {index}"
@@ -69,10 +67,9 @@ def stated_size(entry: MaybeDim, index: int | None, what: str) -> MaybeDim:
 
 
 def stated_shape(tensor: Tensor, index: int) -> Shape | None:
-    """The shape that input ``index`` lists (ONNX), with None for an unknown entry. The result is None if the rank is
-    unknown.
+    """The shape that an ONNX input lists; None if the rank is unknown.
 
-    Raises an ``INPUT_RANK_REFUSED`` or a ``SIZE_NEGATIVE`` fault.
+    Raises an ``INPUT_RANK_REFUSED`` or ``SIZE_NEGATIVE`` fault.
     """
     expect_rank(tensor, index, 1)
     listed = entries(tensor)
@@ -82,13 +79,13 @@ def stated_shape(tensor: Tensor, index: int) -> Shape | None:
 
 
 def openvino_shape(tensor: Tensor, index: int) -> Shape | None:
-    """The shape that a tensor lists (OpenVINO): -1 is an unknown size, and a smaller number is read as 0. None if the
-    rank is unknown."""
+    """The shape that an OpenVINO input lists, where -1 is an unknown size; None if the rank is unknown."""
     listed = entries(tensor)
     return None if listed is None else tuple(_openvino_size(entry) for entry in listed)
 
 
 def _openvino_size(entry: MaybeDim) -> MaybeDim:
+    """The size that OpenVINO reads: numbers below -1 are 0."""
     if isinstance(entry, Expr):
         return entry if at_least(entry, 0) else 0 if at_least(0, entry) else None
     if entry is None or entry == -1 or entry >= 2**63 - 1:

@@ -12,13 +12,12 @@ def dim_of(shape: Shape | None, axis: int) -> MaybeDim:
 
 
 def size(x: Tensor | None, axis: int, rank: int) -> MaybeDim:
-    """The size of an axis of a tensor; None if the tensor does not have this rank, or if the size is unknown."""
+    """The size of an axis of a tensor; None if it is unknown, or if the tensor has another rank."""
     return x.shape[axis] if x is not None and x.shape is not None and len(x.shape) == rank else None
 
 
 def narrower(*sizes: MaybeDim) -> MaybeDim:
-    """The most informative of several equal sizes: an integer, or else the size with the closest bounds. The first if
-    several are equally informative."""
+    """The most informative of several equal sizes: an integer, or else the size with the closest bounds."""
     result: MaybeDim = None
     for size in sizes:
         if result is None or (size is not None and not isinstance(result, int) and _is_narrower(size, result)):
@@ -27,17 +26,13 @@ def narrower(*sizes: MaybeDim) -> MaybeDim:
 
 
 def _is_narrower(a: Dim, b: Dim) -> bool:
-    """Whether the bounds of ``a`` are within those of ``b`` and differ from them."""
+    """Whether the bounds of ``a`` are closer than the bounds of ``b``."""
     (low, high), (least, most) = bounds(a), bounds(b)
     inside = (low or 0) >= (least or 0) and (most is None or (high is not None and high <= most))
     return inside and (low, high) != (least, most)
 
 
-def whole_quotient(count: Dim, divisor: Dim) -> Dim:
-    """The quotient ``count`` // ``divisor`` of two sizes, one of which divides the other. It is 1 if ``count`` is at
-    least 1 and at most ``divisor``.
-
-    Raises ZeroDivisionError and TooComplex.
-    """
+def exact_quotient(count: Dim, divisor: Dim) -> Dim:
+    """The quotient of a size and a divisor of it. Raises ZeroDivisionError and TooComplex."""
     found = floordiv(count, divisor)
     return 1 if at_least(count, 1) and bounds(found)[1] == 1 else found

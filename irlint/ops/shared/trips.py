@@ -1,4 +1,4 @@
-"""Loops whose trip count is a dynamic size, and whose condition compares a growing number with this size."""
+"""Loops whose trip count is a dynamic size, and whose condition compares a growing number with the size."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from irlint.model.tensor import Tensor, Type
 from irlint.ops import Context
 from irlint.ops.shared.bodies import DEEPEST_SEARCH, nesting, truth
 
-#: The symbol for the number of iterations after the next one. It is not an identifier, so no model has it.
+#: The symbol for a number of iterations. No model has a symbol with a space.
 FOLLOWING = "following iterations"
 
 
@@ -23,15 +23,14 @@ def lasts_for(
     count: MaybeDim,
     context: Context,
 ) -> bool:
-    """Whether the condition of an ONNX Loop holds after each iteration except the last of ``count``.
+    """Whether the condition of an ONNX Loop holds after each of ``count`` iterations except the last.
 
-    The body is inferred for iteration ``count - 2 - k``, where the symbol k is at least 0: every iteration but the
-    last. A value that grows by the same constant in the first iteration and in this iteration grows by it in every
-    iteration. ``state`` are the types at the start of every iteration.
+    ``state`` are the types at the start of every iteration.
     """
     if not isinstance(count, Expr) or nesting(body) > DEEPEST_SEARCH:
         return False
     first = context.run(body, (number.changed(value=(0,)), *initial), "tried")
+    # Any iteration but the last. A value that grows by the same number here and in the first iteration always does.
     iteration = count - 2 - symbol(FOLLOWING, by_data=True)
     steps = [_step(before, after) for before, after in zip(initial, first)]
     values = [None if step is None else step[0] + step[1] * iteration for step in steps]
@@ -41,18 +40,18 @@ def lasts_for(
     ]
     later = context.run(body, (number.changed(value=(iteration,)), *given), "tried")
     grown = all(
-        step is None or value is None or (isinstance(after, Tensor) and same(_lone(after), value + step[1]))
+        step is None or value is None or (isinstance(after, Tensor) and same(_integer(after), value + step[1]))
         for step, value, after in zip(steps, values, later)
     )
     return grown and truth(later[0]) is True
 
 
 def _step(before: Type | None, after: Type | None) -> tuple[int, int] | None:
-    """The initial number of a carried value, and its change in one iteration; None if one of the two is unknown."""
-    first, second = (_lone(known) if isinstance(known, Tensor) else None for known in (before, after))
+    """(Initial number of a carried value, its change in one iteration); None if one of them is unknown."""
+    first, second = (_integer(known) if isinstance(known, Tensor) else None for known in (before, after))
     return (first, second - first) if isinstance(first, int) and isinstance(second, int) else None
 
 
-def _lone(known: Tensor) -> MaybeDim:
-    """The integer or size in a tensor of one element; None for any other tensor."""
+def _integer(known: Tensor) -> MaybeDim:
+    """The integer in a tensor of one element; None for other tensors."""
     return None if isinstance(known.scalar, (bool, float)) else known.scalar

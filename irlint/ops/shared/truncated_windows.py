@@ -1,5 +1,4 @@
-"""Window counts in libraries whose division rounds towards zero: an axis that is too short by less than a stride has
-one window."""
+"""Numbers of windows in libraries whose division rounds towards zero."""
 
 from __future__ import annotations
 
@@ -13,8 +12,8 @@ from irlint.ops.shared.windows import ceiling_of, floor_of, parts_of_largest
 def truncated_count(size: Dim, span: Dim, stride: int, *, pads: int, filled: bool) -> MaybeDim:
     """The number of windows of ``span`` elements on an axis: trunc((size + pads - span) / stride) + 1.
 
-    ``pads`` is the sum of both paddings; ``filled`` means that the size is at least 1. The libraries refuse a negative
-    result. Sources: ONNX Runtime 1.32 and the shape inference of onnx, as measured.
+    ``pads`` is the sum of both paddings. ``filled``: the size is at least 1. Sources: ONNX Runtime 1.32 and the shape
+    inference of onnx, as measured.
     """
     room, least = size + pads - span, 1 + pads - span
     count, most = floor_of(room + stride, stride), ceiling_of(room + stride, stride)
@@ -25,8 +24,7 @@ def truncated_count(size: Dim, span: Dim, stride: int, *, pads: int, filled: boo
 
 
 def filled(shape: Shape, first: int) -> Shape | None:
-    """A shape whose spatial sizes (from axis ``first`` on) are required to be at least 1, because a pooling accepts no
-    empty axis. None if the batch may be empty."""
+    """A shape with spatial axes, from ``first`` on, that are required to have elements; None if the batch may be 0."""
     if not _is_filled(shape[0]):
         return None
     last = first + len(shape) - 2
@@ -34,7 +32,7 @@ def filled(shape: Shape, first: int) -> Shape | None:
 
 
 def _is_filled(dim: MaybeDim) -> bool:
-    """Whether a size is at least 1, given that all sizes of inputs are at least 1."""
+    """Whether a size is at least 1, if all sizes of inputs are at least 1."""
     return at_least(guarded(fed, dim), 1) is True
 
 

@@ -1,4 +1,4 @@
-"""Checks of the types of a node against its schema, and the types of the schema's type variables."""
+"""Checks of the types of a node against its ONNX schema, and the types of type variables."""
 
 from __future__ import annotations
 
@@ -32,15 +32,14 @@ def type_key(known: Type | None) -> str | None:
 
 
 def kind_text(known: Type | None) -> str:
-    """The text of a type in a message that compares types of different kinds: ``a tensor of float32``, ``seq(int64)``,
-    ``seq(?)``."""
+    """The text of a type without its shape: ``a tensor of float32``, ``seq(int64)``, ``seq(?)``."""
     if isinstance(known, Tensor):
         return f"a tensor of {known.dtype}" if known.dtype else "a tensor"
     return type_key(known) or type_text(known)
 
 
 def types_text(one: Type | None, other: Type | None) -> tuple[str, str]:
-    """The texts of two types in a message that compares them: only the element types if both are tensors."""
+    """The texts of two types that differ: only the element types if both are tensors."""
     if isinstance(one, Tensor) and isinstance(other, Tensor):
         return one.dtype or "?", other.dtype or "?"
     return kind_text(one), kind_text(other)
@@ -55,8 +54,8 @@ def _formal_at(formals: Sequence[Formal], index: int) -> Formal | None:
 def type_variables(schema: OfficialSchema, inputs: Sequence[Type | None]) -> dict[str, str]:
     """The type of each type variable of ``schema``, from the types of the inputs.
 
-    Raises an ``ELEMENT_TYPE_REFUSED`` or ``ELEMENT_TYPES_DIFFER`` fault. A type that depends on the release of ONNX
-    Runtime is only a warning.
+    Raises an ``ELEMENT_TYPE_REFUSED`` or ``ELEMENT_TYPES_DIFFER`` fault. If ONNX Runtime's releases differ in a type,
+    its fault is reported as a warning.
     """
     variables: dict[str, str] = {}
     first: dict[str, int] = {}
@@ -90,7 +89,7 @@ def type_variables(schema: OfficialSchema, inputs: Sequence[Type | None]) -> dic
 
 
 def _type_of_equal_input(schema: OfficialSchema, inputs: Sequence[Type | None], formal: Formal) -> str:
-    """The text of an accepted type of an input with the same type variable as ``formal``; "" if no input has one."""
+    """The text of an accepted type of another input with the same type variable; "" if there is none."""
     for index, known in enumerate(inputs):
         other, key = _formal_at(schema.inputs, index), type_key(known)
         if other is not None and other.homogeneous and other.variable == formal.variable and key in formal.types:
@@ -99,7 +98,7 @@ def _type_of_equal_input(schema: OfficialSchema, inputs: Sequence[Type | None], 
 
 
 def _is_of_refused_kind(known: Type | None, formal: Formal) -> bool:
-    """Whether an input is of a kind (sequence, map, …) that the operator never accepts, for any element type."""
+    """Whether the operator never accepts the kind (sequence, map, …) of an input."""
     if known is None or isinstance(known, Tensor):
         return False
     kind = type_text(known).partition("(")[0].replace("sparse", "sparse_tensor") + "("
@@ -107,9 +106,7 @@ def _is_of_refused_kind(known: Type | None, formal: Formal) -> bool:
 
 
 def _refused(schema: OfficialSchema, formal: Formal, index: int, *, key: str, required: str = "") -> Fault:
-    """The fault of an input whose type ``key`` the schema does not list; ``required`` is the type that the help
-    suggests. It is a warning for small floating-point types of ONNX Runtime's operators, because its releases differ
-    in them."""
+    """The fault of an input of the refused type ``key``; a warning if ONNX Runtime's releases differ in the type."""
     runtime = schema.domain in RUNTIME_DOMAINS
     varies = schema.domain == MICROSOFT and "(" not in formal.variable and len(formal.types) > 1
     where = "in ONNX Runtime" if runtime else f"since opset {schema.since}"
@@ -125,13 +122,13 @@ def _refused(schema: OfficialSchema, formal: Formal, index: int, *, key: str, re
 
 
 def _best(types: Collection[str], key: str) -> str:
-    """The types to which a tensor of type ``key`` can be cast, as the help names them."""
+    """The help's text for the types to which a tensor of type ``key`` can be cast."""
     names = {name for name in types if "(" not in name}
     return one_of(names, key) if names else "one of these types"
 
 
 def _quantized(schema: OfficialSchema, formal: Formal, index: int, *, key: str) -> str:
-    """The help for a floating-point bias that must be quantized; "" for any other input."""
+    """The help for a floating-point bias that must be quantized; "" for other inputs."""
     scales = [each.name for each in schema.inputs if each.name.endswith("_scale")]
     if len(scales) < 2 or key not in FLOATS or formal.types != {"int32"}:
         return ""
@@ -141,8 +138,7 @@ def _quantized(schema: OfficialSchema, formal: Formal, index: int, *, key: str) 
 
 
 def _opset_that_accepts(schema: OfficialSchema, index: int, key: str) -> str:
-    """``opset 21,``: the first later opset in which the operator accepts type ``key`` as this input, or else the last
-    earlier opset; "" if no opset does."""
+    """``opset 21,``: the nearest later, or else earlier, opset that accepts type ``key``; "" if there is none."""
     versions = official_versions(schema.name, schema.domain)
     accepting = []
     for since in versions:
@@ -158,9 +154,10 @@ def _opset_that_accepts(schema: OfficialSchema, index: int, key: str) -> str:
 
 
 def check_output_types(schema: OfficialSchema, outputs: Sequence[Type | None]) -> None:
-    """Checks that the schema allows the types of the outputs. The types of a few outputs, such as the outputs of If, do
-    not follow from the inputs but come from a body. A tensor of another element type is only a warning. Raises an
-    ``ELEMENT_TYPE_REFUSED`` fault."""
+    """Checks that the schema allows the types of the outputs, which may come from a body.
+
+    Raises an ``ELEMENT_TYPE_REFUSED`` fault; for a tensor, reports it as a warning.
+    """
     for index, known in enumerate(outputs):
         formal = _formal_at(schema.outputs, index)
         key = known.dtype if isinstance(known, Tensor) else type_key(known)
@@ -182,8 +179,7 @@ def _types_text(types: frozenset[str]) -> str:
 
 
 def output_type(schema: OfficialSchema, index: int, variables: Mapping[str, str]) -> str | None:
-    """The type of output ``index`` according to the schema and the types of its type variables; None if they do not
-    determine it."""
+    """The type of an output by the schema; None if it is unknown. ``variables`` are the types of type variables."""
     formal = _formal_at(schema.outputs, index)
     if formal is None or not formal.homogeneous:
         return None

@@ -1,4 +1,4 @@
-"""Sliding windows: checks of their attributes, and the output sizes of convolution and pooling."""
+"""The sliding windows of convolution and pooling: checks of attributes, and output sizes."""
 
 from __future__ import annotations
 
@@ -89,11 +89,10 @@ def spanned(kernel: MaybeDim, dilation: int) -> MaybeDim:
 
 
 def window_count(size: Dim, span: Dim, stride: int, *, begin: int, end: int, rounding: Rounding = "floor") -> MaybeDim:
-    """The number of windows of ``span`` elements on an axis of ``size`` with the padding ``begin`` and ``end``.
+    """The number of windows of ``span`` elements on an axis with the padding ``begin`` and ``end``.
 
-    ``ceil`` also counts a last window that reaches past the end. ``ceil_torch`` does the same, but drops the last
-    window if it begins in the end padding or past it. Sources: ONNX MaxPool-22, AveragePool-22; OpenVINO MaxPool-14,
-    AvgPool-14.
+    ``ceil`` also counts a last window that reaches past the end; ``ceil_torch`` only if it begins before the end
+    padding. Sources: ONNX MaxPool-22, AveragePool-22; OpenVINO MaxPool-14, AvgPool-14.
     """
     if rounding == "floor":
         return floor_of(size + (begin + end + stride - span), stride)
@@ -108,10 +107,9 @@ def window_count(size: Dim, span: Dim, stride: int, *, begin: int, end: int, rou
 
 
 def same_count(size: Dim, span: MaybeDim, stride: int, *, rounding: Rounding = "floor") -> MaybeDim:
-    """The number of windows with SAME padding: ceil(size / stride).
+    """The number of windows with SAME padding: ceil(size / stride); None if it depends on an unknown ``span``.
 
-    With ``ceil``, there may be one window more if the window is shorter than the stride, because then nothing is
-    padded; the result is None if this depends on an unknown ``span``.
+    With ``ceil``, a window that is shorter than the stride may give one window more.
     """
     count = ceiling_of(size, stride)
     if rounding != "ceil" or (span is not None and at_least(span, stride)):
@@ -133,7 +131,7 @@ def ceiling_of(a: Dim, divisor: int) -> MaybeDim:
 
 
 def parts_of_largest(a: Dim) -> tuple[Dim, ...]:
-    """The sizes whose maximum is ``a``; only ``a`` if it is no maximum, or if no part has an upper bound."""
+    """The sizes whose maximum is ``a``; (``a``,) if it is no maximum, or if no part has an upper bound."""
     found = lone_atom(a, "max")
     if found is None or all(bounds(part)[1] is None for part in found[0].parts):
         return (a,)
@@ -141,7 +139,7 @@ def parts_of_largest(a: Dim) -> tuple[Dim, ...]:
 
 
 def transposed_size(size: Dim, span: Dim, stride: int, *, added: int) -> Dim:
-    """The size of an axis that has ``size`` windows of ``span`` elements, plus ``added`` elements."""
+    """The size of an axis with ``size`` windows of ``span`` elements, plus ``added`` elements."""
     return (size - 1) * stride + span + added
 
 
@@ -149,17 +147,17 @@ def transposed_size(size: Dim, span: Dim, stride: int, *, added: int) -> Dim:
 
 
 def spatial(shape: Shape, first: int) -> Shape:
-    """The spatial sizes of a shape. ``first`` is the first spatial axis: 2, or 1 with the channels last."""
+    """The spatial sizes of a shape; ``first`` is the first spatial axis: 2, or 1 if the channels are last."""
     return shape[2:] if first == 2 else shape[1:-1]
 
 
 def channel_axis(rank: int, first: int) -> int:
-    """The axis of the channels: 1, or the last one if the spatial axes begin at 1 (``first``)."""
+    """The axis of the channels; ``first`` is the first spatial axis."""
     return 1 if first == 2 else rank - 1
 
 
 def arranged(batch: MaybeDim, channels: MaybeDim, sizes: Sequence[MaybeDim], *, first: int = 2) -> Shape:
-    """A shape from its parts: the channels before the spatial axes (``first`` 2) or after them (1)."""
+    """The shape with these sizes; ``first`` is the first spatial axis."""
     return (batch, channels, *sizes) if first == 2 else (batch, *sizes, channels)
 
 
@@ -170,11 +168,7 @@ def arranged(batch: MaybeDim, channels: MaybeDim, sizes: Sequence[MaybeDim], *, 
 @group
 @record
 class OnnxWindow:
-    """The attributes of an ONNX window that mean the same in convolution and pooling.
-
-    ``kernel_shape`` is not a field: it defines the window of a pooling, but only repeats the sizes of the weights of a
-    convolution.
-    """
+    """The attributes of windows that ONNX convolutions and poolings share."""
 
     auto_pad: AutoPad = "NOTSET"
     dilations: Ints | None = None
@@ -186,8 +180,7 @@ class OnnxWindow:
 @group
 @record
 class OpenvinoWindow:
-    """The attributes of an OpenVINO window that all convolutions and poolings have. Some poolings lack
-    ``dilations``."""
+    """The attributes of windows that OpenVINO convolutions and poolings share."""
 
     strides: Ints
     pads_begin: Ints
@@ -197,16 +190,19 @@ class OpenvinoWindow:
 
 @record
 class Window:
-    """A window with one entry for each spatial axis; ``first`` is the first of these axes. With ``same``, the padding
-    follows from the size of the input, and ``begin`` and ``end`` are 0."""
+    """A window, with one entry in each list for each spatial axis."""
 
     kernel: Shape
     strides: Ints
     dilations: Ints
+    #: The padding before the data.
     begin: Ints
+    #: The padding after the data.
     end: Ints
+    #: SAME padding, which follows from the size of the input; ``begin`` and ``end`` are 0.
     same: bool = False
     rounding: Rounding = "floor"
+    #: The first spatial axis.
     first: int = 2
     auto_pad: str = ""
 
@@ -214,7 +210,7 @@ class Window:
         return spanned(self.kernel[position], self.dilations[position])
 
     def described(self, position: int) -> str:
-        """``the kernel is 7 on axis 2``, and the dilation if there is one."""
+        """The text of a message: ``the kernel is 7 on axis 2``."""
         axis, kernel, dilation = self.first + position, self.kernel[position], self.dilations[position]
         if dilation == 1:
             return f"the kernel is {kernel} on axis {axis}"
@@ -222,8 +218,10 @@ class Window:
 
 
 def per_axis(given: Ints | None, count: int, name: str, *, default: int = 1, times: int = 1) -> Ints:
-    """An attribute with ``times`` entries for each of ``count`` spatial axes; ``default`` for each entry if ``given``
-    is None. Raises a ``RANK_MISMATCH`` fault."""
+    """An attribute with ``times`` entries for each of ``count`` spatial axes, or its default entries if it is None.
+
+    Raises a ``RANK_MISMATCH`` fault.
+    """
     if given is None:
         return (default,) * (count * times)
     if len(given) == count * times:
@@ -238,9 +236,9 @@ def per_axis(given: Ints | None, count: int, name: str, *, default: int = 1, tim
 
 
 def onnx_window(given: OnnxWindow, count: int, kernel: Shape, *, ceil: bool = False, first: int = 2) -> Window:
-    """The window that ONNX attributes describe. Raises a ``RANK_MISMATCH`` or ``ATTRIBUTE_OUT_OF_RANGE`` fault.
+    """The window that ONNX attributes describe; ``auto_pad`` takes precedence over ``pads``.
 
-    If ``pads`` and ``auto_pad`` are both present, ``auto_pad`` counts; ``expect_one_padding`` reports this.
+    Raises a ``RANK_MISMATCH`` or ``ATTRIBUTE_OUT_OF_RANGE`` fault.
     """
     strides = per_axis(given.strides, count, "strides", default=1)
     dilations = per_axis(given.dilations, count, "dilations", default=1)
@@ -257,8 +255,10 @@ def onnx_window(given: OnnxWindow, count: int, kernel: Shape, *, ceil: bool = Fa
 
 
 def expect_one_padding(given: OnnxWindow, severity: Severity | None = None) -> None:
-    """Raises an ``AUTO_PAD_CONFLICT`` fault if ``auto_pad`` and ``pads`` are both present. With ``severity``, the fault
-    is stated at that severity instead, except for VALID with pads of 0."""
+    """Checks that not both ``auto_pad`` and ``pads`` are present. Raises an ``AUTO_PAD_CONFLICT`` fault.
+
+    With ``severity``, reports the fault at that severity, except for VALID with pads of 0.
+    """
     auto_pad, pads = given.auto_pad, given.pads
     if auto_pad in ("NOTSET", "") or pads is None:
         return
@@ -276,7 +276,7 @@ def expect_one_padding(given: OnnxWindow, severity: Severity | None = None) -> N
 
 
 def expect_no_dilated_same(window: Window) -> None:
-    """States a ``PADDING_NOT_PORTABLE`` fault for SAME padding with a dilated window (ONNX)."""
+    """Reports a ``PADDING_NOT_PORTABLE`` fault for SAME padding with a dilated ONNX window."""
     for position, dilation in enumerate(window.dilations):
         if window.same and dilation > 1 and same(window.kernel[position], 1) is False:
             warn(
@@ -291,7 +291,7 @@ def expect_no_dilated_same(window: Window) -> None:
 
 
 def expect_pads_below_kernel(window: Window) -> None:
-    """States a ``PADDING_NOT_PORTABLE`` fault if pads are not smaller than the kernel (ONNX pooling)."""
+    """Reports a ``PADDING_NOT_PORTABLE`` fault if pads of an ONNX pooling are not smaller than the kernel."""
     for position, kernel in enumerate(window.kernel):
         pads = (window.begin[position], window.end[position])
         if isinstance(kernel, int) and max(pads) >= kernel:
@@ -309,10 +309,9 @@ def expect_pads_below_kernel(window: Window) -> None:
 def openvino_window(
     given: OpenvinoWindow, count: int, kernel: Shape, *, dilations: Ints = (), rounding: Rounding = "floor"
 ) -> Window | None:
-    """The window that OpenVINO attributes describe; an empty list is the default for each axis.
+    """The window that OpenVINO attributes describe; None after a warning of negative numbers.
 
-    Negative numbers are only a warning, because the library silently accepts them; then the result is None. Raises a
-    ``RANK_MISMATCH`` fault, and an ``ATTRIBUTE_OUT_OF_RANGE`` fault for zeros in ``strides`` and ``dilations``.
+    Raises a ``RANK_MISMATCH`` fault, or an ``ATTRIBUTE_OUT_OF_RANGE`` fault for zeros in ``strides`` and ``dilations``.
     """
     strides = per_axis(given.strides or None, count, "strides", default=1)
     dilations = per_axis(dilations or None, count, "dilations", default=1)
@@ -338,12 +337,11 @@ def openvino_window(
 def window_sizes(
     shape: Shape | None, window: Window | None, count: int, *, lenient: bool = False, filled: bool = False
 ) -> Shape:
-    """The ``count`` spatial sizes after a convolution or pooling of input 0, which has ``shape``. A size is None if
-    the input size, the shape or the window is unknown.
+    """The ``count`` spatial sizes after a convolution or pooling of input 0, which has ``shape``.
 
-    Raises a ``WINDOW_EXCEEDS_INPUT`` fault if the padded input is smaller than the window; if this is unknown, it
-    becomes a requirement. With ``lenient``, the fault is only a warning if less than two strides are missing, and
-    omitted if less than one stride is missing and counts are rounded up. ``filled``: the spatial sizes are at least 1.
+    Raises a ``WINDOW_EXCEEDS_INPUT`` fault if the padded input is smaller than the window. ``lenient``: if less than
+    two strides are missing, reports it as a warning; if less than one stride and counts are rounded up, accepts it.
+    ``filled``: the spatial sizes are at least 1.
     """
     if shape is None or window is None:
         return (None,) * count
@@ -407,8 +405,7 @@ def transposed_sizes(
 ) -> Shape:
     """The ``count`` spatial sizes after a transposed convolution of input 0, which has ``shape``.
 
-    SAME padding gives size * stride, or the size without padding if that is smaller. Raises a ``WINDOW_EXCEEDS_INPUT``
-    fault if a size is below 1. With ``lenient``, the fault is only a warning for a size of exactly 0.
+    Raises a ``WINDOW_EXCEEDS_INPUT`` fault if a size is below 1; ``lenient``: a size of 0 is reported as a warning.
     """
     if shape is None or window is None:
         return (None,) * count

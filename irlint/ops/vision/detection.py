@@ -130,7 +130,7 @@ def _per_class(found: Candidates, most: MaybeDim) -> MaybeDim:
 LIMITS = ("max_output_boxes_per_class", "iou_threshold", "score_threshold")
 
 
-@onnx("NonMaxSuppression", since=10, unread={"max_output_boxes_per_class": None})
+@onnx("NonMaxSuppression", since=10, may_be_external={"max_output_boxes_per_class": None})
 def non_max_suppression(
     boxes: Tensor,
     scores: Tensor,
@@ -209,7 +209,7 @@ _COMPILED = first_of(
         3,
         4,
         allowed=frozenset({"float16", "bfloat16", "float32"}),
-        becomes="OpenVINO replaces the layer by NonMaxSuppression of opset9, which accepts",
+        reason="OpenVINO replaces the layer by NonMaxSuppression of opset9, which accepts",
     ),
 )
 

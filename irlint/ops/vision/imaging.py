@@ -217,7 +217,7 @@ def image_decoder(encoded_stream: Tensor, *, pixel_format: PixelFormat = "RGB") 
 CropMode = Literal["bilinear", "nearest"]
 
 
-@onnx("CropAndResize", domain=MICROSOFT, unread={"crop_size": None})
+@onnx("CropAndResize", domain=MICROSOFT, may_be_external={"crop_size": None})
 def crop_and_resize(
     X: Tensor,
     rois: Tensor,

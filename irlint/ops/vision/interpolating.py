@@ -68,7 +68,7 @@ def _compiled_mode(layer: Layer) -> Fault | None:
         types_at(
             1,
             allowed=frozenset({"int32", "int64", "uint32", "uint64"}),
-            becomes="OpenVINO replaces the layer by Interpolate of opset4, which accepts",
+            reason="OpenVINO replaces the layer by Interpolate of opset4, which accepts",
         ),
         _compiled_sizes,
         _compiled_mode,

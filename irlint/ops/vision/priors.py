@@ -188,7 +188,7 @@ class PriorBoxes:
             len(self.min_size),
             len(self.max_size),
             scale_all_sizes=self.scale_all_sizes,
-            fixed=len(self.fixed_size),
+            fixed_sizes=len(self.fixed_size),
             density=self.density,
             fixed_ratios=len(self.fixed_ratio),
         )

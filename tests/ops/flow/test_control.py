@@ -14,7 +14,7 @@ from irlint.dims import symbol
 from irlint.inference.walk import inferred
 from irlint.model.tensor import UNKNOWN, Optional, Tensor
 from irlint.model.tensor import Sequence as SequenceType
-from irlint.ops.shared.carrying import joined, outside
+from irlint.ops.shared.carrying import joined, without_symbols
 from irlint.parsers import onnx as onnx_parser
 
 N, M = symbol("N"), symbol("M")
@@ -44,7 +44,9 @@ def test_joined(a: Any, b: Any, result: Any) -> None:
 
 
 def test_outside() -> None:
-    assert outside(Tensor("int64", (N, M + 1), (2, N)), frozenset({"N"})) == Tensor("int64", (None, M + 1), (2, None))
+    assert without_symbols(Tensor("int64", (N, M + 1), (2, N)), frozenset({"N"})) == Tensor(
+        "int64", (None, M + 1), (2, None)
+    )
 
 
 # --- ONNX -------------------------------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ import irlint.ops.math.sampling
 from irlint.dims import Dim, symbol
 from irlint.findings.faults import Fault
 from irlint.model.tensor import Tensor
-from irlint.ops.layout.creation import constant_of_shape, filled, shape_contents
+from irlint.ops.layout.creation import constant_of_shape, filled, shape_values
 from irlint.ops.layout.one_hot import one_hot_shape
 from irlint.ops.layout.ranges import range_size, ranged
 
@@ -37,7 +37,7 @@ def test_a_sparse_constant_is_dense() -> None:
 
 @given(st.lists(st.integers(0, 9), max_size=5), st.integers(-7, 7), st.none() | st.integers(-7, 7))
 def test_shape_is_cut_as_a_list(dims: list[int], start: int, end: int | None) -> None:
-    found = shape_contents(tuple(dims), "int64", start, end=end)
+    found = shape_values(tuple(dims), "int64", start, end=end)
     clamp = [
         min(max(place + len(dims) if place < 0 else place, 0), len(dims))
         for place in (start, len(dims) if end is None else end)
@@ -46,8 +46,8 @@ def test_shape_is_cut_as_a_list(dims: list[int], start: int, end: int | None) ->
 
 
 def test_symbolic_shapes() -> None:
-    assert shape_contents((1, H, None), "int32") == Tensor("int32", (3,), (1, H, None))
-    assert shape_contents(None, "int64") == Tensor("int64", (None,))
+    assert shape_values((1, H, None), "int32") == Tensor("int32", (3,), (1, H, None))
+    assert shape_values(None, "int64") == Tensor("int64", (None,))
     assert constant_of_shape(Tensor("int64", (2,), (N, 3))) == Tensor("float32", (N, 3))
     assert constant_of_shape(Tensor("int64", (2,), (1, 2))).value == (0.0, 0.0)
     assert constant_of_shape(Tensor("int64", (2,))).shape == (None, None)
