@@ -44,7 +44,8 @@ CUSTOM_OPERATOR = Rule(
         "OpenVINO run such a model only with the library that has the operator "
         "(`SessionOptions.register_custom_ops_library`, `Core.add_extension`). The file does not say which libraries "
         "you load, so this is a note and does not fail a check. If you load none, make it an error with `--severity "
-        "custom-operator=error`, or with `[severity]` in `irlint.toml`."
+        "custom-operator=error`, or with `[severity]` in `irlint.toml`. A domain that misspells one with an operator "
+        "of this name is a warning."
     ),
     fix=(
         "Describe the operator by a signature under `[[operators]]` in `irlint.toml`, or add it to the model as a "

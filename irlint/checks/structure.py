@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from irlint.findings.faults import Rule, Severity, refused
-from irlint.findings.wording import either
+from irlint.findings.wording import counted, either
 from irlint.inference.known import Known
 from irlint.model import Graph, Node, Problem, Value
 from irlint.model.order import graphs, used, varying
@@ -123,7 +123,7 @@ def _cycles(graph: Graph, known: Known) -> Iterator[Problem]:
             if len(names) > 1
             else "the node uses its own result",
             help=_help_for(order.cyclic, graph, known) or _help_to_break(order.cyclic),
-            notes=tuple(_links(order.cyclic, len(shown))),
+            notes=(*_shortest(order.cyclic), *_links(order.cyclic, len(shown))),
         )
         yield Problem(fault, graph.path, order.cyclic[0], place=order.cyclic[0].place)
 
@@ -138,6 +138,40 @@ def _help_to_break(cyclic: Sequence[Node]) -> str:
         f"connect a value from outside of the cycle as input {index} of {node.op} {_shortened(node.label)!r}: it is "
         "the only one of these inputs that a later node computes"
     )
+
+
+def _shortest(cyclic: Sequence[Node]) -> Iterator[str]:
+    """The note that lists the shortest cycle, if there are several: of those through the first inputs that later nodes
+    compute."""
+    makers: dict[Value | None, Node] = {value: node for node in cyclic for value in node.outputs if value}
+    users: dict[Node, list[Node]] = {}
+    for node in cyclic:
+        for value in node.inputs:
+            if value in makers:
+                users.setdefault(makers[value], []).append(node)
+    backward = backward_inputs(cyclic)[:SHOWN_ON_CYCLE]
+    found = [_path(node, makers[node.inputs[index]], users) for node, index in backward]
+    best = min((each for each in found if each), key=len, default=[])
+    if 0 < len(best) < len(cyclic):
+        names = [f"{node.op} {_shortened(node.label)!r}" for node in (*best, best[0])]
+        shown = names if len(names) <= 2 * SHOWN_ON_CYCLE else [*names[:SHOWN_ON_CYCLE], "...", *names[-2:]]
+        yield f"the shortest cycle has {counted(len(best), 'node')}: {' -> '.join(shown)}"
+
+
+def _path(start: Node, end: Node, users: Mapping[Node, Sequence[Node]]) -> list[Node]:
+    """The nodes of the shortest path along uses from one node to another; [] if there is none."""
+    before: dict[Node, Node] = {start: start}
+    waiting = [start]
+    for node in waiting:
+        if node is end:
+            break
+        new = [each for each in users.get(node, ()) if each not in before]
+        before |= dict.fromkeys(new, node)
+        waiting += dict.fromkeys(new)
+    path = [end] if end in before else []
+    while path and path[-1] is not start:
+        path.append(before[path[-1]])
+    return path[::-1]
 
 
 def _links(cyclic: Sequence[Node], shown: int) -> Iterator[str]:

@@ -308,7 +308,7 @@ class Search:
         yield chain.from_iterable(as_other_users(each, guesses) for each in (node, *nodes[:NODES]))
         yield joined_left_over([node, *nodes], inputs) if problem.is_error else iter(())
         yield declared_in_order(node, guesses)
-        yield declared_as_sibling(node, guesses) if problem.is_error else iter(())
+        yield declared_as_sibling(node, guesses) if problem.is_error and not is_demand(problem) else iter(())
         yield guesses.contents.copied(node)
         of_outputs = problem.fault.rule.family == DECLARED and not is_demand(problem)
         if problem.fault.rule.family == DECLARED:

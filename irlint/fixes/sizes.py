@@ -213,13 +213,11 @@ def declared_as_sibling(node: Node, guesses: Guesses) -> Iterator[Guess]:
 
 
 def _lost_batch(graph: Graph, given: Iterable[Shape]) -> Iterator[Expr]:
-    """The dynamic size of the first axis of all outputs, if no input has it or another dynamic first axis."""
-    given = list(given)
+    """The dynamic size of the first axis of all outputs, if no input has a dynamic first axis of its name."""
     declared = [each.type.shape or () for each in graph.outputs if isinstance(each.type, Tensor)]
     firsts = {shape[0] if shape else None for shape in declared}
     sizes = {dim for shape in given for dim in shape}
-    is_lost = len(firsts) == 1 and not any(isinstance(shape[0], Expr) for shape in given if shape)
-    yield from (each for each in firsts if is_lost and isinstance(each, Expr) and each not in sizes)
+    yield from (each for each in firsts if len(firsts) == 1 and isinstance(each, Expr) and each not in sizes)
 
 
 def _is_one_axis_apart(one: Shape, other: Shape) -> bool:

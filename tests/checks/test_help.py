@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy
 import onnx
+import onnx.numpy_helper
 import onnx.parser
 import pytest
 
@@ -431,6 +433,38 @@ g (float[2,3] x) => ({declared} y) {{ y = my.domain.Special (x) }}"""
     (found,) = [each for each in irlint.check(path).findings if each.rule.code == "IRL502"]
     assert found.message.endswith(message)
     assert found.help.startswith(help)
+
+
+#: The direction of an LSTM, the number of directions of W, R and B, the width of what follows, and the suggestion.
+DIRECTIONS = [
+    ("", (2, 2, 2), 16, "set `direction = bidirectional`"),
+    ("", (2, 2, 2), 8, "set `direction = bidirectional`, or use weights for 1 direction"),
+    ("bidirectional", (1, 1, 1), 8, "set `direction = forward`"),
+    ("bidirectional", (1, 1, 1), 16, "set `direction = forward`, or use weights for 2 directions"),
+    ("", (2, 1, 1), 8, "give W the shape [num_directions, 4*hidden_size, input_size]"),
+]
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize(("direction", "counts", "width", "expected"), DIRECTIONS)
+def test_weights_for_another_number_of_directions(
+    direction: str, counts: tuple[int, int, int], width: int, expected: str
+) -> None:
+    import onnxruntime
+
+    given = f'direction = "{direction}", ' if direction else ""
+    text = f"""g (float[S,N,6] x) => (float[S,N,5] y) <int64[3] t = {{0, 0, {width}}}> {{
+  o = LSTM <{given}hidden_size = 8> (x, w, r, b) p = Transpose <perm = [0, 2, 1, 3]> (o) q = Reshape (p, t)
+  y = MatMul (q, f) }}"""
+    model = onnx.parser.parse_model(HEAD + text)
+    shapes = {"w": (counts[0], 32, 6), "r": (counts[1], 32, 8), "b": (counts[2], 64), "f": (width, 5)}
+    for name, shape in shapes.items():
+        model.graph.initializer.append(onnx.numpy_helper.from_array(numpy.ones(shape, "float32"), name))
+    x = numpy.ones((3, 2, 6), "float32")
+    with pytest.raises(Exception, match=r"must have shape|[Dd]imension"):
+        onnxruntime.InferenceSession(model.SerializeToString()).run(None, {"x": x})
+    (found,) = [each for each in irlint.check(model).findings if each.rule.code == "IRL375"]
+    assert (found.suggestion or found.help) == expected
 
 
 #: An operator of an unknown domain, the severity of the finding, and the beginning of its help.

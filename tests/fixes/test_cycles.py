@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import onnx.parser
 import pytest
+from command.process import run
 
 import irlint
 
@@ -42,3 +44,23 @@ def test_the_unused_values_for_a_cycle(line: str) -> None:
         (user,) = [each for each in fixed.graph.node if each.name == node]
         user.input[int(port)] = name
         onnxruntime.InferenceSession(fixed.SerializeToString())
+
+
+#: The nodes of a model with several cycles, and the note about the shortest one.
+SEVERAL = """
+a = Add (x, f) b = Relu (a) c = Neg (b) d = Add (c, b) e = Tanh (d) f = Exp (e) y = Add (f, z) | the shortest cycle has 5 nodes: Add 'a' -> Relu 'b' -> Add 'd' -> Tanh 'e' -> Exp 'f' -> Add 'a'
+a = Add (x, f) b = Add (a, c) c = Neg (b) d = Add (c, b) e = Tanh (d) f = Exp (e) y = Add (f, z) | the shortest cycle has 2 nodes: Add 'b' -> Neg 'c' -> Add 'b'
+a = Add (x, d) b = Relu (a) c = Neg (b) d = Tanh (c) y = Add (d, z) |
+""".strip().splitlines()  # fmt: skip
+
+
+@pytest.mark.parametrize("line", SEVERAL)
+def test_the_shortest_of_several_cycles(line: str, tmp_path: Path) -> None:
+    text, note = (part.strip() for part in line.split("|"))
+    model = onnx.parser.parse_model(f"{HEAD}) => (float[2,4] y) {{ {text} }}")
+    for node in model.graph.node:
+        node.name = node.output[0]
+    onnx.save(model, tmp_path / "m.onnx")
+    shown = " ".join(run("check", tmp_path / "m.onnx").stdout.split())
+    assert ("the shortest cycle" in shown) == bool(note)
+    assert note in shown
