@@ -66,7 +66,7 @@ class Edit:
     declaration. An entry of ``shape`` is a number or the name of a size; "" keeps the declared size, and None allows
     any size. ``inputs`` are the names of additional inputs of an inserted node. ``order`` lists the old indices of the
     nodes in the new order, or the axes of a constant that is transposed. ``called`` is how texts call the changed
-    value, if that is not its name. Two edits with ``swaps`` exchange two inputs of a node, or two ids of a port map.
+    value, if that is not its name. Two edits with ``swaps`` exchange two inputs of nodes, or two ids of a port map.
     """
 
     kind: Kind
@@ -173,6 +173,8 @@ def message(edits: Sequence[Edit], node: int | None = None) -> str:
         where = "" if first.index == node else f" in {first.place}"
         if first.of == "port_map":
             return f"swap {first.name} {first.before} and {first.value} in the port map{where}"
+        if first.index != edits[1].index:
+            return f"swap input {first.input}{where} with input {edits[1].input} of {edits[1].place}"
         return f"swap inputs {first.input} and {edits[1].input}{where}"
     if len(edits) <= _SHOWN and all(
         edit.kind == first.kind == "attribute" and edit.of == "node" and edit.index == first.index for edit in edits
@@ -197,7 +199,7 @@ def _changed(edit: Edit) -> object:
 
 
 def _is_swap(edits: Sequence[Edit]) -> bool:
-    """Whether two edits exchange two inputs of one node, or two ids in its port map."""
+    """Whether two edits exchange two inputs of nodes, or two ids in a port map."""
     return len(edits) == _PAIR and all(edit.swaps for edit in edits)
 
 
