@@ -30,7 +30,8 @@ def correction(node: Node, marks: Sequence[tuple[int, int]], makers: Makers) -> 
 def unstrided(node: Node, index: int, axis: int, makers: Makers) -> str:
     """The nodes that keep the size of an input's axis although they slide a window over it, and so may have lost their
     strides, in words; "" if there are none."""
-    found = trail(node.inputs[index], axis, makers) if index < len(node.inputs) and node.inputs[index] else None
+    value = node.inputs[index] if index < len(node.inputs) else None
+    found = trail(value, axis, makers) if value is not None else None
     nodes = [each for each in (found.kept if found is not None else ()) if _slides(each, makers)]
     return " or ".join(_called(each) for each in nodes[-NAMED:])
 

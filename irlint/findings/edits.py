@@ -181,6 +181,10 @@ def message(edits: Sequence[Edit], node: int | None = None) -> str:
     ):
         pairs = listed([written(edit.name, edit.value, edit.layer) for edit in edits])
         return f"set {pairs}" + ("" if first.index == node or not first.op else f" in {first.place}")
+    if [edit.of for edit in edits] == ["type", "entries"] and first.name == edits[1].name:
+        values = edits[1].value
+        listed_values = str(values[0]) if len(values) == 1 else f"[{', '.join(map(str, values))}]"
+        return f"{first.text_at(node)} with the {'value' if len(values) == 1 else 'values'} {listed_values}"
     if len(edits) > 1 and all(edit.kind == "constant" and _changed(edit) == _changed(first) for edit in edits):
         others = [edit.called or f"`{edit.name}`" for edit in edits[1:]]
         named = listed(others) if len(others) <= _SHOWN else counted(len(others), "more constant")

@@ -102,9 +102,11 @@ class Finding:
     def helps(self) -> tuple[str, ...]:
         """The tried fix if there is one, else the help of the fault.
 
-        For the families in BOTH, the tried fix and then the help, except for an error about a declaration.
+        For the families in BOTH, the tried fix and then the help, except for an error about a declaration, or of
+        element types with a fix that can be written.
         """
-        both = self.rule.family in BOTH and not (self.rule.family == DECLARED and self.severity is Severity.ERROR)
+        is_decided = self.severity is Severity.ERROR and (self.rule.family == DECLARED or self.fix is not None)
+        both = self.rule.family in BOTH and not is_decided
         return tuple(each for each in (self.suggestion, self.help if both or not self.suggestion else "") if each)
 
     def as_dict(self) -> dict[str, Any]:

@@ -116,7 +116,7 @@ def test_a_weight_gets_the_shape_that_it_has_in_other_blocks() -> None:
 QUANTIZED = """
 q = QuantizeLinear (x, s, z) y = DequantizeLinear (q, s, u) | connect `z` as input 2
 q = QuantizeLinear (x, s, z) y = DequantizeLinear (q, r, u) | connect `z` as input 2
-q = Cast <to = 3> (x) y = DequantizeLinear (q, s, u) | store constant `u` as int8, and change 0 to -128 in constant `u`
+q = Cast <to = 3> (x) y = DequantizeLinear (q, s, u) | store constant `u` as int8 with the value -128
 """.strip().splitlines()
 
 
