@@ -27,7 +27,8 @@ EQUAL_SIZES = Rule(
         "A missing Transpose, a Shape read on the wrong axis, or swapped entries of a target shape confuse two axes. "
         "The model loads, and runs if the two sizes are equal. It fails for other sizes, except that operators such as "
         "Add also accept 1 for one of them. The same holds for an axis that must equal a size that the graph computes "
-        "from other axes of the input. irlint does not report axes with the same name. Axes of different inputs "
+        "from other axes of the input, and for two axes of which the graph computes sizes that must be equal, such as "
+        "halves. irlint does not report axes with the same name. Axes of different inputs "
         "are a note, and only if none of them may be 1 instead: exporters often name the axes of each input separately."
     ),
     fix=(

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from irlint.checks.equal_sizes import equal_sizes, problem_of
 from irlint.checks.frozen import FROZEN_SIZE, NARROW_SIZE, NO_SIZES_FIT
-from irlint.checks.paths import correction
+from irlint.checks.paths import correction, unstrided
 from irlint.contracts.conditions import conditions
 from irlint.contracts.contract import Contract, contract_of
 from irlint.contracts.fixed import Fixed, Narrow, contradiction, fixed_sizes, narrow_sizes
@@ -301,7 +301,10 @@ def _help_for_size(each: Fixed, declare: str, node: Node, makers: Makers) -> str
     marked = _marks(each.demands[0], each.names, known)
     fixing = {index for index, axis in axes or marked if _is_weight(index, axis, node, makers)}
     if len(fixing) == 1:
-        text = _help_for_constant(_input_text(node, fixing.pop(), known), declare, each.demands[0])
+        constant = fixing.pop()
+        lost = " or ".join(filter(None, (unstrided(node, *mark, makers) for mark in marked if mark[0] != constant)))
+        text = _help_for_constant(_input_text(node, constant, known), declare, each.demands[0])
+        text += f"; or set the strides of {lost}, if they were lost" if lost else ""
         pools = size is None and len(each.names) > 1 and len(each.demands[0].requirement.any_of) == 1
         return f"pool to a fixed size before this node, or {text}" if pools else text
     which = correction(node, marked, makers)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, KeysView, Mapping, Sequence
 from itertools import islice
 
 from irlint.dims import MaybeDim, bounds
@@ -142,22 +142,24 @@ def _unread(graph: Graph, keeps_alive: tuple[str, ...]) -> Iterator[Problem]:
         id = _variable(node)
         if id in ids and (node.version not in _OLD or search.depends(node, id)):
             continue
-        text, help = _unread_text(id, ids, is_dead=id in dead)
+        unwritten = ids - {_variable(each) for each in writers}
+        text, help = _unread_text(id, ids, unwritten, is_dead=id in dead)
         fault = VARIABLE_NOT_READ.fault(text, help=help, attribute="variable_id")
         yield Problem(fault, graph.path, node, place=node.located(node.attributes["variable_id"].place))
 
 
-def _read_ids(graph: Graph, keeps_alive: tuple[str, ...]) -> Collection[str]:
+def _read_ids(graph: Graph, keeps_alive: tuple[str, ...]) -> KeysView[str]:
     """The sorted ids of the variables with a ReadValue that OpenVINO creates, because a Result or an Assign depends on
     it."""
     alive = live(graph, keeps_alive)
     read = {_variable(node) for node in graph.nodes if node.op == "ReadValue" and node in alive}
-    return dict.fromkeys(sorted(id for id in read if id is not None))
+    return dict.fromkeys(sorted(id for id in read if id is not None)).keys()
 
 
-def _unread_text(id: str | None, ids: Collection[str], *, is_dead: bool) -> tuple[str, str]:
+def _unread_text(id: str | None, ids: Collection[str], unwritten: Collection[str], *, is_dead: bool) -> tuple[str, str]:
     """The message and the help about an Assign to the variable ``id``. ``ids`` are the variables with a ReadValue that
-    OpenVINO creates. ``is_dead``: the variable has only ReadValues that OpenVINO removes."""
+    OpenVINO creates, and ``unwritten`` those without an Assign. ``is_dead``: the variable has only ReadValues that
+    OpenVINO removes."""
     if id in ids:
         text = f'an Assign before opset6 has to depend on a ReadValue before opset6; this one depends on none of "{id}"'
         return text, f'write version="opset6" here, or compute the input from an older ReadValue of "{id}"'
@@ -165,7 +167,10 @@ def _unread_text(id: str | None, ids: Collection[str], *, is_dead: bool) -> tupl
         text = f'no Result or Assign depends on the ReadValue of the variable "{id}", so OpenVINO does not create it'
         return text, "use the value of the ReadValue, or remove this layer"
     others = f"; the variables with a ReadValue are: {_quoted(ids)}" if ids else ""
-    return f'the variable "{id}" has no ReadValue{others}', "give this layer and its ReadValue the same `variable_id`"
+    text = f'the variable "{id}" has no ReadValue{others}'
+    if len(unwritten) == 1:
+        return text, f"set variable_id={_quoted(unwritten)}, the only variable with a ReadValue and no Assign"
+    return text, "give this layer and its ReadValue the same `variable_id`"
 
 
 def _quoted(ids: Collection[str]) -> str:

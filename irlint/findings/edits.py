@@ -163,12 +163,18 @@ def message(edits: Sequence[Edit], node: int | None = None) -> str:
         where = "" if first.index == node else f" in {first.place}"
         if first.of == "port_map":
             return f"swap {first.name} {first.before} and {first.value} in the port map{where}"
+        if first.index != edits[1].index:
+            return f"swap input {first.input}{where} with input {edits[1].input} of {edits[1].place}"
         return f"swap inputs {first.input} and {edits[1].input}{where}"
     if len(edits) <= _MOST_SHOWN and all(
         edit.kind == first.kind == "attribute" and edit.of == "node" and edit.index == first.index for edit in edits
     ):
         pairs = listed([written(edit.name, edit.value, edit.layer) for edit in edits])
         return f"set {pairs}" + ("" if first.index == node or not first.op else f" in {first.place}")
+    if [edit.of for edit in edits] == ["type", "entries"] and first.name == edits[1].name:
+        values = edits[1].value
+        listed_values = str(values[0]) if len(values) == 1 else f"[{', '.join(map(str, values))}]"
+        return f"{first.text_at(node)} with the {'value' if len(values) == 1 else 'values'} {listed_values}"
     if len(edits) > 1 and all(edit.kind == "constant" and _difference(edit) == _difference(first) for edit in edits):
         others = [edit.called or f"`{edit.name}`" for edit in edits[1:]]
         rest = listed(others) if len(others) <= _MOST_SHOWN else counted(len(others), "more constant")

@@ -99,10 +99,10 @@ class Finding:
     def helps(self) -> tuple[str, ...]:
         """The tried fix if there is one, else the help; both for the families in WITH_BOTH_HELPS.
 
-        An error about a declaration has only one of them.
+        An error about a declaration has only one of them, and so has one of element types with a fix that is written.
         """
-        is_wrong_declaration = self.rule.family == DECLARATIONS and self.severity is Severity.ERROR
-        both = self.rule.family in WITH_BOTH_HELPS and not is_wrong_declaration
+        is_decided = self.severity is Severity.ERROR and (self.rule.family == DECLARATIONS or self.fix is not None)
+        both = self.rule.family in WITH_BOTH_HELPS and not is_decided
         return tuple(filter(None, (self.suggestion, self.help if both or not self.suggestion else "")))
 
     def as_dict(self) -> dict[str, Any]:

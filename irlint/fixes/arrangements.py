@@ -58,9 +58,13 @@ def rearranged(problem: Problem, node: Node, guesses: Guesses) -> Iterator[Guess
             perm = (*range(rank - 2), rank - 1, rank - 2)
             yield Guess((guesses.inserted(TRANSPOSE, node, port, (("perm", perm),)),), GUESS)
         elif (
-            problem.fault.rule.family == "broadcasting" and guesses.makers.is_constant(value) and len(given.shape) == 1
+            (problem.fault.rule.family == "broadcasting" or is_demand(problem))
+            and guesses.makers.is_constant(value)
+            and len(given.shape) == 1
         ):
-            yield from _raised(value, given, inputs, guesses)
+            following = tuple(dict.fromkeys((value, *_applied_next(node, given, guesses))))
+            for values in dict.fromkeys(((value,), following)):
+                yield from _raised(values, given, inputs, guesses)
 
 
 def _confused(node: Node, guesses: Guesses) -> Iterator[Guess]:
@@ -170,8 +174,21 @@ def transposed_constants(ends: Iterable[tuple[Value, int]], guesses: Guesses) ->
                 yield replaced(guess, within=user)
 
 
-def _raised(value: Value, given: Tensor, inputs: Sequence[Type | None], guesses: Guesses) -> Iterator[Guess]:
-    """Reshapes a list of numbers so that it applies to an axis that is not the last: ``[C]`` becomes ``[C, 1, 1]``."""
+def _applied_next(node: Node, given: Tensor, guesses: Guesses) -> Iterator[Value]:
+    """The constants of one type that are applied one after another to the result of a node, as a mean and a standard
+    deviation are."""
+    waiting = [node]
+    for each in waiting:
+        for user in (user for value in each.outputs if value is not None for user in guesses.users.get(value, ())):
+            for value, known in zip(user.inputs, inputs_of(user, guesses.known)):
+                is_like = isinstance(known, Tensor) and (known.dtype, known.shape) == (given.dtype, given.shape)
+                if is_like and value is not None and guesses.makers.is_constant(value) and user not in waiting:
+                    waiting.append(user)
+                    yield value
+
+
+def _raised(values: Sequence[Value], given: Tensor, inputs: Sequence[Type | None], guesses: Guesses) -> Iterator[Guess]:
+    """Reshapes lists of numbers so that they apply to an axis that is not the last: ``[C]`` becomes ``[C, 1, 1]``."""
     assert given.shape is not None
     (size,) = given.shape
     others = (
@@ -179,7 +196,8 @@ def _raised(value: Value, given: Tensor, inputs: Sequence[Type | None], guesses:
     )
     for rank, axis in dict.fromkeys((len(each), axis) for each in others for axis in range(len(each) - 1)):
         shape = (size, *(1,) * (rank - 1 - axis))
-        yield Guess((guesses.constant(value, shape, "shape"),), SELDOM, about=value)
+        edits = tuple(guesses.constant(value, shape, "shape") for value in values)
+        yield Guess(edits, SELDOM, about=values[0])
 
 
 # --- lists ------------------------------------------------------------------------------------------------------------

@@ -309,7 +309,8 @@ class Guesses(NodeEdits):
             if all(tuple(given[name]) == other for name in names):
                 continue
             edits = tuple(self.attribute(node, name, other, given[name]) for name in names)
-            count = min(self.usual(node, name).get(other, 0) for name in names)
+            alike = [each for each in self.of(node) if all(self.had(each, name) == other for name in names)]
+            count = len(alike) + 1 if alike else min(self.usual(node, name).get(other, 0) for name in names)
             yield Guess(edits, USUAL if count else SELDOM, count=count, about=names[0])
 
     # --- inputs -------------------------------------------------------------------------------------------------------

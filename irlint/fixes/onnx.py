@@ -94,6 +94,7 @@ class _Writer:
         self.new_nodes: dict[str, list[tuple[Field, bytes]]] = {}
         self.initializers: dict[str, set[str]] = {}
         self.declarations: dict[str, set[str]] = {}
+        self.dtypes: dict[tuple[str, str], str] = {}
         self.entries: dict[tuple[str, int], dict[str, list[Field]]] = {}
         self.added: dict[str, list[Message]] = {}
         self.imports: dict[str, int | None] = {}
@@ -262,10 +263,10 @@ class _Writer:
     def set_constant(self, edit: Edit) -> None:
         """Writes other entries of a constant: of an initializer, or of a Constant node."""
         tensor = self.tensor(edit)
-        known = self.constant(edit)
-        values = tuple(edit.value)
+        known, values = self.constant(edit), tuple(edit.value)
         shape = known.shape if product(known.shape or ()) == len(values) else (len(values),)
-        set_entries(tensor, known.dtype or "", [dim for dim in shape or () if isinstance(dim, int)], values)
+        dtype = self.dtypes.get((edit.graph, edit.name), known.dtype or "")
+        set_entries(tensor, dtype, [dim for dim in shape or () if isinstance(dim, int)], values)
 
     def set_constant_shape(self, edit: Edit) -> None:
         known = self.constant(edit)
@@ -275,6 +276,7 @@ class _Writer:
 
     def set_constant_type(self, edit: Edit) -> None:
         convert(self.tensor(edit), str(edit.value))
+        self.dtypes[edit.graph, edit.name] = str(edit.value)
 
     def constant(self, edit: Edit) -> Tensor:
         """The type and values of a constant. Raises Unwritable if there is no such constant."""

@@ -142,9 +142,13 @@ def behind(problem: Problem, node: Node, inputs: Inputs) -> Iterator[Guess]:
 def _constant_of_type(
     node: Node, port: int, value: Value, known: Tensor, dtype: str, inputs: Inputs
 ) -> Iterator[Guess]:
-    """Converts a constant to another element type, or connects an existing constant of this type. Weights (floats of
-    two or more axes) do not become integers."""
-    if known.dtype in FLOATS and (known.rank or 0) > 1 and dtype not in FLOATS:
+    """Converts a constant to another element type, or connects an existing constant of this type. Floats become only
+    integers that are equal, except for a bias that is quantized."""
+    if known.dtype in FLOATS and dtype not in FLOATS and not _are_whole(known):
+        numbers = _quantized(node, port, known, inputs)
+        if numbers:
+            of_type, entries = inputs.guesses.constant(value, dtype, "type"), inputs.guesses.constant(value, numbers)
+            yield Guess((of_type, entries), SELDOM)
         return
     type_of = inputs.known.types.get
     there = [each.inputs[port] for each in inputs.guesses.of(node) if port < len(each.inputs)]
@@ -162,6 +166,30 @@ def _constant_of_type(
             called = f"{inputs.guesses.called(other)}, one of {len(set(others))} of type {dtype} there,"
             yield Guess((inputs.guesses.connected(other, node, port, called),), SELDOM)
             return
+
+
+def _are_whole(known: Tensor) -> bool:
+    """Whether all elements are known to be integers."""
+    return known.value is not None and all(isinstance(each, float) and each.is_integer() for each in known.value)
+
+
+def _quantized(node: Node, port: int, known: Tensor, inputs: Inputs) -> tuple[int, ...]:
+    """The elements of a bias as multiples of the product of both scales; () for another input, and if an element or
+    a scale is unknown."""
+    call = inputs.known.calls.get(node)
+    formal = call.schema.inputs if call is not None and call.schema is not None else ()
+    given = zip(formal, inputs_of(node, inputs.known))
+    scales = [each.value if isinstance(each, Tensor) else None for form, each in given if form.name.endswith("_scale")]
+    if port >= len(formal) or formal[port].types != {"int32"} or len(scales) <= 1 or known.value is None:
+        return ()
+    data, weights = scales[0], scales[1]
+    if data is None or weights is None or len(weights) not in (1, len(known.value)):
+        return ()
+    rows = zip(known.value, weights * (len(known.value) if len(weights) == 1 else 1))
+    pairs = [(bias, data[0], weight) for bias, weight in rows]
+    if not all(isinstance(each, float) and each for pair in pairs for each in pair[1:]):
+        return ()
+    return tuple(round(bias / (scale * weight)) for bias, scale, weight in pairs)  # type: ignore[operator, arg-type]
 
 
 def _of_type(value: Value, dtype: str, likely: int, inputs: Inputs) -> Iterator[Guess]:

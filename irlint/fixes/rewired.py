@@ -16,6 +16,7 @@ from irlint.inference.origins import Makers, inputs_of, shape_of
 from irlint.model import Node, Problem, Value
 from irlint.model.tensor import INTEGERS, Tensor, Type
 from irlint.ops.shared.index_ranges import INDEX_OUT_OF_RANGE
+from irlint.records import replaced
 
 
 def rewired(nodes: Sequence[Node], inputs: Inputs) -> Iterator[Guess]:
@@ -104,6 +105,20 @@ def weights_as_elsewhere(node: Node, inputs: Inputs) -> Iterator[Guess]:
         for other in dict.fromkeys((declared, *(shapes if len(shapes) == 1 else ()))):
             if other is not None and len(other) == len(shape) and other != shape:
                 yield Guess((inputs.guesses.constant(value, other, "shape"),), SELDOM, sure=False)
+
+
+def exchanged_weights(node: Node, inputs: Inputs) -> Iterator[Guess]:
+    """Exchanges the weights of two nodes of one operator, which feed the same node: each has those of the other."""
+    near = {user for value in node.outputs if value is not None for user in inputs.users.get(value, ())}
+    makers = [inputs.makers.of(value) for user in near for value in user.inputs if value is not None]
+    others = dict.fromkeys(each.node for each in makers if each is not None and each.node is not None)
+    for other in (each for each in others if each is not node and each.op == node.op):
+        for port, (one, two) in enumerate(zip(node.inputs, other.inputs)):
+            if one is None or two is None or not all(map(inputs.makers.is_constant, (one, two))):
+                continue
+            if shape_of(one, inputs.known) != shape_of(two, inputs.known):
+                edits = inputs.guesses.connected(two, node, port), inputs.guesses.connected(one, other, port)
+                yield Guess(tuple(replaced(edit, swaps=True) for edit in edits), USUAL, count=1)
 
 
 def reordered(value: Value | None, makers: Makers) -> Value | None:

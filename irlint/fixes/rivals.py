@@ -43,11 +43,15 @@ def _tables(best: Tried, every: Sequence[Tried]) -> list[Tried]:
 
 def with_strides(best: list[Tried], every: Sequence[Tried]) -> list[Tried]:
     """The best guesses. If they change strides of 1 to 2, or halve or double the size of an input or of a table, then
-    each of these is as likely: the nearest node that may have lost its strides comes first."""
+    each of these is as likely: the nearest node that may have lost its strides comes first. The size of an input comes
+    first if several nodes may have lost the strides that others have."""
     strided = [each for each in every if _is_doubled(each)]
     sized = [each for each in every if _is_resized_by_two(each)]
-    if not strided or not best or best[0].order[1] == USUAL or best[0] not in (*strided, *sized):
+    if not strided or not best or best[0] not in (*strided, *sized):
         return best
+    if best[0].order[1] == USUAL:
+        inputs = [each for each in sized if each.order[0] == best[0].order[0] and resizes_input(each.guess)]
+        return [inputs[0], strided[0]] if inputs and len(best) > 1 else best
     others = {each.guess.edits[0].name: each for each in reversed(sized)}
     return [strided[0], *(each for each in sized if each in others.values())]
 

@@ -55,7 +55,14 @@ from irlint.fixes.ranking import (
 )
 from irlint.fixes.rechecking import Rechecked
 from irlint.fixes.retyped import behind, retyped, sources
-from irlint.fixes.rewired import bypassed, counted_otherwise, moved, rewired, weights_as_elsewhere
+from irlint.fixes.rewired import (
+    bypassed,
+    counted_otherwise,
+    exchanged_weights,
+    moved,
+    rewired,
+    weights_as_elsewhere,
+)
 from irlint.fixes.rivals import explaining, with_rivals, with_strides
 from irlint.fixes.sizes import (
     batched,
@@ -304,6 +311,7 @@ class Search:
         nodes = list(dict.fromkeys((*self.clashes.emptying(nodes), *nodes)))
         yield (replaced(guess, within=each) for each in nodes for guess in inputs.blocks.as_wired(each))
         yield weights_as_elsewhere(node, inputs)
+        yield exchanged_weights(node, inputs) if problem.is_error else iter(())
         yield chain(inputs.left_over([node, *nodes]), inputs.left_over_before(node), with_left_over(node, inputs))
         yield chain.from_iterable(as_other_users(each, guesses) for each in (node, *nodes[:NODES]))
         yield joined_left_over([node, *nodes], inputs) if problem.is_error else iter(())

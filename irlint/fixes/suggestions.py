@@ -298,6 +298,12 @@ class Suggestions:
         if not may_be_fixed(problem, self.known) and not may_be_sized(problem):
             return None
         self.looked += 1
+        if problem.graph and self._cost <= NODES_CHECKED:
+            from irlint.fixes.bodies import found_in_body
+
+            inside = found_in_body(problem, self.known, self.problems, self.rechecked)
+            if inside is not None:
+                return Suggestion(problem, inside.alternatives, inside.outcome, "", inside.sure, inside.written)
         if self._search is None:
             rechecked = self.rechecked if self._cost <= NODES_CHECKED else None
             self._search = Search(self.known, graph, self.makers, self.problems, rechecked)

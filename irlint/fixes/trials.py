@@ -417,7 +417,8 @@ class Trials:
 
 def _defined(graph: Graph) -> Iterator[Value]:
     """The values that a graph defines, in an order in which the last of several with equal names counts: the nodes
-    backwards, then constants, then inputs."""
+    backwards, then constants, then inputs. Before them come the values of enclosing graphs that it uses."""
+    yield from graph.captured
     for node in reversed(graph.nodes):
         yield from (value for value in node.outputs if value is not None)
     yield from graph.constants

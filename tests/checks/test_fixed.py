@@ -210,6 +210,12 @@ def test_a_target_is_no_weight(tmp_path: Path) -> None:
             "slice or compute `w` to the size of the input, or declare 7",
         ),
         (
+            f"(float[B,2,S] x, float[2,2,3] k) => (float[P,Q,R] y) <{floats(1, 2, 7)}> "
+            "{ c = Conv <pads = [1,1]> (x, k) d = Relu (c) y = Add (d, w) }",
+            "slice or compute `w` to the size of the input, or declare 7; or set the strides of Conv 'c', if they were "
+            "lost",
+        ),
+        (
             "(float[N,4] x) => (float[4] y) <int64[1] a = {0}> { y = Squeeze (x, a) }",
             "remove the axis from input 1, the list of axes to remove, or declare 1",
         ),

@@ -191,7 +191,7 @@ def test_several_states_without_size_are_one_note(tmp_path: Path) -> None:
             [parameter(0), read(1, "v"), assign(4, "w"), result(9)],
             [(0, 1, 0), (0, 4, 0), (1, 9, 0)],
             'the variable "w" has no ReadValue; the variables with a ReadValue are: "v"',
-            "give this layer and its ReadValue the same `variable_id`",
+            'set variable_id="v", the only variable with a ReadValue and no Assign',
         ),
         (
             [parameter(0), old_read(1, "v"), assign(4, "v").replace("opset6", "opset3"), result(9)],

@@ -33,10 +33,12 @@ openvino Add@1 float32[4,5] float32[2,4,5] ; auto_broadcast=pdpd auto_broadcast.
 openvino Add@1 float32[4,5] float32[4,5] ; auto_broadcast=pdpd auto_broadcast.auto_broadcast_axis=1 | input 0 is [4, 5] and input 1 is [4, 5], which needs 2 axes of input 0 from axis 1 on | choose an axis of at most 0
 onnx Add@6 float32[4,5] float32[2,4,5] ; broadcast=1 | input 0 is [4, 5] and input 1 is [2, 4, 5], which has 1 more axis | give input 1 at most 2 axes
 onnx Add@6 float32[4,5] float32[5] ; broadcast=1 axis=2 | input 0 is [4, 5] and input 1 is [5], which needs 1 axis of input 0 from axis 2 on | set `axis` to the axis of input 0
+onnx Gather@13 float32[3,2] int64{1,2,3} ; axis=0 | input 1 holds the index 3, and axis 0 has 3 elements; allowed: -3 to 2 | subtract 1 from the indices, which are 1 to 3, or give the axis 4 elements
+onnx QuantizeLinear@13 float32[2,3,8] float32[3] int8[1] | axis 0 is 3 in input 1 and 1 in input 2, and the zero point has the shape of the scale | store the zero point as [3], like the scale, with its value in each entry
 openvino SpaceToBatch@2 float32[2,3,4] int64{1,2,2} int64{0,1,0} int64{0,1,0} | axis 1 of input 0 is 3, and 5 with its pads, which is not a multiple of 2, the block | make axis 1 with its pads a multiple of 2
 openvino SpaceToBatch@2 float32[2,3,4] int64{1,2,2} int64[3]{0} int64[3]{0} | axis 1 of input 0 is 3, which is not a multiple of 2, the block | make axis 1 a multiple of 2
 openvino BatchToSpace@2 float32[3,3,4] int64{1,2,2} int64[3]{0} int64[3]{0} | axis 0 of input 0 is 3, which is not a multiple of 4, the number of elements of a block (1 * 2 * 2) |
-onnx DepthToSpace@13 float32[1,9,4,4] ; blocksize=2 | axis 1 of input 0 is 9, which is not a multiple of 4, the number of elements of a block (2 * 2) | make axis 1 a multiple of 4, or use blocks of 3
+onnx DepthToSpace@13 float32[1,9,4,4] ; blocksize=2 | axis 1 of input 0 is 9, which is not a multiple of 4, the number of elements of a block (2 * 2) | use blocks of 3, or make axis 1 a multiple of 4
 openvino ConvertPromoteTypes@14(2) uint64[2] int8[2] ; promote_unsafe=true u64_integer_promotion_target=dynamic | inputs 0 and 1 are uint64 and int8, whose common type is `u64_integer_promotion_target`, and this attribute is dynamic; OpenVINO reads the layer and refuses to compile it | write
 openvino Interpolate@1 float32[1,3,8,8] int64{5,7} ; axes=2,2 mode=nearest | axes is [2, 2]: an axis appears more than once; OpenVINO counts it once | list each axis once
 openvino Interpolate@11 float32[1,3,8,8] int64{5,7} int64{2,2} ; mode=nearest shape_calculation_mode=sizes | OpenVINO uses the last of its sizes, or all its scales | list each axis once

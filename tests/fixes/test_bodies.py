@@ -90,3 +90,51 @@ def test_a_trip_count_that_is_one_too_large(rows: str) -> None:
     assert found.suggestion == "connect `n`, without the Add, as input 0 in Loop[3]"
     (y,) = onnxruntime.InferenceSession(irlint.fix(model, unsafe=True).data).run(None, feed)
     assert y.shape == (7, 4)
+
+
+#: A sound graph with a body, what of its text is replaced by what, the suggestion, and the opset if it is not 17.
+BROKEN = """
+(float[N,8] x, bool c) => (float[N,4] y) { y = If (c) <then_branch = t () => (float[N,4] p) { p = Gemm <transB = 1> (x, w) }, else_branch = e () => (float[N,4] q) { q = MatMul (x, v) }> } | transB = 1 > transB = 0 | set `transB = 1`
+(float[S,N,8] x, float[N,4] h) => (float[N,4] y, float[S,N,4] z) { y, z = Scan <num_scan_inputs = 1, body = b (float[N,4] a, float[N,8] i) => (float[N,4] d, float[N,4] o) { j = Concat <axis = 1> (i, a) d = MatMul (j, u) o = Identity (d) }> (h, x) } | axis = 1 > axis = 0 | set `axis = 1`
+(float[S,N,8] x, float[N,2] h) => (float[N,2] y, float[S,N,2] z) { y, z = Scan <num_scan_inputs = 1, body = b (float[N,2] a, float[N,8] i) => (float[N,2] d, float[N,2] o) { j = Slice <axes = [1], starts = [4], ends = [6]> (i) k = Slice <axes = [1], starts = [0], ends = [2]> (i) l = Slice <axes = [1], starts = [2], ends = [4]> (i) m = Slice <axes = [1], starts = [6], ends = [8]> (i) n = Mul (j, a) q = Mul (k, l) d = Mul (n, q) o = Identity (m) }> (h, x) } | ends = [6] > ends = [8] | set `ends = [6]` in Slice[0] | 9
+(float[S,N,8] x, float[N,4] h) => (float[N,4] y, float[S,N,4] z) { y, z = Scan <num_scan_inputs = 1, body = b (float[N,4] a, float[N,8] i) => (float[N,4] d, float[N,4] o) { j = Gemm <transB = 1> (i, w) k = Gemm <transB = 1> (a, r) d = Add (j, k) o = Identity (d) }> (h, x) } | (i, w) k = Gemm <transB = 1> (a, r) > (i, r) k = Gemm <transB = 1> (a, w) | swap input 1 with input 1 of Gemm[1]
+""".strip().splitlines()
+
+WEIGHTS = {"w": (4, 8), "v": (8, 4), "u": (12, 4), "r": (4, 4)}
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("line", BROKEN)
+def test_a_body_is_restored(line: str) -> None:
+    import onnxruntime
+
+    text, change, expected, *opsets = (part.strip() for part in line.split(" | "))
+    head = HEAD.replace("17", *opsets) if opsets else HEAD
+    before, _, after = change.partition(" > ")
+    assert before in text
+
+    def model_of(text: str) -> ModelProto:
+        model = onnx.parser.parse_model(f"{head}g {text}")
+        stored = {name: np.arange(np.prod(shape), dtype="float32").reshape(shape) for name, shape in WEIGHTS.items()}
+        used = [each for each in stored if f"{each})" in text or f" {each}," in text]
+        model.graph.initializer.extend(onnx.numpy_helper.from_array(stored[each], each) for each in used)
+        return model
+
+    rng = np.random.default_rng(0)
+    feed = {
+        each.name: np.ones((), bool)
+        if each.name == "c"
+        else rng.random([dim.dim_value or 3 for dim in each.type.tensor_type.shape.dim], dtype="float32")
+        for each in model_of(text).graph.input
+    }
+
+    def outputs(data: bytes) -> list[Any]:
+        return onnxruntime.InferenceSession(data, providers=["CPUExecutionProvider"]).run(None, feed)
+
+    wanted, broken = outputs(model_of(text).SerializeToString()), model_of(text.replace(before, after))
+    with pytest.raises(Exception, match=r"."):
+        outputs(broken.SerializeToString())
+    (root,) = [each for each in irlint.check(broken, ignore=["IRL9"]).findings if not each.because]
+    assert root.suggestion.partition(";")[0] == expected
+    found = outputs(irlint.fix(broken.SerializeToString(), unsafe=True).data)
+    assert all(np.array_equal(one, other) for one, other in zip(found, wanted, strict=True))

@@ -187,3 +187,29 @@ def test_a_converted_value_gets_the_element_type_that_is_declared(tmp_path: Path
     assert found.suggestion.startswith('set destination_type="boolean" in Convert')
     path.write_bytes(irlint.fix(path, unsafe=True).data)
     assert path.read_text() == text
+
+
+@pytest.mark.oracle
+def test_both_pads_are_those_of_another_convolution(tmp_path: Path) -> None:
+    import openvino
+    from openvino import opset13 as op
+
+    x = op.parameter([1, 4, 200], numpy.float32, name="x")
+    y = x
+    for at in range(2):
+        weights = op.constant(numpy.ones((4, 4, 3), "float32"), name=f"w{at}")
+        y = op.convolution(y, weights, [2], [1], [1], [1], name=f"c{at}")
+    path = tmp_path / "m.xml"
+    openvino.save_model(openvino.Model([op.result(y)], [x], "m"), path, compress_to_fp16=False)
+    text = path.read_text()
+    at = text.index('name="c1"')
+    layer = text[at : text.index("</layer>", at)]
+    wrong = layer.replace('pads_begin="1"', 'pads_begin="0"').replace('pads_end="1"', 'pads_end="0"')
+    assert wrong.count('="0"') == layer.count('="0"') + 2
+    path.write_text(text.replace(layer, wrong))
+    (shape,) = [each.partial_shape for each in openvino.Core().read_model(path).outputs]
+    assert shape[2].get_length() == 49
+    found = [each for each in irlint.check(path).findings if not each.because]
+    assert found[0].suggestion.partition(";")[0] == 'set pads_begin="1" and pads_end="1"'
+    path.write_bytes(irlint.fix(path, unsafe=True).data)
+    assert path.read_text() == text

@@ -54,8 +54,8 @@ def parted(
 ) -> MaybeDim:
     """``dim // count``, after checking that ``count`` divides the size ``dim``. Raises a ``NOT_DIVISIBLE`` fault.
 
-    ``what`` is the name of ``count``, and ``instead`` the end of the help. ``without_pads`` is the size of the axis if
-    ``dim`` includes pads.
+    ``what`` is the name of ``count``, and ``instead`` the beginning of the help. ``without_pads`` is the size of the
+    axis if ``dim`` includes pads.
     """
     if dim is None:
         return None
@@ -64,7 +64,7 @@ def parted(
         size = f"{without_pads}, and {dim} with its pads" if is_padded else dim
         raise NOT_DIVISIBLE.fault(
             f"axis {axis} of input 0 is {size}, which is not a multiple of {count}, {what}",
-            help=f"make axis {axis}{' with its pads' if is_padded else ''} a multiple of {count}{instead}",
+            help=f"{instead}make axis {axis}{' with its pads' if is_padded else ''} a multiple of {count}",
             input=0,
             marks=((0, axis),),
         )
@@ -91,7 +91,7 @@ def depth_to_space(shape: Shape, block: int) -> Shape:
     blocks = [
         str(size) for size in range(2, LARGEST_BLOCK + 1) if isinstance(shape[1], int) and not shape[1] % size**axes
     ]
-    instead = f", or use blocks of {' or '.join(blocks)}" if blocks else ""
+    instead = f"use blocks of {' or '.join(blocks)}, or " if blocks else ""
     depth = parted(shape[1], block**axes, 1, what=_elements_text([block] * axes), instead=instead)
     return (shape[0], depth, *(product((dim, block)) for dim in shape[2:]))
 

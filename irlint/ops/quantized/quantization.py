@@ -92,7 +92,15 @@ def check_scale(x: Shape | None, scale: Shape | None, zero: Shape | None, *, axi
             _check_per_axis(x, scale, axis)
     may_be_single = len(scale) == 1 and same(scale[0], 1) is not False
     if zero is not None and not (may_be_single and _is_single(zero)):
+        _check_zero(scale, zero)
+
+
+def _check_zero(scale: Shape, zero: Shape) -> None:
+    try:
         merged((None, scale, zero), ZERO_POINT_MISMATCH, "the zero point has the shape of the scale")
+    except Fault as fault:
+        help = f"store the zero point as {shape_text(scale)}, like the scale, with its value in each entry"
+        raise (fault.changed(help=help) if _is_single(zero) else fault) from None
 
 
 def _blocks_of_one(scale: Shape, block_size: int) -> Fault:

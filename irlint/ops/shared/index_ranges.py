@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from irlint.dims import Dim, Expr, MaybeDim, at_least, product
 from irlint.findings.faults import Fault, Rule, Severity
 from irlint.findings.statements import reaches_if_any
@@ -79,10 +81,18 @@ def out_of_range(indices: Tensor, indexed: IndexedAxis, *, index: int) -> Fault 
     place = f"axis {indexed.axis}{f' of input {indexed.data}' if indexed.data else ''}"
     return INDEX_OUT_OF_RANGE.fault(
         f"input {index} holds the index {wrong}, and {place} has {counted(dim, 'element')}; allowed: {allowed}",
-        help=f"use indices in the range {allowed}, or correct the size of the axis",
+        help=_help(least, most, dim) or f"use indices in the range {allowed}, or correct the size of the axis",
         input=index,
         marks=((indexed.data, indexed.axis),),
     )
+
+
+def _help(least: Sequence[Dim], most: Sequence[Dim], dim: Dim) -> str:
+    """The help for several indices that count from 1; "" for others."""
+    numbers = [each for each in (*least, *most) if isinstance(each, int)]
+    if len(numbers) < len(least) + len(most) or not isinstance(dim, int) or not 0 < min(numbers) < max(numbers) == dim:
+        return ""
+    return f"subtract 1 from the indices, which are {min(numbers)} to {dim}, or give the axis {dim + 1} elements"
 
 
 def _is_before_end(entry: Dim, indexed: IndexedAxis, count: MaybeDim) -> bool:

@@ -81,7 +81,9 @@ def type_variables(schema: OfficialSchema, inputs: Sequence[Type | None]) -> dic
             one = variables[formal.variable]
             raise ELEMENT_TYPES_DIFFER.fault(
                 f"input {other} is {one} and input {index} is {key}: both must have the same type ({formal.variable})",
-                help=f"cast {to_one_type((other, one), (index, key))}",
+                help=f"store input {index} as {one}, like input {other}"
+                if formal.name.endswith("zero_point")
+                else f"cast {to_one_type((other, one), (index, key))}",
                 input=index,
             )
         first.setdefault(formal.variable, index)
