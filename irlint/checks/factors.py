@@ -23,6 +23,7 @@ ATTRIBUTE_NOT_FINITE = Rule(
 g (float[1,2] x, float[2,2] w) => (float[1,2] y) { y = Gemm <alpha = nan> (x, w) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,2] x, float[2,2] w) => (float[1,2] y) { y = Gemm <alpha = 0.5> (x, w) }""",
+    role="nan",
 )
 RESULT_CONSTANT = Rule(
     "IRL754",
@@ -37,6 +38,7 @@ RESULT_CONSTANT = Rule(
 g (float[2] x) => (float[2] y) { y = HardSigmoid <alpha = 0.0> (x) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2] x) => (float[2] y) { y = HardSigmoid <alpha = 0.2> (x) }""",
+    role="value",
 )
 
 #: Attributes with whose number the input has no effect: the operator, the attribute, the number, and what follows.

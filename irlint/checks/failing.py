@@ -35,6 +35,7 @@ BOUNDS_CROSSED = Rule(
 g (float[2] x) => (float[2] y) <float low = {6.0}, float high = {0.0}> { y = Clip (x, low, high) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2] x) => (float[2] y) <float low = {0.0}, float high = {6.0}> { y = Clip (x, low, high) }""",
+    role="value",
 )
 
 #: The bounds of a Clip or Clamp, by the index of the input that replaces them.

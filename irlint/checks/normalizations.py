@@ -27,6 +27,7 @@ g (float[1,2,3] x, float[2] s, float[2] b) => (float[1,2,3] y)
     good="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,2,3] x, float[2] s, float[2] b) => (float[1,2,3] y)
 { y = InstanceNormalization <epsilon = 0.00001> (x, s, b) }""",
+    role="nan",
 )
 
 #: Normalizations that do not subtract the mean.

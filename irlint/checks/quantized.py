@@ -25,6 +25,7 @@ ONE_VALUE = Rule(
 g (float[2] x) => (uint8[2] y) <float s = {4.0}, uint8 z = {0}> { p = Sigmoid (x) y = QuantizeLinear (p, s, z) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2] x) => (uint8[2] y) <float s = {0.00392}, uint8 z = {0}> { p = Sigmoid (x) y = QuantizeLinear (p, s, z) }""",
+    role="value",
 )
 #: Element types in which weights are compressed.
 COMPRESSED = frozenset(("int4", "uint4", "int8", "uint8"))

@@ -31,6 +31,7 @@ ALWAYS_NAN = Rule(
 g (float[2] x) => (float[2] y) { s = Sigmoid (x) n = Neg (s) m = Sub (n, s) y = Log (m) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2] x) => (float[2] y) { s = Sigmoid (x) y = Log (s) }""",
+    role="nan",
 )
 CAST_LOSES = Rule(
     "IRL745",
@@ -47,6 +48,7 @@ CAST_LOSES = Rule(
 g (float[2] x) => (int32[2] y) <float h = {0.5}> { s = Sigmoid (x) m = Mul (s, h) y = Cast <to = 6> (m) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2] x) => (int32[2] y) <float h = {255.0}> { s = Sigmoid (x) m = Mul (s, h) y = Cast <to = 6> (m) }""",
+    role="value",
 )
 
 #: The opset from which on a Softmax works on the last axis by default.

@@ -37,6 +37,7 @@ OPERAND_INFINITE = Rule(
 g (float[1,2] x) => (float[1,2] y) <float[2,2] w = {inf, 1.0, 1.0, 1.0}> { y = MatMul (x, w) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,2] x) => (float[1,2] y) <float[2,2] w = {2.0, 1.0, 1.0, 1.0}> { y = MatMul (x, w) }""",
+    role="nan",
 )
 #: The inputs that are examined for infinity where they come from a constant, by operator of either format: operands of
 #: products, biases, scales, statistics, and limits of a quantization. An infinite bias of a recurrent operator only

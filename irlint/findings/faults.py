@@ -74,7 +74,9 @@ FAMILIES = (
 RULES: dict[str, Rule] = {}
 
 #: Which other faults may follow from a fault; see Rule.
-Role = Literal["", "wiring", "edge", "attribute", "absence", "undefined", "opset", "declaration", "given", "size"]
+Role = Literal[
+    "", "wiring", "edge", "attribute", "absence", "undefined", "opset", "declaration", "given", "size", "value", "nan"
+]
 
 #: The places of a fault for which a runtime may refuse the model when it loads the model:
 #: ``live``: nodes that run, or may run.
@@ -123,7 +125,8 @@ class Rule:
     cause faults in the names, inputs and attributes of its nodes. A wrong ``declaration`` may cause errors of the nodes
     that use it. An ``absence`` and an ``undefined`` name follow from faults elsewhere in the graph. A fault in values
     that the user has ``given`` beside the file is reported first. If one name is used for two sizes (``size``),
-    requirements on the inputs may follow.
+    requirements on the inputs may follow. Results of one number (``value``) and results that are NaN or infinite
+    (``nan``) count only where a node reads them.
 
     ``severity`` applies to live nodes. ``refused`` lists the runtimes that refuse to load a model with a fault of this
     rule, with the places. If a format has ``errors_are_refused``, its runtimes refuse every model with an error;
