@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 
+from irlint.checks.elements import columns, elements_of
 from irlint.checks.transfer_table import (
     ARITY,
     CONJUNCTIONS,
@@ -137,9 +138,10 @@ class Intervals:
         if node.op == "Expand" and tensor.shape is not None:
             return self._spread(self.parts(node.inputs[0], depth - 1), node.inputs[0], tensor.shape)
         transfer = ELEMENTWISE.get(node.op)
-        if transfer is None or not _is_aligned_right(node):
-            return (self.result(node, depth),)
-        return self._elementwise(transfer, node, tensor, depth)
+        if transfer is not None and _is_aligned_right(node):
+            return self._elementwise(transfer, node, tensor, depth)
+        found = elements_of(self, node, tensor, depth) if transfer is None and node.inputs else None
+        return found or (self.result(node, depth),)
 
     def spread_on(self, shape: Shape, value: Value) -> Parts:
         """An interval for each element of a static shape onto which a value is broadcast."""
@@ -172,6 +174,9 @@ class Intervals:
         """The intervals of the result of an elementwise node, with the reasons for which elements are not finite; None
         if no constant has different elements, or too many."""
         tensor, transfer = self.tensor(node.outputs[0] if node.outputs else None), ELEMENTWISE.get(node.op)
+        if node.op == "MatMul":
+            found = columns(self, node, depth)
+            return None if found is None else Grid(found, (len(found),))
         if tensor is None or transfer is None or not _is_aligned_right(node):
             return None
         grids = [self.grid(value, depth - 1) for value in _operands(node)]

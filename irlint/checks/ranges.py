@@ -100,10 +100,7 @@ def faults(values: Values, node: Node) -> Iterable[Fault]:
 
 def _never_finite(values: Values, node: Node) -> Iterable[Fault]:
     """The fault of a node with a result element that is finite for no input of the model; none if there is none."""
-    parts, shape = values.intervals.results(node), None
-    if len(parts) == 1 and not parts[0].why:
-        grid = values.intervals.grid_of(node)
-        parts, shape = ((), None) if grid is None else (grid.parts, grid.shape)
+    parts, shape = _each(values, node)
     at = next((at for at, part in enumerate(parts) if part.why), None)
     if at is not None:
         place = "" if len(parts) == 1 else _place(at, shape)
@@ -112,6 +109,13 @@ def _never_finite(values: Values, node: Node) -> Iterable[Fault]:
             help=HELPS.get(node.op, "correct the sign of input 0"),
             input=None if node.op in SPREADING else FAULTY_INPUT.get(node.op, 0),
         )
+
+
+def _each(values: Values, node: Node) -> tuple[Parts, tuple[int, ...] | None]:
+    """The intervals of the elements of a result, and the sizes of the last axes if they are broadcast from these."""
+    parts = values.intervals.results(node)
+    grid = values.intervals.grid_of(node) if len(parts) == 1 and not parts[0].why else None
+    return (parts, None) if grid is None else (grid.parts, grid.shape)
 
 
 def _place(at: int, shape: tuple[int, ...] | None) -> str:
@@ -150,14 +154,14 @@ def _power(values: Values, node: Node) -> Iterable[Fault]:
     """The fault of a power with a constant exponent below 0 or with a fraction, as ``_never_finite``, or of differences
     from their mean; none for other exponents."""
     exponents = values.intervals.parts(node.inputs[1] if len(node.inputs) > 1 else None)
-    if not all(each.low == each.high and isfinite(each.low) for each in exponents):
+    if not all(each.low == each.high for each in exponents):
         return
     made = values.known.types.get(node.outputs[0]) if node.outputs[0] else None
     is_narrow = isinstance(made, Tensor) and made.dtype in NARROW
     if not is_narrow and all(each.low >= 0 and float(each.low).is_integer() for each in exponents):
         return
     found = list(_never_finite(values, node))
-    if not found and len(exponents) == 1 and not float(exponents[0].low).is_integer():
+    if not found and len(exponents) == 1 and isfinite(exponents[0].low) and exponents[0].low % 1:
         found = list(_centered(values, node, exponents[0].low))
     yield from found
 
@@ -199,12 +203,15 @@ def _root(values: Values, node: Node) -> Iterable[Fault]:
 
 
 def _logarithm(values: Values, node: Node) -> Iterable[Fault]:
-    """The fault of a logarithm, as ``_never_finite``, or of the logarithm of 0 alone. Where other elements are above 0,
-    the logarithm of 0 may be a mask."""
+    """The fault of a logarithm, as ``_never_finite``, or of the logarithm of 0: of 0 alone, or of single elements of a
+    computed value beside numbers of any size. Where other elements are at most 1, the logarithm of 0 may be a mask."""
     yield from _never_finite(values, node)
-    if node.inputs and values.intervals.whole(node.inputs[0]).is_zero:
+    parts, shape = _each(values, node)
+    at = next((at for at, part in enumerate(parts) if part.is_infinite and part.low < 0), None)
+    if at is not None and (all(part.is_infinite for part in parts) or any(part.high == inf for part in parts)):
+        place = "" if all(part.is_infinite for part in parts) else _place(at, shape)
         yield ALWAYS_NAN.fault(
-            "input 0 is 0: its logarithm is minus infinity",
+            f"{place}input 0 is 0: its logarithm is minus infinity",
             help="add a small number such as 1e-6 to input 0",
             input=0,
         )
@@ -212,10 +219,9 @@ def _logarithm(values: Values, node: Node) -> Iterable[Fault]:
 
 def _softmax(values: Values, node: Node) -> Iterable[Fault]:
     """The fault of a Softmax over the last axis with a mask of which a row is minus infinity everywhere; none if there
-    is none, or if a user of the result tests it for NaN."""
+    is none."""
     value = node.inputs[0] if node.inputs else None
-    users = values.users.get(node.outputs[0], ()) if node.outputs[0] is not None else ()
-    if value is None or any(user.op == "IsNaN" for user in users):
+    if value is None:
         return
     for fault in masked(values, value, 0):
         tensor = values.tensor(node, 0)

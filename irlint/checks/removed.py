@@ -103,7 +103,8 @@ class Reading:
         parts, grid = self.intervals.results(node), self.intervals.grid_of(node)
         if len(parts) == 1 and grid is not None:
             parts = grid.parts
-        return any(part.why for part in parts) and any(not part.why for part in parts)
+        finite = [not (part.why or part.is_infinite) for part in parts]
+        return any(finite) and not all(finite)
 
 
 def _inside(graph: Graph) -> Iterator[str]:
