@@ -253,7 +253,7 @@ class Dequantized:
         stored = node.inputs[0] if node.inputs else None
         numbers = self.values.tensor(node, 0) if stored in self.values.graph.constants else None
         scales = extent(self.values.tensor(node, 1))
-        if numbers is None or numbers.dtype not in COMPRESSED or numbers.value is None or scales is None:
+        if numbers is None or numbers.dtype not in COMPRESSED or scales is None:
             return
         zero = only_number(self.values.tensor(node, 2)) if len(node.inputs) > 2 else 0.0
         if zero is not None and only_number(numbers) == zero:

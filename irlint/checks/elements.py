@@ -146,7 +146,8 @@ def _determinant(intervals: Intervals, node: Node, depth: int) -> Parts | None:
 
 
 def _sign(order: Sequence[int]) -> int:
-    return (-1) ** sum([before > after for at, after in enumerate(order) for before in order[:at]])
+    swaps = sum([before > after for at, after in enumerate(order) for before in order[:at]])
+    return -1 if swaps % 2 else 1
 
 
 #: What computes the intervals of single elements, for operators that do not only take elements.

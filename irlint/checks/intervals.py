@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 
 from irlint.checks.elements import columns, elements_of
 from irlint.checks.transfer_table import (
@@ -17,10 +18,10 @@ from irlint.checks.transfer_table import (
     SPLITTING,
     TRANSFERS,
 )
-from irlint.checks.transfers import ANY, Interval, Parts, Site, Transfer, joined, of_type
+from irlint.checks.transfers import ANY, Interval, Parts, Site, Transfer, common, joined, of_type, widened
 from irlint.dims import Shape
 from irlint.inference.known import Known
-from irlint.lazy_typing import Any
+from irlint.lazy_typing import TYPE_CHECKING, Any
 from irlint.model import Node, Value
 from irlint.model.order import graphs
 from irlint.model.tensor import Extent, Scalar, Tensor
@@ -28,8 +29,15 @@ from irlint.ops.shared.contents import FINITE, are_finite, fits, positions, spre
 from irlint.parsers.weights import Weights
 from irlint.records import record
 
+if TYPE_CHECKING:
+    from irlint.checks.carried import Bodies, Feed
+
 #: At most this many operators are followed back from a value.
 DEPTH = 24
+
+#: At most this often a body is asked for an interval that contains all iterations, and from this time on, limits that
+#: grow are omitted.
+ITERATIONS, WIDENED_FROM = 8, 3
 
 #: Operators whose result is their input if they reduce axes of size 1.
 SINGLE = frozenset(("ReduceMean", "ReduceMax", "ReduceMin", "ReduceSum", "ReduceProd"))
@@ -91,7 +99,7 @@ class Intervals:
             if found is None:
                 self._wholes[value] = ANY
                 node = self._followed(value)
-                found = _of_type(tensor) if node is None else self.result(node, depth)
+                found = self._of_bodies(value, depth) if node is None else self.result(node, depth)
             self._wholes[value] = found = ANY if found.why else found
         return found
 
@@ -106,15 +114,13 @@ class Intervals:
             found = _constants(tensor)
             if not found:
                 node = self._followed(value)
-                found = (_of_type(tensor),) if node is None else self.results(node, depth)
+                found = (self.whole(value, depth),) if node is None else self.results(node, depth)
             self._parts[value] = found = tuple(ANY if part.why else part for part in found)
         return found
 
     def result(self, node: Node, depth: int = DEPTH) -> Interval:
         """One interval for all elements of output 0 of a node, with the reason for which none is finite."""
         tensor = self.tensor(node.outputs[0] if node.outputs else None)
-        if node.bodies:
-            return self._branched(node, tensor, depth)
         transfer = TRANSFERS.get(node.op)
         if transfer is None or tensor is None or self.known.format.operator_name(node.domain, node.op) != node.op:
             return _of_type(tensor)
@@ -257,11 +263,45 @@ class Intervals:
         is_known = len(reduced) == len(sizes) == len(given.shape) - len(kept) and 0 not in reduced
         return math.prod(reduced) if is_known else None
 
-    def _branched(self, node: Node, tensor: Tensor | None, depth: int) -> Interval:
-        """The interval of output 0 of an If: it contains those of both branches."""
-        if node.op != "If" or len(node.outputs) != 1 or any(len(body.outputs) != 1 for _, body in node.bodies):
-            return _of_type(tensor)
-        return joined([self.whole(body.outputs[0], depth - 1) for _, body in node.bodies])
+    @cached_property
+    def bodies(self) -> Bodies | None:
+        """What enters the bodies of the model, and what they return; None without bodies."""
+        if not any(graph.bodies for graph in graphs(self.known.model)):
+            return None
+        from irlint.checks.carried import bodies_of
+
+        return bodies_of(self.known)
+
+    def _of_bodies(self, value: Value, depth: int) -> Interval:
+        """The interval of a value that enters a body, or that a node with bodies returns; that of its type for another
+        value."""
+        tensor, bodies = self.tensor(value), self.bodies
+        every = _of_type(tensor)
+        if bodies is None:
+            return every
+        feed = bodies.feeds.get(value)
+        if feed is not None and feed.later is not None:
+            self._wholes |= self._stable(bodies.carried(feed.body), depth)
+            return self._wholes[value]
+        if feed is not None:
+            return common(every, self.whole(feed.initial, depth - 1))
+        made = bodies.returned.get(value, ())
+        return common(every, joined([self.whole(each, depth - 1) for each in made])) if made else every
+
+    def _stable(self, carried: Mapping[Value, Feed], depth: int) -> dict[Value, Interval]:
+        """Intervals of carried values that contain the initial values and, if they contain the values before an
+        iteration, those after it."""
+        state = {value: self.whole(feed.initial, depth - 1) for value, feed in carried.items()}
+        for number in range(ITERATIONS):
+            trial = Intervals(self.known)
+            trial._wholes |= state
+            after = {
+                value: joined((state[value], trial.whole(feed.later, depth - 1))) for value, feed in carried.items()
+            }
+            if after == state:
+                return state
+            state = after if number < WIDENED_FROM else {value: widened(state[value], after[value]) for value in after}
+        return {value: _of_type(self.tensor(value)) for value in carried}
 
     def _reduced(self, node: Node, tensor: Tensor, depth: int) -> Parts:
         """The intervals of a reduction: one for each element of the result if each element of the input has its own."""
@@ -306,7 +346,7 @@ class Intervals:
     def _followed(self, value: Value) -> Node | None:
         """The node that makes a value, where something is known of its result."""
         node = self.makers.get(value)
-        if node is None or not (node.op in TRANSFERS or node.op == "If") or node in self.known.faulted:
+        if node is None or node.op not in TRANSFERS or node in self.known.faulted:
             return None
         return node if node.outputs[0] is value or node.op in SPLITTING else None
 

@@ -34,7 +34,11 @@ def without_removed(problems: Sequence[Problem], known: Known) -> list[Problem]:
     """The problems without those of values that are read only for their shape, that are in a branch that is never
     chosen, or whose NaN or infinity is replaced."""
     reading = Reading(known)
-    return [each for each in problems if each.is_error or not (each.fault.rule.role in ("value", "nan") and reading.is_removed(each))]
+    return [
+        each
+        for each in problems
+        if each.is_error or not (each.fault.rule.role in ("value", "nan") and reading.is_removed(each))
+    ]
 
 
 class Reading:

@@ -98,6 +98,16 @@ def joined(given: Sequence[Interval]) -> Interval:
     return Interval(min([each.low for each in given], default=-inf), max([each.high for each in given], default=inf))
 
 
+def common(a: Interval, b: Interval) -> Interval:
+    """The numbers that are in both of two intervals that overlap."""
+    return Interval(max(a.low, b.low), min(a.high, b.high))
+
+
+def widened(before: Interval, after: Interval) -> Interval:
+    """The interval ``after`` without each limit that differs from that of ``before``."""
+    return Interval(after.low if after.low == before.low else -inf, after.high if after.high == before.high else inf)
+
+
 def held(low: float, high: float, dtype: str | None) -> Interval:
     """An interval after conversion to an element type: numbers beyond the range of a floating-point type become
     infinite, and float16 and float32 round the others."""
@@ -206,7 +216,9 @@ def power(given: Sequence[Interval], site: Site) -> Interval:
 def _of_infinite_exponent(x: Interval, power: float) -> Interval:
     """The interval of infinite powers of numbers of a magnitude ``x``: 0, or infinite from the other side of 1 on."""
     if (power > 0 and x.low > 1) or (power < 0 and x.high < 1):
-        return Interval(why=f"the magnitude of input 0 is {x.text} and the exponent is {power:g}: the power is infinite")
+        return Interval(
+            why=f"the magnitude of input 0 is {x.text} and the exponent is {power:g}: the power is infinite"
+        )
     return Interval(0, 0) if (x.high < 1 if power > 0 else x.low > 1) else NOT_NEGATIVE
 
 

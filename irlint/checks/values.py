@@ -11,7 +11,7 @@ from functools import cached_property
 from math import isfinite
 from types import ModuleType
 
-from irlint.findings.faults import Fault, Rule, Severity
+from irlint.findings.faults import Fault
 from irlint.inference.known import Known
 from irlint.lazy_typing import TYPE_CHECKING
 from irlint.model import Attribute, Graph, Node, Problem, Value
@@ -23,22 +23,6 @@ from irlint.parsers.weights import Weights
 if TYPE_CHECKING:
     from irlint.checks.intervals import Intervals
 
-OPERAND_INFINITE = Rule(
-    "IRL740",
-    "operand-infinite",
-    Severity.WARNING,
-    "A weight or bias contains infinity.",
-    why="The infinity comes from a conversion to float16 that overflowed, or from a training that diverged. Every "
-    "result computed with it is infinite, or NaN for 0 times infinity; a quotient by infinity is 0. Masks are not "
-    "reported: they are added, and feed no product, convolution or normalization. A weight that is the Cast, "
-    "Transpose or Gather of a constant counts as well. Large weights are read only with `--weights`.",
-    fix="Export the weights again, with a type that is wide enough.",
-    bad="""<ir_version: 8, opset_import: ["" : 17]>
-g (float[1,2] x) => (float[1,2] y) <float[2,2] w = {inf, 1.0, 1.0, 1.0}> { y = MatMul (x, w) }""",
-    good="""<ir_version: 8, opset_import: ["" : 17]>
-g (float[1,2] x) => (float[1,2] y) <float[2,2] w = {2.0, 1.0, 1.0, 1.0}> { y = MatMul (x, w) }""",
-    role="nan",
-)
 #: The inputs that are examined for infinity where they come from a constant, by operator of either format: operands of
 #: products, biases, scales, statistics, and limits of a quantization. An infinite bias of a recurrent operator only
 #: saturates a gate.
@@ -97,7 +81,9 @@ SINGLE = ((), (1,), (1, 1), (1, 1, 1), (1, 1, 1, 1))
 PADDING = (2, 3)
 
 #: Attributes that operators use as factors or terms of results: reported if they are NaN or infinite.
-FACTORS = frozenset(("alpha", "beta", "gamma", "epsilon", "eps", "bias", "scale", "cubic_coeff_a", "momentum"))
+FACTORS = frozenset(
+    ("alpha", "beta", "gamma", "epsilon", "eps", "bias", "scale", "cubic_coeff_a", "cube_coeff", "momentum")
+)
 
 #: Attributes that are examined: FACTORS, and others that may be infinite: a threshold, the numbers of a Constant, and
 #: the number outside of the image that a Resize crops.
@@ -320,6 +306,14 @@ class Values:
     def _ranged(self, node: Node) -> Iterable[Fault]:
         return self.ranges.faults(self, node)  # type: ignore[no-any-return]
 
+    def _of_nothing(self, node: Node) -> Iterable[Fault]:
+        tensor = self.tensor(node, 0)
+        if tensor is None or tensor.shape is None or 0 not in tensor.shape:
+            return ()
+        from irlint.checks.failing import reduced_nothing
+
+        return reduced_nothing(self, node)
+
     def _attention(self, node: Node) -> Iterable[Fault]:
         from irlint.checks.attentions import faults
 
@@ -439,6 +433,7 @@ CHECKS: Mapping[str, tuple[Check, ...]] = {
     "ScaledDotProductAttention": (Values._infinite, Values._attention),
     **dict.fromkeys(("Mul", "Multiply"), (Values._spread, Values._scaled)),
     **dict.fromkeys(("ReduceSum", "ReduceSumSquare", "ReduceL1"), (Values._narrow,)),
+    **dict.fromkeys(("ReduceMean", "ReduceMax", "ReduceMin", "ReduceLogSumExp"), (Values._of_nothing,)),
 }
 
 #: Checks that find nothing where all constants are finite.
