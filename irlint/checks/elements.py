@@ -17,8 +17,9 @@ from irlint.ops.shared.contents import fits, static
 if TYPE_CHECKING:
     from irlint.checks.intervals import Intervals
 
-#: Operators that take elements of their inputs, or write 0.
-TAKING = frozenset((*MOVING, "Concat", "Trilu")) - SPLITTING
+#: Operators that write 0 instead of some elements, and all that take elements of their inputs.
+WRITING = frozenset(("Trilu",))
+TAKING = frozenset((*MOVING, "Concat")) - SPLITTING | WRITING
 
 #: Determinants are computed of at most this many rows, and of integers below this number, which engines do not round.
 ROWS, LARGEST = 4, 1024
@@ -77,13 +78,13 @@ def _taken(intervals: Intervals, node: Node, depth: int) -> Parts | None:
         parts = _each(intervals, node.inputs[index], known, depth)
         types[index] = Tensor(known.dtype, known.shape, tuple(range(len(given), len(given) + len(parts))))
         given += parts
-    if call is None or all(part == given[-1] for part in given[1:]):
+    if call is None or (node.op not in WRITING and all(part == given[-1] for part in given[1:])):
         return None
     outputs = ask(call, types, outputs=len(node.outputs)).outputs
     made = outputs[0] if outputs else None
     if not isinstance(made, Tensor) or made.value is None:
         return None
-    return tuple([given[entry] if isinstance(entry, int) else ANY for entry in made.value])
+    return tuple([given[int(entry)] if isinstance(entry, (int, float)) else ANY for entry in made.value])
 
 
 def _each(intervals: Intervals, value: Value | None, known: Tensor, depth: int) -> Parts:

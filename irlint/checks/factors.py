@@ -57,8 +57,8 @@ READ_IN: Mapping[str, tuple[str, str]] = {
     **dict.fromkeys(("cubic_coeff_a", "cube_coeff"), ("mode", "cubic")),
 }
 
-#: Operators that divide by ``alpha``.
-DIVIDING = frozenset(("Celu",))
+#: Attributes by which operators divide.
+DIVIDING = frozenset((("Celu", "alpha"), ("LpPool", "p"), ("GlobalLpPool", "p")))
 
 #: Operators whose ``alpha`` is a threshold.
 THRESHOLDS = frozenset(("ThresholdedRelu",))
@@ -80,8 +80,8 @@ def not_finite(node: Node) -> list[Fault]:
         if lost is not None:
             help = f"write the `{name}` that is intended"
             found.append(RESULT_CONSTANT.fault(f"`{name}` is {number:g}: {lost}", help=help, attribute=name))
-        if number == 0 and node.op in DIVIDING:
-            help = "write the `alpha` that is intended, such as 1"
+        if number == 0 and (node.op, name) in DIVIDING:
+            help = f"write the `{name}` that is intended, such as 1"
             text = f"`{name}` is 0, and {node.op} divides by it"
             found.append(ATTRIBUTE_NOT_FINITE.fault(text, help=help, attribute=name))
         if isfinite(number):

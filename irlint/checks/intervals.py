@@ -25,7 +25,7 @@ from irlint.lazy_typing import TYPE_CHECKING, Any
 from irlint.model import Node, Value
 from irlint.model.order import graphs
 from irlint.model.tensor import Extent, Scalar, Tensor
-from irlint.ops.shared.contents import FINITE, are_finite, fits, positions, spread, static
+from irlint.ops.shared.contents import FINITE, are_finite, fits, permuted, positions, spread, static
 from irlint.parsers.weights import Weights
 from irlint.records import record
 
@@ -199,14 +199,19 @@ class Intervals:
         rows = [spread(each.parts, sizes, shape) for each, sizes in zip(grids, shapes)]  # type: ignore[arg-type]
         return Grid(tuple([_applied(transfer, row, site) for row in zip(*rows)]), shape)
 
-    def rows(self, value: Value) -> tuple[Parts, int]:
-        """The intervals of the elements of a value, and how many of them are a row along the last axis. One interval
-        may stand for a complete row, or for several rows."""
+    def rows(self, value: Value, axis: int = -1) -> tuple[Parts, int]:
+        """The intervals of the elements of a value, row by row along ``axis``, which is counted from the end, and how
+        many of them are a row. One interval may stand for a complete row, or for several rows."""
         tensor = self.tensor(value)
         if tensor is not None and tensor.shape is not None and fits(tensor.shape):
-            return self.parts(value), static(tensor.shape)[-1] if tensor.shape else 1
-        found = self.grid(value)
-        return found.parts, found.shape[-1] if found.shape else 1
+            parts, shape = self.parts(value), static(tensor.shape)
+        else:
+            grid = self.grid(value)
+            parts, shape = grid.parts, grid.shape
+        if len(parts) == 1 or -axis > len(shape):
+            return parts, 1
+        order = [at for at in range(len(shape)) if at != axis + len(shape)] + [axis + len(shape)]
+        return permuted(parts, shape, order), shape[axis]  # type: ignore[arg-type, return-value]
 
     def _is_finite(self, value: Value | None) -> bool:
         """Whether a value is a constant of finite numbers, as far as is known without decoding it."""

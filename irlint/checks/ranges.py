@@ -218,30 +218,36 @@ def _logarithm(values: Values, node: Node) -> Iterable[Fault]:
 
 
 def _softmax(values: Values, node: Node) -> Iterable[Fault]:
-    """The fault of a Softmax over the last axis with a mask of which a row is minus infinity everywhere; none if there
-    is none."""
-    value = node.inputs[0] if node.inputs else None
-    if value is None:
+    """The fault of a Softmax with a mask of which a row is minus infinity everywhere, or of one over an axis of size 1
+    whose result the model returns; none if there is none."""
+    tensor, value = values.tensor(node, 0), node.inputs[0] if node.inputs else None
+    axis = _axis(node, len(tensor.shape)) if tensor is not None and tensor.shape is not None else None
+    if value is None or tensor is None or axis is None:
         return
-    for fault in masked(values, value, 0):
-        tensor = values.tensor(node, 0)
-        if tensor is not None and tensor.shape is not None and _is_last_axis(node, len(tensor.shape)):
-            yield fault
+    yield from masked(values, value, 0, axis)
+    if tensor.shape is not None and tensor.shape[axis] == 1 and node.outputs[0] in values.graph.outputs:
+        yield RESULT_CONSTANT.fault(
+            f"axis {len(tensor.shape) + axis} is 1: every result is {0 if node.op == 'LogSoftmax' else 1}",
+            help="use a Sigmoid for one class, or another axis",
+            input=0,
+        )
 
 
-def masked(values: Values, value: Value, index: int) -> Iterator[Fault]:
-    """The fault of the scores of a Softmax, or of their mask, of which a row is minus infinity everywhere."""
-    found = _infinite_row(values, value)
+def masked(values: Values, value: Value, index: int, axis: int = -1) -> Iterator[Fault]:
+    """The fault of the scores of a Softmax along an axis, or of their mask, of which a row is minus infinity
+    everywhere. The axis is counted from the end."""
+    found = _infinite_row(values, value, axis)
     if found is not None:
         row, name = found
+        along = "" if axis == -1 else f" along axis {axis}"
         yield ALWAYS_NAN.fault(
-            f"row {row} of the mask `{name}` is minus infinity everywhere: its Softmax is NaN",
+            f"row {row}{along} of the mask `{name}` is minus infinity everywhere: its Softmax is NaN",
             help="leave at least one element of each row finite, or write -65504 instead of minus infinity",
             input=index,
         )
 
 
-def _infinite_row(values: Values, value: Value, steps: int = STEPS) -> tuple[int, str] | None:
+def _infinite_row(values: Values, value: Value, axis: int, steps: int = STEPS) -> tuple[int, str] | None:
     """The first row of a value, or of a term of it, that is minus infinity everywhere, and the name of the value; None
     if there is none."""
     tensor = values.known.types.get(value)
@@ -250,14 +256,14 @@ def _infinite_row(values: Values, value: Value, steps: int = STEPS) -> tuple[int
         return None
     if node is not None and node.op not in TRANSFERS and tensor.value is None and tensor.extent is None:
         return None
-    row = row_of(-inf, *values.intervals.rows(value), tensor)
+    row = row_of(-inf, *values.intervals.rows(value, axis), tensor)
     if row is not None:
         return row, values.name(value)
     if node is None or node.op not in ("Add", "Cast", "Convert", "Expand"):
         return None
-    terms = [_infinite_row(values, each, steps - 1) for each in node.inputs if each is not None]
+    terms = [_infinite_row(values, each, axis, steps - 1) for each in node.inputs if each is not None]
     found = next((term for term in terms if term is not None), None)
-    return found or (_overflowing_row(values, value, tensor) if node.op == "Add" else None)
+    return found or (_overflowing_row(values, value, tensor) if node.op == "Add" and axis == -1 else None)
 
 
 def _overflowing_row(values: Values, value: Value, tensor: Tensor) -> tuple[int, str] | None:
@@ -361,9 +367,18 @@ def _is_below_1(node: Node, result: Tensor) -> bool:
 
 def _is_last_axis(node: Node, rank: int) -> bool:
     """Whether a Softmax works on the last of ``rank`` axes."""
-    axis = node.attributes.get("axis")
-    by_default = -1 if isinstance(node.version, int) and node.version >= LAST_AXIS_SINCE else 1
-    return rank > 0 and str(axis.value if axis is not None else by_default) in ("-1", str(rank - 1))
+    return _axis(node, rank) == -1
+
+
+def _axis(node: Node, rank: int) -> int | None:
+    """The axis of a Softmax of ``rank`` axes, counted from the end; None if it is unknown, or if there are several, as
+    in an old opset."""
+    attribute, is_old = node.attributes.get("axis"), isinstance(node.version, int) and node.version < LAST_AXIS_SINCE
+    text = str(attribute.value if attribute is not None else 1 if is_old or isinstance(node.version, str) else -1)
+    axis = int(text) if text.removeprefix("-").isdecimal() else rank
+    axis = axis - rank if axis >= 0 else axis
+    is_one = -rank <= axis < 0 and (axis == -1 or not is_old)
+    return axis if is_one else None
 
 
 def _computed_by(values: Values, value: Value | None) -> Node | None:

@@ -87,7 +87,7 @@ FACTORS = frozenset(
 
 #: Attributes that are examined: FACTORS, and others that may be infinite: a threshold, the numbers of a Constant, and
 #: the number outside of the image that a Resize crops.
-EXAMINED = FACTORS | {"lambd", "value_float", "value_floats", "extrapolation_value"}
+EXAMINED = FACTORS | {"lambd", "p", "value_float", "value_floats", "extrapolation_value"}
 
 #: The lists of factors and terms among the attributes of operators of ai.onnx.ml.
 FACTOR_LISTS: Mapping[str, tuple[str, ...]] = {
@@ -314,6 +314,14 @@ class Values:
 
         return reduced_nothing(self, node)
 
+    def _collapsed(self, node: Node) -> Iterable[Fault]:
+        maker = self.maker(node, 0)
+        if maker is None or maker.op in UNLIMITED:
+            return ()
+        from irlint.checks.collapsed import faults
+
+        return faults(self, node)
+
     def _attention(self, node: Node) -> Iterable[Fault]:
         from irlint.checks.attentions import faults
 
@@ -408,6 +416,15 @@ RANGED = (
     *("Div", "Divide", "Pow", "Power", "Softmax", "SoftMax", "LogSoftmax"),
 )
 
+#: Operators whose results are not examined for a limit.
+UNLIMITED = PRODUCTS | NORMALIZATIONS.keys() | {"Gemm", "FakeQuantize"}
+
+#: Operators with limits, which may leave one number.
+LIMITING = (
+    *("Relu", "ReLU", "Min", "Minimum", "Max", "Maximum", "Clip", "Clamp", "Round", "Floor", "Ceil", "Ceiling"),
+    *("Sigmoid", "Tanh", "Erf", "Greater", "Less", "GreaterOrEqual", "GreaterEqual", "LessOrEqual", "LessEqual"),
+)
+
 Check = Callable[[Values, Node], Iterable[Fault]]
 
 #: The checks of each operator.
@@ -435,6 +452,8 @@ CHECKS: Mapping[str, tuple[Check, ...]] = {
     **dict.fromkeys(("ReduceSum", "ReduceSumSquare", "ReduceL1"), (Values._narrow,)),
     **dict.fromkeys(("ReduceMean", "ReduceMax", "ReduceMin", "ReduceLogSumExp"), (Values._of_nothing,)),
 }
+
+CHECKS = {**CHECKS, **{op: (*CHECKS.get(op, ()), Values._collapsed) for op in LIMITING}}
 
 #: Checks that find nothing where all constants are finite.
 OF_INFINITE = (Values._spread, Values._infinite, Values._divisor, Values._padding)

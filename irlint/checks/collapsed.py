@@ -1,0 +1,114 @@
+"""Finds activations and limits that give the same number for all numbers that reach them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from math import inf, isfinite
+
+from irlint.checks.factors import RESULT_CONSTANT
+from irlint.checks.transfer_table import COMPARISONS, KEEPING
+from irlint.checks.transfers import Interval
+from irlint.checks.values import Values
+from irlint.findings.faults import Fault
+from irlint.model import Node, Value
+from irlint.model.tensor import FLOATS, Tensor
+
+#: Operators whose results have a lower or an upper limit.
+LIMITED = frozenset(
+    (
+        *(
+            "Sigmoid",
+            "HardSigmoid",
+            "HSigmoid",
+            "Tanh",
+            "Erf",
+            "Softmax",
+            "SoftMax",
+            "Softsign",
+            "SoftSign",
+            "Softplus",
+        ),
+        *("SoftPlus", "Relu", "ReLU", "Exp", "Abs", "Sqrt", "Clip", "Clamp", "Sin", "Cos", "Atan"),
+    )
+)
+
+#: Operators whose results have a limit if their operands have one, or are constants.
+COMPUTED = frozenset(
+    ("Add", "Sub", "Subtract", "Mul", "Multiply", "Div", "Divide", "Neg", "Negative", "Min", "Max", *KEEPING)
+)
+
+#: The numbers from which on, and up to which, the results of these functions are the same number in float32.
+FLAT: Mapping[str, tuple[float, float]] = {"Sigmoid": (40, -110), "Tanh": (20, -20), "Erf": (10, -10)}
+
+#: Comparisons of numbers with a limit.
+COMPARING = frozenset(COMPARISONS)
+
+#: At most this many operators are followed back to one of LIMITED.
+STEPS = 6
+
+
+def faults(values: Values, node: Node) -> Iterator[Fault]:
+    """The fault of a node whose result is the same number whatever the data are; nothing if it may differ."""
+    varying = [value for value in node.inputs if value is not None and not _is_constant(values, value)]
+    if not varying or _is_crossed(values, node) or not all(_is_limited(values, value) for value in varying):
+        return
+    known, span = values.known.types.get(varying[0]), values.intervals.whole(varying[0])
+    result = _result(values, node, span) if isinstance(known, Tensor) and known.dtype in FLOATS else ""
+    if result and any(values.intervals.whole(each).low < values.intervals.whole(each).high for each in varying):
+        if any(_is_of_data(values, value) for value in varying):
+            at = node.inputs.index(varying[0])
+            yield RESULT_CONSTANT.fault(
+                f"input {at} is {span.text}: every result is {result}",
+                help="correct the sign or the size of the input, or the limit",
+                input=at,
+            )
+
+
+def _result(values: Values, node: Node, span: Interval) -> str:
+    """What every result of a node is whose varying input has an interval; "" if results may differ."""
+    if node.op in COMPARING:
+        one, other = map(values.intervals.whole, node.inputs)
+        return "the same" if one.high < other.low or other.high < one.low else ""
+    above, below = FLAT.get(node.op, (inf, -inf))
+    if above <= span.low or span.high <= below:
+        return "the same"
+    result = values.intervals.result(node)
+    return f"{result.low:g}" if result.low == result.high and isfinite(result.low) else ""
+
+
+def _is_constant(values: Values, value: Value) -> bool:
+    tensor = values.known.types.get(value)
+    return isinstance(tensor, Tensor) and (tensor.value is not None or tensor.extent is not None)
+
+
+def _is_crossed(values: Values, node: Node) -> bool:
+    """Whether the bounds of a Clip leave one number, which is another fault."""
+    low, high = (values.number(node, index) for index in (1, 2))
+    return node.op == "Clip" and low is not None and high is not None and low >= high
+
+
+def _is_limited(values: Values, value: Value, steps: int = STEPS) -> bool:
+    """Whether a value is known to have a limit; decided without its interval, because most values have none."""
+    node = values.makers.get(value)
+    if node is None or not steps:
+        return False
+    operands = [each for each in node.inputs[: 1 if node.op in KEEPING else None] if each is not None]
+    return node.op in LIMITED or (
+        node.op in COMPUTED
+        and all(_is_constant(values, each) or _is_limited(values, each, steps - 1) for each in operands)
+    )
+
+
+def _is_of_data(values: Values, value: Value, steps: int = 64) -> bool:
+    """Whether a value is computed from an input of the model."""
+    waiting = [value]
+    while waiting and steps:
+        node, steps = values.makers.get(waiting[-1]), steps - 1
+        found = waiting.pop()
+        if node is None or not node.inputs:
+            if not _is_constant(values, found):
+                return True
+            continue
+        if node.op not in ("Shape", "ShapeOf"):
+            waiting += [each for each in node.inputs if each is not None and not _is_constant(values, each)]
+    return False
