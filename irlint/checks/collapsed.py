@@ -6,36 +6,12 @@ from collections.abc import Iterator, Mapping
 from math import inf, isfinite
 
 from irlint.checks.factors import RESULT_CONSTANT
-from irlint.checks.transfer_table import COMPARISONS, KEEPING
+from irlint.checks.transfer_table import COMPARISONS
 from irlint.checks.transfers import Interval
 from irlint.checks.values import Values
 from irlint.findings.faults import Fault
 from irlint.model import Node, Value
 from irlint.model.tensor import FLOATS, Tensor
-
-#: Operators whose results have a lower or an upper limit.
-LIMITED = frozenset(
-    (
-        *(
-            "Sigmoid",
-            "HardSigmoid",
-            "HSigmoid",
-            "Tanh",
-            "Erf",
-            "Softmax",
-            "SoftMax",
-            "Softsign",
-            "SoftSign",
-            "Softplus",
-        ),
-        *("SoftPlus", "Relu", "ReLU", "Exp", "Abs", "Sqrt", "Clip", "Clamp", "Sin", "Cos", "Atan"),
-    )
-)
-
-#: Operators whose results have a limit if their operands have one, or are constants.
-COMPUTED = frozenset(
-    ("Add", "Sub", "Subtract", "Mul", "Multiply", "Div", "Divide", "Neg", "Negative", "Min", "Max", *KEEPING)
-)
 
 #: The numbers from which on, and up to which, the results of these functions are the same number in float32.
 FLAT: Mapping[str, tuple[float, float]] = {"Sigmoid": (40, -110), "Tanh": (20, -20), "Erf": (10, -10)}
@@ -43,14 +19,11 @@ FLAT: Mapping[str, tuple[float, float]] = {"Sigmoid": (40, -110), "Tanh": (20, -
 #: Comparisons of numbers with a limit.
 COMPARING = frozenset(COMPARISONS)
 
-#: At most this many operators are followed back to one of LIMITED.
-STEPS = 6
-
 
 def faults(values: Values, node: Node) -> Iterator[Fault]:
     """The fault of a node whose result is the same number whatever the data are; nothing if it may differ."""
     varying = [value for value in node.inputs if value is not None and not _is_constant(values, value)]
-    if not varying or _is_crossed(values, node) or not all(_is_limited(values, value) for value in varying):
+    if not varying or _is_crossed(values, node) or not set(varying) <= values.limited:
         return
     known, span = values.known.types.get(varying[0]), values.intervals.whole(varying[0])
     result = _result(values, node, span) if isinstance(known, Tensor) and known.dtype in FLOATS else ""
@@ -85,18 +58,6 @@ def _is_crossed(values: Values, node: Node) -> bool:
     """Whether the bounds of a Clip leave one number, which is another fault."""
     low, high = (values.number(node, index) for index in (1, 2))
     return node.op == "Clip" and low is not None and high is not None and low >= high
-
-
-def _is_limited(values: Values, value: Value, steps: int = STEPS) -> bool:
-    """Whether a value is known to have a limit; decided without its interval, because most values have none."""
-    node = values.makers.get(value)
-    if node is None or not steps:
-        return False
-    operands = [each for each in node.inputs[: 1 if node.op in KEEPING else None] if each is not None]
-    return node.op in LIMITED or (
-        node.op in COMPUTED
-        and all(_is_constant(values, each) or _is_limited(values, each, steps - 1) for each in operands)
-    )
 
 
 def _is_of_data(values: Values, value: Value, steps: int = 64) -> bool:

@@ -6,8 +6,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 
+from irlint.checks.examined import DECOMPRESSING
 from irlint.checks.quantized import COMPRESSED, nothing_left, only_number
-from irlint.checks.values import DECOMPRESSING, Values
+from irlint.checks.values import Values
 from irlint.findings.faults import Fault, Rule, Severity
 from irlint.model import Node, Value
 from irlint.model.tensor import Tensor

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from math import inf, isfinite
 
-from irlint.checks.values import EXAMINED, FACTOR_LISTS, FACTORS, number_in
+from irlint.checks.examined import EXAMINED, FACTOR_LISTS, FACTORS
+from irlint.checks.values import number_in
 from irlint.findings.faults import Fault, Rule, Severity
 from irlint.model import Attribute, Node
 from irlint.ops.shared.contents import are_finite

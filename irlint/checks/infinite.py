@@ -5,14 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import inf
 
+from irlint.checks.examined import PASSING, PRODUCTS, SPREADING, STEPS
 from irlint.checks.factors import ATTRIBUTE_NOT_FINITE
-from irlint.checks.values import (
-    PASSING,
-    PRODUCTS,
-    SPREADING,
-    STEPS,
-    Values,
-)
+from irlint.checks.values import Values
 from irlint.findings.faults import Fault, Rule, Severity
 from irlint.findings.wording import counted
 from irlint.model import Node, Value

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from math import prod
 
-from irlint.checks.values import LARGEST_EPSILON, Values, number_in
+from irlint.checks.examined import LARGEST_EPSILON
+from irlint.checks.values import Values, number_in
 from irlint.findings.faults import Fault, Rule, Severity
 from irlint.model import Node
 from irlint.ops.shared.contents import extent, rounded

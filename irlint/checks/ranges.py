@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from math import inf, isfinite
 
+from irlint.checks.examined import NARROW, SPREADING
 from irlint.checks.factors import RESULT_CONSTANT
 from irlint.checks.infinite import saturates
 from irlint.checks.normalizations import EPSILON_UNUSABLE
 from irlint.checks.transfer_table import CONVERTING, KEEPING, TRANSFERS
 from irlint.checks.transfers import Interval, Parts, Site, of_type
-from irlint.checks.values import NARROW, SPREADING, Values
+from irlint.checks.values import Values
 from irlint.findings.faults import Fault, Rule, Severity
 from irlint.model import Node, Value
 from irlint.model.tensor import BITS, FLOATS, INTEGERS, Extent, Tensor
