@@ -44,18 +44,18 @@ class Bodies:
 def bodies_of(known: Known) -> Bodies:
     """The feeds and results of all bodies."""
     feeds: dict[Value, Feed] = {}
-    returned: dict[Value, list[Value]] = {}
+    returned: dict[Value, Sequence[Value]] = {}
     for graph in graphs(known.model):
         for node in graph.nodes:
-            for name, body in node.bodies:
-                try:
-                    found = list(FEEDS[node.op](node, name, body)) if node.op in FEEDS else []
-                except (Fault, IndexError):
-                    continue
-                for value, feed in found:
-                    feeds.setdefault(value, feed)
-                for output, value in _returned(node, name, body):
-                    returned.setdefault(output, []).append(value)
+            if not node.bodies or node.op not in FEEDS:
+                continue
+            try:
+                feeds |= {value: feed for name, body in node.bodies for value, feed in FEEDS[node.op](node, name, body)}
+                every = [list(_returned(node, name, body)) for name, body in node.bodies]
+            except (Fault, IndexError):
+                continue
+            if len({len(each) for each in every}) == 1:
+                returned |= dict(zip(filter(None, node.outputs), zip(*every)))
     return Bodies(feeds, returned)
 
 
@@ -99,8 +99,8 @@ def _entries(node: Node, name: str) -> Entries:
     return attribute.value if attribute is not None else ()
 
 
-def _returned(node: Node, name: str, body: Graph) -> Iterator[tuple[Value, Value]]:
-    """The outputs of a node, each with the value of a body that it returns, or stacks."""
+def _returned(node: Node, name: str, body: Graph) -> Iterator[Value]:
+    """The value of a body that each connected output of a node returns, or stacks."""
     entries = _entries(node, name)
     if entries:
         ties = tied(body, name)
@@ -109,7 +109,7 @@ def _returned(node: Node, name: str, body: Graph) -> Iterator[tuple[Value, Value
         values = list(body.outputs[1:] if node.op == "Loop" else body.outputs)
     for output, value in zip(node.outputs, values):
         if output is not None:
-            yield output, value
+            yield value
 
 
 #: What the inputs of the bodies get, by operator.

@@ -16,6 +16,9 @@ from irlint.model.tensor import FLOATS, Tensor
 #: The numbers from which on, and up to which, the results of these functions are the same number in float32.
 FLAT: Mapping[str, tuple[float, float]] = {"Sigmoid": (40, -110), "Tanh": (20, -20), "Erf": (10, -10)}
 
+#: Comparisons with numbers of this magnitude test for infinity.
+HUGE = 1e30
+
 #: Comparisons of numbers with a limit.
 COMPARING = frozenset(COMPARISONS)
 
@@ -41,7 +44,8 @@ def _result(values: Values, node: Node, span: Interval) -> str:
     """What every result of a node is whose varying input has an interval; "" if results may differ."""
     if node.op in COMPARING:
         one, other = map(values.intervals.whole, node.inputs)
-        return "the same" if one.high < other.low or other.high < one.low else ""
+        is_apart = -HUGE < one.high < other.low < HUGE or -HUGE < other.high < one.low < HUGE
+        return "the same" if is_apart else ""
     above, below = FLAT.get(node.op, (inf, -inf))
     if above <= span.low or span.high <= below:
         return "the same"

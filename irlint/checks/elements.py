@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import permutations
 from math import prod
 
-from irlint.checks.transfer_table import MOVING, OPERANDS, SPLITTING
+from irlint.checks.transfer_table import OPERANDS
 from irlint.checks.transfers import ANY, Interval, Parts, Site, accumulated, joined, multiplied
 from irlint.inference.answers import ask
 from irlint.lazy_typing import TYPE_CHECKING
@@ -19,7 +19,12 @@ if TYPE_CHECKING:
 
 #: Operators that write 0 instead of some elements, and all that take elements of their inputs.
 WRITING = frozenset(("Trilu",))
-TAKING = frozenset((*MOVING, "Concat")) - SPLITTING | WRITING
+TAKING = WRITING | frozenset(
+    (
+        *("Transpose", "Expand", "Broadcast", "Tile", "Slice", "StridedSlice", "Gather", "GatherElements", "GatherND"),
+        *("DepthToSpace", "SpaceToDepth", "ReverseSequence", "Roll", "Concat"),
+    )
+)
 
 #: Determinants are computed of at most this many rows, and of integers below this number, which engines do not round.
 ROWS, LARGEST = 4, 1024

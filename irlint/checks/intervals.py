@@ -66,19 +66,14 @@ EVERY = Grid((ANY,), ())
 
 
 class Intervals:
-    """The intervals of the values of a model, computed on demand. ``makers`` maps values to the nodes that make them.
+    """The intervals of the values of a model, computed on demand. ``like`` are other intervals of the model.
 
     Elements that are never finite may be any number here, so that the nodes that use them are not reported, too.
     """
 
-    def __init__(self, known: Known) -> None:
+    def __init__(self, known: Known, like: Intervals | None = None) -> None:
         self.known = known
-        every = list(graphs(known.model))
-        self.makers: Mapping[Value, Node] = (
-            known.makers(every[0])
-            if len(every) == 1
-            else {value: node for graph in every for value, node in known.makers(graph).items()}
-        )
+        self.like = like
         self._wholes: dict[Value, Interval] = {}
         self._parts: dict[Value, Parts] = {}
         self._grids: dict[Value, Grid] = {}
@@ -269,8 +264,20 @@ class Intervals:
         return math.prod(reduced) if is_known else None
 
     @cached_property
+    def makers(self) -> Mapping[Value, Node]:
+        """The node that makes each value."""
+        if self.like is not None:
+            return self.like.makers
+        every = list(graphs(self.known.model))
+        if len(every) == 1:
+            return self.known.makers(every[0])
+        return {value: node for graph in every for value, node in self.known.makers(graph).items()}
+
+    @cached_property
     def bodies(self) -> Bodies | None:
         """What enters the bodies of the model, and what they return; None without bodies."""
+        if self.like is not None:
+            return self.like.bodies
         if not any(graph.bodies for graph in graphs(self.known.model)):
             return None
         from irlint.checks.carried import bodies_of
@@ -298,7 +305,7 @@ class Intervals:
         iteration, those after it."""
         state = {value: self.whole(feed.initial, depth - 1) for value, feed in carried.items()}
         for number in range(ITERATIONS):
-            trial = Intervals(self.known)
+            trial = Intervals(self.known, like=self)
             trial._wholes |= state
             after = {
                 value: joined((state[value], trial.whole(feed.later, depth - 1))) for value, feed in carried.items()
