@@ -44,8 +44,8 @@ EXCEPTIONS = (
     (
         "Cast CastLike Clamp Clip ConstantOfShape Conv ConvInteger ConvTranspose Convert ConvertLike Convolution "
         "ConvolutionBackpropData DequantizeLinear Div Divide Dropout FakeQuantize MatMulInteger Mul Multiply "
-        "OneHot Pad QuantizeLinear ReduceL1 ReduceLogSumExp ReduceMax ReduceMean ReduceMin ReduceSum "
-        "ReduceSumSquare ScaledDotProductAttention Sub Subtract",
+        "NonMaxSuppression OneHot Pad QuantizeLinear ReduceL1 ReduceLogSumExp ReduceMax ReduceMean ReduceMin "
+        "ReduceSum ReduceSumSquare ScaledDotProductAttention Sub Subtract",
         "checks/values.py",
         "it looks at constants and attributes of many operators",
     ),
@@ -121,16 +121,17 @@ EXCEPTIONS = (
     ),
     (
         "Abs Acos Acosh Add Asin Atan Atanh BatchNormInference BatchNormalization Cast Ceil Ceiling Clamp Clip "
-        "Conv ConvTranspose Convert Convolution ConvolutionBackpropData Cos Cosh DeformConv Div Divide Einsum Erf "
-        "Exp FakeQuantize Floor FusedConv FusedMatMul GRU GRUCell GRUSequence Gather Gemm Greater GreaterEqual "
-        "GreaterOrEqual GroupConvolution GroupConvolutionBackpropData GroupNormalization HSigmoid HardSigmoid "
-        "Identity InstanceNormalization LRN LSTM LSTMCell LSTMSequence LayerNormalization Less LessEqual "
-        "LessOrEqual LinearClassifier LinearRegressor Log LogSoftmax MVN MatMul MatMulNBits Max Maximum Min "
-        "Minimum Mul Multiply Neg Negative NormalizeL2 PRelu Pow Power RMSNormalization RNN RNNCell RNNSequence "
-        "Reciprocal ReduceLogSum Relu Reshape Round SVMClassifier SVMRegressor ScaledDotProductAttention Scaler "
-        "Sigmoid SimplifiedLayerNormalization Sin Sinh SkipLayerNormalization SkipSimplifiedLayerNormalization "
-        "SoftPlus SoftSign Softmax Softplus Softsign Sqrt Squeeze Sub Subtract Sum Tanh Transpose "
-        "TreeEnsembleClassifier TreeEnsembleRegressor Unsqueeze",
+        "Concat Conv ConvTranspose Convert Convolution ConvolutionBackpropData Cos Cosh DeformConv Div Divide "
+        "Einsum Erf Exp FakeQuantize Floor FusedConv FusedMatMul GRU GRUCell GRUSequence Gather Gemm Greater "
+        "GreaterEqual GreaterOrEqual GroupConvolution GroupConvolutionBackpropData GroupNormalization HSigmoid "
+        "HardSigmoid Identity InstanceNormalization LRN LSTM LSTMCell LSTMSequence LayerNormalization Less "
+        "LessEqual LessOrEqual LinearClassifier LinearRegressor Log LogSoftmax MVN MatMul MatMulNBits Max Maximum "
+        "Min Minimum Mul Multiply Neg Negative NormalizeL2 PRelu Pow Power RMSNormalization RNN RNNCell "
+        "RNNSequence Reciprocal ReduceLogSum Relu Reshape Round SVMClassifier SVMRegressor "
+        "ScaledDotProductAttention Scaler Sigmoid SimplifiedLayerNormalization Sin Sinh SkipLayerNormalization "
+        "SkipSimplifiedLayerNormalization Slice SoftPlus SoftSign Softmax Softplus Softsign Split Sqrt Squeeze "
+        "StridedSlice Sub Subtract Sum Tanh Transpose TreeEnsembleClassifier TreeEnsembleRegressor Unsqueeze "
+        "VariadicSplit",
         "checks/examined.py",
         "it lists what is examined of many operators",
     ),

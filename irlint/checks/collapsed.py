@@ -77,3 +77,21 @@ def _is_of_data(values: Values, value: Value, steps: int = 64) -> bool:
         if node.op not in ("Shape", "ShapeOf"):
             waiting += [each for each in node.inputs if each is not None and not _is_constant(values, each)]
     return False
+
+
+def selected(values: Values, node: Node) -> Iterator[Fault]:
+    """The fault of a NonMaxSuppression that selects no box: at most 0 boxes, or scores that do not reach the
+    threshold; nothing if it may select one."""
+    if values.number(node, 2) == 0:
+        yield RESULT_CONSTANT.fault(
+            "input 2 (max_output_boxes_per_class) is 0: no box is ever selected",
+            help="write the number of boxes",
+            input=2,
+        )
+    scores, threshold = values.intervals.whole(node.inputs[1]), values.number(node, 4)
+    if threshold is not None and scores.high < threshold:
+        yield RESULT_CONSTANT.fault(
+            f"input 1 (scores) is {scores.text} and input 4 (score_threshold) is {threshold:g}: no box is selected",
+            help="write a threshold in the range of the scores",
+            input=4,
+        )

@@ -132,3 +132,6 @@ LIMITED = frozenset(
 COMPUTED = frozenset(
     ("Add", "Sub", "Subtract", "Mul", "Multiply", "Div", "Divide", "Neg", "Negative", "Min", "Max", "Identity")
 )
+
+#: Operators whose results have the limits of their first input.
+TAKING = PASSING | {"Slice", "StridedSlice", "Concat", "Split", "VariadicSplit"}

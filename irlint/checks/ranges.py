@@ -10,7 +10,7 @@ from irlint.checks.factors import RESULT_CONSTANT
 from irlint.checks.infinite import saturates
 from irlint.checks.normalizations import EPSILON_UNUSABLE
 from irlint.checks.transfer_table import CONVERTING, KEEPING, TRANSFERS
-from irlint.checks.transfers import Interval, Parts, Site, of_type
+from irlint.checks.transfers import ANY, Interval, Parts, Site, of_type
 from irlint.checks.values import Values
 from irlint.findings.faults import Fault, Rule, Severity
 from irlint.model import Node, Value
@@ -226,6 +226,11 @@ def _softmax(values: Values, node: Node) -> Iterable[Fault]:
     if value is None or tensor is None or axis is None:
         return
     yield from masked(values, value, 0, axis)
+    span = values.intervals.whole(value) if tensor.value is None and tensor.extent is None else ANY
+    if span.low == span.high and isfinite(span.low) and tensor.shape is not None and tensor.shape[axis] != 1:
+        yield RESULT_CONSTANT.fault(
+            f"input 0 is {span.text}: all results are equal", help="correct the factor before the Softmax", input=0
+        )
     if tensor.shape is not None and tensor.shape[axis] == 1 and node.outputs[0] in values.graph.outputs:
         yield RESULT_CONSTANT.fault(
             f"axis {len(tensor.shape) + axis} is 1: every result is {0 if node.op == 'LogSoftmax' else 1}",

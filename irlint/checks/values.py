@@ -30,6 +30,7 @@ from irlint.checks.examined import (
     SINGLE,
     SPREADING,
     STEPS,
+    TAKING,
     UNUSUAL,
     WEIGHTS,
     WIDE,
@@ -118,10 +119,15 @@ class Values:
         """The values of the graph that have a lower or an upper limit, as is known from their operators."""
         found: set[Value | None] = set()
         for node in self.known.order(self.graph).nodes:
-            if node.op in LIMITED or (
-                node.op in COMPUTED
-                and not found.isdisjoint(node.inputs)
-                and all(value in found or self._is_constant(value) for value in node.inputs)
+            first = node.inputs[0] if node.inputs else None
+            if (
+                node.op in LIMITED
+                or (node.op in TAKING and first in found)
+                or (
+                    node.op in COMPUTED
+                    and not found.isdisjoint(node.inputs)
+                    and all(value in found or self._is_constant(value) for value in node.inputs)
+                )
             ):
                 found.update(node.outputs)
         return found
@@ -248,8 +254,9 @@ class Values:
         return infinite.divisor(self, node)
 
     def _epsilon(self, node: Node) -> Iterable[Fault]:
-        epsilon = number_in(node.attributes.get(NORMALIZATIONS[node.op]))
-        if epsilon is None or LEAST_EPSILON <= epsilon < LARGEST_EPSILON:
+        epsilon, tensor = number_in(node.attributes.get(NORMALIZATIONS[node.op])), self.tensor(node, 0)
+        is_sound = epsilon is None or LEAST_EPSILON <= epsilon < LARGEST_EPSILON
+        if is_sound and (tensor is None or not tensor.shape or tensor.shape[-1] != 1):
             return ()
         from irlint.checks import normalizations
 
@@ -282,6 +289,11 @@ class Values:
         from irlint.checks.collapsed import faults
 
         return faults(self, node)
+
+    def _selected(self, node: Node) -> Iterable[Fault]:
+        from irlint.checks.collapsed import selected
+
+        return selected(self, node)
 
     def _attention(self, node: Node) -> Iterable[Fault]:
         from irlint.checks.attentions import faults
@@ -373,6 +385,7 @@ CHECKS: Mapping[str, tuple[Check, ...]] = {
     "FakeQuantize": (Values._infinite, Values._quantizer),
     "Pad": (Values._padding,),
     "ConstantOfShape": (Values._filling,),
+    "NonMaxSuppression": (Values._selected,),
     **dict.fromkeys(
         ("Conv", "Convolution", "ConvTranspose", "ConvolutionBackpropData"), (Values._infinite, Values._channels)
     ),
