@@ -73,8 +73,8 @@ EXCEPTIONS = (
     ),
     (
         "Acos Acosh Add Asin Atanh Cast CastLike Ceil Ceiling Clamp Clip Convert ConvertLike Div Divide Erf Exp "
-        "Expand Floor GlobalAveragePool Log LogSoftmax Max Maximum Min Minimum Pow Power Reciprocal ReduceMean "
-        "Round Sigmoid SoftSign Softmax Softsign Sqrt Sub Subtract Sum Tanh",
+        "Expand Floor GlobalAveragePool Log LogSoftmax Max Maximum Min Minimum Mul Multiply Pow Power Reciprocal "
+        "ReduceMean Round Sigmoid SoftSign Softmax Softsign Sqrt Sub Subtract Sum Tanh",
         "checks/ranges.py",
         "it asks which numbers operators get",
     ),

@@ -10,7 +10,7 @@ from irlint.checks.factors import RESULT_CONSTANT
 from irlint.checks.infinite import saturates
 from irlint.checks.normalizations import EPSILON_UNUSABLE
 from irlint.checks.transfer_table import CONVERTING, KEEPING, TRANSFERS
-from irlint.checks.transfers import ANY, Interval, Parts, Site, of_type
+from irlint.checks.transfers import Interval, Parts, Site, of_type
 from irlint.checks.values import Values
 from irlint.findings.faults import Fault, Rule, Severity
 from irlint.model import Node, Value
@@ -219,17 +219,23 @@ def _logarithm(values: Values, node: Node) -> Iterable[Fault]:
 
 
 def _softmax(values: Values, node: Node) -> Iterable[Fault]:
-    """The fault of a Softmax with a mask of which a row is minus infinity everywhere, or of one over an axis of size 1
-    whose result the model returns; none if there is none."""
+    """The faults of a Softmax with a mask of which a row is minus infinity everywhere, of scores that are multiplied by
+    0, and of an axis of size 1 if the model returns the result."""
     tensor, value = values.tensor(node, 0), node.inputs[0] if node.inputs else None
     axis = _axis(node, len(tensor.shape)) if tensor is not None and tensor.shape is not None else None
     if value is None or tensor is None or axis is None:
         return
     yield from masked(values, value, 0, axis)
-    span = values.intervals.whole(value) if tensor.value is None and tensor.extent is None else ANY
-    if span.low == span.high and isfinite(span.low) and tensor.shape is not None and tensor.shape[axis] != 1:
+    factor = values.maker(node, 0)
+    if (
+        factor is not None
+        and factor.op in ("Mul", "Multiply")
+        and 0 in (values.number(factor, 0), values.number(factor, 1))
+    ):
         yield RESULT_CONSTANT.fault(
-            f"input 0 is {span.text}: all results are equal", help="correct the factor before the Softmax", input=0
+            f"`{factor.label}` multiplies by 0: all results are equal",
+            help=f"correct the factor in `{factor.label}`",
+            input=0,
         )
     if tensor.shape is not None and tensor.shape[axis] == 1 and node.outputs[0] in values.graph.outputs:
         yield RESULT_CONSTANT.fault(
