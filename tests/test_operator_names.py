@@ -42,34 +42,27 @@ EXCEPTIONS = (
     ),
     ("Cast Transpose Squeeze Unsqueeze Flatten Reshape", "fixes/inserted.py", "they are the nodes that fixes insert"),
     (
-        "Acos Acosh Add Asin Atanh BatchNormInference BatchNormalization Cast CastLike Clamp Clip ConstantOfShape "
-        "Conv ConvInteger ConvTranspose Convert ConvertLike Convolution ConvolutionBackpropData Cosh DeformConv "
-        "DequantizeLinear Div Divide Dropout Einsum Exp FakeQuantize FusedConv FusedMatMul GRU GRUCell "
-        "GRUSequence Gather Gemm GroupConvolution GroupConvolutionBackpropData GroupNormalization Identity "
-        "InstanceNormalization LRN LSTM LSTMCell LSTMSequence LayerNormalization LinearClassifier LinearRegressor "
-        "Log LogSoftmax MVN MatMul MatMulInteger MatMulNBits Max Maximum Min Minimum Mul Multiply NormalizeL2 "
-        "OneHot PRelu Pad Pow Power QuantizeLinear RMSNormalization RNN RNNCell RNNSequence Reciprocal ReduceL1 "
-        "ReduceLogSum ReduceMax ReduceSum ReduceSumSquare Reshape SVMClassifier SVMRegressor "
-        "ScaledDotProductAttention Scaler SimplifiedLayerNormalization Sinh SkipLayerNormalization "
-        "SkipSimplifiedLayerNormalization Softmax Sqrt Squeeze Sub Subtract Sum Transpose TreeEnsembleClassifier "
-        "TreeEnsembleRegressor Unsqueeze",
+        "Cast CastLike Clamp Clip ConstantOfShape Conv ConvInteger ConvTranspose Convert ConvertLike Convolution "
+        "ConvolutionBackpropData DequantizeLinear Div Divide Dropout FakeQuantize MatMulInteger Mul Multiply "
+        "NonMaxSuppression OneHot Pad QuantizeLinear ReduceL1 ReduceLogSumExp ReduceMax ReduceMean ReduceMin "
+        "ReduceSum ReduceSumSquare ScaledDotProductAttention Sub Subtract",
         "checks/values.py",
         "it looks at constants and attributes of many operators",
     ),
     (
-        "Abs Acos Acosh AdaptiveAvgPool Add And ArgMax ArgMin Asin Asinh Atan Atanh AveragePool AvgPool Broadcast "
-        "Cast CastLike Ceil Ceiling Celu Clamp Clip Compress Concat Convert ConvertLike Cos CumSum DepthToSpace "
-        "DequantizeLinear Div Divide Dropout Elu Erf Exp Expand EyeLike FakeQuantize Flatten Floor Gather "
-        "GatherElements GatherND Gelu GlobalAveragePool GlobalLpPool GlobalMaxPool Greater GreaterEqual "
-        "GreaterOrEqual HSigmoid HSwish HardSigmoid HardSwish Hardmax Identity Interpolate LeakyRelu Less "
-        "LessEqual LessOrEqual Log LogSoftmax LogicalAnd LogicalNot LogicalOr LpNormalization LpPool MatMul Max "
-        "MaxPool Maximum Mean Min Minimum Mish Mul Multiply Neg Negative NonZero NormalizeL2 Not OneHot Or PRelu "
-        "Pad Pow Power Reciprocal ReduceL1 ReduceL2 ReduceLogSum ReduceLogSumExp ReduceMax ReduceMean ReduceMin "
-        "ReduceProd ReduceSum ReduceSumSquare Relu Reshape Resize ReverseSequence Roll Round ScatterElements "
-        "ScatterElementsUpdate ScatterND ScatterNDUpdate ScatterUpdate Select Selu Shape ShapeOf Sigmoid Sign Sin "
-        "Size Slice SoftPlus SoftSign Softmax Softplus Softsign SpaceToDepth Split Sqrt SquaredDifference Squeeze "
-        "StridedSlice Sub Subtract Sum Swish Tanh ThresholdedRelu Tile TopK Transpose Trilu Unsqueeze "
-        "VariadicSplit Where",
+        "Abs Acos Acosh AdaptiveAvgPool Add And ArgMax ArgMin Asin Asinh Atan Atanh AveragePool AvgPool Bernoulli "
+        "Broadcast Cast CastLike Ceil Ceiling Celu Clamp Clip Compress Concat Convert ConvertLike Cos CumSum "
+        "DepthToSpace DequantizeLinear Det Div Divide Dropout Elu Erf Exp Expand EyeLike FakeQuantize Flatten "
+        "Floor Gather GatherElements GatherND Gelu GlobalAveragePool GlobalLpPool GlobalMaxPool Greater "
+        "GreaterEqual GreaterOrEqual HSigmoid HSwish HardSigmoid HardSwish Hardmax Identity Interpolate LeakyRelu "
+        "Less LessEqual LessOrEqual Log LogSoftmax LogicalAnd LogicalNot LogicalOr LpNormalization LpPool MatMul "
+        "Max MaxPool Maximum Mean Min Minimum Mish Mul Multiply Neg Negative NonZero NormalizeL2 Not OneHot Or "
+        "PRelu Pad Pow Power RandomUniform RandomUniformLike Reciprocal ReduceL1 ReduceL2 ReduceLogSum "
+        "ReduceLogSumExp ReduceMax ReduceMean ReduceMin ReduceProd ReduceSum ReduceSumSquare Relu Reshape Resize "
+        "ReverseSequence Roll Round ScatterElements ScatterElementsUpdate ScatterND ScatterNDUpdate ScatterUpdate "
+        "Select Selu Shape ShapeOf Sigmoid Sign Sin Size Slice SoftPlus SoftSign Softmax Softplus Softsign "
+        "SpaceToDepth Split Sqrt SquaredDifference Squeeze StridedSlice Sub Subtract Sum Swish Tanh "
+        "ThresholdedRelu Tile TopK Transpose Trilu Unsqueeze VariadicSplit Where",
         "checks/transfer_table.py",
         "intervals cross operators: what one gives, another one asks for",
     ),
@@ -80,14 +73,15 @@ EXCEPTIONS = (
     ),
     (
         "Acos Acosh Add Asin Atanh Cast CastLike Ceil Ceiling Clamp Clip Convert ConvertLike Div Divide Erf Exp "
-        "Expand Floor GlobalAveragePool IsNaN Log LogSoftmax Max Maximum Min Minimum Pow Power Reciprocal "
+        "Expand Floor GlobalAveragePool Log LogSoftmax Max Maximum Min Minimum Mul Multiply Pow Power Reciprocal "
         "ReduceMean Round Sigmoid SoftSign Softmax Softsign Sqrt Sub Subtract Sum Tanh",
         "checks/ranges.py",
         "it asks which numbers operators get",
     ),
     (
-        "Add Atan Clamp Clip Div Erf GRU Gemm HSigmoid HardSigmoid LSTM LogSoftmax RNN ReduceMax ScatterElements "
-        "ScatterND Sigmoid Sign Softmax Sub Subtract Tanh",
+        "AdaptiveAvgPool Add Atan AveragePool AvgPool Clamp Clip CumSum Div Erf GRU Gemm GlobalAveragePool "
+        "HSigmoid HardSigmoid LSTM LogSoftmax RNN ReduceMax ReduceMean ReduceSum ScatterElements ScatterND "
+        "Sigmoid Sign Softmax Sub Subtract Tanh",
         "checks/infinite.py",
         "it follows infinity through these operators",
     ),
@@ -97,7 +91,11 @@ EXCEPTIONS = (
         "checks/normalizations.py",
         "it compares the elements of which each takes a mean",
     ),
-    ("Cast Convert QuantizeLinear Sub Subtract", "checks/quantized.py", "it follows numbers through these operators"),
+    (
+        "Cast Convert QuantizeLinear Sub Subtract",
+        "checks/quantized.py",
+        "it follows numbers through these operators",
+    ),
     (
         "Add Concat Conv ConvTranspose Convolution ConvolutionBackpropData DequantizeLinear DynamicQuantizeLinear "
         "FakeQuantize MatMul QuantizeLinear",
@@ -105,12 +103,12 @@ EXCEPTIONS = (
         "it is about what runtimes make of these nodes together",
     ),
     (
-        "Celu Gemm HardSigmoid Selu Shrink ThresholdedRelu",
+        "Celu Gemm GlobalLpPool HardSigmoid LpPool Selu Shrink ThresholdedRelu",
         "checks/factors.py",
         "its ``alpha`` is a threshold",
     ),
     (
-        "Add Div Divide Expand Identity If Mul Multiply ReduceL1 ReduceLogSum ReduceMax ReduceMean ReduceMin "
+        "Add Div Divide Expand Identity MatMul Mul Multiply ReduceL1 ReduceLogSum ReduceMax ReduceMean ReduceMin "
         "ReduceProd ReduceSum ReduceSumSquare SquaredDifference Sub Subtract",
         "checks/intervals.py",
         "it gives each element of the result that of the input",
@@ -120,6 +118,44 @@ EXCEPTIONS = (
         "Clamp Clip Dropout OneHot",
         "checks/failing.py",
         "it is about numbers that these nodes do not take",
+    ),
+    (
+        "Abs Acos Acosh Add Asin Atan Atanh BatchNormInference BatchNormalization Cast Ceil Ceiling Clamp Clip "
+        "Concat Conv ConvTranspose Convert Convolution ConvolutionBackpropData Cos Cosh DeformConv Div Divide "
+        "Einsum Erf Exp FakeQuantize Floor FusedConv FusedMatMul GRU GRUCell GRUSequence Gather Gemm Greater "
+        "GreaterEqual GreaterOrEqual GroupConvolution GroupConvolutionBackpropData GroupNormalization HSigmoid "
+        "HardSigmoid Identity InstanceNormalization LRN LSTM LSTMCell LSTMSequence LayerNormalization Less "
+        "LessEqual LessOrEqual LinearClassifier LinearRegressor Log LogSoftmax MVN MatMul MatMulNBits Max Maximum "
+        "Min Minimum Mul Multiply Neg Negative NormalizeL2 PRelu Pow Power RMSNormalization RNN RNNCell "
+        "RNNSequence Reciprocal ReduceLogSum Relu Reshape Round SVMClassifier SVMRegressor "
+        "ScaledDotProductAttention Scaler Sigmoid SimplifiedLayerNormalization Sin Sinh SkipLayerNormalization "
+        "SkipSimplifiedLayerNormalization Slice SoftPlus SoftSign Softmax Softplus Softsign Split Sqrt Squeeze "
+        "StridedSlice Sub Subtract Sum Tanh Transpose TreeEnsembleClassifier TreeEnsembleRegressor Unsqueeze "
+        "VariadicSplit",
+        "checks/examined.py",
+        "it lists what is examined of many operators",
+    ),
+    (
+        "If Loop Scan TensorIterator",
+        "checks/carried.py",
+        "it is about what enters the bodies of these nodes",
+    ),
+    (
+        "Clip Erf Shape ShapeOf Sigmoid Tanh",
+        "checks/collapsed.py",
+        "it is about numbers from which on these functions are flat",
+    ),
+    (
+        "Broadcast Concat DepthToSpace Det Expand Gather GatherElements GatherND MatMul OneHot ReverseSequence "
+        "Roll Slice SpaceToDepth StridedSlice Tile Transpose Trilu",
+        "checks/elements.py",
+        "it is about which elements these operators take",
+    ),
+    (
+        "Clamp Clip Div Divide Exp If IsFinite IsInf IsNaN Log Max Maximum Min Minimum Pow Power Reciprocal "
+        "Select Shape ShapeOf Size Where",
+        "checks/removed.py",
+        "they replace NaN and infinity, or read only a shape",
     ),
     ("ReadValue", "folders/openvino_genai.py", "it reads the state that the pipeline needs"),
     ("RotaryEmbedding GroupQueryAttention", "folders/genai.py", "they have the rotary tables"),

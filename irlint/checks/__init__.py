@@ -42,6 +42,10 @@ def found(known: Known, targets: Sequence[str] = ()) -> list[Problem]:
     if model.graph is None:
         return [*model.problems, *known.problems]
     later = [*known.problems, *problems(known)]
+    if any(each.fault.rule.role in ("value", "nan") for each in later):
+        from irlint.checks.removed import without_removed
+
+        later = without_removed(later, known)
     if targets:
         from irlint.checks.targets import of_targets
 

@@ -47,6 +47,7 @@ SCALE_ZERO = Rule(
         '"Const" version="opset1"><data element_type="f32" shape="" offset="0" size="4"',
     ),
     good=_GOOD,
+    role="value",
 )
 
 

@@ -6,8 +6,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 
+from irlint.checks.examined import DECOMPRESSING
 from irlint.checks.quantized import COMPRESSED, nothing_left, only_number
-from irlint.checks.values import DECOMPRESSING, Values
+from irlint.checks.values import Values
 from irlint.findings.faults import Fault, Rule, Severity
 from irlint.model import Node, Value
 from irlint.model.tensor import Tensor
@@ -253,7 +254,7 @@ class Dequantized:
         stored = node.inputs[0] if node.inputs else None
         numbers = self.values.tensor(node, 0) if stored in self.values.graph.constants else None
         scales = extent(self.values.tensor(node, 1))
-        if numbers is None or numbers.dtype not in COMPRESSED or numbers.value is None or scales is None:
+        if numbers is None or numbers.dtype not in COMPRESSED or scales is None:
             return
         zero = only_number(self.values.tensor(node, 2)) if len(node.inputs) > 2 else 0.0
         if zero is not None and only_number(numbers) == zero:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from math import inf, isfinite
 
-from irlint.checks.values import EXAMINED, FACTOR_LISTS, FACTORS, number_in
+from irlint.checks.examined import EXAMINED, FACTOR_LISTS, FACTORS
+from irlint.checks.values import number_in
 from irlint.findings.faults import Fault, Rule, Severity
 from irlint.model import Attribute, Node
 from irlint.ops.shared.contents import are_finite
@@ -23,20 +24,23 @@ ATTRIBUTE_NOT_FINITE = Rule(
 g (float[1,2] x, float[2,2] w) => (float[1,2] y) { y = Gemm <alpha = nan> (x, w) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,2] x, float[2,2] w) => (float[1,2] y) { y = Gemm <alpha = 0.5> (x, w) }""",
+    role="nan",
 )
 RESULT_CONSTANT = Rule(
     "IRL754",
     "result-constant",
     Severity.WARNING,
-    "An attribute or a range makes every result of a node the same number.",
+    "An attribute, a range or an empty axis makes every result of a node the same number.",
     why="With an `alpha` of 0, each result of a HardSigmoid is `beta`, and a Gemm omits its product. With a `gamma` of "
     "0, each result of a Selu is 0, and so it is for an infinite threshold of a Shrink or a ThresholdedRelu. The "
-    "exponential of numbers that are all far below 0 is 0. The input has no effect on the results.",
+    "exponential of numbers that are all far below 0 is 0. Engines give 0 for the mean of no elements, and minus "
+    "infinity for their largest. The input has no effect on the results.",
     fix="Write the number that is intended.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2] x) => (float[2] y) { y = HardSigmoid <alpha = 0.0> (x) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2] x) => (float[2] y) { y = HardSigmoid <alpha = 0.2> (x) }""",
+    role="value",
 )
 
 #: Attributes with whose number the input has no effect: the operator, the attribute, the number, and what follows.
@@ -48,8 +52,14 @@ CONSTANT_WITH: Mapping[tuple[str, str, float], str] = {
     ("Shrink", "lambd", inf): "no number is above it, and every result is 0",
 }
 
-#: Operators that divide by ``alpha``.
-DIVIDING = frozenset(("Celu",))
+#: Attributes of a Resize that count only in one mode: the attribute of the mode, and its value.
+READ_IN: Mapping[str, tuple[str, str]] = {
+    "extrapolation_value": ("coordinate_transformation_mode", "tf_crop_and_resize"),
+    **dict.fromkeys(("cubic_coeff_a", "cube_coeff"), ("mode", "cubic")),
+}
+
+#: Attributes by which operators divide.
+DIVIDING = frozenset((("Celu", "alpha"), ("LpPool", "p"), ("GlobalLpPool", "p")))
 
 #: Operators whose ``alpha`` is a threshold.
 THRESHOLDS = frozenset(("ThresholdedRelu",))
@@ -62,7 +72,7 @@ def not_finite(node: Node) -> list[Fault]:
         return []
     found = []
     for name, attribute in node.attributes.items():
-        if name not in EXAMINED or (name == "extrapolation_value" and not _crops(node)):
+        if name not in EXAMINED or not _is_read(node, name):
             continue
         number = _first_nan(attribute) if attribute.kind == "FLOATS" else number_in(attribute)
         if number is None:
@@ -71,8 +81,8 @@ def not_finite(node: Node) -> list[Fault]:
         if lost is not None:
             help = f"write the `{name}` that is intended"
             found.append(RESULT_CONSTANT.fault(f"`{name}` is {number:g}: {lost}", help=help, attribute=name))
-        if number == 0 and node.op in DIVIDING:
-            help = "write the `alpha` that is intended, such as 1"
+        if number == 0 and (node.op, name) in DIVIDING:
+            help = f"write the `{name}` that is intended, such as 1"
             text = f"`{name}` is 0, and {node.op} divides by it"
             found.append(ATTRIBUTE_NOT_FINITE.fault(text, help=help, attribute=name))
         if isfinite(number):
@@ -90,10 +100,14 @@ def _first_nan(attribute: Attribute) -> float | None:
     return next((number for number in attribute.value if number != number), None)
 
 
-def _crops(node: Node) -> bool:
-    """Whether a Resize reads elements outside of its input."""
-    mode = node.attributes.get("coordinate_transformation_mode")
-    return mode is not None and mode.value in ("tf_crop_and_resize", b"tf_crop_and_resize")
+def _is_read(node: Node, name: str) -> bool:
+    """Whether a node reads an attribute in its mode."""
+    if name not in READ_IN:
+        return True
+    attribute, mode = READ_IN[name]
+    found = node.attributes.get(attribute)
+    text = found.value.decode() if found is not None and isinstance(found.value, bytes) else found and found.value
+    return text == mode
 
 
 def listed(node: Node) -> Iterator[Fault]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
+from irlint.checks.factors import RESULT_CONSTANT
 from irlint.checks.values import Values, number_in
 from irlint.findings.faults import Fault, Rule, Severity
 from irlint.model import Node
@@ -35,6 +36,7 @@ BOUNDS_CROSSED = Rule(
 g (float[2] x) => (float[2] y) <float low = {6.0}, float high = {0.0}> { y = Clip (x, low, high) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2] x) => (float[2] y) <float low = {0.0}, float high = {6.0}> { y = Clip (x, low, high) }""",
+    role="value",
 )
 
 #: The bounds of a Clip or Clamp, by the index of the input that replaces them.
@@ -83,6 +85,17 @@ def _clip(values: Values, node: Node) -> Iterator[Fault]:
         input=1 if by_input else None,
         attribute=None if by_input else "min",
     )
+
+
+def reduced_nothing(values: Values, node: Node) -> Iterator[Fault]:
+    """The fault of a reduction of no elements to at least one: engines return 0, or infinity."""
+    made = values.known.types.get(node.outputs[0]) if node.outputs[0] is not None else None
+    if isinstance(made, Tensor) and made.dtype in FLOATS and made.shape is not None and 0 not in made.shape:
+        yield RESULT_CONSTANT.fault(
+            "an axis that is reduced has size 0: every result is made of no element",
+            help="correct the slice, or the axes that are reduced",
+            input=0,
+        )
 
 
 def _is_float(tensor: Tensor | None) -> bool:

@@ -5,23 +5,38 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import inf
 
+from irlint.checks.examined import PASSING, PRODUCTS, SPREADING, STEPS
 from irlint.checks.factors import ATTRIBUTE_NOT_FINITE
-from irlint.checks.values import (
-    OPERAND_INFINITE,
-    PASSING,
-    PRODUCTS,
-    SPREADING,
-    STEPS,
-    Values,
-)
-from irlint.findings.faults import Fault
+from irlint.checks.values import Values
+from irlint.findings.faults import Fault, Rule, Severity
 from irlint.findings.wording import counted
 from irlint.model import Node, Value
 from irlint.model.tensor import Extent, Tensor
 from irlint.ops.shared.contents import extent
 
+OPERAND_INFINITE = Rule(
+    "IRL740",
+    "operand-infinite",
+    Severity.WARNING,
+    "A weight or bias contains infinity.",
+    why="The infinity comes from a conversion to float16 that overflowed, or from a training that diverged. Every "
+    "result computed with it is infinite, or NaN for 0 times infinity; a quotient by infinity is 0. Masks are not "
+    "reported: they are added, and feed no product, convolution or normalization. A weight that is the Cast, "
+    "Transpose or Gather of a constant counts as well. Large weights are read only with `--weights`.",
+    fix="Export the weights again, with a type that is wide enough.",
+    bad="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[1,2] x) => (float[1,2] y) <float[2,2] w = {inf, 1.0, 1.0, 1.0}> { y = MatMul (x, w) }""",
+    good="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[1,2] x) => (float[1,2] y) <float[2,2] w = {2.0, 1.0, 1.0, 1.0}> { y = MatMul (x, w) }""",
+    role="nan",
+)
 #: Operators that multiply their elements, and add the products.
 MULTIPLYING = PRODUCTS | {"Gemm"}
+
+#: Operators that add elements beside each other.
+ADDING_UP = frozenset(
+    ("AveragePool", "AvgPool", "GlobalAveragePool", "AdaptiveAvgPool", "ReduceMean", "ReduceSum", "CumSum")
+)
 
 #: Operators whose results are NaN where an input is: products, sums and recurrent operators.
 COMPUTING = MULTIPLYING | SPREADING | frozenset(("LSTM", "GRU", "RNN", "Div"))
@@ -129,14 +144,17 @@ def _is_subtracted(values: Values, value: Value | None) -> bool:
 
 
 def padded(values: Values, node: Node, index: int, number: float) -> Iterator[Fault]:
-    """The fault of a Pad that adds infinity or NaN (``number``, input ``index``) around values that a user multiplies;
-    none if it is not known to add elements."""
+    """The fault of a Pad that adds infinity or NaN (``number``, input ``index``) around values that a user multiplies
+    or adds; none if it is not known to add elements."""
     mode = node.attributes.get("mode") or node.attributes.get("pad_mode")
     is_constant = mode is None or mode.value in ("constant", b"constant")
-    user = next((each for each in _users(values, node.outputs[0]) if each.op in MULTIPLYING), None)
+    user = next(
+        (each for each in _users(values, node.outputs[0]) if each.op in MULTIPLYING or each.op in ADDING_UP), None
+    )
     if is_constant and user is not None and _pads(values, node, index):
+        verb = "multiplies" if user.op in MULTIPLYING else "adds"
         yield OPERAND_INFINITE.fault(
-            f"input {index} is {number:g}, and `{user.label}` multiplies this padding: the border is infinite or NaN",
+            f"input {index} is {number:g}, and `{user.label}` {verb} this padding: the border is infinite or NaN",
             help="pad with 0",
             input=index,
         )

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 
+from irlint.checks.elements import columns, elements_of
 from irlint.checks.transfer_table import (
     ARITY,
     CONJUNCTIONS,
@@ -16,19 +18,26 @@ from irlint.checks.transfer_table import (
     SPLITTING,
     TRANSFERS,
 )
-from irlint.checks.transfers import ANY, Interval, Parts, Site, Transfer, joined, of_type
+from irlint.checks.transfers import ANY, Interval, Parts, Site, Transfer, common, joined, of_type, widened
 from irlint.dims import Shape
 from irlint.inference.known import Known
-from irlint.lazy_typing import Any
+from irlint.lazy_typing import TYPE_CHECKING, Any
 from irlint.model import Node, Value
 from irlint.model.order import graphs
 from irlint.model.tensor import Extent, Scalar, Tensor
-from irlint.ops.shared.contents import FINITE, are_finite, fits, positions, spread, static
+from irlint.ops.shared.contents import FINITE, are_finite, fits, permuted, positions, spread, static
 from irlint.parsers.weights import Weights
 from irlint.records import record
 
+if TYPE_CHECKING:
+    from irlint.checks.carried import Bodies, Feed
+
 #: At most this many operators are followed back from a value.
 DEPTH = 24
+
+#: At most this often a body is asked for an interval that contains all iterations, and from this time on, limits that
+#: grow are omitted.
+ITERATIONS, WIDENED_FROM = 8, 3
 
 #: Operators whose result is their input if they reduce axes of size 1.
 SINGLE = frozenset(("ReduceMean", "ReduceMax", "ReduceMin", "ReduceSum", "ReduceProd"))
@@ -57,19 +66,14 @@ EVERY = Grid((ANY,), ())
 
 
 class Intervals:
-    """The intervals of the values of a model, computed on demand. ``makers`` maps values to the nodes that make them.
+    """The intervals of the values of a model, computed on demand. ``like`` are other intervals of the model.
 
     Elements that are never finite may be any number here, so that the nodes that use them are not reported, too.
     """
 
-    def __init__(self, known: Known) -> None:
+    def __init__(self, known: Known, like: Intervals | None = None) -> None:
         self.known = known
-        every = list(graphs(known.model))
-        self.makers: Mapping[Value, Node] = (
-            known.makers(every[0])
-            if len(every) == 1
-            else {value: node for graph in every for value, node in known.makers(graph).items()}
-        )
+        self.like = like
         self._wholes: dict[Value, Interval] = {}
         self._parts: dict[Value, Parts] = {}
         self._grids: dict[Value, Grid] = {}
@@ -90,7 +94,7 @@ class Intervals:
             if found is None:
                 self._wholes[value] = ANY
                 node = self._followed(value)
-                found = _of_type(tensor) if node is None else self.result(node, depth)
+                found = self._of_bodies(value, depth) if node is None else self.result(node, depth)
             self._wholes[value] = found = ANY if found.why else found
         return found
 
@@ -105,15 +109,13 @@ class Intervals:
             found = _constants(tensor)
             if not found:
                 node = self._followed(value)
-                found = (_of_type(tensor),) if node is None else self.results(node, depth)
+                found = (self.whole(value, depth),) if node is None else self.results(node, depth)
             self._parts[value] = found = tuple(ANY if part.why else part for part in found)
         return found
 
     def result(self, node: Node, depth: int = DEPTH) -> Interval:
         """One interval for all elements of output 0 of a node, with the reason for which none is finite."""
         tensor = self.tensor(node.outputs[0] if node.outputs else None)
-        if node.bodies:
-            return self._branched(node, tensor, depth)
         transfer = TRANSFERS.get(node.op)
         if transfer is None or tensor is None or self.known.format.operator_name(node.domain, node.op) != node.op:
             return _of_type(tensor)
@@ -137,9 +139,10 @@ class Intervals:
         if node.op == "Expand" and tensor.shape is not None:
             return self._spread(self.parts(node.inputs[0], depth - 1), node.inputs[0], tensor.shape)
         transfer = ELEMENTWISE.get(node.op)
-        if transfer is None or not _is_aligned_right(node):
-            return (self.result(node, depth),)
-        return self._elementwise(transfer, node, tensor, depth)
+        if transfer is not None and _is_aligned_right(node):
+            return self._elementwise(transfer, node, tensor, depth)
+        found = elements_of(self, node, tensor, depth) if transfer is None and node.inputs else None
+        return found or (self.result(node, depth),)
 
     def spread_on(self, shape: Shape, value: Value) -> Parts:
         """An interval for each element of a static shape onto which a value is broadcast."""
@@ -172,6 +175,9 @@ class Intervals:
         """The intervals of the result of an elementwise node, with the reasons for which elements are not finite; None
         if no constant has different elements, or too many."""
         tensor, transfer = self.tensor(node.outputs[0] if node.outputs else None), ELEMENTWISE.get(node.op)
+        if node.op == "MatMul":
+            found = columns(self, node, depth)
+            return None if found is None else Grid(found, (len(found),))
         if tensor is None or transfer is None or not _is_aligned_right(node):
             return None
         grids = [self.grid(value, depth - 1) for value in _operands(node)]
@@ -188,14 +194,19 @@ class Intervals:
         rows = [spread(each.parts, sizes, shape) for each, sizes in zip(grids, shapes)]  # type: ignore[arg-type]
         return Grid(tuple([_applied(transfer, row, site) for row in zip(*rows)]), shape)
 
-    def rows(self, value: Value) -> tuple[Parts, int]:
-        """The intervals of the elements of a value, and how many of them are a row along the last axis. One interval
-        may stand for a complete row, or for several rows."""
+    def rows(self, value: Value, axis: int = -1) -> tuple[Parts, int]:
+        """The intervals of the elements of a value, row by row along ``axis``, which is counted from the end, and how
+        many of them are a row. One interval may stand for a complete row, or for several rows."""
         tensor = self.tensor(value)
         if tensor is not None and tensor.shape is not None and fits(tensor.shape):
-            return self.parts(value), static(tensor.shape)[-1] if tensor.shape else 1
-        found = self.grid(value)
-        return found.parts, found.shape[-1] if found.shape else 1
+            parts, shape = self.parts(value), static(tensor.shape)
+        else:
+            grid = self.grid(value)
+            parts, shape = grid.parts, grid.shape
+        if len(parts) == 1 or -axis > len(shape):
+            return parts, 1
+        order = [at for at in range(len(shape)) if at != axis + len(shape)] + [axis + len(shape)]
+        return permuted(parts, shape, order), shape[axis]  # type: ignore[arg-type, return-value]
 
     def _is_finite(self, value: Value | None) -> bool:
         """Whether a value is a constant of finite numbers, as far as is known without decoding it."""
@@ -252,11 +263,57 @@ class Intervals:
         is_known = len(reduced) == len(sizes) == len(given.shape) - len(kept) and 0 not in reduced
         return math.prod(reduced) if is_known else None
 
-    def _branched(self, node: Node, tensor: Tensor | None, depth: int) -> Interval:
-        """The interval of output 0 of an If: it contains those of both branches."""
-        if node.op != "If" or len(node.outputs) != 1 or any(len(body.outputs) != 1 for _, body in node.bodies):
-            return _of_type(tensor)
-        return joined([self.whole(body.outputs[0], depth - 1) for _, body in node.bodies])
+    @cached_property
+    def makers(self) -> Mapping[Value, Node]:
+        """The node that makes each value."""
+        if self.like is not None:
+            return self.like.makers
+        every = list(graphs(self.known.model))
+        if len(every) == 1:
+            return self.known.makers(every[0])
+        return {value: node for graph in every for value, node in self.known.makers(graph).items()}
+
+    @cached_property
+    def bodies(self) -> Bodies | None:
+        """What enters the bodies of the model, and what they return; None without bodies."""
+        if self.like is not None:
+            return self.like.bodies
+        if not any(graph.bodies for graph in graphs(self.known.model)):
+            return None
+        from irlint.checks.carried import bodies_of
+
+        return bodies_of(self.known)
+
+    def _of_bodies(self, value: Value, depth: int) -> Interval:
+        """The interval of a value that enters a body, or that a node with bodies returns; that of its type for another
+        value."""
+        tensor, bodies = self.tensor(value), self.bodies
+        every = _of_type(tensor)
+        if bodies is None:
+            return every
+        feed = bodies.feeds.get(value)
+        if feed is not None and feed.later is not None:
+            self._wholes |= self._stable(bodies.carried(feed.body), depth)
+            return self._wholes[value]
+        if feed is not None:
+            return common(every, self.whole(feed.initial, depth - 1))
+        made = bodies.returned.get(value, ())
+        return common(every, joined([self.whole(each, depth - 1) for each in made])) if made else every
+
+    def _stable(self, carried: Mapping[Value, Feed], depth: int) -> dict[Value, Interval]:
+        """Intervals of carried values that contain the initial values and, if they contain the values before an
+        iteration, those after it."""
+        state = {value: self.whole(feed.initial, depth - 1) for value, feed in carried.items()}
+        for number in range(ITERATIONS):
+            trial = Intervals(self.known, like=self)
+            trial._wholes |= state
+            after = {
+                value: joined((state[value], trial.whole(feed.later, depth - 1))) for value, feed in carried.items()
+            }
+            if after == state:
+                return state
+            state = after if number < WIDENED_FROM else {value: widened(state[value], after[value]) for value in after}
+        return {value: _of_type(self.tensor(value)) for value in carried}
 
     def _reduced(self, node: Node, tensor: Tensor, depth: int) -> Parts:
         """The intervals of a reduction: one for each element of the result if each element of the input has its own."""
@@ -301,7 +358,7 @@ class Intervals:
     def _followed(self, value: Value) -> Node | None:
         """The node that makes a value, where something is known of its result."""
         node = self.makers.get(value)
-        if node is None or not (node.op in TRANSFERS or node.op == "If") or node in self.known.faulted:
+        if node is None or node.op not in TRANSFERS or node in self.known.faulted:
             return None
         return node if node.outputs[0] is value or node.op in SPLITTING else None
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from math import prod
 
-from irlint.checks.values import LARGEST_EPSILON, Values, number_in
+from irlint.checks.examined import LARGEST_EPSILON, LEAST_EPSILON
+from irlint.checks.factors import RESULT_CONSTANT
+from irlint.checks.values import Values, number_in
 from irlint.findings.faults import Fault, Rule, Severity
 from irlint.model import Node
 from irlint.ops.shared.contents import extent, rounded
@@ -27,6 +29,7 @@ g (float[1,2,3] x, float[2] s, float[2] b) => (float[1,2,3] y)
     good="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,2,3] x, float[2] s, float[2] b) => (float[1,2,3] y)
 { y = InstanceNormalization <epsilon = 0.00001> (x, s, b) }""",
+    role="nan",
 )
 
 #: Normalizations that do not subtract the mean.
@@ -39,10 +42,18 @@ UNCENTERED = frozenset(
 HELPS: Mapping[str, str] = {"LRN": "set `bias` to a positive number, such as 1"}
 
 
-def faults(values: Values, node: Node, name: str, epsilon: float) -> Iterator[Fault]:
-    """The fault of the attribute ``name`` of a normalization, whose value is ``epsilon``; nothing if the value is
-    sound."""
+def faults(values: Values, node: Node, name: str, epsilon: float | None) -> Iterator[Fault]:
+    """The fault of the attribute ``name`` of a normalization, whose value is ``epsilon`` (None: its default), or of a
+    normalization of single elements; nothing if both are sound."""
     found, input = "", None
+    if epsilon is None or LEAST_EPSILON <= epsilon < LARGEST_EPSILON:
+        if _divides(node) and _normalizes_one(values, node):
+            yield RESULT_CONSTANT.fault(
+                "each mean is that of 1 element, which minus its mean is 0: the result does not depend on input 0",
+                help="normalize other axes",
+                input=0,
+            )
+        return
     if epsilon >= LARGEST_EPSILON:
         found = _too_large(values, node, name, epsilon)
     elif node.op == "LRN":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from math import inf, isfinite
+from math import inf, isfinite, prod
 
 from irlint.checks.transfers import ANY, Interval, joined, of_type
 from irlint.checks.values import Values
@@ -11,7 +11,7 @@ from irlint.findings.faults import Fault, Rule, Severity
 from irlint.model import Node
 from irlint.model.tensor import INTEGERS, Extent, Tensor, Type
 from irlint.ops.quantized.parameters import SCALE_UNUSABLE, out_of_range
-from irlint.ops.shared.contents import extent
+from irlint.ops.shared.contents import are_finite, extent, static
 from irlint.parsers.weights import Weights
 
 ONE_VALUE = Rule(
@@ -26,6 +26,7 @@ ONE_VALUE = Rule(
 g (float[2] x) => (uint8[2] y) <float s = {4.0}, uint8 z = {0}> { p = Sigmoid (x) y = QuantizeLinear (p, s, z) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2] x) => (uint8[2] y) <float s = {0.00392}, uint8 z = {0}> { p = Sigmoid (x) y = QuantizeLinear (p, s, z) }""",
+    role="value",
 )
 #: Element types in which weights are compressed.
 COMPRESSED = frozenset(("int4", "uint4", "int8", "uint8"))
@@ -166,23 +167,25 @@ def decompressed(values: Values, node: Node, maker: Node) -> Iterator[Fault]:
 
 
 def nothing_left(stored: Tensor, scale: Extent) -> Iterator[Fault]:
-    """The fault of quantized weights that all equal their zero point, although each scale is above 1: quantizers give
-    a weight of zeros a scale of 1 at most."""
-    number, count = only_number(stored), len(stored.value or ())
-    if number is not None and count > 1 and scale.least is not None and scale.least > 1:
-        yield ONE_VALUE.fault(
-            f"all {count} numbers of input 0 are {number:g}, and the scale is {scale.least:g} or more: nothing is left "
-            "of the weight",
-            help="quantize the weight again with a scale of its own",
-            input=1,
-        )
+    """The fault of quantized weights that all equal their zero point, although each scale is above 1 or the scales
+    differ: quantizers give each channel of zeros the same scale, of 1 at most."""
+    number, count = only_number(stored), prod(static(stored.shape or ()))
+    if number is None or count < 2 or scale.least is None or not (scale.least > 1 or scale.least != scale.most):
+        return
+    text = f"{scale.least:g} or more" if scale.least > 1 else f"{scale.least:g} to {scale.most:g}"
+    yield ONE_VALUE.fault(
+        f"all {count} numbers of input 0 are {number:g}, and the scale is {text}: nothing is left of the weight",
+        help="quantize the weight again with a scale of its own",
+        input=1,
+    )
 
 
 def only_number(tensor: Tensor | None) -> float | None:
     """The number that all elements of a tensor are equal to; None if they differ or are unknown."""
-    entries = set(tensor.value) if tensor is not None and tensor.value is not None else set()
-    only = entries.pop() if len(entries) == 1 else None
-    return only if isinstance(only, (int, float)) else None
+    span = extent(tensor)
+    if tensor is None or span is None or span.least != span.most or span.nans or span.infinities:
+        return None
+    return span.least if tensor.value is None or are_finite(tensor.value) else None
 
 
 def _is_known(given: Interval) -> bool:

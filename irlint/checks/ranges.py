@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from math import inf, isfinite
 
+from irlint.checks.examined import NARROW, SPREADING
 from irlint.checks.factors import RESULT_CONSTANT
 from irlint.checks.infinite import saturates
 from irlint.checks.normalizations import EPSILON_UNUSABLE
 from irlint.checks.transfer_table import CONVERTING, KEEPING, TRANSFERS
 from irlint.checks.transfers import Interval, Parts, Site, of_type
-from irlint.checks.values import NARROW, SPREADING, Values
+from irlint.checks.values import Values
 from irlint.findings.faults import Fault, Rule, Severity
 from irlint.model import Node, Value
 from irlint.model.tensor import BITS, FLOATS, INTEGERS, Extent, Tensor
@@ -31,6 +32,7 @@ ALWAYS_NAN = Rule(
 g (float[2] x) => (float[2] y) { s = Sigmoid (x) n = Neg (s) m = Sub (n, s) y = Log (m) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2] x) => (float[2] y) { s = Sigmoid (x) y = Log (s) }""",
+    role="nan",
 )
 CAST_LOSES = Rule(
     "IRL745",
@@ -47,6 +49,7 @@ CAST_LOSES = Rule(
 g (float[2] x) => (int32[2] y) <float h = {0.5}> { s = Sigmoid (x) m = Mul (s, h) y = Cast <to = 6> (m) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2] x) => (int32[2] y) <float h = {255.0}> { s = Sigmoid (x) m = Mul (s, h) y = Cast <to = 6> (m) }""",
+    role="value",
 )
 
 #: The opset from which on a Softmax works on the last axis by default.
@@ -98,10 +101,7 @@ def faults(values: Values, node: Node) -> Iterable[Fault]:
 
 def _never_finite(values: Values, node: Node) -> Iterable[Fault]:
     """The fault of a node with a result element that is finite for no input of the model; none if there is none."""
-    parts, shape = values.intervals.results(node), None
-    if len(parts) == 1 and not parts[0].why:
-        grid = values.intervals.grid_of(node)
-        parts, shape = ((), None) if grid is None else (grid.parts, grid.shape)
+    parts, shape = _each(values, node)
     at = next((at for at, part in enumerate(parts) if part.why), None)
     if at is not None:
         place = "" if len(parts) == 1 else _place(at, shape)
@@ -110,6 +110,13 @@ def _never_finite(values: Values, node: Node) -> Iterable[Fault]:
             help=HELPS.get(node.op, "correct the sign of input 0"),
             input=None if node.op in SPREADING else FAULTY_INPUT.get(node.op, 0),
         )
+
+
+def _each(values: Values, node: Node) -> tuple[Parts, tuple[int, ...] | None]:
+    """The intervals of the elements of a result, and the sizes of the last axes if they are broadcast from these."""
+    parts = values.intervals.results(node)
+    grid = values.intervals.grid_of(node) if len(parts) == 1 and not parts[0].why else None
+    return (parts, None) if grid is None else (grid.parts, grid.shape)
 
 
 def _place(at: int, shape: tuple[int, ...] | None) -> str:
@@ -148,14 +155,14 @@ def _power(values: Values, node: Node) -> Iterable[Fault]:
     """The fault of a power with a constant exponent below 0 or with a fraction, as ``_never_finite``, or of differences
     from their mean; none for other exponents."""
     exponents = values.intervals.parts(node.inputs[1] if len(node.inputs) > 1 else None)
-    if not all(each.low == each.high and isfinite(each.low) for each in exponents):
+    if not all(each.low == each.high for each in exponents):
         return
     made = values.known.types.get(node.outputs[0]) if node.outputs[0] else None
     is_narrow = isinstance(made, Tensor) and made.dtype in NARROW
     if not is_narrow and all(each.low >= 0 and float(each.low).is_integer() for each in exponents):
         return
     found = list(_never_finite(values, node))
-    if not found and len(exponents) == 1 and not float(exponents[0].low).is_integer():
+    if not found and len(exponents) == 1 and isfinite(exponents[0].low) and exponents[0].low % 1:
         found = list(_centered(values, node, exponents[0].low))
     yield from found
 
@@ -197,43 +204,62 @@ def _root(values: Values, node: Node) -> Iterable[Fault]:
 
 
 def _logarithm(values: Values, node: Node) -> Iterable[Fault]:
-    """The fault of a logarithm, as ``_never_finite``, or of the logarithm of 0 alone. Where other elements are above 0,
-    the logarithm of 0 may be a mask."""
+    """The fault of a logarithm, as ``_never_finite``, or of the logarithm of 0: of 0 alone, or of single elements of a
+    computed value beside numbers of any size. Where other elements are at most 1, the logarithm of 0 may be a mask."""
     yield from _never_finite(values, node)
-    if node.inputs and values.intervals.whole(node.inputs[0]).is_zero:
+    parts, shape = _each(values, node)
+    at = next((at for at, part in enumerate(parts) if part.is_infinite and part.low < 0), None)
+    if at is not None and (all(part.is_infinite for part in parts) or any(part.high == inf for part in parts)):
+        place = "" if all(part.is_infinite for part in parts) else _place(at, shape)
         yield ALWAYS_NAN.fault(
-            "input 0 is 0: its logarithm is minus infinity",
+            f"{place}input 0 is 0: its logarithm is minus infinity",
             help="add a small number such as 1e-6 to input 0",
             input=0,
         )
 
 
 def _softmax(values: Values, node: Node) -> Iterable[Fault]:
-    """The fault of a Softmax over the last axis with a mask of which a row is minus infinity everywhere; none if there
-    is none, or if a user of the result tests it for NaN."""
-    value = node.inputs[0] if node.inputs else None
-    for fault in masked(values, value, 0) if value is not None else ():
-        tensor = values.tensor(node, 0)
-        users = values.users.get(node.outputs[0], ()) if node.outputs[0] is not None else ()
-        if any(user.op == "IsNaN" for user in users):
-            return
-        if tensor is not None and tensor.shape is not None and _is_last_axis(node, len(tensor.shape)):
-            yield fault
+    """The faults of a Softmax with a mask of which a row is minus infinity everywhere, of scores that are multiplied by
+    0, and of an axis of size 1 if the model returns the result."""
+    tensor, value = values.tensor(node, 0), node.inputs[0] if node.inputs else None
+    axis = _axis(node, len(tensor.shape)) if tensor is not None and tensor.shape is not None else None
+    if value is None or tensor is None or axis is None:
+        return
+    yield from masked(values, value, 0, axis)
+    factor = values.maker(node, 0)
+    if (
+        factor is not None
+        and factor.op in ("Mul", "Multiply")
+        and 0 in (values.number(factor, 0), values.number(factor, 1))
+    ):
+        yield RESULT_CONSTANT.fault(
+            f"`{factor.label}` multiplies by 0: all results are equal",
+            help=f"correct the factor in `{factor.label}`",
+            input=0,
+        )
+    if tensor.shape is not None and tensor.shape[axis] == 1 and node.outputs[0] in values.graph.outputs:
+        yield RESULT_CONSTANT.fault(
+            f"axis {len(tensor.shape) + axis} is 1: every result is {0 if node.op == 'LogSoftmax' else 1}",
+            help="use a Sigmoid for one class, or another axis",
+            input=0,
+        )
 
 
-def masked(values: Values, value: Value, index: int) -> Iterator[Fault]:
-    """The fault of the scores of a Softmax, or of their mask, of which a row is minus infinity everywhere."""
-    found = _infinite_row(values, value)
+def masked(values: Values, value: Value, index: int, axis: int = -1) -> Iterator[Fault]:
+    """The fault of the scores of a Softmax along an axis, or of their mask, of which a row is minus infinity
+    everywhere. The axis is counted from the end."""
+    found = _infinite_row(values, value, axis)
     if found is not None:
         row, name = found
+        along = "" if axis == -1 else f" along axis {axis}"
         yield ALWAYS_NAN.fault(
-            f"row {row} of the mask `{name}` is minus infinity everywhere: its Softmax is NaN",
+            f"row {row}{along} of the mask `{name}` is minus infinity everywhere: its Softmax is NaN",
             help="leave at least one element of each row finite, or write -65504 instead of minus infinity",
             input=index,
         )
 
 
-def _infinite_row(values: Values, value: Value, steps: int = STEPS) -> tuple[int, str] | None:
+def _infinite_row(values: Values, value: Value, axis: int, steps: int = STEPS) -> tuple[int, str] | None:
     """The first row of a value, or of a term of it, that is minus infinity everywhere, and the name of the value; None
     if there is none."""
     tensor = values.known.types.get(value)
@@ -242,14 +268,14 @@ def _infinite_row(values: Values, value: Value, steps: int = STEPS) -> tuple[int
         return None
     if node is not None and node.op not in TRANSFERS and tensor.value is None and tensor.extent is None:
         return None
-    row = row_of(-inf, *values.intervals.rows(value), tensor)
+    row = row_of(-inf, *values.intervals.rows(value, axis), tensor)
     if row is not None:
         return row, values.name(value)
     if node is None or node.op not in ("Add", "Cast", "Convert", "Expand"):
         return None
-    terms = [_infinite_row(values, each, steps - 1) for each in node.inputs if each is not None]
+    terms = [_infinite_row(values, each, axis, steps - 1) for each in node.inputs if each is not None]
     found = next((term for term in terms if term is not None), None)
-    return found or (_overflowing_row(values, value, tensor) if node.op == "Add" else None)
+    return found or (_overflowing_row(values, value, tensor) if node.op == "Add" and axis == -1 else None)
 
 
 def _overflowing_row(values: Values, value: Value, tensor: Tensor) -> tuple[int, str] | None:
@@ -353,9 +379,18 @@ def _is_below_1(node: Node, result: Tensor) -> bool:
 
 def _is_last_axis(node: Node, rank: int) -> bool:
     """Whether a Softmax works on the last of ``rank`` axes."""
-    axis = node.attributes.get("axis")
-    by_default = -1 if isinstance(node.version, int) and node.version >= LAST_AXIS_SINCE else 1
-    return rank > 0 and str(axis.value if axis is not None else by_default) in ("-1", str(rank - 1))
+    return _axis(node, rank) == -1
+
+
+def _axis(node: Node, rank: int) -> int | None:
+    """The axis of a Softmax of ``rank`` axes, counted from the end; None if it is unknown, or if there are several, as
+    in an old opset."""
+    attribute, is_old = node.attributes.get("axis"), isinstance(node.version, int) and node.version < LAST_AXIS_SINCE
+    text = str(attribute.value if attribute is not None else 1 if is_old or isinstance(node.version, str) else -1)
+    axis = int(text) if text.removeprefix("-").isdecimal() else rank
+    axis = axis - rank if axis >= 0 else axis
+    is_one = -rank <= axis < 0 and (axis == -1 or not is_old)
+    return axis if is_one else None
 
 
 def _computed_by(values: Values, value: Value | None) -> Node | None:

@@ -14,9 +14,10 @@ ROUGHLY = 1e-2
 
 
 def length(given: Sequence[Interval], site: Site) -> Interval:
-    """The interval of the Euclidean norm of given elements."""
+    """The interval of the Euclidean norm of given elements, whose squares may be infinite although it is not."""
     ends = [magnitude((each,), site) for each in given]
-    return held(math.hypot(*(each.low for each in ends)), math.hypot(*(each.high for each in ends)), site.dtype)
+    low, high = math.hypot(*(each.low for each in ends)), math.hypot(*(each.high for each in ends))
+    return held(low, inf if sum_of_squares(given, site).high == inf else high, site.dtype)
 
 
 def sum_of_magnitudes(given: Sequence[Interval], site: Site) -> Interval:

@@ -98,6 +98,16 @@ def joined(given: Sequence[Interval]) -> Interval:
     return Interval(min([each.low for each in given], default=-inf), max([each.high for each in given], default=inf))
 
 
+def common(a: Interval, b: Interval) -> Interval:
+    """The numbers that are in both of two intervals that overlap."""
+    return Interval(max(a.low, b.low), min(a.high, b.high))
+
+
+def widened(before: Interval, after: Interval) -> Interval:
+    """The interval ``after`` without each limit that differs from that of ``before``."""
+    return Interval(after.low if after.low == before.low else -inf, after.high if after.high == before.high else inf)
+
+
 def held(low: float, high: float, dtype: str | None) -> Interval:
     """An interval after conversion to an element type: numbers beyond the range of a floating-point type become
     infinite, and float16 and float32 round the others."""
@@ -184,6 +194,10 @@ def power(given: Sequence[Interval], site: Site) -> Interval:
     power is finite."""
     x, exponent = given
     power = exponent.low
+    if exponent.is_zero or x.low == x.high == 1:
+        return Interval(1, 1)
+    if exponent.is_infinite:
+        return _of_infinite_exponent(magnitude((x,), site), power)
     if exponent.low != exponent.high or not isfinite(power):
         return NOT_NEGATIVE if x.low >= 0 else ANY
     if power == 2 == exponent.high and not x.is_infinite:
@@ -197,6 +211,15 @@ def power(given: Sequence[Interval], site: Site) -> Interval:
     if x.high <= 0 and power > 0 and power % 2 == 1:
         return held(-inf, x.high**power, site.dtype)
     return NOT_NEGATIVE if x.low >= 0 or power % 2 == 0 else ANY
+
+
+def _of_infinite_exponent(x: Interval, power: float) -> Interval:
+    """The interval of infinite powers of numbers of a magnitude ``x``: 0, or infinite from the other side of 1 on."""
+    if (power > 0 and x.low > 1) or (power < 0 and x.high < 1):
+        return Interval(
+            why=f"the magnitude of input 0 is {x.text} and the exponent is {power:g}: the power is infinite"
+        )
+    return Interval(0, 0) if (x.high < 1 if power > 0 else x.low > 1) else NOT_NEGATIVE
 
 
 def negated(given: Sequence[Interval], site: Site) -> Interval:
@@ -337,3 +360,15 @@ def scattered(given: Sequence[Interval], site: Site) -> Interval:
 def one_hot(given: Sequence[Interval], site: Site) -> Interval:
     """The interval of a OneHot: of its values, input 2 in ONNX and inputs 2 and 3 in OpenVINO."""
     return joined(given[2:])
+
+
+def drawn(given: Sequence[Interval], site: Site) -> Interval:
+    """The interval of uniformly distributed random numbers, whose ends are attributes or inputs 1 and 2."""
+    if len(given) > 2:
+        return Interval(given[1].low, given[2].high)
+    low, high = site.number("low", 0), site.number("high", 1)
+    return Interval(low, high) if low <= high else ANY
+
+
+def anything(given: Sequence[Interval], site: Site) -> Interval:
+    return ANY

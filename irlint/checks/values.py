@@ -11,7 +11,31 @@ from functools import cached_property
 from math import isfinite
 from types import ModuleType
 
-from irlint.findings.faults import Fault, Rule, Severity
+from irlint.checks.examined import (
+    COMPUTED,
+    DECOMPRESSING,
+    EXAMINED,
+    FACTOR_LISTS,
+    LARGE,
+    LARGE_IN,
+    LARGEST_EPSILON,
+    LEAST_EPSILON,
+    LIMITED,
+    LIMITING,
+    NARROW,
+    NORMALIZATIONS,
+    PADDING,
+    PASSING,
+    RANGED,
+    SINGLE,
+    SPREADING,
+    STEPS,
+    TAKING,
+    UNUSUAL,
+    WEIGHTS,
+    WIDE,
+)
+from irlint.findings.faults import Fault
 from irlint.inference.known import Known
 from irlint.lazy_typing import TYPE_CHECKING
 from irlint.model import Attribute, Graph, Node, Problem, Value
@@ -22,97 +46,6 @@ from irlint.parsers.weights import Weights
 
 if TYPE_CHECKING:
     from irlint.checks.intervals import Intervals
-
-OPERAND_INFINITE = Rule(
-    "IRL740",
-    "operand-infinite",
-    Severity.WARNING,
-    "A weight or bias contains infinity.",
-    why="The infinity comes from a conversion to float16 that overflowed, or from a training that diverged. Every "
-    "result computed with it is infinite, or NaN for 0 times infinity; a quotient by infinity is 0. Masks are not "
-    "reported: they are added, and feed no product, convolution or normalization. A weight that is the Cast, "
-    "Transpose or Gather of a constant counts as well. Large weights are read only with `--weights`.",
-    fix="Export the weights again, with a type that is wide enough.",
-    bad="""<ir_version: 8, opset_import: ["" : 17]>
-g (float[1,2] x) => (float[1,2] y) <float[2,2] w = {inf, 1.0, 1.0, 1.0}> { y = MatMul (x, w) }""",
-    good="""<ir_version: 8, opset_import: ["" : 17]>
-g (float[1,2] x) => (float[1,2] y) <float[2,2] w = {2.0, 1.0, 1.0, 1.0}> { y = MatMul (x, w) }""",
-)
-#: The inputs that are examined for infinity where they come from a constant, by operator of either format: operands of
-#: products, biases, scales, statistics, and limits of a quantization. An infinite bias of a recurrent operator only
-#: saturates a gate.
-WEIGHTS: Mapping[str, tuple[int, ...]] = {
-    **dict.fromkeys(("Conv", "ConvTranspose"), (1, 2)),
-    **dict.fromkeys(("Convolution", "GroupConvolution", "ConvolutionBackpropData"), (1,)),
-    **dict.fromkeys(("GroupConvolutionBackpropData", "DeformConv", "PRelu"), (1,)),
-    "MatMul": (0, 1),
-    **dict.fromkeys(("Gemm", "Einsum"), (0, 1, 2)),
-    "FusedMatMul": (0, 1),
-    "FusedConv": (1, 2),
-    "BatchNormalization": (1, 2, 3, 4),
-    "BatchNormInference": (1, 2, 3, 4),
-    **dict.fromkeys(("LayerNormalization", "InstanceNormalization", "GroupNormalization"), (1, 2)),
-    **dict.fromkeys(("RMSNormalization", "SimplifiedLayerNormalization"), (1,)),
-    "SkipLayerNormalization": (2, 3, 4),
-    "SkipSimplifiedLayerNormalization": (2, 3),
-    "ScaledDotProductAttention": (4,),
-    **dict.fromkeys(("LSTM", "GRU", "RNN"), (1, 2)),
-    "LSTMSequence": (4, 5),
-    **dict.fromkeys(("GRUSequence", "RNNSequence", "LSTMCell"), (3, 4)),
-    **dict.fromkeys(("GRUCell", "RNNCell"), (2, 3)),
-    "FakeQuantize": (1, 2, 3, 4),
-    "MatMulNBits": (2, 5),
-}
-
-#: The products and convolutions that other modules examine.
-PRODUCTS = frozenset(("MatMul", "Conv", "ConvTranspose", "Convolution", "GroupConvolution", "ConvolutionBackpropData"))
-
-#: Operators between a constant and the node whose weight it is.
-PASSING = frozenset(("Identity", "Transpose", "Gather", "Cast", "Convert", "Reshape", "Squeeze", "Unsqueeze"))
-
-#: At most this many operators of PASSING are followed from a weight back to its constant.
-STEPS = 4
-
-#: The normalizations, and the attribute that each adds to what it divides by.
-NORMALIZATIONS: Mapping[str, str] = {
-    **dict.fromkeys(("BatchNormalization", "InstanceNormalization", "LayerNormalization"), "epsilon"),
-    **dict.fromkeys(("GroupNormalization", "RMSNormalization", "BatchNormInference"), "epsilon"),
-    **dict.fromkeys(("SkipLayerNormalization", "SimplifiedLayerNormalization"), "epsilon"),
-    "SkipSimplifiedLayerNormalization": "epsilon",
-    **dict.fromkeys(("MVN", "NormalizeL2"), "eps"),
-    "LRN": "bias",
-}
-
-#: An epsilon from this number on is not examined: it is above 0 even in float16.
-LEAST_EPSILON = 6e-8
-
-#: From this number on, an epsilon is larger than variances.
-LARGEST_EPSILON = 1e4
-
-#: The shapes of numbers.
-SINGLE = ((), (1,), (1, 1), (1, 1, 1), (1, 1, 1, 1))
-
-#: The inputs of a Pad that may be its fill value: ``constant_value`` in ONNX, ``pad_value`` in OpenVINO.
-PADDING = (2, 3)
-
-#: Attributes that operators use as factors or terms of results: reported if they are NaN or infinite.
-FACTORS = frozenset(("alpha", "beta", "gamma", "epsilon", "eps", "bias", "scale", "cubic_coeff_a", "momentum"))
-
-#: Attributes that are examined: FACTORS, and others that may be infinite: a threshold, the numbers of a Constant, and
-#: the number outside of the image that a Resize crops.
-EXAMINED = FACTORS | {"lambd", "value_float", "value_floats", "extrapolation_value"}
-
-#: The lists of factors and terms among the attributes of operators of ai.onnx.ml.
-FACTOR_LISTS: Mapping[str, tuple[str, ...]] = {
-    "Scaler": ("scale", "offset"),
-    **dict.fromkeys(("LinearRegressor", "LinearClassifier"), ("coefficients", "intercepts")),
-    **dict.fromkeys(("SVMRegressor", "SVMClassifier"), ("coefficients", "support_vectors", "rho")),
-    "TreeEnsembleRegressor": ("base_values", "target_weights"),
-    "TreeEnsembleClassifier": ("base_values", "class_weights"),
-}
-
-#: Elementwise operators that ``Values._spread`` examines if an input is a constant with NaN or infinity.
-SPREADING = frozenset(("Add", "Sum", "Sub", "Subtract", "Mul", "Multiply", "Max", "Maximum", "Min", "Minimum"))
 
 
 def problems(known: Known) -> list[Problem]:
@@ -180,6 +113,28 @@ class Values:
             if (node.op in SPREADING or node.op in PASSING) and not found.isdisjoint(node.inputs):
                 found.update(node.outputs)
         return found
+
+    @cached_property
+    def limited(self) -> Set[Value | None]:
+        """The values of the graph that have a lower or an upper limit, as is known from their operators."""
+        found: set[Value | None] = set()
+        for node in self.known.order(self.graph).nodes:
+            first = node.inputs[0] if node.inputs else None
+            if (
+                node.op in LIMITED
+                or (node.op in TAKING and first in found)
+                or (
+                    node.op in COMPUTED
+                    and not found.isdisjoint(node.inputs)
+                    and all(value in found or self._is_constant(value) for value in node.inputs)
+                )
+            ):
+                found.update(node.outputs)
+        return found
+
+    def _is_constant(self, value: Value | None) -> bool:
+        tensor = self.known.types.get(value) if value is not None else None
+        return type(tensor) is Weights or (isinstance(tensor, Tensor) and tensor.value is not None)
 
     @cached_property
     def quantized(self) -> ModuleType:
@@ -299,8 +254,9 @@ class Values:
         return infinite.divisor(self, node)
 
     def _epsilon(self, node: Node) -> Iterable[Fault]:
-        epsilon = number_in(node.attributes.get(NORMALIZATIONS[node.op]))
-        if epsilon is None or LEAST_EPSILON <= epsilon < LARGEST_EPSILON:
+        epsilon, tensor = number_in(node.attributes.get(NORMALIZATIONS[node.op])), self.tensor(node, 0)
+        is_sound = epsilon is None or LEAST_EPSILON <= epsilon < LARGEST_EPSILON
+        if is_sound and (tensor is None or not tensor.shape or tensor.shape[-1] != 1):
             return ()
         from irlint.checks import normalizations
 
@@ -318,6 +274,26 @@ class Values:
 
     def _ranged(self, node: Node) -> Iterable[Fault]:
         return self.ranges.faults(self, node)  # type: ignore[no-any-return]
+
+    def _of_nothing(self, node: Node) -> Iterable[Fault]:
+        tensor = self.tensor(node, 0)
+        if tensor is None or tensor.shape is None or 0 not in tensor.shape:
+            return ()
+        from irlint.checks.failing import reduced_nothing
+
+        return reduced_nothing(self, node)
+
+    def _collapsed(self, node: Node) -> Iterable[Fault]:
+        if self.limited.isdisjoint(node.inputs):
+            return ()
+        from irlint.checks.collapsed import faults
+
+        return faults(self, node)
+
+    def _selected(self, node: Node) -> Iterable[Fault]:
+        from irlint.checks.collapsed import selected
+
+        return selected(self, node)
 
     def _attention(self, node: Node) -> Iterable[Fault]:
         from irlint.checks.attentions import faults
@@ -392,27 +368,6 @@ def number_in(attribute: Attribute | None) -> float | None:
         return None
 
 
-#: Operators between compressed weights and the product with their scale.
-DECOMPRESSING = frozenset(("Cast", "Convert", "Sub", "Subtract"))
-
-#: Element types whose range is so wide that conversions to them are not examined.
-WIDE = frozenset(("float32", "float64"))
-
-#: The highest bytes of floating-point numbers that are 0, almost 0, or at least 2.
-UNUSUAL = bytes((0x00, 0x80, *range(0x40, 0x80)))
-
-#: Numbers from this one on soon overflow in float32, and those from which on they do in other types.
-LARGE, LARGE_IN = 2.0**125, {"float16": 2.0**8}
-
-#: Element types whose largest number is small.
-NARROW = frozenset(("float16",))
-
-#: Operators whose results can be NaN or infinite for every element of an input, depending on its range.
-RANGED = (
-    *("Sqrt", "Log", "ReduceLogSum", "Exp", "Cosh", "Sinh", "Reciprocal", "Asin", "Acos", "Acosh", "Atanh"),
-    *("Div", "Divide", "Pow", "Power", "Softmax", "SoftMax", "LogSoftmax"),
-)
-
 Check = Callable[[Values, Node], Iterable[Fault]]
 
 #: The checks of each operator.
@@ -430,6 +385,7 @@ CHECKS: Mapping[str, tuple[Check, ...]] = {
     "FakeQuantize": (Values._infinite, Values._quantizer),
     "Pad": (Values._padding,),
     "ConstantOfShape": (Values._filling,),
+    "NonMaxSuppression": (Values._selected,),
     **dict.fromkeys(
         ("Conv", "Convolution", "ConvTranspose", "ConvolutionBackpropData"), (Values._infinite, Values._channels)
     ),
@@ -438,7 +394,10 @@ CHECKS: Mapping[str, tuple[Check, ...]] = {
     "ScaledDotProductAttention": (Values._infinite, Values._attention),
     **dict.fromkeys(("Mul", "Multiply"), (Values._spread, Values._scaled)),
     **dict.fromkeys(("ReduceSum", "ReduceSumSquare", "ReduceL1"), (Values._narrow,)),
+    **dict.fromkeys(("ReduceMean", "ReduceMax", "ReduceMin", "ReduceLogSumExp"), (Values._of_nothing,)),
 }
+
+CHECKS = {**CHECKS, **{op: (*CHECKS.get(op, ()), Values._collapsed) for op in LIMITING}}
 
 #: Checks that find nothing where all constants are finite.
 OF_INFINITE = (Values._spread, Values._infinite, Values._divisor, Values._padding)

@@ -81,7 +81,10 @@ RULES: dict[str, Rule] = {}
 #: ``size`` (one name for two sizes): requirements on the inputs may follow.
 #: ``given`` (in values beside the file): reported before other faults.
 #: ``absence``, ``undefined``: follow from faults elsewhere in the graph.
-Role = Literal["", "wiring", "edge", "attribute", "absence", "undefined", "opset", "declaration", "given", "size"]
+#: ``value`` (results of one number), ``nan`` (NaN or infinite results): count only where a node reads the results.
+Role = Literal[
+    "", "wiring", "edge", "attribute", "absence", "undefined", "opset", "declaration", "given", "size", "value", "nan"
+]
 
 #: The places of a fault:
 #: ``live``: nodes that run, or may run.

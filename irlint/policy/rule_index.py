@@ -228,7 +228,7 @@ RULES = {
     "IRL734": "checks.constants",
     "IRL735": "checks.constants",
     "IRL736": "ops.quantized.quantization",
-    "IRL740": "checks.values",
+    "IRL740": "checks.infinite",
     "IRL741": "checks.normalizations",
     "IRL742": "checks.factors",
     "IRL743": "checks.ranges",

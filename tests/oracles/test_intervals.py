@@ -97,6 +97,11 @@ def graph(random: Random) -> onnx.ModelProto:
             nodes.append(
                 helper.make_node("Where", ["mask", *random.sample([random.choice(values), value()], 2)], [name])
             )
+        elif kind < 0.88:
+            taken = {"Gather": (["order"], {"axis": 1}), "Trilu": ([], {"upper": 0}), "MatMul": (["square"], {})}
+            op = random.choice(sorted(taken))
+            others, attributes = taken[op]
+            nodes.append(helper.make_node(op, [random.choice(values), *others], [name], **attributes))
         elif kind < 0.9:
             nodes.append(
                 helper.make_node("Concat", [random.choice(values), random.choice(values)], [f"{name}_"], axis=1)
@@ -112,9 +117,11 @@ def graph(random: Random) -> onnx.ModelProto:
             nodes.append(helper.make_node(op, [random.choice(values), *axes], [f"{name}_"], keepdims=1, **attributes))
             nodes.append(helper.make_node("Add", [f"{name}_", "zeros"], [name]))
         values.append(name)
-    lists = {"from": [1], "to": [4], "axis": [1]}
+    lists = {"from": [1], "to": [4], "axis": [1], "order": [2, 0, 1]}
     constants += [numpy_helper.from_array(np.array(entries, np.int64), name) for name, entries in lists.items()]
     constants.append(numpy_helper.from_array(np.zeros((2, 3), np.float32), "zeros"))
+    square = np.array([[random.choice((0, 0, 0.5, -2)) for _ in range(3)] for _ in range(3)], np.float32)
+    constants.append(numpy_helper.from_array(square, "square"))
     constants.append(numpy_helper.from_array(np.float32(random.choice(NUMBERS[1:-3])), "least"))
     constants.append(numpy_helper.from_array(np.float32(random.choice(NUMBERS[1:-3])), "most"))
     constants.append(numpy_helper.from_array(np.array([True, False, random.random() < 0.5]), "mask"))
@@ -177,5 +184,5 @@ def test_no_element_lies_outside_of_its_interval() -> None:
                     wrong += [(number, part) for number, part in pairs if outside(number, part)]
                 assert not wrong, (seed, node.op, value.name, wrong[:3])
     assert never > GRAPHS / 10
-    assert met >= set(UNARY) | set(BINARY)
+    assert met >= {*UNARY, *BINARY, "Gather", "Trilu", "MatMul"}
     assert {op for op in ELEMENTWISE if op in met} <= TRANSFERS.keys()

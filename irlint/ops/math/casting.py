@@ -73,6 +73,7 @@ y = Cast <to = 10> (c) }""",
 g () => (float16[1] y) { c = Constant <value = float[1] {1000.0}> ()
 y = Cast <to = 10> (c) }""",
     uncalled=False,
+    role="value",
 )
 
 

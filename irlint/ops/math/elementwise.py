@@ -70,6 +70,7 @@ g (float[2,3] x) => (float[2,3] y) <float d = {0.0}> { y = Div (x, d) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3] x) => (float[2,3] y) <float d = {2.0}> { y = Div (x, d) }""",
     uncalled=False,
+    role="nan",
 )
 
 

@@ -54,6 +54,7 @@ g (float[1,2,3] x, float[2] s, float[2] b, float[2] m) => (float[1,2,3] y) <floa
 g (float[1,2,3] x, float[2] s, float[2] b, float[2] m) => (float[1,2,3] y) <float[2] v = {1.0, 0.5}>
 { y = BatchNormalization (x, s, b, m, v) }""",
     uncalled=False,
+    role="nan",
 )
 
 

@@ -32,6 +32,7 @@ g (uint8[2,3] x) => (float[2,3] y) <float s = {0.0}> { y = DequantizeLinear (x, 
     good="""<ir_version: 8, opset_import: ["" : 17]>
 g (uint8[2,3] x) => (float[2,3] y) <float s = {0.5}> { y = DequantizeLinear (x, s) }""",
     uncalled=False,
+    role="value",
 )
 
 ZERO_POINT_LEFT_OUT = Rule(

@@ -1,0 +1,116 @@
+"""Finds the values that the inputs of bodies get from outside and from the iteration before, and what nodes return."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from irlint.findings.faults import Fault
+from irlint.inference.known import Known
+from irlint.model import Graph, Node, Value
+from irlint.model.order import graphs
+from irlint.ops.shared.port_maps import Entries, merged_inputs, ordered, tied
+from irlint.records import record
+
+#: The inputs of a Loop of ONNX before its carried values.
+BEFORE_CARRIED = 2
+
+#: The attribute with the port map of each body of an IR.
+PORT_MAPS = {"body": "port_map", "then_body": "then_port_map", "else_body": "else_port_map"}
+
+
+@record
+class Feed:
+    """What an input of a body gets: a value from outside in the first iteration, and an output of the body in the later
+    ones (None if that is the same value, or another slice of it)."""
+
+    body: Graph
+    initial: Value | None
+    later: Value | None = None
+
+
+@record
+class Bodies:
+    """What enters the bodies of a model, by the inputs of the bodies, and what nodes return, by their outputs: a value
+    of the body, one for each branch of an If."""
+
+    feeds: Mapping[Value, Feed]
+    returned: Mapping[Value, Sequence[Value]]
+
+    def carried(self, body: Graph) -> dict[Value, Feed]:
+        """The inputs of a body that get one of its outputs."""
+        return {value: feed for value, feed in self.feeds.items() if feed.body is body and feed.later is not None}
+
+
+def bodies_of(known: Known) -> Bodies:
+    """The feeds and results of all bodies."""
+    feeds: dict[Value, Feed] = {}
+    returned: dict[Value, Sequence[Value]] = {}
+    for graph in graphs(known.model):
+        for node in graph.nodes:
+            if not node.bodies or node.op not in FEEDS:
+                continue
+            try:
+                feeds |= {value: feed for name, body in node.bodies for value, feed in FEEDS[node.op](node, name, body)}
+                every = [list(_returned(node, name, body)) for name, body in node.bodies]
+            except (Fault, IndexError):
+                continue
+            if len({len(each) for each in every}) == 1:
+                returned |= dict(zip(filter(None, node.outputs), zip(*every)))
+    return Bodies(feeds, returned)
+
+
+def _of_loop(node: Node, name: str, body: Graph) -> Iterator[tuple[Value, Feed]]:
+    """The feeds of a Loop of either format."""
+    if "port_map" in node.attributes:
+        yield from _of_port_map(node, name, body)
+        return
+    carried = node.inputs[BEFORE_CARRIED:]
+    for value, initial, later in zip(body.inputs[BEFORE_CARRIED:], carried, body.outputs[1:]):
+        yield value, Feed(body, initial, later)
+
+
+def _of_scan(node: Node, name: str, body: Graph) -> Iterator[tuple[Value, Feed]]:
+    """The feeds of a Scan-9: states, then slices."""
+    states = len(node.inputs) - int(node.attributes["num_scan_inputs"].value)
+    if len(node.inputs) != len(body.inputs):
+        return
+    for at, (value, initial) in enumerate(zip(body.inputs, node.inputs)):
+        yield value, Feed(body, initial, body.outputs[at] if at < states else None)
+
+
+def _of_port_map(node: Node, name: str, body: Graph) -> Iterator[tuple[Value, Feed]]:
+    entries, back_edges = _entries(node, name), node.attributes.get("back_edges")
+    ties = tied(body, name)
+    merged = merged_inputs(entries, back_edges.value if back_edges is not None else (), ties)
+    for entry in ordered(entries, "input"):
+        place = ties.parameter(entry, entries)
+        later = body.outputs[merged[place]] if place in merged else None
+        yield body.inputs[place], Feed(body, node.inputs[entry.external_port_id or 0], later)
+
+
+def _of_branch(node: Node, name: str, body: Graph) -> Iterator[tuple[Value, Feed]]:
+    """The feeds of a branch, which has inputs only in an IR."""
+    if body.inputs:
+        yield from _of_port_map(node, name, body)
+
+
+def _entries(node: Node, name: str) -> Entries:
+    attribute = node.attributes.get(PORT_MAPS.get(name, ""))
+    return attribute.value if attribute is not None else ()
+
+
+def _returned(node: Node, name: str, body: Graph) -> Iterator[Value]:
+    """The value of a body that each connected output of a node returns, or stacks."""
+    entries = _entries(node, name)
+    if entries:
+        ties = tied(body, name)
+        values = [body.outputs[ties.result(entry, entries)] for entry in ordered(entries, "output")]
+    else:
+        values = list(body.outputs[1:] if node.op == "Loop" else body.outputs)
+    for output, value in zip(node.outputs, values):
+        if output is not None:
+            yield value
+
+
+#: What the inputs of the bodies get, by operator.
+FEEDS = {"Loop": _of_loop, "Scan": _of_scan, "TensorIterator": _of_port_map, "If": _of_branch}
