@@ -12,7 +12,7 @@ from irlint.model.tensor import Tensor, shape_text
 from irlint.ops import onnx
 from irlint.ops.nn.normalization import (
     CHANNEL_PARAMETERS,
-    channelled,
+    checked_channels,
     expect_epsilon,
     expect_groups,
     statistics_shape,
@@ -102,11 +102,11 @@ def skip_simplified_layer_normalization(
 def _grouped(
     x: Tensor, parameters: Sequence[tuple[int, str, Shape | None]], groups: int, *, channels_last: int
 ) -> Tensor:
-    """The result of a group normalization. Raises an ``INPUT_RANK_REFUSED`` fault, or one of ``channelled`` or
+    """The result of a group normalization. Raises an ``INPUT_RANK_REFUSED`` fault, or one of ``checked_channels`` or
     ``expect_groups``."""
     expect_rank(x, 0, 4, what="X")
     axis = 3 if channels_last else 1
-    channels = channelled(x.shape, parameters, None if x.shape is None else x.shape[axis])
+    channels = checked_channels(x.shape, parameters, None if x.shape is None else x.shape[axis])
     expect_groups(groups, channels, "groups", axis=axis)
     return Tensor(x.dtype, with_channels(x.shape, channels, axis))
 
