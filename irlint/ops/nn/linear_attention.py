@@ -38,7 +38,7 @@ def linear_attention(
     """ONNX LinearAttention-27: [batch, length, q heads * d_v], and the state [batch, kv heads, d_k, d_v]."""
     batch_and_length = _batch_and_length(query, key, value)
     check_groups(q_num_heads, kv_num_heads)
-    queries, values = _head_sizes(query, value, q_num_heads, kv_num_heads)
+    queries, values = _head_sizes(query, value, q_num_heads=q_num_heads, kv_num_heads=kv_num_heads)
     keys = per_head(size(key, 2, 3), kv_num_heads, "the hidden size of the key", index=1, attribute="kv_num_heads")
     text = f"the head size is {queries} in input 0 (query) and {keys} in input 1 (key); expected one size"
     head = equal(queries, keys, INPUTS_MISMATCH, text=text, index=1, why="query and key have one head size")
@@ -84,7 +84,7 @@ def ms_linear_attention(
         )
     if q_num_heads >= kv_num_heads:
         check_groups(q_num_heads, kv_num_heads)
-    head, values = _head_sizes(query, value, q_num_heads, kv_num_heads)
+    head, values = _head_sizes(query, value, q_num_heads=q_num_heads, kv_num_heads=kv_num_heads)
     _check_key_heads(size(key, 2, 3), head, kv_num_heads)
     _expect_needed_gates(decay, beta, update_rule)
     _check_gates(decay, beta, batch_and_length, kv_num_heads=kv_num_heads, head=head)
@@ -107,7 +107,7 @@ def _batch_and_length(query: Tensor, key: Tensor, value: Tensor) -> tuple[MaybeD
     return batch, length
 
 
-def _head_sizes(query: Tensor, value: Tensor, q_num_heads: int, kv_num_heads: int) -> tuple[MaybeDim, MaybeDim]:
+def _head_sizes(query: Tensor, value: Tensor, *, q_num_heads: int, kv_num_heads: int) -> tuple[MaybeDim, MaybeDim]:
     """(Head size of the query, head size of the value)."""
     queries = per_head(size(query, 2, 3), q_num_heads, "the hidden size of the query", index=0, attribute="q_num_heads")
     values = per_head(

@@ -1,4 +1,4 @@
-"""Fused normalizations of ONNX Runtime (domain com.microsoft)."""
+"""Fused normalizations of ONNX Runtime."""
 
 from __future__ import annotations
 
@@ -24,9 +24,8 @@ from irlint.ops.shared.expectations import expect_rank
 from irlint.schemas import MICROSOFT
 
 
-def _with_skip(shape: Shape | None, skip: Shape | None) -> Shape | None:
-    """``shape``, after checking that the last two sizes of the skip input are equal. Other differences are only a
-    warning, because ONNX Runtime does not compare the batch. Raises an ``UNIDIRECTIONAL_MISMATCH`` fault."""
+def _sum_shape(shape: Shape | None, skip: Shape | None) -> Shape | None:
+    """The shape of the sum. ONNX Runtime compares only the last two axes."""
     if shape is None or skip is None:
         return shape
     pairs = list(zip(reversed(shape), reversed(skip)))[:2]
@@ -49,14 +48,12 @@ def _with_skip(shape: Shape | None, skip: Shape | None) -> Shape | None:
     )
 
 
-def _skipped(
+def _skip_layer_normalized(
     x: Tensor, skip: Tensor, parameters: Sequence[tuple[int, str, Tensor | None]]
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """The outputs of a layer normalization of the sum of ``x`` and ``skip``. ``parameters`` have an input index, a name
-    and a tensor, which must be a list with one element for each index of the last axis. Raises an
-    ``INPUT_RANK_REFUSED``, ``CHANNEL_PARAMETERS`` or ``UNIDIRECTIONAL_MISMATCH`` fault."""
+    """(Y, mean, inverse standard deviation, sum). ``parameters`` are (input index, name, tensor)."""
     expect_rank(x, 0, 2, 3, what="input")
-    shape = _with_skip(x.shape, skip.shape)
+    shape = _sum_shape(x.shape, skip.shape)
     hidden = x.shape[-1] if x.shape else None
     for index, name, parameter in parameters:
         expect_rank(parameter, index, 1, what=name)
@@ -87,7 +84,7 @@ def skip_layer_normalization(
 ) -> tuple[Tensor, ...]:
     """com.microsoft SkipLayerNormalization: the fourth output is the sum before the normalization."""
     expect_epsilon(epsilon)
-    return _skipped(x, skip, ((2, "gamma", gamma), (3, "beta", beta), (4, "bias", bias)))
+    return _skip_layer_normalized(x, skip, ((2, "gamma", gamma), (3, "beta", beta), (4, "bias", bias)))
 
 
 @onnx("SkipSimplifiedLayerNormalization", domain=MICROSOFT)
@@ -96,14 +93,12 @@ def skip_simplified_layer_normalization(
 ) -> tuple[Tensor, ...]:
     """com.microsoft SkipSimplifiedLayerNormalization."""
     expect_epsilon(epsilon)
-    return _skipped(x, skip, ((2, "gamma", gamma), (3, "bias", bias)))
+    return _skip_layer_normalized(x, skip, ((2, "gamma", gamma), (3, "bias", bias)))
 
 
 def _grouped(
     x: Tensor, parameters: Sequence[tuple[int, str, Shape | None]], groups: int, *, channels_last: int
 ) -> Tensor:
-    """The result of a group normalization. Raises an ``INPUT_RANK_REFUSED`` fault, or one of ``checked_channels`` or
-    ``expect_groups``."""
     expect_rank(x, 0, 4, what="X")
     axis = 3 if channels_last else 1
     channels = checked_channels(x.shape, parameters, None if x.shape is None else x.shape[axis])
