@@ -262,8 +262,7 @@ def _is_flat(tensors: Sequence[Tensor]) -> bool | None:
     for index, rank in ranks:
         if rank in (3, 4) and rank == ranks[0][1]:
             continue
-        first = ranks[0]
-        other = f", and input {first[0]} has {first[1]}" if rank in (3, 4) else ""
+        other = f", and input {ranks[0][0]} has {ranks[0][1]}" if rank in (3, 4) else ""
         raise INPUTS_MISMATCH.fault(
             f"input {index} has {counted(rank, 'axis', 'axes')}{other}; query, key and value must all have 3 axes, or "
             "all have 4",
@@ -334,11 +333,11 @@ def _sizes(x: Tensor, index: int, prefix: str, *, heads: int | None, flat: bool 
 def _common_batch(query: Sizes, key: Sizes, value: Sizes) -> MaybeDim:
     """The batch size, after checking all sizes that must be equal."""
     batch = query[0]
-    for index, other in ((1, key), (2, value)):
-        text = f"the batch is {batch} in input 0 and {other[0]} in input {index}; expected one batch"
+    for index, sizes in ((1, key), (2, value)):
+        text = f"the batch is {batch} in input 0 and {sizes[0]} in input {index}; expected one batch"
         batch = equal(
             batch,
-            other[0],
+            sizes[0],
             INPUTS_MISMATCH,
             text=text,
             index=index,
@@ -415,9 +414,9 @@ def _check_onnx_mask(mask: Tensor | None, scores: Sizes, padded: bool) -> None:
 
 def _is_one_or(dim: Dim, score: Dim, why: str) -> bool:
     """Whether a size can be 1 or ``score``; what is unproven becomes a requirement."""
-    equal_sizes, one = same(dim, score), same(dim, 1)
-    if equal_sizes is False and one is False:
+    is_score, is_one = same(dim, score), same(dim, 1)
+    if is_score is False and is_one is False:
         return False
-    if not equal_sizes and not one:
+    if not is_score and not is_one:
         require_any(Relation("==", dim, score), Relation("==", dim, 1), why=why)
     return True

@@ -84,7 +84,7 @@ def lrn(x: Tensor, *, alpha: float = 0.0001, beta: float = 0.75, bias: float = 1
 def _compiled_lrn(layer: Layer) -> Fault | None:
     """The fault of a rank or of axes that the CPU plugin does not support."""
     data, axes = layer.inputs[0], layer.inputs[1]
-    listed = known_integers(axes) if isinstance(axes, Tensor) else None
+    known_axes = known_integers(axes) if isinstance(axes, Tensor) else None
     if not isinstance(data, Tensor) or data.shape is None:
         return None
     rank = len(data.shape)
@@ -94,10 +94,10 @@ def _compiled_lrn(layer: Layer) -> Fault | None:
             help="reshape input 0 to 2 to 5 axes",
             input=0,
         )
-    if listed is None or listed == (1,) or (listed and {*range(2, rank)} <= {*listed} <= {*range(rank)}):
+    if known_axes in (None, (1,)) or (known_axes and {*range(2, rank)} <= {*known_axes} <= {*range(rank)}):
         return None
     return not_compiled(
-        f"input 1 (axes) is {list(listed)}; the CPU plugin supports [1], or lists with all axes from 2 on (counted "
+        f"input 1 (axes) is {list(known_axes)}; the CPU plugin supports [1], or lists with all axes from 2 on (counted "
         "from 0)",
         help="write [1] for the channels, or every axis from 2 on",
         input=1,
@@ -127,12 +127,12 @@ def ov_lrn(data: Tensor, axes: Tensor, *, alpha: float, beta: float, bias: float
     expect_type(axes, 1, INTEGERS, read=False)
     expect_rank(axes, 1, 1, what="axes")
     _expect_axes_within_rank(data, axes)
-    listed = known_integers(axes)
-    if listed is None:
-        listed = (1,)
+    known_axes = known_integers(axes)
+    if known_axes is None:
+        known_axes = (1,)
     if data.shape is not None:
-        axes_of([axis for axis in listed if axis >= 0], len(data.shape), repeats=True)
-        _warn_of_axes(data.shape, listed)
+        axes_of([axis for axis in known_axes if axis >= 0], len(data.shape), repeats=True)
+        _warn_of_axes(data.shape, known_axes)
     return Tensor(data.dtype, data.shape)
 
 
@@ -149,9 +149,9 @@ def _integer_axes(starts: tuple[int, ...]) -> Callable[[Layer], Fault | None]:
         data, axes = layer.inputs[:2]
         if not isinstance(axes, Tensor) or axes.dtype is None or axes.dtype in INTEGERS:
             return readable_constants(1)(layer)
-        listed = None if axes.dtype in UNREADABLE else known_integers(axes)
+        known_axes = None if axes.dtype in UNREADABLE else known_integers(axes)
         rank = data.rank if isinstance(data, Tensor) else None
-        if listed is not None and (rank is None or _are_last_axes(listed, rank, starts)):
+        if known_axes is not None and (rank is None or _are_last_axes(known_axes, rank, starts)):
             return None
         return not_compiled(
             f"input 1 (axes) is {axes.dtype}, but the CPU plugin uses reductions, whose axes must be integers",
@@ -179,9 +179,9 @@ def _compiled_l2(layer: Layer) -> Fault | None:
 def normalize_l2(data: Tensor, axes: Tensor, *, eps: float, eps_mode: EpsMode) -> Tensor:
     """OpenVINO NormalizeL2-1."""
     expect_rank(axes, 1, 0, 1, what="axes")
-    listed = known_integers(axes)
-    if data.shape is not None and listed is not None:
-        axes_of(listed, len(data.shape), repeats=True)
+    known_axes = known_integers(axes)
+    if data.shape is not None and known_axes is not None:
+        axes_of(known_axes, len(data.shape), repeats=True)
     return Tensor(data.dtype, data.shape)
 
 
@@ -205,8 +205,8 @@ def _compiled_axes(layer: Layer) -> Fault | None:
     data, axes = layer.inputs[0], layer.inputs[1]
     if not isinstance(data, Tensor) or not isinstance(axes, Tensor) or data.shape is None:
         return None
-    rank, listed = len(data.shape), known_integers(axes)
-    outside = [axis for axis in listed or () if not -rank <= axis < rank and abs(axis) < 2**31]
+    rank, known_axes = len(data.shape), known_integers(axes)
+    outside = [axis for axis in known_axes or () if not -rank <= axis < rank and abs(axis) < 2**31]
     if not outside:
         return None
     return not_compiled(

@@ -174,7 +174,7 @@ def batch_normalization_6(
     context: Context,
 ) -> tuple[Tensor, ...]:
     """ONNX BatchNormalization-6."""
-    return batch_normalization_7(x, scale, b, mean, var, spatial=spatial, context=context)
+    return batch_normalization_7(x, scale, b, mean, var, epsilon=epsilon, spatial=spatial, context=context)
 
 
 @onnx("BatchNormalization", since=1)
@@ -193,19 +193,17 @@ def batch_normalization_1(
     context: Context,
 ) -> tuple[Tensor, ...]:
     """ONNX BatchNormalization-1."""
-    return batch_normalization_7(x, scale, b, mean, var, spatial=spatial, context=context)
+    return batch_normalization_7(x, scale, b, mean, var, epsilon=epsilon, spatial=spatial, context=context)
 
 
 def _ov_batch_normalized(
     data: Tensor, index: int, parameters: Sequence[tuple[int, str, Tensor]], *, epsilon: float
 ) -> Tensor:
     """The normalized ``data``. ``parameters`` are (input index, name, tensor); the last is the variance."""
-    for position, _, tensor in ((index, "data", data), *parameters):
+    inputs = ((index, "data", data), *parameters)
+    for position, _, tensor in inputs:
         expect_type(tensor, position, REAL)
-    by_position = sorted(
-        [(index, data), *((position, tensor) for position, _, tensor in parameters)], key=lambda p: p[0]
-    )
-    dtype = common_type([tensor for _, tensor in by_position])
+    dtype = common_type([tensor for _, _, tensor in sorted(inputs, key=lambda entry: entry[0])])
     expect_epsilon(epsilon)
     _warn_of_variance(parameters[-1][2], epsilon)
     expect_rank(data, index, least=2, what="data, after gamma and beta" if index else "data")

@@ -36,7 +36,7 @@ def linear_attention(
     update_rule: UpdateRule = "gated_delta",
 ) -> tuple[Tensor, Tensor]:
     """ONNX LinearAttention-27: [batch, length, q heads * d_v], and the state [batch, kv heads, d_k, d_v]."""
-    batch_and_length = _batch_and_length(query, key, value)
+    batch, length = _batch_and_length(query, key, value)
     check_groups(q_num_heads, kv_num_heads)
     queries, values = _head_sizes(query, value, q_num_heads=q_num_heads, kv_num_heads=kv_num_heads)
     keys = per_head(size(key, 2, 3), kv_num_heads, "the hidden size of the key", index=1, attribute="kv_num_heads")
@@ -50,9 +50,9 @@ def linear_attention(
                 help=f"remove {name}, or write {' or '.join(map(repr, rules))}",
                 input=index,
             )
-    _check_gates(decay, beta, batch_and_length, kv_num_heads=kv_num_heads, head=head)
-    present = _new_state(query, past_state, (batch_and_length[0], kv_num_heads, head, values))
-    return Tensor(query.dtype, (*batch_and_length, product((q_num_heads, values)))), present
+    _check_gates(decay, beta, batch, length=length, kv_num_heads=kv_num_heads, head=head)
+    present = _new_state(query, past_state, (batch, kv_num_heads, head, values))
+    return Tensor(query.dtype, (batch, length, product((q_num_heads, values)))), present
 
 
 @onnx("LinearAttention", domain=MICROSOFT, macs=("linear_attention",))
@@ -75,7 +75,7 @@ def ms_linear_attention(
 
     Unlike in ONNX, the value may have more heads than the query, and the key may have fewer.
     """
-    batch_and_length = _batch_and_length(query, key, value)
+    batch, length = _batch_and_length(query, key, value)
     if q_num_heads < kv_num_heads and q_num_heads > 0 and kv_num_heads % q_num_heads:
         raise HEADS_MISMATCH.fault(
             f"`q_num_heads` is {q_num_heads} and `kv_num_heads` is {kv_num_heads}: one must divide the other",
@@ -87,14 +87,14 @@ def ms_linear_attention(
     head, values = _head_sizes(query, value, q_num_heads=q_num_heads, kv_num_heads=kv_num_heads)
     _check_key_heads(size(key, 2, 3), head, kv_num_heads)
     _expect_needed_gates(decay, beta, update_rule)
-    _check_gates(decay, beta, batch_and_length, kv_num_heads=kv_num_heads, head=head)
+    _check_gates(decay, beta, batch, length=length, kv_num_heads=kv_num_heads, head=head)
     if state_window:
         text = f"attribute `state_window` is {state_window}; on the CPU, ONNX Runtime supports only 0"
         advice = "write 0 to run the model on the CPU"
         warn(ATTRIBUTE_OUT_OF_RANGE.fault(text, help=advice, attribute="state_window", severity=Severity.WARNING))
     window = (state_window,) if state_window > 0 else ()
-    present = _new_state(query, past_state, (*window, batch_and_length[0], kv_num_heads, head, values))
-    return Tensor(query.dtype, (*batch_and_length, product((largest(q_num_heads, kv_num_heads), values)))), present
+    present = _new_state(query, past_state, (*window, batch, kv_num_heads, head, values))
+    return Tensor(query.dtype, (batch, length, product((largest(q_num_heads, kv_num_heads), values)))), present
 
 
 def _batch_and_length(query: Tensor, key: Tensor, value: Tensor) -> tuple[MaybeDim, MaybeDim]:
@@ -143,12 +143,13 @@ def _expect_needed_gates(decay: Tensor | None, beta: Tensor | None, update_rule:
 def _check_gates(
     decay: Tensor | None,
     beta: Tensor | None,
-    batch_and_length: tuple[MaybeDim, MaybeDim],
+    batch: MaybeDim,
     *,
+    length: MaybeDim,
     kv_num_heads: int,
     head: MaybeDim,
 ) -> None:
-    axes = (("batch_size", batch_and_length[0]), ("length", batch_and_length[1]))
+    axes = (("batch_size", batch), ("length", length))
     rows = product((kv_num_heads, head))
     for index, name, gate, other in ((4, "decay", decay, rows), (5, "beta", beta, 1)):
         check(gate, Expected(index, name, (*axes, ("heads", None)), INPUTS_MISMATCH))

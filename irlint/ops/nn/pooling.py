@@ -55,14 +55,14 @@ def pooled(
     if kernel_shape is None:
         return None if x is None else arranged(x[0], x[channel_axis(len(x), first)], (None,) * count, first=first)
     kernel = per_axis(kernel_shape, count, "kernel_shape")
-    placed = onnx_window(window, count, kernel, ceil=ceil_mode == 1, first=first)
-    expect_pads_below_kernel(placed)
-    expect_no_dilated_same(placed)
+    resolved = onnx_window(window, count, kernel, ceil=ceil_mode == 1, first=first)
+    expect_pads_below_kernel(resolved)
+    expect_no_dilated_same(resolved)
     if x is None:
         return (None,) * (count + 2)
     expect_elements(x, first)
     full = _filled(x, first) if any(isinstance(dim, Expr) for dim in x) else None
-    sizes = window_sizes(full or x, placed, count, lenient=True, filled=full is not None)
+    sizes = window_sizes(full or x, resolved, count, lenient=True, filled=full is not None)
     return arranged(x[0], x[channel_axis(len(x), first)], sizes, first=first)
 
 
@@ -163,13 +163,13 @@ def _ov_pooled(
     expect_range(kernel, 1, "kernel")
     if window.auto_pad == "explicit":
         _expect_valid_pads(begin, end, exclude_pad)
-    placed = openvino_window(window, count, kernel, dilations=dilations, rounding=rounding)
-    if exclude_pad and placed is not None and x is not None:
-        _expect_no_window_in_padding(placed)
+    resolved = openvino_window(window, count, kernel, dilations=dilations, rounding=rounding)
+    if exclude_pad and resolved is not None and x is not None:
+        _expect_no_window_in_padding(resolved)
     if x is None:
         return (None,) * (count + 2)
     expect_elements(x, batch=True)
-    return arranged(x[0], x[1], window_sizes(x, placed, count))
+    return arranged(x[0], x[1], window_sizes(x, resolved, count))
 
 
 def _expect_valid_pads(pads_begin: Ints, pads_end: Ints, exclude_pad: bool) -> None:

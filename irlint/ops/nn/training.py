@@ -132,8 +132,8 @@ def stepped(inputs: tuple[Tensor, ...], states: int, context: Context) -> tuple[
     ``inputs`` are the tensors, their gradients, and ``states`` states of each tensor. Raises a ``GROUPS_UNEVEN`` fault.
     """
     groups = states + 2
-    count, rest = divmod(len(inputs), groups)
-    if rest:
+    count, remainder = divmod(len(inputs), groups)
+    if remainder:
         raise GROUPS_UNEVEN.fault(
             f"{counted(len(inputs), 'input')} follow the rate and the count; the operator needs {groups} inputs for "
             "each optimized tensor",

@@ -133,21 +133,21 @@ def _transposed(
     expect_one_padding(window)
     if count is None:
         return None
-    placed = onnx_window(window, count, kernel_of(w, count, kernel_shape), first=first)
+    resolved = onnx_window(window, count, kernel_of(w, count, kernel_shape), first=first)
     expect_groups(group, dim_of(w, 0), "input channels", index=1, axis=0)
     expect_channels(x, w, dim_of(w, 0), first=first)
-    added = _output_padding(output_padding, placed, output_shape is not None)
+    added = _output_padding(output_padding, resolved, output_shape is not None)
     channels = product((dim_of(w, 1), group))
     if output_shape is None:
-        return arranged(dim_of(x, 0), channels, transposed_sizes(x, placed, count, output_padding=added), first=first)
+        return arranged(dim_of(x, 0), channels, transposed_sizes(x, resolved, count, output_padding=added), first=first)
     sizes = per_axis(output_shape, count, "output_shape")
     expect_range(sizes, 1, "output_shape")
-    _warn_of_uncovered(x, placed, sizes)
+    _warn_of_uncovered(x, resolved, sizes)
     return arranged(dim_of(x, 0), channels, sizes, first=first)
 
 
-def _output_padding(given: Ints | None, window: Window, has_output_shape: bool) -> Ints:
-    added = per_axis(given, len(window.strides), "output_padding", default=0)
+def _output_padding(output_padding: Ints | None, window: Window, has_output_shape: bool) -> Ints:
+    added = per_axis(output_padding, len(window.strides), "output_padding", default=0)
     expect_range(added, 0, "output_padding")
     for position, extra in enumerate(added):
         stride, dilation = window.strides[position], window.dilations[position]
@@ -239,11 +239,11 @@ def ov_convolution_backprop_data(
     count = ov_spatial_count(x, w, lists, extra=extra)
     if count is None:
         return Tensor(dtype)
-    kernel, sound = ov_kernel(w, count)
+    kernel, is_valid = ov_kernel(w, count)
     # Without output_shape, SAME adds no padding.
     if window.auto_pad.startswith("same"):
         window = replaced(window, auto_pad="valid")
-    placed = openvino_window(window, count, kernel, dilations=dilations)
+    resolved = openvino_window(window, count, kernel, dilations=dilations)
     added = per_axis(output_padding or None, count, "output_padding", default=0)
     if extra:
         channels = product((group_count(x, w, 1), dim_of(w, 2)))
@@ -253,7 +253,7 @@ def ov_convolution_backprop_data(
     if output_shape is not None:
         sizes = _stated_sizes(output_shape, count)
     else:
-        sizes = transposed_sizes(x, placed if sound else None, count, output_padding=added, lenient=True)
+        sizes = transposed_sizes(x, resolved if is_valid else None, count, output_padding=added, lenient=True)
     return Tensor(dtype, arranged(dim_of(x, 0), channels, sizes))
 
 

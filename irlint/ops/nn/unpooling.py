@@ -92,8 +92,7 @@ def col2im(
     block: Shape = block_shape.ints or (None,) * count
     expect_range(image, 1, "image_shape")
     expect_range(block, 1, "block_shape")
-    given = OnnxWindow(strides=strides, dilations=dilations, pads=pads)
-    window = onnx_window(given, count, block)
+    window = onnx_window(OnnxWindow(strides=strides, dilations=dilations, pads=pads), count, block)
     if x is None:
         return Tensor(input.dtype, (None, None, *image))
     _expect_blocks(x, _block_count(image, window))

@@ -173,9 +173,9 @@ def _embedded(
 ) -> tuple[Tensor, ...]:
     """(Embedding [batch, sequence, hidden], mask index, sum before normalization)."""
     batch, length = size(ids, 0, 2), size(ids, 1, 2)
-    both = (("batch_size", batch), ("sequence_length", length))
-    check(ids, Expected(0, "input_ids", both, INPUTS_MISMATCH))
-    check(segments, Expected(1, "segment_ids", both, INPUTS_MISMATCH))
+    sequence_axes = (("batch_size", batch), ("sequence_length", length))
+    check(ids, Expected(0, "input_ids", sequence_axes, INPUTS_MISMATCH))
+    check(segments, Expected(1, "segment_ids", sequence_axes, INPUTS_MISMATCH))
     hidden = narrower(*(size(table, 1, 2) for _, _, table in tables))
     for index, name, table in tables:
         check(table, Expected(index, name, (("rows", None), ("hidden_size", hidden)), FUSED_MISMATCH))

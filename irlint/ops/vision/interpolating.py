@@ -87,17 +87,19 @@ def interpolate_0(
     expect_type(target_spatial_shape, 1, INTEGERS)
     if data.shape is None:
         return Tensor(data.dtype)
-    places = sorted(set(_checked_axes(axes, len(data.shape), None)))
-    listed = target_spatial_shape.ints or ()
-    if target_spatial_shape.value is not None and len(target_spatial_shape.value) < len(places):
+    resized_axes = sorted(set(_checked_axes(axes, len(data.shape), None)))
+    sizes = target_spatial_shape.ints or ()
+    if target_spatial_shape.value is not None and len(target_spatial_shape.value) < len(resized_axes):
         raise RESIZE_COUNT_MISMATCH.fault(
             f"input 1 has {counted(len(target_spatial_shape.value), 'entry', 'entries')} for "
-            f"{counted(len(places), 'axis', 'axes')}",
-            help=f"give input 1 {counted(len(places), 'entry', 'entries')}, or name fewer axes",
+            f"{counted(len(resized_axes), 'axis', 'axes')}",
+            help=f"give input 1 {counted(len(resized_axes), 'entry', 'entries')}, or name fewer axes",
             input=1,
         )
-    targets = [_not_negative(listed[position]) if position < len(listed) else None for position in range(len(places))]
-    return Tensor(data.dtype, replaced(data.shape, places, targets))
+    targets = [
+        _not_negative(sizes[position]) if position < len(sizes) else None for position in range(len(resized_axes))
+    ]
+    return Tensor(data.dtype, replaced(data.shape, resized_axes, targets))
 
 
 def _not_negative(size: MaybeDim) -> MaybeDim:
@@ -222,26 +224,27 @@ def _interpolated(
     listed = tuple(range(len(data.shape))) if axes is None else axes.ints
     if listed is None or not all(isinstance(axis, int) for axis in listed):
         return Tensor(data.dtype, (None,) * len(data.shape))
-    places = _checked_axes([axis for axis in listed if isinstance(axis, int)], len(data.shape), axes_index)
+    resized_axes = _checked_axes([axis for axis in listed if isinstance(axis, int)], len(data.shape), axes_index)
     padded = tuple(
         _padded(dim, pads_begin[axis] if axis < len(pads_begin) else 0, pads_end[axis] if axis < len(pads_end) else 0)
         for axis, dim in enumerate(data.shape)
     )
-    entries = _entries(target, len(places), index)
-    refused = scale_fault(entries[: len(places)], 0, index) if target.dtype in SCALE_TYPES else None
-    if refused is not None:
-        warn(refused.lowered(Severity.WARNING))
+    entries = _entries(target, len(resized_axes), index)
+    are_scales = target.dtype in SCALE_TYPES
+    fault = scale_fault(entries[: len(resized_axes)], 0, index) if are_scales else None
+    if fault is not None:
+        warn(fault.lowered(Severity.WARNING))
     dims = list(padded)
-    for place, entry in zip(places, entries):
-        if target.dtype in SCALE_TYPES:
-            dims[place] = resized(dims[place], entry, openvino_scaled)
+    for axis, entry in zip(resized_axes, entries):
+        if are_scales:
+            dims[axis] = resized(dims[axis], entry, openvino_scaled)
         else:
-            dims[place] = _not_negative(_as_dim(entry))
-    if wants_arithmetic() and target.dtype not in SCALE_TYPES:
+            dims[axis] = _not_negative(_as_dim(entry))
+    if wants_arithmetic() and not are_scales:
         from irlint.ops.shared import formulas
 
         stated = [_as_dim(entry) for entry in entries]
-        formulas.listed(places, stated, stated, what="the sizes")
+        formulas.listed(resized_axes, stated, stated, what="the sizes")
     return Tensor(data.dtype, tuple(dims))
 
 

@@ -100,10 +100,10 @@ def _prior_boxes(output_size: Tensor, image_size: Tensor, boxes_per_cell: int) -
             check(tensor, sizes)
         else:
             warn_of_axes(tensor, sizes)
-    listed: Shape | None = openvino_shape(output_size, 0)
-    if listed is None or len(listed) != 2:
+    feature_map: Shape | None = openvino_shape(output_size, 0)
+    if feature_map is None or len(feature_map) != 2:
         return Tensor("float32", (2, None))
-    return Tensor("float32", (2, product((4, *listed, boxes_per_cell))))
+    return Tensor("float32", (2, product((4, *feature_map, boxes_per_cell))))
 
 
 def _warn_of_fixed_sizes(boxes: PriorBoxes) -> None:

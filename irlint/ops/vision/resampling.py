@@ -174,9 +174,9 @@ def _entries(tensor: Tensor, count: int, index: int | None, *, what: str, has_ax
     if found is None and tensor.shape is not None and len(tensor.shape) == 1 and isinstance(tensor.shape[0], int):
         found = tensor.shape[0]
     if found is not None and found != count:
-        place = f"input {index}" if index is not None else "the attribute"
+        source = f"input {index}" if index is not None else "the attribute"
         raise RESIZE_COUNT_MISMATCH.fault(
-            f"{place} ({what}) has {counted(found, 'entry', 'entries')}; the resized axes need {count}",
+            f"{source} ({what}) has {counted(found, 'entry', 'entries')}; the resized axes need {count}",
             help=f"give `{what}` {counted(count, 'entry', 'entries')}" + ", or name the axes in `axes`" * has_axes,
             input=index,
         )
@@ -341,48 +341,48 @@ def _resized(
         expect_rank(sizes, 3, 1, what="sizes")
     if x.shape is None:
         return Tensor(x.dtype)
-    places = tuple(range(len(x.shape))) if axes is None else axes_of(axes, len(x.shape))
-    dims = [x.shape[place] for place in places]
-    targets: Sequence[MaybeDim] = [None] * len(places)
+    resized_axes = tuple(range(len(x.shape))) if axes is None else axes_of(axes, len(x.shape))
+    dims = [x.shape[axis] for axis in resized_axes]
+    targets: Sequence[MaybeDim] = [None] * len(resized_axes)
     factors: Sequence[Scalar] = ()
     without_scales, without_sizes = _is_omitted(scales), _is_omitted(sizes)
     if sizes is not None and (without_scales is True or without_sizes is False):
-        entries = _entries(sizes, len(places), 3, what="sizes", has_axes=has_axes)
-        targets = _targets_of_sizes(places, dims, entries, policy=policy)
+        entries = _entries(sizes, len(resized_axes), 3, what="sizes", has_axes=has_axes)
+        targets = _targets_of_sizes(resized_axes, dims, entries, policy=policy)
     elif scales is not None and without_sizes is True:
-        factors = _entries(scales, len(places), 2, what="scales", has_axes=has_axes)
-        targets = _targets_of_scales(places, dims, factors)
+        factors = _entries(scales, len(resized_axes), 2, what="scales", has_axes=has_axes)
+        targets = _targets_of_scales(resized_axes, dims, factors)
     if mode != "nearest":
         from irlint.ops.shared.resized_axes import by_scales, by_sizes, require_kept, warn_of_mode
 
         if not factors and policy == "stretch":
-            require_kept(x, mode, dict(zip(places, targets)), antialias=antialias)
+            require_kept(x, mode, dict(zip(resized_axes, targets)), antialias=antialias)
         changes = by_scales(factors) if factors else by_sizes(dims, targets, together=policy != "stretch")
-        warn_of_mode(x, mode, changes, axes=places, antialias=antialias)
-    return Tensor(x.dtype, replaced(x.shape, places, targets))
+        warn_of_mode(x, mode, changes, axes=resized_axes, antialias=antialias)
+    return Tensor(x.dtype, replaced(x.shape, resized_axes, targets))
 
 
 def _targets_of_sizes(
-    places: Sequence[int], dims: Sequence[MaybeDim], entries: Sequence[Scalar], *, policy: str
+    resized_axes: Sequence[int], dims: Sequence[MaybeDim], entries: Sequence[Scalar], *, policy: str
 ) -> Sequence[MaybeDim]:
     stated = _checked_sizes(entries, dims)
     targets = stated if policy == "stretch" else with_aspect_ratio(dims, stated, policy)
     if wants_arithmetic():
         from irlint.ops.shared import formulas
 
-        formulas.listed(places, targets, stated, what="the sizes")
+        formulas.listed(resized_axes, targets, stated, what="the sizes")
     return targets
 
 
 def _targets_of_scales(
-    places: Sequence[int], dims: Sequence[MaybeDim], factors: Sequence[Scalar]
+    resized_axes: Sequence[int], dims: Sequence[MaybeDim], factors: Sequence[Scalar]
 ) -> Sequence[MaybeDim]:
     _expect_scales(factors, 0, 2)
     targets = [resized(dim, factor, onnx_scaled) for dim, factor in zip(dims, factors)]
     if wants_arithmetic():
         from irlint.ops.shared import formulas
 
-        formulas.scaled(places, dims, factors=factors, dims=targets)
+        formulas.scaled(resized_axes, dims, factors=factors, dims=targets)
     return targets
 
 
