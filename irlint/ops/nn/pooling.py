@@ -61,25 +61,23 @@ def pooled(
     if x is None:
         return (None,) * (count + 2)
     expect_elements(x, first)
-    full = _filled(x, first) if any(isinstance(dim, Expr) for dim in x) else None
-    sizes = window_sizes(full or x, resolved, count, lenient=True, filled=full is not None)
+    filled_shape = None
+    if any(isinstance(dim, Expr) for dim in x):
+        from irlint.ops.shared.truncated_windows import filled
+
+        filled_shape = filled(x, first)
+    sizes = window_sizes(filled_shape or x, resolved, count, lenient=True, filled=filled_shape is not None)
     return arranged(x[0], x[channel_axis(len(x), first)], sizes, first=first)
 
 
-def _filled(x: Shape, first: int) -> Shape | None:
-    from irlint.ops.shared.truncated_windows import filled
-
-    return filled(x, first)
-
-
-def expect_elements(x: Shape, first: int = 2, batch: bool = False) -> None:
+def expect_elements(x: Shape, first: int = 2, with_batch: bool = False) -> None:
     """Raises a ``WINDOW_EXCEEDS_INPUT`` fault if a spatial axis or the channels of input 0 are empty.
 
-    With ``batch``, the batch must not be empty either. Without ``batch``, a possibly empty batch accepts all sizes.
+    ``with_batch``: the batch must not be empty. Otherwise, all sizes are valid if the batch may be empty.
     """
-    if not batch and not at_least(x[0], 1):
+    if not with_batch and not at_least(x[0], 1):
         return
-    for axis in range(0 if batch else 1, len(x)):
+    for axis in range(0 if with_batch else 1, len(x)):
         if same(x[axis], 0):
             raise WINDOW_EXCEEDS_INPUT.fault(
                 f"input 0 is {shape_text(x)}: axis {axis} is 0, and there is nothing to pool",
@@ -168,7 +166,7 @@ def _ov_pooled(
         _expect_no_window_in_padding(resolved)
     if x is None:
         return (None,) * (count + 2)
-    expect_elements(x, batch=True)
+    expect_elements(x, with_batch=True)
     return arranged(x[0], x[1], window_sizes(x, resolved, count))
 
 

@@ -81,12 +81,12 @@ def beam_search(
         expect_one(tensor, index, name)
     batch = _batch_size(input_ids)
     returned = number(num_return_sequences)
-    steps = (None, batch, number(num_beams), generation.vocabulary)
+    scores_of_steps = (None, batch, number(num_beams), generation.vocabulary)
     score_type = length_penalty.dtype if length_penalty is not None else "float32"
     return (
         Tensor("int32", (batch, returned, number(max_length))),
         Tensor(score_type, (batch, returned)),
-        Tensor(score_type, steps),
+        Tensor(score_type, scores_of_steps),
     )
 
 

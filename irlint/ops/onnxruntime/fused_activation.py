@@ -151,7 +151,7 @@ def affine(x: Tensor, *, alpha: float = 1.0, beta: float = 0.0) -> Tensor:
 
 @onnx("ParametricSoftplus", "ScaledTanh", until=9)
 def with_alpha_and_beta(x: Tensor, *, alpha: float, beta: float) -> Tensor:
-    """ONNX ParametricSoftplus and ScaledTanh, formerly experimental. ONNX Runtime has no defaults."""
+    """ONNX ParametricSoftplus and ScaledTanh, formerly experimental. ONNX Runtime requires both attributes."""
     return unchanged(x)
 
 

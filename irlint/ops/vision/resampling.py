@@ -83,14 +83,13 @@ def float32_product(dim: int, scale: float) -> float | None:
 
 
 def onnx_scaled(dim: int, scale: float) -> int:
-    """floor(dim * scale) in float32, as ONNX Runtime computes it; ``dim`` if the product overflows."""
+    """floor(dim * scale) in float32, as in ONNX Runtime; ``dim`` for an overflow."""
     product = float32_product(dim, scale)
     return dim if product is None else math.floor(product)
 
 
 def openvino_scaled(dim: int, scale: float) -> int:
-    """floor(dim * (scale + 1e-6)) in float32, at least 0, as OpenVINO computes it; ``dim`` if the scale is 1 or the
-    product overflows."""
+    """floor(dim * (scale + 1e-6)) in float32, at least 0, as in OpenVINO; ``dim`` for a scale of 1 or an overflow."""
     if scale == 1:
         return dim
     product = float32_product(dim, scale + 1e-6)
