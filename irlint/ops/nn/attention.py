@@ -196,11 +196,11 @@ def attention(
 ) -> tuple[Tensor, ...]:
     """ONNX Attention-23 and later. Inputs have four axes, or three with all heads on the last axis."""
     if (past_key is None) != (past_value is None):
-        present, missing = (4, "past_value") if past_value is None else (5, "past_key")
+        connected, missing = (4, "past_value") if past_value is None else (5, "past_key")
         raise CACHE_MISMATCH.fault(
-            f"input {present} is connected, but {missing} is not; expected both inputs or neither",
+            f"input {connected} is connected, but {missing} is not; expected both inputs or neither",
             help=CACHE_MISMATCH.advice,
-            input=present,
+            input=connected,
         )
     _check_mode(qk_matmul_output_mode, context.outputs)
     if scale is not None and not scale > 0:
@@ -212,23 +212,23 @@ def attention(
     _warn_of_value_type(q, v)
     flat = _is_flat((q, k, v))
     advice = _help_for_flat_heads((q, k, v), q_num_heads, kv_num_heads) if flat else ""
-    query = _sizes(q, 0, "q", heads=q_num_heads, flat=flat, advice=advice)
-    key = _sizes(k, 1, "kv", heads=kv_num_heads, flat=flat, advice=advice)
-    value = _sizes(v, 2, "kv", heads=kv_num_heads, flat=flat, advice=advice)
+    query = _input_sizes(q, 0, "q", heads=q_num_heads, flat=flat, advice=advice)
+    key = _input_sizes(k, 1, "kv", heads=kv_num_heads, flat=flat, advice=advice)
+    value = _input_sizes(v, 2, "kv", heads=kv_num_heads, flat=flat, advice=advice)
     batch = _common_batch(query, key, value)
     past = _past_length(key, value, past_key, past_value=past_value)
-    length = total((past, key[2])) if past_key is not None else key[2]
+    total_length = total((past, key[2])) if past_key is not None else key[2]
     check(nonpad_kv_seqlen, Expected(6, "nonpad_kv_seqlen", (("batch_size", batch),), INPUTS_MISMATCH))
-    _check_onnx_mask(attn_mask, (batch, query[1], query[2], length), padded=context.version >= 24)
+    _check_onnx_mask(attn_mask, (batch, query[1], query[2], total_length), padded=context.version >= 24)
     if flat is None:
         y: Shape | None = None
     else:
         y = (batch, query[2], product((query[1], value[3]))) if flat else (batch, query[1], query[2], value[3])
     return (
         Tensor(q.dtype, y),
-        Tensor(k.dtype, (batch, key[1], length, key[3])),
-        Tensor(v.dtype, (batch, key[1], length, value[3])),
-        Tensor(q.dtype, (batch, query[1], query[2], length)),
+        Tensor(k.dtype, (batch, key[1], total_length, key[3])),
+        Tensor(v.dtype, (batch, key[1], total_length, value[3])),
+        Tensor(q.dtype, (batch, query[1], query[2], total_length)),
     )[: context.outputs]
 
 
@@ -309,7 +309,7 @@ def _heads_text(pairs: Sequence[tuple[int, int]], queries: int, keys: int) -> st
     return f"write {', or '.join(texts)}"
 
 
-def _sizes(x: Tensor, index: int, prefix: str, *, heads: int | None, flat: bool | None, advice: str) -> Sizes:
+def _input_sizes(x: Tensor, index: int, prefix: str, *, heads: int | None, flat: bool | None, advice: str) -> Sizes:
     attribute = f"{prefix}_num_heads"
     if flat:
         heads = require_heads(heads, attribute)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import product as choices
 
 from irlint.dims import Dim, MaybeDim, Shape, floordiv, product, same, total
-from irlint.findings.statements import Relation, agree, require_any
+from irlint.findings.statements import Relation, agree, divides, require_any
 from irlint.model.tensor import Tensor, shape_text
 from irlint.ops import onnx
 from irlint.ops.nn.attention import CACHE_MISMATCH, FUSED_MISMATCH, INPUTS_MISMATCH, MASK_MISMATCH, per_head
@@ -35,6 +35,12 @@ class MaskedHeads:
 def _hidden_sizes(columns: MaybeDim, qkv_hidden_sizes: Ints | None, num_heads: int) -> tuple[MaybeDim, MaybeDim]:
     """(Hidden size of the query, hidden size of the value). ``columns`` is an axis of the weights."""
     if not qkv_hidden_sizes:
+        if not divides(3, columns, "query, key and value have the same number of columns"):
+            raise FUSED_MISMATCH.fault(
+                f"the weights have {columns} columns, which is not a multiple of 3",
+                help="use the same number of columns for query, key and value",
+                input=1,
+            )
         hidden = None if columns is None else floordiv(columns, 3)
         per_head(hidden, num_heads, "a third of the columns of the weights", index=1)
         return hidden, hidden

@@ -228,9 +228,7 @@ def mixture_of_experts(
     mixture: Mixture,
 ) -> Tensor:
     """com.microsoft MoE."""
-    _warn_of_limit_after_activation(mixture.swiglu_limit_after_activation)
-    _expect_k_experts(router_probs, mixture.k)
-    _check_router(input, router_probs)
+    _check_mixture(input, router_probs, mixture)
     return Tensor(input.dtype, input.shape)
 
 
@@ -244,9 +242,15 @@ def quantized_mixture_of_experts(
     quantized: QuantizedExperts,
 ) -> Tensor:
     """com.microsoft QMoE."""
-    _warn_of_limit_after_activation(mixture.swiglu_limit_after_activation)
-    _check_router(input, router_probs)
+    _check_mixture(input, router_probs, mixture)
     return Tensor(input.dtype, input.shape)
+
+
+def _check_mixture(input: Tensor, router_probs: Tensor, mixture: Mixture) -> None:
+    _warn_of_limit_after_activation(mixture.swiglu_limit_after_activation)
+    _expect_k_experts(router_probs, mixture.k)
+    tokens = product(input.shape[:-1]) if input.shape else None
+    check(router_probs, Expected(1, "router_probs", (("tokens", tokens), ("experts", None)), INPUTS_MISMATCH))
 
 
 def _warn_of_limit_after_activation(swiglu_limit_after_activation: int) -> None:
@@ -272,11 +276,6 @@ def _expect_k_experts(router_probs: Tensor, k: int) -> None:
             help=f"choose at most {experts} experts",
             attribute="k",
         )
-
-
-def _check_router(input: Tensor, router_probs: Tensor) -> None:
-    rows = product(input.shape[:-1]) if input.shape else None
-    check(router_probs, Expected(1, "router_probs", (("tokens", rows), ("experts", None)), INPUTS_MISMATCH))
 
 
 @onnx("RelativePositionBias", domain=MICROSOFT, may_be_external={"query_length": None, "key_length": None})
