@@ -179,7 +179,7 @@ def group_normalization(
 
 
 def _is_shared_by_channels(parameter: Tensor, channels: MaybeDim, *, index: int, name: str) -> bool:
-    """Whether ONNX Runtime uses a single element for all channels, unlike the specification."""
+    """Whether ONNX Runtime uses a single element for all channels; warns of it."""
     shape = parameter.shape
     if shape is None or len(shape) > 1 or (shape and (same(shape[0], 1) is not True or same(channels, 1) is not False)):
         return False
@@ -196,7 +196,7 @@ def _is_shared_by_channels(parameter: Tensor, channels: MaybeDim, *, index: int,
 
 
 def _list_shape(parameter: Tensor, index: int, name: str) -> Shape | None:
-    """The shape of a parameter as a list. ONNX Runtime accepts several axes."""
+    """The shape of a parameter as a list. Warns of several axes, which ONNX Runtime accepts."""
     shape = parameter.shape
     if shape is None or len(shape) <= 1:
         return shape

@@ -127,9 +127,9 @@ def softmax_cross_entropy_loss(
 
 
 def stepped(inputs: tuple[Tensor, ...], states: int, context: Context) -> tuple[Tensor, ...]:
-    """The outputs of an optimizer: the tensors, then their states.
+    """The outputs of an optimizer: the tensors, then their states. Raises a ``GROUPS_UNEVEN`` fault.
 
-    ``inputs`` are the tensors, their gradients, and ``states`` states of each tensor. Raises a ``GROUPS_UNEVEN`` fault.
+    ``inputs`` are the tensors, their gradients, and ``states`` states of each tensor.
     """
     groups = states + 2
     count, remainder = divmod(len(inputs), groups)
