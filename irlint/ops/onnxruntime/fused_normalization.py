@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from irlint.dims import Shape, same
+from irlint.dims import Shape, product, same
 from irlint.findings.faults import Fault, Severity
-from irlint.findings.statements import agree, warn
+from irlint.findings.statements import agree, divides, warn
+from irlint.findings.wording import counted
 from irlint.lazy_typing import Literal
 from irlint.model.tensor import Tensor, shape_text
 from irlint.ops import onnx
@@ -19,7 +20,7 @@ from irlint.ops.nn.normalization import (
     with_channels,
 )
 from irlint.ops.shared.attributes import expect_attribute
-from irlint.ops.shared.broadcast import UNIDIRECTIONAL_MISMATCH, stretched
+from irlint.ops.shared.broadcast import UNIDIRECTIONAL_MISMATCH, merged, stretched
 from irlint.ops.shared.expectations import expect_rank
 from irlint.schemas import MICROSOFT
 
@@ -169,8 +170,18 @@ def gated_rms_norm(
     activation: GateActivation = "silu",
     epsilon: float = 1e-5,
 ) -> Tensor:
-    """com.microsoft GatedRMSNorm."""
-    return Tensor(x.dtype, x.shape)
+    """com.microsoft GatedRMSNorm: each group of the last axis that is as long as ``scale`` is normalized."""
+    elements = None if scale.shape is None else product(scale.shape)
+    last = x.shape[-1] if x.shape else None
+    why = "the number of elements of the scale divides the last axis of input 0"
+    if isinstance(elements, int) and (elements == 0 or not divides(elements, last, why)):
+        raise CHANNEL_PARAMETERS.fault(
+            f"input 1 (scale) has {counted(elements, 'element')}; their number must divide {last}, the last axis of "
+            "input 0",
+            help=f"give input 1 the shape {shape_text((last,))}",
+            input=1,
+        )
+    return Tensor(x.dtype, merged((x.shape, None, gate.shape), why="X and the gate must have the same shape"))
 
 
 @onnx("BranchwiseRMSNorm", domain=MICROSOFT)

@@ -11,6 +11,7 @@ from irlint.findings.wording import counted
 from irlint.lazy_typing import Literal
 from irlint.model.tensor import Tensor, shape_text
 from irlint.ops import onnx, openvino
+from irlint.ops.shared.attributes import expect_range
 from irlint.ops.shared.axes import Ints, axes_of
 from irlint.ops.shared.compiling import not_implemented
 from irlint.ops.shared.element_types import REAL, common_type, expect_type
@@ -245,6 +246,7 @@ def crop_and_resize(
             help="give 2 entries",
             input=3,
         )
+    expect_range(sizes or (), 1, "crop_size")
     channels = None if X.shape is None else X.shape[1]
     regions = boxes[0] if boxes[0] is not None else count
     return Tensor(X.dtype, (regions, channels, *(sizes or (None, None))))
