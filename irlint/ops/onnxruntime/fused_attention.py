@@ -33,7 +33,7 @@ class MaskedHeads:
 
 
 def _hidden_sizes(columns: MaybeDim, qkv_hidden_sizes: Ints | None, num_heads: int) -> tuple[MaybeDim, MaybeDim]:
-    """(Hidden size of the query, hidden size of the value). ``columns`` is an axis of the weights."""
+    """(Hidden size of the query, hidden size of the value)."""
     if not qkv_hidden_sizes:
         if not divides(3, columns, "query, key and value have the same number of columns"):
             raise FUSED_MISMATCH.fault(

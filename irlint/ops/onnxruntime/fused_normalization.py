@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from irlint.dims import Shape, product, same
+from irlint.dims import Shape, floordiv, product, same
 from irlint.findings.faults import Fault, Severity
 from irlint.findings.statements import agree, divides, warn
 from irlint.findings.wording import counted
@@ -188,6 +188,26 @@ def gated_rms_norm(
 def branchwise_rms_norm(
     x: Tensor, scale: Tensor | None = None, *, epsilon: float = 1e-5, num_branches: int = 0
 ) -> Tensor:
-    """com.microsoft BranchwiseRMSNorm."""
+    """com.microsoft BranchwiseRMSNorm: [..., branches, H] or, with ``num_branches``, [..., branches * H]."""
     expect_attribute(num_branches, 0, "num_branches")
+    expect_rank(x, 0, least=1 if num_branches else 2, what="X")
+    if not x.shape:
+        return Tensor(x.dtype)
+    branches, hidden = (num_branches, x.shape[-1]) if num_branches else x.shape[-2:]
+    if num_branches:
+        expect_groups(num_branches, hidden, "num_branches", axis=len(x.shape) - 1)
+        hidden = None if hidden is None else floordiv(hidden, num_branches)
+    if scale is not None and scale.shape is not None:
+        _expect_branch_scale(scale.shape, ((hidden,), (product((branches, hidden)),), (branches, hidden)))
     return Tensor(x.dtype, x.shape)
+
+
+def _expect_branch_scale(scale: Shape, allowed: Sequence[Shape]) -> None:
+    for shape in allowed:
+        if len(shape) == len(scale) and all(same(a, b) is not False for a, b in zip(scale, shape)):
+            return
+    raise CHANNEL_PARAMETERS.fault(
+        f"input 1 (scale) is {shape_text(scale)}; expected {' or '.join(map(shape_text, allowed))}",
+        help=f"give input 1 the shape {shape_text(allowed[0])}",
+        input=1,
+    )
