@@ -1,4 +1,4 @@
-"""Attention of ONNX, and the rules and checks that all forms of attention share: heads, inputs and masks."""
+"""Attention of ONNX, and the rules and checks that all attentions share."""
 
 from __future__ import annotations
 
@@ -117,9 +117,11 @@ s, p) }""",
 def per_head(
     hidden: MaybeDim, heads: int, what: str, *, index: int, attribute: str = "num_heads", advice: str = ""
 ) -> MaybeDim:
-    """The head size: the size ``hidden`` (``what``) of input ``index``, divided by the number of heads. ``advice``
-    replaces the help of the fault. Raises a ``HEADS_MISMATCH`` fault if the size is no multiple of the number, or an
-    ``ATTRIBUTE_OUT_OF_RANGE`` fault if the number is below 1."""
+    """The size of a head: ``hidden`` divided by the number of heads.
+
+    ``what`` is the name of ``hidden``; ``advice`` replaces the help. Raises a ``HEADS_MISMATCH`` or
+    ``ATTRIBUTE_OUT_OF_RANGE`` fault.
+    """
     if heads < 1:
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
             f"`{attribute}` is {heads}; expected at least 1", help="write the number of heads", attribute=attribute
@@ -129,23 +131,22 @@ def per_head(
     if not divides(heads, hidden, f"{what} is divided into {heads} heads"):
         raise HEADS_MISMATCH.fault(
             f"{what} (input {index}) is {hidden}, and `{attribute}` is {heads}: {hidden} is not a multiple of {heads}",
-            help=advice or _heads_that_divide(hidden, heads, attribute),
+            help=advice or _help_for_heads(hidden, heads, attribute),
             input=index,
         )
     return floordiv(hidden, heads)
 
 
-def _heads_that_divide(hidden: MaybeDim, heads: int, attribute: str) -> str:
-    """The help for a ``HEADS_MISMATCH``: the nearest numbers of heads that divide a hidden size."""
+def _help_for_heads(hidden: MaybeDim, heads: int, attribute: str) -> str:
     if not isinstance(hidden, int) or hidden < 1:
         return f"use a `{attribute}` that divides the hidden size"
-    fewer = next(each for each in range(min(heads, hidden), 0, -1) if hidden % each == 0)
-    more = next((each for each in range(heads, hidden + 1) if hidden % each == 0), fewer)
+    fewer = next(count for count in range(min(heads, hidden), 0, -1) if hidden % count == 0)
+    more = next((count for count in range(heads, hidden + 1) if hidden % count == 0), fewer)
     return f"write {either(*dict.fromkeys((fewer, more)))} for `{attribute}`, or use a hidden size that {heads} divides"
 
 
 def require_heads(heads: int | None, attribute: str) -> int:
-    """The number of heads, which an input of three axes needs. Raises a ``HEADS_MISMATCH`` fault if it is missing."""
+    """The number of heads. Raises a ``HEADS_MISMATCH`` fault if it is missing."""
     if heads is None:
         raise HEADS_MISMATCH.fault(
             f"`{attribute}` is missing: inputs with three axes require the number of heads",
@@ -155,8 +156,7 @@ def require_heads(heads: int | None, attribute: str) -> int:
 
 
 def broadcast_under(rule: Rule, shapes: Sequence[Shape | None], text: str, *, index: int) -> Shape | None:
-    """The result of ``broadcast``. Raises a fault of ``rule`` instead of ``BROADCAST_MISMATCH``, whose message begins
-    with ``text``."""
+    """The broadcast shape. Raises a fault of ``rule`` whose message begins with ``text``."""
     try:
         return broadcast(shapes)
     except Fault as fault:
@@ -164,8 +164,7 @@ def broadcast_under(rule: Rule, shapes: Sequence[Shape | None], text: str, *, in
 
 
 def equal(a: MaybeDim, b: MaybeDim, rule: Rule, *, text: str, index: int, why: str) -> MaybeDim:
-    """The more informative of two sizes that must be equal. Raises a fault of ``rule`` with the message ``text`` if
-    they cannot be equal."""
+    """The more informative of two sizes that must be equal. Raises a fault of ``rule`` with the message ``text``."""
     if agree(a, b, why):
         return narrower(a, b)
     raise rule.fault(text, help=rule.advice, input=index)
@@ -195,14 +194,13 @@ def attention(
     softmax_precision: int | None = None,
     context: Context,
 ) -> tuple[Tensor, ...]:
-    """ONNX Attention-23, on four axes or on three (the heads are side by side on the last). ``nonpad_kv_seqlen`` came
-    with opset 24."""
+    """ONNX Attention-23 and later. Inputs have four axes, or three with all heads on the last axis."""
     if (past_key is None) != (past_value is None):
-        present, missing = (4, "past_value") if past_value is None else (5, "past_key")
+        connected, missing = (4, "past_value") if past_value is None else (5, "past_key")
         raise CACHE_MISMATCH.fault(
-            f"input {present} is connected, but {missing} is not; expected both inputs or neither",
+            f"input {connected} is connected, but {missing} is not; expected both inputs or neither",
             help=CACHE_MISMATCH.advice,
-            input=present,
+            input=connected,
         )
     _check_mode(qk_matmul_output_mode, context.outputs)
     if scale is not None and not scale > 0:
@@ -211,31 +209,30 @@ def attention(
             help="remove `scale`; it defaults to the reciprocal of the square root of the head size",
             attribute="scale",
         )
-    _warn_of_values(q, v)
+    _warn_of_value_type(q, v)
     flat = _is_flat((q, k, v))
-    advice = _valid_heads((q, k, v), q_num_heads, kv_num_heads) if flat else ""
-    query = _with_heads(q, 0, "q", heads=q_num_heads, flat=flat, advice=advice)
-    key = _with_heads(k, 1, "kv", heads=kv_num_heads, flat=flat, advice=advice)
-    value = _with_heads(v, 2, "kv", heads=kv_num_heads, flat=flat, advice=advice)
+    advice = _help_for_flat_heads((q, k, v), q_num_heads, kv_num_heads) if flat else ""
+    query = _input_sizes(q, 0, "q", heads=q_num_heads, flat=flat, advice=advice)
+    key = _input_sizes(k, 1, "kv", heads=kv_num_heads, flat=flat, advice=advice)
+    value = _input_sizes(v, 2, "kv", heads=kv_num_heads, flat=flat, advice=advice)
     batch = _common_batch(query, key, value)
-    past = _past(key, value, past_key, past_value=past_value)
-    length = total((past, key[2])) if past_key is not None else key[2]
+    past = _past_length(key, value, past_key, past_value=past_value)
+    total_length = total((past, key[2])) if past_key is not None else key[2]
     check(nonpad_kv_seqlen, Expected(6, "nonpad_kv_seqlen", (("batch_size", batch),), INPUTS_MISMATCH))
-    _check_onnx_mask(attn_mask, (batch, query[1], query[2], length), padded=context.version >= 24)
+    _check_onnx_mask(attn_mask, (batch, query[1], query[2], total_length), padded=context.version >= 24)
     if flat is None:
         y: Shape | None = None
     else:
         y = (batch, query[2], product((query[1], value[3]))) if flat else (batch, query[1], query[2], value[3])
     return (
         Tensor(q.dtype, y),
-        Tensor(k.dtype, (batch, key[1], length, key[3])),
-        Tensor(v.dtype, (batch, key[1], length, value[3])),
-        Tensor(q.dtype, (batch, query[1], query[2], length)),
+        Tensor(k.dtype, (batch, key[1], total_length, key[3])),
+        Tensor(v.dtype, (batch, key[1], total_length, value[3])),
+        Tensor(q.dtype, (batch, query[1], query[2], total_length)),
     )[: context.outputs]
 
 
-def _warn_of_values(q: Tensor, v: Tensor) -> None:
-    """Warns if the values have another element type than the queries."""
+def _warn_of_value_type(q: Tensor, v: Tensor) -> None:
     if q.dtype is None or v.dtype is None or q.dtype == v.dtype:
         return
     fault = ELEMENT_TYPES_DIFFER.fault(
@@ -248,8 +245,7 @@ def _warn_of_values(q: Tensor, v: Tensor) -> None:
 
 
 def _check_mode(mode: int, outputs: int) -> None:
-    """Checks ``qk_matmul_output_mode``. Raises an ``ATTRIBUTE_OUT_OF_RANGE`` fault, which is only a warning for -1 or
-    without a fourth output, because runtimes then do not check the mode."""
+    """Checks the mode. Runtimes do not check -1, or any mode without the fourth output."""
     if 0 <= mode <= 3:
         return
     fault = ATTRIBUTE_OUT_OF_RANGE.fault(
@@ -261,14 +257,12 @@ def _check_mode(mode: int, outputs: int) -> None:
 
 
 def _is_flat(tensors: Sequence[Tensor]) -> bool | None:
-    """Whether the inputs have three axes instead of four; None if all ranks are unknown. Raises an ``INPUTS_MISMATCH``
-    fault."""
+    """Whether the inputs have three axes instead of four; None if all ranks are unknown."""
     ranks = [(index, len(x.shape)) for index, x in enumerate(tensors) if x.shape is not None]
     for index, rank in ranks:
         if rank in (3, 4) and rank == ranks[0][1]:
             continue
-        first = ranks[0]
-        other = f", and input {first[0]} has {first[1]}" if rank in (3, 4) else ""
+        other = f", and input {ranks[0][0]} has {ranks[0][1]}" if rank in (3, 4) else ""
         raise INPUTS_MISMATCH.fault(
             f"input {index} has {counted(rank, 'axis', 'axes')}{other}; query, key and value must all have 3 axes, or "
             "all have 4",
@@ -279,24 +273,21 @@ def _is_flat(tensors: Sequence[Tensor]) -> bool | None:
 
 
 #: The sizes of a query, key or value: batch, heads, length, head size.
-Axes = tuple[MaybeDim, MaybeDim, MaybeDim, MaybeDim]
-
+Sizes = tuple[MaybeDim, MaybeDim, MaybeDim, MaybeDim]
 
 #: Head sizes above this are not suggested.
 _LARGEST_HEAD = 4096
 
 
-def _valid_heads(inputs: Sequence[Tensor], queries: int | None, keys: int | None) -> str:
-    """The help that names valid numbers of heads for query, key and value of three axes, and keeps one of the numbers
-    if possible. "" if there are no valid numbers, if a hidden size or number is unknown, or if the numbers are
-    valid."""
+def _help_for_flat_heads(inputs: Sequence[Tensor], queries: int | None, keys: int | None) -> str:
+    """The help that names valid numbers of heads for inputs of three axes; "" if there is none."""
     query, key, value = (size(x, 2, 3) for x in inputs)
     if queries is None or keys is None or not isinstance(query, int) or not isinstance(key, int) or not key:
         return ""
     if query % key or not isinstance(value, int):
         return ""
-    shared = [head for head in range(1, min(key, _LARGEST_HEAD) + 1) if key % head == 0]
-    pairs = [(query // head, key // head) for head in shared if value % (key // head) == 0]
+    head_sizes = [head for head in range(1, min(key, _LARGEST_HEAD) + 1) if key % head == 0]
+    pairs = [(query // head, key // head) for head in head_sizes if value % (key // head) == 0]
     if not query or (queries, keys) in pairs:
         return ""
     with_one_change = [pair for pair in pairs if queries == pair[0] or keys == pair[1]]
@@ -306,42 +297,31 @@ def _valid_heads(inputs: Sequence[Tensor], queries: int | None, keys: int | None
 
 
 def _heads_text(pairs: Sequence[tuple[int, int]], queries: int, keys: int) -> str:
-    """The help that suggests one of ``pairs``, numbers of query heads and key heads; "" if there are no pairs."""
     if not pairs:
         return ""
-    if all(one == other and one != queries and other != keys for one, other in pairs):
-        equal = f"write {either(*(one for one, _ in pairs))} for `q_num_heads` and `kv_num_heads`"
-        return equal + f", or use hidden sizes that {queries} divides" * (queries == keys)
+    if all(new_queries == new_keys not in (queries, keys) for new_queries, new_keys in pairs):
+        text = f"write {either(*(count for count, _ in pairs))} for `q_num_heads` and `kv_num_heads`"
+        return text + f", or use hidden sizes that {queries} divides" * (queries == keys)
     texts = []
-    for one, other in pairs:
-        changed = ((one, queries, "q_num_heads"), (other, keys, "kv_num_heads"))
+    for new_queries, new_keys in pairs:
+        changed = ((new_queries, queries, "q_num_heads"), (new_keys, keys, "kv_num_heads"))
         texts.append(" and ".join(f"{new} for `{name}`" for new, old, name in changed if new != old))
     return f"write {', or '.join(texts)}"
 
 
-def _with_heads(x: Tensor, index: int, prefix: str, *, heads: int | None, flat: bool | None, advice: str) -> Axes:
-    """The sizes of a query, key or value, from three axes (``flat``) or four. Raises a ``HEADS_MISMATCH`` or
-    ``ATTRIBUTE_OUT_OF_RANGE`` fault."""
-    if flat is None:
-        return None, heads, None, None
+def _input_sizes(x: Tensor, index: int, prefix: str, *, heads: int | None, flat: bool | None, advice: str) -> Sizes:
+    attribute = f"{prefix}_num_heads"
     if flat:
-        heads = require_heads(heads, f"{prefix}_num_heads")
+        heads = require_heads(heads, attribute)
+        batch, length, hidden = x.shape or (None, None, None)
+        head = per_head(hidden, heads, "the hidden size", index=index, attribute=attribute, advice=advice)
+        return batch, heads, length, head
     if x.shape is None:
         return None, heads, None, None
-    if flat:
-        batch, length, hidden = x.shape
-        return (
-            batch,
-            heads,
-            length,
-            per_head(
-                hidden, heads or 1, "the hidden size", index=index, attribute=f"{prefix}_num_heads", advice=advice
-            ),
-        )
     batch, found, length, head = x.shape
     if heads is not None and heads > 0 and not agree(found, heads, f"input {index} has {heads} heads"):
         raise HEADS_MISMATCH.fault(
-            f"axis 1 of input {index} is {found} and `{prefix}_num_heads` is {heads}: expected the same number",
+            f"axis 1 of input {index} is {found} and `{attribute}` is {heads}: expected the same number",
             help="remove the attribute, which is for inputs with three axes",
             input=index,
             marks=((index, 1),),
@@ -350,15 +330,14 @@ def _with_heads(x: Tensor, index: int, prefix: str, *, heads: int | None, flat: 
     return batch, found, length, head
 
 
-def _common_batch(query: Axes, key: Axes, value: Axes) -> MaybeDim:
-    """The batch size of query, key and value, after checking all sizes that must be equal. Raises an
-    ``INPUTS_MISMATCH`` or ``HEADS_MISMATCH`` fault."""
+def _common_batch(query: Sizes, key: Sizes, value: Sizes) -> MaybeDim:
+    """The batch size, after checking all sizes that must be equal."""
     batch = query[0]
-    for index, other in ((1, key), (2, value)):
-        text = f"the batch is {batch} in input 0 and {other[0]} in input {index}; expected one batch"
+    for index, sizes in ((1, key), (2, value)):
+        text = f"the batch is {batch} in input 0 and {sizes[0]} in input {index}; expected one batch"
         batch = equal(
             batch,
-            other[0],
+            sizes[0],
             INPUTS_MISMATCH,
             text=text,
             index=index,
@@ -394,23 +373,17 @@ def check_groups(queries: MaybeDim, keys: MaybeDim) -> None:
     )
 
 
-def _past(key: Axes, value: Axes, past_key: Tensor | None, *, past_value: Tensor | None) -> MaybeDim:
-    """The length of the past, after checking the shapes of both caches. Raises a ``CACHE_MISMATCH`` fault."""
+def _past_length(key: Sizes, value: Sizes, past_key: Tensor | None, *, past_value: Tensor | None) -> MaybeDim:
     length = narrower(size(past_key, 2, 4), size(past_value, 2, 4))
-    for index, name, past, axes in ((4, "past_key", past_key, key), (5, "past_value", past_value, value)):
-        wanted = (
-            ("batch_size", axes[0]),
-            ("kv_num_heads", axes[1]),
-            ("past_sequence_length", length),
-            ("head_size", axes[3]),
-        )
-        check(past, Expected(index, name, wanted, CACHE_MISMATCH))
+    for index, name, past, sizes in ((4, "past_key", past_key, key), (5, "past_value", past_value, value)):
+        batch, heads, _, head = sizes
+        axes = (("batch_size", batch), ("kv_num_heads", heads), ("past_sequence_length", length), ("head_size", head))
+        check(past, Expected(index, name, axes, CACHE_MISMATCH))
     return length
 
 
-def _check_onnx_mask(mask: Tensor | None, scores: Axes, padded: bool) -> None:
-    """Checks that the mask can be broadcast to the scores. With ``padded``, the last axis of the mask may be shorter.
-    Raises a ``MASK_MISMATCH`` fault."""
+def _check_onnx_mask(mask: Tensor | None, scores: Sizes, padded: bool) -> None:
+    """Checks that the mask broadcasts to the scores; with ``padded``, its last axis may be shorter."""
     if mask is None or mask.shape is None:
         return
     text = f"input 3 (attn_mask) is {shape_text(mask.shape)} and the scores are {shape_text(scores)}"
@@ -418,12 +391,12 @@ def _check_onnx_mask(mask: Tensor | None, scores: Axes, padded: bool) -> None:
         raise MASK_MISMATCH.fault(f"{text}; allowed: at most 4 axes", help=MASK_MISMATCH.advice, input=3)
     clashes = []
     for axis in range(len(mask.shape)):
-        place = axis + 4 - len(mask.shape)
-        dim, score = mask.shape[axis], scores[place]
-        why = f"axis {axis} of the mask is broadcast to axis {place} of the scores"
+        score_axis = axis + 4 - len(mask.shape)
+        dim, score = mask.shape[axis], scores[score_axis]
+        why = f"axis {axis} of the mask is broadcast to axis {score_axis} of the scores"
         if same(dim, 1) or dim is None or score is None:
             continue
-        possible = reaches(score, dim, why) if padded and place == 3 else _is_one_or(dim, score, why)
+        possible = reaches(score, dim, why) if padded and score_axis == 3 else _is_one_or(dim, score, why)
         if not possible:
             clashes.append(axis)
     if clashes:
@@ -440,10 +413,10 @@ def _check_onnx_mask(mask: Tensor | None, scores: Axes, padded: bool) -> None:
 
 
 def _is_one_or(dim: Dim, score: Dim, why: str) -> bool:
-    """Whether a size can be 1 or ``score``. If this is unproven, it becomes a requirement."""
-    equal_sizes, one = same(dim, score), same(dim, 1)
-    if equal_sizes is False and one is False:
+    """Whether a size can be 1 or ``score``; what is unproven becomes a requirement."""
+    is_score, is_one = same(dim, score), same(dim, 1)
+    if is_score is False and is_one is False:
         return False
-    if not equal_sizes and not one:
+    if not is_score and not is_one:
         require_any(Relation("==", dim, score), Relation("==", dim, 1), why=why)
     return True

@@ -24,7 +24,7 @@ EpsMode = Literal["add", "max"]
 
 @onnx("LpNormalization")
 def lp_normalization(x: Tensor, *, axis: int = -1, p: int = 2) -> Tensor:
-    """ONNX LpNormalization: division by the norm of order ``p``, 1 or 2."""
+    """ONNX LpNormalization."""
     if p not in (1, 2):
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
             f"attribute `p` is {p}; it has to be 1 or 2", help="use 1 or 2", attribute="p"
@@ -36,14 +36,13 @@ def lp_normalization(x: Tensor, *, axis: int = -1, p: int = 2) -> Tensor:
 
 @onnx("MeanVarianceNormalization", until=8, early=True)
 def normalized_before_opset_9(x: Tensor, *, across_channels: int = 0, normalize_variance: int = 1) -> Tensor:
-    """ONNX Runtime's MeanVarianceNormalization for opsets 1 to 8, in which the standard does not have the operator."""
+    """ONNX Runtime's MeanVarianceNormalization for opsets 1 to 8. ONNX adds the operator in opset 9."""
     return Tensor(x.dtype, x.shape)
 
 
 @onnx("MeanVarianceNormalization", since=9)
 def mean_variance_normalization(x: Tensor, *, axes: Ints = (0, 2, 3)) -> Tensor:
-    """ONNX MeanVarianceNormalization-9. An axis out of range is only a warning, because ONNX Runtime does not check
-    it."""
+    """ONNX MeanVarianceNormalization-9. ONNX Runtime does not check the range of the axes."""
     _warn_of_axes(x.shape, axes)
     return Tensor(x.dtype, x.shape)
 
@@ -59,8 +58,7 @@ def _warn_of_axes(shape: Shape | None, axes: tuple[int, ...]) -> None:
 
 @onnx("LRN")
 def lrn(x: Tensor, *, alpha: float = 0.0001, beta: float = 0.75, bias: float = 1.0, size: int) -> Tensor:
-    """ONNX LRN over ``size`` channels. An even size is only a warning: the specification allows it, but ONNX Runtime
-    does not."""
+    """ONNX LRN. ONNX Runtime, unlike the specification, accepts only an odd ``size``."""
     if size < 1 or size % 2 == 0:
         fault = ATTRIBUTE_OUT_OF_RANGE.fault(
             f"attribute `size` is {size}; it has to be at least 1"
@@ -84,10 +82,9 @@ def lrn(x: Tensor, *, alpha: float = 0.0001, beta: float = 0.75, bias: float = 1
 
 
 def _compiled_lrn(layer: Layer) -> Fault | None:
-    """The fault of an LRN over axes that the plugin does not support. The plugin supports data with 2 to 5 axes, and as
-    ``axes`` the channels, or a list with all spatial axes and no negative axis."""
+    """The fault of a rank or of axes that the CPU plugin does not support."""
     data, axes = layer.inputs[0], layer.inputs[1]
-    listed = known_integers(axes) if isinstance(axes, Tensor) else None
+    known_axes = known_integers(axes) if isinstance(axes, Tensor) else None
     if not isinstance(data, Tensor) or data.shape is None:
         return None
     rank = len(data.shape)
@@ -97,10 +94,10 @@ def _compiled_lrn(layer: Layer) -> Fault | None:
             help="reshape input 0 to 2 to 5 axes",
             input=0,
         )
-    if listed is None or listed == (1,) or (listed and {*range(2, rank)} <= {*listed} <= {*range(rank)}):
+    if known_axes in (None, (1,)) or (known_axes and {*range(2, rank)} <= {*known_axes} <= {*range(rank)}):
         return None
     return not_compiled(
-        f"input 1 (axes) is {list(listed)}; the CPU plugin supports [1], or lists with all axes from 2 on (counted "
+        f"input 1 (axes) is {list(known_axes)}; the CPU plugin supports [1], or lists with all axes from 2 on (counted "
         "from 0)",
         help="write [1] for the channels, or every axis from 2 on",
         input=1,
@@ -108,7 +105,6 @@ def _compiled_lrn(layer: Layer) -> Fault | None:
 
 
 def _compiled_size(layer: Layer) -> Fault | None:
-    """The fault of a negative number of neighbors."""
     size = layer.attributes["size"]
     if size >= 0:
         return None
@@ -127,38 +123,35 @@ def _compiled_size(layer: Layer) -> Fault | None:
     ignores_extra_inputs=True,
 )
 def ov_lrn(data: Tensor, axes: Tensor, *, alpha: float, beta: float, bias: float, size: int) -> Tensor:
-    """OpenVINO LRN-1: ``axes`` is a list of at most as many integers as the data has axes. The library reads axes that
-    are not constants as [1]."""
+    """OpenVINO LRN-1. The library reads axes that are not constants as [1]."""
     expect_type(axes, 1, INTEGERS, read=False)
     expect_rank(axes, 1, 1, what="axes")
-    _expect_at_most_rank(data, axes)
-    listed = known_integers(axes)
-    if listed is None:
-        listed = (1,)
+    _expect_axes_within_rank(data, axes)
+    known_axes = known_integers(axes)
+    if known_axes is None:
+        known_axes = (1,)
     if data.shape is not None:
-        axes_of([axis for axis in listed if axis >= 0], len(data.shape), repeats=True)
-        _warn_of_axes(data.shape, listed)
+        axes_of([axis for axis in known_axes if axis >= 0], len(data.shape), repeats=True)
+        _warn_of_axes(data.shape, known_axes)
     return Tensor(data.dtype, data.shape)
 
 
-def _expect_at_most_rank(data: Tensor, axes: Tensor) -> None:
-    """Checks that a list of axes is not longer than the rank. Raises an ``INPUT_RANK_REFUSED`` fault."""
+def _expect_axes_within_rank(data: Tensor, axes: Tensor) -> None:
     count = length(axes)
     if data.shape is not None and count is not None and count > len(data.shape):
         expect_rank(data, 0, least=count, what=f"normalized along {counted(count, 'axis', 'axes')}")
 
 
-def _typed_axes(starts: tuple[int, ...]) -> Callable[[Layer], Fault | None]:
-    """The check for axes that are no integers. The plugin replaces the layer by reductions, which need integers, unless
-    the axes are all axes from one of ``starts`` to the last axis."""
+def _integer_axes(starts: tuple[int, ...]) -> Callable[[Layer], Fault | None]:
+    """The check that axes are integers, unless they are all axes from one of ``starts`` on."""
 
     def refused(layer: Layer) -> Fault | None:
         data, axes = layer.inputs[:2]
         if not isinstance(axes, Tensor) or axes.dtype is None or axes.dtype in INTEGERS:
             return readable_constants(1)(layer)
-        listed = None if axes.dtype in UNREADABLE else known_integers(axes)
+        known_axes = None if axes.dtype in UNREADABLE else known_integers(axes)
         rank = data.rank if isinstance(data, Tensor) else None
-        if listed is not None and (rank is None or _is_tail(listed, rank, starts)):
+        if known_axes is not None and (rank is None or _are_last_axes(known_axes, rank, starts)):
             return None
         return not_compiled(
             f"input 1 (axes) is {axes.dtype}, but the CPU plugin uses reductions, whose axes must be integers",
@@ -170,8 +163,8 @@ def _typed_axes(starts: tuple[int, ...]) -> Callable[[Layer], Fault | None]:
     return refused
 
 
-def _is_tail(axes: tuple[int, ...], rank: int, starts: tuple[int, ...]) -> bool:
-    """Whether ``axes`` are all axes from one of ``starts`` to the last axis."""
+def _are_last_axes(axes: tuple[int, ...], rank: int, starts: tuple[int, ...]) -> bool:
+    """Whether ``axes`` are all axes from one of ``starts`` on."""
     return sorted({axis % rank for axis in axes}) in [list(range(start, rank)) for start in starts if start < rank]
 
 
@@ -179,16 +172,16 @@ def _compiled_l2(layer: Layer) -> Fault | None:
     axes = layer.inputs[1]
     if isinstance(axes, Tensor) and axes.value is not None and [*axes.value] == [1]:
         return readable_constants(1)(layer)
-    return _typed_axes((1,))(layer)
+    return _integer_axes((1,))(layer)
 
 
 @openvino("NormalizeL2", absent={"eps": 0.0, "eps_mode": "add"}, read_at_load=(1,), compiles=_compiled_l2)
 def normalize_l2(data: Tensor, axes: Tensor, *, eps: float, eps_mode: EpsMode) -> Tensor:
-    """OpenVINO NormalizeL2-1: ``axes`` is a scalar or a list."""
+    """OpenVINO NormalizeL2-1."""
     expect_rank(axes, 1, 0, 1, what="axes")
-    listed = known_integers(axes)
-    if data.shape is not None and listed is not None:
-        axes_of(listed, len(data.shape), repeats=True)
+    known_axes = known_integers(axes)
+    if data.shape is not None and known_axes is not None:
+        axes_of(known_axes, len(data.shape), repeats=True)
     return Tensor(data.dtype, data.shape)
 
 
@@ -201,19 +194,19 @@ def ov_mvn_2(
     normalize_variance: bool,
     reduction_axes: Ints | None = None,
 ) -> Tensor:
-    """OpenVINO MVN of opset2. An axis out of range is only a warning, because the library does not check it."""
+    """OpenVINO MVN of opset2. The library does not check the range of the axes."""
     if reduction_axes:
         _warn_of_axes(data.shape, reduction_axes)
     return Tensor(data.dtype, data.shape)
 
 
 def _compiled_axes(layer: Layer) -> Fault | None:
-    """The fault of axes that are out of range, and that 32 bits can hold."""
+    """The fault of axes out of range. The plugin does not check axes beyond 32 bits."""
     data, axes = layer.inputs[0], layer.inputs[1]
     if not isinstance(data, Tensor) or not isinstance(axes, Tensor) or data.shape is None:
         return None
-    rank, listed = len(data.shape), known_integers(axes)
-    outside = [axis for axis in listed or () if not -rank <= axis < rank and abs(axis) < 2**31]
+    rank, known_axes = len(data.shape), known_integers(axes)
+    outside = [axis for axis in known_axes or () if not -rank <= axis < rank and abs(axis) < 2**31]
     if not outside:
         return None
     return not_compiled(
@@ -229,13 +222,12 @@ def _compiled_axes(layer: Layer) -> Fault | None:
     since=6,
     absent={"normalize_variance": False, "eps": 0.0, "eps_mode": "INSIDE_SQRT"},
     read_at_load=(1,),
-    compiles=first_of(_compiled_axes, _typed_axes((1, 2))),
+    compiles=first_of(_compiled_axes, _integer_axes((1, 2))),
 )
 def ov_mvn_6(data: Tensor, axes: Tensor, *, eps: float, eps_mode: MvnEpsMode, normalize_variance: bool) -> Tensor:
-    """OpenVINO MVN-6: ``axes`` is a list of at most as many axes as the data has. The plugin checks the range of the
-    axes when it compiles the layer."""
+    """OpenVINO MVN-6. The library checks the range of the axes only at compilation."""
     expect_rank(axes, 1, 1, what="axes")
-    _expect_at_most_rank(data, axes)
+    _expect_axes_within_rank(data, axes)
     _warn_of_axes(data.shape, known_integers(axes) or ())
     return Tensor(data.dtype, data.shape)
 

@@ -10,7 +10,7 @@ from irlint.findings.statements import warn
 from irlint.findings.wording import counted
 from irlint.model.tensor import Tensor, shape_text
 from irlint.ops import Context, onnx, openvino
-from irlint.ops.nn.normalization import CHANNEL_PARAMETERS, channelled, channels_of, expect_epsilon, with_channels
+from irlint.ops.nn.normalization import CHANNEL_PARAMETERS, channels_of, checked_channels, expect_epsilon, with_channels
 from irlint.ops.shared.axes import Ints
 from irlint.ops.shared.broadcast import merged
 from irlint.ops.shared.contents import extent
@@ -75,8 +75,7 @@ def _warn_of_variance(var: Tensor, epsilon: float) -> None:
 def _batch_normalized(
     x: Tensor, scale: Tensor, b: Tensor, *, mean: Tensor, var: Tensor, epsilon: float, spatial: bool = True
 ) -> tuple[Tensor, Shape | None]:
-    """Y and the shape of the statistics. Without ``spatial``, each element of an example has its own parameters. Raises
-    a ``CHANNEL_PARAMETERS``, ``SHAPES_DIFFER`` or ``INPUT_RANK_REFUSED`` fault."""
+    """(Y, shape of the statistics). Without ``spatial``, each element of an example has its own parameters."""
     expect_rank(x, 0, least=1, what="X")
     _warn_of_variance(var, epsilon)
     names = ("scale", "B", "mean", "var")
@@ -84,13 +83,11 @@ def _batch_normalized(
     if not spatial:
         merged((None, *(shape for _, _, shape in parameters)), why="all parameters must have the same shape")
         return Tensor(x.dtype, x.shape), scale.shape
-    channels = channelled(x.shape, parameters, channels_of(x.shape))
+    channels = checked_channels(x.shape, parameters, channels_of(x.shape))
     return Tensor(x.dtype, with_channels(x.shape, channels)), (channels,)
 
 
-def _check_output_count(outputs: int) -> None:
-    """Checks that a node before opset 14 has one output, Y, or also the four statistics of training. Raises a
-    ``TRAINING_OUTPUTS`` fault."""
+def _expect_1_or_5_outputs(outputs: int) -> None:
     if outputs not in (1, 5):
         raise TRAINING_OUTPUTS.fault(
             f"the node has {counted(outputs, 'output')}; before opset 14, it must have 1, or 5 for training",
@@ -111,7 +108,7 @@ def batch_normalization(
     training_mode: int = 0,
     context: Context,
 ) -> tuple[Tensor, ...]:
-    """ONNX BatchNormalization-14: three outputs in training mode, else one output."""
+    """ONNX BatchNormalization-14: Y and, in training mode, the running mean and variance."""
     y, statistics = _batch_normalized(x, scale, b, mean=input_mean, var=input_var, epsilon=epsilon)
     wanted = 3 if training_mode else 1
     if context.outputs != wanted:
@@ -138,8 +135,8 @@ def batch_normalization_9(
     momentum: float = 0.9,
     context: Context,
 ) -> tuple[Tensor, ...]:
-    """ONNX BatchNormalization-9: Y, and four statistics in training."""
-    _check_output_count(context.outputs)
+    """ONNX BatchNormalization-9: Y and, in training, four statistics."""
+    _expect_1_or_5_outputs(context.outputs)
     y, statistics = _batch_normalized(x, scale, b, mean=mean, var=var, epsilon=epsilon)
     return (y, *[Tensor(x.dtype, statistics)] * 4)
 
@@ -157,8 +154,8 @@ def batch_normalization_7(
     spatial: int = 1,
     context: Context,
 ) -> tuple[Tensor, ...]:
-    """ONNX BatchNormalization-7. Without ``spatial``, each element of an example has its own parameters."""
-    _check_output_count(context.outputs)
+    """ONNX BatchNormalization-7: Y and, in training, four statistics."""
+    _expect_1_or_5_outputs(context.outputs)
     y, statistics = _batch_normalized(x, scale, b, mean=mean, var=var, epsilon=epsilon, spatial=bool(spatial))
     return (y, *[Tensor(x.dtype, statistics)] * 4)
 
@@ -178,7 +175,7 @@ def batch_normalization_6(
     context: Context,
 ) -> tuple[Tensor, ...]:
     """ONNX BatchNormalization-6."""
-    return batch_normalization_7(x, scale, b, mean, var, spatial=spatial, context=context)
+    return batch_normalization_7(x, scale, b, mean, var, epsilon=epsilon, spatial=spatial, context=context)
 
 
 @onnx("BatchNormalization", since=1)
@@ -197,25 +194,22 @@ def batch_normalization_1(
     context: Context,
 ) -> tuple[Tensor, ...]:
     """ONNX BatchNormalization-1."""
-    return batch_normalization_7(x, scale, b, mean, var, spatial=spatial, context=context)
+    return batch_normalization_7(x, scale, b, mean, var, epsilon=epsilon, spatial=spatial, context=context)
 
 
 def _ov_batch_normalized(
     data: Tensor, index: int, parameters: Sequence[tuple[int, str, Tensor]], *, epsilon: float
 ) -> Tensor:
-    """The result for data at input ``index``. ``parameters`` have an input index, a name and a tensor; the variance is
-    the last."""
-    for position, _, tensor in ((index, "data", data), *parameters):
+    """The normalized ``data``. ``parameters`` are (input index, name, tensor); the last is the variance."""
+    inputs = ((index, "data", data), *parameters)
+    for position, _, tensor in inputs:
         expect_type(tensor, position, REAL)
-    by_position = sorted(
-        [(index, data), *((position, tensor) for position, _, tensor in parameters)], key=lambda p: p[0]
-    )
-    dtype = common_type([tensor for _, tensor in by_position])
+    dtype = common_type([tensor for _, _, tensor in sorted(inputs, key=lambda entry: entry[0])])
     expect_epsilon(epsilon)
     _warn_of_variance(parameters[-1][2], epsilon)
     expect_rank(data, index, least=2, what="data, after gamma and beta" if index else "data")
     shapes = [(position, name, tensor.shape) for position, name, tensor in parameters]
-    channels = channelled(data.shape, shapes, None if data.shape is None else data.shape[1], index=index)
+    channels = checked_channels(data.shape, shapes, None if data.shape is None else data.shape[1], index=index)
     if same(channels, 0):
         raise CHANNEL_PARAMETERS.fault(
             f"input {index}, {shape_text(data.shape)}, has 0 channels; it needs at least 1",
@@ -229,7 +223,7 @@ def _ov_batch_normalized(
 def ov_batch_norm_1(
     gamma: Tensor, beta: Tensor, data: Tensor, mean: Tensor, variance: Tensor, *, epsilon: float
 ) -> Tensor:
-    """OpenVINO BatchNormInference of opset1; gamma and beta come before the data."""
+    """OpenVINO BatchNormInference-1."""
     parameters = ((0, "gamma", gamma), (1, "beta", beta), (3, "mean", mean), (4, "variance", variance))
     return _ov_batch_normalized(data, 2, parameters, epsilon=epsilon)
 

@@ -51,15 +51,15 @@ def conv(
     group: int = 1,
     kernel_shape: Ints | None = None,
 ) -> Tensor:
-    """ONNX Conv of every version."""
+    """ONNX Conv."""
     expect_bias(B, dim_of(W.shape, 0), 2)
     return Tensor(X.dtype, convolved(X.shape, W.shape, window, group=group, kernel_shape=kernel_shape))
 
 
 FusedActivation = Literal["Relu", "Tanh", "Sigmoid", "LeakyRelu", "Clip", "HardSigmoid", "HardSwish"]
 
-#: The number of parameters of activations that have parameters.
-_PARAMS = {"LeakyRelu": 1, "Clip": 2, "HardSigmoid": 2}
+#: The numbers of parameters of activations.
+_PARAMETER_COUNTS = {"LeakyRelu": 1, "Clip": 2, "HardSigmoid": 2}
 
 
 @group
@@ -71,8 +71,8 @@ class Activated:
     activation_params: Floats | None = None
 
     def check(self) -> None:
-        """Checks that the activation has its parameters. Raises an ``ATTRIBUTE_OUT_OF_RANGE`` fault."""
-        wanted, found = _PARAMS.get(self.activation or ""), len(self.activation_params or ())
+        """Raises an ``ATTRIBUTE_OUT_OF_RANGE`` fault if the activation has a wrong number of parameters."""
+        wanted, found = _PARAMETER_COUNTS.get(self.activation or ""), len(self.activation_params or ())
         if wanted is None or found == wanted:
             return
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
@@ -96,8 +96,7 @@ def fused_conv(
     kernel_shape: Ints | None = None,
     context: Context,
 ) -> Tensor:
-    """com.microsoft FusedConv and NhwcFusedConv: Z, which has the shape of the output, is added before the
-    activation."""
+    """com.microsoft FusedConv and NhwcFusedConv: adds Z before the activation."""
     activated.check()
     first = 1 if context.op == "NhwcFusedConv" else 2
     expect_bias(B, dim_of(W.shape, 0), 2)
@@ -137,7 +136,7 @@ def nchwc_conv(
     group: int = 1,
     kernel_shape: Ints | None = None,
 ) -> Tensor:
-    """com.microsoft.nchwc Conv. The channels are in blocks, so their number is not checked."""
+    """com.microsoft.nchwc Conv. The channels are in blocks; their number is not checked."""
     activated.check()
     shape = convolved(X.shape, W.shape, window, group=group, kernel_shape=kernel_shape, blocked=True)
     return Tensor(X.dtype, shape)
@@ -152,8 +151,7 @@ def causal_conv_with_state(
     *,
     activation: CausalActivation = "none",
 ) -> tuple[Tensor, Tensor]:
-    """ONNX CausalConvWithState-27: a depthwise convolution along the last axis. The state has the last k - 1
-    positions."""
+    """ONNX CausalConvWithState-27: a depthwise convolution along the last axis, and its state."""
     x, w = input.shape, weight.shape
     expect_axes(x, 3, 0, axes="batch, channels and length")
     expect_axes(w, 3, 1, axes="channels, 1 and the kernel")
@@ -169,8 +167,7 @@ def causal_conv_with_state(
 # --- OpenVINO ---------------------------------------------------------------------------------------------------------
 
 
-#: The checks for computed filters with dynamic sizes, and for negative strides, dilations and begin pads. The plugin
-#: compares the numbers only if sizes are known, and accepts a negative end pad.
+#: The CPU plugin accepts negative end pads.
 COMPILED = first_of(
     known_filters,
     without_negatives("strides", known_from=0),
@@ -197,19 +194,19 @@ def ov_convolution(
     """OpenVINO Convolution-1: filters [C_out, C_in, k1, …]."""
     expect_type(data, 0, ARITHMETIC)
     dtype = common_type((data, filters))
-    return Tensor(dtype, _ungrouped(data, filters, window, dilations=dilations))
+    return Tensor(dtype, _convolved_without_groups(data, filters, window, dilations=dilations))
 
 
-def _ungrouped(data: Tensor, filters: Tensor, window: OpenvinoWindow, *, dilations: Ints) -> Shape | None:
-    """The shape of an OpenVINO convolution without groups; None if the number of spatial axes is unknown."""
+def _convolved_without_groups(
+    data: Tensor, filters: Tensor, window: OpenvinoWindow, *, dilations: Ints
+) -> Shape | None:
     x, w = data.shape, filters.shape
     sizes = ov_convolved(x, w, window, dilations=dilations)
     expect_channels(x, w, dim_of(w, 1))
     return None if sizes is None else arranged(dim_of(x, 0), dim_of(w, 0), sizes)
 
 
-def _binary_filters(layer: Layer) -> Fault | None:
-    """The fault of constant filters of another type than uint1: the CPU plugin does not pack bits."""
+def _compiled_binary_filters(layer: Layer) -> Fault | None:
     if 1 not in layer.fixed:
         return None
     return types_at(1, allowed=("uint1",), reason="for constant filters, the CPU plugin supports")(layer)
@@ -218,7 +215,7 @@ def _binary_filters(layer: Layer) -> Fault | None:
 @openvino(
     "BinaryConvolution",
     absent={**ABSENT_LISTS, "mode": "xnor-popcount", "pad_value": 0.0},
-    compiles=_binary_filters,
+    compiles=_compiled_binary_filters,
     ignores_extra_inputs=True,
     macs=("windowed", "filters"),
 )
@@ -231,10 +228,10 @@ def ov_binary_convolution(
     mode: BinaryMode,
     pad_value: float,
 ) -> Tensor:
-    """OpenVINO BinaryConvolution-1: two spatial axes; the result has the type of the data."""
+    """OpenVINO BinaryConvolution-1."""
     expect_type(data, 0, ARITHMETIC)
     expect_axes(data.shape, 4, 0, axes="batch, channels, height and width")
-    return Tensor(data.dtype, _ungrouped(data, filters, window, dilations=dilations))
+    return Tensor(data.dtype, _convolved_without_groups(data, filters, window, dilations=dilations))
 
 
 @openvino(

@@ -1,4 +1,4 @@
-"""The CTC operations of OpenVINO, which compute labels or losses from the scores of every step of a sequence."""
+"""The CTC operations of OpenVINO."""
 
 from __future__ import annotations
 
@@ -45,16 +45,16 @@ CTC_MISMATCH = Rule(
 )
 
 
-#: Element types of scores that the CPU plugin decodes; it reads float64 as float32.
+#: Element types of scores that the CPU plugin decodes.
 _DECODED = frozenset({"float32", "float16", "bfloat16", "float64"})
 
-#: Element types that the CPU plugin does not support for the outputs of CTCGreedyDecoderSeqLen.
-_NO_OUTPUTS = frozenset({"float64", "uint3", "uint6", "string"})
+#: Element types that CTCGreedyDecoderSeqLen cannot have as outputs on the CPU.
+_NOT_AS_OUTPUTS = frozenset({"float64", "uint3", "uint6", "string"})
 
 
 @openvino("CTCGreedyDecoder", compiles=types_at(0, 1, allowed=_DECODED), ignores_extra_inputs=True)
 def ctc_greedy_decoder(data: Tensor, sequence_mask: Tensor, *, ctc_merge_repeated: bool = True) -> Tensor:
-    """OpenVINO CTCGreedyDecoder-1: labels [N, T, 1, 1] from scores [T, N, C] and a mask [T, N]."""
+    """OpenVINO CTCGreedyDecoder-1: labels [N, T, 1, 1]."""
     steps = narrower(size(data, 0, 3), size(sequence_mask, 0, 2))
     batch = narrower(size(data, 1, 3), size(sequence_mask, 1, 2))
     check(data, Expected(0, "data", (("T", steps), ("N", batch), ("C", None)), CTC_MISMATCH))
@@ -69,8 +69,8 @@ def ctc_greedy_decoder(data: Tensor, sequence_mask: Tensor, *, ctc_merge_repeate
     compiles=first_of(
         types_at(0, allowed=_DECODED),
         types_at(1, allowed=INDEX_TYPES),
-        output_type_at("classes_index_type", _NO_OUTPUTS, dynamic=False),
-        output_type_at("sequence_length_type", _NO_OUTPUTS, dynamic=False),
+        output_type_at("classes_index_type", _NOT_AS_OUTPUTS, dynamic=False),
+        output_type_at("sequence_length_type", _NOT_AS_OUTPUTS, dynamic=False),
     ),
 )
 def ctc_greedy_decoder_seq_len(
@@ -82,7 +82,7 @@ def ctc_greedy_decoder_seq_len(
     classes_index_type: DType = "int32",
     sequence_length_type: DType = "int32",
 ) -> tuple[Tensor, Tensor]:
-    """OpenVINO CTCGreedyDecoderSeqLen-6: labels [N, T] and their numbers [N] from scores [N, T, C] and lengths [N]."""
+    """OpenVINO CTCGreedyDecoderSeqLen-6: labels [N, T], and the number of labels of each sequence [N]."""
     batch = narrower(size(data, 0, 3), size(sequence_length, 0, 1))
     check(data, Expected(0, "data", (("N", batch), ("T", None), ("C", None)), CTC_MISMATCH))
     check(sequence_length, Expected(1, "sequence_length", (("N", batch),), CTC_MISMATCH))
@@ -110,7 +110,7 @@ def ctc_loss(
     ctc_merge_repeated: bool = True,
     unique: bool = False,
 ) -> Tensor:
-    """OpenVINO CTCLoss-4: one loss for each of the N sequences."""
+    """OpenVINO CTCLoss-4: losses [N]."""
     expect_type(logits, 0, REAL)
     for index, tensor in enumerate((logit_length, labels, label_length, blank_index), 1):
         expect_type(tensor, index, INTEGERS, read=False)

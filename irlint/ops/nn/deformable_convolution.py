@@ -36,8 +36,7 @@ def deform_conv(
     pads: Ints | None = None,
     strides: Ints | None = None,
 ) -> Tensor:
-    """ONNX DeformConv-19: ``offset`` has one number for each axis of each element of each window, and ``mask`` has one
-    weight for each element."""
+    """ONNX DeformConv-19."""
     window = OnnxWindow(strides=strides, dilations=dilations, pads=pads)
     shape = convolved(X.shape, W.shape, window, group=group, kernel_shape=kernel_shape, lenient=True)
     expect_bias(B, dim_of(W.shape, 0), 3)
@@ -101,7 +100,7 @@ def ov_deformable_convolution_8(
     deformable_group: int,
     bilinear_interpolation_pad: bool = False,
 ) -> Tensor:
-    """OpenVINO DeformableConvolution-8: ``mask`` has a weight for each element of each window."""
+    """OpenVINO DeformableConvolution-8, which adds the mask."""
     expect_type(mask, 3, ARITHMETIC)
     tensors = (data, offsets, filters, mask)
     return _ov_deformed(tensors, window, dilations=dilations, group=group, deformable_group=deformable_group)
@@ -115,7 +114,7 @@ def _ov_deformed(
     group: int,
     deformable_group: int,
 ) -> Tensor:
-    """The result for ``tensors``: data, offsets, filters, and the optional mask."""
+    """The result for (data, offsets, filters, mask or None)."""
     data, offsets, filters, mask = tensors
     expect_type(data, 0, ARITHMETIC)
     dtype = common_type((data, offsets, filters))

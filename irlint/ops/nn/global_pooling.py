@@ -1,4 +1,4 @@
-"""Pooling over complete images (ONNX) and to stated sizes (OpenVINO)."""
+"""Global pooling, and OpenVINO's pooling to given sizes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from irlint.findings.statements import warn
 from irlint.findings.wording import counted
 from irlint.model.tensor import Tensor, shape_text
 from irlint.ops import onnx, openvino
-from irlint.ops.nn.pooling import DType, expect_elements, refused_index_type
+from irlint.ops.nn.pooling import DType, expect_elements, index_type_fault
 from irlint.ops.onnxruntime.pooling import expect_scales
 from irlint.ops.shared.compiling import Layer, first_of, not_compiled, readable_constants
 from irlint.ops.shared.operands import RANK_MISMATCH, expect_shape, expect_spatial_rank
@@ -17,11 +17,10 @@ from irlint.schemas import MICROSOFT, NCHWC, NHWC
 
 
 def _globally_pooled(x: Shape | None, first: int = 2) -> Shape | None:
-    """The shape with size 1 on every spatial axis; ``first`` is the first of these axes. An input without a spatial
-    axis is only a warning: the specification allows it, but ONNX Runtime refuses it. Raises a ``RANK_MISMATCH`` or
-    ``WINDOW_EXCEEDS_INPUT`` fault."""
+    """The shape with size 1 on every spatial axis; ``first`` is the first of these axes."""
     if x is None:
         return None
+    # The specification allows an input without a spatial axis, but ONNX Runtime refuses it.
     if len(x) < 3:
         fault = RANK_MISMATCH.fault(
             f"input 0 has {counted(len(x), 'axis', 'axes')}; expected at least 3: batch, channels and spatial axes",
@@ -39,7 +38,7 @@ def _globally_pooled(x: Shape | None, first: int = 2) -> Shape | None:
 @onnx("GlobalAveragePool", "GlobalMaxPool", since=1)
 @onnx("GlobalAveragePool", "GlobalMaxPool", domain=NCHWC)
 def global_pool(X: Tensor) -> Tensor:
-    """ONNX GlobalAveragePool and GlobalMaxPool of every version."""
+    """ONNX GlobalAveragePool and GlobalMaxPool."""
     return Tensor(X.dtype, _globally_pooled(X.shape))
 
 
@@ -76,9 +75,8 @@ def qlinear_global_average_pool(
     return Tensor(X.dtype, _globally_pooled(X.shape, first=1 if channels_last else 2))
 
 
-def _adaptive(data: Tensor, output_shape: Tensor) -> Shape | None:
-    """The shape of an OpenVINO adaptive pooling: ``output_shape`` has the spatial sizes, of which -1 is unknown. Raises
-    a ``RANK_MISMATCH`` or ``OPERAND_MISMATCH`` fault."""
+def _adaptively_pooled(data: Tensor, output_shape: Tensor) -> Shape | None:
+    """The shape of an adaptive pooling. OpenVINO reads the size -1 as unknown."""
     x = data.shape
     expect_spatial_rank(x, highest=5)
     if x is None:
@@ -107,7 +105,7 @@ def _compiled_target(layer: Layer) -> Fault | None:
 @openvino("AdaptiveAvgPool", since=8, compiles=first_of(readable_constants(1), _compiled_target))
 def adaptive_avg_pool(data: Tensor, output_shape: Tensor) -> Tensor:
     """OpenVINO AdaptiveAvgPool-8."""
-    return Tensor(data.dtype, _adaptive(data, output_shape))
+    return Tensor(data.dtype, _adaptively_pooled(data, output_shape))
 
 
 def _compiled_indices(layer: Layer) -> Fault | None:
@@ -126,6 +124,6 @@ def adaptive_max_pool(
 ) -> tuple[Tensor, Tensor]:
     """OpenVINO AdaptiveMaxPool-8."""
     if index_element_type not in ("int32", "int64"):
-        raise refused_index_type(index_element_type)
-    shape = _adaptive(data, output_shape)
+        raise index_type_fault(index_element_type)
+    shape = _adaptively_pooled(data, output_shape)
     return Tensor(data.dtype, shape), Tensor(index_element_type, shape)

@@ -1,5 +1,4 @@
-"""Linear attention, which keeps a state of fixed size instead of past keys and values. The heads are side by side on
-the last axis."""
+"""Linear attention. The heads are side by side on the last axis."""
 
 from __future__ import annotations
 
@@ -17,9 +16,8 @@ from irlint.schemas import MICROSOFT
 
 UpdateRule = Literal["linear", "gated", "delta", "gated_delta"]
 
-#: The update rules that use ``decay``, and those that use ``beta``.
-_DECAYING = ("gated", "gated_delta")
-_CORRECTING = ("delta", "gated_delta")
+_WITH_DECAY = ("gated", "gated_delta")
+_WITH_BETA = ("delta", "gated_delta")
 
 
 @onnx("LinearAttention", since=27, macs=("linear_attention",))
@@ -37,25 +35,24 @@ def linear_attention(
     scale: float = 0.0,
     update_rule: UpdateRule = "gated_delta",
 ) -> tuple[Tensor, Tensor]:
-    """ONNX LinearAttention-27: the state is [batch, kv heads, d_k, d_v]. The update rule decides which of the gates
-    ``decay`` and ``beta`` are needed; any other gate is refused."""
-    sequence = _sequence(query, key, value)
+    """ONNX LinearAttention-27: [batch, length, q heads * d_v], and the state [batch, kv heads, d_k, d_v]."""
+    batch, length = _batch_and_length(query, key, value)
     check_groups(q_num_heads, kv_num_heads)
-    queries, values = _heads(query, value, (q_num_heads, kv_num_heads))
+    queries, values = _head_sizes(query, value, q_num_heads=q_num_heads, kv_num_heads=kv_num_heads)
     keys = per_head(size(key, 2, 3), kv_num_heads, "the hidden size of the key", index=1, attribute="kv_num_heads")
     text = f"the head size is {queries} in input 0 (query) and {keys} in input 1 (key); expected one size"
     head = equal(queries, keys, INPUTS_MISMATCH, text=text, index=1, why="query and key have one head size")
-    _check_needed(decay, beta, update_rule)
-    for index, name, gate, rules in ((4, "decay", decay, _DECAYING), (5, "beta", beta, _CORRECTING)):
+    _expect_needed_gates(decay, beta, update_rule)
+    for index, name, gate, rules in ((4, "decay", decay, _WITH_DECAY), (5, "beta", beta, _WITH_BETA)):
         if gate is not None and update_rule not in rules:
             raise INPUTS_MISMATCH.fault(
                 f"input {index} ({name}) is connected, but `update_rule` is {update_rule!r}, which does not use {name}",
                 help=f"remove {name}, or write {' or '.join(map(repr, rules))}",
                 input=index,
             )
-    _check_gates(decay, beta, sequence, kv_num_heads=kv_num_heads, head=head)
-    present = _present(query, past_state, (sequence[0], kv_num_heads, head, values))
-    return Tensor(query.dtype, (*sequence, product((q_num_heads, values)))), present
+    _check_gates(decay, beta, batch, length=length, kv_num_heads=kv_num_heads, head=head)
+    present = _new_state(query, past_state, (batch, kv_num_heads, head, values))
+    return Tensor(query.dtype, (batch, length, product((q_num_heads, values)))), present
 
 
 @onnx("LinearAttention", domain=MICROSOFT, macs=("linear_attention",))
@@ -74,11 +71,11 @@ def ms_linear_attention(
     state_window: int = 0,
     update_rule: UpdateRule = "gated_delta",
 ) -> tuple[Tensor, Tensor]:
-    """com.microsoft LinearAttention: the value may have more heads than the query, and the key may have fewer.
+    """com.microsoft LinearAttention. With ``state_window``, the state has a leading axis of this size.
 
-    With ``state_window``, the state has a leading axis of this size.
+    Unlike in ONNX, the value may have more heads than the query, and the key may have fewer.
     """
-    sequence = _sequence(query, key, value)
+    batch, length = _batch_and_length(query, key, value)
     if q_num_heads < kv_num_heads and q_num_heads > 0 and kv_num_heads % q_num_heads:
         raise HEADS_MISMATCH.fault(
             f"`q_num_heads` is {q_num_heads} and `kv_num_heads` is {kv_num_heads}: one must divide the other",
@@ -87,21 +84,20 @@ def ms_linear_attention(
         )
     if q_num_heads >= kv_num_heads:
         check_groups(q_num_heads, kv_num_heads)
-    head, values = _heads(query, value, (q_num_heads, kv_num_heads))
+    head, values = _head_sizes(query, value, q_num_heads=q_num_heads, kv_num_heads=kv_num_heads)
     _check_key_heads(size(key, 2, 3), head, kv_num_heads)
-    _check_needed(decay, beta, update_rule)
-    _check_gates(decay, beta, sequence, kv_num_heads=kv_num_heads, head=head)
+    _expect_needed_gates(decay, beta, update_rule)
+    _check_gates(decay, beta, batch, length=length, kv_num_heads=kv_num_heads, head=head)
     if state_window:
         text = f"attribute `state_window` is {state_window}; on the CPU, ONNX Runtime supports only 0"
         advice = "write 0 to run the model on the CPU"
         warn(ATTRIBUTE_OUT_OF_RANGE.fault(text, help=advice, attribute="state_window", severity=Severity.WARNING))
     window = (state_window,) if state_window > 0 else ()
-    present = _present(query, past_state, (*window, sequence[0], kv_num_heads, head, values))
-    return Tensor(query.dtype, (*sequence, product((largest(q_num_heads, kv_num_heads), values)))), present
+    present = _new_state(query, past_state, (*window, batch, kv_num_heads, head, values))
+    return Tensor(query.dtype, (batch, length, product((largest(q_num_heads, kv_num_heads), values)))), present
 
 
-def _sequence(query: Tensor, key: Tensor, value: Tensor) -> tuple[MaybeDim, MaybeDim]:
-    """The batch size and the length, which query, key and value share. Raises an ``INPUTS_MISMATCH`` fault."""
+def _batch_and_length(query: Tensor, key: Tensor, value: Tensor) -> tuple[MaybeDim, MaybeDim]:
     inputs = ((0, "query", query), (1, "key", key), (2, "value", value))
     batch = narrower(*(size(x, 0, 3) for _, _, x in inputs))
     length = narrower(*(size(x, 1, 3) for _, _, x in inputs))
@@ -111,17 +107,17 @@ def _sequence(query: Tensor, key: Tensor, value: Tensor) -> tuple[MaybeDim, Mayb
     return batch, length
 
 
-def _heads(query: Tensor, value: Tensor, heads: tuple[int, int]) -> tuple[MaybeDim, MaybeDim]:
-    """The head sizes of the query and of the value; ``heads`` are the numbers of their heads. Raises a
-    ``HEADS_MISMATCH`` or ``ATTRIBUTE_OUT_OF_RANGE`` fault."""
-    queries = per_head(size(query, 2, 3), heads[0], "the hidden size of the query", index=0, attribute="q_num_heads")
-    values = per_head(size(value, 2, 3), heads[1], "the hidden size of the value", index=2, attribute="kv_num_heads")
+def _head_sizes(query: Tensor, value: Tensor, *, q_num_heads: int, kv_num_heads: int) -> tuple[MaybeDim, MaybeDim]:
+    """(Head size of the query, head size of the value)."""
+    queries = per_head(size(query, 2, 3), q_num_heads, "the hidden size of the query", index=0, attribute="q_num_heads")
+    values = per_head(
+        size(value, 2, 3), kv_num_heads, "the hidden size of the value", index=2, attribute="kv_num_heads"
+    )
     return queries, values
 
 
 def _check_key_heads(hidden: MaybeDim, head: MaybeDim, kv_num_heads: int) -> None:
-    """Checks that the key consists of heads of size ``head``, the head size of the query, and that the number of these
-    heads divides ``kv_num_heads``. Raises a ``HEADS_MISMATCH`` fault."""
+    """Checks that the key has heads of size ``head``, and that their number divides ``kv_num_heads``."""
     if not isinstance(head, int) or not isinstance(hidden, int) or not head:
         return
     heads, rest = divmod(hidden, head)
@@ -135,9 +131,8 @@ def _check_key_heads(hidden: MaybeDim, head: MaybeDim, kv_num_heads: int) -> Non
         )
 
 
-def _check_needed(decay: Tensor | None, beta: Tensor | None, update_rule: UpdateRule) -> None:
-    """Checks that all gates that the update rule needs are connected. Raises an ``INPUTS_MISMATCH`` fault."""
-    for name, gate, rules in (("decay", decay, _DECAYING), ("beta", beta, _CORRECTING)):
+def _expect_needed_gates(decay: Tensor | None, beta: Tensor | None, update_rule: UpdateRule) -> None:
+    for name, gate, rules in (("decay", decay, _WITH_DECAY), ("beta", beta, _WITH_BETA)):
         if gate is None and update_rule in rules:
             raise INPUTS_MISMATCH.fault(
                 f"`update_rule` is {update_rule!r}, which needs {name}, but {name} is missing",
@@ -148,14 +143,13 @@ def _check_needed(decay: Tensor | None, beta: Tensor | None, update_rule: Update
 def _check_gates(
     decay: Tensor | None,
     beta: Tensor | None,
-    sequence: tuple[MaybeDim, MaybeDim],
+    batch: MaybeDim,
     *,
+    length: MaybeDim,
     kv_num_heads: int,
     head: MaybeDim,
 ) -> None:
-    """Checks the shapes of the gates: ``decay`` has one number for each head, or for each row of each head; ``beta``
-    has one number for each head, or one for all heads. Raises an ``INPUTS_MISMATCH`` fault."""
-    axes = (("batch_size", sequence[0]), ("length", sequence[1]))
+    axes = (("batch_size", batch), ("length", length))
     rows = product((kv_num_heads, head))
     for index, name, gate, other in ((4, "decay", decay, rows), (5, "beta", beta, 1)):
         check(gate, Expected(index, name, (*axes, ("heads", None)), INPUTS_MISMATCH))
@@ -173,18 +167,17 @@ def _check_gates(
 
 
 def _is_one_of(found: Dim, sizes: tuple[Dim, ...], why: str) -> bool:
-    """Whether a size can be one of ``sizes``. If this is unproven, it becomes a requirement."""
-    answers = {same(found, each) for each in sizes}
+    """Whether a size can be one of ``sizes``; what is unproven becomes a requirement."""
+    answers = {same(found, size) for size in sizes}
     if answers == {False}:
         return False
     if True not in answers:
-        require_any(*(Relation("==", found, each) for each in sizes), why=why)
+        require_any(*(Relation("==", found, size) for size in sizes), why=why)
     return True
 
 
-def _present(query: Tensor, past_state: Tensor | None, dims: tuple[MaybeDim, ...]) -> Tensor:
-    """The new state of shape ``dims``, after checking that the past state has the same shape. Its element type is that
-    of the past state or, if this is omitted, of the query. Raises a ``CACHE_MISMATCH`` fault."""
+def _new_state(query: Tensor, past_state: Tensor | None, dims: tuple[MaybeDim, ...]) -> Tensor:
+    """The new state of shape ``dims``, after checking the past state."""
     names = ("state_window", "batch_size", "kv_num_heads", "d_k", "d_v")[-len(dims) :]
     check(past_state, Expected(3, "past_state", tuple(zip(names, dims)), CACHE_MISMATCH))
     return Tensor(past_state.dtype if past_state is not None else query.dtype, dims)

@@ -1,4 +1,4 @@
-"""Instance, group, layer and RMS normalization, and checks of parameters for each channel."""
+"""Instance, group, layer and RMS normalization."""
 
 from __future__ import annotations
 
@@ -49,14 +49,13 @@ b) }""",
 )
 
 
-def channelled(
+def checked_channels(
     shape: Shape | None, parameters: Sequence[tuple[int, str, Shape | None]], channels: MaybeDim, *, index: int = 0
 ) -> MaybeDim:
-    """The most informative number of channels, after checking that every parameter is a list with one element for each
-    channel.
+    """The number of channels, after checking that each parameter is a list of this length.
 
-    ``parameters`` are (input index, name, shape). ``channels`` is the number of channels of input ``index``, which has
-    shape ``shape``. Raises a ``CHANNEL_PARAMETERS`` or ``INPUT_RANK_REFUSED`` fault.
+    ``parameters`` are (input index, name, shape), and ``shape`` is the shape of input ``index``. Raises a
+    ``CHANNEL_PARAMETERS`` or ``INPUT_RANK_REFUSED`` fault.
     """
     source = f"input {index}, {shape_text(shape)}, has"
     for position, name, listed in parameters:
@@ -79,22 +78,21 @@ def channelled(
 
 
 def with_channels(shape: Shape | None, channels: MaybeDim, axis: int = 1) -> Shape | None:
-    """``shape`` with this number of channels; unchanged if it has no such axis or is unknown."""
+    """``shape`` with ``channels`` on ``axis``, if it has this axis."""
     if shape is None or len(shape) <= axis:
         return shape
     return (*shape[:axis], channels, *shape[axis + 1 :])
 
 
 def channels_of(shape: Shape | None) -> MaybeDim:
-    """The number of channels of an input: the size of axis 1, or 1 for a list. None for a scalar or an unknown rank."""
+    """The size of axis 1, or 1 for a list; None if it is unknown or ``shape`` is a scalar."""
     if not shape:
         return None
     return shape[1] if len(shape) > 1 else 1
 
 
 def expect_groups(groups: int, channels: MaybeDim, attribute: str, *, axis: int = 1) -> None:
-    """Checks that ``groups``, the value of ``attribute``, is at least 1 and divides ``channels``, the size of ``axis``
-    of input 0.
+    """Checks that ``groups`` is at least 1 and divides the ``channels`` on ``axis`` of input 0.
 
     Raises an ``ATTRIBUTE_OUT_OF_RANGE`` or ``GROUPS_MISMATCH`` fault.
     """
@@ -129,15 +127,15 @@ def expect_epsilon(epsilon: float) -> None:
 
 @onnx("InstanceNormalization", since=6)
 def instance_normalization(x: Tensor, scale: Tensor, b: Tensor, *, epsilon: float = 1e-5) -> Tensor:
-    """ONNX InstanceNormalization-6 on [N, C, D1, ...]."""
+    """ONNX InstanceNormalization-6."""
     expect_rank(x, 0, least=2, what="input")
     if x.rank == 2:
-        _warn_of_rank(x)
-    channels = channelled(x.shape, ((1, "scale", scale.shape), (2, "B", b.shape)), channels_of(x.shape))
+        _warn_of_matrix(x)
+    channels = checked_channels(x.shape, ((1, "scale", scale.shape), (2, "B", b.shape)), channels_of(x.shape))
     return Tensor(x.dtype, with_channels(x.shape, channels))
 
 
-def _warn_of_rank(x: Tensor) -> None:
+def _warn_of_matrix(x: Tensor) -> None:
     try:
         expect_rank(x, 0, least=3, what="input")
     except Fault as fault:
@@ -171,32 +169,33 @@ def group_normalization(
     expect_rank(x, 0, least=2, what="X")
     channels = channels_of(x.shape)
     parameters = [
-        (index, name, None if _is_for_all(each, channels, index=index, name=name) else _as_list(each, index, name))
-        for index, name, each in ((1, "scale", scale), (2, "bias", bias))
+        (index, name, _list_shape(parameter, index, name))
+        for index, name, parameter in ((1, "scale", scale), (2, "bias", bias))
+        if not _is_shared_by_channels(parameter, channels, index=index, name=name)
     ]
-    channels = channelled(x.shape, parameters, channels)
+    channels = checked_channels(x.shape, parameters, channels)
     expect_groups(num_groups, channels, "num_groups")
     return Tensor(x.dtype, with_channels(x.shape, channels))
 
 
-def _is_for_all(parameter: Tensor, channels: MaybeDim, *, index: int, name: str) -> bool:
-    """Whether a parameter is a scalar, or a list of one element for several channels. Warns of it: ONNX Runtime uses
-    the element for all channels."""
+def _is_shared_by_channels(parameter: Tensor, channels: MaybeDim, *, index: int, name: str) -> bool:
+    """Whether ONNX Runtime uses a single element for all channels; warns of it."""
     shape = parameter.shape
     if shape is None or len(shape) > 1 or (shape and (same(shape[0], 1) is not True or same(channels, 1) is not False)):
         return False
-    fault = CHANNEL_PARAMETERS.fault(
-        f"input {index} ({name}) is {shape_text(shape)}: the specification requires an element for each channel, but "
-        "ONNX Runtime uses the single element for all channels",
-        help=f"give input {index} the shape {shape_text((channels,))}",
-        input=index,
-        severity=Severity.WARNING,
+    warn(
+        CHANNEL_PARAMETERS.fault(
+            f"input {index} ({name}) is {shape_text(shape)}: the specification requires an element for each channel, "
+            "but ONNX Runtime uses the single element for all channels",
+            help=f"give input {index} the shape {shape_text((channels,))}",
+            input=index,
+            severity=Severity.WARNING,
+        )
     )
-    warn(fault)
     return True
 
 
-def _as_list(parameter: Tensor, index: int, name: str) -> Shape | None:
+def _list_shape(parameter: Tensor, index: int, name: str) -> Shape | None:
     """The shape of a parameter as a list. Warns of several axes, which ONNX Runtime accepts."""
     shape = parameter.shape
     if shape is None or len(shape) <= 1:
@@ -215,15 +214,13 @@ def group_normalization_18(x: Tensor, scale: Tensor, bias: Tensor, *, epsilon: f
     channels = channels_of(x.shape)
     expect_groups(num_groups, channels, "num_groups")
     for index, name, parameter in ((1, "scale", scale), (2, "bias", bias)):
-        shape = _as_list(parameter, index, name)
+        shape = _list_shape(parameter, index, name)
         if shape:
-            _expect_of_groups(index, name, shape, groups=num_groups, channels=channels)
+            _expect_element_per_group(index, name, shape, groups=num_groups, channels=channels)
     return Tensor(x.dtype, x.shape)
 
 
-def _expect_of_groups(index: int, name: str, shape: Shape, *, groups: int, channels: MaybeDim) -> None:
-    """Checks that a parameter has one element for each group. Raises a ``CHANNEL_PARAMETERS`` fault, which is only a
-    warning for one element for each channel: the rule of opset 21, which some runtimes apply before."""
+def _expect_element_per_group(index: int, name: str, shape: Shape, *, groups: int, channels: MaybeDim) -> None:
     if agree(shape[0], groups, f"input {index} ({name}) has one element for each group"):
         return
     fault = CHANNEL_PARAMETERS.fault(
@@ -233,6 +230,7 @@ def _expect_of_groups(index: int, name: str, shape: Shape, *, groups: int, chann
         input=index,
         marks=((index, 0),),
     )
+    # Some runtimes apply the rule of opset 21, one element for each channel, in earlier opsets.
     if not same(shape[0], channels):
         raise fault
     warn(fault.lowered(Severity.WARNING))
@@ -251,7 +249,7 @@ def _compiled_types(layer: Layer) -> Fault | None:
 
 
 def _compiled_matrix(layer: Layer) -> Fault | None:
-    """The fault of data [N, C] if a size of an input is dynamic: for two axes, the plugin supports only known sizes."""
+    """The fault of data [N, C] with dynamic sizes."""
     data = layer.inputs[0]
     if not isinstance(data, Tensor) or data.rank != 2:
         return None
@@ -271,10 +269,10 @@ _COMPILED_GROUPS = first_of(without_strings, _compiled_types, _compiled_matrix)
 
 @openvino("GroupNormalization", since=12, absent={"num_groups": 0, "epsilon": 0.0}, compiles=_COMPILED_GROUPS)
 def ov_group_normalization(data: Tensor, scale: Tensor, bias: Tensor, *, num_groups: int, epsilon: float) -> Tensor:
-    """OpenVINO GroupNormalization-12. The library compares the element types only when it compiles the layer."""
+    """OpenVINO GroupNormalization-12."""
     expect_rank(data, 0, least=2, what="data")
     channels = channels_of(data.shape)
-    channelled(data.shape, ((1, "scale", scale.shape), (2, "bias", bias.shape)), channels)
+    checked_channels(data.shape, ((1, "scale", scale.shape), (2, "bias", bias.shape)), channels)
     merged((None, scale.shape, bias.shape), why="scale and bias must have the same shape")
     expect_groups(num_groups, channels, "num_groups")
     return Tensor(data.dtype, data.shape)
@@ -284,19 +282,19 @@ def ov_group_normalization(data: Tensor, scale: Tensor, bias: Tensor, *, num_gro
 
 
 def statistics_shape(shape: Shape | None, axis: int) -> Shape | None:
-    """The shape of the statistics: the normalized axes (from ``axis`` on) have size 1."""
+    """The shape of the statistics: size 1 on the axes from ``axis`` on."""
     if shape is None:
         return None
     first = axis_of(axis, len(shape), "attribute `axis`")
     return (*shape[:first], *(1 for _ in shape[first:]))
 
 
-def _stash(stash_type: int, context: Context) -> str | None:
+def _statistics_type(stash_type: int, context: Context) -> str | None:
     return numbered_type(stash_type, context, "stash_type", output=1) if context.outputs > 1 else None
 
 
-#: The element types that LayerNormalization accepts.
-_NORMALIZED = ("float16", "bfloat16", "float32", "float64")
+#: The element types that LayerNormalization accepts before opset 17.
+_TYPES_BEFORE_17 = ("float16", "bfloat16", "float32", "float64")
 
 
 @onnx("LayerNormalization", early=True, unchecked=True)
@@ -310,22 +308,22 @@ def layer_normalization(
     stash_type: int = 1,
     context: Context,
 ) -> tuple[Tensor, ...]:
-    """ONNX LayerNormalization-17: scale and bias are broadcast to ``x``.
-
-    ONNX Runtime accepts the operator from opset 1 on, and writes it into optimized models. Before opset 17, the result
-    has the type of the scale.
-    """
+    """ONNX LayerNormalization-17. ONNX Runtime also accepts the operator in earlier opsets."""
     statistics = statistics_shape(x.shape, axis)
     stretched(x.shape, scale.shape, 1, what="input 1 (Scale)")
     if b is not None:
         stretched(x.shape, b.shape, 2, what="input 2 (B)")
     common_type((scale, b), 1)
-    stash = _stash(stash_type, context)
+    statistics_type = _statistics_type(stash_type, context)
     early = isinstance(context.imported, int) and context.imported < 17
     if early:
-        for index, each in enumerate((x, scale, b)):
-            expect_type(each, index, _NORMALIZED)
-    return Tensor(scale.dtype if early else x.dtype, x.shape), Tensor(stash, statistics), Tensor(stash, statistics)
+        for index, tensor in enumerate((x, scale, b)):
+            expect_type(tensor, index, _TYPES_BEFORE_17)
+    return (
+        Tensor(scale.dtype if early else x.dtype, x.shape),
+        Tensor(statistics_type, statistics),
+        Tensor(statistics_type, statistics),
+    )
 
 
 @onnx("RMSNormalization", since=23)
@@ -341,7 +339,7 @@ def rms_normalization(
 def simplified_layer_normalization(
     x: Tensor, scale: Tensor, *, axis: int = -1, epsilon: float = 1e-5, stash_type: int = 1
 ) -> tuple[Tensor, Tensor]:
-    """ONNX Runtime's SimplifiedLayerNormalization, which is in the default domain."""
+    """SimplifiedLayerNormalization, an operator of ONNX Runtime in the default domain."""
     shape = stretched(x.shape, scale.shape, 1, what="input 1 (scale)")
     dtype = "float64" if x.dtype == "float64" else "float32"
     return Tensor(scale.dtype, shape), Tensor(dtype, statistics_shape(x.shape, axis))

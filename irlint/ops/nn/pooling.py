@@ -1,4 +1,4 @@
-"""MaxPool, AveragePool, LpPool and MaxRoiPool of ONNX, MaxPool and AvgPool of OpenVINO."""
+"""Pooling over windows, and MaxRoiPool."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ from irlint.ops.shared.windows import (
 )
 
 DType = str
-WholeRounding = Literal["floor", "ceil"]
+FloorOrCeil = Literal["floor", "ceil"]
 
-_EMPTY: dict[str, object] = {"strides": (), "pads_begin": (), "pads_end": (), "kernel": ()}
+_ABSENT_LISTS: dict[str, object] = {"strides": (), "pads_begin": (), "pads_end": (), "kernel": ()}
 
 
 # --- ONNX -------------------------------------------------------------------------------------------------------------
@@ -43,10 +43,9 @@ _EMPTY: dict[str, object] = {"strides": (), "pads_begin": (), "pads_end": (), "k
 def pooled(
     x: Shape | None, kernel_shape: Ints | None, window: OnnxWindow, *, ceil_mode: int, first: int = 2
 ) -> Shape | None:
-    """The shape of an ONNX pooling; None if the number of spatial axes is unknown. ``first`` is the first spatial axis.
+    """The shape of an ONNX pooling; None if the number of spatial axes is unknown. ``first`` is the first of them.
 
-    With ``ceil_mode``, a window that would begin in the end padding is dropped: in ONNX since opset 22, in ONNX Runtime
-    in every opset. Raises the faults of the functions that it calls.
+    Raises a ``RANK_MISMATCH``, ``ATTRIBUTE_OUT_OF_RANGE`` or ``WINDOW_EXCEEDS_INPUT`` fault.
     """
     expect_spatial_rank(x)
     expect_one_padding(window, Severity.WARNING)
@@ -56,31 +55,29 @@ def pooled(
     if kernel_shape is None:
         return None if x is None else arranged(x[0], x[channel_axis(len(x), first)], (None,) * count, first=first)
     kernel = per_axis(kernel_shape, count, "kernel_shape")
-    placed = onnx_window(window, count, kernel, ceil=ceil_mode == 1, first=first)
-    expect_pads_below_kernel(placed)
-    expect_no_dilated_same(placed)
+    resolved = onnx_window(window, count, kernel, ceil=ceil_mode == 1, first=first)
+    expect_pads_below_kernel(resolved)
+    expect_no_dilated_same(resolved)
     if x is None:
         return (None,) * (count + 2)
     expect_elements(x, first)
-    full = _filled(x, first) if any(isinstance(dim, Expr) for dim in x) else None
-    sizes = window_sizes(full or x, placed, count, lenient=True, filled=full is not None)
+    filled_shape = None
+    if any(isinstance(dim, Expr) for dim in x):
+        from irlint.ops.shared.truncated_windows import filled
+
+        filled_shape = filled(x, first)
+    sizes = window_sizes(filled_shape or x, resolved, count, lenient=True, filled=filled_shape is not None)
     return arranged(x[0], x[channel_axis(len(x), first)], sizes, first=first)
 
 
-def _filled(x: Shape, first: int) -> Shape | None:
-    from irlint.ops.shared.truncated_windows import filled
+def expect_elements(x: Shape, first: int = 2, with_batch: bool = False) -> None:
+    """Raises a ``WINDOW_EXCEEDS_INPUT`` fault if a spatial axis or the channels of input 0 are empty.
 
-    return filled(x, first)
-
-
-def expect_elements(x: Shape, first: int = 2, batch: bool = False) -> None:
-    """Raises a ``WINDOW_EXCEEDS_INPUT`` fault if input 0 has no channels, or an empty spatial axis.
-
-    With ``batch``, an empty batch is also a fault. Without ``batch``, an input whose batch may be empty is accepted.
+    ``with_batch``: the batch must not be empty. Otherwise, all sizes are valid if the batch may be empty.
     """
-    if not batch and not at_least(x[0], 1):
+    if not with_batch and not at_least(x[0], 1):
         return
-    for axis in range(0 if batch else 1, len(x)):
+    for axis in range(0 if with_batch else 1, len(x)):
         if same(x[axis], 0):
             raise WINDOW_EXCEEDS_INPUT.fault(
                 f"input 0 is {shape_text(x)}: axis {axis} is 0, and there is nothing to pool",
@@ -96,10 +93,7 @@ def expect_elements(x: Shape, first: int = 2, batch: bool = False) -> None:
 def max_pool(
     X: Tensor, *, window: OnnxWindow, ceil_mode: int = 0, kernel_shape: Ints, storage_order: int = 0
 ) -> tuple[Tensor, Tensor]:
-    """ONNX MaxPool; ``ceil_mode`` and ``dilations`` came with opset 10.
-
-    The second output, from 8 on, has the index of each maximum in the order ``storage_order``.
-    """
+    """ONNX MaxPool: the maxima and, from opset 8 on, their indices."""
     if storage_order not in (0, 1):
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
             f"attribute `storage_order` is {storage_order}; it must be 0 (row major) or 1 (column major)",
@@ -114,7 +108,7 @@ def max_pool(
 def average_pool(
     X: Tensor, *, window: OnnxWindow, ceil_mode: int = 0, count_include_pad: int = 0, kernel_shape: Ints
 ) -> Tensor:
-    """ONNX AveragePool; ``count_include_pad`` from opset 7, ``ceil_mode`` from 10, ``dilations`` from 19 on."""
+    """ONNX AveragePool."""
     return Tensor(X.dtype, pooled(X.shape, kernel_shape, window, ceil_mode=ceil_mode))
 
 
@@ -122,14 +116,13 @@ def average_pool(
 def lp_pool(
     X: Tensor, *, window: OnnxWindow, ceil_mode: int = 0, kernel_shape: Ints | None = None, p: float = 2.0
 ) -> Tensor:
-    """ONNX LpPool. In opset 1, ``kernel_shape`` is optional and ``p`` is a float; ``ceil_mode`` and ``dilations`` came
-    with 18."""
+    """ONNX LpPool. In opset 1, ``kernel_shape`` is optional and ``p`` is a float."""
     return Tensor(X.dtype, pooled(X.shape, kernel_shape, window, ceil_mode=ceil_mode))
 
 
 @onnx("MaxRoiPool", since=1)
 def max_roi_pool(X: Tensor, rois: Tensor, *, pooled_shape: Ints, spatial_scale: float = 1.0) -> Tensor:
-    """ONNX MaxRoiPool of every version: ``rois`` [n, 5] has a batch index and four coordinates for each region."""
+    """ONNX MaxRoiPool."""
     expect_axes(X.shape, 4, 0, axes="batch, channels, height and width")
     expect_axes(rois.shape, 2, 1, axes="regions, and the 5 numbers of a region")
     per_axis(pooled_shape, 2, "pooled_shape")
@@ -157,8 +150,6 @@ def _ov_pooled(
     dilations: Ints = (),
     exclude_pad: bool = False,
 ) -> Shape:
-    """The shape of an OpenVINO pooling. The number of spatial axes is the length of ``kernel``. Raises a
-    ``RANK_MISMATCH``, ``ATTRIBUTE_OUT_OF_RANGE`` or ``WINDOW_EXCEEDS_INPUT`` fault."""
     x, count = data.shape, len(kernel)
     begin, end = window.pads_begin, window.pads_end
     for name, values in (("pads_begin", begin), ("pads_end", end), ("dilations", dilations)):
@@ -170,20 +161,18 @@ def _ov_pooled(
     expect_range(kernel, 1, "kernel")
     if window.auto_pad == "explicit":
         _expect_valid_pads(begin, end, exclude_pad)
-    placed = openvino_window(window, count, kernel, dilations=dilations, rounding=rounding)
-    if exclude_pad and placed is not None and x is not None:
-        _expect_no_window_in_padding(placed)
+    resolved = openvino_window(window, count, kernel, dilations=dilations, rounding=rounding)
+    if exclude_pad and resolved is not None and x is not None:
+        _expect_no_window_in_padding(resolved)
     if x is None:
         return (None,) * (count + 2)
-    expect_elements(x, batch=True)
-    return arranged(x[0], x[1], window_sizes(x, placed, count))
+    expect_elements(x, with_batch=True)
+    return arranged(x[0], x[1], window_sizes(x, resolved, count))
 
 
 def _expect_valid_pads(pads_begin: Ints, pads_end: Ints, exclude_pad: bool) -> None:
-    """Raises an ``ATTRIBUTE_OUT_OF_RANGE`` fault if the library refuses the pads of an axis: a sum of -1, which the
-    library reads as dynamic, or, with ``exclude_pad``, a negative pad, which it reads as larger than the window.
-    """
     for position, (begin, end) in enumerate(zip(pads_begin, pads_end)):
+        # The library reads a sum of -1 as dynamic and, with exclude_pad, a negative pad as larger than the window.
         if begin + end == -1 or (exclude_pad and min(begin, end) < 0):
             raise ATTRIBUTE_OUT_OF_RANGE.fault(
                 f"spatial axis {position} is padded by {begin} and {end}; padding must be at least 0",
@@ -193,7 +182,6 @@ def _expect_valid_pads(pads_begin: Ints, pads_end: Ints, exclude_pad: bool) -> N
 
 
 def _expect_length_of_kernel(values: Ints | None, count: int, name: str) -> None:
-    """Raises a ``RANK_MISMATCH`` fault if an attribute has another number of entries than the kernel."""
     if values is None or len(values) == count:
         return
     raise RANK_MISMATCH.fault(
@@ -204,8 +192,6 @@ def _expect_length_of_kernel(values: Ints | None, count: int, name: str) -> None
 
 
 def _expect_no_window_in_padding(window: Window) -> None:
-    """Raises a ``WINDOW_EXCEEDS_INPUT`` fault if a window of an average with ``exclude_pad`` lies completely in the
-    padding."""
     for position, kernel in enumerate(window.kernel):
         span = spanned(kernel, window.dilations[position])
         pads = (window.begin[position], window.end[position])
@@ -222,10 +208,13 @@ def _expect_no_window_in_padding(window: Window) -> None:
             )
 
 
+_TYPES_WITHOUT_INDICES = frozenset({"bfloat16", "float8_e4m3fn", "float8_e5m2"})
+_COMPILED = first_of(without_strings, without_negatives("strides", "pads_begin"))
+
+
 def _compiled_indices(layer: Layer) -> Fault | None:
-    """The fault of used indices if the plugin does not compute indices for the element type."""
     dtype = layer.dtype(0)
-    if dtype not in _NO_INDICES or 1 not in layer.used:
+    if dtype not in _TYPES_WITHOUT_INDICES or 1 not in layer.used:
         return None
     return not_compiled(
         f"input 0 is {dtype}, for which the CPU plugin computes no indices of the maxima",
@@ -234,47 +223,43 @@ def _compiled_indices(layer: Layer) -> Fault | None:
     )
 
 
-_NO_INDICES = frozenset({"bfloat16", "float8_e4m3fn", "float8_e5m2"})
-_COMPILED = without_negatives("strides", "pads_begin")
-
-
 def _compiled_maxima(layer: Layer) -> Fault | None:
-    """The fault of a MaxPool with unused indices, which the plugin replaces by MaxPool of opset1."""
+    """The fault of a MaxPool that the plugin replaces by MaxPool of opset1."""
     return None if 1 in layer.used else _COMPILED(layer)
 
 
-_INDEXED = first_of(without_strings, _compiled_indices, _compiled_maxima)
+_COMPILED_WITH_INDICES = first_of(without_strings, _compiled_indices, _compiled_maxima)
 
 
-@openvino("MaxPool", until=7, absent=_EMPTY, compiles=first_of(without_strings, _COMPILED), ignores_extra_inputs=True)
+@openvino("MaxPool", until=7, absent=_ABSENT_LISTS, compiles=_COMPILED, ignores_extra_inputs=True)
 def ov_max_pool_1(
     data: Tensor,
     *,
     window: OpenvinoWindow,
     kernel: Ints,
-    rounding_type: WholeRounding = "floor",
+    rounding_type: FloorOrCeil = "floor",
 ) -> Tensor:
     """OpenVINO MaxPool-1."""
     return Tensor(data.dtype, _ov_pooled(data, kernel, window, rounding=rounding_type))
 
 
-@openvino("MaxPool", since=8, until=13, absent=_EMPTY, compiles=_INDEXED)
+@openvino("MaxPool", since=8, until=13, absent=_ABSENT_LISTS, compiles=_COMPILED_WITH_INDICES)
 def ov_max_pool_8(
     data: Tensor,
     *,
     window: OpenvinoWindow,
     dilations: Ints = (),
     kernel: Ints,
-    rounding_type: WholeRounding = "floor",
+    rounding_type: FloorOrCeil = "floor",
     index_element_type: DType | None = "int64",
     axis: int = 0,
 ) -> tuple[Tensor, Tensor]:
-    """OpenVINO MaxPool-8: the second output has the indices of the maxima, which count elements from ``axis`` on."""
+    """OpenVINO MaxPool-8: the maxima, and their indices, which count elements from ``axis`` on."""
     shape = _ov_pooled(data, kernel, window, rounding=rounding_type, dilations=dilations)
-    return _indexed(data, shape, index_element_type, axis=axis)
+    return _with_indices(data, shape, index_element_type, axis=axis)
 
 
-@openvino("MaxPool", since=14, absent=_EMPTY, compiles=_INDEXED)
+@openvino("MaxPool", since=14, absent=_ABSENT_LISTS, compiles=_COMPILED_WITH_INDICES)
 def ov_max_pool_14(
     data: Tensor,
     *,
@@ -287,18 +272,18 @@ def ov_max_pool_14(
 ) -> tuple[Tensor, Tensor]:
     """OpenVINO MaxPool-14, which adds PyTorch's rounding."""
     shape = _ov_pooled(data, kernel, window, rounding=rounding_type, dilations=dilations)
-    return _indexed(data, shape, index_element_type, axis=axis)
+    return _with_indices(data, shape, index_element_type, axis=axis)
 
 
-def _indexed(data: Tensor, shape: Shape, index_type: DType | None, *, axis: int) -> tuple[Tensor, Tensor]:
+def _with_indices(data: Tensor, shape: Shape, index_type: DType | None, *, axis: int) -> tuple[Tensor, Tensor]:
     if data.shape is not None:
         axis_of(axis, len(data.shape))
     if index_type not in ("int32", "int64"):
-        warn(refused_index_type(index_type).lowered(Severity.WARNING))
+        warn(index_type_fault(index_type).lowered(Severity.WARNING))
     return Tensor(data.dtype, shape), Tensor(index_type, shape)
 
 
-def refused_index_type(index_type: DType | None) -> Fault:
+def index_type_fault(index_type: DType | None) -> Fault:
     """The ``ATTRIBUTE_OUT_OF_RANGE`` fault of indices that are neither int32 nor int64."""
     return ATTRIBUTE_OUT_OF_RANGE.fault(
         f"attribute `index_element_type` is {index_type or 'dynamic'}; indices are int32 or int64",
@@ -307,8 +292,7 @@ def refused_index_type(index_type: DType | None) -> Fault:
     )
 
 
-def _missing_dilations(layer: Layer) -> Fault | None:
-    """The fault of an AvgPool without ``dilations``."""
+def _compiled_dilations(layer: Layer) -> Fault | None:
     if layer.attributes["dilations"]:
         return None
     ones = ",".join("1" for _ in layer.attributes.get("kernel") or (1, 1))
@@ -319,15 +303,12 @@ def _missing_dilations(layer: Layer) -> Fault | None:
     )
 
 
-_AVERAGED = first_of(without_strings, _COMPILED)
-
-
 @openvino(
     "AvgPool",
     until=13,
-    absent={**_EMPTY, "exclude_pad": True},
+    absent={**_ABSENT_LISTS, "exclude_pad": True},
     spelled={"exclude_pad": "exclude-pad"},
-    compiles=_AVERAGED,
+    compiles=_COMPILED,
 )
 def ov_avg_pool_1(
     data: Tensor,
@@ -335,7 +316,7 @@ def ov_avg_pool_1(
     window: OpenvinoWindow,
     kernel: Ints,
     exclude_pad: bool,
-    rounding_type: WholeRounding = "floor",
+    rounding_type: FloorOrCeil = "floor",
 ) -> Tensor:
     """OpenVINO AvgPool-1."""
     shape = _ov_pooled(data, kernel, window, rounding=rounding_type, exclude_pad=exclude_pad)
@@ -346,9 +327,9 @@ def ov_avg_pool_1(
     "AvgPool",
     since=14,
     until=15,
-    absent={**_EMPTY, "exclude_pad": True},
+    absent={**_ABSENT_LISTS, "exclude_pad": True},
     spelled={"exclude_pad": "exclude-pad"},
-    compiles=_AVERAGED,
+    compiles=_COMPILED,
 )
 def ov_avg_pool_14(
     data: Tensor,
@@ -366,9 +347,9 @@ def ov_avg_pool_14(
 @openvino(
     "AvgPool",
     since=16,
-    absent={**_EMPTY, "exclude_pad": True},
+    absent={**_ABSENT_LISTS, "exclude_pad": True},
     spelled={"exclude_pad": "exclude-pad"},
-    compiles=first_of(_AVERAGED, _missing_dilations),
+    compiles=first_of(_COMPILED, _compiled_dilations),
 )
 def ov_avg_pool_16(
     data: Tensor,

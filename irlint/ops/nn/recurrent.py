@@ -63,7 +63,7 @@ def lstm(
     layout: int = 0,
     output_sequence: int = 0,
 ) -> tuple[Tensor, ...]:
-    """ONNX LSTM; ``output_sequence`` up to opset 6, ``layout`` from 14 on."""
+    """ONNX LSTM."""
     sizes = shared_sizes(LSTM, x, r, h=initial_h, cell=cell, layout=layout)
     check_weights(LSTM, sizes, w=w, r=r, b=b)
     check_peepholes(p, sizes)
@@ -86,7 +86,7 @@ def gru(
     linear_before_reset: int = 0,
     output_sequence: int = 0,
 ) -> tuple[Tensor, ...]:
-    """ONNX GRU; ``output_sequence`` up to opset 6, ``linear_before_reset`` from 3, ``layout`` from 14 on."""
+    """ONNX GRU."""
     sizes = shared_sizes(GRU, x, r, h=initial_h, cell=cell, layout=layout)
     check_weights(GRU, sizes, w=w, r=r, b=b)
     check_states(sizes, sequence_lens, initial_h)
@@ -107,8 +107,7 @@ def rnn(
     layout: int = 0,
     output_sequence: int = 0,
 ) -> tuple[Tensor, ...]:
-    """ONNX RNN; ``output_sequence`` up to opset 6, ``layout`` from 14 on. For one direction, a second activation is
-    ignored."""
+    """ONNX RNN. For one direction, a second activation is ignored."""
     sizes = shared_sizes(RNN, x, r, h=initial_h, cell=cell, layout=layout)
     check_weights(RNN, sizes, w=w, r=r, b=b)
     check_states(sizes, sequence_lens, initial_h)
@@ -134,8 +133,7 @@ def dynamic_quantize_lstm(
     cell: OnnxCell,
     input_forget: int = 0,
 ) -> tuple[Tensor, ...]:
-    """com.microsoft DynamicQuantizeLSTM: W is [num_directions, input_size, 4*hidden_size], and R is [num_directions,
-    hidden_size, 4*hidden_size]."""
+    """com.microsoft DynamicQuantizeLSTM: W and R are transposed."""
     sizes = shared_sizes(LSTM, x, None, h=initial_h, cell=cell)
     check_weights(LSTM, sizes, w=w, r=r, b=b, transposed=True)
     check_peepholes(p, sizes)
@@ -157,8 +155,7 @@ def attn_lstm(
     cell: OnnxCell,
     input_forget: int = 0,
 ) -> tuple[Tensor, ...]:
-    """com.microsoft AttnLSTM. The weights are not checked: W is multiplied with the concatenation of the input and the
-    attention."""
+    """com.microsoft AttnLSTM. W also multiplies the attention, so the weights are not checked."""
     sizes = shared_sizes(LSTM, x, r, h=initial_h, cell=cell)
     check_states(sizes, sequence_lens, initial_h, c=initial_c)
     return outputs(x.dtype, sizes, 3)
@@ -170,29 +167,25 @@ without_rule("GRUUnit", help="use GRU instead")
 # --- OpenVINO ---------------------------------------------------------------------------------------------------------
 
 
-def _cell(inputs: OpenvinoInputs, cell: OpenvinoCell) -> tuple[Tensor, ...]:
-    """The outputs of a cell: its states. Raises faults of ``checked_sizes``, or an ``ACTIVATIONS_MISMATCH``
-    fault."""
+def _cell_outputs(inputs: OpenvinoInputs, cell: OpenvinoCell) -> tuple[Tensor, ...]:
     dtype = inputs.dtype()
     batch, _, hidden = inputs.checked_sizes(cell.hidden_size)
     names, wanted = cell.names(inputs.kind.activations), len(inputs.kind.activations)
     if len(names) < wanted:
         check_activations(names, inputs.kind, directions=1, known=OV_ACTIVATIONS)
     check_activation_names(names[:wanted], OV_ACTIVATIONS | OV_ONLY_READ)
-    _check_compiled(names, inputs.kind)
+    _warn_of_activations(names, inputs.kind)
     return (Tensor(dtype, (batch, hidden)),) * len(inputs.states)
 
 
-def _in_one_kernel(kind: Kind, weights: int) -> Callable[[Layer], Fault | None]:
-    """The check of layers that the CPU plugin computes in one kernel: W (input ``weights``) and R are constants, `clip`
-    is 0, and the activations are the defaults of ``kind`` (or relu in an RNN). The kernel uses `hidden_size` for all
-    sizes, and accepts no empty data."""
+def _compiled_in_one_kernel(kind: Kind, w_index: int) -> Callable[[Layer], Fault | None]:
+    """The check of cells and sequences that the CPU plugin may compute in one kernel."""
 
     def refused(layer: Layer) -> Fault | None:
-        cell, r = layer.attributes["cell"], layer.inputs[weights + 1]
+        cell, r = layer.attributes["cell"], layer.inputs[w_index + 1]
         names = tuple(name.lower() for name in cell.names(kind.activations))[: len(kind.activations)]
-        usual = names == kind.activations or (kind is RNN and names == ("relu",))
-        if cell.clip or not usual or not {weights, weights + 1} <= layer.fixed:
+        supported = names == kind.activations or (kind is RNN and names == ("relu",))
+        if cell.clip or not supported or not {w_index, w_index + 1} <= layer.fixed:
             return None
         if (fault := with_elements(0)(layer)) is not None:
             return fault
@@ -208,11 +201,16 @@ def _in_one_kernel(kind: Kind, weights: int) -> Callable[[Layer], Fault | None]:
     return refused
 
 
-_NO_HIDDEN_SIZE = {"hidden_size": 0}
+_CELL_ABSENT = {"hidden_size": 0}
 
 
 @openvino(
-    "LSTMCell", since=4, absent=_NO_HIDDEN_SIZE, fills_in=True, compiles=_in_one_kernel(LSTM, 3), macs=("recurrent",)
+    "LSTMCell",
+    since=4,
+    absent=_CELL_ABSENT,
+    fills_in=True,
+    compiles=_compiled_in_one_kernel(LSTM, 3),
+    macs=("recurrent",),
 )
 def ov_lstm_cell(
     x: Tensor,
@@ -226,10 +224,10 @@ def ov_lstm_cell(
 ) -> tuple[Tensor, ...]:
     """OpenVINO LSTMCell-4."""
     inputs = OpenvinoInputs(LSTM, x, (initial_hidden_state, initial_cell_state), w, r, b)
-    return _cell(inputs, cell)
+    return _cell_outputs(inputs, cell)
 
 
-@openvino("LSTMCell", since=1, absent=_NO_HIDDEN_SIZE, fills_in=True, macs=("recurrent",))
+@openvino("LSTMCell", since=1, absent=_CELL_ABSENT, fills_in=True, macs=("recurrent",))
 def ov_lstm_cell_with_peepholes(
     x: Tensor,
     initial_hidden_state: Tensor,
@@ -245,7 +243,7 @@ def ov_lstm_cell_with_peepholes(
 ) -> tuple[Tensor, ...]:
     """OpenVINO LSTMCell-1."""
     inputs = OpenvinoInputs(LSTM, x, (initial_hidden_state, initial_cell_state), w, r, b)
-    outputs = _cell(inputs, cell)
+    outputs = _cell_outputs(inputs, cell)
     hidden = narrower(*(size(state, 1, 2) for state in (*inputs.states, r)))
     check(p, Expected(6, "P", (("3*hidden_size", product((3, hidden))),), WEIGHTS_MISMATCH))
     if p is None and same(hidden, cell.hidden_size) is False:
@@ -261,10 +259,10 @@ def ov_lstm_cell_with_peepholes(
 @openvino(
     "GRUCell",
     since=3,
-    absent=_NO_HIDDEN_SIZE,
+    absent=_CELL_ABSENT,
     fills_in=True,
     labels={"experimental": 6, "extension": 6},
-    compiles=_in_one_kernel(GRU, 2),
+    compiles=_compiled_in_one_kernel(GRU, 2),
     macs=("recurrent",),
 )
 def ov_gru_cell(
@@ -277,19 +275,19 @@ def ov_gru_cell(
     cell: OpenvinoCell,
     linear_before_reset: bool = False,
 ) -> tuple[Tensor, ...]:
-    """OpenVINO GRUCell-3; with ``linear_before_reset``, B has four blocks."""
+    """OpenVINO GRUCell-3. With ``linear_before_reset``, B has four gates."""
     inputs = OpenvinoInputs(GRU, x, (initial_hidden_state,), w, r, b, bias_gates=4 if linear_before_reset else 3)
-    return _cell(inputs, cell)
+    return _cell_outputs(inputs, cell)
 
 
 @openvino(
     "RNNCell",
     since=1,
-    absent=_NO_HIDDEN_SIZE,
+    absent=_CELL_ABSENT,
     missing=(2,),
     fills_in=True,
     labels={"experimental": 6, "extension": 6},
-    compiles=_in_one_kernel(RNN, 2),
+    compiles=_compiled_in_one_kernel(RNN, 2),
     macs=("recurrent",),
 )
 def ov_rnn_cell(
@@ -302,19 +300,19 @@ def ov_rnn_cell(
     cell: OpenvinoCell,
 ) -> tuple[Tensor, ...]:
     """OpenVINO RNNCell-1."""
-    return _cell(OpenvinoInputs(RNN, x, (h,), w, r, b), cell)
+    return _cell_outputs(OpenvinoInputs(RNN, x, (h,), w, r, b), cell)
 
 
-def _sequence(inputs: OpenvinoInputs, cell: OpenvinoCell) -> tuple[Tensor, ...]:
-    """The outputs of a sequence: all steps, and the final states. Raises the faults of ``checked_sizes``."""
+def _sequence_outputs(inputs: OpenvinoInputs, cell: OpenvinoCell) -> tuple[Tensor, ...]:
+    """All steps, and the final states."""
     dtype = inputs.dtype()
     batch, steps, hidden = inputs.checked_sizes(cell.hidden_size)
-    _check_compiled(cell.names(), inputs.kind)
+    _warn_of_activations(cell.names(), inputs.kind)
     state = Tensor(dtype, (batch, inputs.directions, hidden))
     return (Tensor(dtype, (batch, inputs.directions, steps, hidden)), *(state for _ in inputs.states))
 
 
-def _check_compiled(names: list[str], kind: Kind) -> None:
+def _warn_of_activations(names: list[str], kind: Kind) -> None:
     """Warns of activations that OpenVINO reads but refuses to compile."""
     wanted = len(kind.activations)
     unknown = [name for name in names[:wanted] if name.lower() not in OV_ACTIVATIONS]
@@ -344,7 +342,9 @@ def _direction_count(direction: str) -> int:
 _SEQUENCE_ABSENT = {"hidden_size": 0, "direction": "forward"}
 
 
-@openvino("LSTMSequence", since=5, absent=_SEQUENCE_ABSENT, compiles=_in_one_kernel(LSTM, 4), macs=("recurrent",))
+@openvino(
+    "LSTMSequence", since=5, absent=_SEQUENCE_ABSENT, compiles=_compiled_in_one_kernel(LSTM, 4), macs=("recurrent",)
+)
 def ov_lstm_sequence(
     x: Tensor,
     initial_hidden_state: Tensor,
@@ -360,10 +360,12 @@ def ov_lstm_sequence(
     """OpenVINO LSTMSequence-5."""
     states = (initial_hidden_state, initial_cell_state)
     inputs = OpenvinoInputs(LSTM, x, states, w, r, b, sequence_lengths, _direction_count(direction))
-    return _sequence(inputs, cell)
+    return _sequence_outputs(inputs, cell)
 
 
-@openvino("GRUSequence", since=5, absent=_SEQUENCE_ABSENT, compiles=_in_one_kernel(GRU, 3), macs=("recurrent",))
+@openvino(
+    "GRUSequence", since=5, absent=_SEQUENCE_ABSENT, compiles=_compiled_in_one_kernel(GRU, 3), macs=("recurrent",)
+)
 def ov_gru_sequence(
     x: Tensor,
     initial_hidden_state: Tensor,
@@ -376,19 +378,19 @@ def ov_gru_sequence(
     direction: Direction,
     linear_before_reset: bool = False,
 ) -> tuple[Tensor, ...]:
-    """OpenVINO GRUSequence-5; with ``linear_before_reset``, B has four blocks."""
+    """OpenVINO GRUSequence-5. With ``linear_before_reset``, B has four gates."""
     bias_gates = 4 if linear_before_reset else 3
     inputs = OpenvinoInputs(
         GRU, x, (initial_hidden_state,), w, r, b, sequence_lengths, _direction_count(direction), bias_gates
     )
-    return _sequence(inputs, cell)
+    return _sequence_outputs(inputs, cell)
 
 
 @openvino(
     "RNNSequence",
     since=5,
     absent=_SEQUENCE_ABSENT,
-    compiles=_in_one_kernel(RNN, 3),
+    compiles=_compiled_in_one_kernel(RNN, 3),
     ignores_extra_inputs=True,
     macs=("recurrent",),
 )
@@ -405,7 +407,7 @@ def ov_rnn_sequence(
 ) -> tuple[Tensor, ...]:
     """OpenVINO RNNSequence-5."""
     inputs = OpenvinoInputs(RNN, x, (h,), w, r, b, sequence_lengths, _direction_count(direction))
-    return _sequence(inputs, cell)
+    return _sequence_outputs(inputs, cell)
 
 
 without_rule(

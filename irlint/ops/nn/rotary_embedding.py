@@ -1,4 +1,4 @@
-"""RotaryEmbedding of ONNX, and checks of rotary tables that ONNX Runtime's operators share."""
+"""RotaryEmbedding of ONNX, and checks of rotary tables."""
 
 from __future__ import annotations
 
@@ -25,16 +25,15 @@ def rotary_embedding(
     num_heads: int | None = None,
     rotary_embedding_dim: int = 0,
 ) -> Tensor:
-    """ONNX RotaryEmbedding-23: the result has the shape of ``x``. The last axis of the tables has half the size of the
-    rotated part of a head."""
+    """ONNX RotaryEmbedding-23. Axis -1 of the tables has half the size of the rotated part of a head."""
     if num_heads is not None and num_heads < 0:
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
             f"attribute `num_heads` is {num_heads}; it has to be at least 0",
             help="write the number of heads; if input 0 has four axes, you can remove the attribute",
             attribute="num_heads",
         )
-    head = _rotated_head(x, num_heads)
-    lengths = _lengths(x)
+    head = _head_size(x, num_heads)
+    sequence_axes = _sequence_axes(x)
     half = rotary_embedding_dim // 2 if rotary_embedding_dim else None if head is None else floordiv(head, 2)
     if not rotary_embedding_dim and head is not None and divisible(head, 2) is False:
         warn(
@@ -45,27 +44,30 @@ def rotary_embedding(
                 severity=Severity.WARNING,
             )
         )
-    outer = (("positions", dim_of(cos_cache.shape, 0)),) if position_ids is not None else lengths
+    outer = (("positions", dim_of(cos_cache.shape, 0)),) if position_ids is not None else sequence_axes
     for index, name, cache in ((1, "cos_cache", cos_cache), (2, "sin_cache", sin_cache)):
         check(cache, Expected(index, name, (*outer, ("half of the rotated size", half)), FUSED_MISMATCH))
-    check(position_ids, Expected(3, "position_ids", lengths, FUSED_MISMATCH))
+    check(position_ids, Expected(3, "position_ids", sequence_axes, FUSED_MISMATCH))
     if position_ids is not None:
         check_rows(x, dim_of(cos_cache.shape, 0), position_ids, index=3, cache=1)
     return Tensor(x.dtype, x.shape)
 
 
 def check_rows(x: Tensor, rows: MaybeDim, positions: Tensor, *, index: int, cache: int) -> None:
-    """Checks that the table at input ``cache`` has at least as many rows as a sequence of ``x`` has positions and, if
-    ``positions`` (input ``index``) has two axes, a row for each known position. Raises an ``INDEX_OUT_OF_RANGE``
-    fault."""
+    """Checks that the table at input ``cache`` has a row for each position of ``x``.
+
+    ``positions`` is input ``index``. Raises an ``INDEX_OUT_OF_RANGE`` fault.
+    """
     expect_rows(rows, dim_of(x.shape, -2), "the positions of a sequence", cache=cache)
     if positions.rank == 2:
         check_positions(positions, index, rows, table=cache)
 
 
 def expect_rows(rows: MaybeDim, count: MaybeDim, what: str, *, cache: int) -> None:
-    """Checks that the table at input ``cache`` has at least ``count`` rows, for ``what``. Raises an
-    ``INDEX_OUT_OF_RANGE`` fault."""
+    """Checks that the table at input ``cache`` has at least ``count`` rows, which ``what`` explains.
+
+    Raises an ``INDEX_OUT_OF_RANGE`` fault.
+    """
     if reaches(rows, count, f"input {cache} has a row for each of {what}"):
         return
     raise INDEX_OUT_OF_RANGE.fault(
@@ -77,15 +79,16 @@ def expect_rows(rows: MaybeDim, count: MaybeDim, what: str, *, cache: int) -> No
 
 
 def check_positions(positions: Tensor, index: int, rows: MaybeDim, *, table: int) -> None:
-    """Checks that known positions (input ``index``) are below ``rows``, the number of rows of input ``table``. Raises
-    an ``INDEX_OUT_OF_RANGE`` fault."""
+    """Checks that the known positions, input ``index``, are below ``rows``, the rows of input ``table``.
+
+    Raises an ``INDEX_OUT_OF_RANGE`` fault.
+    """
     fault = out_of_range(positions, IndexedAxis(rows, 0, data=table, negative=False), index=index)
     if fault is not None:
         raise fault
 
 
-def _rotated_head(x: Tensor, num_heads: int | None) -> MaybeDim:
-    """The head size of an input of three or four axes. Raises an ``INPUTS_MISMATCH`` or ``HEADS_MISMATCH`` fault."""
+def _head_size(x: Tensor, num_heads: int | None) -> MaybeDim:
     if x.shape is None:
         return None
     if len(x.shape) == 4:
@@ -100,7 +103,7 @@ def _rotated_head(x: Tensor, num_heads: int | None) -> MaybeDim:
     return per_head(x.shape[2], require_heads(num_heads, "num_heads"), "the hidden size", index=0)
 
 
-def _lengths(x: Tensor) -> tuple[tuple[str, MaybeDim], tuple[str, MaybeDim]]:
+def _sequence_axes(x: Tensor) -> tuple[tuple[str, MaybeDim], tuple[str, MaybeDim]]:
     shape = x.shape
     if shape is None:
         return ("batch_size", None), ("sequence_length", None)

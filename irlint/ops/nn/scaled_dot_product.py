@@ -25,10 +25,9 @@ def scaled_dot_product_attention(
     *,
     causal: bool,
 ) -> Tensor:
-    """OpenVINO ScaledDotProductAttention-13: query [N..., L, E], key [N..., S, E] and value [N..., S, Ev] result in
-    [N..., L, Ev].
+    """OpenVINO ScaledDotProductAttention-13: [N..., L, E], [N..., S, E] and [N..., S, Ev] give [N..., L, Ev].
 
-    The leading axes N of all inputs are broadcast with each other. With ``causal``, the mask is ignored.
+    The leading axes N are broadcast. With ``causal``, the mask is ignored.
     """
     for index, tensor in enumerate((query, key, value)):
         expect_type(tensor, index, REAL)
@@ -36,9 +35,9 @@ def scaled_dot_product_attention(
     for index, extra in ((3, None if causal else attention_mask), (4, scale), (5, sink)):
         _check_extra_type(dtype, extra, index, booleans=index == 3)
     _check_ranks((query, key, value))
-    outer, length, keys = _shared_axes(query, key, value)
+    outer, length, keys = _result_axes(query, key, value)
     if not causal:
-        outer, length = _with_mask(outer, length, keys, mask=attention_mask)
+        outer, length = _masked_axes(outer, length, keys, mask=attention_mask)
     if scale is not None and scale.shape:
         check(scale, Expected(4, "scale", (("1", 1),), INPUTS_MISMATCH))
     _check_sink(sink, query.shape)
@@ -70,9 +69,8 @@ def _check_ranks(tensors: Sequence[Tensor]) -> None:
             )
 
 
-def _shared_axes(query: Tensor, key: Tensor, value: Tensor) -> tuple[Shape | None, MaybeDim, MaybeDim]:
-    """The leading axes of the result, the length of the query and the length of the key. Raises an ``INPUTS_MISMATCH``
-    fault."""
+def _result_axes(query: Tensor, key: Tensor, value: Tensor) -> tuple[Shape | None, MaybeDim, MaybeDim]:
+    """(Leading axes, length of the query, length of the key)."""
     shapes = [x.shape for x in (query, key, value) if x.shape is not None]
     text = "the leading axes of query, key and value cannot be broadcast with each other"
     outer = broadcast_under(INPUTS_MISMATCH, [shape[:-2] for shape in shapes], text, index=1)
@@ -87,11 +85,10 @@ def _shared_axes(query: Tensor, key: Tensor, value: Tensor) -> tuple[Shape | Non
     return outer, q[-2] if q else None, keys
 
 
-def _with_mask(
+def _masked_axes(
     outer: Shape | None, length: MaybeDim, keys: MaybeDim, *, mask: Tensor | None
 ) -> tuple[Shape | None, MaybeDim]:
-    """The leading axes and the query length after the scores [N..., L, S] and the mask are broadcast with each other.
-    Raises a ``MASK_MISMATCH`` fault."""
+    """(Leading axes, length of the query), broadcast with the mask."""
     if mask is None or not mask.shape or outer is None:
         return outer, length
     if len(mask.shape) == 1:

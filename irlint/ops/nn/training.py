@@ -1,4 +1,4 @@
-"""Losses, gradients and optimizer steps of ONNX's training graphs."""
+"""Losses, gradients and optimizer steps of ONNX."""
 
 from __future__ import annotations
 
@@ -56,8 +56,7 @@ g (float r, int64 t, float[2] x, float[2] dx, float[2] h) => (float[2] y, float[
 
 
 def loss_shape(scores: Shape | None, target: Shape | None, weight: Shape | None) -> Shape | None:
-    """The shape of the losses: the scores [N, C, d1, …] without C. Wrong weights are only a warning. Raises a
-    ``TARGET_MISMATCH`` fault."""
+    """The shape of the losses: the scores [N, C, d1, …] without C. Raises a ``TARGET_MISMATCH`` fault."""
     if scores is not None and weight and not agree(scores[1], weight[0], "one weight for each class"):
         expected = f"expected [{scores[1]}], one weight for each class; ONNX Runtime reads only the weights it needs"
         warn(
@@ -103,7 +102,7 @@ def negative_log_likelihood_loss(
     ignore_index: int | None = None,
     reduction: Reduction = "mean",
 ) -> Tensor:
-    """ONNX NegativeLogLikelihoodLoss-12: a scalar; if ``reduction`` is "none", one loss for each target."""
+    """ONNX NegativeLogLikelihoodLoss-12: a scalar or, if ``reduction`` is "none", a loss for each target."""
     expect_rank(input, 0, least=2)
     expect_rank(weight, 2, 1)
     shape = loss_shape(input.shape, target.shape, None if weight is None else weight.shape)
@@ -119,8 +118,7 @@ def softmax_cross_entropy_loss(
     ignore_index: int | None = None,
     reduction: Reduction = "mean",
 ) -> tuple[Tensor, Tensor]:
-    """ONNX SoftmaxCrossEntropyLoss-12: the loss as in NegativeLogLikelihoodLoss, and the logarithms of the
-    probabilities."""
+    """ONNX SoftmaxCrossEntropyLoss-12: the loss, and the log probabilities."""
     loss = negative_log_likelihood_loss(scores, labels, weights, ignore_index=ignore_index, reduction=reduction)
     return loss, Tensor(scores.dtype, scores.shape)
 
@@ -129,14 +127,13 @@ def softmax_cross_entropy_loss(
 
 
 def stepped(inputs: tuple[Tensor, ...], states: int, context: Context) -> tuple[Tensor, ...]:
-    """The outputs of an optimizer: the tensors, then their states.
+    """The outputs of an optimizer: the tensors, then their states. Raises a ``GROUPS_UNEVEN`` fault.
 
-    ``inputs`` are the tensors, their gradients, and ``states`` groups of states. All groups have the same length.
-    Raises a ``GROUPS_UNEVEN`` fault.
+    ``inputs`` are the tensors, their gradients, and ``states`` states of each tensor.
     """
     groups = states + 2
-    count, rest = divmod(len(inputs), groups)
-    if rest:
+    count, remainder = divmod(len(inputs), groups)
+    if remainder:
         raise GROUPS_UNEVEN.fault(
             f"{counted(len(inputs), 'input')} follow the rate and the count; the operator needs {groups} inputs for "
             "each optimized tensor",
@@ -200,7 +197,7 @@ def momentum(
 
 @onnx("Gradient", since=1, domain="ai.onnx.preview.training")
 def gradient(*inputs: Tensor, xs: Strings, y: str, zs: Strings | None = None, context: Context) -> tuple[Tensor, ...]:
-    """ONNX Gradient-1: the derivative of ``y`` for each input in ``xs``, with the shape of the input."""
+    """ONNX Gradient-1: the derivatives of ``y``, with the shapes of ``xs``."""
     names = len(xs) + len(zs or ())
     if len(inputs) != names or context.outputs > len(xs):
         raise GROUPS_UNEVEN.fault(

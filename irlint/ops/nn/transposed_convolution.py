@@ -75,7 +75,7 @@ def conv_transpose(
     output_padding: Ints | None = None,
     output_shape: Ints | None = None,
 ) -> Tensor:
-    """ONNX ConvTranspose of every version; W is [C, M / group, k1, …]."""
+    """ONNX ConvTranspose."""
     shape = _transposed(
         X.shape,
         W.shape,
@@ -128,32 +128,26 @@ def _transposed(
     output_shape: Ints | None,
     first: int = 2,
 ) -> Shape | None:
-    """The shape of an ONNX transposed convolution; None if the number of spatial axes is unknown. ``first`` is the
-    first spatial axis. Raises the faults of the functions that it calls."""
+    """The shape of an ONNX transposed convolution; ``first`` is the first spatial axis."""
     count = spatial_count(x, w, (kernel_shape, window.strides, window.dilations, output_shape))
     expect_one_padding(window)
     if count is None:
         return None
-    placed = onnx_window(window, count, kernel_of(w, count, kernel_shape), first=first)
+    resolved = onnx_window(window, count, kernel_of(w, count, kernel_shape), first=first)
     expect_groups(group, dim_of(w, 0), "input channels", index=1, axis=0)
     expect_channels(x, w, dim_of(w, 0), first=first)
-    added = _output_padding(output_padding, placed, output_shape is not None)
+    added = _output_padding(output_padding, resolved, output_shape is not None)
     channels = product((dim_of(w, 1), group))
     if output_shape is None:
-        return arranged(dim_of(x, 0), channels, transposed_sizes(x, placed, count, output_padding=added), first=first)
+        return arranged(dim_of(x, 0), channels, transposed_sizes(x, resolved, count, output_padding=added), first=first)
     sizes = per_axis(output_shape, count, "output_shape")
     expect_range(sizes, 1, "output_shape")
-    _expect_reachable(x, placed, sizes)
+    _warn_of_uncovered(x, resolved, sizes)
     return arranged(dim_of(x, 0), channels, sizes, first=first)
 
 
-def _output_padding(given: Ints | None, window: Window, has_output_shape: bool) -> Ints:
-    """``output_padding``, after checking that each entry is less than the stride or the dilation.
-
-    Raises an ``ATTRIBUTE_OUT_OF_RANGE`` fault. Warns of an entry that is less than the dilation but not less than the
-    stride, unless the node ``has_output_shape``.
-    """
-    added = per_axis(given, len(window.strides), "output_padding", default=0)
+def _output_padding(output_padding: Ints | None, window: Window, has_output_shape: bool) -> Ints:
+    added = per_axis(output_padding, len(window.strides), "output_padding", default=0)
     expect_range(added, 0, "output_padding")
     for position, extra in enumerate(added):
         stride, dilation = window.strides[position], window.dilations[position]
@@ -177,8 +171,7 @@ def _output_padding(given: Ints | None, window: Window, has_output_shape: bool) 
     return added
 
 
-def _expect_reachable(x: Shape | None, window: Window, sizes: Ints) -> None:
-    """Warns of entries of ``output_shape`` that are larger than the windows can cover."""
+def _warn_of_uncovered(x: Shape | None, window: Window, sizes: Ints) -> None:
     if x is None:
         return
     for position, (size, wanted) in enumerate(zip(spatial(x, window.first), sizes)):
@@ -197,8 +190,7 @@ def _expect_reachable(x: Shape | None, window: Window, sizes: Ints) -> None:
             )
 
 
-def _known_target(layer: Layer) -> Fault | None:
-    """The fault of an output shape that is computed at run time, if all sizes of the data are known."""
+def _compiled_target(layer: Layer) -> Fault | None:
     if layer.sizes(0) is None or 2 not in layer.varying:
         return None
     return not_compiled(
@@ -209,7 +201,7 @@ def _known_target(layer: Layer) -> Fault | None:
     )
 
 
-_COMPILED = first_of(known_filters, _known_target, without_negatives("strides", "pads_begin", "dilations"))
+_COMPILED = first_of(known_filters, _compiled_target, without_negatives("strides", "pads_begin", "dilations"))
 
 
 @openvino(
@@ -237,24 +229,21 @@ def ov_convolution_backprop_data(
     output_padding: Ints = (),
     context: Context,
 ) -> Tensor:
-    """OpenVINO ConvolutionBackpropData-1 with filters [C_in, C_out, k1, …], and GroupConvolutionBackpropData-1 with
-    filters [G, C_in / G, C_out / G, k1, …].
-
-    Without ``output_shape``, nothing is padded with SAME.
-    """
+    """OpenVINO ConvolutionBackpropData-1 and GroupConvolutionBackpropData-1."""
     extra = 1 if context.op == "GroupConvolutionBackpropData" else 0
     expect_type(data, 0, ARITHMETIC)
     expect_type(output_shape, 2, INTEGERS)
     dtype = common_type((data, filters))
     x, w = data.shape, filters.shape
-    lists = (_as_list(output_shape), window.strides, dilations, window.pads_begin, window.pads_end)
+    lists = (_list_of_length(output_shape), window.strides, dilations, window.pads_begin, window.pads_end)
     count = ov_spatial_count(x, w, lists, extra=extra)
     if count is None:
         return Tensor(dtype)
-    kernel, sound = ov_kernel(w, count)
+    kernel, is_valid = ov_kernel(w, count)
+    # Without output_shape, SAME adds no padding.
     if window.auto_pad.startswith("same"):
         window = replaced(window, auto_pad="valid")
-    placed = openvino_window(window, count, kernel, dilations=dilations)
+    resolved = openvino_window(window, count, kernel, dilations=dilations)
     added = per_axis(output_padding or None, count, "output_padding", default=0)
     if extra:
         channels = product((group_count(x, w, 1), dim_of(w, 2)))
@@ -264,19 +253,18 @@ def ov_convolution_backprop_data(
     if output_shape is not None:
         sizes = _stated_sizes(output_shape, count)
     else:
-        sizes = transposed_sizes(x, placed if sound else None, count, output_padding=added, lenient=True)
+        sizes = transposed_sizes(x, resolved if is_valid else None, count, output_padding=added, lenient=True)
     return Tensor(dtype, arranged(dim_of(x, 0), channels, sizes))
 
 
-def _as_list(output_shape: Tensor | None) -> Ints:
-    """A list with as many entries as ``output_shape``; an empty list if their number is unknown."""
+def _list_of_length(output_shape: Tensor | None) -> Ints:
+    """A list of the length of ``output_shape``; empty if the length is unknown."""
     if output_shape is None or not output_shape.shape or not isinstance(output_shape.shape[0], int):
         return ()
     return (1,) * output_shape.shape[0]
 
 
 def _stated_sizes(output_shape: Tensor, count: int) -> Shape:
-    """The spatial sizes that the input ``output_shape`` states. Raises an ``OPERAND_MISMATCH`` fault."""
     expect_shape(output_shape, 2, "output_shape", wanted=(count,), why="an entry for each spatial axis")
     sizes = output_shape.ints
     if sizes is None:

@@ -1,4 +1,4 @@
-"""MaxUnpool and Col2Im of ONNX, which rebuild images from the elements of windows."""
+"""MaxUnpool and Col2Im of ONNX."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def max_unpool(
     pads: Ints | None = None,
     strides: Ints | None = None,
 ) -> Tensor:
-    """ONNX MaxUnpool-9 and later; ``output_shape`` has the sizes of all axes."""
+    """ONNX MaxUnpool."""
     x = X.shape
     expect_spatial_rank(x)
     if x is not None:
@@ -55,12 +55,11 @@ def max_unpool(
 
 
 def _check_output_shape(x: Shape, sizes: Shape, window: Window) -> None:
-    """Checks that ``sizes``, the output shape, has the batch and the channels of ``x``, and is large enough for all
-    windows. Raises an ``OPERAND_MISMATCH`` fault."""
-    least = transposed_sizes(x, window, len(x) - 2, output_padding=(0,) * (len(x) - 2))
+    """Checks that ``sizes`` keep batch and channels, and have room for all windows."""
+    covered = transposed_sizes(x, window, len(x) - 2, output_padding=(0,) * (len(x) - 2))
     for axis, dim in enumerate(sizes):
         why = f"axis {axis} of the output is entry {axis} of input 2"
-        wanted = x[axis] if axis < 2 else least[axis - 2]
+        wanted = x[axis] if axis < 2 else covered[axis - 2]
         if agree(dim, wanted, why) if axis < 2 else reaches(dim, wanted, why):
             continue
         raise OPERAND_MISMATCH.fault(
@@ -84,7 +83,7 @@ def col2im(
     """ONNX Col2Im-18: [N, C * product(block_shape), blocks] to [N, C, *image_shape]."""
     x = input.shape
     expect_axes(x, 3, 0, axes="batch, channels times the elements of a block, and blocks")
-    count = _spatial_axes(image_shape, block_shape, strides, dilations)
+    count = _spatial_count(image_shape, block_shape, strides, dilations)
     if count is None:
         return Tensor(input.dtype)
     expect_shape(image_shape, 1, "image_shape", wanted=(count,), why="an entry for each spatial axis")
@@ -93,24 +92,20 @@ def col2im(
     block: Shape = block_shape.ints or (None,) * count
     expect_range(image, 1, "image_shape")
     expect_range(block, 1, "block_shape")
-    given = OnnxWindow(strides=strides, dilations=dilations, pads=pads)
-    window = onnx_window(given, count, block)
+    window = onnx_window(OnnxWindow(strides=strides, dilations=dilations, pads=pads), count, block)
     if x is None:
         return Tensor(input.dtype, (None, None, *image))
-    _expect_blocks(x, _blocks(image, window))
+    _expect_blocks(x, _block_count(image, window))
     return Tensor(input.dtype, (x[0], _image_channels(x, product(block)), *image))
 
 
-def _spatial_axes(image_shape: Tensor, block_shape: Tensor, *lists: Ints | None) -> int | None:
-    """The number of spatial axes: the first known length of a list with one entry for each axis. None if no length is
-    known."""
+def _spatial_count(image_shape: Tensor, block_shape: Tensor, *lists: Ints | None) -> int | None:
     lengths = [x.shape[0] for x in (image_shape, block_shape) if x.shape is not None and len(x.shape) == 1]
     known = [length for length in lengths if isinstance(length, int)] + [len(values) for values in lists if values]
     return known[0] if known else None
 
 
-def _blocks(image: Shape, window: Window) -> MaybeDim:
-    """The number of blocks in an image; None if a size is unknown. Raises a ``WINDOW_EXCEEDS_INPUT`` fault."""
+def _block_count(image: Shape, window: Window) -> MaybeDim:
     counts: list[MaybeDim] = []
     for position, size in enumerate(image):
         span, begin, end = window.span(position), window.begin[position], window.end[position]
@@ -141,7 +136,6 @@ def _expect_blocks(x: Shape, blocks: MaybeDim) -> None:
 
 
 def _image_channels(x: Shape, elements: MaybeDim) -> MaybeDim:
-    """The number of channels of the image; None if it is unknown. Raises an ``OPERAND_MISMATCH`` fault."""
     if x[1] is None or elements is None:
         return None
     if isinstance(elements, int) and not divides(

@@ -1,4 +1,4 @@
-"""Other operators of ONNX Runtime: text generation, gradients, hashes, windows, and channels in blocks."""
+"""Other operators of ONNX Runtime."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ Strings = tuple[str, ...]
 @group
 @record
 class Generation:
-    """The attributes of operators that generate sequences: the bodies that they run, and the special tokens."""
+    """The common attributes of operators that generate sequences."""
 
     decoder: Graph
     eos_token_id: int
@@ -58,10 +58,9 @@ class Generation:
         return self.vocab_size if self.vocab_size > 0 else None
 
 
-def _prompt(input_ids: Tensor) -> tuple[MaybeDim, MaybeDim]:
-    """The batch size and the length of the prompt."""
+def _batch_size(input_ids: Tensor) -> MaybeDim:
     expect_rank(input_ids, 0, least=2)
-    return (None, None) if input_ids.shape is None else (input_ids.shape[0], input_ids.shape[1])
+    return None if input_ids.shape is None else input_ids.shape[0]
 
 
 @onnx("BeamSearch", domain=MICROSOFT)
@@ -76,19 +75,18 @@ def beam_search(
     generation: Generation,
     early_stopping: int = 0,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """com.microsoft BeamSearch-1: sequences [batch, num_return_sequences, max_length], the score of each sequence, and
-    the scores of every step."""
+    """com.microsoft BeamSearch-1: sequences, the score of each sequence, and the scores of every step."""
     names = ("max_length", "min_length", "num_beams", "num_return_sequences")
     for index, (name, tensor) in enumerate(zip(names, (max_length, min_length, num_beams, num_return_sequences)), 1):
         expect_one(tensor, index, name)
-    batch, _ = _prompt(input_ids)
+    batch = _batch_size(input_ids)
     returned = number(num_return_sequences)
-    steps = (None, batch, number(num_beams), generation.vocabulary)
-    scores = length_penalty.dtype if length_penalty is not None else "float32"
+    scores_of_steps = (None, batch, number(num_beams), generation.vocabulary)
+    score_type = length_penalty.dtype if length_penalty is not None else "float32"
     return (
         Tensor("int32", (batch, returned, number(max_length))),
-        Tensor(scores, (batch, returned)),
-        Tensor(scores, steps),
+        Tensor(score_type, (batch, returned)),
+        Tensor(score_type, scores_of_steps),
     )
 
 
@@ -101,7 +99,7 @@ def greedy_search(
 ) -> Tensor:
     """com.microsoft GreedySearch-1: sequences [batch, max_length]."""
     expect_one(max_length, 1, "max_length")
-    return Tensor("int32", (_prompt(input_ids)[0], number(max_length)))
+    return Tensor("int32", (_batch_size(input_ids), number(max_length)))
 
 
 @onnx("Sampling", domain=MICROSOFT)
@@ -117,16 +115,16 @@ def sampling(
     temperature: float = 1.0,
     top_p: float = 0.0,
 ) -> tuple[Tensor, Tensor]:
-    """com.microsoft Sampling-1: sequences [batch, max_length], and the filtered logits [batch, vocabulary]."""
+    """com.microsoft Sampling-1: sequences [batch, max_length], and filtered logits [batch, vocabulary]."""
     expect_one(max_length, 1, "max_length")
-    batch, _ = _prompt(input_ids)
+    batch = _batch_size(input_ids)
     logits = Tensor("float32", (batch, generation.vocabulary))
     return Tensor("int32", (batch, number(max_length))), logits
 
 
 @onnx("NGramRepeatBlock", domain=MICROSOFT)
 def ngram_repeat_block(input_ids: Tensor, scores: Tensor, *, ngram_size: int) -> Tensor:
-    """com.microsoft NGramRepeatBlock-1: the scores, in which tokens that would repeat an n-gram are blocked."""
+    """com.microsoft NGramRepeatBlock-1: the scores, without tokens that would repeat an n-gram."""
     expect_attribute(ngram_size, 1, "ngram_size")
     return Tensor(scores.dtype, scores.shape)
 
@@ -141,7 +139,7 @@ def tokenizer(
     separators: Strings | None = None,
     tokenexp: str | None = None,
 ) -> Tensor:
-    """com.microsoft Tokenizer-1: the tokens of each string on a new last axis; without this axis for an empty input."""
+    """com.microsoft Tokenizer-1: the tokens of each string, on a new last axis."""
     expect_rank(x, 0, 1, 2)
     expect_attribute(mincharnum, 1, "mincharnum")
     if separators is None and tokenexp is None:
@@ -164,6 +162,7 @@ def tokenizer(
         )
     if x.shape is None:
         return Tensor("string")
+    # ONNX Runtime adds no axis to an empty input.
     if any(same(dim, 0) for dim in x.shape):
         return Tensor("string", x.shape)
     return Tensor("string", (*x.shape, None))
@@ -184,8 +183,7 @@ def flex_attention(
     softmax_precision: int | None = None,
     context: Context,
 ) -> Tensor:
-    """ai.onnx.preview FlexAttention-1: all inputs have four axes. ``score_mod`` changes the scores, and ``prob_mod``
-    the probabilities; both keep the shape."""
+    """ai.onnx.preview FlexAttention-1. ``score_mod`` and ``prob_mod`` keep the shape of the scores."""
     batch, heads, length, head = (size(q, axis, 4) for axis in range(4))
     key_heads, key_length = size(k, 1, 4), size(k, 2, 4)
     lengths = (("kv_num_heads", key_heads), ("kv_sequence_length", key_length))
@@ -231,14 +229,14 @@ def _check_modifier(name: str, body: Graph, scores: Tensor, *, context: Context)
 @onnx("SoftmaxGrad", "LogSoftmaxGrad", "SoftmaxGrad_13", "LogSoftmaxGrad_13", domain=MICROSOFT)
 @onnx("SoftmaxGrad")
 def softmax_grad(dy: Tensor, y: Tensor, *, axis: int = 1, description: str = "") -> Tensor:
-    """com.microsoft SoftmaxGrad-1 and similar: the result has the shape of ``y``, the output of the operator."""
+    """com.microsoft SoftmaxGrad-1 and similar; ``y`` is the output of the operator."""
     return Tensor(dy.dtype, dy.shape if y.shape is None else y.shape)
 
 
 @onnx("GeluGrad", "FastGeluGrad", "QuickGeluGrad", "ReluGrad", "SigmoidGrad", "TanhGrad", domain=MICROSOFT)
 @onnx("GeluGrad")
 def activation_grad(dy: Tensor, x: Tensor, *, alpha: float = 1.702, description: str = "") -> Tensor:
-    """com.microsoft GeluGrad-1 and similar: the result has the shape of ``x``, the input of the operator."""
+    """com.microsoft GeluGrad-1 and similar; ``x`` is the input of the operator."""
     return Tensor(dy.dtype, dy.shape if x.shape is None else x.shape)
 
 
@@ -253,8 +251,7 @@ def layer_normalization_grad(
     epsilon: float = 1e-5,
     stash_type: int = 1,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """com.microsoft LayerNormalizationGrad-1: the gradient of X, with the shape of X, and the gradients of scale and
-    bias, with the shape of the normalized axes."""
+    """com.microsoft LayerNormalizationGrad-1: the gradients of X, scale and bias."""
     dx = Tensor(dy.dtype, dy.shape if x.shape is None else x.shape)
     if dx.shape is None:
         return dx, Tensor(dy.dtype), Tensor(dy.dtype)
@@ -273,8 +270,7 @@ def softmax_cross_entropy_loss_grad(
     ignore_index: int | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """com.microsoft SoftmaxCrossEntropyLossGrad-1: the result has the shape of ``log_prob``. If the gradient of the
-    loss is omitted, ``log_prob`` is input 0."""
+    """com.microsoft SoftmaxCrossEntropyLossGrad-1. If ``dy`` is omitted, ``log_prob`` is input 0."""
     if label is None:
         return Tensor(dy.dtype, dy.shape)
     return Tensor(log_prob.dtype, log_prob.shape)
@@ -282,7 +278,7 @@ def softmax_cross_entropy_loss_grad(
 
 @onnx("SGD")
 def sgd(w: Tensor, dw: Tensor, *, description: str = "", lr: float = 0.01) -> Tensor:
-    """SGD, which exporters of training graphs write: the weights after a step of stochastic gradient descent."""
+    """SGD, a step of stochastic gradient descent that exporters of training graphs write."""
     return Tensor(w.dtype, w.shape)
 
 
@@ -291,7 +287,7 @@ def sgd(w: Tensor, dw: Tensor, *, description: str = "", lr: float = 0.01) -> Te
 
 @onnx("ComplexMul", "ComplexMulConj", domain=MICROSOFT)
 def complex_multiplication(a: Tensor, b: Tensor) -> Tensor:
-    """com.microsoft ComplexMul-1 and ComplexMulConj-1. The shape is unknown if the shapes of the inputs differ."""
+    """com.microsoft ComplexMul-1 and ComplexMulConj-1."""
     return Tensor(a.dtype, a.shape if a.shape == b.shape else None)
 
 
@@ -332,8 +328,7 @@ def torch_embedding(
 
 @onnx("UnfoldTensor", domain=MICROSOFT)
 def unfold_tensor(input: Tensor, *, dim: int = -1, size: int, step: int = 1) -> Tensor:
-    """com.microsoft UnfoldTensor-1: the windows of ``size`` elements of axis ``dim``, one every ``step`` elements, on a
-    new last axis."""
+    """com.microsoft UnfoldTensor-1: the windows of axis ``dim``, on a new last axis."""
     if size < 1 or step < 1:
         name, value = ("size", size) if size < 1 else ("step", step)
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
@@ -341,16 +336,16 @@ def unfold_tensor(input: Tensor, *, dim: int = -1, size: int, step: int = 1) -> 
         )
     if input.shape is None:
         return Tensor(input.dtype)
-    at = axis_of(dim, len(input.shape), "dim")
-    length = input.shape[at]
-    if not reaches(length, size, f"axis {at} has a window of {size} elements"):
+    axis = axis_of(dim, len(input.shape), "dim")
+    length = input.shape[axis]
+    if not reaches(length, size, f"axis {axis} has a window of {size} elements"):
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
-            f"attribute `size` is {size} and axis {at} of input 0 is {length}: a window must not exceed the axis",
+            f"attribute `size` is {size} and axis {axis} of input 0 is {length}: a window must not exceed the axis",
             help=f"use at most {length}",
             attribute="size",
         )
     windows = None if length is None else floordiv(length - size, step) + 1
-    return Tensor(input.dtype, (*input.shape[:at], windows, *input.shape[at + 1 :], size))
+    return Tensor(input.dtype, (*input.shape[:axis], windows, *input.shape[axis + 1 :], size))
 
 
 @onnx("DynamicTimeWarping", domain=MICROSOFT)
@@ -395,20 +390,19 @@ without_rule("ATen", help="export the model again without the fallback to ATen: 
 # --- channels in blocks -----------------------------------------------------------------------------------------------
 
 
-#: The possible numbers of channels in a block; the number depends on the processor.
-_BLOCKS = (8, 16)
+#: The numbers of channels in a block, which depend on the processor.
+_BLOCK_SIZES = (8, 16)
 
 
 @onnx("ReorderInput", domain=NCHWC)
 def reorder_input(X: Tensor, *, channels_last: int = 0) -> Tensor:
-    """com.microsoft.nchwc ReorderInput: the number of channels is rounded up to a multiple of the block size; None if
-    the result depends on the processor."""
+    """com.microsoft.nchwc ReorderInput: rounds the channels up to blocks; None if processors differ."""
     x = X.shape
     if x is None or len(x) < 2:
         return Tensor(X.dtype)
     first = 1 if channels_last else 2
     channels = x[channel_axis(len(x), first)]
-    rounded = {block * ceildiv(channels, block) for block in _BLOCKS} if isinstance(channels, int) else {None}
+    rounded = {block * ceildiv(channels, block) for block in _BLOCK_SIZES} if isinstance(channels, int) else {None}
     return Tensor(X.dtype, arranged(x[0], rounded.pop() if len(rounded) == 1 else None, spatial(x, first)))
 
 
@@ -437,7 +431,7 @@ def nchwc_upsample(
             help="remove `coordinate_transformation_mode`",
             attribute="coordinate_transformation_mode",
         )
-    if any(scales[at : at + 1] not in ((), (1,)) for at in (0, 1)):
+    if any(scales[axis : axis + 1] not in ((), (1,)) for axis in (0, 1)):
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
             f"attribute `scales` is {list(scales)}; batch and channels must keep their size",
             help="write 1 for the first two axes",

@@ -1,4 +1,4 @@
-"""Fused activations and Dropout of ONNX Runtime, and early experimental operators of ONNX that it still runs."""
+"""Fused activations and Dropout of ONNX Runtime, and formerly experimental operators of ONNX."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def fast_gelu(x: Tensor, bias: Tensor | None = None) -> Tensor:
 
 @onnx("BiasAdd", domain=MICROSOFT)
 def bias_add(x: Tensor, bias: Tensor, skip: Tensor) -> Tensor:
-    """com.microsoft BiasAdd: the sum of ``x``, a bias for the last axis, and ``skip``, which has the shape of ``x``."""
+    """com.microsoft BiasAdd: ``x``, plus a bias for the last axis, plus ``skip``."""
     expect_length(bias.shape, 1, _last_dim(x), what="the bias", scalar=False)
     return Tensor(x.dtype, merged((x.shape, None, skip.shape), why="both inputs must have the same shape"))
 
@@ -101,7 +101,7 @@ def bias_dropout(
     return Tensor(data.dtype, shape), Tensor("bool", shape)
 
 
-def _bits(shape: Shape | None) -> Shape:
+def _bitmask_shape(shape: Shape | None) -> Shape:
     count = None if shape is None else product(shape)
     return (None if count is None else ceildiv(count, 32),)
 
@@ -110,8 +110,8 @@ def _bits(shape: Shape | None) -> Shape:
 def bitmask_dropout(
     data: Tensor, ratio: Tensor | None = None, training_mode: Tensor | None = None, *, seed: int | None = None
 ) -> tuple[Tensor, Tensor]:
-    """com.microsoft BitmaskDropout: each number of the mask has the bits of 32 elements."""
-    return unchanged(data), Tensor("uint32", _bits(data.shape))
+    """com.microsoft BitmaskDropout. An element of the mask has the bits of 32 elements."""
+    return unchanged(data), Tensor("uint32", _bitmask_shape(data.shape))
 
 
 @onnx("BitmaskBiasDropout", domain=MICROSOFT)
@@ -124,9 +124,9 @@ def bitmask_bias_dropout(
     *,
     seed: int | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """com.microsoft BitmaskBiasDropout: like BiasDropout; each number of the mask has the bits of 32 elements."""
+    """com.microsoft BitmaskBiasDropout. An element of the mask has the bits of 32 elements."""
     shape = stretched(data.shape, bias.shape, 1, what="input 1 (bias)")
-    return Tensor(data.dtype, shape), Tensor("uint32", _bits(shape))
+    return Tensor(data.dtype, shape), Tensor("uint32", _bitmask_shape(shape))
 
 
 @onnx("BiasSoftmax", domain=MICROSOFT)
@@ -145,25 +145,25 @@ def qordered_gelu(
 
 @onnx("Affine", until=9)
 def affine(x: Tensor, *, alpha: float = 1.0, beta: float = 0.0) -> Tensor:
-    """ONNX Affine, an early experimental operator."""
+    """ONNX Affine, formerly experimental."""
     return unchanged(x)
 
 
 @onnx("ParametricSoftplus", "ScaledTanh", until=9)
 def with_alpha_and_beta(x: Tensor, *, alpha: float, beta: float) -> Tensor:
-    """ONNX ParametricSoftplus and ScaledTanh, early experimental operators. ONNX Runtime requires both attributes."""
+    """ONNX ParametricSoftplus and ScaledTanh, formerly experimental. ONNX Runtime requires both attributes."""
     return unchanged(x)
 
 
 @onnx("Scale", until=9)
 def scaled(x: Tensor, *, scale: float = 1.0) -> Tensor:
-    """ONNX Scale, an early experimental operator."""
+    """ONNX Scale, formerly experimental."""
     return unchanged(x)
 
 
 @onnx("ImageScaler", until=9)
 def image_scaler(x: Tensor, *, bias: tuple[float, ...] = (), scale: float = 1.0) -> Tensor:
-    """ONNX ImageScaler, an early experimental operator: ``bias`` has one entry for each channel of [N, C, H, W]."""
+    """ONNX ImageScaler, formerly experimental: ``bias`` has an entry for each channel of [N, C, H, W]."""
     expect_rank(x, 0, 4)
     channels = None if x.shape is None else x.shape[1]
     if not agree(channels, len(bias), "there is a bias for each channel"):

@@ -1,4 +1,4 @@
-"""Attentions of ONNX Runtime that also project their input to query, key and value (domain com.microsoft)."""
+"""Attentions of ONNX Runtime that project their input to query, key and value."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import product as choices
 
 from irlint.dims import Dim, MaybeDim, Shape, floordiv, product, same, total
-from irlint.findings.statements import Relation, agree, require_any
+from irlint.findings.statements import Relation, agree, divides, require_any
 from irlint.model.tensor import Tensor, shape_text
 from irlint.ops import onnx
 from irlint.ops.nn.attention import CACHE_MISMATCH, FUSED_MISMATCH, INPUTS_MISMATCH, MASK_MISMATCH, per_head
@@ -25,7 +25,7 @@ BATCH_OF_SEQUENCES = (("batch_size", None), ("sequence_length", None), HIDDEN)
 @group
 @record
 class MaskedHeads:
-    """The number of heads, the factor of the scores, and the score of masked positions."""
+    """The attributes of the heads and of the mask."""
 
     num_heads: int
     mask_filter_value: float = -10000.0
@@ -33,9 +33,14 @@ class MaskedHeads:
 
 
 def _hidden_sizes(columns: MaybeDim, qkv_hidden_sizes: Ints | None, num_heads: int) -> tuple[MaybeDim, MaybeDim]:
-    """The hidden sizes of query and value for a projection to ``columns`` columns. Raises a ``HEADS_MISMATCH``,
-    ``FUSED_MISMATCH`` or ``ATTRIBUTE_OUT_OF_RANGE`` fault."""
+    """(Hidden size of the query, hidden size of the value)."""
     if not qkv_hidden_sizes:
+        if not divides(3, columns, "query, key and value have the same number of columns"):
+            raise FUSED_MISMATCH.fault(
+                f"the weights have {columns} columns, which is not a multiple of 3",
+                help="use the same number of columns for query, key and value",
+                input=1,
+            )
         hidden = None if columns is None else floordiv(columns, 3)
         per_head(hidden, num_heads, "a third of the columns of the weights", index=1)
         return hidden, hidden
@@ -61,8 +66,7 @@ def _hidden_sizes(columns: MaybeDim, qkv_hidden_sizes: Ints | None, num_heads: i
 def _projected(
     x: Tensor, weights: Tensor, bias: Tensor | None, *, sizes: Ints | None, num_heads: int, rank: int = 3
 ) -> tuple[MaybeDim, MaybeDim]:
-    """The hidden sizes of query and value, after checking the shapes of input, weights and bias. The input has ``rank``
-    axes. Raises an ``INPUTS_MISMATCH`` fault, or one of ``_hidden_sizes``."""
+    """(Hidden size of the query, hidden size of the value), after checking all shapes."""
     axes = BATCH_OF_SEQUENCES if rank == 3 else (("token_count", None), HIDDEN)
     check(x, Expected(0, "input", axes, INPUTS_MISMATCH))
     columns = narrower(size(weights, 1, 2), size(bias, 0, 1))
@@ -72,12 +76,10 @@ def _projected(
     return _hidden_sizes(columns, sizes, num_heads)
 
 
-def _present(x: Tensor, past: Tensor | None, index: int, *, num_heads: int, hidden: MaybeDim, shared: int) -> Shape:
-    """The shape of the keys and values that an attention returns: [2, batch, heads, total length, head size].
-
-    ``past`` is input ``index``. If past and present are ``shared``, the length is that of the past. Raises a
-    ``CACHE_MISMATCH`` or ``HEADS_MISMATCH`` fault.
-    """
+def _present_shape(
+    x: Tensor, past: Tensor | None, index: int, *, num_heads: int, hidden: MaybeDim, share_buffer: int
+) -> Shape:
+    """The shape [2, batch, heads, total length, head size] of the present keys and values."""
     batch, length = size(x, 0, 3), size(x, 1, 3)
     head = per_head(hidden, num_heads, "the hidden size", index=0)
     if past is None:
@@ -91,7 +93,7 @@ def _present(x: Tensor, past: Tensor | None, index: int, *, num_heads: int, hidd
         ("head_size", head),
     )
     check(past, Expected(index, "past", axes, CACHE_MISMATCH))
-    return (2, batch, num_heads, past_length if shared else total((past_length, length)), head)
+    return (2, batch, num_heads, past_length if share_buffer else total((past_length, length)), head)
 
 
 @onnx("Attention", domain=MICROSOFT, macs=("projected", "weights"))
@@ -111,11 +113,15 @@ def ms_attention(
     rotary_embedding_dim: int = 0,
     unidirectional: int = 0,
 ) -> tuple[Tensor, Tensor]:
-    """com.microsoft Attention: projects the input to query, key and value, and computes their attention."""
+    """com.microsoft Attention: [batch, length, v_hidden_size], and the present keys and values."""
     hidden, value_hidden = _projected(input, weights, bias, sizes=qkv_hidden_sizes, num_heads=heads.num_heads)
-    present = _present(input, past, 4, num_heads=heads.num_heads, hidden=hidden, shared=past_present_share_buffer)
+    present = _present_shape(
+        input, past, 4, num_heads=heads.num_heads, hidden=hidden, share_buffer=past_present_share_buffer
+    )
     if past is None or not past_present_share_buffer:
-        expect_mask(mask_index, 3, "mask_index", sizes=(size(input, 0, 3), size(input, 1, 3), present[3]), twice=True)
+        expect_mask(
+            mask_index, 3, "mask_index", sizes=(size(input, 0, 3), size(input, 1, 3), present[3]), attention_forms=True
+        )
     y = (size(input, 0, 3), size(input, 1, 3), value_hidden)
     return Tensor(input.dtype, y), Tensor(input.dtype, present)
 
@@ -126,25 +132,24 @@ def expect_mask(
     name: str,
     *,
     sizes: tuple[MaybeDim, MaybeDim, MaybeDim],
-    twice: bool = False,
-    others: tuple[MaybeDim, ...] = (),
+    attention_forms: bool = False,
+    other_lengths: tuple[MaybeDim, ...] = (),
 ) -> None:
-    """Checks that a mask of one to three axes, input ``index`` (``name``), has a shape that ONNX Runtime accepts.
+    """Checks a mask of one to three axes. Raises a ``MASK_MISMATCH`` fault.
 
-    ``sizes`` are the batch size, the length and the total length; ``others`` are other lengths that the keys may have.
-    With ``twice``, the mask may also have two numbers for each sequence, or a single column, which is ignored. Raises a
-    ``MASK_MISMATCH`` fault.
+    ``sizes`` are (batch, length of the queries, length of the keys), and ``other_lengths`` are other valid lengths of
+    the keys. With ``attention_forms``, the mask may have the additional forms of Attention.
     """
     if mask is None or mask.shape is None or not 1 <= len(mask.shape) <= 3:
         return
     batch, length, total_length = sizes
     allowed: list[Shape] = [(batch,), (total((product((3, batch)), 2)),), (batch, total_length), sizes]
-    allowed += [(batch, other) for other in others]
-    if twice:
+    allowed += [(batch, other) for other in other_lengths]
+    if attention_forms:
         allowed += [(product((2, batch)),), (1, 1), (batch, 1)]
     shapes = [shape for shape in allowed if len(shape) == len(mask.shape)]
     if any(all(same(found, dim) is not False for found, dim in zip(mask.shape, shape)) for shape in shapes):
-        _require_one(mask.shape, shapes, f"{name} has one of the shapes {' or '.join(map(shape_text, shapes))}")
+        _require_one_of(mask.shape, shapes, f"{name} has one of the shapes {' or '.join(map(shape_text, shapes))}")
         return
     raise MASK_MISMATCH.fault(
         f"input {index} ({name}) is {shape_text(mask.shape)}; allowed: {' or '.join(map(shape_text, shapes))}: the "
@@ -154,18 +159,17 @@ def expect_mask(
     )
 
 
-def _require_one(found: Shape, shapes: Sequence[Shape], why: str) -> None:
-    """Requires that a shape is one of ``shapes``: for each choice of one axis of each shape, one of the chosen sizes is
-    equal. A choice that another choice implies, or that has an unknown size, is omitted."""
-    needed: list[set[tuple[int, Dim]]] = []
+def _require_one_of(found: Shape, shapes: Sequence[Shape], why: str) -> None:
+    """Requires that ``found`` equals one of ``shapes``, in conjunctive normal form."""
+    clauses: list[set[tuple[int, Dim]]] = []
     for choice in choices(*(tuple(enumerate(shape)) for shape in shapes)):
-        equal = {(axis, dim) for axis, dim in choice if dim is not None and same(found[axis], dim) is not False}
+        clause = {(axis, dim) for axis, dim in choice if dim is not None and same(found[axis], dim) is not False}
         if any(dim is None or found[axis] is None for axis, dim in choice):
             continue
-        if not any(same(found[axis], dim) for axis, dim in equal) and not any(other <= equal for other in needed):
-            needed = [other for other in needed if not equal <= other] + [equal]
-    for each in needed:
-        ordered = sorted(each, key=lambda pair: (isinstance(pair[1], int), pair[0], str(pair[1])))
+        if not any(same(found[axis], dim) for axis, dim in clause) and not any(other <= clause for other in clauses):
+            clauses = [other for other in clauses if not clause <= other] + [clause]
+    for clause in clauses:
+        ordered = sorted(clause, key=lambda pair: (isinstance(pair[1], int), pair[0], str(pair[1])))
         relations = [Relation("==", size, dim) for axis, dim in ordered if (size := found[axis]) is not None]
         require_any(*relations, why=why)
 
@@ -182,9 +186,9 @@ def decoder_masked_self_attention(
     do_rotary: int = 0,
     past_present_share_buffer: int = 0,
 ) -> tuple[Tensor, Tensor]:
-    """com.microsoft DecoderMaskedSelfAttention: Attention for one step of a decoder."""
+    """com.microsoft DecoderMaskedSelfAttention."""
     hidden, value_hidden = _projected(input, weights, bias, sizes=None, num_heads=heads.num_heads)
-    present = _present(input, past, 4, num_heads=heads.num_heads, hidden=hidden, shared=1)
+    present = _present_shape(input, past, 4, num_heads=heads.num_heads, hidden=hidden, share_buffer=1)
     y = (size(input, 0, 3), size(input, 1, 3), value_hidden)
     return Tensor(input.dtype, y), Tensor(input.dtype, present)
 
@@ -208,7 +212,9 @@ def q_attention(
 ) -> tuple[Tensor, Tensor]:
     """com.microsoft QAttention: Attention with quantized input and weights."""
     hidden, value_hidden = _projected(input, weight, bias, sizes=None, num_heads=heads.num_heads)
-    present = _present(input, past, 8, num_heads=heads.num_heads, hidden=hidden, shared=past_present_share_buffer)
+    present = _present_shape(
+        input, past, 8, num_heads=heads.num_heads, hidden=hidden, share_buffer=past_present_share_buffer
+    )
     y = (size(input, 0, 3), size(input, 1, 3), value_hidden)
     return Tensor(bias.dtype, y), Tensor(bias.dtype, present)
 
@@ -223,7 +229,7 @@ def packed_attention(
     qkv_hidden_sizes: Ints | None = None,
     scale: float | None = None,
 ) -> Tensor:
-    """com.microsoft PackedAttention: Attention on [token_count, hidden_size], the tokens of all sequences."""
+    """com.microsoft PackedAttention: [token_count, v_hidden_size]."""
     _, value_hidden = _projected(input, weights, bias, sizes=qkv_hidden_sizes, num_heads=num_heads, rank=2)
     return Tensor(input.dtype, (size(input, 0, 2), value_hidden))
 
@@ -252,7 +258,7 @@ def q_ordered_attention(
     qkv_hidden_sizes: Ints | None = None,
     unidirectional: int = 0,
 ) -> Tensor:
-    """com.microsoft QOrderedAttention: quantized Attention with separate weights for query, key and value."""
+    """com.microsoft QOrderedAttention."""
     check(input, Expected(0, "input", BATCH_OF_SEQUENCES, INPUTS_MISMATCH))
     hidden = qkv_hidden_sizes[2] if qkv_hidden_sizes and len(qkv_hidden_sizes) == 3 else size(v_bias, 0, 1)
     per_head(hidden, num_heads, "the hidden size of the value", index=7)
@@ -270,7 +276,7 @@ def q_ordered_longformer_attention(
     order_weight: int,
     window: int,
 ) -> Tensor:
-    """com.microsoft QOrderedLongformerAttention: the result has the shape of the input."""
+    """com.microsoft QOrderedLongformerAttention."""
     check(input, Expected(0, "input", BATCH_OF_SEQUENCES, INPUTS_MISMATCH))
     per_head(size(input, 2, 3), num_heads, "the hidden size", index=0)
     return Tensor(input.dtype, input.shape)
@@ -283,7 +289,7 @@ def longformer_attention(
     num_heads: int,
     window: int,
 ) -> Tensor:
-    """com.microsoft LongformerAttention: the result has the shape of the input."""
+    """com.microsoft LongformerAttention."""
     check(input, Expected(0, "input", BATCH_OF_SEQUENCES, INPUTS_MISMATCH))
     per_head(size(input, 2, 3), num_heads, "the hidden size", index=0)
     return Tensor(input.dtype, input.shape)

@@ -1,32 +1,32 @@
-"""Fused normalizations of ONNX Runtime (domain com.microsoft)."""
+"""Fused normalizations of ONNX Runtime."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from irlint.dims import Shape, same
+from irlint.dims import Shape, floordiv, product, same
 from irlint.findings.faults import Fault, Severity
-from irlint.findings.statements import agree, warn
+from irlint.findings.statements import agree, divides, warn
+from irlint.findings.wording import counted
 from irlint.lazy_typing import Literal
 from irlint.model.tensor import Tensor, shape_text
 from irlint.ops import onnx
 from irlint.ops.nn.normalization import (
     CHANNEL_PARAMETERS,
-    channelled,
+    checked_channels,
     expect_epsilon,
     expect_groups,
     statistics_shape,
     with_channels,
 )
 from irlint.ops.shared.attributes import expect_attribute
-from irlint.ops.shared.broadcast import UNIDIRECTIONAL_MISMATCH, stretched
+from irlint.ops.shared.broadcast import UNIDIRECTIONAL_MISMATCH, merged, stretched
 from irlint.ops.shared.expectations import expect_rank
 from irlint.schemas import MICROSOFT
 
 
-def _with_skip(shape: Shape | None, skip: Shape | None) -> Shape | None:
-    """``shape``, after checking that the last two sizes of the skip input are equal. Other differences are only a
-    warning, because ONNX Runtime does not compare the batch. Raises an ``UNIDIRECTIONAL_MISMATCH`` fault."""
+def _sum_shape(shape: Shape | None, skip: Shape | None) -> Shape | None:
+    """The shape of the sum. ONNX Runtime compares only the last two axes."""
     if shape is None or skip is None:
         return shape
     pairs = list(zip(reversed(shape), reversed(skip)))[:2]
@@ -49,14 +49,12 @@ def _with_skip(shape: Shape | None, skip: Shape | None) -> Shape | None:
     )
 
 
-def _skipped(
+def _skip_layer_normalized(
     x: Tensor, skip: Tensor, parameters: Sequence[tuple[int, str, Tensor | None]]
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """The outputs of a layer normalization of the sum of ``x`` and ``skip``. ``parameters`` have an input index, a name
-    and a tensor, which must be a list with one element for each index of the last axis. Raises an
-    ``INPUT_RANK_REFUSED``, ``CHANNEL_PARAMETERS`` or ``UNIDIRECTIONAL_MISMATCH`` fault."""
+    """(Y, mean, inverse standard deviation, sum). ``parameters`` are (input index, name, tensor)."""
     expect_rank(x, 0, 2, 3, what="input")
-    shape = _with_skip(x.shape, skip.shape)
+    shape = _sum_shape(x.shape, skip.shape)
     hidden = x.shape[-1] if x.shape else None
     for index, name, parameter in parameters:
         expect_rank(parameter, index, 1, what=name)
@@ -87,7 +85,7 @@ def skip_layer_normalization(
 ) -> tuple[Tensor, ...]:
     """com.microsoft SkipLayerNormalization: the fourth output is the sum before the normalization."""
     expect_epsilon(epsilon)
-    return _skipped(x, skip, ((2, "gamma", gamma), (3, "beta", beta), (4, "bias", bias)))
+    return _skip_layer_normalized(x, skip, ((2, "gamma", gamma), (3, "beta", beta), (4, "bias", bias)))
 
 
 @onnx("SkipSimplifiedLayerNormalization", domain=MICROSOFT)
@@ -96,17 +94,15 @@ def skip_simplified_layer_normalization(
 ) -> tuple[Tensor, ...]:
     """com.microsoft SkipSimplifiedLayerNormalization."""
     expect_epsilon(epsilon)
-    return _skipped(x, skip, ((2, "gamma", gamma), (3, "bias", bias)))
+    return _skip_layer_normalized(x, skip, ((2, "gamma", gamma), (3, "bias", bias)))
 
 
 def _grouped(
     x: Tensor, parameters: Sequence[tuple[int, str, Shape | None]], groups: int, *, channels_last: int
 ) -> Tensor:
-    """The result of a group normalization. Raises an ``INPUT_RANK_REFUSED`` fault, or one of ``channelled`` or
-    ``expect_groups``."""
     expect_rank(x, 0, 4, what="X")
     axis = 3 if channels_last else 1
-    channels = channelled(x.shape, parameters, None if x.shape is None else x.shape[axis])
+    channels = checked_channels(x.shape, parameters, None if x.shape is None else x.shape[axis])
     expect_groups(groups, channels, "groups", axis=axis)
     return Tensor(x.dtype, with_channels(x.shape, channels, axis))
 
@@ -174,14 +170,44 @@ def gated_rms_norm(
     activation: GateActivation = "silu",
     epsilon: float = 1e-5,
 ) -> Tensor:
-    """com.microsoft GatedRMSNorm."""
-    return Tensor(x.dtype, x.shape)
+    """com.microsoft GatedRMSNorm: each group of the last axis that is as long as ``scale`` is normalized."""
+    elements = None if scale.shape is None else product(scale.shape)
+    last = x.shape[-1] if x.shape else None
+    why = "the number of elements of the scale divides the last axis of input 0"
+    if isinstance(elements, int) and (elements == 0 or not divides(elements, last, why)):
+        raise CHANNEL_PARAMETERS.fault(
+            f"input 1 (scale) has {counted(elements, 'element')}; their number must divide {last}, the last axis of "
+            "input 0",
+            help=f"give input 1 the shape {shape_text((last,))}",
+            input=1,
+        )
+    return Tensor(x.dtype, merged((x.shape, None, gate.shape), why="X and the gate must have the same shape"))
 
 
 @onnx("BranchwiseRMSNorm", domain=MICROSOFT)
 def branchwise_rms_norm(
     x: Tensor, scale: Tensor | None = None, *, epsilon: float = 1e-5, num_branches: int = 0
 ) -> Tensor:
-    """com.microsoft BranchwiseRMSNorm."""
+    """com.microsoft BranchwiseRMSNorm: [..., branches, H] or, with ``num_branches``, [..., branches * H]."""
     expect_attribute(num_branches, 0, "num_branches")
+    expect_rank(x, 0, least=1 if num_branches else 2, what="X")
+    if not x.shape:
+        return Tensor(x.dtype)
+    branches, hidden = (num_branches, x.shape[-1]) if num_branches else x.shape[-2:]
+    if num_branches:
+        expect_groups(num_branches, hidden, "num_branches", axis=len(x.shape) - 1)
+        hidden = None if hidden is None else floordiv(hidden, num_branches)
+    if scale is not None and scale.shape is not None:
+        _expect_branch_scale(scale.shape, ((hidden,), (product((branches, hidden)),), (branches, hidden)))
     return Tensor(x.dtype, x.shape)
+
+
+def _expect_branch_scale(scale: Shape, allowed: Sequence[Shape]) -> None:
+    for shape in allowed:
+        if len(shape) == len(scale) and all(same(a, b) is not False for a, b in zip(scale, shape)):
+            return
+    raise CHANNEL_PARAMETERS.fault(
+        f"input 1 (scale) is {shape_text(scale)}; expected {' or '.join(map(shape_text, allowed))}",
+        help=f"give input 1 the shape {shape_text(allowed[0])}",
+        input=1,
+    )

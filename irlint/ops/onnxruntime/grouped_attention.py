@@ -1,4 +1,4 @@
-"""Attentions of ONNX Runtime in which several query heads share a key head (domain com.microsoft)."""
+"""Attentions of ONNX Runtime in which query heads share key heads."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ CacheQuantization = Literal["NONE", "PER_TENSOR", "PER_CHANNEL"]
 @group
 @record
 class GroupedHeads:
-    """The attributes for the numbers of heads, rotation and scale."""
+    """The common attributes of GroupQueryAttention, SparseAttention and PagedAttention."""
 
     kv_num_heads: int
     num_heads: int
@@ -35,7 +35,7 @@ class GroupedHeads:
 @group
 @record
 class CacheOptions:
-    """The attributes for the window of a token, the limit of scores, and the quantization of the caches."""
+    """The common attributes of GroupQueryAttention and PagedAttention."""
 
     k_quant_type: CacheQuantization = "NONE"
     local_window_size: int = -1
@@ -44,7 +44,7 @@ class CacheOptions:
     v_quant_type: CacheQuantization = "NONE"
 
 
-def _grouped(
+def _output_and_head_size(
     query: Tensor,
     key: Tensor | None,
     value: Tensor | None,
@@ -52,11 +52,7 @@ def _grouped(
     heads: GroupedHeads,
     one_length: bool = False,
 ) -> tuple[Shape | None, MaybeDim]:
-    """The shape of the output and the head size, after checking the shapes of query, key and value; both are None if
-    the shape of the query is unknown.
-
-    With ``one_length``, the key must be as long as the query. Raises a ``HEADS_MISMATCH`` or ``INPUTS_MISMATCH`` fault.
-    """
+    """(Shape of the output, head size). With ``one_length``, query and key have one length."""
     num_heads, kv_num_heads = heads.num_heads, heads.kv_num_heads
     if num_heads < 1 or kv_num_heads < 1 or num_heads % kv_num_heads:
         raise HEADS_MISMATCH.fault(
@@ -92,8 +88,7 @@ def _grouped(
 def _cache_length(
     past_key: Tensor | None, past_value: Tensor | None, batch: MaybeDim, *, kv_num_heads: int, head: MaybeDim
 ) -> MaybeDim:
-    """The length of the caches, inputs 3 and 4, after checking their shapes. The head size of a quantized cache is not
-    checked, because its numbers may be packed. Raises a ``CACHE_MISMATCH`` fault."""
+    """The length of the caches, inputs 3 and 4. The numbers of a quantized cache may be packed."""
     length = narrower(size(past_key, 2, 4), size(past_value, 2, 4))
     for index, name, past in ((3, "past_key", past_key), (4, "past_value", past_value)):
         unquantized = past is not None and past.dtype in ("float32", "float16", "bfloat16")
@@ -102,14 +97,13 @@ def _cache_length(
     return length
 
 
-def _expect_head(head: MaybeDim, *, rotated: bool) -> None:
-    """Checks that the head size is a multiple of 8 or, if it is ``rotated``, of 16; ONNX Runtime refuses other sizes
-    when the node runs (``group_query_attention_helper.h``). Raises a ``HEADS_MISMATCH`` fault."""
-    for step, why in ((8, "GroupQueryAttention"), *(((16, "its rotary embedding"),) if rotated else ())):
-        if isinstance(head, int) and head % step:
+def _expect_valid_head_size(head: MaybeDim, *, rotated: bool) -> None:
+    """Source: ``group_query_attention_helper.h`` of ONNX Runtime."""
+    for divisor, why in ((8, "GroupQueryAttention"), *(((16, "its rotary embedding"),) if rotated else ())):
+        if isinstance(head, int) and head % divisor:
             raise HEADS_MISMATCH.fault(
-                f"the head size is {head}; {why} of ONNX Runtime accepts only multiples of {step}",
-                help=f"pad the head size to {head + -head % step}, or use Attention of ONNX",
+                f"the head size is {head}; {why} of ONNX Runtime accepts only multiples of {divisor}",
+                help=f"pad the head size to {head + -head % divisor}, or use Attention of ONNX",
             )
 
 
@@ -145,8 +139,8 @@ def group_query_attention(
 ) -> tuple[Tensor, ...]:
     """com.microsoft GroupQueryAttention. Caches that are shorter than the total length grow to it."""
     expect_attribute(causal, 0, "causal", most=1)
-    alone = past_key is None and past_value is None
-    y, head = _grouped(query, key, value, heads=heads, one_length=alone)
+    without_past = past_key is None and past_value is None
+    y, head = _output_and_head_size(query, key, value, heads=heads, one_length=without_past)
     if (past_key is None) != (past_value is None):
         raise CACHE_MISMATCH.fault(
             f"input {4 if past_key is None else 3} is connected, but input {3 if past_key is None else 4} is not: "
@@ -154,7 +148,7 @@ def group_query_attention(
             help=CACHE_MISMATCH.advice,
             input=3 if past_key is None else 4,
         )
-    _expect_head(head, rotated=bool(heads.do_rotary) and cos_cache is not None)
+    _expect_valid_head_size(head, rotated=bool(heads.do_rotary) and cos_cache is not None)
     batch = y[0] if y else None
     check(query_seqlens, Expected(16, "query_seqlens", (("batch_size", batch),), INPUTS_MISMATCH))
     past = _cache_length(past_key, past_value, batch, kv_num_heads=heads.kv_num_heads, head=head)
@@ -165,8 +159,8 @@ def group_query_attention(
         present = narrower(total_length, size(key, 1, 3) if key is not None else size(query, 1, 3))
     else:
         present = None if total_length is None or past is None else largest(past, total_length)
-    packed = size(past_key, 3, 4) if past_key is not None else head
-    cache = (batch, heads.kv_num_heads, present, packed)
+    cache_head = size(past_key, 3, 4) if past_key is not None else head
+    cache = (batch, heads.kv_num_heads, present, cache_head)
     dtype = past_key.dtype if past_key is not None else query.dtype
     scores = (batch, heads.num_heads, y[1] if y else None, total_length)
     return (
@@ -188,8 +182,8 @@ def sparse_attention(
     heads: GroupedHeads,
     sparse_block_size: int,
 ) -> tuple[Tensor, ...]:
-    """com.microsoft SparseAttention: the caches keep their shape."""
-    y, head = _grouped(query, key, value, heads=heads)
+    """com.microsoft SparseAttention. The caches keep their shape."""
+    y, head = _output_and_head_size(query, key, value, heads=heads)
     batch = y[0] if y else None
     length = _cache_length(past_key, past_value, batch, kv_num_heads=heads.kv_num_heads, head=head)
     cache = Tensor(query.dtype, (batch, heads.kv_num_heads, length, head))
@@ -217,8 +211,8 @@ def paged_attention(
     check(query, Expected(0, "query", (("token_count", None), HIDDEN), INPUTS_MISMATCH))
     hidden = size(query, 1, 2)
     if key is None and hidden is not None:
-        packed = heads.num_heads + 2 * heads.kv_num_heads
-        head = per_head(hidden, packed, "the packed query", index=0, attribute="all heads")
+        all_heads = heads.num_heads + 2 * heads.kv_num_heads
+        head = per_head(hidden, all_heads, "the packed query", index=0, attribute="all heads")
         hidden = product((heads.num_heads, head))
     if v_head_size:
         hidden = heads.num_heads * v_head_size

@@ -1,4 +1,4 @@
-"""Attentions of ONNX Runtime with query, key and value as inputs (domain com.microsoft)."""
+"""Attentions of ONNX Runtime with query, key and value as inputs."""
 
 from __future__ import annotations
 
@@ -28,9 +28,8 @@ def multi_head_attention(
     heads: MaskedHeads,
     unidirectional: int = 0,
 ) -> tuple[Tensor, ...]:
-    """com.microsoft MultiHeadAttention. Input ``query`` may have all three, and input ``key`` may have key and
-    value."""
-    shared = past_sequence_length is not None
+    """com.microsoft MultiHeadAttention. The query may include key and value, and the key may include the value."""
+    share_buffer = past_sequence_length is not None
     outputs = _multi_head(
         query,
         key,
@@ -39,17 +38,17 @@ def multi_head_attention(
         past_value=past_value,
         past_index=6,
         num_heads=heads.num_heads,
-        packed=1,
-        shared=shared,
+        blocks=1,
+        share_buffer=share_buffer,
     )
     hidden, value_hidden = size(query, 2, 3), size(outputs[0], 2, 3)
     length_of_bias = total((hidden, hidden, value_hidden))
     check(bias, Expected(3, "bias", (("2 * hidden_size + v_hidden_size", length_of_bias),), INPUTS_MISMATCH))
     scores = outputs[3].shape
-    if not shared and scores is not None:
+    if not share_buffer and scores is not None:
         batch, _, length, total_length = scores
         lengths = () if past_key is None else (size(key, 1, 3),)
-        expect_mask(key_padding_mask, 4, "key_padding_mask", sizes=(batch, length, total_length), others=lengths)
+        expect_mask(key_padding_mask, 4, "key_padding_mask", sizes=(batch, length, total_length), other_lengths=lengths)
     return outputs
 
 
@@ -67,10 +66,9 @@ def decoder_masked_multi_head_attention(
     output_qk: int = 0,
     past_present_share_buffer: int = 0,
 ) -> tuple[Tensor, ...]:
-    """com.microsoft DecoderMaskedMultiHeadAttention. Without a key, the last axis of the query has query, key and value
-    side by side."""
-    packed = 3 if key is None and query.rank == 3 else 1
-    shared = bool(past_present_share_buffer)
+    """com.microsoft DecoderMaskedMultiHeadAttention. Without a key, the query includes key and value."""
+    blocks = 3 if key is None and query.rank == 3 else 1
+    share_buffer = bool(past_present_share_buffer)
     return _multi_head(
         query,
         key,
@@ -79,8 +77,8 @@ def decoder_masked_multi_head_attention(
         past_value=past_value,
         past_index=5,
         num_heads=heads.num_heads,
-        packed=packed,
-        shared=shared,
+        blocks=blocks,
+        share_buffer=share_buffer,
     )
 
 
@@ -93,17 +91,14 @@ def _multi_head(
     past_value: Tensor | None,
     past_index: int,
     num_heads: int,
-    packed: int,
-    shared: bool,
+    blocks: int,
+    share_buffer: bool,
 ) -> tuple[Tensor, ...]:
-    """The output, the present key, the present value and the scores. The last axis of a query of three axes has
-    ``packed`` blocks. ``past_key`` is input ``past_index``, and ``past_value`` the next input. If past and present are
-    ``shared``, the length is that of the past. Raises a ``HEADS_MISMATCH``, ``INPUTS_MISMATCH`` or ``CACHE_MISMATCH``
-    fault."""
-    batch, length, hidden = _query_axes(query, num_heads, packed)
+    """(Output, present key, present value, scores). A query of three axes has ``blocks`` blocks."""
+    batch, length, hidden = _query_axes(query, num_heads, blocks)
     head = per_head(hidden, num_heads, "the hidden size of the query", index=0)
     keys = _key_length(key, batch, length, hidden=hidden, num_heads=num_heads, head=head)
-    value_hidden = _value_hidden(value, batch, keys, hidden=hidden)
+    value_hidden = _value_hidden_size(value, batch, keys, hidden=hidden)
     past = None
     for index, name, tensor in ((past_index, "past_key", past_key), (past_index + 1, "past_value", past_value)):
         axes = (("batch_size", batch), ("num_heads", num_heads), ("past_sequence_length", past), ("head_size", None))
@@ -111,10 +106,10 @@ def _multi_head(
         past = narrower(past, size(tensor, 2, 4))
     present = keys
     if past_key is not None:
-        present = past if shared else total((past, keys))
+        present = past if share_buffer else total((past, keys))
     value_head = per_head(value_hidden, num_heads, "the hidden size of the value", index=2)
     y = None if query.shape is None else (batch, length, value_hidden)
-    scores = present if not shared else None
+    scores = present if not share_buffer else None
     return (
         Tensor(query.dtype, y),
         Tensor(query.dtype, (batch, num_heads, present, head)),
@@ -123,9 +118,8 @@ def _multi_head(
     )
 
 
-def _query_axes(query: Tensor, num_heads: int, packed: int) -> tuple[MaybeDim, MaybeDim, MaybeDim]:
-    """The batch size, the length and the hidden size of a query. A query with packed key and value may have five axes.
-    Raises an ``INPUTS_MISMATCH`` fault."""
+def _query_axes(query: Tensor, num_heads: int, blocks: int) -> tuple[MaybeDim, MaybeDim, MaybeDim]:
+    """(Batch size, length, hidden size)."""
     if query.shape is None:
         return None, None, None
     if len(query.shape) == 5:
@@ -140,14 +134,12 @@ def _query_axes(query: Tensor, num_heads: int, packed: int) -> tuple[MaybeDim, M
         return query.shape[0], query.shape[1], product((num_heads, query.shape[4]))
     check(query, Expected(0, "query", BATCH_OF_SEQUENCES, INPUTS_MISMATCH))
     hidden = query.shape[2]
-    return query.shape[0], query.shape[1], floordiv(hidden, packed) if hidden is not None else None
+    return query.shape[0], query.shape[1], floordiv(hidden, blocks) if hidden is not None else None
 
 
 def _key_length(
     key: Tensor | None, batch: MaybeDim, length: MaybeDim, *, hidden: MaybeDim, num_heads: int, head: MaybeDim
 ) -> MaybeDim:
-    """The length of a key [batch, length, hidden], [batch, heads, length, head] or, with the value, [batch, length,
-    heads, 2, head]. Raises an ``INPUTS_MISMATCH`` fault."""
     if key is None:
         return length
     if key.shape is None:
@@ -166,8 +158,7 @@ def _key_length(
     return key.shape[2] if len(key.shape) == 4 else key.shape[1]
 
 
-def _value_hidden(value: Tensor | None, batch: MaybeDim, keys: MaybeDim, *, hidden: MaybeDim) -> MaybeDim:
-    """The hidden size of a value; ``hidden`` if there is no value. Raises an ``INPUTS_MISMATCH`` fault."""
+def _value_hidden_size(value: Tensor | None, batch: MaybeDim, keys: MaybeDim, *, hidden: MaybeDim) -> MaybeDim:
     if value is None:
         return hidden
     if value.shape is None:
@@ -196,8 +187,7 @@ def packed_multi_head_attention(
     *others: Tensor,
     heads: MaskedHeads,
 ) -> Tensor:
-    """com.microsoft PackedMultiHeadAttention, for a query [token_count, hidden_size] or [token_count, num_heads, 3,
-    head_size], which has query, key and value."""
+    """com.microsoft PackedMultiHeadAttention. A query of four axes includes key and value."""
     tokens = query.shape[0] if query.shape else None
     if query.rank == 4:
         axes = (("token_count", None), ("num_heads", heads.num_heads), ("3", 3), ("head_size", None))
@@ -216,8 +206,7 @@ def decoder_attention(
     mask_filter_value: float = -10000.0,
     num_heads: int,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """com.microsoft DecoderAttention: query and key are [sequence, batch, hidden]. The length of the caches is unknown,
-    because it depends on boolean inputs."""
+    """com.microsoft DecoderAttention. Boolean inputs decide the length of the caches."""
     axes = (("sequence_length", None), ("batch_size", None), HIDDEN)
     check(query, Expected(0, "query", axes, INPUTS_MISMATCH))
     head = per_head(size(query, 2, 3), num_heads, "the hidden size", index=0)

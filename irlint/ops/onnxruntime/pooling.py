@@ -1,4 +1,4 @@
-"""Poolings of ONNX Runtime: other layouts, masks and quantized averages."""
+"""Pooling of ONNX Runtime."""
 
 from __future__ import annotations
 
@@ -31,8 +31,7 @@ def ms_pool(
     activation_params: Floats | None = None,
     context: Context,
 ) -> tuple[Tensor, Tensor]:
-    """Poolings of com.ms.internal.nhwc and com.microsoft (channels last), and of com.microsoft.nchwc (channels in
-    blocks on axis 1)."""
+    """Pooling with channels last (com.ms.internal.nhwc, com.microsoft) or in blocks (com.microsoft.nchwc)."""
     first = 2 if context.domain == NCHWC else 1
     shape = pooled(X.shape, kernel_shape, window, ceil_mode=ceil_mode, first=first)
     return Tensor(X.dtype, shape), Tensor("int64", shape)
@@ -49,7 +48,7 @@ def max_pool_with_mask(
     storage_order: int = 0,
     strides: Ints | None = None,
 ) -> Tensor:
-    """com.microsoft MaxpoolWithMask: the mask has the rank and the spatial sizes of X."""
+    """com.microsoft MaxpoolWithMask."""
     if X.shape is not None and M.shape is not None:
         expect_axes(M.shape, len(X.shape), 1, axes="as many as input 0 has")
         expect_shape(M, 1, "M", wanted=(*M.shape[:2], *X.shape[2:]), why="the mask has the spatial sizes of input 0")
@@ -93,8 +92,10 @@ def qlinear_average_pool(
 
 
 def expect_scales(*tensors: Tensor | None) -> None:
-    """Checks that the scales and zero points after input 0 have one element each. Raises an ``OPERAND_MISMATCH``
-    fault."""
+    """Checks that inputs 1 to 4, scales and zero points, are single numbers.
+
+    Raises an ``OPERAND_MISMATCH`` fault.
+    """
     names = ("x_scale", "x_zero_point", "y_scale", "y_zero_point")
     for index, (tensor, name) in enumerate(zip(tensors, names), 1):
         expect_single(tensor, index, name)

@@ -1,4 +1,4 @@
-"""Other operators of ONNX Runtime for transformers: embeddings, mixtures of experts, positions, padding."""
+"""Other operators of ONNX Runtime for transformers."""
 
 from __future__ import annotations
 
@@ -34,8 +34,7 @@ def ms_rotary_embedding(
     rotary_embedding_dim: int = 0,
     scale: float = 1.0,
 ) -> Tensor:
-    """com.microsoft RotaryEmbedding: the result has the shape of the input. Axis 1 of the tables has half the size of
-    the rotated part of a head."""
+    """com.microsoft RotaryEmbedding. Axis 1 of the tables has half the size of the rotated part of a head."""
     expect_attribute(num_heads, 0, "num_heads")
     expect_attribute(rotary_embedding_dim, 0, "rotary_embedding_dim")
     if input.rank not in (None, 3, 4):
@@ -61,8 +60,7 @@ def ms_rotary_embedding(
 
 
 def _rotated_half(input: Tensor, cos_cache: Tensor, num_heads: int, *, rotary_embedding_dim: int) -> MaybeDim:
-    """The size of axis 1 of the tables: half a head, or half of ``rotary_embedding_dim``; the actual size if neither is
-    known. Raises a ``HEADS_MISMATCH`` or ``FUSED_MISMATCH`` fault."""
+    """The expected size of axis 1 of the tables; the actual size if it is unknown."""
     width = size(cos_cache, 1, 2)
     if input.shape is None or (input.rank == 4 and rotary_embedding_dim):
         return width
@@ -87,8 +85,7 @@ def _rotated_half(input: Tensor, cos_cache: Tensor, num_heads: int, *, rotary_em
 
 
 def _check_shape_of_positions(input: Tensor, position_ids: Tensor) -> None:
-    """Checks that ``position_ids`` has one position (of the first token of all sequences), or the position of each
-    token of each sequence. Raises a ``FUSED_MISMATCH`` fault."""
+    """Checks that there is one first position for all sequences, or a position for each token."""
     if position_ids.rank is None or input.shape is None:
         return
     if position_ids.rank < 2:
@@ -100,7 +97,7 @@ def _check_shape_of_positions(input: Tensor, position_ids: Tensor) -> None:
 
 @onnx("GemmaRotaryEmbedding", domain=MICROSOFT)
 def gemma_rotary_embedding(emb: Tensor, q: Tensor, q_rot: Tensor, k: Tensor, k_rot: Tensor) -> tuple[Tensor, Tensor]:
-    """com.microsoft GemmaRotaryEmbedding: the results have the shapes of query and key."""
+    """com.microsoft GemmaRotaryEmbedding."""
     return Tensor(q.dtype, q.shape), Tensor(k.dtype, k.shape)
 
 
@@ -122,12 +119,11 @@ def embed_layer_normalization(
     epsilon: float = 1e-12,
     mask_index_type: int = 1,
 ) -> tuple[Tensor, ...]:
-    """com.microsoft EmbedLayerNormalization: [batch, sequence, hidden] from ids [batch, sequence], a mask index, and
-    the sum before the normalization."""
+    """com.microsoft EmbedLayerNormalization: the embedding, a mask index, and the sum before normalization."""
     expect_epsilon(epsilon)
     tables = ((2, "word_embedding", word_embedding), (3, "position_embedding", position_embedding))
     dtype = word_embedding.dtype if word_embedding is not None else None
-    found = _embedded(
+    outputs = _embedded(
         dtype,
         input_ids,
         segment_ids,
@@ -142,7 +138,7 @@ def embed_layer_normalization(
             check_positions(ids, index, rows, table=table)
         elif index == 8:
             expect_rows(rows, length, "the positions of a sequence", cache=table)
-    return found
+    return outputs
 
 
 @onnx("QEmbedLayerNormalization", domain=MICROSOFT)
@@ -157,8 +153,7 @@ def q_embed_layer_normalization(
     *others: Tensor,
     epsilon: float = 1e-12,
 ) -> tuple[Tensor, ...]:
-    """com.microsoft QEmbedLayerNormalization: EmbedLayerNormalization with quantized tables, without the last
-    output."""
+    """com.microsoft QEmbedLayerNormalization: the embedding, and a mask index."""
     tables = (
         (2, "word_embedding_quant", word_embedding_quant),
         (3, "position_embedding_quant", position_embedding_quant),
@@ -176,12 +171,11 @@ def _embedded(
     gamma: Tensor | None,
     beta: Tensor | None,
 ) -> tuple[Tensor, ...]:
-    """The embedding, the mask index, and the sum before the normalization. Raises an ``INPUTS_MISMATCH`` or
-    ``FUSED_MISMATCH`` fault."""
+    """(Embedding [batch, sequence, hidden], mask index, sum before normalization)."""
     batch, length = size(ids, 0, 2), size(ids, 1, 2)
-    both = (("batch_size", batch), ("sequence_length", length))
-    check(ids, Expected(0, "input_ids", both, INPUTS_MISMATCH))
-    check(segments, Expected(1, "segment_ids", both, INPUTS_MISMATCH))
+    sequence_axes = (("batch_size", batch), ("sequence_length", length))
+    check(ids, Expected(0, "input_ids", sequence_axes, INPUTS_MISMATCH))
+    check(segments, Expected(1, "segment_ids", sequence_axes, INPUTS_MISMATCH))
     hidden = narrower(*(size(table, 1, 2) for _, _, table in tables))
     for index, name, table in tables:
         check(table, Expected(index, name, (("rows", None), ("hidden_size", hidden)), FUSED_MISMATCH))
@@ -197,7 +191,7 @@ ExpertActivation = Literal["relu", "gelu", "silu", "swiglu", "identity"]
 @group
 @record
 class Mixture:
-    """The attributes of the router and of the experts."""
+    """The common attributes of MoE and QMoE."""
 
     activation_alpha: float = 1.0
     activation_beta: float = 0.0
@@ -213,7 +207,7 @@ class Mixture:
 @group
 @record
 class QuantizedExperts:
-    """The attributes for the quantization of the experts' weights."""
+    """The attributes of QMoE for quantized weights."""
 
     accuracy_level: int = 0
     block_size: int = 0
@@ -233,10 +227,8 @@ def mixture_of_experts(
     *others: Tensor,
     mixture: Mixture,
 ) -> Tensor:
-    """com.microsoft MoE: the result has the shape of the input."""
-    _warn_of_late_limit(mixture.swiglu_limit_after_activation)
-    _check_expert_count(router_probs, mixture.k)
-    _check_router(input, router_probs)
+    """com.microsoft MoE."""
+    _check_mixture(input, router_probs, mixture)
     return Tensor(input.dtype, input.shape)
 
 
@@ -249,15 +241,19 @@ def quantized_mixture_of_experts(
     mixture: Mixture,
     quantized: QuantizedExperts,
 ) -> Tensor:
-    """com.microsoft QMoE: the result has the shape of the input."""
-    _warn_of_late_limit(mixture.swiglu_limit_after_activation)
-    _check_router(input, router_probs)
+    """com.microsoft QMoE."""
+    _check_mixture(input, router_probs, mixture)
     return Tensor(input.dtype, input.shape)
 
 
-def _warn_of_late_limit(swiglu_limit_after_activation: int) -> None:
-    """Warns of a limit after the activation, which only CUDA supports; on the CPU, ONNX Runtime refuses the node when
-    it loads the model."""
+def _check_mixture(input: Tensor, router_probs: Tensor, mixture: Mixture) -> None:
+    _warn_of_limit_after_activation(mixture.swiglu_limit_after_activation)
+    _expect_k_experts(router_probs, mixture.k)
+    tokens = product(input.shape[:-1]) if input.shape else None
+    check(router_probs, Expected(1, "router_probs", (("tokens", tokens), ("experts", None)), INPUTS_MISMATCH))
+
+
+def _warn_of_limit_after_activation(swiglu_limit_after_activation: int) -> None:
     if swiglu_limit_after_activation == 0:
         return
     warn(
@@ -271,8 +267,7 @@ def _warn_of_late_limit(swiglu_limit_after_activation: int) -> None:
     )
 
 
-def _check_expert_count(router_probs: Tensor, k: int) -> None:
-    """Checks that there are at least ``k`` experts. Raises an ``ATTRIBUTE_OUT_OF_RANGE`` fault."""
+def _expect_k_experts(router_probs: Tensor, k: int) -> None:
     expect_attribute(k, 1, "k")
     experts = size(router_probs, 1, 2)
     if not reaches(experts, k, "there are at least k experts"):
@@ -281,13 +276,6 @@ def _check_expert_count(router_probs: Tensor, k: int) -> None:
             help=f"choose at most {experts} experts",
             attribute="k",
         )
-
-
-def _check_router(input: Tensor, router_probs: Tensor) -> None:
-    """Checks that the router has a row for each token of an input [tokens, hidden] or [batch, sequence, hidden]. Raises
-    an ``INPUTS_MISMATCH`` fault."""
-    rows = product(input.shape[:-1]) if input.shape else None
-    check(router_probs, Expected(1, "router_probs", (("tokens", rows), ("experts", None)), INPUTS_MISMATCH))
 
 
 @onnx("RelativePositionBias", domain=MICROSOFT, may_be_external={"query_length": None, "key_length": None})
@@ -323,8 +311,7 @@ def gated_relative_position_bias(
 
 @onnx("RemovePadding", domain=MICROSOFT)
 def remove_padding(input: Tensor, sequence_token_count: Tensor) -> tuple[Tensor, ...]:
-    """com.microsoft RemovePadding: [tokens, hidden] from [batch, sequence, hidden], the position of each token, the
-    offset of each sequence, and the maximum length of a sequence."""
+    """com.microsoft RemovePadding: the tokens, their positions, offsets of sequences, the maximum length."""
     check(input, Expected(0, "input", BATCH_OF_SEQUENCES, INPUTS_MISMATCH))
     batch, length = size(input, 0, 3), size(input, 1, 3)
     return (

@@ -1,4 +1,4 @@
-"""Non-maximum suppression in both formats, which selects boxes from candidates."""
+"""Non-maximum suppression."""
 
 from __future__ import annotations
 
@@ -61,12 +61,12 @@ BoxEncoding = Literal["corner", "center"]
 SortResult = Literal["classid", "score", "none"]
 DecayFunction = Literal["gaussian", "linear"]
 
-_SHORT_FLOATS = frozenset({"float32", "float16", "bfloat16"})
+_UP_TO_FLOAT32 = frozenset({"float32", "float16", "bfloat16"})
 
 
 @record
 class Candidates:
-    """The numbers of images, classes and boxes of a non-maximum suppression."""
+    """The numbers of images, classes and boxes."""
 
     images: MaybeDim
     classes: MaybeDim
@@ -74,8 +74,7 @@ class Candidates:
 
 
 def candidates(boxes: Tensor, scores: Tensor, coordinates: int = 4) -> Candidates:
-    """The numbers of images, classes and boxes, from boxes [images, boxes, coordinates] and scores [images, classes,
-    boxes].
+    """The numbers for boxes [images, boxes, coordinates] and scores [images, classes, boxes].
 
     Raises a ``BOXES_MISMATCH`` fault.
     """
@@ -92,9 +91,8 @@ def candidates(boxes: Tensor, scores: Tensor, coordinates: int = 4) -> Candidate
     return Candidates(images, classes, count)
 
 
-def per_region_candidates(boxes: Tensor, scores: Tensor, counts: Tensor) -> Candidates:
-    """The numbers of images, classes and boxes, from boxes [classes, boxes, 4] and scores [classes, boxes] of all
-    images, and from ``counts`` [images], the number of boxes of each image.
+def per_region_candidates(boxes: Tensor, scores: Tensor, roisnum: Tensor) -> Candidates:
+    """The numbers for boxes [classes, boxes, 4], scores [classes, boxes] and ``roisnum`` [images].
 
     Raises a ``BOXES_MISMATCH`` fault. Source: OpenVINO MulticlassNms-9 with three inputs.
     """
@@ -103,31 +101,29 @@ def per_region_candidates(boxes: Tensor, scores: Tensor, counts: Tensor) -> Cand
     axes: tuple[tuple[str, MaybeDim], ...] = (("the number of classes", classes), ("the number of boxes", count))
     check(boxes, Expected(0, "boxes", (*axes, ("the number of coordinates", 4)), BOXES_MISMATCH))
     check(scores, Expected(1, "scores", axes, BOXES_MISMATCH))
-    images = size(counts, 0, 1)
-    check(counts, Expected(2, "roisnum", (("the number of images", images),), BOXES_MISMATCH))
+    images = size(roisnum, 0, 1)
+    check(roisnum, Expected(2, "roisnum", (("the number of images", images),), BOXES_MISMATCH))
     return Candidates(images, classes, count)
 
 
 def selected(most: MaybeDim, context: Context) -> MaybeDim:
-    """The number of selected boxes: a symbol of the node, the same for all outputs, that is at most ``most``; 0 if
-    ``most`` is 0."""
+    """The number of selected boxes: a symbol of the node, at most ``most``; 0 if ``most`` is 0."""
     upper = None if most is None else bounds(most)[1]
     return 0 if upper == 0 else context.unknown("selected", upper)
 
 
-def _per_class(found: Candidates, most: MaybeDim) -> MaybeDim:
-    """The maximum number of selected boxes if at most ``most`` boxes of each class of each image are selected; None if
-    ``most`` is negative."""
-    if isinstance(most, int) and most < 0:
+def _limit_of_all(counts: Candidates, class_limit: MaybeDim) -> MaybeDim:
+    """The maximum number of selected boxes, from the limit for each class of each image."""
+    if isinstance(class_limit, int) and class_limit < 0:
         return None
-    return product((found.images, found.classes, smallest(found.boxes, most)))
+    return product((counts.images, counts.classes, smallest(counts.boxes, class_limit)))
 
 
 # --- NonMaxSuppression ------------------------------------------------------------------------------------------------
 
 
-#: The names of the inputs of a NonMaxSuppression from index 2 on.
-LIMITS = ("max_output_boxes_per_class", "iou_threshold", "score_threshold")
+#: The inputs of NonMaxSuppression from index 2 on.
+_LIMIT_NAMES = ("max_output_boxes_per_class", "iou_threshold", "score_threshold")
 
 
 @onnx("NonMaxSuppression", since=10, may_be_external={"max_output_boxes_per_class": None})
@@ -141,28 +137,26 @@ def non_max_suppression(
     center_point_box: int = 0,
     context: Context,
 ) -> Tensor:
-    """ONNX NonMaxSuppression of every version: [selected, 3]. A limit with several elements is only a warning, because
-    ONNX Runtime reads one element."""
+    """ONNX NonMaxSuppression: [selected, 3]. ONNX Runtime reads one element of a limit with several."""
     if center_point_box not in (0, 1):
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
             f"attribute `center_point_box` is {center_point_box}; it must be 0 (corners) or 1 (centers)",
             help="use 0 or 1",
             attribute="center_point_box",
         )
-    found = candidates(boxes, scores)
+    counts = candidates(boxes, scores)
     limits = (max_output_boxes_per_class, iou_threshold, score_threshold)
-    for index, (tensor, name) in enumerate(zip(limits, LIMITS), 2):
+    for index, (tensor, name) in enumerate(zip(limits, _LIMIT_NAMES), 2):
         try:
             expect_one(tensor, index, name)
         except Fault as fault:
             warn(fault.lowered(Severity.WARNING))
-    _expect_overlap(iou_threshold)
+    _expect_valid_overlap(iou_threshold)
     most: MaybeDim = 0 if max_output_boxes_per_class is None else number(max_output_boxes_per_class)
-    return Tensor("int64", (selected(_per_class(found, most), context), 3))
+    return Tensor("int64", (selected(_limit_of_all(counts, most), context), 3))
 
 
-def _expect_overlap(iou_threshold: Tensor | None) -> None:
-    """Checks that a known threshold is between 0 and 1. Raises an ``OVERLAP_OUT_OF_RANGE`` fault."""
+def _expect_valid_overlap(iou_threshold: Tensor | None) -> None:
     threshold = None if iou_threshold is None else iou_threshold.scalar
     if isinstance(threshold, (int, float)) and not 0 <= threshold <= 1:
         raise OVERLAP_OUT_OF_RANGE.fault(
@@ -172,22 +166,21 @@ def _expect_overlap(iou_threshold: Tensor | None) -> None:
         )
 
 
-def _expect_scalars(*tensors: Tensor | None) -> None:
-    """Checks that the inputs from index 2 on are scalars. Raises an ``INPUT_RANK_REFUSED`` fault."""
-    for index, (tensor, name) in enumerate(zip(tensors, LIMITS), 2):
+def _expect_scalar_limits(*tensors: Tensor | None) -> None:
+    for index, (tensor, name) in enumerate(zip(tensors, _LIMIT_NAMES), 2):
         expect_rank(tensor, index, 0, what=name)
 
 
-def _most(stated: Tensor | None) -> MaybeDim:
-    """The value of OpenVINO's ``max_output_boxes_per_class``, an integer of any type; 0 if it is omitted."""
-    if stated is None:
+def _class_limit(limit: Tensor | None) -> MaybeDim:
+    """The value of OpenVINO's ``max_output_boxes_per_class``; 0 if it is omitted."""
+    if limit is None:
         return 0
-    known = stated.scalar
+    known = limit.scalar
     return int(known) if isinstance(known, (int, float)) else known
 
 
 def _known_coordinates(count: int) -> Callable[[Layer], Fault | None]:
-    """The check for boxes whose last axis is dynamic. The CPU plugin requires that its size is known as ``count``."""
+    """The check that the size of the last axis of the boxes is known."""
 
     def refused(layer: Layer) -> Fault | None:
         boxes = layer.inputs[0]
@@ -208,7 +201,7 @@ _COMPILED = first_of(
     types_at(
         3,
         4,
-        allowed=frozenset({"float16", "bfloat16", "float32"}),
+        allowed=_UP_TO_FLOAT32,
         reason="OpenVINO replaces the layer by NonMaxSuppression of opset9, which accepts",
     ),
 )
@@ -225,12 +218,11 @@ def ov_nms_1(
     box_encoding: BoxEncoding = "corner",
     sort_result_descending: bool = True,
 ) -> Tensor:
-    """OpenVINO NonMaxSuppression-1: [min(boxes, max_output_boxes_per_class * classes), 3]. The number of images is
-    ignored."""
-    _expect_scalars(max_output_boxes_per_class, iou_threshold, score_threshold)
-    found, most = candidates(boxes, scores), _most(max_output_boxes_per_class)
+    """OpenVINO NonMaxSuppression-1: [min(boxes, max_output_boxes_per_class * classes), 3]."""
+    _expect_scalar_limits(max_output_boxes_per_class, iou_threshold, score_threshold)
+    counts, most = candidates(boxes, scores), _class_limit(max_output_boxes_per_class)
     negative = isinstance(most, int) and most < 0
-    return Tensor("int64", (None if negative else smallest(found.boxes, product((most, found.classes))), 3))
+    return Tensor("int64", (None if negative else smallest(counts.boxes, product((most, counts.classes))), 3))
 
 
 @openvino("NonMaxSuppression", since=3, until=3, fills_in=True, compiles=_COMPILED)
@@ -245,7 +237,7 @@ def ov_nms_3(
     sort_result_descending: bool = True,
     output_type: IndexType = "i64",
 ) -> Tensor:
-    """OpenVINO NonMaxSuppression-3: like version 1; ``output_type`` is the type of the indices."""
+    """OpenVINO NonMaxSuppression-3."""
     indices = ov_nms_1(boxes, scores, max_output_boxes_per_class, iou_threshold, score_threshold)
     return Tensor(INDEX_NAMES[output_type], indices.shape)
 
@@ -263,9 +255,9 @@ def ov_nms_4(
     output_type: IndexType = "i64",
 ) -> Tensor:
     """OpenVINO NonMaxSuppression-4: [images * classes * min(boxes, max_output_boxes_per_class), 3]."""
-    _expect_scalars(max_output_boxes_per_class, iou_threshold, score_threshold)
-    found = candidates(boxes, scores)
-    return Tensor(INDEX_NAMES[output_type], (_per_class(found, _most(max_output_boxes_per_class)), 3))
+    _expect_scalar_limits(max_output_boxes_per_class, iou_threshold, score_threshold)
+    counts = candidates(boxes, scores)
+    return Tensor(INDEX_NAMES[output_type], (_limit_of_all(counts, _class_limit(max_output_boxes_per_class)), 3))
 
 
 @openvino("NonMaxSuppression", since=5, fills_in=True, compiles=first_of(readable_constants(2), _known_coordinates(4)))
@@ -282,16 +274,15 @@ def ov_nms_5(
     output_type: IndexType = "i64",
     context: Context,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """OpenVINO NonMaxSuppression-5 and -9: the indices and the scores of the selected boxes, both [selected, 3], and
-    the number of selected boxes."""
+    """OpenVINO NonMaxSuppression-5 and 9: indices [selected, 3], scores [selected, 3], number of boxes [1]."""
     thresholds = ((3, "iou_threshold", iou_threshold), (4, "score_threshold", score_threshold))
     floats = ((0, "", boxes), (1, "", scores), *thresholds, (5, "soft_nms_sigma", soft_nms_sigma))
     for index, name, tensor in floats:
-        expect_type(tensor, index, _SHORT_FLOATS)
+        expect_type(tensor, index, _UP_TO_FLOAT32)
         if name:
             expect_one(tensor, index, name)
     expect_one(max_output_boxes_per_class, 2, "max_output_boxes_per_class")
-    most = _most(max_output_boxes_per_class) if max_output_boxes_per_class is not None else None
+    most = _class_limit(max_output_boxes_per_class) if max_output_boxes_per_class is not None else None
     return _selection(candidates(boxes, scores), most, output_type, context=context)
 
 
@@ -308,20 +299,22 @@ def ov_nms_rotated(
     clockwise: bool = True,
     context: Context,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """OpenVINO NMSRotated-13: like NonMaxSuppression-9, with boxes of 5 numbers, of which the last is an angle."""
+    """OpenVINO NMSRotated-13; a box has 5 numbers."""
     for index, tensor in ((0, boxes), (1, scores), (3, iou_threshold), (4, score_threshold)):
         expect_type(tensor, index, REAL)
     expect_type(max_output_boxes_per_class, 2, INTEGERS)
     expect_one(max_output_boxes_per_class, 2, "max_output_boxes_per_class")
     expect_one(iou_threshold, 3, "iou_threshold")
     expect_one(score_threshold, 4, "score_threshold")
-    return _selection(candidates(boxes, scores, 5), _most(max_output_boxes_per_class), output_type, context=context)
+    return _selection(
+        candidates(boxes, scores, 5), _class_limit(max_output_boxes_per_class), output_type, context=context
+    )
 
 
 def _selection(
-    found: Candidates, most: MaybeDim, output_type: IndexType, *, context: Context
+    counts: Candidates, most: MaybeDim, output_type: IndexType, *, context: Context
 ) -> tuple[Tensor, Tensor, Tensor]:
-    shape = (selected(_per_class(found, most), context), 3)
+    shape = (selected(_limit_of_all(counts, most), context), 3)
     dtype = INDEX_NAMES[output_type]
     return Tensor(dtype, shape), Tensor("float32", shape), Tensor(dtype, (1,))
 
@@ -332,7 +325,7 @@ def _selection(
 @group
 @record
 class KeptBoxes:
-    """The common attributes of MulticlassNms and MatrixNms: which boxes they select, and in which order."""
+    """The common attributes of MulticlassNms and MatrixNms."""
 
     sort_result_type: SortResult = "none"
     sort_result_across_batch: bool = False
@@ -343,27 +336,25 @@ class KeptBoxes:
     background_class: int = -1
     normalized: bool = True
 
-    def most(self, found: Candidates) -> MaybeDim:
-        """The maximum number of boxes in the result: at most ``nms_top_k`` for each class and ``keep_top_k`` for each
-        image. A negative number is no limit."""
-        of_class = found.boxes if self.nms_top_k < 0 else smallest(found.boxes, self.nms_top_k)
-        of_image = product((found.classes, of_class))
-        return product((found.images, of_image if self.keep_top_k < 0 else smallest(of_image, self.keep_top_k)))
+    def most(self, counts: Candidates) -> MaybeDim:
+        """The maximum number of selected boxes. A negative limit is no limit."""
+        of_class = counts.boxes if self.nms_top_k < 0 else smallest(counts.boxes, self.nms_top_k)
+        of_image = product((counts.classes, of_class))
+        return product((counts.images, of_image if self.keep_top_k < 0 else smallest(of_image, self.keep_top_k)))
 
 
 def _selection_of_all_classes(
-    boxes: Tensor, scores: Tensor, found: Candidates, *, kept: KeptBoxes, context: Context
+    boxes: Tensor, scores: Tensor, counts: Candidates, *, kept: KeptBoxes, context: Context
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """The class, score and corners of each selected box, the index of each selected box, and the number of selected
-    boxes of each image."""
+    """(Class, score and corners [selected, 6], indices [selected, 1], numbers of boxes [images])."""
     dtype = common_type((boxes, scores))
-    count, index_type = selected(kept.most(found), context), INDEX_NAMES[kept.output_type]
-    return Tensor(dtype, (count, 6)), Tensor(index_type, (count, 1)), Tensor(index_type, (found.images,))
+    count, index_type = selected(kept.most(counts), context), INDEX_NAMES[kept.output_type]
+    return Tensor(dtype, (count, 6)), Tensor(index_type, (count, 1)), Tensor(index_type, (counts.images,))
 
 
 def _check_limits(boxes: Tensor, scores: Tensor, kept: KeptBoxes) -> None:
-    expect_type(boxes, 0, _SHORT_FLOATS)
-    expect_type(scores, 1, _SHORT_FLOATS)
+    expect_type(boxes, 0, _UP_TO_FLOAT32)
+    expect_type(scores, 1, _UP_TO_FLOAT32)
     expect_attribute(kept.nms_top_k, -1, "nms_top_k")
     expect_attribute(kept.keep_top_k, -1, "keep_top_k")
     expect_attribute(kept.background_class, -1, "background_class")
@@ -379,7 +370,7 @@ def ov_multiclass_nms_8(
     nms_eta: float = 1.0,
     context: Context,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """OpenVINO MulticlassNms-8: all classes of an image share their boxes."""
+    """OpenVINO MulticlassNms-8."""
     _check_limits(boxes, scores, kept)
     expect_attribute(nms_eta, 0, "nms_eta", most=1)
     return _selection_of_all_classes(boxes, scores, candidates(boxes, scores), kept=kept, context=context)
@@ -396,12 +387,12 @@ def ov_multiclass_nms_9(
     nms_eta: float = 1.0,
     context: Context,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """OpenVINO MulticlassNms-9: like version 8; with ``roisnum``, each class has a list of the boxes of all images."""
+    """OpenVINO MulticlassNms-9. With ``roisnum``, each class has its own boxes."""
     _check_limits(boxes, scores, kept)
     expect_attribute(nms_eta, 0, "nms_eta", most=1)
     expect_type(roisnum, 2, {"int32", "int64"})
-    found = candidates(boxes, scores) if roisnum is None else per_region_candidates(boxes, scores, roisnum)
-    return _selection_of_all_classes(boxes, scores, found, kept=kept, context=context)
+    counts = candidates(boxes, scores) if roisnum is None else per_region_candidates(boxes, scores, roisnum)
+    return _selection_of_all_classes(boxes, scores, counts, kept=kept, context=context)
 
 
 @openvino("MatrixNms", since=8, compiles=_known_coordinates(4))

@@ -1,4 +1,4 @@
-"""DetectionOutput of OpenVINO, which decodes the predictions for prior boxes."""
+"""DetectionOutput of OpenVINO."""
 
 from __future__ import annotations
 
@@ -18,32 +18,27 @@ from irlint.records import record
 CODE_TYPES = ("caffe.PriorBoxParameter.CORNER", "caffe.PriorBoxParameter.CENTER_SIZE")
 
 
-def _prior_count(logits: Tensor, priors: Tensor, offsets_each: int | None, *, numbers_each: int) -> MaybeDim:
-    """The number of prior boxes: the size of axis 2 of ``priors`` divided by ``numbers_each``, or the size of axis 1 of
-    ``logits`` divided by ``offsets_each``, whichever is more informative.
-
-    Raises a ``PRIORS_MISMATCH`` fault if a size is not a multiple.
-    """
+def _prior_count(logits: Tensor, priors: Tensor, offsets_per_prior: int | None, *, numbers_per_prior: int) -> MaybeDim:
+    """The number of prior boxes, from axis 2 of ``priors`` and axis 1 of ``logits``."""
     counts: list[MaybeDim] = []
-    for index, tensor, axis, each in ((2, priors, 2, numbers_each), (0, logits, 1, offsets_each)):
+    for index, tensor, axis, per_prior in ((2, priors, 2, numbers_per_prior), (0, logits, 1, offsets_per_prior)):
         found = size(tensor, axis, axis + 1)
-        if found is None or each is None:
+        if found is None or per_prior is None:
             continue
-        if divisible(found, each) is False:
+        if divisible(found, per_prior) is False:
             raise PRIORS_MISMATCH.fault(
-                f"axis {axis} of input {index} is {found}; expected a multiple of {each}, the numbers of a prior box",
+                f"axis {axis} of input {index} is {found}; expected a multiple of {per_prior}, the numbers of a prior "
+                "box",
                 help="connect the predictions of the prior boxes, or correct the attributes",
                 input=index,
                 marks=((index, axis),),
                 aligned="left",
             )
-        counts.append(quotient(found, each))
+        counts.append(quotient(found, per_prior))
     return narrower(*counts)
 
 
-def _classes(predictions: Tensor, priors: MaybeDim) -> MaybeDim:
-    """The number of classes, from the predictions [images, priors * classes]; None if it is unknown. Raises a
-    ``PRIORS_MISMATCH`` fault."""
+def _class_count(predictions: Tensor, priors: MaybeDim) -> MaybeDim:
     found = size(predictions, 1, 2)
     if found is None or priors is None:
         return None
@@ -59,29 +54,26 @@ def _classes(predictions: Tensor, priors: MaybeDim) -> MaybeDim:
     return quotient(found, priors)
 
 
-def _divided_size(index: int, tensor: Tensor, each: int, *, what: str) -> int | None:
-    """The size of axis 1 of input ``index``, divided by ``each``, which ``what`` explains; None if it is unknown.
-
-    Raises a ``PRIORS_MISMATCH`` fault if the size is not a multiple.
-    """
+def _divided_size(index: int, tensor: Tensor, divisor: int, *, what: str) -> int | None:
+    """The size of axis 1 divided by ``divisor``, which ``what`` explains; None if it is unknown."""
     found = size(tensor, 1, 2)
-    if not isinstance(found, int) or not each:
+    if not isinstance(found, int) or not divisor:
         return None
-    if found % each:
+    if found % divisor:
         raise PRIORS_MISMATCH.fault(
-            f"axis 1 of input {index} is {found}; expected a multiple of {each}: {what}",
+            f"axis 1 of input {index} is {found}; expected a multiple of {divisor}: {what}",
             help="connect the predictions of the prior boxes, or correct the attributes",
             input=index,
             marks=((index, 1),),
             aligned="left",
         )
-    return found // each
+    return found // divisor
 
 
 @group
 @record
 class Detection:
-    """The attributes for the encoding of boxes and for the selection of boxes."""
+    """The common attributes of both versions of DetectionOutput."""
 
     keep_top_k: Ints
     nms_threshold: float
@@ -101,15 +93,11 @@ class Detection:
 
 
 def _detections(
-    tensors: tuple[Tensor, Tensor, Tensor, Tensor | None, Tensor | None], classes: MaybeDim, detection: Detection
+    tensors: tuple[Tensor, Tensor, Tensor, Tensor | None, Tensor | None], num_classes: int | None, detection: Detection
 ) -> Tensor:
-    """The result [1, 1, detections, 7], after checking that the five inputs have the same numbers of images, boxes and
-    classes. ``classes`` is the attribute ``num_classes``, or None.
-
-    Raises an ``ATTRIBUTE_OUT_OF_RANGE`` or a ``PRIORS_MISMATCH`` fault.
-    """
+    """The result [1, 1, detections, 7]. ``num_classes`` is None if the operation has no such attribute."""
     _expect_code_type(detection.code_type)
-    _expect_pair(*tensors[3:])
+    _expect_both_auxiliary_inputs(*tensors[3:])
     if not detection.keep_top_k:
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
             "attribute `keep_top_k` is an empty list; OpenVINO reads its first number and crashes",
@@ -119,36 +107,41 @@ def _detections(
     logits, predictions, priors, more_predictions, more_logits = tensors
     for index, tensor in ((0, logits), (1, predictions), (2, priors)):
         expect_type(tensor, index, REAL)
-    dtype, stated = common_type((logits, predictions)), classes
+    dtype = common_type((logits, predictions))
     for index, tensor, rank in ((0, logits, 2), (1, predictions, 2), (2, priors, 3)):
         expect_rank(tensor, index, rank)
     images = narrower(size(logits, 0, 2), size(predictions, 0, 2))
-    # The number of boxes that are predicted for a prior box.
-    sets = 1 if detection.share_location else classes
-    numbers_each = 4 if detection.normalized else 5
-    count = _prior_count(logits, priors, 4 * sets if isinstance(sets, int) else None, numbers_each=numbers_each)
+    classes: MaybeDim = num_classes
+    boxes_per_prior = 1 if detection.share_location else classes
+    numbers_per_prior = 4 if detection.normalized else 5
+    count = _prior_count(
+        logits,
+        priors,
+        4 * boxes_per_prior if isinstance(boxes_per_prior, int) else None,
+        numbers_per_prior=numbers_per_prior,
+    )
     if classes is None:
-        classes = _classes(predictions, count)
-        sets = 1 if detection.share_location else classes
+        classes = _class_count(predictions, count)
+        boxes_per_prior = 1 if detection.share_location else classes
     if not isinstance(count, int) and isinstance(classes, int) and classes > 0:
         count = narrower(_divided_size(1, predictions, classes, what="one score for each class"), count)
-    elif isinstance(count, int) and sets is None:
-        classes = sets = _divided_size(0, logits, 4 * count, what="4 offsets for each prior box")
+    elif isinstance(count, int) and boxes_per_prior is None:
+        classes = boxes_per_prior = _divided_size(0, logits, 4 * count, what="4 offsets for each prior box")
     batch: Axes = (("the number of images", images),)
-    offsets = product((count, sets, 4))
+    offsets = product((count, boxes_per_prior, 4))
     first = size(priors, 0, 3)
     prior_images = images if first is None or same(first, 1) is False else None
     rows = 1 if detection.variance_encoded_in_target else 2
-    each = "prior box" if detection.share_location else "prior box and class"
-    axes: Axes = (*batch, (f"4 for each {each}", offsets))
+    predicted = "prior box" if detection.share_location else "prior box and class"
+    axes: Axes = (*batch, (f"4 for each {predicted}", offsets))
     check(logits, Expected(0, "box_logits", axes, PRIORS_MISMATCH))
     found = size(predictions, 1, 2)
-    if classes is stated and isinstance(classes, int) and isinstance(count, int) and isinstance(found, int):
-        if found != count * classes and count and not found % count:
+    if num_classes is not None and isinstance(count, int) and isinstance(found, int):
+        if found != count * num_classes and count and not found % count:
             raise PRIORS_MISMATCH.fault(
                 f"axis 1 of input 1 (class_preds) is {found}, {counted(found // count, 'score')} for each of "
-                f"{count} prior boxes; expected num_classes={classes} for each, which is {count * classes}",
-                help=f'write num_classes="{found // count}", or connect the predictions of {classes} classes',
+                f"{count} prior boxes; expected num_classes={num_classes} for each, which is {count * num_classes}",
+                help=f'write num_classes="{found // count}", or connect the predictions of {num_classes} classes',
                 input=1,
                 attribute="num_classes",
                 marks=((1, 1),),
@@ -156,33 +149,33 @@ def _detections(
             )
     scores: Axes = (*batch, ("the number of prior boxes times the number of classes", product((count, classes))))
     check(predictions, Expected(1, "class_preds", scores, PRIORS_MISMATCH))
-    row: Axes = (
+    prior_axes: Axes = (
         ("1 or the number of images", prior_images),
         ("the number of rows", rows),
-        (f"{numbers_each} for each prior box", product((count, numbers_each))),
+        (f"{numbers_per_prior} for each prior box", product((count, numbers_per_prior))),
     )
-    check(priors, Expected(2, "proposals", row, PRIORS_MISMATCH))
+    check(priors, Expected(2, "proposals", prior_axes, PRIORS_MISMATCH))
     pairs: Axes = (*batch, ("2 for each prior box", product((count, 2))))
     check(more_predictions, Expected(3, "aux_class_preds", pairs, PRIORS_MISMATCH))
     check(more_logits, Expected(4, "aux_box_preds", axes, PRIORS_MISMATCH))
     return Tensor(
-        dtype, (1, 1, _detection_count(images, classes, count, kept=detection.keep_top_k, top=detection.top_k), 7)
+        dtype,
+        (1, 1, _detection_count(images, classes, count, keep_top_k=detection.keep_top_k, top_k=detection.top_k), 7),
     )
 
 
-def _detection_count(images: MaybeDim, classes: MaybeDim, priors: MaybeDim, *, kept: Ints, top: int) -> MaybeDim:
-    """The number of detections of all images: ``kept``, the limit for an image, or else ``top``, the limit for a class
-    of an image, or else all boxes of every class."""
-    if kept and kept[0] > 0:
-        return product((images, kept[0]))
-    return product((images, top if top > 0 and kept[:1] == (-1,) else priors, classes))
+def _detection_count(
+    images: MaybeDim, classes: MaybeDim, priors: MaybeDim, *, keep_top_k: Ints, top_k: int
+) -> MaybeDim:
+    if keep_top_k and keep_top_k[0] > 0:
+        return product((images, keep_top_k[0]))
+    return product((images, top_k if top_k > 0 and keep_top_k[:1] == (-1,) else priors, classes))
 
 
 _DETECTION_ABSENT = {"nms_threshold": 0.0}
 
 
 def _expect_code_type(code_type: str) -> None:
-    """Checks ``code_type``, which the library compares with case. Raises an ``ATTRIBUTE_OUT_OF_RANGE`` fault."""
     if code_type not in CODE_TYPES:
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
             f'attribute `code_type` is "{code_type}"; OpenVINO accepts "{CODE_TYPES[0]}" and "{CODE_TYPES[1]}"',
@@ -191,9 +184,8 @@ def _expect_code_type(code_type: str) -> None:
         )
 
 
-def _expect_pair(first: Tensor | None, second: Tensor | None) -> None:
-    """Checks that the second auxiliary input is connected if the first is. Raises a ``PRIORS_MISMATCH`` fault."""
-    if first is None or second is not None:
+def _expect_both_auxiliary_inputs(aux_class_preds: Tensor | None, aux_box_preds: Tensor | None) -> None:
+    if aux_class_preds is None or aux_box_preds is not None:
         return
     raise PRIORS_MISMATCH.fault(
         "input 3 (aux_class_preds) is connected, but input 4 (aux_box_preds) is not; the operation needs 3 or 5 inputs",
@@ -202,7 +194,7 @@ def _expect_pair(first: Tensor | None, second: Tensor | None) -> None:
     )
 
 
-#: Attributes of Caffe that the Model Optimizer writes although the operation does not have them.
+#: Attributes of Caffe that the Model Optimizer also writes.
 _CAFFE_DETECTION = (
     *("eta", "height", "height_scale", "interp_mode", "label_map_file", "name_size_file", "num_test_image"),
     *("output_directory", "output_format", "output_name_prefix", "pad_value", "prob", "save_file", "visualize"),
@@ -229,7 +221,7 @@ def ov_detection_output_1(
     resize_mode: str = "",
     pad_mode: str = "",
 ) -> Tensor:
-    """OpenVINO DetectionOutput-1. The Model Optimizer also writes ``resize_mode`` and ``pad_mode``."""
+    """OpenVINO DetectionOutput-1."""
     expect_attribute(num_classes, 1, "num_classes")
     tensors = (box_logits, class_preds, proposals, aux_class_preds, aux_box_preds)
     return _detections(tensors, num_classes, detection)

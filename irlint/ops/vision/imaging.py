@@ -1,4 +1,4 @@
-"""Operators on images: sampling at a grid, cropping, decoding, and conversion between color formats."""
+"""Grid sampling, cropping, decoding and color conversion."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from irlint.findings.wording import counted
 from irlint.lazy_typing import Literal
 from irlint.model.tensor import Tensor, shape_text
 from irlint.ops import onnx, openvino
+from irlint.ops.shared.attributes import expect_range
 from irlint.ops.shared.axes import Ints, axes_of
 from irlint.ops.shared.compiling import not_implemented
 from irlint.ops.shared.element_types import REAL, common_type, expect_type
@@ -72,8 +73,7 @@ PaddingMode = Literal["zeros", "border", "reflection"]
 
 
 def grid_sampled(x: Shape | None, grid: Shape | None) -> Shape | None:
-    """The shape of an image [N, C, ...] with d spatial axes, sampled at a grid [N, ..., d]: [N, C, *grid[1:-1]]. None
-    if both ranks are unknown.
+    """The shape [N, C, *grid[1:-1]] of a sampled image [N, C, ...]; None if both ranks are unknown.
 
     Raises a ``GRID_MISMATCH`` fault. Source: ONNX GridSample, OpenVINO GridSample-9.
     """
@@ -133,7 +133,7 @@ def grid_sample_20(
     mode: GridMode = "linear",
     padding_mode: PaddingMode = "zeros",
 ) -> Tensor:
-    """ONNX GridSample-20 and 22, with other names for the modes."""
+    """ONNX GridSample-20 and 22."""
     return Tensor(X.dtype, grid_sampled(X.shape, grid.shape))
 
 
@@ -146,7 +146,7 @@ def ov_grid_sample(
     mode: GridMode16 = "bilinear",
     padding_mode: PaddingMode = "zeros",
 ) -> Tensor:
-    """OpenVINO GridSample-9 for images of four axes."""
+    """OpenVINO GridSample-9."""
     expect_type(grid, 1, REAL)
     expect_rank(data, 0, 4)
     expect_rank(grid, 1, 4)
@@ -156,7 +156,7 @@ def ov_grid_sample(
 
 @onnx("AffineGrid", since=20)
 def affine_grid(theta: Tensor, size: Tensor, *, align_corners: int = 0) -> Tensor:
-    """ONNX AffineGrid-20: a grid [N, ..., d], from theta [N, d, d+1] and a size [N, C, ...] with d spatial axes."""
+    """ONNX AffineGrid-20: a grid [N, ..., d] from theta [N, d, d + 1] and the size [N, C, ...]."""
     expect_rank(theta, 0, 3)
     target = stated_shape(size, 1)
     if target is not None and len(target) not in (4, 5):
@@ -185,23 +185,23 @@ def affine_grid(theta: Tensor, size: Tensor, *, align_corners: int = 0) -> Tenso
 
 @onnx("CenterCropPad", since=18)
 def center_crop_pad(input_data: Tensor, shape: Tensor, *, axes: Ints | None = None) -> Tensor:
-    """ONNX CenterCropPad-18: ``axes``, by default all axes, get the sizes in ``shape``."""
+    """ONNX CenterCropPad-18."""
     target = stated_shape(shape, 1)
     if input_data.shape is None:
         return Tensor(input_data.dtype, target if axes is None else None)
     rank = len(input_data.shape)
-    places = tuple(range(rank)) if axes is None else axes_of(axes, rank)
-    if target is not None and len(target) != len(places):
+    resized_axes = tuple(range(rank)) if axes is None else axes_of(axes, rank)
+    if target is not None and len(target) != len(resized_axes):
         raise RESIZE_COUNT_MISMATCH.fault(
-            f"input 1 has {counted(len(target), 'entry', 'entries')} for {counted(len(places), 'axis', 'axes')}",
-            help=f"give the shape {counted(len(places), 'entry', 'entries')}, or name the axes in `axes`",
+            f"input 1 has {counted(len(target), 'entry', 'entries')} for {counted(len(resized_axes), 'axis', 'axes')}",
+            help=f"give the shape {counted(len(resized_axes), 'entry', 'entries')}, or name the axes in `axes`",
             input=1,
         )
-    sizes = (None,) * len(places) if target is None else target
-    for place, size in zip(places, sizes):
-        if at_least(input_data.shape[place], size):
-            explain_size(place, size, part_of=input_data.shape[place])
-    return Tensor(input_data.dtype, replaced(input_data.shape, places, sizes))
+    sizes = (None,) * len(resized_axes) if target is None else target
+    for axis, size in zip(resized_axes, sizes):
+        if at_least(input_data.shape[axis], size):
+            explain_size(axis, size, part_of=input_data.shape[axis])
+    return Tensor(input_data.dtype, replaced(input_data.shape, resized_axes, sizes))
 
 
 PixelFormat = Literal["RGB", "BGR", "Grayscale"]
@@ -209,7 +209,7 @@ PixelFormat = Literal["RGB", "BGR", "Grayscale"]
 
 @onnx("ImageDecoder", since=20)
 def image_decoder(encoded_stream: Tensor, *, pixel_format: PixelFormat = "RGB") -> Tensor:
-    """ONNX ImageDecoder-20: an image [H, W, C] from its encoded bytes."""
+    """ONNX ImageDecoder-20: an image [H, W, C]."""
     expect_rank(encoded_stream, 0, 1)
     return Tensor("uint8", (None, None, 1 if pixel_format == "Grayscale" else 3))
 
@@ -227,7 +227,7 @@ def crop_and_resize(
     mode: CropMode = "bilinear",
     extrapolation_value: float = 0.0,
 ) -> Tensor:
-    """com.microsoft CropAndResize: [R, C, *crop_size], the regions ``rois`` [R, 4] of images [N, C, H, W]."""
+    """com.microsoft CropAndResize: [R, C, *crop_size], from ``rois`` [R, 4]."""
     for index, (tensor, rank) in enumerate(((X, 4), (rois, 2), (batch_indices, 1), (crop_size, 1))):
         expect_rank(tensor, index, rank)
     boxes = rois.shape or (None, None)
@@ -246,9 +246,10 @@ def crop_and_resize(
             help="give 2 entries",
             input=3,
         )
+    expect_range(sizes or (), 1, "crop_size")
     channels = None if X.shape is None else X.shape[1]
-    found = boxes[0] if boxes[0] is not None else count
-    return Tensor(X.dtype, (found, channels, *(sizes or (None, None))))
+    regions = boxes[0] if boxes[0] is not None else count
+    return Tensor(X.dtype, (regions, channels, *(sizes or (None, None))))
 
 
 # --- color formats ----------------------------------------------------------------------------------------------------
@@ -266,8 +267,7 @@ def _planes_fault(message: str, index: int, *axes: int) -> Fault:
 
 
 def _plane(tensor: Tensor, index: int, channels: int) -> Shape:
-    """The shape [N, H, W, C] of a plane, after checking its rank and its number of channels. Raises an
-    ``INPUT_RANK_REFUSED`` or ``IMAGE_PLANES_MISMATCH`` fault."""
+    """The shape [N, H, W, C] of a plane."""
     expect_rank(tensor, index, 4)
     shape: Shape = tensor.shape if tensor.shape is not None else (None,) * 4
     if not agree(shape[3], channels, f"input {index} has {channels} channels"):
@@ -275,9 +275,7 @@ def _plane(tensor: Tensor, index: int, channels: int) -> Shape:
     return shape
 
 
-def _even(dim: MaybeDim, axis: int, index: int, *, divisor: int = 2) -> MaybeDim:
-    """``dim``, the size of ``axis`` of input ``index``, divided by ``divisor``. Raises an ``IMAGE_PLANES_MISMATCH``
-    fault if it is not divisible."""
+def _divided(dim: MaybeDim, axis: int, index: int, *, divisor: int = 2) -> MaybeDim:
     if dim is None:
         return None
     if not divides(divisor, dim, f"axis {axis} of input {index} is a multiple of {divisor}"):
@@ -288,15 +286,14 @@ def _even(dim: MaybeDim, axis: int, index: int, *, divisor: int = 2) -> MaybeDim
 
 
 def image_of_planes(luma: Shape, chroma: Sequence[tuple[int, Shape]]) -> Shape:
-    """The shape [N, H, W, 3] of an image from ``luma``, the plane Y at full resolution, and ``chroma``, the other
-    planes at half resolution with the indices of their inputs. Without ``chroma``, ``luma`` has all planes.
+    """The shape [N, H, W, 3] of an image. Raises an ``IMAGE_PLANES_MISMATCH`` fault.
 
-    Raises an ``IMAGE_PLANES_MISMATCH`` fault.
+    ``luma`` is the plane Y, or all planes if ``chroma`` is empty. ``chroma`` are (input index, plane).
     """
     batch, height, width, _ = luma
     if not chroma:
-        rows = _even(height, 1, 0, divisor=3)
-        _even(width, 2, 0)
+        rows = _divided(height, 1, 0, divisor=3)
+        _divided(width, 2, 0)
         return (batch, None if rows is None else rows * 2, width, 3)
     for index, plane in chroma:
         wanted = (plane[0], *(None if dim is None else dim * 2 for dim in plane[1:3]))
@@ -310,14 +307,14 @@ def image_of_planes(luma: Shape, chroma: Sequence[tuple[int, Shape]]) -> Shape:
                     axis,
                 )
         batch, height, width = map(narrower, (batch, height, width), wanted)
-    _even(height, 1, 0)
-    _even(width, 2, 0)
+    _divided(height, 1, 0)
+    _divided(width, 2, 0)
     return (batch, height, width, 3)
 
 
 @openvino("NV12toRGB", "NV12toBGR", since=8)
 def nv12_to_rgb(image: Tensor, uv: Tensor | None = None) -> Tensor:
-    """OpenVINO NV12toRGB and NV12toBGR-8: one plane, or Y and UV."""
+    """OpenVINO NV12toRGB-8 and NV12toBGR-8: from one plane, or Y and UV."""
     dtype = common_type((image, uv))
     expect_type(image, 0, PIXELS)
     chroma = [] if uv is None else [(1, _plane(uv, 1, 2))]
@@ -326,7 +323,7 @@ def nv12_to_rgb(image: Tensor, uv: Tensor | None = None) -> Tensor:
 
 @openvino("I420toRGB", "I420toBGR", since=8)
 def i420_to_rgb(image: Tensor, u: Tensor | None = None, v: Tensor | None = None) -> Tensor:
-    """OpenVINO I420toRGB and I420toBGR-8: one plane, or Y, U and V."""
+    """OpenVINO I420toRGB-8 and I420toBGR-8: from one plane, or Y, U and V."""
     if u is not None and v is None:
         raise _planes_fault("the layer has 2 inputs; I420 needs one plane, or the three planes Y, U and V", 1)
     dtype = common_type((image, u, v))
@@ -337,10 +334,10 @@ def i420_to_rgb(image: Tensor, u: Tensor | None = None, v: Tensor | None = None)
 
 @openvino("RGBtoNV12", "BGRtoNV12", since=17, until=17, compiles=not_implemented)
 def rgb_to_nv12(data: Tensor, *, single_plane: bool = True) -> tuple[Tensor, ...]:
-    """OpenVINO RGBtoNV12 and BGRtoNV12-17: one plane, or Y and UV, from an image [N, H, W, 3]."""
+    """OpenVINO RGBtoNV12-17 and BGRtoNV12-17: one plane, or Y and UV."""
     expect_type(data, 0, ("uint8", "bfloat16", "float16", "float32", "float64"))
     batch, height, width, _ = _plane(data, 0, 3)
-    rows, columns = _even(height, 1, 0), _even(width, 2, 0)
+    rows, columns = _divided(height, 1, 0), _divided(width, 2, 0)
     if single_plane:
         return (Tensor(data.dtype, (batch, None if rows is None else rows * 3, width, 1)),)
     return Tensor(data.dtype, (batch, height, width, 1)), Tensor(data.dtype, (batch, rows, columns, 2))

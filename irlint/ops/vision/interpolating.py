@@ -1,4 +1,4 @@
-"""Interpolate of OpenVINO, which resizes axes."""
+"""Interpolate of OpenVINO."""
 
 from __future__ import annotations
 
@@ -32,13 +32,12 @@ InterpolateNearest = Literal["round_prefer_floor", "round_prefer_ceil", "floor",
 
 
 def _compiled_sizes(layer: Layer) -> Fault | None:
-    """The fault of target sizes of Interpolate-0 that are neither one size for all axes nor one size for each axis."""
-    sizes, axes = layer.inputs[1], len(set(layer.attributes["axes"]))
-    count = length(sizes) if isinstance(sizes, Tensor) else None
-    if count is None or 1 in (count, axes) or count == axes:
+    sizes, axis_count = layer.inputs[1], len(set(layer.attributes["axes"]))
+    size_count = length(sizes) if isinstance(sizes, Tensor) else None
+    if size_count is None or 1 in (size_count, axis_count) or size_count == axis_count:
         return None
     return not_compiled(
-        f"input 1 has {counted(count, 'entry', 'entries')} and `axes` names {counted(axes, 'axis', 'axes')}",
+        f"input 1 has {counted(size_count, 'entry', 'entries')} and `axes` names {counted(axis_count, 'axis', 'axes')}",
         help="give input 1 an entry for each of the axes",
         input=1,
         forbidden=True,
@@ -46,7 +45,6 @@ def _compiled_sizes(layer: Layer) -> Fault | None:
 
 
 def _compiled_mode(layer: Layer) -> Fault | None:
-    """The fault of the mode of Interpolate-0: the plugin lacks "area", which the specification allows."""
     mode = layer.attributes["mode"]
     if mode in ("nearest", "linear", "linear_onnx", "cubic"):
         return None
@@ -85,22 +83,23 @@ def interpolate_0(
     pads_begin: Ints = (),
     pads_end: Ints = (),
 ) -> Tensor:
-    """OpenVINO Interpolate-0: the target sizes belong to the axes in ascending order, regardless of the order in
-    ``axes``."""
+    """OpenVINO Interpolate-0. The target sizes are those of the axes in ascending order."""
     expect_type(target_spatial_shape, 1, INTEGERS)
     if data.shape is None:
         return Tensor(data.dtype)
-    places = sorted(set(_openvino_axes(axes, len(data.shape), None)))
-    listed = target_spatial_shape.ints or ()
-    if target_spatial_shape.value is not None and len(target_spatial_shape.value) < len(places):
+    resized_axes = sorted(set(_checked_axes(axes, len(data.shape), None)))
+    sizes = target_spatial_shape.ints or ()
+    if target_spatial_shape.value is not None and len(target_spatial_shape.value) < len(resized_axes):
         raise RESIZE_COUNT_MISMATCH.fault(
             f"input 1 has {counted(len(target_spatial_shape.value), 'entry', 'entries')} for "
-            f"{counted(len(places), 'axis', 'axes')}",
-            help=f"give input 1 {counted(len(places), 'entry', 'entries')}, or name fewer axes",
+            f"{counted(len(resized_axes), 'axis', 'axes')}",
+            help=f"give input 1 {counted(len(resized_axes), 'entry', 'entries')}, or name fewer axes",
             input=1,
         )
-    targets = [_not_negative(listed[position]) if position < len(listed) else None for position in range(len(places))]
-    return Tensor(data.dtype, replaced(data.shape, places, targets))
+    targets = [
+        _not_negative(sizes[position]) if position < len(sizes) else None for position in range(len(resized_axes))
+    ]
+    return Tensor(data.dtype, replaced(data.shape, resized_axes, targets))
 
 
 def _not_negative(size: MaybeDim) -> MaybeDim:
@@ -109,9 +108,7 @@ def _not_negative(size: MaybeDim) -> MaybeDim:
     return size if size is not None and at_least(size, 0) else None
 
 
-def _openvino_axes(axes: Sequence[int], rank: int, index: int | None) -> Sequence[int]:
-    """``axes``, after checking that they are in range and not negative. A repeated axis is only a warning. Raises an
-    ``AXIS_OUT_OF_RANGE`` fault."""
+def _checked_axes(axes: Sequence[int], rank: int, index: int | None) -> Sequence[int]:
     for axis in axes:
         if not 0 <= axis < rank:
             raise AXIS_OUT_OF_RANGE.fault(
@@ -165,7 +162,7 @@ def interpolate_4(
 
 
 def _compiled_pillow(layer: Layer) -> Fault | None:
-    """The fault of Pillow's modes if they resize axis 0 of [N, C, H, W] and all sizes are known."""
+    """The fault of Pillow's modes that resize axis 0 of data with four axes."""
     before, after = layer.sizes(0), known_shape(layer.outputs[0])
     mode = layer.attributes["mode"]
     if not mode.endswith("_pillow") or before is None or after is None or len(before) != 4 or not layer.varying:
@@ -227,26 +224,27 @@ def _interpolated(
     listed = tuple(range(len(data.shape))) if axes is None else axes.ints
     if listed is None or not all(isinstance(axis, int) for axis in listed):
         return Tensor(data.dtype, (None,) * len(data.shape))
-    places = _openvino_axes([axis for axis in listed if isinstance(axis, int)], len(data.shape), axes_index)
+    resized_axes = _checked_axes([axis for axis in listed if isinstance(axis, int)], len(data.shape), axes_index)
     padded = tuple(
         _padded(dim, pads_begin[axis] if axis < len(pads_begin) else 0, pads_end[axis] if axis < len(pads_end) else 0)
         for axis, dim in enumerate(data.shape)
     )
-    entries = _openvino_entries(target, len(places), index)
-    refused = scale_fault(entries[: len(places)], 0, index) if target.dtype in SCALE_TYPES else None
-    if refused is not None:
-        warn(refused.lowered(Severity.WARNING))
+    entries = _entries(target, len(resized_axes), index)
+    are_scales = target.dtype in SCALE_TYPES
+    fault = scale_fault(entries[: len(resized_axes)], 0, index) if are_scales else None
+    if fault is not None:
+        warn(fault.lowered(Severity.WARNING))
     dims = list(padded)
-    for place, entry in zip(places, entries):
-        if target.dtype in SCALE_TYPES:
-            dims[place] = resized(dims[place], entry, openvino_scaled)
+    for axis, entry in zip(resized_axes, entries):
+        if are_scales:
+            dims[axis] = resized(dims[axis], entry, openvino_scaled)
         else:
-            dims[place] = _not_negative(_as_dim(entry))
-    if wants_arithmetic() and target.dtype not in SCALE_TYPES:
+            dims[axis] = _not_negative(_as_dim(entry))
+    if wants_arithmetic() and not are_scales:
         from irlint.ops.shared import formulas
 
         stated = [_as_dim(entry) for entry in entries]
-        formulas.listed(places, stated, stated, what="the sizes")
+        formulas.listed(resized_axes, stated, stated, what="the sizes")
     return Tensor(data.dtype, tuple(dims))
 
 
@@ -258,9 +256,8 @@ def _padded(dim: MaybeDim, begin: Dim, end: Dim) -> MaybeDim:
     return None if dim is None else dim + begin + end
 
 
-def _openvino_entries(target: Tensor, count: int, index: int) -> tuple[Scalar, ...]:
-    """The entries of a list of sizes or scales, at least ``count``. More entries are only a warning, because the
-    library ignores them. Raises a ``RESIZE_COUNT_MISMATCH`` fault."""
+def _entries(target: Tensor, count: int, index: int) -> tuple[Scalar, ...]:
+    """At least ``count`` entries of a list of sizes or scales."""
     if target.value is None:
         return (None,) * count
     if len(target.value) < count:

@@ -1,4 +1,4 @@
-"""PriorBox and PriorBoxClustered of OpenVINO, and a document for the pages of rules."""
+"""PriorBox and PriorBoxClustered of OpenVINO."""
 
 from __future__ import annotations
 
@@ -23,8 +23,10 @@ _PARAMETER = """<layer id="{0}" name="in{0}" type="Parameter" version="opset1"><
 
 
 def layer_document(layer: str, inputs: tuple[tuple[str, str], ...], output: str) -> str:
-    """The text of an IR with one layer named x, whose element begins with the text ``layer``. ``inputs`` are (element
-    type, shape) pairs, and ``output`` is the declared shape."""
+    """The text of an IR with one layer, whose element begins with the text ``layer``.
+
+    ``inputs`` are (element type, shape), and ``output`` is the declared shape.
+    """
 
     def dims(shape: str) -> str:
         return "".join(f"<dim>{dim}</dim>" for dim in shape.split(","))
@@ -82,15 +84,13 @@ def warn_of_axes(tensor: Tensor, expected: Expected) -> None:
 
 
 def _help_of_lengths(widths: int, heights: int) -> str:
-    """The help if the lists of widths and heights have different lengths."""
     fewer, more = ("width", "height") if widths < heights else ("height", "width")
     count = abs(widths - heights)
     return f"write {counted(count, 'more entry', 'more entries')} of `{fewer}`, or {count} fewer of `{more}`"
 
 
-def _prior_boxes(output_size: Tensor, image_size: Tensor, of_cell: int) -> Tensor:
-    """The result [2, 4 * height * width * of_cell]. ``output_size`` lists the height and the width of the feature map,
-    and ``of_cell`` is the number of boxes in a cell."""
+def _prior_boxes(output_size: Tensor, image_size: Tensor, boxes_per_cell: int) -> Tensor:
+    """The result [2, 4 * height * width * boxes_per_cell]."""
     for index, (tensor, name) in enumerate(((output_size, "output_size"), (image_size, "image_size"))):
         expect_type(tensor, index, INTEGERS)
         expect_rank(tensor, index, 1, what=name)
@@ -100,14 +100,13 @@ def _prior_boxes(output_size: Tensor, image_size: Tensor, of_cell: int) -> Tenso
             check(tensor, sizes)
         else:
             warn_of_axes(tensor, sizes)
-    listed: Shape | None = openvino_shape(output_size, 0)
-    if listed is None or len(listed) != 2:
+    feature_map: Shape | None = openvino_shape(output_size, 0)
+    if feature_map is None or len(feature_map) != 2:
         return Tensor("float32", (2, None))
-    return Tensor("float32", (2, product((4, *listed, of_cell))))
+    return Tensor("float32", (2, product((4, *feature_map, boxes_per_cell))))
 
 
-def _check_fixed_sizes(boxes: PriorBoxes) -> None:
-    """Warns of fixed sizes for which OpenVINO computes no boxes, or more boxes than the output can hold."""
+def _warn_of_fixed_sizes(boxes: PriorBoxes) -> None:
     fixed_size, density = boxes.fixed_size, boxes.density
     if fixed_size and len(density) < len(fixed_size):
         warn(
@@ -131,11 +130,10 @@ def _check_fixed_sizes(boxes: PriorBoxes) -> None:
         )
 
 
-_NO_OFFSET = {"offset": 0.0}
+_OFFSET_ABSENT = {"offset": 0.0}
 
 
-def _compiled_sizes(layer: Layer) -> Fault | None:
-    """The fault of constant inputs of different types: the plugin reads both as the type of input 0."""
+def _compiled_types(layer: Layer) -> Fault | None:
     first, second = layer.dtype(0), layer.dtype(1)
     if first == second or not {0, 1} <= layer.fixed or {first, second} <= {None, "int64", "uint64"}:
         return None
@@ -162,7 +160,7 @@ def _compiled_variance(layer: Layer) -> Fault | None:
 @group
 @record
 class PriorBoxes:
-    """The attributes for the sizes and ratios of the boxes in each cell of the feature map."""
+    """The common attributes of both versions of PriorBox."""
 
     offset: float
     min_size: Floats = ()
@@ -177,14 +175,14 @@ class PriorBoxes:
     fixed_size: Floats = ()
     density: Floats = ()
 
-    def ratios(self) -> int:
+    def ratio_count(self) -> int:
         """The number of aspect ratios."""
         return aspect_ratios(self.aspect_ratio, self.flip)
 
-    def of_cell(self) -> int:
-        """The number of boxes in a cell."""
+    def count_per_cell(self) -> int:
+        """The number of boxes in a cell of the feature map."""
         return priors_of_cell(
-            self.ratios(),
+            self.ratio_count(),
             len(self.min_size),
             len(self.max_size),
             scale_all_sizes=self.scale_all_sizes,
@@ -194,13 +192,13 @@ class PriorBoxes:
         )
 
 
-def _compiled_count(layer: Layer) -> Fault | None:
-    """The fault of prior boxes that OpenVINO computes at compilation, if it reads or writes past the end of a list."""
-    if not all(isinstance(each, Tensor) and each.value is not None for each in layer.inputs[:2]):
+def _compiled_lists(layer: Layer) -> Fault | None:
+    """The fault of constant inputs for which OpenVINO reads or writes past the end of a list."""
+    if not all(isinstance(x, Tensor) and x.value is not None for x in layer.inputs[:2]):
         return None
     boxes: PriorBoxes = layer.attributes["boxes"]
-    ratios, fixed = boxes.ratios(), boxes.fixed_size
-    if fixed and not boxes.density and (boxes.fixed_ratio or ratios > 1):
+    ratio_count, fixed = boxes.ratio_count(), boxes.fixed_size
+    if fixed and not boxes.density and (boxes.fixed_ratio or ratio_count > 1):
         return not_compiled(
             "`fixed_size` and ratios are present without `density`, but OpenVINO reads an entry of `density` for each "
             "fixed size",
@@ -208,7 +206,7 @@ def _compiled_count(layer: Layer) -> Fault | None:
             attribute="fixed_size",
             forbidden=True,
         )
-    room, written = boxes.of_cell(), len(boxes.min_size) * (ratios if boxes.scale_all_sizes else 1)
+    room, written = boxes.count_per_cell(), len(boxes.min_size) * (ratio_count if boxes.scale_all_sizes else 1)
     if fixed or room >= written:
         return None
     return not_compiled(
@@ -220,22 +218,22 @@ def _compiled_count(layer: Layer) -> Fault | None:
     )
 
 
-_COMPILED_BOXES = first_of(_compiled_variance, _compiled_sizes, _compiled_count)
+_COMPILED_BOXES = first_of(_compiled_variance, _compiled_types, _compiled_lists)
 
 
-@openvino("PriorBox", until=7, absent=_NO_OFFSET, compiles=_COMPILED_BOXES)
+@openvino("PriorBox", until=7, absent=_OFFSET_ABSENT, compiles=_COMPILED_BOXES)
 def ov_prior_box_1(
     output_size: Tensor,
     image_size: Tensor,
     *,
     boxes: PriorBoxes,
 ) -> Tensor:
-    """OpenVINO PriorBox-1: the boxes and their variances, [2, 4 * priors]."""
-    _check_fixed_sizes(boxes)
-    return _prior_boxes(output_size, image_size, boxes.of_cell())
+    """OpenVINO PriorBox-1: boxes and variances, [2, 4 * priors]."""
+    _warn_of_fixed_sizes(boxes)
+    return _prior_boxes(output_size, image_size, boxes.count_per_cell())
 
 
-@openvino("PriorBox", since=8, absent=_NO_OFFSET, compiles=_COMPILED_BOXES)
+@openvino("PriorBox", since=8, absent=_OFFSET_ABSENT, compiles=_COMPILED_BOXES)
 def ov_prior_box_8(
     output_size: Tensor,
     image_size: Tensor,
@@ -243,16 +241,16 @@ def ov_prior_box_8(
     boxes: PriorBoxes,
     min_max_aspect_ratios_order: bool = True,
 ) -> Tensor:
-    """OpenVINO PriorBox-8: like version 1; ``min_max_aspect_ratios_order`` is the order of the boxes."""
-    _check_fixed_sizes(boxes)
-    return _prior_boxes(output_size, image_size, boxes.of_cell())
+    """OpenVINO PriorBox-8: boxes and variances, [2, 4 * priors]."""
+    _warn_of_fixed_sizes(boxes)
+    return _prior_boxes(output_size, image_size, boxes.count_per_cell())
 
 
 @openvino(
     "PriorBoxClustered",
-    absent=_NO_OFFSET,
+    absent=_OFFSET_ABSENT,
     fills_in=True,
-    compiles=first_of(_compiled_variance, _compiled_sizes),
+    compiles=first_of(_compiled_variance, _compiled_types),
     legacy=("flip", "img_h", "img_size", "img_w", "max_size", "min_size"),
 )
 def ov_prior_box_clustered(
@@ -268,7 +266,7 @@ def ov_prior_box_clustered(
     offset: float,
     variance: Floats = (),
 ) -> Tensor:
-    """OpenVINO PriorBoxClustered-1: every cell has one box for each pair of a width and a height."""
+    """OpenVINO PriorBoxClustered-1: boxes and variances, [2, 4 * priors]."""
     if len(width) != len(height):
         raise PRIORS_MISMATCH.fault(
             f"attribute `width` has {counted(len(width), 'entry', 'entries')} and `height` has {len(height)}: each "

@@ -1,4 +1,4 @@
-"""Region proposals of OpenVINO: Proposal, GenerateProposals and Detectron's operators."""
+"""Region proposals of OpenVINO."""
 
 from __future__ import annotations
 
@@ -56,15 +56,15 @@ _PROPOSAL_ABSENT = {
 }
 
 
-def _limit(count: int) -> MaybeDim:
-    """An attribute as a number of boxes: OpenVINO reads -1 as an unknown size, and a smaller number as 0."""
+def _limit_as_size(count: int) -> MaybeDim:
+    """The size that OpenVINO reads: unknown for -1, 0 for a smaller number."""
     return None if count == -1 else max(count, 0)
 
 
 @group
 @record
 class Anchors:
-    """The attributes for the anchors of each cell and for the selection of boxes."""
+    """The common attributes of both versions of Proposal."""
 
     base_size: int
     pre_nms_topn: int
@@ -82,9 +82,7 @@ class Anchors:
     framework: Framework = ""
 
 
-def _proposed(class_probs: Tensor, bbox_deltas: Tensor, image_shape: Tensor, *, anchors: Anchors) -> MaybeDim:
-    """The number of regions of all images. Raises a ``PROPOSALS_MISMATCH``, ``ELEMENT_TYPE_REFUSED`` or
-    ``ATTRIBUTE_OUT_OF_RANGE`` fault."""
+def _region_count(class_probs: Tensor, bbox_deltas: Tensor, image_shape: Tensor, *, anchors: Anchors) -> MaybeDim:
     for index, tensor in enumerate((class_probs, bbox_deltas, image_shape)):
         expect_type(tensor, index, REAL)
     images = narrower(size(class_probs, 0, 4), size(bbox_deltas, 0, 4))
@@ -100,8 +98,8 @@ def _proposed(class_probs: Tensor, bbox_deltas: Tensor, image_shape: Tensor, *, 
     warn_of_axes(bbox_deltas, Expected(1, "bbox_deltas", (batch, axes[1], *grid), PROPOSALS_MISMATCH))
     count, post_nms_topn = len(anchors.ratio) * len(anchors.scale), anchors.post_nms_topn
     if count:
-        counted: Axes = (batch, ("2 for each pair of a `ratio` and a `scale`", 2 * count), *any_grid)
-        warn_of_axes(class_probs, Expected(0, "class_probs", counted, PROPOSALS_MISMATCH))
+        score_axes: Axes = (batch, ("2 for each pair of a `ratio` and a `scale`", 2 * count), *any_grid)
+        warn_of_axes(class_probs, Expected(0, "class_probs", score_axes, PROPOSALS_MISMATCH))
     _expect_image_shape(image_shape)
     if post_nms_topn < 0:
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
@@ -113,7 +111,6 @@ def _proposed(class_probs: Tensor, bbox_deltas: Tensor, image_shape: Tensor, *, 
 
 
 def _expect_image_shape(image_shape: Tensor) -> None:
-    """Checks that the image's shape is a list of 3 or 4 numbers. Raises a ``PROPOSALS_MISMATCH`` fault."""
     shape = image_shape.shape
     if shape is None or (len(shape) == 1 and (same(shape[0], 3) is not False or same(shape[0], 4) is not False)):
         return
@@ -133,7 +130,7 @@ def ov_proposal_1(
     anchors: Anchors,
 ) -> Tensor:
     """OpenVINO Proposal-1: regions [images * post_nms_topn, 5]."""
-    count = _proposed(class_probs, bbox_deltas, image_shape, anchors=anchors)
+    count = _region_count(class_probs, bbox_deltas, image_shape, anchors=anchors)
     return Tensor(class_probs.dtype, (count, 5))
 
 
@@ -151,8 +148,8 @@ def ov_proposal_4(
     *,
     anchors: Anchors,
 ) -> tuple[Tensor, Tensor]:
-    """OpenVINO Proposal-4: the regions [images * post_nms_topn, 5] and their probabilities."""
-    count = _proposed(class_probs, bbox_deltas, image_shape, anchors=anchors)
+    """OpenVINO Proposal-4: regions [images * post_nms_topn, 5], and their probabilities."""
+    count = _region_count(class_probs, bbox_deltas, image_shape, anchors=anchors)
     return Tensor(class_probs.dtype, (count, 5)), Tensor(class_probs.dtype, (count,))
 
 
@@ -177,8 +174,7 @@ def ov_generate_proposals(
     roi_num_type: IndexType = "i64",
     context: Context,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """OpenVINO GenerateProposals-9: the regions of all images, their scores, and the number of regions of each
-    image."""
+    """OpenVINO GenerateProposals-9: regions, their scores, and the number of regions of each image."""
     expect_attribute(pre_nms_count, 1, "pre_nms_count")
     expect_attribute(post_nms_count, 1, "post_nms_count")
     if nms_eta != 1:
@@ -188,16 +184,16 @@ def ov_generate_proposals(
     images = narrower(size(im_info, 0, 2), size(deltas, 0, 4), size(scores, 0, 4))
     height = narrower(size(anchors, 0, 4), size(deltas, 2, 4), size(scores, 2, 4))
     width = narrower(size(anchors, 1, 4), size(deltas, 3, 4), size(scores, 3, 4))
-    anchors_each = narrower(size(anchors, 2, 4), size(scores, 1, 4))
+    anchors_per_cell = narrower(size(anchors, 2, 4), size(scores, 1, 4))
     batch: Axes = (("the number of images", images),)
     grid: Axes = (("the height", height), ("the width", width))
-    of_cell: Axes = (("the number of anchors", anchors_each),)
+    of_cell: Axes = (("the number of anchors", anchors_per_cell),)
     info = size(im_info, 1, 2)
     numbers: Axes = (("3 or 4 numbers", 3 if same(info, 4) is False else None),)
     check(im_info, Expected(0, "im_info", (*batch, *numbers), PROPOSALS_MISMATCH))
     axes = (*grid, *of_cell, ("the number of coordinates", 4))
     check(anchors, Expected(1, "anchors", axes, PROPOSALS_MISMATCH))
-    axes = (*batch, ("4 for each anchor", product((anchors_each, 4))), *grid)
+    axes = (*batch, ("4 for each anchor", product((anchors_per_cell, 4))), *grid)
     check(deltas, Expected(2, "boxesdeltas", axes, PROPOSALS_MISMATCH))
     check(scores, Expected(3, "scores", (*batch, *of_cell, *grid), PROPOSALS_MISMATCH))
     count = selected(product((images, post_nms_count)), context)
@@ -209,8 +205,6 @@ def ov_generate_proposals(
 
 
 def _common_float_type(*tensors: Tensor) -> str | None:
-    """The element type of all inputs, which must be real. Raises an ``ELEMENT_TYPE_REFUSED`` or
-    ``ELEMENT_TYPES_DIFFER`` fault."""
     for index, tensor in enumerate(tensors):
         expect_type(tensor, index, REAL)
     return common_type(tensors)
@@ -245,8 +239,7 @@ def ov_detectron_detection_output(
     max_delta_log_wh: float,
     deltas_weights: Floats,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """OpenVINO ExperimentalDetectronDetectionOutput-6: the boxes, classes and scores of ``max_detections_per_image``
-    detections."""
+    """OpenVINO ExperimentalDetectronDetectionOutput-6: boxes, classes and scores."""
     dtype = _common_float_type(rois, deltas, scores, im_info)
     count = narrower(size(rois, 0, 2), size(deltas, 0, 2), size(scores, 0, 2))
     regions: Axes = (("the number of regions", count),)
@@ -257,7 +250,7 @@ def ov_detectron_detection_output(
     check(scores, Expected(2, "scores", (*regions, ("`num_classes`", num_classes)), PROPOSALS_MISMATCH))
     info: Axes = (("1 image", 1), ("3 numbers: height, width and scale", 3))
     check(im_info, Expected(3, "im_info", info, PROPOSALS_MISMATCH))
-    kept = _limit(max_detections_per_image)
+    kept = _limit_as_size(max_detections_per_image)
     return Tensor(dtype, (kept, 4)), Tensor("int32", (kept,)), Tensor(dtype, (kept,))
 
 
@@ -278,9 +271,9 @@ def ov_detectron_proposals(
     pre_nms_count: int,
     post_nms_count: int,
 ) -> tuple[Tensor, Tensor]:
-    """OpenVINO ExperimentalDetectronGenerateProposalsSingleImage-6: ``post_nms_count`` regions and their scores."""
+    """OpenVINO ExperimentalDetectronGenerateProposalsSingleImage-6: regions and scores."""
     dtype = _common_float_type(im_info, anchors, deltas, scores)
-    anchors_each = size(scores, 0, 3)
+    anchors_per_cell = size(scores, 0, 3)
     height, width = (narrower(size(deltas, axis, 3), size(scores, axis, 3)) for axis in (1, 2))
     grid: Axes = (("the height", height), ("the width", width))
     check(im_info, Expected(0, "im_info", (("3 numbers: height, width and scale", 3),), PROPOSALS_MISMATCH))
@@ -288,11 +281,11 @@ def ov_detectron_proposals(
     check(anchors, Expected(1, "anchors", (("the number of anchors", None), coordinates), PROPOSALS_MISMATCH))
     check(deltas, Expected(2, "deltas", (("4 for each anchor", None), *grid), PROPOSALS_MISMATCH))
     check(scores, Expected(3, "scores", (("the number of anchors", None), *grid), PROPOSALS_MISMATCH))
-    counted = ("one anchor for each score in each cell", product((anchors_each, height, width)))
-    warn_of_axes(anchors, Expected(1, "anchors", (counted, coordinates), PROPOSALS_MISMATCH))
-    of_anchors = ("4 for each anchor", product((anchors_each, 4)))
-    warn_of_axes(deltas, Expected(2, "deltas", (of_anchors, *grid), PROPOSALS_MISMATCH))
-    kept = _limit(post_nms_count)
+    anchor_axis = ("one anchor for each score in each cell", product((anchors_per_cell, height, width)))
+    warn_of_axes(anchors, Expected(1, "anchors", (anchor_axis, coordinates), PROPOSALS_MISMATCH))
+    delta_axis = ("4 for each anchor", product((anchors_per_cell, 4)))
+    warn_of_axes(deltas, Expected(2, "deltas", (delta_axis, *grid), PROPOSALS_MISMATCH))
+    kept = _limit_as_size(post_nms_count)
     return Tensor(dtype, (kept, 4)), Tensor(dtype, (kept,))
 
 
@@ -314,8 +307,10 @@ def ov_detectron_prior_grid(
     stride_x: float = 0.0,
     stride_y: float = 0.0,
 ) -> Tensor:
-    """OpenVINO ExperimentalDetectronPriorGridGenerator-6: the priors of each cell, [height, width, priors, 4]. With
-    ``flatten``, [height * width * priors, 4]."""
+    """OpenVINO ExperimentalDetectronPriorGridGenerator-6: [height, width, priors, 4].
+
+    With ``flatten``, the first three axes become one.
+    """
     dtype = _common_float_type(priors, feature_map, im_data)
     count = size(priors, 0, 2)
     axes: Axes = (("the number of priors", count), ("the number of coordinates", 4))
@@ -332,10 +327,10 @@ def ov_detectron_prior_grid(
 
 @openvino("ExperimentalDetectronTopKROIs", since=6, labels={"experimental": 6, "extension": 6})
 def ov_detectron_top_rois(rois: Tensor, rois_probs: Tensor, *, max_rois: int = 0) -> Tensor:
-    """OpenVINO ExperimentalDetectronTopKROIs-6: ``max_rois`` regions."""
+    """OpenVINO ExperimentalDetectronTopKROIs-6: [max_rois, 4]."""
     dtype = _common_float_type(rois, rois_probs)
     regions: Axes = (("the number of regions", narrower(size(rois, 0, 2), size(rois_probs, 0, 1))),)
     axes = (*regions, ("the number of coordinates", 4))
     check(rois, Expected(0, "input_rois", axes, PROPOSALS_MISMATCH))
     check(rois_probs, Expected(1, "rois_probs", regions, PROPOSALS_MISMATCH))
-    return Tensor(dtype, (_limit(max_rois), 4))
+    return Tensor(dtype, (_limit_as_size(max_rois), 4))

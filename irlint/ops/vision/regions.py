@@ -1,4 +1,4 @@
-"""Operators that pool regions of interest of feature maps, and RegionYolo."""
+"""Pooling of regions of interest, and RegionYolo."""
 
 from __future__ import annotations
 
@@ -75,17 +75,9 @@ AlignedMode = Literal["asymmetric", "half_pixel_for_nn", "half_pixel"]
 Sampling = Literal["max", "bilinear"]
 DeformableMode = Literal["bilinear_deformable"]
 
-_IMAGES_AND_CHANNELS: tuple[tuple[str, MaybeDim], ...] = (
-    ("the number of images", None),
-    ("the number of channels", None),
-    ("the height", None),
-    ("the width", None),
-)
 
-
-def _of_regions(rois: Tensor, index: int, coordinates: int, *, count: MaybeDim = None) -> MaybeDim:
-    """The number of regions of ``rois`` [regions, coordinates], input ``index``; ``count`` is the number that other
-    inputs state. Raises a ``REGIONS_MISMATCH`` fault."""
+def _region_count(rois: Tensor, index: int, coordinates: int, *, count: MaybeDim = None) -> MaybeDim:
+    """The number of regions of ``rois`` [regions, coordinates]; ``count`` is the number in other inputs."""
     count = narrower(size(rois, 0, 2), count)
     axes: tuple[tuple[str, MaybeDim], ...] = (
         ("the number of regions", count),
@@ -95,16 +87,13 @@ def _of_regions(rois: Tensor, index: int, coordinates: int, *, count: MaybeDim =
     return count
 
 
-def _channels(x: Tensor) -> MaybeDim:
-    """The number of channels of a feature map [images, channels, height, width]. Raises an ``INPUT_RANK_REFUSED``
-    fault."""
+def _channel_count(x: Tensor) -> MaybeDim:
     expect_rank(x, 0, 4, what="feature map")
     return size(x, 1, 4)
 
 
 def _extent(pooled: int, name: str, severity: Severity | None = Severity.WARNING) -> MaybeDim:
-    """The attribute ``name`` as a size of the result: -1 is unknown, and a smaller number is 0. A number below 1 is a
-    fault of ``severity``, or raises it if that is None."""
+    """A size of the result. OpenVINO reads -1 as unknown, and a smaller number as 0."""
     expect_attribute(pooled, 1, name, severity=severity)
     return None if pooled == -1 else max(pooled, 0)
 
@@ -113,13 +102,12 @@ def _extent(pooled: int, name: str, severity: Severity | None = Severity.WARNING
 
 
 def aligned(x: Tensor, rois: Tensor, images: Tensor, *, pooled: Sequence[MaybeDim], coordinates: int = 4) -> Shape:
-    """The shape of the pooled regions of a feature map: [regions, channels, *pooled]. ``images`` is input 2, which has
-    an image index for each region.
+    """The shape [regions, channels, *pooled]. ``images``, input 2, has an image index for each region.
 
-    Raises a ``REGIONS_MISMATCH`` or an ``INPUT_RANK_REFUSED`` fault.
+    Raises a ``REGIONS_MISMATCH`` or ``INPUT_RANK_REFUSED`` fault.
     """
-    channels = _channels(x)
-    count = _of_regions(rois, 1, coordinates, count=size(images, 0, 1))
+    channels = _channel_count(x)
+    count = _region_count(rois, 1, coordinates, count=size(images, 0, 1))
     axes: tuple[tuple[str, MaybeDim], ...] = (("the number of regions", count),)
     check(images, Expected(2, "batch_indices", axes, REGIONS_MISMATCH))
     return (count, channels, *pooled)
@@ -157,7 +145,7 @@ def roi_align_16(
     sampling_ratio: int = 0,
     spatial_scale: float = 1.0,
 ) -> Tensor:
-    """ONNX RoiAlign-16 and -22."""
+    """ONNX RoiAlign-16 and 22."""
     sizes = {"output_height": output_height, "output_width": output_width}
     return roi_align_10(X, rois, batch_indices, mode=mode, sampling_ratio=sampling_ratio, **sizes)
 
@@ -168,7 +156,7 @@ _ALIGN_ABSENT = {"pooled_h": 0, "pooled_w": 0, "sampling_ratio": 0, "spatial_sca
 @group
 @record
 class AlignedGrid:
-    """The attributes of the sampling grid in each region of OpenVINO's ROIAlign operations."""
+    """The common attributes of OpenVINO's ROIAlign operations."""
 
     pooled_h: int
     pooled_w: int
@@ -222,7 +210,7 @@ def ov_roi_align_rotated(
     grid: AlignedGrid,
     clockwise_mode: bool = False,
 ) -> Tensor:
-    """OpenVINO ROIAlignRotated-15: regions of 5 numbers, the last one an angle."""
+    """OpenVINO ROIAlignRotated-15; a region has 5 numbers."""
     return _ov_aligned(data, rois, batch_indices, grid=grid, coordinates=5)
 
 
@@ -251,22 +239,21 @@ def ov_roi_pooling(
     output_size: Ints | None = None,
     output_roi: Ints | None = None,
 ) -> Tensor:
-    """OpenVINO ROIPooling-2 (labelled opset1): [regions, channels, pooled_h, pooled_w]."""
+    """OpenVINO ROIPooling-2: [regions, channels, pooled_h, pooled_w]."""
     expect_type(feat, 0, REAL)
     expect_type(coords, 1, REAL)
     _expect_scale(spatial_scale)
     height, width = _height_and_width(output_roi, output_size)
     pooled = (
-        _compiled_extent(height if pooled_h is None else pooled_h, "pooled_h"),
-        _compiled_extent(width if pooled_w is None else pooled_w, "pooled_w"),
+        _roi_pooling_extent(height if pooled_h is None else pooled_h, "pooled_h"),
+        _roi_pooling_extent(width if pooled_w is None else pooled_w, "pooled_w"),
     )
     dtype = common_type((feat, coords))
-    return Tensor(dtype, (_of_regions(coords, 1, 5), _channels(feat), *pooled))
+    return Tensor(dtype, (_region_count(coords, 1, 5), _channel_count(feat), *pooled))
 
 
 def _height_and_width(output_roi: Ints | None, output_size: Ints | None) -> Ints:
-    """The sizes in ``output_roi`` or, if it is omitted, in ``output_size``; (0, 0) if both are omitted. Raises an
-    ``ATTRIBUTE_OUT_OF_RANGE`` fault."""
+    """``output_roi`` or else ``output_size``; (0, 0) if both are omitted."""
     name, sizes = ("output_size", output_size) if output_roi is None else ("output_roi", output_roi)
     if sizes is None or len(sizes) == 2:
         return sizes or (0, 0)
@@ -277,10 +264,8 @@ def _height_and_width(output_roi: Ints | None, output_size: Ints | None) -> Ints
     )
 
 
-def _compiled_extent(pooled: int, name: str) -> MaybeDim:
-    """The attribute ``name`` as a size of ROIPooling's result. A number below -1 is only a warning, because OpenVINO
-    reads it as 0. Raises an ``ATTRIBUTE_OUT_OF_RANGE`` fault for 0, which OpenVINO refuses, and for -1, which it does
-    not compile."""
+def _roi_pooling_extent(pooled: int, name: str) -> MaybeDim:
+    """See ``_extent``. OpenVINO refuses 0, and does not compile -1."""
     return _extent(pooled, name, Severity.WARNING if pooled < -1 else None)
 
 
@@ -301,8 +286,7 @@ def ov_ps_roi_pooling(
     spatial_bins_x: int = 0,
     spatial_bins_y: int = 0,
 ) -> Tensor:
-    """OpenVINO PSROIPooling-1: [regions, output_dim, group_size, group_size]. The number of channels is output_dim *
-    group_size * group_size, or output_dim * spatial_bins_x * spatial_bins_y in mode bilinear."""
+    """OpenVINO PSROIPooling-1: [regions, output_dim, group_size, group_size]."""
     expect_type(input, 0, REAL)
     expect_type(coords, 1, REAL)
     _expect_scale(spatial_scale)
@@ -317,7 +301,7 @@ def ov_ps_roi_pooling(
     across, down = (group_size, group_size) if mode == "average" else (spatial_bins_x, spatial_bins_y)
     expect_attribute(across, 1, names[0])
     expect_attribute(down, 1, names[1])
-    channels = _channels(input)
+    channels = _channel_count(input)
     if same(channels, output_dim * across * down) is False:
         raise _channels_fault(
             input,
@@ -325,7 +309,7 @@ def ov_ps_roi_pooling(
             f"{output_dim} * {across} * {down}",
             wanted=output_dim * across * down,
         )
-    return Tensor(input.dtype, (_of_regions(coords, 1, 5), max(output_dim, 0), group_size, group_size))
+    return Tensor(input.dtype, (_region_count(coords, 1, 5), max(output_dim, 0), group_size, group_size))
 
 
 def _channels_fault(x: Tensor, formula: str, numbers: str, *, wanted: int) -> Fault:
@@ -363,7 +347,7 @@ def ov_deformable_ps_roi_pooling(
     """OpenVINO DeformablePSROIPooling-1: [regions, output_dim, group_size, group_size]."""
     expect_attribute(group_size, 1, "group_size")
     expect_attribute(output_dim, 1, "output_dim")
-    _channels(input)
+    _channel_count(input)
     expect_rank(coords, 1, 2, what="coords")
     expect_rank(offsets, 2, 4, what="offsets")
     return Tensor(input.dtype, (size(coords, 0, 2), output_dim, group_size, group_size))
@@ -384,15 +368,19 @@ def ov_roi_feature_extractor(
     pyramid_scales: Ints,
     aligned: bool = False,
 ) -> tuple[Tensor, Tensor]:
-    """OpenVINO ExperimentalDetectronROIFeatureExtractor-6: the features of each region, and the regions."""
+    """OpenVINO ExperimentalDetectronROIFeatureExtractor-6: the features of the regions, and the regions."""
     pyramid = (feature_map, *more)
     for index, tensor in enumerate((rois, *pyramid)):
         expect_type(tensor, index, REAL)
-    count = _of_regions(rois, 0, 4)
+    count = _region_count(rois, 0, 4)
     channels = narrower(*(size(layer, 1, 4) for layer in pyramid))
-    images, _, *extents = _IMAGES_AND_CHANNELS
+    axes: tuple[tuple[str, MaybeDim], ...] = (
+        ("the number of images", 1),
+        ("the number of channels", channels),
+        ("the height", None),
+        ("the width", None),
+    )
     for index, layer in enumerate(pyramid, 1):
-        axes = ((images[0], 1), ("the number of channels", channels), *extents)
         check(layer, Expected(index, "feature map", axes, REGIONS_MISMATCH))
     extent, dtype = _extent(output_size, "output_size"), common_type((rois, *pyramid))
     return Tensor(dtype, (count, channels, extent, extent)), Tensor(dtype, (count, 4))
@@ -419,22 +407,21 @@ def ov_region_yolo(
     mask: Ints = (),
     anchors: Floats = (),
 ) -> Tensor:
-    """OpenVINO RegionYolo-1. With ``do_softmax``, the result has one axis for the axes from ``axis`` to ``end_axis``.
-    Otherwise, axis 1 has the channels of the anchors in ``mask``."""
+    """OpenVINO RegionYolo-1. With ``do_softmax``, the axes from ``axis`` to ``end_axis`` become one."""
     expect_type(data, 0, REAL)
     expect_rank(data, 0, 4, what="data")
-    x, of_anchor = data.shape, coords + classes + 1
-    anchors_read = num if do_softmax else len(mask)
+    x, channels_per_anchor = data.shape, coords + classes + 1
+    anchor_count = num if do_softmax else len(mask)
     channels = size(data, 1, 4)
-    if isinstance(channels, int) and channels != of_anchor * anchors_read:
+    if isinstance(channels, int) and channels != channels_per_anchor * anchor_count:
         what = "`num`" if do_softmax else "the length of `mask`"
-        formula, numbers = f"(`coords` + `classes` + 1) * {what}", f"{of_anchor} * {anchors_read}"
-        fault = _channels_fault(data, formula, numbers, wanted=of_anchor * anchors_read)
+        formula, numbers = f"(`coords` + `classes` + 1) * {what}", f"{channels_per_anchor} * {anchor_count}"
+        fault = _channels_fault(data, formula, numbers, wanted=channels_per_anchor * anchor_count)
         warn(fault.lowered(Severity.WARNING))
     if x is None:
         return Tensor(data.dtype)
     if not do_softmax:
-        return Tensor(data.dtype, (x[0], max(of_anchor * len(mask), 0), *x[2:]))
+        return Tensor(data.dtype, (x[0], max(channels_per_anchor * len(mask), 0), *x[2:]))
     first, last = axis_of(axis, 4), axis_of(end_axis, 4, "end_axis")
     if last < first:
         return Tensor(data.dtype, x)

@@ -1,4 +1,4 @@
-"""Resize and Upsample of ONNX, and the size of a scaled axis."""
+"""Resize and Upsample of ONNX, and sizes of scaled axes."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ g (float[2,4] x) => (float[2,8] y) <int64[2] sizes = {2, 8}> { y = Resize (x, ""
     refused=(refused("onnxruntime"),),
 )
 
-#: Rational scales are compared with the engine's rounding for sizes up to this number.
+#: The largest size for which the fraction of a scale must agree with the engine's arithmetic.
 TRIED_SIZES = 4096
 
 
@@ -83,26 +83,26 @@ def float32_product(dim: int, scale: float) -> float | None:
 
 
 def onnx_scaled(dim: int, scale: float) -> int:
-    """floor(dim * scale) in float32, as ONNX Runtime computes it; ``dim`` if the product overflows."""
+    """floor(dim * scale) in float32, as in ONNX Runtime; ``dim`` for an overflow."""
     product = float32_product(dim, scale)
     return dim if product is None else math.floor(product)
 
 
 def openvino_scaled(dim: int, scale: float) -> int:
-    """floor(dim * (scale + 1e-6)) in float32, at least 0, as OpenVINO computes it; ``dim`` if the scale is 1 or the
-    product overflows."""
+    """floor(dim * (scale + 1e-6)) in float32, at least 0, as in OpenVINO; ``dim`` for a scale of 1 or an overflow."""
     if scale == 1:
         return dim
     product = float32_product(dim, scale + 1e-6)
     return dim if product is None else max(math.floor(product), 0)
 
 
-Scaled = Callable[[int, float], int]
+#: Returns the size after scaling.
+ScaledSize = Callable[[int, float], int]
 
 
 @lru_cache(maxsize=64)
-def ratio(scale: float, scaled: Scaled) -> Fraction | None:
-    """The simple fraction that a scale approximates; None if there is none, or if ``scaled`` returns other sizes."""
+def ratio(scale: float, scaled: ScaledSize) -> Fraction | None:
+    """The simple fraction that a scale approximates; None if there is none, or ``scaled`` gives other sizes."""
     fraction = Fraction(scale).limit_denominator(32)
     if fraction <= 0 or abs(float(fraction) - scale) > 1e-6 * scale:
         return None
@@ -113,8 +113,8 @@ def ratio(scale: float, scaled: Scaled) -> Fraction | None:
     return fraction if exact else None
 
 
-def resized(dim: MaybeDim, scale: Scalar, scaled: Scaled) -> MaybeDim:
-    """The size of an axis of size ``dim`` after scaling; None if it is unknown, or if the scale is not finite."""
+def resized(dim: MaybeDim, scale: Scalar, scaled: ScaledSize) -> MaybeDim:
+    """The size ``dim`` after scaling; None if it is unknown, or if the scale is not finite."""
     if scale is None or dim is None:
         return None
     if isinstance(scale, Expr):
@@ -127,13 +127,13 @@ def resized(dim: MaybeDim, scale: Scalar, scaled: Scaled) -> MaybeDim:
     return None if fraction is None else floordiv(dim * fraction.numerator, fraction.denominator)
 
 
-def _nearest(size: float) -> MaybeDim:
+def _rounded_size(size: float) -> MaybeDim:
     product = rounded(size, "float32")
     return math.floor((product or 0.0) + 0.5) if product is None or math.isfinite(product) else None
 
 
 def replaced(shape: Shape, axes: Sequence[int], dims: Sequence[MaybeDim]) -> Shape:
-    """``shape`` with the sizes ``dims`` on ``axes``. For a repeated axis, the last size counts."""
+    """``shape`` with the sizes ``dims`` on ``axes``. The last size of a repeated axis counts."""
     result = list(shape)
     for axis, dim in zip(axes, dims):
         result[axis] = dim
@@ -141,13 +141,13 @@ def replaced(shape: Shape, axes: Sequence[int], dims: Sequence[MaybeDim]) -> Sha
 
 
 def with_aspect_ratio(dims: Sequence[MaybeDim], sizes: Sequence[MaybeDim], policy: str) -> list[MaybeDim]:
-    """The sizes at most (``not_larger``) or at least ``sizes`` with the aspect ratio of ``dims``; None if unknown."""
+    """``dims`` scaled by one factor: to at most ``sizes`` with the policy ``not_larger``, else to at least."""
     pairs = [(dim, size) for dim, size in zip(dims, sizes) if isinstance(dim, int) and isinstance(size, int)]
     if len(pairs) < len(dims) or len(pairs) < len(sizes) or any(dim == 0 for dim, _ in pairs):
         return [None] * len(dims)
     scales = [rounded(size / dim, "float32") or 0.0 for dim, size in pairs]
     scale = min(scales) if policy == "not_larger" else max(scales)
-    return [_nearest(scale * dim) for dim, _ in pairs]
+    return [_rounded_size(scale * dim) for dim, _ in pairs]
 
 
 # --- Resize -----------------------------------------------------------------------------------------------------------
@@ -168,15 +168,14 @@ Policy = Literal["stretch", "not_larger", "not_smaller"]
 
 
 def _entries(tensor: Tensor, count: int, index: int | None, *, what: str, has_axes: bool = False) -> tuple[Scalar, ...]:
-    """The ``count`` entries of a list, input ``index`` or an attribute. If the operator ``has_axes``, the help mentions
-    this attribute. Raises a ``RESIZE_COUNT_MISMATCH`` fault."""
+    """The ``count`` entries of input ``index``, or of an attribute if ``index`` is None."""
     found = None if tensor.value is None else len(tensor.value)
     if found is None and tensor.shape is not None and len(tensor.shape) == 1 and isinstance(tensor.shape[0], int):
         found = tensor.shape[0]
     if found is not None and found != count:
-        place = f"input {index}" if index is not None else "the attribute"
+        source = f"input {index}" if index is not None else "the attribute"
         raise RESIZE_COUNT_MISMATCH.fault(
-            f"{place} ({what}) has {counted(found, 'entry', 'entries')}; the resized axes need {count}",
+            f"{source} ({what}) has {counted(found, 'entry', 'entries')}; the resized axes need {count}",
             help=f"give `{what}` {counted(count, 'entry', 'entries')}" + ", or name the axes in `axes`" * has_axes,
             input=index,
         )
@@ -184,13 +183,9 @@ def _entries(tensor: Tensor, count: int, index: int | None, *, what: str, has_ax
 
 
 def scale_fault(scales: Sequence[Scalar], least: float, index: int | None) -> Fault | None:
-    """The fault of the first scale below ``least``, not positive, infinite or NaN; None if there is no such scale."""
+    """The fault of the first scale that is not positive and finite, or is below ``least``."""
     for axis, scale in enumerate(scales):
-        if (
-            isinstance(scale, Expr)
-            or scale is None
-            or (scale < math.inf and (scale >= least > 0 or least == 0 < scale))
-        ):
+        if scale is None or isinstance(scale, Expr) or (0 < scale < math.inf and scale >= least):
             continue
         wanted = (
             "positive and finite" if least == 0 else f"at least {least:g}, as Upsample does not make a tensor smaller"
@@ -209,8 +204,7 @@ def _expect_scales(scales: Sequence[Scalar], least: float, index: int | None) ->
         raise fault
 
 
-def _scaled(x: Tensor, scales: Tensor, index: int | None, *, least: float, mode: str) -> Tensor:
-    """The result of Resize-10 and Upsample, which have one scale for each axis."""
+def _with_scale_per_axis(x: Tensor, scales: Tensor, index: int | None, *, least: float, mode: str) -> Tensor:
     if x.shape is None:
         return Tensor(x.dtype)
     factors = _entries(scales, len(x.shape), index, what="scales")
@@ -223,7 +217,7 @@ def _scaled(x: Tensor, scales: Tensor, index: int | None, *, least: float, mode:
 
 
 def _is_omitted(tensor: Tensor | None) -> bool | None:
-    """Whether an optional list is omitted, or is an empty list, which counts as omitted; None if it is unknown."""
+    """Whether an optional list is omitted or empty; None if this is unknown."""
     if tensor is None:
         return True
     if tensor.value is not None:
@@ -239,7 +233,7 @@ def _is_omitted(tensor: Tensor | None) -> bool | None:
 @with_roles(scales=FACTORS)
 def resize_10(X: Tensor, scales: Tensor, *, mode: Mode = "nearest") -> Tensor:
     """ONNX Resize-10."""
-    return _scaled(X, scales, 1, least=0, mode=mode)
+    return _with_scale_per_axis(X, scales, 1, least=0, mode=mode)
 
 
 @onnx("Resize", since=11, read_if={"nearest_mode": ("mode", "nearest")}, empty=("nearest_mode",))
@@ -258,9 +252,9 @@ def resize_11(
     nearest_mode: NearestMode = "round_prefer_floor",
 ) -> Tensor:
     """ONNX Resize-11 and 13."""
-    _warn_of_unread(mode, exclude_outside, 0)
+    _warn_of_ignored_attributes(mode, exclude_outside, 0)
     _expect_roi(X, roi, None, mode=coordinate_transformation_mode)
-    _warn_of_length(X, sizes)
+    _warn_of_unknown_length(X, sizes)
     return _resized(X, scales, sizes, mode=mode)
 
 
@@ -282,11 +276,11 @@ def resize_18(
     mode: Mode = "nearest",
     nearest_mode: NearestMode = "round_prefer_floor",
 ) -> Tensor:
-    """ONNX Resize-18 and 19, which add axes and a policy for the aspect ratio."""
-    _warn_of_unread(mode, exclude_outside, antialias)
+    """ONNX Resize-18 and 19."""
+    _warn_of_ignored_attributes(mode, exclude_outside, antialias)
     axes = axes or None
     _expect_roi(X, roi, axes, mode=coordinate_transformation_mode)
-    _warn_of_length(X, sizes)
+    _warn_of_unknown_length(X, sizes)
     return _resized(
         X,
         scales,
@@ -299,8 +293,7 @@ def resize_18(
     )
 
 
-def _warn_of_unread(mode: str, exclude_outside: int, antialias: int) -> None:
-    """Warns of attributes that the specification ignores in a mode, but ONNX Runtime refuses."""
+def _warn_of_ignored_attributes(mode: str, exclude_outside: int, antialias: int) -> None:
     modes = {"exclude_outside": (exclude_outside, ("cubic",)), "antialias": (antialias, ("linear", "cubic"))}
     for name, (value, allowed) in modes.items():
         if value and mode not in allowed:
@@ -313,8 +306,7 @@ def _warn_of_unread(mode: str, exclude_outside: int, antialias: int) -> None:
             warn(fault.lowered(Severity.WARNING))
 
 
-def _warn_of_length(x: Tensor, sizes: Tensor | None) -> None:
-    """Warns of sizes of unknown number, which the specification allows but ONNX Runtime refuses."""
+def _warn_of_unknown_length(x: Tensor, sizes: Tensor | None) -> None:
     if sizes is None or x.rank is None or isinstance(length(sizes), int):
         return
     fault = RESIZE_COUNT_MISMATCH.fault(
@@ -327,7 +319,6 @@ def _warn_of_length(x: Tensor, sizes: Tensor | None) -> None:
 
 
 def _expect_roi(x: Tensor, roi: Tensor | None, axes: Ints | None, *, mode: str) -> None:
-    """Checks that the region has a start and an end for each axis, if the mode reads it."""
     count = x.rank if axes is None else len(axes)
     if mode == "tf_crop_and_resize" and roi is not None and count is not None and _is_omitted(roi) is not True:
         _entries(roi, 2 * count, 1, what="roi")
@@ -349,48 +340,48 @@ def _resized(
         expect_rank(sizes, 3, 1, what="sizes")
     if x.shape is None:
         return Tensor(x.dtype)
-    places = tuple(range(len(x.shape))) if axes is None else axes_of(axes, len(x.shape))
-    dims = [x.shape[place] for place in places]
-    targets: Sequence[MaybeDim] = [None] * len(places)
+    resized_axes = tuple(range(len(x.shape))) if axes is None else axes_of(axes, len(x.shape))
+    dims = [x.shape[axis] for axis in resized_axes]
+    targets: Sequence[MaybeDim] = [None] * len(resized_axes)
     factors: Sequence[Scalar] = ()
     without_scales, without_sizes = _is_omitted(scales), _is_omitted(sizes)
     if sizes is not None and (without_scales is True or without_sizes is False):
-        entries = _entries(sizes, len(places), 3, what="sizes", has_axes=has_axes)
-        targets = _sized(places, dims, entries, policy=policy)
+        entries = _entries(sizes, len(resized_axes), 3, what="sizes", has_axes=has_axes)
+        targets = _targets_of_sizes(resized_axes, dims, entries, policy=policy)
     elif scales is not None and without_sizes is True:
-        factors = _entries(scales, len(places), 2, what="scales", has_axes=has_axes)
-        targets = _rescaled(places, dims, factors)
+        factors = _entries(scales, len(resized_axes), 2, what="scales", has_axes=has_axes)
+        targets = _targets_of_scales(resized_axes, dims, factors)
     if mode != "nearest":
         from irlint.ops.shared.resized_axes import by_scales, by_sizes, require_kept, warn_of_mode
 
         if not factors and policy == "stretch":
-            require_kept(x, mode, dict(zip(places, targets)), antialias=antialias)
+            require_kept(x, mode, dict(zip(resized_axes, targets)), antialias=antialias)
         changes = by_scales(factors) if factors else by_sizes(dims, targets, together=policy != "stretch")
-        warn_of_mode(x, mode, changes, axes=places, antialias=antialias)
-    return Tensor(x.dtype, replaced(x.shape, places, targets))
+        warn_of_mode(x, mode, changes, axes=resized_axes, antialias=antialias)
+    return Tensor(x.dtype, replaced(x.shape, resized_axes, targets))
 
 
-def _sized(
-    places: Sequence[int], dims: Sequence[MaybeDim], entries: Sequence[Scalar], *, policy: str
+def _targets_of_sizes(
+    resized_axes: Sequence[int], dims: Sequence[MaybeDim], entries: Sequence[Scalar], *, policy: str
 ) -> Sequence[MaybeDim]:
-    """The sizes of the axes from a list of sizes."""
-    stated = _sizes(entries, dims)
+    stated = _checked_sizes(entries, dims)
     targets = stated if policy == "stretch" else with_aspect_ratio(dims, stated, policy)
     if wants_arithmetic():
         from irlint.ops.shared import formulas
 
-        formulas.listed(places, targets, stated, what="the sizes")
+        formulas.listed(resized_axes, targets, stated, what="the sizes")
     return targets
 
 
-def _rescaled(places: Sequence[int], dims: Sequence[MaybeDim], factors: Sequence[Scalar]) -> Sequence[MaybeDim]:
-    """The sizes of the axes from a list of scales."""
+def _targets_of_scales(
+    resized_axes: Sequence[int], dims: Sequence[MaybeDim], factors: Sequence[Scalar]
+) -> Sequence[MaybeDim]:
     _expect_scales(factors, 0, 2)
     targets = [resized(dim, factor, onnx_scaled) for dim, factor in zip(dims, factors)]
     if wants_arithmetic():
         from irlint.ops.shared import formulas
 
-        formulas.scaled(places, dims, factors=factors, dims=targets)
+        formulas.scaled(resized_axes, dims, factors=factors, dims=targets)
     return targets
 
 
@@ -411,10 +402,10 @@ def _expect_one_target(scales: Tensor | None, sizes: Tensor | None, policy: str)
         )
 
 
-def _sizes(sizes: Sequence[Scalar], dims: Sequence[MaybeDim]) -> list[MaybeDim]:
-    """The stated sizes, after checking that they are positive, or 0 if the axis may be empty."""
+def _checked_sizes(sizes: Sequence[Scalar], dims: Sequence[MaybeDim]) -> list[MaybeDim]:
+    """The sizes, after checking that they are positive, or 0 on an axis that may be empty."""
     for position, (size, dim) in enumerate(zip(sizes, dims)):
-        if isinstance(size, int) and size <= 0 and same(dim, 0) is not True and not (size == 0 and dim is None):
+        if isinstance(size, int) and (size < 0 or (size == 0 and same(dim, 0) is False)):
             raise RESIZE_SCALE_REFUSED.fault(
                 f"entry {position} of the sizes is {size}; it has to be positive",
                 help="use a size of 1 or more",
@@ -428,7 +419,7 @@ def _sizes(sizes: Sequence[Scalar], dims: Sequence[MaybeDim]) -> list[MaybeDim]:
 
 @onnx("Upsample", since=1)
 def upsample_1(X: Tensor, *, height_scale: float, width_scale: float, mode: UpsampleMode1 = "nearest") -> Tensor:
-    """ONNX Upsample-1 of [N, C, H, W]."""
+    """ONNX Upsample-1."""
     expect_rank(X, 0, 4)
     _expect_scales((height_scale, width_scale), 1, None)
     if X.shape is None:
@@ -440,11 +431,11 @@ def upsample_1(X: Tensor, *, height_scale: float, width_scale: float, mode: Upsa
 @onnx("Upsample", since=7)
 def upsample_7(X: Tensor, *, scales: Floats, mode: Mode = "nearest") -> Tensor:
     """ONNX Upsample-7."""
-    return _scaled(X, Tensor("float32", (len(scales),), tuple(scales)), None, least=1, mode=mode)
+    return _with_scale_per_axis(X, Tensor("float32", (len(scales),), tuple(scales)), None, least=1, mode=mode)
 
 
 @onnx("Upsample", since=9, until=9)
 @with_roles(scales=FACTORS)
 def upsample_9(X: Tensor, scales: Tensor, *, mode: Mode = "nearest") -> Tensor:
-    """ONNX Upsample-9. From opset 10 on, the standard has no Upsample."""
-    return _scaled(X, scales, 1, least=1, mode=mode)
+    """ONNX Upsample-9."""
+    return _with_scale_per_axis(X, scales, 1, least=1, mode=mode)
