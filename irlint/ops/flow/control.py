@@ -196,7 +196,7 @@ def _run_again(
     body: Graph,
     context: Context,
 ) -> None:
-    """Runs the body for the second iteration, if the loop reaches it."""
+    """Runs the body for the second iteration, unless the loop ends before it."""
     count = _count(m)
     continues = truth(initial[0]) and truth(first[0]) and not (isinstance(count, int) and count < SECOND)
     all_tensors = all(isinstance(known, Tensor) for known in (*first, *initial))

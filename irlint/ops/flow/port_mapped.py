@@ -77,7 +77,7 @@ def _check_control(known: Tensor, what: str, kinds: Sequence[str], *, index: int
     warn(fault.lowered(Severity.WARNING))
 
 
-def _of_known_ranks(layer: Layer) -> Fault | None:
+def _different_ranks(layer: Layer) -> Fault | None:
     """The fault of an output whose rank differs between the branches."""
     if 0 in layer.fixed or None in map(tensor_shape, layer.inputs):
         return None
@@ -91,7 +91,7 @@ def _of_known_ranks(layer: Layer) -> Fault | None:
     return None
 
 
-@openvino("If", since=8, compiles=_of_known_ranks)
+@openvino("If", since=8, compiles=_different_ranks)
 def ov_if(
     condition: Tensor,
     *inputs: Tensor | None,

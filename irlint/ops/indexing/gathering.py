@@ -37,7 +37,7 @@ g (float[4,3] x, int64[2,2] i) => (float[2] y) { y = GatherND (x, i) }""",
 
 
 def state_fault(fault: Fault | None, severity: Severity) -> None:
-    """Raises a fault that is an error, and states another one at its severity."""
+    """Raises a fault if ``severity`` is an error; otherwise, states it at this severity."""
     if fault is None:
         return
     if severity is Severity.ERROR:
@@ -93,7 +93,7 @@ def gathered_values(data: Tensor, indices: Tensor, axis: int) -> Contents | None
 @onnx("Gather")
 def gather(data: Tensor, indices: Tensor, *, axis: int = 0) -> Tensor:
     """ONNX Gather."""
-    # Before opset 11, only runtimes allow negative indices.
+    # Before opset 11, runtimes allow negative indices, but the specification does not.
     expect_rank(data, 0, least=1)
     place = None if data.rank is None else axis_of(axis, data.rank)
     return _gathered(data, indices, place, batch_dims=0, negative=True, severity=Severity.ERROR)

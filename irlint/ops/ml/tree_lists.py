@@ -73,8 +73,10 @@ def check_features(x: Tensor, features: Ints, branch_mask: Sequence[bool]) -> No
 
 
 def check_feature_range(x: Tensor, least: int, most: int) -> None:
-    """Checks the least and the largest feature of branches. Raises a ``TREE_MALFORMED`` or ``FEATURES_MISMATCH``
-    fault."""
+    """Checks the least and the largest feature of branches.
+
+    Raises a ``TREE_MALFORMED`` or ``FEATURES_MISMATCH`` fault.
+    """
     if least < 0:
         raise TREE_MALFORMED.fault(
             f"attribute `nodes_featureids` contains {least} for a branch; features are counted from 0",

@@ -14,7 +14,7 @@ from irlint.ops.shared.compiling import Layer, first_of, not_compiled
 _NEVER_DECOMPOSED = frozenset({"int16", "uint16", "int32", "uint32", "int64", "uint64"})
 
 
-def _enough_levels(layer: Layer) -> Fault | None:
+def _too_few_levels(layer: Layer) -> Fault | None:
     """The fault of 0 or 1 ``levels`` in a layer that the CPU plugin does not decompose."""
     levels = layer.attributes["levels"]
     decomposed = layer.sizes(0) is not None and layer.dtype(0) not in _NEVER_DECOMPOSED
@@ -116,7 +116,7 @@ def _are_equal(layer: Layer, one: int, other: int) -> bool:
     "FakeQuantize",
     absent={"levels": 0},
     spelled={"auto_broadcast_axis": "auto_broadcast.auto_broadcast_axis"},
-    compiles=first_of(_enough_levels, _unquantized_type, _along_axis_2, _removed),
+    compiles=first_of(_too_few_levels, _unquantized_type, _along_axis_2, _removed),
     ignores_extra_inputs=True,
 )
 def fake_quantize(

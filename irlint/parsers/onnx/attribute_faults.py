@@ -87,7 +87,7 @@ def attribute_faults(name: str, kind: AttributeKind, *, in_constant: bool, where
     if refers and (filled or where != "function"):
         faults.append(_reference_fault(name, kind.name, bool(filled), where))
     if not kind.is_declared:
-        faults.append(_undefined(name, kind.number, filled, ignored=from_call and not in_constant))
+        faults.append(_undeclared_type(name, kind.number, filled, ignored=from_call and not in_constant))
     elif any(_kind_of_field(field) != kind.name for field in filled):
         has_value = any(_kind_of_field(field) == kind.name for field in filled)
         # Without a value, ONNX Runtime reads an empty list or, in the main graph, 0 or an empty text.
@@ -119,7 +119,7 @@ def _reference_fault(name: str, kind: str, has_value: bool, where: Where) -> Fau
     )
 
 
-def _undefined(name: str, number: int, filled: Sequence[str], *, ignored: bool) -> Fault:
+def _undeclared_type(name: str, number: int, filled: Sequence[str], *, ignored: bool) -> Fault:
     declared = f"has the type {number}, which does not exist" if number else "has no type"
     kind = _kind_of_field(filled[0]) if filled else ""
     return ATTRIBUTE_TYPE.fault(

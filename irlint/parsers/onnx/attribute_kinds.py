@@ -59,7 +59,7 @@ MESSAGE_KINDS = frozenset({"TENSOR", "GRAPH", "SPARSE_TENSOR", "TYPE_PROTO"})
 class AttributeKind:
     """The kind of an attribute."""
 
-    #: The declared kind. If none is declared, the kind of the first value, or "UNDEFINED".
+    #: The declared kind. If none is declared, the first kind with a value, or "UNDEFINED".
     name: str
     #: The number in the field ``type``.
     number: int

@@ -375,7 +375,7 @@ class _Links:
         return graph
 
     def _defined(self, value: Value) -> Value:
-        """The value. It gets its name, unless that is empty or already defined."""
+        """Binds the name of a value to it, unless the name is empty or bound. Returns the value."""
         if value.name:
             self.scope.setdefault(value.name, value)
         return value

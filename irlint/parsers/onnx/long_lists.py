@@ -31,8 +31,8 @@ class _Unusual(Exception):
 def long_list(data: Buffer, start: int, end: int, path: str) -> tuple[str, Attribute] | None:
     """(name, value) of an AttributeProto with a name, one list and a type, in this order.
 
-    ``data`` are the bytes of the file ``path``. Returns None for other messages, more distinct texts than codes, or
-    without NumPy.
+    ``data`` are the bytes of the file ``path``. Returns None for other messages, for more distinct texts than codes,
+    and without NumPy.
     """
     try:
         if data[start] != 0x0A or data[end - 3 : end - 1] != b"\xa0\x01" or data[end - 1] not in _KINDS:
@@ -115,7 +115,7 @@ def _decoded(data: Buffer, at: int, end: int, key_bytes: int) -> Iterator[Any]:
         at += used
 
 
-def _of_one_size(raw: Any, key: int) -> tuple[Any, int] | None:
+def _of_one_size(raw: Any, key_bytes: int) -> tuple[Any, int] | None:
     """(complete varints at the beginning of ``raw``, number of their bytes with keys).
 
     Returns None unless all varints have the same size of at most 3 bytes.
@@ -123,25 +123,25 @@ def _of_one_size(raw: Any, key: int) -> tuple[Any, int] | None:
     import numpy
 
     size = 1
-    while size < 4 and key + size < len(raw) and raw[key + size - 1] > 127:
+    while size < 4 and key_bytes + size < len(raw) and raw[key_bytes + size - 1] > 127:
         size += 1
-    width = key + size
+    width = key_bytes + size
     used = len(raw) // width * width
     if size > 3 or not used:
         return None
-    if key and size == 1:
+    if key_bytes and size == 1:
         pairs = raw[:used].view("<u2")
         return ((pairs >> 8).astype(numpy.int8), used) if ((pairs & 0x80FF) == 0x40).all() else None
     rows = raw[:used].reshape(-1, width)
-    if (rows[:, :key] != 0x40).any() or (rows[:, key:-1] < 128).any() or (rows[:, -1] > 127).any():
+    if (rows[:, :key_bytes] != 0x40).any() or (rows[:, key_bytes:-1] < 128).any() or (rows[:, -1] > 127).any():
         return None
-    numbers = rows[:, key].astype((numpy.int8, numpy.int16, numpy.int32)[size - 1]) & 127
+    numbers = rows[:, key_bytes].astype((numpy.int8, numpy.int16, numpy.int32)[size - 1]) & 127
     for place in range(1, size):
-        numbers |= (rows[:, key + place].astype(numbers.dtype) & 127) << (7 * place)
+        numbers |= (rows[:, key_bytes + place].astype(numbers.dtype) & 127) << (7 * place)
     return numbers, used
 
 
-def _of_two_sizes(raw: Any, key: int) -> tuple[Any, int] | None:
+def _of_two_sizes(raw: Any, key_bytes: int) -> tuple[Any, int] | None:
     """``_of_one_size`` for varints of one or two bytes."""
     import numpy
 
@@ -151,21 +151,21 @@ def _of_two_sizes(raw: Any, key: int) -> tuple[Any, int] | None:
     pairs = raw.astype(numpy.uint16) << 8
     pairs[1:] |= raw[:-1]
     ends = numpy.flatnonzero(raw < 128)
-    ends = ends[: len(ends) // (1 + key) * (1 + key)]
+    ends = ends[: len(ends) // (1 + key_bytes) * (1 + key_bytes)]
     found = pairs.take(ends)
-    if not len(ends) or (key and ((found[::2] & 0xFF80) != 0x4000).any()):
+    if not len(ends) or (key_bytes and ((found[::2] & 0xFF80) != 0x4000).any()):
         return None
-    found = found[key :: 1 + key].view(numpy.int16)
+    found = found[key_bytes :: 1 + key_bytes].view(numpy.int16)
     low, high = found & 255, found >> 8
     return numpy.where(low > 127, high << 7 | low & 127, high), int(ends[-1]) + 1
 
 
-def _of_any_size(raw: Any, key: int) -> tuple[Any, int]:
+def _of_any_size(raw: Any, key_bytes: int) -> tuple[Any, int]:
     """``_of_one_size`` for varints of any size. Raises _Unusual for damaged or other bytes."""
     import numpy
 
     ends = numpy.flatnonzero(raw < 128)
-    if key:
+    if key_bytes:
         ends = ends[: len(ends) // 2 * 2]
         begins, ends = ends[::2], ends[1::2]
         if not len(ends) or begins[0] or (raw[begins] != 0x40).any() or (begins[1:] != ends[:-1] + 1).any():

@@ -276,7 +276,7 @@ class Reader:
     ) -> tuple[str, Attribute | None]:
         """(name, attribute) of the AttributeProto in ``data[start:end]``.
 
-        The attribute is None if its type is a message, which is missing. Adds to ``faults``. Raises Damage.
+        The attribute is None if its type is a message and the message is missing. Adds to ``faults``. Raises Damage.
         """
         data, before = self.data, len(faults)
         raw = data[start:end] if end - start <= SHARED_BYTES else b""

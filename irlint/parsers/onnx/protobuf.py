@@ -34,16 +34,16 @@ LongTexts = dict[str, int]
 #: The deepest nesting of messages and groups, as in Google's implementations.
 DEPTH_LIMIT = 100
 
-#: The largest file.
+#: The largest file in bytes.
 MOST_BYTES = (1 << 31) - 1
 
-#: The largest encoding of a key, or of the size of a field.
+#: The largest number of bytes of a key, and of the size of a field.
 _KEY_BYTES = 5
 
 #: The largest size of a field.
 _MOST_SIZE = MOST_BYTES - 16
 
-#: The largest field of packed varints that is counted.
+#: The largest packed field in bytes whose varints are counted.
 COUNTED_BYTES = 1 << 22
 
 #: The longest text in bytes that is read.

@@ -76,14 +76,14 @@ class _Copy:
         self.file_size = file_size
         self.block: int = getattr(file, "block", BLOCK)
         self.data = _memory(file_size)
-        #: The end of the last read.
-        self.known = 0
+        #: The end of the last read. No byte before it has to be read.
+        self.read_end = 0
 
     def message(self, kind: int, start: int, end: int) -> None:
         """Reads a message without large weights; of a damaged field, SHORT bytes and nothing after them."""
         at, data = start, self.data
         while at < end:
-            if at + HEADER > self.known:
+            if at + HEADER > self.read_end:
                 self.read(at, min(self.file_size, at + HEADER))
             try:
                 length, begin = data[at + 1], at + 2
@@ -91,7 +91,7 @@ class _Copy:
                     # Most lengths take one byte or two; a longer one is replaced by a length that no field has.
                     length += (data[begin] - 1) * 128 if data[begin] < 128 else self.file_size
                     begin += 1
-                is_read = data[at] & 0x87 == DELIMITED and begin + length <= min(end, self.known)
+                is_read = data[at] & 0x87 == DELIMITED and begin + length <= min(end, self.read_end)
                 at = begin + length if is_read and kind != _ATTRIBUTE else self._field(kind, at, end)
             except (Damage, IndexError):
                 self.read(at, min(end, at + SHORT))
@@ -125,12 +125,12 @@ class _Copy:
 
     def _past_varints(self, at: int, end: int) -> int:
         """The position after one or several varint fields."""
-        several = _VARINTS.match(self.data, at, min(end, self.known))
+        several = _VARINTS.match(self.data, at, min(end, self.read_end))
         return several.end() if several is not None else varint(self.data, varint(self.data, at)[1])[1]
 
     def read(self, start: int, end: int) -> None:
-        """Reads the bytes from ``start`` to ``end`` that are after ``known``, and at least one block."""
-        start = max(start, self.known)
+        """Reads the bytes from ``start`` to ``end`` that are after ``read_end``, and at least one block."""
+        start = max(start, self.read_end)
         if start >= end:
             return
         end = min(self.file_size, max(end, start + self.block))
@@ -141,4 +141,4 @@ class _Copy:
             if not count:
                 raise shrunk(self.file)
             view = view[count:]
-        self.known = end
+        self.read_end = end

@@ -23,7 +23,10 @@ _TOO_LONG = b"\1" * 10
 def _layout(
     *, varints: tuple[int, ...] = (), floats: int = 0, doubles: int = 0, **inner: int | tuple[int, ...]
 ) -> Layout:
-    """The layout of a message from the numbers of its fields. ``inner`` are messages by their names in _LAYOUTS."""
+    """The layout of a message with these numbers of packed fields (0: no field) and of fields with inner messages.
+
+    ``inner`` has the fields by the name of the message in _LAYOUTS.
+    """
     numbers = [(number, 0) for number in varints]
     numbers += [(number, width) for number, width in ((floats, 4), (doubles, 8)) if number]
     messages = [

@@ -165,7 +165,7 @@ def beside(model: str, name: str) -> str:
 
 
 def examined(model: str, name: str) -> tuple[int | None, str | None, str | None]:
-    """(size of a data file, why it cannot be read, None); see ``FileFacts``. A remote file is no link."""
+    """(size of a data file or None, why it cannot be read or None, None because remote files are no links)."""
     if "://" in name or name.startswith(("//", "/", "\\")):
         return None, f"{name} is a URL or an absolute path, which irlint does not open from a model", None
     inside = posixpath.normpath(name.replace("\\", "/"))
