@@ -29,7 +29,7 @@ TREE_MALFORMED = Rule(
     why=(
         "The nodes of all trees are stored in lists. A branch refers to its child nodes, and a leaf to the class or "
         "target for which it votes. ONNX Runtime refuses the model if such a node, class or target does not exist, or "
-        "if a branch leads back to itself."
+        "if a branch leads to itself. It may run forever in a longer cycle."
     ),
     fix="Export the ensemble again. The message names the broken entry.",
     bad="""<ir_version: 8, opset_import: ["" : 17, "ai.onnx.ml" : 3]>

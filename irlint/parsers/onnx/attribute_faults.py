@@ -31,9 +31,9 @@ ATTRIBUTE_REFERENCE = Rule(
     "An attribute has both a reference and a value, or a reference although it is not in a function.",
     why=(
         "In a function, an attribute may refer to an attribute of the call. onnx.proto forbids such a reference "
-        "elsewhere, and forbids a reference together with a value. Outside of functions, ONNX Runtime ignores the "
-        "reference; an attribute without a value is then 0 or empty, and the report shows that value. In a body, "
-        "ONNX Runtime refuses an attribute that has both."
+        "elsewhere, and forbids a reference together with a value. Outside of functions, ONNX Runtime reads a "
+        "reference without a value as 0 or empty, and the report shows that value. If an attribute has both, ONNX "
+        "Runtime ignores the reference in the main graph, and refuses the model in a body."
     ),
     fix="Replace the reference by a value, or move the node into the function.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>

@@ -156,7 +156,7 @@ class Linker:
             from irlint.parsers.onnx.defaults import defaults_in_use, lowered_if_unused
 
             used = defaults_in_use(record, graphs)
-            self.problems[before:] = [lowered_if_unused(each, path, used) for each in self.problems[before:]]
+            self.problems[before:] = [lowered_if_unused(problem, path, used) for problem in self.problems[before:]]
         graph = self.graph(record.graph, path, opsets, ())
         imports = tuple(record.imports)
         return Function(

@@ -171,7 +171,7 @@ def examined(model: str, name: str) -> tuple[int | None, str | None, str | None]
     inside = posixpath.normpath(name.replace("\\", "/"))
     if inside.split("/")[0] == "..":
         return None, f"{name} is outside of the model's folder", None
-    session = next((each for each in reversed(_sessions) if str(each.model) == model), None)
+    session = next((session for session in reversed(_sessions) if str(session.model) == model), None)
     if session is None:
         return None, f"{name} is remote", None
     file = session.admit(name)
