@@ -50,14 +50,14 @@ from irlint.records import record
 BackEdges = Sequence[BackEdge]
 
 
-def _check_control(known: Tensor, what: str, kinds: Sequence[str], *, index: int, refuses_types: bool = False) -> None:
+def _check_control(known: Tensor, what: str, kinds: Sequence[str], *, index: int, strict: bool = False) -> None:
     """Checks that a condition or a trip count is one element of one of the types ``kinds``.
 
-    Raises a ``CONTROL_INPUT`` fault, or warns if OpenVINO may accept the input.
+    Raises a ``CONTROL_INPUT`` fault. Unless ``strict``, wrong types and some wrong sizes are only warnings.
     """
     fault = control_fault(Tensor(known.dtype), what, kinds, input=index)
     if fault is not None:
-        if refuses_types:
+        if strict:
             raise fault
         warn(fault.lowered(Severity.WARNING))
     if known.shape is None or (len(known.shape) <= 1 and same(product(known.shape), 1) is not False):
@@ -68,7 +68,7 @@ def _check_control(known: Tensor, what: str, kinds: Sequence[str], *, index: int
         input=index,
     )
     if (
-        (refuses_types and isinstance(product(known.shape), int))
+        (strict and isinstance(product(known.shape), int))
         or len(known.shape) > 1
         or known.value is not None
         or 0 in known.shape
@@ -323,8 +323,8 @@ def ov_loop(
     context: Context,
 ) -> tuple[Type | None, ...]:
     """OpenVINO Loop-5."""
-    _check_control(trip_count, "the trip count", COUNT_TYPES, index=0, refuses_types=True)
-    _check_control(execution_condition, "the condition", CONDITION_TYPES, index=1, refuses_types=True)
+    _check_control(trip_count, "the trip count", COUNT_TYPES, index=0, strict=True)
+    _check_control(execution_condition, "the condition", CONDITION_TYPES, index=1, strict=True)
     all_inputs = (trip_count, execution_condition, *inputs[: _connected_count(context) - 2])
     check_inputs_mapped(port_map, 2, len(all_inputs))
     ties = tied(body, "body")

@@ -23,18 +23,14 @@ _TOO_LONG = b"\1" * 10
 def _layout(
     *, varints: tuple[int, ...] = (), floats: int = 0, doubles: int = 0, **inner: int | tuple[int, ...]
 ) -> Layout:
-    """The layout of a message with these numbers of packed fields (0: no field) and of fields with inner messages.
-
-    ``inner`` has the fields by the name of the message in _LAYOUTS.
-    """
-    numbers = [(number, 0) for number in varints]
-    numbers += [(number, width) for number, width in ((floats, 4), (doubles, 8)) if number]
-    messages = [
-        (number, _LAYOUTS[name])
-        for name, fields_with_it in inner.items()
-        for number in ((fields_with_it,) if isinstance(fields_with_it, int) else fields_with_it)
-    ]
-    return {number << 3 | DELIMITED: layout for number, layout in [*numbers, *messages]}
+    """The layout of a message with these numbers of packed fields and of inner messages, by their _LAYOUTS."""
+    widths = dict.fromkeys(varints, 0)
+    widths |= {number: width for number, width in ((floats, 4), (doubles, 8)) if number}
+    layout: Layout = {number << 3 | DELIMITED: width for number, width in widths.items()}
+    for name, numbers in inner.items():
+        for number in (numbers,) if isinstance(numbers, int) else numbers:
+            layout[number << 3 | DELIMITED] = _LAYOUTS[name]
+    return layout
 
 
 #: The layouts of the messages of onnx.proto, by short names.
