@@ -1,4 +1,4 @@
-"""If and Loop of ONNX, which choose between two bodies or repeat a body."""
+"""If and Loop of ONNX."""
 
 from __future__ import annotations
 
@@ -39,13 +39,10 @@ from irlint.parsers.openvino.types import BackEdge
 
 BackEdges = Sequence[BackEdge]
 
-CONDITIONS = frozenset({"bool"})
-TRIP_COUNTS = frozenset({"int32", "int64"})
+#: The least trip count that is no limit.
+NO_LIMIT = 2**31 - 1
 
-#: A trip count of this number or more is no limit: the condition ends the loop.
-ENDLESS = 2**31 - 1
-
-#: A loop with this trip count has a second iteration.
+#: The least trip count of a loop with a second iteration.
 SECOND = 2
 
 
@@ -54,8 +51,7 @@ SECOND = 2
 
 @onnx("If", since=11, may_be_external={"cond": None})
 def if_(cond: Tensor, *, then_branch: Graph, else_branch: Graph, context: Context) -> tuple[Type | None, ...]:
-    """ONNX If-11 and later: the outputs of the branch that runs. If both branches are possible, facts that differ are
-    unknown."""
+    """ONNX If-11 and later."""
     thens, elses = _branches(cond, then_branch, else_branch, context=context)
     chosen = truth(cond)
     if chosen is not None:
@@ -67,21 +63,19 @@ def if_(cond: Tensor, *, then_branch: Graph, else_branch: Graph, context: Contex
 def if_of_one_shape(
     cond: Tensor, *, then_branch: Graph, else_branch: Graph, context: Context
 ) -> tuple[Type | None, ...]:
-    """ONNX If-1: both branches must return the same shapes. If the condition excludes one branch, a difference is only
-    a warning: ONNX Runtime refuses the model if it knows both shapes when it loads the model."""
+    """ONNX If-1: both branches return the same shapes."""
     thens, elses = _branches(cond, then_branch, else_branch, context=context)
     chosen = truth(cond)
     pairs = zip(thens, elses, then_branch.outputs, else_branch.outputs)
-    for a, b, one, other in pairs:
-        _check_shapes(_as_loaded(a, one), _as_loaded(b, other), chosen)
+    for a, b, output, other_output in pairs:
+        _check_shapes(_as_loaded(a, output), _as_loaded(b, other_output), chosen)
     if chosen is not None:
         return thens if chosen else elses
     return tuple(_of_one_shape(a, b) for a, b in zip(thens, elses))
 
 
 def _as_loaded(known: Type | None, output: Value) -> Type | None:
-    """The type that ONNX Runtime infers for a branch's output. The shape is unknown if the branch declares another
-    shape than ``known``."""
+    """The type that ONNX Runtime infers for a branch's output: without a shape that contradicts its declaration."""
     for declaration in output.declared:
         declared = declaration.type
         if isinstance(known, Tensor) and isinstance(declared, Tensor) and _clash(known.shape, declared.shape):
@@ -90,7 +84,7 @@ def _as_loaded(known: Type | None, output: Value) -> Type | None:
 
 
 def _clash(one: Shape | None, other: Shape | None) -> bool:
-    """Whether two shapes have different ranks, or sizes that are never equal."""
+    """Whether two shapes are never equal."""
     if one is None or other is None:
         return False
     return len(one) != len(other) or any(same(a, b) is False for a, b in zip(one, other))
@@ -105,8 +99,10 @@ def _of_one_shape(a: Type | None, b: Type | None) -> Type | None:
 
 
 def _check_shapes(a: Type | None, b: Type | None, chosen: bool | None) -> None:
-    """Checks that two branches return the same shape. Raises a ``BODY_TYPES`` fault; if the ``chosen`` branch is known,
-    the fault is only a warning."""
+    """Checks that two branches return the same shape.
+
+    Raises a ``BODY_TYPES`` fault. Warns if the ``chosen`` branch is known.
+    """
     if not isinstance(a, Tensor) or not isinstance(b, Tensor) or a.shape is None or b.shape is None:
         return
     why = "before opset 11, both branches of an If have to return the same shape"
@@ -126,8 +122,7 @@ def _check_shapes(a: Type | None, b: Type | None, chosen: bool | None) -> None:
 def _branches(
     cond: Tensor, then_branch: Graph, else_branch: Graph, *, context: Context
 ) -> tuple[tuple[Type | None, ...], tuple[Type | None, ...]]:
-    """The outputs of both branches, after checking the condition and the branches. Raises faults of arity and of
-    types."""
+    """The outputs of both branches. Raises faults of arity and of types."""
     fault = control_fault(cond, "the condition", ("bool",), input=0)
     if fault is not None:
         raise fault
@@ -201,20 +196,19 @@ def _run_again(
     body: Graph,
     context: Context,
 ) -> None:
-    """Infers the second iteration from the tensors that the first one returns, unless the loop ends before it, or may:
-    the trip count is at most 1, or the condition is unknown. Its sizes must not depend on data of the first iteration,
-    because their symbols mean other sizes in the second one."""
+    """Runs the body for the second iteration, unless the loop ends before it."""
     count = _count(m)
-    lasts = truth(initial[0]) and truth(first[0]) and not (isinstance(count, int) and count < SECOND)
-    lasts = lasts and all(isinstance(each, Tensor) for each in (*first, *initial))
-    if lasts and not any(name.startswith("_") for name in new_symbols(first, initial)):
+    continues = truth(initial[0]) and truth(first[0]) and not (isinstance(count, int) and count < SECOND)
+    all_tensors = all(isinstance(known, Tensor) for known in (*first, *initial))
+    # A symbol for data of the first iteration has another value in the second one.
+    depends_on_data = any(name.startswith("_") for name in new_symbols(first, initial))
+    if continues and all_tensors and not depends_on_data:
         is_certain = _has_known_limit(m) or at_least(count, SECOND)
         context.run(body, (number, *first), "second" if is_certain else "maybe second")
 
 
 def _check_loop(m: Tensor | None, cond: Tensor | None, values: int, *, body: Graph, context: Context) -> None:
-    """Checks the numbers of inputs and outputs of a Loop that carries ``values`` values, and its trip count and
-    condition. Raises faults of arity and of types."""
+    """Checks a Loop with ``values`` carried values. Raises faults of arity and of types."""
     if context.outputs < values:
         raise BODY_ARITY.fault(
             f"the node carries {counted(values, 'value')} and has {counted(context.outputs, 'output')}; expected one "
@@ -245,8 +239,7 @@ def _known_count(
     state: Sequence[Type | None],
     context: Context,
 ) -> MaybeDim:
-    """The trip count of a loop, if it is a dynamic size, and the condition changes but never ends the loop early. None
-    in any other case."""
+    """The trip count, if it is dynamic and a condition that changes never ends the loop early."""
     count = _count(m)
     if not truth(initial[0]) or truth(state[0]) is not None or not isinstance(count, Expr):
         return None
@@ -256,8 +249,7 @@ def _known_count(
 
 
 def _numbers(number: Tensor, m: Tensor | None, condition: Type | None) -> Tensor:
-    """The iteration number, with the first and the last one if the condition never ends the loop and the trip count is
-    known."""
+    """The iteration number. Its range is known if the trip count is known and the condition never ends the loop."""
     count = _count(m)
     if count is None or not truth(condition) or not at_least(count, 1):
         return number
@@ -265,22 +257,21 @@ def _numbers(number: Tensor, m: Tensor | None, condition: Type | None) -> Tensor
 
 
 def _runs(start: Tensor, m: Tensor | None) -> Runs:
-    """How certainly a body that may run runs: "always" if it runs at least once."""
+    """Whether the body runs at least once ("always") or may run."""
     return "always" if truth(start) and (m is None or _at_least_once(m)) else "maybe"
 
 
 def _declared_scalar(body: Graph, position: int) -> Shape:
-    """The shape of the iteration number (position 0) or the condition (1): [1] if the body's input declares axes, else
-    []."""
+    """The shape of the iteration number (position 0) or the condition (1): [1] if the body declares axes, else []."""
     declared = body.inputs[position].type if position < len(body.inputs) else None
     return (1,) if isinstance(declared, Tensor) and declared.shape else ()
 
 
 def _count(m: Tensor | None) -> MaybeDim:
-    """The trip count in a tensor; None if it is unknown or means "no limit"."""
+    """The trip count, if it is known and a limit."""
     count = m.ints[0] if m is not None and m.ints is not None and len(m.ints) == 1 else None
     if isinstance(count, int):
-        return max(0, count) if count < ENDLESS else None
+        return max(0, count) if count < NO_LIMIT else None
     return count if count is None or at_least(count, 0) else largest(0, count)
 
 
@@ -290,21 +281,22 @@ def _at_least_once(m: Tensor) -> bool:
 
 
 def _has_known_limit(m: Tensor | None) -> bool:
-    """Whether the trip count is a known integer, or is omitted and so no limit."""
+    """Whether the trip count is a known integer or is omitted."""
     return m is None or isinstance(m.scalar, int)
 
 
 def _trips(m: Tensor | None, before: Type | None, after: Type | None, *, never: bool) -> MaybeDim:
-    """The number of iterations, from the condition ``before`` and ``after`` an iteration; None if the loop may end
-    early or the trip count is unknown."""
+    """The number of iterations; None if the condition ``before`` or ``after`` an iteration may end the loop."""
     if never:
         return 0
     return _count(m) if truth(before) and truth(after) else None
 
 
 def _check_carried(initial: Sequence[Type | None], after: Sequence[Type | None], body: Graph) -> None:
-    """Checks that the body returns the condition and the carried values in their initial types. Raises a
-    ``CONTROL_INPUT`` or ``CARRIED_TYPE`` fault."""
+    """Checks that the body keeps the types of the condition and the carried values.
+
+    Raises a ``CONTROL_INPUT`` or ``CARRIED_TYPE`` fault.
+    """
     fault = control_fault(after[0], "output 0 of the body, the condition,", ("bool",))
     if fault is not None and isinstance(after[0], Tensor) and after[0].dtype == "bool":
         warn(fault.lowered(Severity.WARNING))
@@ -326,22 +318,19 @@ def _check_carried(initial: Sequence[Type | None], after: Sequence[Type | None],
 
 
 def _unwrapped(initial: Type | None, after: Type | None) -> Type | None:
-    """The initial type of a carried value; the element of an optional if the body returns no optional."""
+    """The initial type of a carried value, without Optional if the body returns no Optional."""
     return initial.element if isinstance(initial, Optional) and not isinstance(after, Optional) else initial
 
 
-def _check_stacked(added: Sequence[Sequence[Type | None]], carried: int) -> None:
-    """Checks that each iteration adds the same number of elements to a scan output; ``carried`` is the index of the
-    first scan output. Raises a ``SCAN_LENGTH`` fault.
-
-    ONNX Runtime compares only the numbers of elements, so other changes of the shape are no finding.
-    """
-    for trip, values in enumerate(added):
-        for index, (first, value) in enumerate(zip(added[0], values), carried):
-            one, other = map(tensor_shape, (first, value))
-            if one is not None and other is not None and _differ(product(one), product(other)):
+def _check_stacked(added: Sequence[Sequence[Type | None]], first_output: int) -> None:
+    """Checks the slices that iterations add to scan outputs. Raises a ``SCAN_LENGTH`` fault."""
+    # ONNX Runtime compares only the numbers of elements.
+    for trip, slices in enumerate(added):
+        for index, (first, later) in enumerate(zip(added[0], slices), first_output):
+            shape, other = tensor_shape(first), tensor_shape(later)
+            if shape is not None and other is not None and _differ(product(shape), product(other)):
                 raise SCAN_LENGTH.fault(
-                    f"output {index} stacks slices: iteration 0 adds {shape_text(one)} and iteration {trip} adds "
+                    f"output {index} stacks slices: iteration 0 adds {shape_text(shape)} and iteration {trip} adds "
                     f"{shape_text(other)}; all slices must have the same shape",
                     help="return the value in the same shape in every iteration",
                 )

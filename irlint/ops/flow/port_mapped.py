@@ -1,4 +1,4 @@
-"""OpenVINO's If, TensorIterator and Loop, whose port maps connect the layer with its bodies."""
+"""OpenVINO's If, TensorIterator and Loop."""
 
 from __future__ import annotations
 
@@ -50,15 +50,14 @@ from irlint.records import record
 BackEdges = Sequence[BackEdge]
 
 
-def _check_flag(known: Tensor, what: str, kinds: Sequence[str], *, index: int, refused: bool = False) -> None:
-    """Checks that a condition or a trip count can be a single value of one of the types ``kinds``.
+def _check_control(known: Tensor, what: str, kinds: Sequence[str], *, index: int, strict: bool = False) -> None:
+    """Checks that a condition or a trip count is one element of one of the types ``kinds``.
 
-    Raises a ``CONTROL_INPUT`` fault. A wrong type is only a warning unless ``refused``. A wrong size of a tensor of one
-    axis is only a warning if no value is known, unless it is 0, or ``refused`` and fixed.
+    Raises a ``CONTROL_INPUT`` fault. Unless ``strict``, wrong types and some wrong sizes are only warnings.
     """
     fault = control_fault(Tensor(known.dtype), what, kinds, input=index)
     if fault is not None:
-        if refused:
+        if strict:
             raise fault
         warn(fault.lowered(Severity.WARNING))
     if known.shape is None or (len(known.shape) <= 1 and same(product(known.shape), 1) is not False):
@@ -69,7 +68,7 @@ def _check_flag(known: Tensor, what: str, kinds: Sequence[str], *, index: int, r
         input=index,
     )
     if (
-        (refused and isinstance(product(known.shape), int))
+        (strict and isinstance(product(known.shape), int))
         or len(known.shape) > 1
         or known.value is not None
         or 0 in known.shape
@@ -78,8 +77,8 @@ def _check_flag(known: Tensor, what: str, kinds: Sequence[str], *, index: int, r
     warn(fault.lowered(Severity.WARNING))
 
 
-def _of_known_ranks(layer: Layer) -> Fault | None:
-    """The fault of an output to which the branches give different ranks."""
+def _different_ranks(layer: Layer) -> Fault | None:
+    """The fault of an output whose rank differs between the branches."""
     if 0 in layer.fixed or None in map(tensor_shape, layer.inputs):
         return None
     for index, known in enumerate(layer.outputs):
@@ -92,7 +91,7 @@ def _of_known_ranks(layer: Layer) -> Fault | None:
     return None
 
 
-@openvino("If", since=8, compiles=_of_known_ranks)
+@openvino("If", since=8, compiles=_different_ranks)
 def ov_if(
     condition: Tensor,
     *inputs: Tensor | None,
@@ -102,19 +101,18 @@ def ov_if(
     else_port_map: Entries = (),
     context: Context,
 ) -> tuple[Type | None, ...]:
-    """OpenVINO If-8: the outputs of the branch that runs. If both branches are possible, facts that differ are
-    unknown."""
-    _check_flag(condition, "the condition", ("bool",), index=0)
-    every = (condition, *inputs)
+    """OpenVINO If-8."""
+    _check_control(condition, "the condition", ("bool",), index=0)
+    all_inputs = (condition, *inputs)
     chosen = truth(condition)
     longer = max(then_port_map, else_port_map, key=lambda entries: len(ordered(entries, "output")))
     check_outputs_mapped(longer, context.outputs, "then_body" if longer is then_port_map else "else_body")
-    thens = _branch(then_body, "then_body", then_port_map, inputs=every, context=context, runs=chosen)
+    thens = _branch(then_body, "then_body", then_port_map, inputs=all_inputs, context=context, runs=chosen)
     elses = _branch(
         else_body,
         "else_body",
         else_port_map,
-        inputs=every,
+        inputs=all_inputs,
         context=context,
         runs=None if chosen is None else not chosen,
     )
@@ -127,11 +125,9 @@ def ov_if(
 def _branch(
     body: Graph, name: str, entries: Entries, *, inputs: Sequence[Tensor | None], context: Context, runs: bool | None
 ) -> tuple[Type | None, ...]:
-    """The outputs of a branch, which always runs (``runs`` is True), never (False), or perhaps (None). Raises a
-    ``PORT_MAP_BROKEN`` fault.
+    """The outputs of a branch; () if it never runs. Raises a ``PORT_MAP_BROKEN`` fault.
 
-    OpenVINO infers a branch that never runs only with the types that its Parameters declare; the result is then (). If
-    the else branch always runs, outputs that it does not return are unknown.
+    ``runs`` is None if the branch may run. OpenVINO infers a branch that never runs only as its Parameters declare.
     """
     ties = tied(body, name)
     arguments: list[Type | None] = [None] * len(body.inputs)
@@ -153,8 +149,8 @@ def _branch(
 
 
 def _joined_or_scalar(a: Type | None, b: Type | None) -> Type | None:
-    """The type of a value that is ``a`` or ``b``. Beside a tensor of one axis, OpenVINO treats a scalar as a list of
-    one element."""
+    """The type of a value that is ``a`` or ``b``."""
+    # Beside a tensor of one axis, OpenVINO treats a scalar as a list of one element.
     tensors = (a, b)
     if isinstance(a, Tensor) and isinstance(b, Tensor) and sorted((a.rank or 0, b.rank or 0)) == [0, 1]:
         if a.shape is not None and b.shape is not None:
@@ -166,11 +162,11 @@ def _joined_or_scalar(a: Type | None, b: Type | None) -> Type | None:
 def tensor_iterator(
     *inputs: Tensor | None, body: Graph, port_map: Entries = (), back_edges: BackEdges = (), context: Context
 ) -> tuple[Type | None, ...]:
-    """OpenVINO TensorIterator-1: one iteration for each slice of the sliced inputs."""
-    inputs = inputs[: _connected(context)]
+    """OpenVINO TensorIterator-1."""
+    inputs = inputs[: _connected_count(context)]
     check_inputs_mapped(port_map, 0, len(inputs))
     run = _iterated(body, inputs, port_map, back_edges=back_edges, context=context)
-    counts = check_sliced_ports(run.cuts, inputs, ())
+    counts = check_sliced_ports(run.sliced_inputs, inputs, ())
     outputs, trips = run.outputs, same_iterations(run.counts)
     check_back_edges(body, port_map, back_edges, ties=tied(body, "body"), first=run.first, trips=trips, widens=False)
     results: list[Type | None] = []
@@ -191,7 +187,6 @@ def tensor_iterator(
 def _concatenated_outputs(
     found: Sequence[PortMapEntry], results: Sequence[Type | None], outputs: Sequence[Type | None], *, ties: Ties
 ) -> list[SlicedPort]:
-    """The outputs that are concatenated from slices."""
     return [
         SlicedPort(entry, result, outputs[ties.result(entry)])
         for entry, result in zip(found, results)
@@ -199,15 +194,14 @@ def _concatenated_outputs(
     ]
 
 
-def _connected(context: Context) -> int:
-    """The number of inputs without unconnected last inputs, which occur in IR 10."""
+def _connected_count(context: Context) -> int:
+    """The number of inputs without unconnected ones at the end, which occur in IR 10."""
     inputs = context.node.inputs
     return max((index for index, value in enumerate(inputs, 1) if value is not None), default=0)
 
 
 def _expect_axis_of_scalar(known: Tensor, entry: PortMapEntry) -> None:
-    """Checks that scalars are concatenated along axis 0, the only axis that OpenVINO accepts for scalars. Raises a
-    ``PORT_MAP_BROKEN`` fault."""
+    """Checks that scalars are concatenated along axis 0. Raises a ``PORT_MAP_BROKEN`` fault."""
     if known.shape == () and entry.axis != 0:
         raise PORT_MAP_BROKEN.fault(
             f"layer {entry.internal_layer_id} of the body returns a scalar, but the port map concatenates it along "
@@ -217,13 +211,12 @@ def _expect_axis_of_scalar(known: Tensor, entry: PortMapEntry) -> None:
 
 
 def _trips_by_output(entry: PortMapEntry) -> int | None:
-    """The number of iterations if no input is sliced: the library computes it from ``entry``, the first output with an
-    axis. None if the part size is not positive."""
+    """The number of iterations if no input is sliced. OpenVINO computes it from the first concatenated output."""
     return abs(entry.end - entry.start) // entry.part_size if entry.part_size > 0 else None
 
 
 def _without_zeros(x: Type | None, place: int, context: Context) -> Type | None:
-    """``x`` with a symbol of the node for each size of 0."""
+    """``x`` with a symbol for each size of 0, which may grow."""
     if not isinstance(x, Tensor) or x.shape is None or 0 not in x.shape:
         return x
     dims = (context.unknown(("empty", place, axis)) if dim == 0 else dim for axis, dim in enumerate(x.shape))
@@ -232,12 +225,14 @@ def _without_zeros(x: Type | None, place: int, context: Context) -> Type | None:
 
 @record
 class _Run:
-    """The result of running a body: the outputs in the last iteration, the number of slices of each sliced input (by
-    index), the sliced inputs that the body reads, and the first iteration."""
+    """The result of all iterations of a body."""
 
+    #: The outputs in the last iteration.
     outputs: tuple[Type | None, ...]
+    #: (index of a sliced input, number of its slices).
     counts: Sequence[tuple[int, MaybeDim]]
-    cuts: Sequence[SlicedPort]
+    #: The sliced inputs that the body reads.
+    sliced_inputs: Sequence[SlicedPort]
     first: Iteration
 
 
@@ -250,14 +245,10 @@ def _iterated(
     context: Context,
     is_loop: bool = False,
 ) -> _Run:
-    """The result of running the body of a TensorIterator or a Loop.
-
-    In a Loop (``is_loop``), a carried size of 0 becomes unknown because it may grow, and Parameters have the element
-    types of their inputs. In a TensorIterator, Parameters have the element types that they declare.
-    """
+    """The result of the body of a TensorIterator or a Loop."""
     ties = tied(body, "body")
     merged = merged_inputs(entries, back_edges, ties)
-    arguments, counts, cuts = _arguments(body, inputs, entries, ties=ties, counted=not is_loop)
+    arguments, counts, slicings = _arguments(body, inputs, entries, ties=ties, counted=not is_loop)
     if is_loop:
         for place in (ties.parameter(entry, entries) for entry in ordered(entries, "input")):
             if place in merged:
@@ -286,26 +277,30 @@ def _iterated(
     if state != initial and nesting(body) <= DEEPEST_SEARCH:
         run([Tensor(known.dtype, known.shape) if isinstance(known, Tensor) else known for known in initial], "always")
     second = tuple(firsts[0][merged[place]] for place in places) if firsts and state != initial else ()
-    is_known = all(isinstance(each, Tensor) and each.shape is not None for each in second)
-    of_data = any(name.startswith("_") for name in new_symbols(second, initial))
-    fails = bool(second) and is_known and not of_data and not run(second, "probed")
+    is_known = all(isinstance(known, Tensor) and known.shape is not None for known in second)
+    depends_on_data = any(name.startswith("_") for name in new_symbols(second, initial))
+    fails = bool(second) and is_known and not depends_on_data and not run(second, "probed")
     of_one_iteration = new_symbols(state, initial)
     outputs = tuple(without_symbols(known, of_one_iteration) for known in run(state, "always"))
     used = read_values(body)
     check_parameters_tied(body, entries, ties, used=used)
-    read_cuts = [SlicedPort(entry, x, arguments[place]) for entry, x, place in cuts if body.inputs[place] in used]
-    return _Run(outputs, counts, read_cuts, Iteration(arguments, firsts[0] if firsts else (), fails))
+    sliced_inputs = [
+        SlicedPort(entry, x, arguments[place]) for entry, x, place in slicings if body.inputs[place] in used
+    ]
+    return _Run(outputs, counts, sliced_inputs, Iteration(arguments, firsts[0] if firsts else (), fails))
 
 
 def _arguments(
     body: Graph, inputs: Sequence[Tensor | None], entries: Entries, *, ties: Ties, counted: bool
 ) -> tuple[list[Type | None], list[tuple[int, MaybeDim]], list[tuple[PortMapEntry, Tensor, int]]]:
-    """Three lists: the value of each Parameter in the first iteration; the index of each sliced input and the number of
-    its slices (None unless ``counted``); and the port map entry of each sliced input, its type and the position of its
-    Parameter."""
+    """(values of the Parameters in the first iteration, numbers of slices, slicings).
+
+    A number of slices is (index of the input, number or None unless ``counted``). A slicing is (entry of the port map,
+    type of the input, position of the Parameter).
+    """
     arguments: list[Type | None] = [None] * len(body.inputs)
     counts: list[tuple[int, MaybeDim]] = []
-    cuts: list[tuple[PortMapEntry, Tensor, int]] = []
+    slicings: list[tuple[PortMapEntry, Tensor, int]] = []
     for entry in ordered(entries, "input"):
         index, x = input_of(entry, inputs)
         place = ties.parameter(entry, entries)
@@ -313,8 +308,8 @@ def _arguments(
         if entry.axis is not None:
             arguments[place], count = sliced(x, entry, index, counted=counted)
             counts.append((index, count))
-            cuts.append((entry, x, place))
-    return arguments, counts, cuts
+            slicings.append((entry, x, place))
+    return arguments, counts, slicings
 
 
 @openvino("Loop", since=5)
@@ -327,11 +322,11 @@ def ov_loop(
     back_edges: BackEdges = (),
     context: Context,
 ) -> tuple[Type | None, ...]:
-    """OpenVINO Loop-5: iterations until the trip count is reached or the body's condition is false."""
-    _check_flag(trip_count, "the trip count", COUNT_TYPES, index=0, refused=True)
-    _check_flag(execution_condition, "the condition", CONDITION_TYPES, index=1, refused=True)
-    every = (trip_count, execution_condition, *inputs[: _connected(context) - 2])
-    check_inputs_mapped(port_map, 2, len(every))
+    """OpenVINO Loop-5."""
+    _check_control(trip_count, "the trip count", COUNT_TYPES, index=0, strict=True)
+    _check_control(execution_condition, "the condition", CONDITION_TYPES, index=1, strict=True)
+    all_inputs = (trip_count, execution_condition, *inputs[: _connected_count(context) - 2])
+    check_inputs_mapped(port_map, 2, len(all_inputs))
     ties = tied(body, "body")
     check_iteration_number(port_map, back_edges, ties, parameters=declared_parameters(body))
     conditions = [entry for entry in port_map if entry.kind == "output" and entry.purpose == "execution_condition"]
@@ -342,16 +337,16 @@ def ov_loop(
             "OpenVINO infers nothing for the outputs of such a Loop",
             help="add an <output> with that purpose for the Result with the condition to continue",
         )
-    run = _iterated(body, every, port_map, back_edges=back_edges, context=context, is_loop=True)
+    run = _iterated(body, all_inputs, port_map, back_edges=back_edges, context=context, is_loop=True)
     check_unchanged_once(body, port_map, ties, merged=merged_inputs(port_map, back_edges, ties))
     outputs = run.outputs
-    again = outputs[ties.result(conditions[0], port_map)]
-    check_condition(again)
-    if truth(again):
+    next_condition = outputs[ties.result(conditions[0], port_map)]
+    check_condition(next_condition)
+    if truth(next_condition):
         check_trip_count(trip_count, port_map)
-    trips = _ov_trips(trip_count, truth(again))
-    stated_trips = trips if truth(execution_condition) or trips in (0, 1) else None
-    check_back_edges(body, port_map, back_edges, ties=ties, first=run.first, trips=stated_trips, widens=True)
+    trips = _ov_trips(trip_count, truth(next_condition))
+    certain_trips = trips if truth(execution_condition) or trips in (0, 1) else None
+    check_back_edges(body, port_map, back_edges, ties=ties, first=run.first, trips=certain_trips, widens=True)
     results: list[Type | None] = []
     found = check_outputs_mapped(port_map, min(1, context.outputs), "body")
     for entry in found:
@@ -363,17 +358,17 @@ def ov_loop(
             size = shape[entry.axis] if -len(shape) <= entry.axis < len(shape) else None
             known = concatenated(known, entry, product((trips, size)))
         results.append(known)
-    check_sliced_ports([*run.cuts, *_concatenated_outputs(found, results, outputs, ties=ties)], (*every, *results))
+    sliced_ports = [*run.sliced_inputs, *_concatenated_outputs(found, results, outputs, ties=ties)]
+    check_sliced_ports(sliced_ports, (*all_inputs, *results))
     return tuple(results)
 
 
-def _ov_trips(trip_count: Tensor, after: bool | None) -> MaybeDim:
-    """The number of iterations, if the body's condition is ``after``: 1 if the condition is false. None if the
-    condition or the trip count is unknown, or if there is no limit."""
-    if after is False:
+def _ov_trips(trip_count: Tensor, next_condition: bool | None) -> MaybeDim:
+    """The number of iterations, if it is known."""
+    if next_condition is False:
         return 1
     count = trip_count.scalar
-    if after is None or count is None:
+    if next_condition is None or count is None:
         return None
     count = int(count) if isinstance(count, float) else count
     if isinstance(count, int):

@@ -1,4 +1,4 @@
-"""Scan of ONNX, which runs a body for each slice of its scanned inputs."""
+"""Scan of ONNX."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def scan(
     scan_output_directions: Ints | None = None,
     context: Context,
 ) -> tuple[Type | None, ...]:
-    """ONNX Scan-9: the final states, then the results of all iterations, stacked along ``scan_output_axes``."""
+    """ONNX Scan-9: the final states, then the stacked scan outputs."""
     states, scanned = _split_inputs(initial_state_and_scan_inputs, num_scan_inputs)
     scans = context.outputs - len(states)
     why = "the states and one slice of every scanned input"
@@ -97,8 +97,7 @@ def _split_inputs(
 
 
 def _per_scan(name: str, given: Ints | None, count: int) -> Ints:
-    """An attribute with one entry for each of ``count`` scanned values; zeros if it is omitted. Raises a ``BODY_ARITY``
-    fault."""
+    """An attribute with ``count`` entries, by default zeros. Raises a ``BODY_ARITY`` fault."""
     if given is None:
         return (0,) * count
     if len(given) != count:
@@ -125,9 +124,11 @@ def _check_directions(name: str, given: Ints | None, count: int) -> None:
 def _slices(
     scanned: Sequence[Tensor], axes: Ints, first: int, *, axis_shift: int = 0
 ) -> tuple[MaybeDim, tuple[Tensor, ...]]:
-    """The common length of all scanned inputs, and their slices in an iteration. ``first`` is the index of the first
-    scanned input; ``axis_shift`` is the number of axes that were removed before. Raises a ``SCAN_LENGTH`` or
-    ``AXIS_OUT_OF_RANGE`` fault."""
+    """(common length of the scanned inputs, their slices).
+
+    ``first`` is the index of the first scanned input. ``axis_shift`` is the number of removed axes, for messages.
+    Raises a ``SCAN_LENGTH`` or ``AXIS_OUT_OF_RANGE`` fault.
+    """
     length: MaybeDim = None
     source, slices = (first, 0), []
     for index, (x, axis) in enumerate(zip(scanned, axes), first):
@@ -157,7 +158,7 @@ def _slices(
 def _scanned(
     states: Sequence[Tensor], slices: Sequence[Tensor], body: Graph, *, context: Context
 ) -> tuple[tuple[Tensor, ...], tuple[Type | None, ...]]:
-    """The states without values, and the outputs of the body. Raises a ``CARRIED_TYPE`` or ``BODY_TYPES`` fault."""
+    """(states without values, outputs of the body). Raises a ``CARRIED_TYPE`` or ``BODY_TYPES`` fault."""
     bare = tuple(Tensor(x.dtype, x.shape) for x in states)
     check_input_types(body, "body", (*bare, *slices))
     outputs = list(context.run(body, (*bare, *slices)))
@@ -207,8 +208,7 @@ def _output_axis(known: Type | None, axis: int, position: int) -> int:
 
 
 def _unbatched(sequence_lens: Tensor | None, inputs: Sequence[Tensor]) -> tuple[MaybeDim, tuple[Tensor, ...]]:
-    """The common size of axis 0, the batch, of all inputs, and each input without this axis. Raises a ``SCAN_LENGTH``
-    fault for a scalar or different sizes."""
+    """(size of axis 0, inputs without this axis). Raises a ``SCAN_LENGTH`` fault for a scalar or different sizes."""
     for index, x in enumerate(inputs, 1):
         if x.shape == ():
             raise SCAN_LENGTH.fault(

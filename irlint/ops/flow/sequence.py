@@ -1,4 +1,4 @@
-"""Sequences of tensors and optional values, and SequenceMap, which runs a body over a sequence."""
+"""Sequences of tensors, optional values and SequenceMap."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def sequence_construct(*inputs: Type | None) -> SequenceType:
 
 @onnx("SequenceEmpty", since=11)
 def sequence_empty(*, dtype: int | None = None, context: Context) -> SequenceType:
-    """ONNX SequenceEmpty-11: an empty sequence of tensors, by default of float32."""
+    """ONNX SequenceEmpty-11."""
     if dtype is None:
         return SequenceType(Tensor("float32"), 0)
     return SequenceType(Tensor(numbered_type(dtype, context, also=frozenset(NUMBERED_TYPES), all_bits=True)), 0)
@@ -96,26 +96,27 @@ def sequence_empty(*, dtype: int | None = None, context: Context) -> SequenceTyp
 
 @onnx("SequenceInsert", since=11)
 def sequence_insert(input_sequence: Type, tensor: Tensor, position: Tensor | None = None) -> Type:
-    """ONNX SequenceInsert-11: inserts at ``position``, by default at the end."""
+    """ONNX SequenceInsert-11."""
     if not isinstance(input_sequence, SequenceType):
         return input_sequence
-    held, added = type_key(input_sequence.element), type_key(tensor)
-    if held is not None and added is not None and held != added:
+    element_type, added_type = type_key(input_sequence.element), type_key(tensor)
+    if element_type is not None and added_type is not None and element_type != added_type:
         raise ELEMENT_TYPES_DIFFER.fault(
-            f"input 0 is a sequence of {held} and input 1 is {added}: they must have the same element type",
-            help=f"cast input 1 to {held}",
+            f"input 0 is a sequence of {element_type} and input 1 is {added_type}: they must have the same element "
+            "type",
+            help=f"cast input 1 to {element_type}",
             input=1,
         )
     length = input_sequence.length
     _check_position(position, length, 2, appends=True)
-    element = joined(SequenceType(input_sequence.element, length), SequenceType(tensor, 1))
-    assert isinstance(element, SequenceType)
-    return SequenceType(element.element, total((length, 1)))
+    either = joined(SequenceType(input_sequence.element, length), SequenceType(tensor, 1))
+    assert isinstance(either, SequenceType)
+    return SequenceType(either.element, total((length, 1)))
 
 
 @onnx("SequenceErase", since=11)
 def sequence_erase(input_sequence: Type, position: Tensor | None = None) -> Type:
-    """ONNX SequenceErase-11: removes the element at ``position``, by default the last element."""
+    """ONNX SequenceErase-11."""
     if not isinstance(input_sequence, SequenceType):
         return input_sequence
     _check_position(position, input_sequence.length, 1)
@@ -139,8 +140,7 @@ def sequence_length(input_sequence: Type) -> Tensor:
 
 
 def _check_position(position: Tensor | None, length: MaybeDim, index: int, *, appends: bool = False) -> None:
-    """Checks that a position (input ``index``) is within a sequence of ``length`` elements, or at its end if it
-    ``appends``. Raises a ``POSITION_OUT_OF_RANGE`` fault."""
+    """Checks a position (input ``index``) in a sequence. Raises a ``POSITION_OUT_OF_RANGE`` fault."""
     place = -1 if position is None else position.scalar
     if not isinstance(place, int) or (position is None and appends):
         return
@@ -148,14 +148,14 @@ def _check_position(position: Tensor | None, length: MaybeDim, index: int, *, ap
     if reaches(length, least, f"position {place} is within the sequence"):
         return
     if length == 0 and not appends:
-        text, advice = "the sequence has no elements", "insert an element first"
+        text, help = "the sequence has no elements", "insert an element first"
     else:
         text = (
             f"the position is {place} and the sequence has {counted(length, 'element')}; allowed: -{length} to "
             f"{total((length, 0 if appends else -1))}"
         )
-        advice = "use a position within the sequence"
-    raise POSITION_OUT_OF_RANGE.fault(text, help=advice, input=0 if position is None else index)
+        help = "use a position within the sequence"
+    raise POSITION_OUT_OF_RANGE.fault(text, help=help, input=0 if position is None else index)
 
 
 # --- tensors and sequences --------------------------------------------------------------------------------------------
@@ -186,14 +186,10 @@ g (float[4,2] x) => (seq(float[2]) y) { y = SplitToSequence <axis = 0, keepdims 
 
 @onnx("SplitToSequence", since=11)
 def split_to_sequence(input: Tensor, split: Tensor | None = None, *, axis: int = 0, keepdims: int = 1) -> SequenceType:
-    """ONNX SplitToSequence-11. Without ``split``, slices of size 1; with a scalar, slices of this size; with a list,
-    slices of the listed sizes.
-
-    ONNX Runtime removes the axis if ``split`` is the scalar 1 and ``keepdims`` is 0.
-    """
-    removed = split is not None and split.shape == () and keepdims == 0
-    if split is not None and removed:
-        warn(_two_readings(split))
+    """ONNX SplitToSequence-11, as ONNX Runtime reads ``keepdims``."""
+    removes_axis = split is not None and split.shape == () and keepdims == 0
+    if split is not None and removes_axis:
+        warn(_read_differently(split))
     if input.shape is None:
         return SequenceType(Tensor(input.dtype))
     at = axis_of(axis, len(input.shape))
@@ -202,10 +198,10 @@ def split_to_sequence(input: Tensor, split: Tensor | None = None, *, axis: int =
         middle: tuple[MaybeDim, ...] = (1,) if keepdims else ()
         return SequenceType(Tensor(input.dtype, (*before, *middle, *after)), size)
     length, piece = _pieces(split, size, at)
-    return SequenceType(Tensor(input.dtype, (*before, *(() if removed else (piece,)), *after)), length)
+    return SequenceType(Tensor(input.dtype, (*before, *(() if removes_axis else (piece,)), *after)), length)
 
 
-def _two_readings(split: Tensor) -> Fault:
+def _read_differently(split: Tensor) -> Fault:
     size = split.ints[0] if split.ints else None
     fails = at_least(size, 2)
     text = f"fails, as `split` is {size}" if fails else "removes the axis"
@@ -218,24 +214,26 @@ def _two_readings(split: Tensor) -> Fault:
 
 
 def _pieces(split: Tensor, size: MaybeDim, axis: int) -> tuple[MaybeDim, MaybeDim]:
-    """The number of slices of an axis, and the size of each slice, which is None unless all sizes are equal. Raises a
-    ``SPLIT_MISMATCH`` fault."""
+    """(number of slices, their size or None). Raises a ``SPLIT_MISMATCH`` fault."""
     if split.shape is None or split.ints is None:
         return (split.shape[0] if split.shape and len(split.shape) == 1 else None), None
     sizes = split.ints
     least = 0 if split.shape else 1
-    low = [entry for entry in sizes if at_least(entry, least) is False]
-    if low:
+    too_small = [entry for entry in sizes if at_least(entry, least) is False]
+    if too_small:
         raise SPLIT_MISMATCH.fault(
-            f"a size in input 1 is {low[0]}; expected at least {least}", help=f"use sizes of at least {least}", input=1
+            f"a size in input 1 is {too_small[0]}; expected at least {least}",
+            help=f"use sizes of at least {least}",
+            input=1,
         )
     if not split.shape:
         return _equal_pieces(sizes[0], size)
-    whole = total(sizes)
-    if not agree(size, whole, f"the sizes of the slices add up to axis {axis}"):
-        listed = " + ".join(map(str, sizes)) if 1 < len(sizes) <= 8 else "the sum of the sizes"
+    sum_of_sizes = total(sizes)
+    if not agree(size, sum_of_sizes, f"the sizes of the slices add up to axis {axis}"):
+        terms = " + ".join(map(str, sizes)) if 1 < len(sizes) <= 8 else "the sum of the sizes"
         raise SPLIT_MISMATCH.fault(
-            f"axis {axis} of input 0 is {size} and {listed} is {whole}: the sizes must add up to the size of the axis",
+            f"axis {axis} of input 0 is {size} and {terms} is {sum_of_sizes}: the sizes must add up to the size of the "
+            "axis",
             help=f"use sizes in input 1 that add up to {size}",
             input=1,
             marks=((0, axis),),
@@ -254,7 +252,7 @@ def _equal_pieces(piece: MaybeDim, size: MaybeDim) -> tuple[MaybeDim, MaybeDim]:
 
 @onnx("ConcatFromSequence", since=11)
 def concat_from_sequence(input_sequence: Type, *, axis: int, new_axis: int = 0) -> Tensor:
-    """ONNX ConcatFromSequence-11: joins the elements along ``axis``, or stacks them along a new axis."""
+    """ONNX ConcatFromSequence-11."""
     if new_axis not in (0, 1):
         fault = ATTRIBUTE_OUT_OF_RANGE.fault(
             f"`new_axis` is {new_axis}; allowed: 0 and 1 (ONNX Runtime treats any other value as 1)",
@@ -293,7 +291,7 @@ def concat_from_sequence(input_sequence: Type, *, axis: int, new_axis: int = 0) 
 
 @onnx("Optional", since=15)
 def optional(input: Type | None = None, *, type: Type | None = None, context: Context) -> Optional:
-    """ONNX Optional-15: an optional with the input, or an empty optional of the type ``type``."""
+    """ONNX Optional-15."""
     if input is not None:
         return Optional(input, True)
     if context.node.inputs:
@@ -312,16 +310,15 @@ def optional(input: Type | None = None, *, type: Type | None = None, context: Co
 
 @onnx("OptionalHasElement", since=15)
 def optional_has_element(input: Type | None = None) -> Tensor:
-    """ONNX OptionalHasElement-15. From 18 on, the result is false without an input, and true for an input that is no
-    optional."""
+    """ONNX OptionalHasElement-15 and -18."""
     present = input.present if isinstance(input, Optional) else input is not None
-    unsure = isinstance(input, Tensor) and input == UNKNOWN
-    return Tensor("bool", (), None if present is None or unsure else (present,))
+    is_unknown = isinstance(input, Tensor) and input == UNKNOWN
+    return Tensor("bool", (), None if present is None or is_unknown else (present,))
 
 
 @onnx("OptionalGetElement", since=15)
 def optional_get_element(input: Type) -> Type | None:
-    """ONNX OptionalGetElement-15. From 18 on, an input that is no optional is returned unchanged."""
+    """ONNX OptionalGetElement-15 and -18."""
     if not isinstance(input, Optional):
         return input
     if input.present is False:
@@ -340,7 +337,7 @@ def optional_get_element(input: Type) -> Type | None:
 def sequence_map(
     input_sequence: Type, *additional_inputs: Type | None, body: Graph, context: Context
 ) -> tuple[Type | None, ...]:
-    """ONNX SequenceMap-17: one output of the body for each element of the sequence."""
+    """ONNX SequenceMap-17."""
     inputs = (input_sequence, *additional_inputs)
     check_arity(
         body, "body", len(inputs), outputs=context.outputs, context=context, why="one input for each of the node"

@@ -1,4 +1,4 @@
-"""ReadValue and Assign, which read and write the variables of OpenVINO."""
+"""ReadValue and Assign of OpenVINO."""
 
 from __future__ import annotations
 
@@ -45,26 +45,25 @@ VARIABLE_MISMATCH = Rule(
 
 @openvino("ReadValue", since=3, absent={"variable_id": ""}, ignores_extra_inputs=True)
 def read_value_of_init(init_value: Tensor, *, variable_id: str) -> Tensor:
-    """OpenVINO ReadValue-3: the type and shape of the initial value."""
+    """OpenVINO ReadValue-3."""
     return Tensor(init_value.dtype, init_value.shape)
 
 
-#: Element types for which a compiled variable keeps an unknown rank. The plugin gives variables of other types the
-#: shape of the initial value.
-_KEPT = frozenset({"float32", "bfloat16", "int8", "uint8", "int32", "string"})
+#: Element types for which the CPU plugin does not infer the rank of a variable from a model input.
+_NOT_FROM_INPUTS = frozenset({"float32", "bfloat16", "int8", "uint8", "int32", "string"})
 
 
-#: Element types whose variable ignores the shape of an initial value that other layers also use.
-_SHARED = frozenset({"float32", "float16", "int32"})
+#: Element types for which the CPU plugin does not infer the rank of a variable from a value that other layers also use.
+_NOT_FROM_SHARED = frozenset({"float32", "float16", "int32"})
 
 
 def _compiled_variable(layer: Layer) -> Fault | None:
     dtype, shape = layer.attributes["variable_type"], layer.attributes["variable_shape"]
-    kept = 0 in layer.direct if dtype in _KEPT else False
-    shared = 0 in layer.shared and 0 not in layer.direct and dtype in _SHARED
+    from_input = 0 in layer.direct and dtype in _NOT_FROM_INPUTS
+    from_shared = 0 in layer.shared and 0 not in layer.direct and dtype in _NOT_FROM_SHARED
     unknown_rank = shape.strip(" []") == "..."
-    if unknown_rank and (not layer.inputs or kept or shared or (dtype is not None and 0 in layer.fixed)):
-        more = "; it does not infer the rank from an initial value that other layers use, too" if shared else ""
+    if unknown_rank and (not layer.inputs or from_input or from_shared or (dtype is not None and 0 in layer.fixed)):
+        more = "; it does not infer the rank from an initial value that other layers use, too" if from_shared else ""
         return not_compiled(
             f"the rank of the variable is unknown, but the CPU plugin requires a known rank{more}",
             help='write `variable_shape` with an entry for each axis, such as "?,3"',
@@ -89,11 +88,7 @@ def read_value(
     variable_shape: str = "...",
     context: Context,
 ) -> Tensor:
-    """OpenVINO ReadValue-6: the stated type and shape of the variable. If neither is stated, the type and shape of the
-    initial value.
-
-    If only the type or only the shape is stated, the other one is unknown in the library.
-    """
+    """OpenVINO ReadValue-6."""
     try:
         stated = partial_shape(variable_shape, "size")
     except ValueError as error:
@@ -114,7 +109,7 @@ def read_value(
 
 
 def _with_symbols(shape: Shape | None, context: Context) -> Shape | None:
-    """The stated shape, with a symbol of the node for each interval."""
+    """The shape with a symbol of the node for each interval."""
     if shape is None:
         return None
     return tuple(
@@ -149,25 +144,24 @@ def _only_integers(shape: Shape) -> Shape:
     return tuple(None if isinstance(dim, Expr) else dim for dim in shape)
 
 
-#: The prefix of the symbols for unstated sizes of variables.
-_OF_VARIABLES = "_readvalue_"
+#: The prefix of the symbols for sizes of variables.
+_VARIABLE_PREFIX = "_readvalue_"
 
 
 def _covers(stated: MaybeDim, dim: MaybeDim, axis: int) -> bool:
-    if isinstance(dim, Expr) and all(name[:1] != "_" or name.startswith(_OF_VARIABLES) for name in symbols(dim)):
-        return _holds(bounds(stated) if isinstance(stated, Expr) else (stated, stated), bounds(dim))
+    if isinstance(dim, Expr) and all(name[:1] != "_" or name.startswith(_VARIABLE_PREFIX) for name in symbols(dim)):
+        return _contains(bounds(stated) if isinstance(stated, Expr) else (stated, stated), bounds(dim))
     if isinstance(stated, Expr):
-        return not isinstance(dim, int) or _holds(bounds(stated), (dim, dim))
+        return not isinstance(dim, int) or _contains(bounds(stated), (dim, dim))
     return agree(stated, dim, f"the variable covers axis {axis} of its initial value")
 
 
-def _holds(outer: Bounds, inner: Bounds) -> bool:
-    """Whether the first interval contains the second. None is an unknown or missing bound."""
+def _contains(outer: Bounds, inner: Bounds) -> bool:
     above = outer[1] is None or (inner[1] is not None and inner[1] <= outer[1])
     return above and (inner[0] or 0) >= (outer[0] or 0)
 
 
 @openvino("Assign", since=3)
 def assign(new_value: Tensor, *, variable_id: str) -> Tensor:
-    """OpenVINO Assign-3 and -6: the value that is written to the variable."""
+    """OpenVINO Assign-3 and -6."""
     return Tensor(new_value.dtype, new_value.shape, new_value.value)

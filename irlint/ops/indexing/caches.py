@@ -1,4 +1,4 @@
-"""TensorScatter, which writes an update into a cache of keys or values."""
+"""TensorScatter."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def tensor_scatter(
     axis: int = -2,
     mode: CacheMode = "linear",
 ) -> Tensor:
-    """ONNX TensorScatter-24: a cache with ``update`` written into it along ``axis``."""
+    """ONNX TensorScatter-24."""
     shape = past_cache.shape if past_cache.shape is not None else update.shape
     if shape is None:
         return Tensor(past_cache.dtype)
@@ -37,29 +37,30 @@ def tensor_scatter(
             help="use the axis of the sequence",
             input=0,
         )
-    cache, part = past_cache.shape, update.shape
-    if cache is not None and part is not None:
-        _expect_part(cache, part, place)
+    cache = past_cache.shape
+    if cache is not None and update.shape is not None:
+        _check_update(cache, update.shape, place)
     if write_indices is not None and write_indices.shape is not None:
-        _check_write_indices(write_indices, shape[0], cache, part=part, axis=place, mode=mode)
+        _check_write_indices(write_indices, shape[0], cache, update=update.shape, axis=place, mode=mode)
     return Tensor(past_cache.dtype, cache)
 
 
-def _expect_part(cache: Shape, part: Shape, axis: int) -> None:
-    if len(cache) != len(part):
+def _check_update(cache: Shape, update: Shape, axis: int) -> None:
+    if len(cache) != len(update):
+        axes = counted(len(cache), "axis", "axes")
         raise mismatch(
-            f"input 0 has {counted(len(cache), 'axis', 'axes')} and input 1 has {len(part)}: both need the same number",
-            f"give the update {counted(len(cache), 'axis', 'axes')}",
+            f"input 0 has {axes} and input 1 has {len(update)}: both need the same number",
+            f"give the update {axes}",
             1,
         )
-    for other, (size, dim) in enumerate(zip(cache, part)):
+    for other, (size, dim) in enumerate(zip(cache, update)):
         why = f"axis {other} of the update is within the cache" if other == axis else f"axis {other} of both is equal"
         if reaches(size, dim, why) if other == axis else agree(size, dim, why):
             continue
-        wanted = f"at most {size}" if other == axis else str(size)
+        allowed = f"at most {size}" if other == axis else str(size)
         raise mismatch(
-            f"axis {other} is {size} in input 0 and {dim} in input 1; in the update it has to be {wanted}",
-            f"give axis {other} of the update a size of {wanted}",
+            f"axis {other} is {size} in input 0 and {dim} in input 1; in the update it has to be {allowed}",
+            f"give axis {other} of the update a size of {allowed}",
             1,
             (0, other),
             (1, other),
@@ -67,7 +68,7 @@ def _expect_part(cache: Shape, part: Shape, axis: int) -> None:
 
 
 def _check_write_indices(
-    indices: Tensor, batch: MaybeDim, cache: Shape | None, *, part: Shape | None, axis: int, mode: str
+    indices: Tensor, batch: MaybeDim, cache: Shape | None, *, update: Shape | None, axis: int, mode: str
 ) -> None:
     expect_rank(indices, 2, 1)
     assert indices.shape is not None
@@ -79,15 +80,15 @@ def _check_write_indices(
             (0, 0),
             (2, 0),
         )
-    if mode == "circular" or cache is None or part is None:
+    if mode == "circular" or cache is None or update is None:
         return
-    room, length = cache[axis], part[axis]
+    size, length = cache[axis], update[axis]
     for index in indices.ints or ():
-        if index is None or length is None or reaches(room, index + length, "the update ends within the cache"):
+        if index is None or length is None or reaches(size, index + length, "the update ends within the cache"):
             continue
         raise INDEX_OUT_OF_RANGE.fault(
             f"input 2 holds the index {index}, and the update of {length} elements would end after axis {axis} of the "
-            f"cache, which has {room}",
+            f"cache, which has {size}",
             help='use a smaller index, or mode="circular"',
             input=2,
             marks=((0, axis), (1, axis)),

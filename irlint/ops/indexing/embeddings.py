@@ -1,4 +1,4 @@
-"""OpenVINO's reductions of embeddings and of segments of rows, and SparseFillEmptyRows."""
+"""OpenVINO's EmbeddingBag, EmbeddingSegments, SegmentMax and SparseFillEmptyRows."""
 
 from __future__ import annotations
 
@@ -91,36 +91,37 @@ BagReduction = Literal["sum", "mean"]
 
 
 def _bags(table: Tensor, count: MaybeDim) -> Tensor:
-    """A tensor of ``count`` reduced rows of ``table``: [count, *table.shape[1:]]. Raises an ``INPUT_RANK_REFUSED``
-    fault for a scalar."""
+    """``count`` reduced rows of ``table``. Raises an ``INPUT_RANK_REFUSED`` fault for a scalar."""
     expect_rank(table, 0, least=1)
     return Tensor(table.dtype, None if table.shape is None else (count, *table.shape[1:]))
 
 
 def _length(tensor: Tensor, index: int, what: str) -> MaybeDim:
-    """The length of a list; None if it is unknown. Raises an ``INPUT_RANK_REFUSED`` fault."""
+    """The length of a list. Raises an ``INPUT_RANK_REFUSED`` fault."""
     expect_rank(tensor, index, 1, what=what)
     return None if tensor.shape is None else tensor.shape[0]
 
 
 def _expect_shape_of_indices(indices: Tensor, others: Sequence[tuple[int, str, Tensor | None]]) -> Shape | None:
-    """The common shape of the indices and ``others``, which have an index, a name and a tensor. Raises a
-    ``SEGMENTS_MISMATCH`` fault."""
+    """The common shape of the indices and others, given as (index of the input, its name, tensor).
+
+    Raises a ``SEGMENTS_MISMATCH`` fault.
+    """
     shape = indices.shape
     for index, what, tensor in others:
         if tensor is not None:
-            row: list[Shape | None] = [None] * (index + 1)
-            row[1], row[index] = shape, tensor.shape
-            shape = merged(row, SEGMENTS_MISMATCH, f"{what} has one entry for each index")
+            by_input: list[Shape | None] = [None] * (index + 1)
+            by_input[1], by_input[index] = shape, tensor.shape
+            shape = merged(by_input, SEGMENTS_MISMATCH, f"{what} has one entry for each index")
     return shape
 
 
 def _check_weights(table: Tensor, weights: Tensor | None, index: int, *, reduction: str) -> None:
     if weights is None:
         return
-    row: list[Tensor | None] = [None] * (index + 1)
-    row[0], row[index] = table, weights
-    common_type(row)
+    by_input: list[Tensor | None] = [None] * (index + 1)
+    by_input[0], by_input[index] = table, weights
+    common_type(by_input)
     if reduction != "sum":
         raise SEGMENTS_MISMATCH.fault(
             f'there are weights (input {index}), but reduction is "{reduction}": weights are allowed only for a sum',
@@ -139,8 +140,7 @@ def _check_rows(table: Tensor, indices: Tensor) -> None:
 
 
 def _compiled_bags(weights: int) -> Callable[[Layer], Fault | None]:
-    """The check for strings, and for dynamic sizes in the indices or the weights (input ``weights``): the plugin
-    compares these sizes when it compiles the layer."""
+    """The check for strings, and for dynamic sizes of indices or ``weights``, the index of an input."""
 
     def refused(layer: Layer) -> Fault | None:
         if len(layer.inputs) <= weights or layer.inputs[weights] is None:
@@ -166,7 +166,7 @@ def embedding_bag_offsets_sum(
     default_index: Tensor | None = None,
     per_sample_weights: Tensor | None = None,
 ) -> Tensor:
-    """OpenVINO EmbeddingBagOffsetsSum-3: one bag for each offset into the indices."""
+    """OpenVINO EmbeddingBagOffsetsSum-3."""
     return embedding_bag_offsets(emb_table, indices, offsets, default_index, per_sample_weights)
 
 
@@ -194,7 +194,7 @@ def embedding_bag_offsets(
 
 @openvino("EmbeddingBagPackedSum", since=3, fills_in=True, compiles=_compiled_bags(2))
 def embedding_bag_packed_sum(emb_table: Tensor, indices: Tensor, per_sample_weights: Tensor | None = None) -> Tensor:
-    """OpenVINO EmbeddingBagPackedSum-3: one bag for each row of indices."""
+    """OpenVINO EmbeddingBagPackedSum-3."""
     return embedding_bag_packed(emb_table, indices, per_sample_weights)
 
 
@@ -224,7 +224,7 @@ def embedding_segments_sum(
     default_index: Tensor | None = None,
     per_sample_weights: Tensor | None = None,
 ) -> Tensor:
-    """OpenVINO EmbeddingSegmentsSum-3: one bag for each of ``num_segments``."""
+    """OpenVINO EmbeddingSegmentsSum-3."""
     for index, what, tensor in ((1, "indices", indices), (2, "segment_ids", segment_ids)):
         _length(tensor, index, what)
     expect_rank(num_segments, 3, 0, what="num_segments")
@@ -233,11 +233,11 @@ def embedding_segments_sum(
     common_type((indices, segment_ids, num_segments, default_index), first=1)
     _check_weights(emb_table, per_sample_weights, 5, reduction="sum")
     _expect_shape_of_indices(indices, ((2, "segment_ids", segment_ids), (5, "per_sample_weights", per_sample_weights)))
-    return _bags(emb_table, _counted(number(num_segments)))
+    return _bags(emb_table, _at_least_0(number(num_segments)))
 
 
-def _counted(count: MaybeDim) -> MaybeDim:
-    """A number of segments; the library reads a negative number as 0."""
+def _at_least_0(count: MaybeDim) -> MaybeDim:
+    """The number of segments. OpenVINO reads a negative number as 0."""
     return max(count, 0) if isinstance(count, int) else count
 
 
@@ -250,8 +250,7 @@ FillMode = Literal["zero", "lowest"]
 def segment_max(
     data: Tensor, segment_ids: Tensor, num_segments: Tensor | None = None, *, fill_mode: FillMode
 ) -> Tensor:
-    """OpenVINO SegmentMax-16: the maximum of the rows of each segment. Without ``num_segments``, the number of segments
-    is the highest id plus 1."""
+    """OpenVINO SegmentMax-16."""
     expect_type(segment_ids, 1, INDEX_TYPES)
     expect_type(num_segments, 2, INDEX_TYPES)
     expect_rank(num_segments, 2, 0, what="num_segments")
@@ -267,15 +266,15 @@ def segment_max(
             aligned="left",
         )
     ids = segment_ids.ints
-    known = [entry for entry in ids or () if isinstance(entry, int)]
-    if any(later < earlier for earlier, later in pairwise(known)):
+    known_ids = [entry for entry in ids or () if isinstance(entry, int)]
+    if any(later < earlier for earlier, later in pairwise(known_ids)):
         raise SEGMENTS_MISMATCH.fault(
-            f"input 1 is {known}; segment ids have to be sorted", help="sort the rows by their segment", input=1
+            f"input 1 is {known_ids}; segment ids have to be sorted", help="sort the rows by their segment", input=1
         )
     if num_segments is not None:
-        return _bags(data, _counted(number(num_segments)))
-    complete = ids is not None and len(known) == len(ids) and bool(known)
-    return _bags(data, known[-1] + 1 if complete else None)
+        return _bags(data, _at_least_0(number(num_segments)))
+    are_all_known = ids is not None and len(known_ids) == len(ids) and bool(known_ids)
+    return _bags(data, known_ids[-1] + 1 if are_all_known else None)
 
 
 # --- sparse rows ------------------------------------------------------------------------------------------------------
@@ -289,8 +288,7 @@ def _sparse_fault(message: str, help: str, index: int) -> Fault:
 def sparse_fill_empty_rows(
     values: Tensor, dense_shape: Tensor, indices: Tensor, default_value: Tensor, *, context: Context
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """OpenVINO SparseFillEmptyRows-16: the indices and the values, with one entry more for each empty row, and a mask
-    of the empty rows."""
+    """OpenVINO SparseFillEmptyRows-16: (indices, values, mask of the empty rows)."""
     common_type((dense_shape, indices), first=1)
     expect_type(indices, 2, INDEX_TYPES)
     expect_rank(default_value, 3, 0, what="default_value")
@@ -312,28 +310,28 @@ def sparse_fill_empty_rows(
             "write the number of rows and the number of columns",
             1,
         )
-    extent = dense_shape.ints or (None, None)
-    _check_positions(indices, extent)
-    rows = _row_count(indices, extent[0])
-    total = context.unknown("rows") if rows is None else rows
+    dense_sizes = dense_shape.ints or (None, None)
+    _check_positions(indices, dense_sizes)
+    known_count = _filled_count(indices, dense_sizes[0])
+    filled = context.unknown("rows") if known_count is None else known_count
     return (
-        Tensor(indices.dtype, (total, 2)),
-        Tensor(values.dtype, (total,)),
-        Tensor("bool", (_size_read(extent[0]),)),
+        Tensor(indices.dtype, (filled, 2)),
+        Tensor(values.dtype, (filled,)),
+        Tensor("bool", (_mask_length(dense_sizes[0]),)),
     )
 
 
-def _size_read(rows: MaybeDim) -> MaybeDim:
-    """The number of rows as the library reads it: -1 is dynamic (None), and a smaller number is 0."""
+def _mask_length(rows: MaybeDim) -> MaybeDim:
+    """The length of the mask. OpenVINO reads -1 rows as dynamic, and a smaller number as 0."""
     if at_least(rows, 0) is not False:
         return rows
     return 0 if at_least(-1, rows) and rows != -1 else None
 
 
-def _check_positions(indices: Tensor, extent: Sequence[MaybeDim]) -> None:
+def _check_positions(indices: Tensor, dense_sizes: Sequence[MaybeDim]) -> None:
     numbers = indices.ints or ()
     for axis, what in enumerate(("row", "column")):
-        limit = extent[axis]
+        limit = dense_sizes[axis]
         wrong = [n for n in numbers[axis::2] if isinstance(n, int) and isinstance(limit, int) and not 0 <= n < limit]
         if wrong:
             raise INDEX_OUT_OF_RANGE.fault(
@@ -343,8 +341,8 @@ def _check_positions(indices: Tensor, extent: Sequence[MaybeDim]) -> None:
             )
 
 
-def _row_count(indices: Tensor, rows: MaybeDim) -> int | None:
-    """The number of entries, with one entry more for each empty row; None if it is unknown."""
+def _filled_count(indices: Tensor, rows: MaybeDim) -> int | None:
+    """The number of entries plus the number of empty rows, if it is known."""
     numbers = indices.ints
     if numbers is None or not isinstance(rows, int) or any(not isinstance(entry, int) for entry in numbers):
         return None

@@ -1,4 +1,4 @@
-"""Operators that select entries by index: Gather, GatherElements and GatherTree."""
+"""Gather, GatherElements and GatherTree."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ g (float[4,3] x, int64[2,2] i) => (float[2] y) { y = GatherND (x, i) }""",
 
 
 def state_fault(fault: Fault | None, severity: Severity) -> None:
-    """Raises the fault, if there is one and ``severity`` is an error. Otherwise, states it at this severity."""
+    """Raises a fault if ``severity`` is an error; otherwise, states it at this severity."""
     if fault is None:
         return
     if severity is Severity.ERROR:
@@ -46,7 +46,7 @@ def state_fault(fault: Fault | None, severity: Severity) -> None:
 
 
 def mismatch_fault(message: str, help: str, *marks: tuple[int, int]) -> Fault:
-    """The fault of indices, input 1, with a wrong shape. Marks are pairs of an input and an axis."""
+    """The fault of indices (input 1) with a wrong shape. A mark is (input, axis)."""
     return INDICES_MISMATCH.fault(message, help=help, input=1, marks=marks, aligned="left")
 
 
@@ -54,10 +54,9 @@ def mismatch_fault(message: str, help: str, *marks: tuple[int, int]) -> Fault:
 
 
 def gathered(data: Shape | None, indices: Shape | None, axis: int | None, *, batch_dims: int = 0) -> Shape | None:
-    """The shape of a Gather: ``data[:axis] + indices[batch_dims:] + data[axis+1:]``, whose batch axes are equal.
+    """The shape of a Gather: ``data[:axis] + indices[batch_dims:] + data[axis+1:]``.
 
-    ``axis`` counts from 0, or is None if it is unknown; then only the rank and the batch axes are known. The result is
-    None if a rank is unknown.
+    ``axis`` is not negative, or None if it is unknown.
     """
     if data is None or indices is None:
         return None
@@ -67,13 +66,11 @@ def gathered(data: Shape | None, indices: Shape | None, axis: int | None, *, bat
 
 
 def _batch(data: Shape, indices: Shape, batch_dims: int) -> Shape:
-    """The most informative size of each batch axis."""
     return tuple(map(narrower, data[:batch_dims], indices))
 
 
 def gathered_values(data: Tensor, indices: Tensor, axis: int) -> Contents | None:
-    """The values that Gather selects along ``axis``; None if the data, the indices or a shape are unknown, or if there
-    are too many values."""
+    """The values that Gather selects, if they are known and few."""
     shape, numbers = data.shape, indices.ints
     if data.value is None or shape is None or not fits(shape) or numbers is None or indices.shape is None:
         return None
@@ -95,8 +92,8 @@ def gathered_values(data: Tensor, indices: Tensor, axis: int) -> Contents | None
 
 @onnx("Gather")
 def gather(data: Tensor, indices: Tensor, *, axis: int = 0) -> Tensor:
-    """ONNX Gather. Negative indices count from the end; the specification allows this only from opset 11 on, but
-    runtimes always do."""
+    """ONNX Gather."""
+    # Before opset 11, runtimes allow negative indices, but the specification does not.
     expect_rank(data, 0, least=1)
     place = None if data.rank is None else axis_of(axis, data.rank)
     return _gathered(data, indices, place, batch_dims=0, negative=True, severity=Severity.ERROR)
@@ -119,7 +116,7 @@ def _gathered(
 
 
 def _without_entries(layer: Layer) -> Fault | None:
-    """The fault of a Gather with known sizes that selects no elements: the plugin divides by zero."""
+    """The fault of a Gather with known sizes and an empty result."""
     data, indices, axis = layer.sizes(0), layer.sizes(1), layer.inputs[2]
     place = axis.scalar if isinstance(axis, Tensor) else None
     if data is None or not indices or not isinstance(place, int) or not -len(data) <= place < len(data):
@@ -149,13 +146,13 @@ _COMPILED = first_of(constants_at(2), _without_entries)
     ),
 )
 def ov_gather_1(data: Tensor, indices: Tensor, axis: Tensor) -> Tensor:
-    """OpenVINO Gather-1. For a negative index, the library returns elements of 0.0."""
+    """OpenVINO Gather-1. A negative index selects zeros."""
     return _ov_gathered(data, indices, axis, batch_dims=0, negative=False)
 
 
 @openvino("Gather", since=7, until=7, compiles=_COMPILED)
 def ov_gather_7(data: Tensor, indices: Tensor, axis: Tensor, *, batch_dims: int = 0) -> Tensor:
-    """OpenVINO Gather-7, with batch axes."""
+    """OpenVINO Gather-7."""
     expect_type(indices, 1, INTEGERS, read=False)
     expect_type(axis, 2, INTEGERS)
     return _ov_gathered(data, indices, axis, batch_dims=batch_dims, negative=False)
@@ -163,7 +160,7 @@ def ov_gather_7(data: Tensor, indices: Tensor, axis: Tensor, *, batch_dims: int 
 
 @openvino("Gather", since=8, compiles=_COMPILED)
 def ov_gather_8(data: Tensor, indices: Tensor, axis: Tensor, *, batch_dims: int = 0) -> Tensor:
-    """OpenVINO Gather-8, with negative indices."""
+    """OpenVINO Gather-8. A negative index counts from the end."""
     expect_type(indices, 1, INTEGERS, read=False)
     expect_type(axis, 2, INTEGERS)
     return _ov_gathered(data, indices, axis, batch_dims=batch_dims, negative=True)
@@ -193,15 +190,17 @@ def _ov_gathered(data: Tensor, indices: Tensor, axis: Tensor, *, batch_dims: int
             )
         )
         return Tensor(data.dtype)
-    _check_batch(data.shape, indices.shape, batch, written=batch_dims, axis=place)
+    _check_batch(data.shape, indices.shape, batch, attribute=batch_dims, axis=place)
     if data.rank is None:
         return Tensor(data.dtype)
     return _gathered(data, indices, place, batch_dims=batch, negative=negative, severity=Severity.WARNING)
 
 
-def _check_batch(data: Shape | None, indices: Shape | None, batch: int, *, written: int, axis: int | None) -> None:
-    """Checks that the number of batch axes, which the file states as ``written``, is at most both ranks and the axis,
-    and that the batch axes are equal. Raises an ``INDICES_MISMATCH`` fault."""
+def _check_batch(data: Shape | None, indices: Shape | None, batch: int, *, attribute: int, axis: int | None) -> None:
+    """Checks the number of batch axes, for which the file has the ``attribute``, and their sizes.
+
+    Raises an ``INDICES_MISMATCH`` fault.
+    """
     limits = [
         (None if data is None else len(data), "axes of input 0"),
         (None if indices is None else len(indices), "axes of input 1"),
@@ -211,7 +210,7 @@ def _check_batch(data: Shape | None, indices: Shape | None, batch: int, *, writt
     for limit, what in limits:
         if batch < 0 or (limit is not None and batch > limit):
             raise INDICES_MISMATCH.fault(
-                f"batch_dims is {written}; it has to be at most {limit}, the "
+                f"batch_dims is {attribute}; it has to be at most {limit}, the "
                 f"{'number of ' if 'axes' in what else ''}{what}",
                 help="lower `batch_dims`, or gather along a later axis",
                 attribute="batch_dims",
@@ -247,8 +246,7 @@ def _expect_equal_ranks(data: Shape | None, indices: Shape | None, index: int = 
 
 
 def values_of_elements(data: Tensor, indices: Tensor, axis: int) -> Contents | None:
-    """The values that GatherElements selects along ``axis``; None if the data, the indices or a shape are unknown, or
-    if there are too many values."""
+    """The values that GatherElements selects, if they are known and few."""
     shape, numbers = data.shape, indices.ints
     if data.value is None or shape is None or numbers is None or indices.shape is None:
         return None
@@ -268,8 +266,7 @@ def values_of_elements(data: Tensor, indices: Tensor, axis: int) -> Contents | N
 
 @onnx("GatherElements", since=11)
 def gather_elements(data: Tensor, indices: Tensor, *, axis: int = 0) -> Tensor:
-    """ONNX GatherElements: ``data`` and ``indices`` have equal ranks. On all axes except ``axis``, the indices must not
-    be larger than the data."""
+    """ONNX GatherElements."""
     _expect_equal_ranks(data.shape, indices.shape)
     rank = data.rank if data.rank is not None else indices.rank
     if rank is None:
@@ -297,17 +294,16 @@ def _elements(data: Tensor, indices: Tensor, axis: int, *, shape: Shape) -> Tens
 
 @openvino("GatherElements", since=6, absent={"axis": 0}, kept=True)
 def ov_gather_elements(data: Tensor, indices: Tensor, *, axis: int) -> Tensor:
-    """OpenVINO GatherElements-6: equal sizes except along ``axis``."""
+    """OpenVINO GatherElements-6."""
     expect_type(indices, 1, INDEX_TYPES)
     place = axis if data.rank is None else axis_of(axis, data.rank)
     for index, tensor in enumerate((data, indices)):
         expect_rank(tensor, index, least=1)
     _expect_equal_ranks(data.shape, indices.shape)
     if data.shape is None or indices.shape is None:
-        known = indices.shape
-        if data.shape is not None:
-            known = (*data.shape[:place], None, *data.shape[place + 1 :])
-        return Tensor(data.dtype, known)
+        if data.shape is None:
+            return Tensor(data.dtype, indices.shape)
+        return Tensor(data.dtype, (*data.shape[:place], None, *data.shape[place + 1 :]))
     shape = list(indices.shape)
     for other, (a, b) in enumerate(zip(data.shape, indices.shape)):
         if other == place:
@@ -328,8 +324,7 @@ def ov_gather_elements(data: Tensor, indices: Tensor, *, axis: int) -> Tensor:
 
 @openvino("GatherTree")
 def gather_tree(step_ids: Tensor, parent_ids: Tensor, max_seq_len: Tensor, end_token: Tensor) -> Tensor:
-    """OpenVINO GatherTree-1: the complete sequences of a beam search, from the ids [time, batch, beam] of all steps and
-    of their parents."""
+    """OpenVINO GatherTree-1. The shape of the ids and the result is [time, batch, beam]."""
     dtype = common_type((step_ids, parent_ids, max_seq_len, end_token))
     expect_type(step_ids, 0, ARITHMETIC)
     shape = merged(

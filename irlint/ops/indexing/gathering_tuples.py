@@ -1,4 +1,4 @@
-"""GatherND, which selects the elements or slices of the data that index tuples name."""
+"""GatherND."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from irlint.schemas import MICROSOFT
 
 
 def gathered_nd(data: Shape | None, indices: Shape | None, batch_dims: int) -> Shape | None:
-    """``indices[:-1] + data[batch_dims + indices[-1]:]``; None if the length of the index tuple is unknown.
+    """The shape of a GatherND: ``indices[:-1] + data[batch_dims + indices[-1]:]``.
 
     Raises an ``INDICES_MISMATCH`` fault.
     """
@@ -45,7 +45,7 @@ def gathered_nd(data: Shape | None, indices: Shape | None, batch_dims: int) -> S
 
 
 def too_long(data: Shape, indices: Shape, batch_dims: int = 0) -> Fault:
-    """The fault of index tuples for more axes than ``data`` has after its batch axes."""
+    """The fault of index tuples that are longer than the number of data axes after the batch axes."""
     length, limit = indices[-1], len(data) - batch_dims
     return mismatch_fault(
         f"the last axis of input 1 is {length}, so each index covers {counted(length, 'axis', 'axes')}, but input 0 "
@@ -57,8 +57,7 @@ def too_long(data: Shape, indices: Shape, batch_dims: int = 0) -> Fault:
 
 
 def nd_values(data: Tensor, indices: Tensor, batch_dims: int, *, shape: Shape | None) -> Contents | None:
-    """The values of a GatherND with a result of ``shape``; None if the data, the indices or a shape are unknown or too
-    large. An element at an unknown index, or at an index outside of the data, is None."""
+    """The values of a GatherND with a result of ``shape``, if they are few. Unknown elements are None."""
     if data.value is None or data.shape is None or indices.shape is None or indices.ints is None:
         return None
     if not fits(data.shape) or not fits(shape) or not fits(indices.shape):
@@ -78,9 +77,10 @@ def nd_values(data: Tensor, indices: Tensor, batch_dims: int, *, shape: Shape | 
 def nd_offset(
     numbers: Sequence[MaybeDim], shape: Shape, widths: Sequence[int], *, batch: Sequence[int] = ()
 ) -> int | None:
-    """The offset, in the row-major values of a tensor of ``shape`` with the strides ``widths``, of the element or slice
-    at the position ``batch`` on the batch axes and the index tuple ``numbers`` on the next axes. None if an index is
-    unknown or out of range."""
+    """The row-major offset of the element or slice at (*batch, *numbers), in a tensor with the strides ``widths``.
+
+    None if an index is unknown or out of range.
+    """
     offset = sum(a * b for a, b in zip(batch, widths))
     for axis, number in enumerate(numbers, len(batch)):
         size = shape[axis]
@@ -91,8 +91,7 @@ def nd_offset(
 
 
 def check_tuples(data: Tensor, indices: Tensor, batch_dims: int, *, severity: Severity) -> None:
-    """Checks that known index tuples lie within ``data``; both shapes fit. Raises an ``INDEX_OUT_OF_RANGE`` fault, or
-    states it if ``severity`` is lower than an error."""
+    """Checks index tuples. Raises an ``INDEX_OUT_OF_RANGE`` fault, or states one below an error."""
     if data.shape is None or indices.shape is None or (indices.value is None and indices.extent is None):
         return
     length = indices.shape[-1]
@@ -115,8 +114,7 @@ def gather_nd_11(data: Tensor, indices: Tensor) -> Tensor:
 
 @onnx("GatherND", since=12)
 def gather_nd(data: Tensor, indices: Tensor, *, batch_dims: int = 0) -> Tensor:
-    """ONNX GatherND-12. Different batch sizes are only a warning if the number of batches of the indices is a multiple
-    of the number of batches of the data, because ONNX Runtime accepts them."""
+    """ONNX GatherND-12."""
     shape = gathered_nd(data.shape, indices.shape, batch_dims)
     if data.shape is not None and indices.shape is not None:
         _check_onnx_batch(data.shape, indices.shape, batch_dims)
@@ -128,15 +126,16 @@ def _check_onnx_batch(data: Shape, indices: Shape, batch_dims: int) -> None:
     try:
         agree_on_batch(data, indices, batch_dims)
     except Fault as fault:
-        a, b = product(data[:batch_dims]), product(indices[:batch_dims])
-        if isinstance(a, int) and isinstance(b, int) and (a == 0 or b % a):
+        data_batches, batches = product(data[:batch_dims]), product(indices[:batch_dims])
+        if isinstance(data_batches, int) and isinstance(batches, int) and (data_batches == 0 or batches % data_batches):
             raise
+        # ONNX Runtime accepts a multiple of the data's number of batches.
         warn(fault.lowered(Severity.WARNING))
 
 
 @openvino("GatherND", since=5, until=7, kept=True, ignores_extra_inputs=True)
 def ov_gather_nd_5(data: Tensor, indices: Tensor, *, batch_dims: int = 0) -> Tensor:
-    """OpenVINO GatherND-5: like GatherND-8, but the result has one axis for all batch axes."""
+    """OpenVINO GatherND-5. The result has one axis for all batch axes."""
     result = ov_gather_nd_8(data, indices, batch_dims=batch_dims)
     if result.shape is None or batch_dims < 2:
         return result

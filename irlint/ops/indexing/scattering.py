@@ -1,4 +1,4 @@
-"""Operators that write updates into a tensor by index: the Scatter operators of both formats."""
+"""The Scatter operators of both formats."""
 
 from __future__ import annotations
 
@@ -51,40 +51,45 @@ REDUCTIONS: dict[str, Fold] = {
 
 
 def mismatch(message: str, help: str, index: int, *marks: tuple[int, int]) -> Fault:
-    """The fault of updates or indices, input ``index``, with a wrong shape. Marks are pairs of an input and an axis."""
+    """The fault of input ``index`` (indices or updates) with a wrong shape. A mark is (input, axis)."""
     return UPDATES_MISMATCH.fault(message, help=help, input=index, marks=marks, aligned="left")
 
 
-def _expect_updates(found: Shape | None, wanted: Shape | None, what: str, *, of_indices: bool = False) -> None:
-    """Checks that the updates, input 2, have the shape ``wanted``, which ``what`` explains: ``of_indices``, that of
-    input 1. Raises an ``UPDATES_MISMATCH`` fault."""
-    if found is None or wanted is None:
+def _expect_updates(updates: Shape | None, expected: Shape | None, why: str, *, as_indices: bool = False) -> None:
+    """Checks the shape of the updates (input 2). Raises an ``UPDATES_MISMATCH`` fault.
+
+    ``as_indices`` means that ``expected`` is the shape of the indices.
+    """
+    if updates is None or expected is None:
         return
-    if len(found) != len(wanted):
+    if len(updates) != len(expected):
         raise mismatch(
-            f"input 2 has {counted(len(found), 'axis', 'axes')}; the updates have to be {shape_text(wanted)}: {what}",
-            f"give the updates the shape {shape_text(wanted)}",
+            f"input 2 has {counted(len(updates), 'axis', 'axes')}; the updates have to be {shape_text(expected)}: "
+            f"{why}",
+            f"give the updates the shape {shape_text(expected)}",
             2,
         )
-    for axis, (a, b) in enumerate(zip(found, wanted)):
-        if not agree(a, b, f"axis {axis} of the updates follows from {what}"):
+    for axis, (a, b) in enumerate(zip(updates, expected)):
+        if not agree(a, b, f"axis {axis} of the updates follows from {why}"):
             raise mismatch(
-                f"axis {axis} is {a} in input 2, {shape_text(found)}; the updates have to be {shape_text(wanted)}: "
-                f"{what}",
+                f"axis {axis} is {a} in input 2, {shape_text(updates)}; the updates have to be "
+                f"{shape_text(expected)}: {why}",
                 f"make axis {axis} equal in inputs 1 and 2"
-                if of_indices
+                if as_indices
                 else f"give axis {axis} of the updates the size {b}",
                 2,
-                *([(1, axis)] if of_indices else []),
+                *([(1, axis)] if as_indices else []),
                 (2, axis),
             )
 
 
-def written(
+def updated_values(
     data: Tensor, offsets: Sequence[int | None], updates: Sequence[Scalar], *, reduction: str
 ) -> Contents | None:
-    """The values of ``data`` with the ``updates`` written at ``offsets`` of the row-major values; None if the data or
-    an offset is unknown, or for a reduction that is not computed here."""
+    """The values of ``data`` with ``updates`` at row-major ``offsets``.
+
+    None for unknown data or offsets, and for a reduction that is not in ``REDUCTIONS``.
+    """
     if data.value is None or None in offsets or (reduction != "none" and reduction not in REDUCTIONS):
         return None
     result = list(data.value)
@@ -117,11 +122,11 @@ def _values_of_elements(
             continue
         target = (*position[:axis], index % size, *position[axis + 1 :])
         offsets.append(sum(a * b for a, b in zip(target, widths)))
-    return written(data, offsets, updates.value, reduction=reduction)
+    return updated_values(data, offsets, updates.value, reduction=reduction)
 
 
 def _scatter_elements(data: Tensor, indices: Tensor, updates: Tensor, *, axis: int, reduction: str) -> Tensor:
-    _expect_updates(updates.shape, indices.shape, "the shape of the indices", of_indices=True)
+    _expect_updates(updates.shape, indices.shape, "the shape of the indices", as_indices=True)
     rank = next((x.rank for x in (data, indices, updates) if x.rank is not None), None)
     if rank is None:
         return Tensor(data.dtype)
@@ -199,7 +204,7 @@ def scatter_elements_update_12(
     reduction: ElementsReduction = "none",
     use_init_val: bool = True,
 ) -> Tensor:
-    """OpenVINO ScatterElementsUpdate-12. The library compares only the ranks of indices and data."""
+    """OpenVINO ScatterElementsUpdate-12."""
     common_type((data, None, updates))
     expect_type(indices, 1, INTEGERS | {"bool"})
     expect_type(axis, 3, INTEGERS)
@@ -217,20 +222,19 @@ def scatter_elements_update_12(
         )
     if data.shape is not None and indices.shape is not None:
         _expect_rank_of_data(data.shape, indices.shape)
-    _expect_updates(updates.shape, indices.shape, "the shape of the indices", of_indices=True)
+    _expect_updates(updates.shape, indices.shape, "the shape of the indices", as_indices=True)
     place = axis.ints[0] if axis.ints else None
     if data.shape is None or not isinstance(place, int):
         return Tensor(data.dtype, data.shape)
     place = axis_of(place, len(data.shape))
     _check_range(indices, data.shape[place], place)
-    # `written` computes neither a mean nor a reduction without the initial values.
-    kind = reduction if use_init_val or reduction == "none" else "mean"
-    return Tensor(data.dtype, data.shape, _values_of_elements(data, indices, updates, axis=place, reduction=kind))
+    # A reduction without the initial values is as unknown as a mean.
+    computed = reduction if use_init_val or reduction == "none" else "mean"
+    return Tensor(data.dtype, data.shape, _values_of_elements(data, indices, updates, axis=place, reduction=computed))
 
 
 def _check_range(indices: Tensor, dim: MaybeDim, axis: int) -> None:
-    """Checks that known indices lie within an axis. At an index outside, runtimes fail or corrupt their memory. Raises
-    an ``INDEX_OUT_OF_RANGE`` fault."""
+    """Checks that known indices are within an axis. Raises an ``INDEX_OUT_OF_RANGE`` fault."""
     fault = out_of_range(indices, IndexedAxis(dim, axis), index=1)
     if fault is not None:
         raise fault
@@ -240,8 +244,7 @@ def _check_range(indices: Tensor, dim: MaybeDim, axis: int) -> None:
 
 
 def tuple_updates(data: Shape | None, indices: Shape | None) -> Shape | None:
-    """The shape of the updates of ScatterND, indices[:-1] + data[indices[-1]:]; None if a shape or the length of the
-    index tuple is unknown.
+    """The shape of the updates of ScatterND: ``indices[:-1] + data[indices[-1]:]``.
 
     Raises an ``INDICES_MISMATCH`` fault.
     """
@@ -266,12 +269,11 @@ def _values_of_tuples(data: Tensor, indices: Tensor, updates: Tensor, *, reducti
     for row in range(rows):
         start = nd_offset(numbers[row * length : (row + 1) * length], data.shape, widths)
         offsets += [None if start is None else start + step for step in range(inner)]
-    return written(data, offsets, values, reduction=reduction)
+    return updated_values(data, offsets, values, reduction=reduction)
 
 
 def _expect_tuple_length(data: Tensor, indices: Tensor, updates: Tensor) -> None:
-    """Checks that a dynamic last axis of the indices can have the length that follows from the ranks of the inputs.
-    Raises an ``UPDATES_MISMATCH`` fault. OpenVINO does not check this for dynamic sizes."""
+    """Checks the unknown length of index tuples, which follows from the ranks. Raises an ``UPDATES_MISMATCH`` fault."""
     if data.rank is None or updates.rank is None or not indices.shape or isinstance(indices.shape[-1], int):
         return
     length = len(indices.shape) - 1 + data.rank - updates.rank
@@ -340,7 +342,7 @@ def scatter_nd_update_15(
 
 @openvino("ScatterUpdate", since=3, ignores_extra_inputs=True)
 def scatter_update(data: Tensor, indices: Tensor, updates: Tensor, axis: Tensor) -> Tensor:
-    """OpenVINO ScatterUpdate-3: replaces complete slices along an axis."""
+    """OpenVINO ScatterUpdate-3."""
     common_type((data, None, updates))
     expect_type(indices, 1, INTEGERS)
     expect_type(axis, 3, INTEGERS)
@@ -351,10 +353,10 @@ def scatter_update(data: Tensor, indices: Tensor, updates: Tensor, axis: Tensor)
     if isinstance(place, int):
         place = axis_of(place, len(data.shape))
     if indices.shape is not None:
-        wanted: Shape = (None,) * (len(data.shape) + len(indices.shape) - 1)
+        expected: Shape = (None,) * (len(data.shape) + len(indices.shape) - 1)
         if isinstance(place, int):
-            wanted = (*data.shape[:place], *indices.shape, *data.shape[place + 1 :])
-        _expect_updates(updates.shape, wanted, "data[:axis] + indices + data[axis+1:]")
+            expected = (*data.shape[:place], *indices.shape, *data.shape[place + 1 :])
+        _expect_updates(updates.shape, expected, "data[:axis] + indices + data[axis+1:]")
     if not isinstance(place, int):
         return Tensor(data.dtype, data.shape)
     _check_range(indices, data.shape[place], place)
@@ -375,4 +377,4 @@ def _values_of_slices(data: Tensor, indices: Tensor, updates: Tensor, *, axis: i
                 return None
             start = (outer * size + index % size) * inner
             offsets += range(start, start + inner)
-    return written(data, offsets, updates.value, reduction="none")
+    return updated_values(data, offsets, updates.value, reduction="none")

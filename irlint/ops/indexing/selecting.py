@@ -1,4 +1,4 @@
-"""Operators that select entries by value (TopK, NonZero, Unique, Compress) or search in sorted lists."""
+"""TopK, NonZero, Unique, Compress, Bucketize and SearchSorted."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ SORTED_SEQUENCE_MISMATCH = Rule(
 
 
 def lines(shape: Sequence[int], axis: int) -> list[list[int]]:
-    """The lines of a tensor along ``axis``, each as the offsets of its elements in the row-major values."""
+    """The lines of a tensor along ``axis``, each as the row-major offsets of its elements."""
     widths = strides(shape)
     others = [range(1) if other == axis else range(dim) for other, dim in enumerate(shape)]
     starts = [sum(a * b for a, b in zip(position, widths)) for position in combinations(*others)]
@@ -83,17 +83,16 @@ def lines(shape: Sequence[int], axis: int) -> list[list[int]]:
 
 
 def top_values(x: Tensor, axis: int, k: int, *, largest: bool) -> tuple[Contents | None, Contents | None]:
-    """The ``k`` largest or smallest values along ``axis``, sorted, and their indices; None for both if a value is not a
-    known number, or if there are too many values."""
+    """(the ``k`` largest or smallest values along ``axis``, their indices), if they are known and few."""
     value, shape = x.value, x.shape
     if value is None or shape is None or not fits(shape) or any(not isinstance(entry, (int, float)) for entry in value):
         return None, None
-    wanted = (*shape[:axis], k, *shape[axis + 1 :])
-    if not fits(wanted):
+    result = (*shape[:axis], k, *shape[axis + 1 :])
+    if not fits(result):
         return None, None
-    values: list[Scalar] = [None] * len(positions(wanted))
+    values: list[Scalar] = [None] * len(positions(result))
     indices: list[Scalar] = list(values)
-    for line, target in zip(lines(shape, axis), lines(wanted, axis)):  # type: ignore[arg-type]
+    for line, target in zip(lines(shape, axis), lines(result, axis)):  # type: ignore[arg-type]
         order = sorted(range(len(line)), key=lambda i: value[line[i]], reverse=largest)  # type: ignore[arg-type, return-value]
         for offset, index in zip(target, order):
             values[offset], indices[offset] = value[line[index]], index
@@ -103,8 +102,10 @@ def top_values(x: Tensor, axis: int, k: int, *, largest: bool) -> tuple[Contents
 def _top(
     x: Tensor, k: MaybeDim, axis: int, *, index_dtype: str, context: Context, ordered: bool, largest: bool
 ) -> tuple[Tensor, Tensor]:
-    """The values and indices of TopK, with known values if the result is ``ordered`` by value. ``k`` is not negative.
-    Raises a ``TOPK_TOO_LARGE``, ``INPUT_RANK_REFUSED`` or ``AXIS_OUT_OF_RANGE`` fault."""
+    """(values, indices) of TopK. ``k`` is not negative.
+
+    Raises a ``TOPK_TOO_LARGE``, ``INPUT_RANK_REFUSED`` or ``AXIS_OUT_OF_RANGE`` fault.
+    """
     if x.shape is None:
         return Tensor(x.dtype), Tensor(index_dtype)
     expect_rank(x, 0, least=1)
@@ -137,8 +138,8 @@ def topk_1(X: Tensor, *, axis: int = -1, k: int, context: Context) -> tuple[Tens
     return _top(X, k, axis, index_dtype="int64", context=context, ordered=True, largest=True)
 
 
-def _of_unknown_size(inputs: Sequence[Type | None], attributes: Mapping[str, object]) -> bool:
-    """Whether the size of the axis is unknown. ONNX's inference reads K only if the size is known."""
+def _has_unknown_size(inputs: Sequence[Type | None], attributes: Mapping[str, object]) -> bool:
+    """Whether the size of the axis is unknown. ONNX's inference then does not read K."""
     X, axis = inputs[0], attributes.get("axis", -1)
     if (
         not isinstance(X, Tensor)
@@ -150,17 +151,17 @@ def _of_unknown_size(inputs: Sequence[Type | None], attributes: Mapping[str, obj
     return not isinstance(X.shape[axis], int)
 
 
-@onnx("TopK", since=10, may_be_external={"K": _of_unknown_size})
+@onnx("TopK", since=10, may_be_external={"K": _has_unknown_size})
 def topk_10(X: Tensor, K: Tensor, *, axis: int = -1, context: Context) -> tuple[Tensor, Tensor]:
     """ONNX TopK-10."""
     return topk_11(X, K, axis=axis, context=context)
 
 
-@onnx("TopK", since=11, may_be_external={"K": _of_unknown_size})
+@onnx("TopK", since=11, may_be_external={"K": _has_unknown_size})
 def topk_11(
     X: Tensor, K: Tensor, *, axis: int = -1, largest: int = 1, sorted: int = 1, context: Context
 ) -> tuple[Tensor, Tensor]:
-    """ONNX TopK-11 and 24; K is a list of one entry."""
+    """ONNX TopK-11 and -24."""
     expect_rank(K, 1, 1, what="K")
     expect_one(K, 1, "K")
     k = stated_size(number(K), 1, "K")
@@ -175,8 +176,7 @@ _TOPK_ABSENT = {"axis": 0, "mode": "max", "sort": "none"}
 @group
 @record
 class Top:
-    """The attributes of OpenVINO's TopK: the axis, whether it selects the largest or the smallest elements, and the
-    order of the result."""
+    """The attributes of OpenVINO's TopK."""
 
     axis: int
     mode: TopMode
@@ -184,7 +184,7 @@ class Top:
 
 
 def _compiled_count(layer: Layer) -> Fault | None:
-    """The fault of k = 0 for data with elements; the plugin checks k only if all sizes are known."""
+    """The fault of k = 0 for data with elements. The plugin checks k only if all sizes are known."""
     sizes, k = layer.sizes(0), layer.inputs[1]
     if not sizes or 0 in sizes or not isinstance(k, Tensor) or number(k) != 0 or 0 not in layer.varying:
         return None
@@ -215,7 +215,7 @@ def ov_topk_3(
 def ov_topk_11(
     data: Tensor, k: Tensor, *, top: Top, stable: bool = False, index_element_type: IndexType = "i32", context: Context
 ) -> tuple[Tensor, Tensor]:
-    """OpenVINO TopK-11; only a sorted result can be stable."""
+    """OpenVINO TopK-11."""
     if stable and top.sort == "none":
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
             'stable="true" with sort="none"; only a result that is sorted by value or index can be stable',
@@ -238,15 +238,15 @@ def _ov_top(data: Tensor, k: Tensor, top: Top, *, index_type: str, context: Cont
 
 
 def truth(entry: Scalar) -> bool | None:
-    """Whether an element differs from 0; None if this is unknown."""
+    """Whether an element differs from 0, if that is known."""
     if isinstance(entry, Expr):
         return at_least(entry, 1) or None
     return None if entry is None else bool(entry)
 
 
 def _nonzero(x: Tensor, dtype: str, context: Context) -> Tensor:
-    """The indices of the elements that differ from 0: [rank, count]. For a scalar, the first size is unknown, because
-    formats and runtimes differ."""
+    """The indices of the elements that differ from 0: [rank, count]."""
+    # For a scalar, formats and runtimes differ.
     rank = x.rank or None
     known = None if x.value is None else [truth(entry) for entry in x.value]
     if x.extent is not None:
@@ -299,8 +299,7 @@ def distinct(x: Tensor, axis: int | None) -> int | None:
 def _unique(
     x: Tensor, axis: int | None, index_dtype: str, *, count_dtype: str, context: Context
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """The unique elements (or slices along ``axis``), the index of the first occurrence of each, the index of each
-    element of the input among the unique elements, and the number of occurrences of each."""
+    """(unique elements or slices, indices of first occurrences, indices into the unique elements, counts)."""
     if x.shape is None:
         count = context.unknown("unique")
         shape: Shape | None = (count,) if axis is None else None
@@ -328,8 +327,7 @@ def unique(X: Tensor, *, axis: int | None = None, sorted: int = 1, context: Cont
 
 @onnx("Unique", domain=MICROSOFT, may_be_external={"x": None})
 def contrib_unique(x: Tensor, *, context: Context) -> tuple[Tensor, ...]:
-    """com.microsoft Unique of a list: the unique elements, the index of each element of the list among them, and the
-    number of occurrences of each."""
+    """com.microsoft Unique: (unique elements, indices into them, counts)."""
     expect_rank(x, 0, 1)
     values, counts, inverse, _ = _unique(x, None, "int64", count_dtype="int64", context=context)
     return values, inverse, counts
@@ -376,8 +374,7 @@ def ov_unique(
 
 @onnx("Compress", since=9, may_be_external={"condition": None})
 def compress(input: Tensor, condition: Tensor, *, axis: int | None = None) -> Tensor:
-    """ONNX Compress: the slices along ``axis`` (or the elements) whose condition is true. Slices past the end of the
-    condition are dropped."""
+    """ONNX Compress."""
     expect_rank(input, 0, least=1)
     if input.shape is None:
         return Tensor(input.dtype, (None,) if axis is None else None)
@@ -400,8 +397,7 @@ def compress(input: Tensor, condition: Tensor, *, axis: int | None = None) -> Te
 
 @openvino("Bucketize", since=3, kept=True, refused_without={"output_type": "i64"})
 def bucketize(data: Tensor, buckets: Tensor, *, output_type: IndexType, with_right_bound: bool = True) -> Tensor:
-    """OpenVINO Bucketize-3. The library refuses a layer without ``output_type``, although the documented default is
-    i64."""
+    """OpenVINO Bucketize-3."""
     expect_type(data, 0, ARITHMETIC)
     expect_type(buckets, 1, ARITHMETIC)
     expect_rank(buckets, 1, 1, what="buckets")
@@ -412,7 +408,7 @@ def bucketize(data: Tensor, buckets: Tensor, *, output_type: IndexType, with_rig
 def search_sorted(
     sorted_sequence: Tensor, values: Tensor, *, right_mode: bool = False, output_type: IndexType = "i64"
 ) -> Tensor:
-    """OpenVINO SearchSorted-15: one sorted list for all values, or one list for each row of values."""
+    """OpenVINO SearchSorted-15."""
     common_type((sorted_sequence, values))
     expect_rank(sorted_sequence, 0, least=1)
     dtype = INDEX_NAMES[output_type]

@@ -1,4 +1,4 @@
-"""Operators of the domain ai.onnx.ml that prepare features and labels: scalers, encoders, maps."""
+"""Operators of the domain ai.onnx.ml for features and labels: scalers, encoders, maps."""
 
 from __future__ import annotations
 
@@ -56,20 +56,19 @@ g (float[4,2] x) => (float[4,2] y) { y = ai.onnx.ml.Scaler <offset = [0.0, 0.0],
 
 
 def rows_and_features(shape: Shape | None) -> tuple[MaybeDim, MaybeDim]:
-    """The numbers of rows and of features of a table [rows, features]; a list is one row. None for both if the rank is
-    unknown."""
+    """(rows, features) of a table with this shape; a list is one row."""
     if shape is None:
         return None, None
     return (1, shape[0]) if len(shape) == 1 else (shape[0], shape[1])
 
 
 def features_axis(x: Tensor) -> int:
-    """The axis of the features of a table or a list: the last axis."""
+    """The last axis of a table or a list."""
     return 0 if x.shape is not None and len(x.shape) == 1 else 1
 
 
 def label_type(strings: object) -> str:
-    """The element type of labels: string if there are string labels, else int64."""
+    """The element type of labels: string if there are ``strings``, else int64."""
     return "string" if strings else "int64"
 
 
@@ -78,8 +77,7 @@ def label_type(strings: object) -> str:
 
 @onnx("ArrayFeatureExtractor", since=1, domain=ML)
 def array_feature_extractor(x: Tensor, y: Tensor) -> Tensor:
-    """ai.onnx.ml ArrayFeatureExtractor-1: the entries of the last axis of X at the indices Y. If X is a list, the
-    result is one row."""
+    """ai.onnx.ml ArrayFeatureExtractor-1."""
     expect_rank(x, 0, least=1)
     if x.shape is None:
         return Tensor(x.dtype)
@@ -105,14 +103,13 @@ def binarizer(x: Tensor, *, threshold: float = 0.0) -> Tensor:
 
 @onnx("FeatureVectorizer", since=1, domain=ML)
 def feature_vectorizer(*x: Tensor, inputdimensions: Ints) -> Tensor:
-    """ai.onnx.ml FeatureVectorizer-1: all inputs side by side, each cropped or padded to its entry of
-    ``inputdimensions``."""
+    """ai.onnx.ml FeatureVectorizer-1. Each input is cropped or padded to its entry of ``inputdimensions``."""
     expect_parallel({"inputdimensions": entry_count(inputdimensions), "X": len(x)})
     expect_range(inputdimensions, 0, "inputdimensions")
     rows: MaybeDim = None
-    for index, each in enumerate(x):
-        expect_rank(each, index, least=1)
-        found = rows_and_features(each.shape)[0] if each.shape else None
+    for index, table in enumerate(x):
+        expect_rank(table, index, least=1)
+        found = rows_and_features(table.shape)[0] if table.shape else None
         if not agree(rows, found, "all inputs have the same number of rows"):
             raise FEATURES_MISMATCH.fault(
                 f"input 0 has {rows} rows and input {index} has {found}: expected the same number of rows",
@@ -132,7 +129,7 @@ def imputer(
     replaced_value_float: float = 0.0,
     replaced_value_int64: int = 0,
 ) -> Tensor:
-    """ai.onnx.ml Imputer-1: replaces a value by one value, or by one value for each feature."""
+    """ai.onnx.ml Imputer-1."""
     the_one_of(imputed_value_floats=imputed_value_floats, imputed_value_int64s=imputed_value_int64s)
     expect_rank(x, 0, least=1)
     return Tensor(x.dtype, x.shape)
@@ -140,14 +137,14 @@ def imputer(
 
 @onnx("Normalizer", since=1, domain=ML)
 def normalizer(x: Tensor, *, norm: Norm = "MAX") -> Tensor:
-    """ai.onnx.ml Normalizer-1: divides each row by its norm."""
+    """ai.onnx.ml Normalizer-1."""
     expect_rank(x, 0, 1, 2)
     return Tensor("float32", x.shape)
 
 
 @onnx("Scaler", since=1, domain=ML)
 def scaler(x: Tensor, *, offset: Floats | None = None, scale: Floats | None = None) -> Tensor:
-    """ai.onnx.ml Scaler-1: one offset and scale for all features, or one for each feature."""
+    """ai.onnx.ml Scaler-1."""
     if scale is None and offset is None:
         the_one_of(scale=scale, offset=offset)
     expect_parallel({"scale": len(scale or ()), "offset": len(offset or ())})
@@ -177,7 +174,7 @@ def category_mapper(
     default_int64: int = -1,
     default_string: str = "_Unused",
 ) -> Tensor:
-    """ai.onnx.ml CategoryMapper-1: converts strings to integers, or integers to strings."""
+    """ai.onnx.ml CategoryMapper-1."""
     expect_parallel({"cats_int64s": len(cats_int64s or ()), "cats_strings": len(cats_strings or ())})
     if not cats_int64s:
         the_one_of(cats_int64s=cats_int64s, cats_strings=cats_strings)
@@ -189,8 +186,7 @@ def category_mapper(
 def label_encoder_of_classes(
     x: Tensor, *, classes_strings: Strings | None = None, default_int64: int = -1, default_string: str = "_Unused"
 ) -> Tensor:
-    """ai.onnx.ml LabelEncoder-1: converts strings to their positions in ``classes_strings``, or positions to
-    strings."""
+    """ai.onnx.ml LabelEncoder-1."""
     the_one_of(classes_strings=classes_strings)
     dtype = None if x.dtype is None else "int64" if x.dtype == "string" else "string"
     return Tensor(dtype, x.shape)
@@ -199,7 +195,7 @@ def label_encoder_of_classes(
 @group
 @record
 class LabelLists:
-    """The attributes of a label encoder: keys of one type, values of one type, and the defaults for other keys."""
+    """The attributes of a LabelEncoder."""
 
     default_float: float = -0.0
     default_int64: int = -1
@@ -228,7 +224,7 @@ def label_encoder(
     *,
     lists: LabelLists,
 ) -> Tensor:
-    """ai.onnx.ml LabelEncoder-2: converts keys of one type to values of one type."""
+    """ai.onnx.ml LabelEncoder-2."""
     keys, values = lists.keys(), lists.values()
     return _encoded(x, keys, values, names=(_only_present(keys), _only_present(values)))
 
@@ -242,13 +238,12 @@ def label_encoder_of_tensors(
     keys_tensor: Tensor | None = None,
     values_tensor: Tensor | None = None,
 ) -> Tensor:
-    """ai.onnx.ml LabelEncoder-4: like version 2; keys and values may also be tensors."""
+    """ai.onnx.ml LabelEncoder-4. Keys and values may be tensors."""
     expect_lists(keys_tensor=keys_tensor, values_tensor=values_tensor)
-    keys_or_tensor = {**lists.keys(), "keys_tensor": keys_tensor}
-    values_or_tensor = {**lists.values(), "values_tensor": values_tensor}
-    _only_present(keys_or_tensor)
-    names = (the_one_of(**keys_or_tensor), the_one_of(**values_or_tensor))
-    result = _encoded(x, keys_or_tensor, values_or_tensor, names=names)
+    keys = {**lists.keys(), "keys_tensor": keys_tensor}
+    values = {**lists.values(), "values_tensor": values_tensor}
+    _only_present(keys)
+    result = _encoded(x, keys, values, names=(the_one_of(**keys), the_one_of(**values)))
     if default_tensor is not None and default_tensor.dtype and result.dtype and default_tensor.dtype != result.dtype:
         raise LISTS_INCONSISTENT.fault(
             f"attribute `default_tensor` is {default_tensor.dtype} and the values are {result.dtype}: "
@@ -265,20 +260,21 @@ Table = Mapping[str, Entries]
 
 
 def _only_present(lists: Table) -> str:
-    """The name of the only list that is present; unlike in ``the_one_of``, an empty list counts as present. Raises a
-    ``LISTS_INCONSISTENT`` fault."""
+    """The name of the only present list, which may be empty. Raises a ``LISTS_INCONSISTENT`` fault."""
     return the_one_of(**{name: entries is not None for name, entries in lists.items()})
 
 
 def _encoded(x: Tensor, keys: Table, values: Table, *, names: tuple[str, str]) -> Tensor:
-    """The encoded labels; ``names`` are the present lists of ``keys`` and ``values``. Raises a ``LISTS_INCONSISTENT``
-    or ``ELEMENT_TYPE_REFUSED`` fault."""
-    key, value = names
-    expect_parallel({key: entry_count(keys[key]), value: entry_count(values[value])})
-    known = _entry_type(key, keys[key])
-    if known is not None:
-        expect_type(x, 0, (known,))
-    return Tensor(_entry_type(value, values[value]), x.shape)
+    """The encoded labels. ``names`` are the names of the present keys and values.
+
+    Raises a ``LISTS_INCONSISTENT`` or ``ELEMENT_TYPE_REFUSED`` fault.
+    """
+    keys_name, values_name = names
+    expect_parallel({keys_name: entry_count(keys[keys_name]), values_name: entry_count(values[values_name])})
+    key_type = _entry_type(keys_name, keys[keys_name])
+    if key_type is not None:
+        expect_type(x, 0, (key_type,))
+    return Tensor(_entry_type(values_name, values[values_name]), x.shape)
 
 
 def _entry_type(name: str, entries: Entries) -> str | None:
@@ -289,7 +285,7 @@ def _entry_type(name: str, entries: Entries) -> str | None:
 def one_hot_encoder(
     x: Tensor, *, cats_int64s: Ints | None = None, cats_strings: Strings | None = None, zeros: int = 1
 ) -> Tensor:
-    """ai.onnx.ml OneHotEncoder-1: a new last axis with one entry for each category."""
+    """ai.onnx.ml OneHotEncoder-1."""
     _only_present({"cats_int64s": cats_int64s, "cats_strings": cats_strings})
     the_one_of(cats_int64s=cats_int64s, cats_strings=cats_strings)
     return Tensor("float32", None if x.shape is None else (*x.shape, len(cats_int64s or cats_strings or ())))
@@ -300,8 +296,7 @@ def one_hot_encoder(
 
 @onnx("CastMap", since=1, domain=ML)
 def cast_map(x: Type, *, cast_to: CastTo = "TO_FLOAT", map_form: MapForm = "DENSE", max_map: int = 1) -> Tensor:
-    """ai.onnx.ml CastMap-1: the values in the order of their keys or, with ``SPARSE``, at the index that their key
-    states."""
+    """ai.onnx.ml CastMap-1."""
     if map_form == "SPARSE" and max_map < 1:
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
             f"attribute `max_map` is {max_map}; expected at least 1", help="use 1 or more", attribute="max_map"
@@ -310,8 +305,7 @@ def cast_map(x: Type, *, cast_to: CastTo = "TO_FLOAT", map_form: MapForm = "DENS
     return Tensor(dtype, (1, max_map if map_form == "SPARSE" else None))
 
 
-def _warn_of_both(lists: Mapping[str, object]) -> None:
-    """Warns if both vocabularies are present and not empty."""
+def _warn_of_two_vocabularies(lists: Mapping[str, object]) -> None:
     try:
         the_one_of(**lists)
     except Fault as fault:
@@ -322,19 +316,19 @@ def _warn_of_both(lists: Mapping[str, object]) -> None:
 def dict_vectorizer(
     x: Type, *, int64_vocabulary: Ints | None = None, string_vocabulary: Strings | None = None
 ) -> Tensor:
-    """ai.onnx.ml DictVectorizer-1: the values in the order of their keys in the vocabulary."""
-    lists = {"int64_vocabulary": int64_vocabulary, "string_vocabulary": string_vocabulary}
+    """ai.onnx.ml DictVectorizer-1."""
+    vocabularies = {"int64_vocabulary": int64_vocabulary, "string_vocabulary": string_vocabulary}
     key, value = (x.key, x.value) if isinstance(x, Map) else (None, None)
-    named = f"{key}_vocabulary"
-    if lists.get(named):
-        _warn_of_both(lists)
-    elif named != the_one_of(**lists) and named in lists:
+    name = f"{key}_vocabulary"
+    if vocabularies.get(name):
+        _warn_of_two_vocabularies(vocabularies)
+    elif name != the_one_of(**vocabularies) and name in vocabularies:
         raise LISTS_INCONSISTENT.fault(
-            f"the keys of input 0 are {key}, but `{named}` is missing",
-            help=f"write the keys as `{named}`",
-            attribute=the_one_of(**lists),
+            f"the keys of input 0 are {key}, but `{name}` is missing",
+            help=f"write the keys as `{name}`",
+            attribute=the_one_of(**vocabularies),
         )
-    count = len(lists.get(named) or int64_vocabulary or string_vocabulary or ())
+    count = len(vocabularies.get(name) or int64_vocabulary or string_vocabulary or ())
     return Tensor(value.dtype if isinstance(value, Tensor) else None, (1, count))
 
 
@@ -342,7 +336,7 @@ def dict_vectorizer(
 def zip_map(
     x: Tensor, *, classlabels_int64s: Ints | None = None, classlabels_strings: Strings | None = None
 ) -> SequenceType:
-    """ai.onnx.ml ZipMap-1: a map from labels to numbers for each row."""
+    """ai.onnx.ml ZipMap-1."""
     the_one_of(classlabels_int64s=classlabels_int64s, classlabels_strings=classlabels_strings)
     expect_rank(x, 0, 1, 2)
     rows, columns = rows_and_features(x.shape)

@@ -28,24 +28,22 @@ def predicted(x: Tensor, columns: int | None, dtype: str | None = "float32") -> 
 
 
 def expect_count(name: str, count: int) -> None:
-    """Checks that the attribute ``name``, a number of things, is at least 1. Raises an ``ATTRIBUTE_OUT_OF_RANGE``
-    fault."""
+    """Checks that an attribute is at least 1. Raises an ``ATTRIBUTE_OUT_OF_RANGE`` fault."""
     if count < 1:
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
             f"attribute `{name}` is {count}; expected at least 1", help="use 1 or more", attribute=name
         )
 
 
-def _expect_at_most(x: Tensor, needed: int) -> None:
-    """Checks that the table has at most ``needed`` features, the number that has coefficients. Raises a
-    ``FEATURES_MISMATCH`` fault."""
+def _expect_at_most(x: Tensor, most: int) -> None:
+    """Checks the number of features. Raises a ``FEATURES_MISMATCH`` fault."""
     features = rows_and_features(x.shape)[1]
-    if reaches(needed, features, "there are coefficients for every feature"):
+    if reaches(most, features, "there are coefficients for every feature"):
         return
     axis = features_axis(x)
     raise FEATURES_MISMATCH.fault(
-        f"axis {axis} of input 0 has {features} features, but there are coefficients for {needed}",
-        help=f"give input 0 {counted(needed, 'feature')}",
+        f"axis {axis} of input 0 has {features} features, but there are coefficients for {most}",
+        help=f"give input 0 {counted(most, 'feature')}",
         input=0,
         marks=((0, axis),),
     )
@@ -62,8 +60,7 @@ def linear_classifier(
     multi_class: int = 0,
     post_transform: PostTransform = "NONE",
 ) -> tuple[Tensor, Tensor]:
-    """ai.onnx.ml LinearClassifier-1: a label for each row, and a score for each class. One intercept with two labels
-    results in two scores."""
+    """ai.onnx.ml LinearClassifier-1: (labels, scores)."""
     expect_rank(x, 0, 1, 2)
     labels = len(classlabels_strings or classlabels_ints or ())
     if classlabels_ints and classlabels_strings:
@@ -93,7 +90,7 @@ def linear_regressor(
     post_transform: PostTransform = "NONE",
     targets: int = 1,
 ) -> Tensor:
-    """ai.onnx.ml LinearRegressor-1: a number for each target, for each row."""
+    """ai.onnx.ml LinearRegressor-1."""
     expect_rank(x, 0, 1, 2)
     expect_count("targets", targets)
     the_one_of(coefficients=coefficients)
@@ -117,7 +114,7 @@ def svm_classifier(
     support_vectors: Floats | None = None,
     vectors_per_class: Ints | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """ai.onnx.ml SVMClassifier-1: a label for each row, and a score for each class, or for each pair of classes."""
+    """ai.onnx.ml SVMClassifier-1: (labels, scores)."""
     expect_rank(x, 0, 1, 2)
     if not classlabels_ints and not classlabels_strings:
         the_one_of(classlabels_ints=classlabels_ints, classlabels_strings=classlabels_strings)
@@ -176,8 +173,7 @@ def _expect_kernel_params(kernel_params: Floats) -> None:
 
 
 def _expect_entries(name: str, count: int, least: int, *, what: str) -> None:
-    """Checks that the list ``name`` has at least ``least`` entries, which ``what`` explains. Raises a
-    ``LISTS_INCONSISTENT`` fault."""
+    """Checks that a list has at least ``least`` entries. Raises a ``LISTS_INCONSISTENT`` fault."""
     if count < least:
         raise LISTS_INCONSISTENT.fault(
             f"`{name}` has {counted(count, 'entry', 'entries')}; expected at least {least}, {what}",
@@ -209,7 +205,7 @@ def svm_regressor(
     rho: Floats,
     support_vectors: Floats | None = None,
 ) -> Tensor:
-    """ai.onnx.ml SVMRegressor-1: a number for each row."""
+    """ai.onnx.ml SVMRegressor-1."""
     expect_rank(x, 0, 1, 2)
     _expect_kernel_params(kernel_params)
     _expect_entries("rho", len(rho), 1, what="the number added to the result")
@@ -223,7 +219,7 @@ def svm_regressor(
 
 
 def _expect_exactly(x: Tensor, features: int, whose: str = "a support vector has") -> None:
-    """Checks that the table has exactly ``features`` features. Raises a ``FEATURES_MISMATCH`` fault."""
+    """Checks the number of features. Raises a ``FEATURES_MISMATCH`` fault."""
     found = rows_and_features(x.shape)[1]
     if agree(found, features, "each feature has its coefficient"):
         return

@@ -1,4 +1,4 @@
-"""Operators on strings: matching, joining, splitting, normalization, n-grams, and strings as bytes."""
+"""Operators on strings of both formats."""
 
 from __future__ import annotations
 
@@ -67,13 +67,13 @@ STRING_BOUNDS = Rule(
 
 @onnx("StringConcat", since=20)
 def string_concat(x: Tensor, y: Tensor) -> Tensor:
-    """ONNX StringConcat-20 with multidirectional broadcasting."""
+    """ONNX StringConcat-20."""
     return Tensor("string", broadcast((x.shape, y.shape)))
 
 
 @onnx("RegexFullMatch", since=20)
 def regex_full_match(x: Tensor, *, pattern: str) -> Tensor:
-    """ONNX RegexFullMatch-20: whether each string matches the pattern."""
+    """ONNX RegexFullMatch-20."""
     expect_regex(pattern, "pattern")
     return Tensor("bool", x.shape)
 
@@ -82,8 +82,7 @@ def regex_full_match(x: Tensor, *, pattern: str) -> Tensor:
 def string_split(
     x: Tensor, *, delimiter: str | None = None, maxsplit: int | None = None, context: Context
 ) -> tuple[Tensor, Tensor]:
-    """ONNX StringSplit-20: the pieces of each string on a new last axis, whose size is the maximum number of pieces of
-    a string, and the number of pieces of each string."""
+    """ONNX StringSplit-20: (pieces on a new last axis, number of pieces of each string)."""
     pieces = None if x.shape is None else (*x.shape, context.unknown("pieces"))
     return Tensor("string", pieces), Tensor("int64", x.shape)
 
@@ -101,7 +100,7 @@ def string_normalizer(
     locale: str | None = None,
     stopwords: Strings | None = None,
 ) -> Tensor:
-    """ONNX StringNormalizer-10: a list [C] or [1, C] without stop words."""
+    """ONNX StringNormalizer-10."""
     if locale not in _LOCALES and (case_change_action != "NONE" or (stopwords and not is_case_sensitive)):
         warn(
             ATTRIBUTE_OUT_OF_RANGE.fault(
@@ -138,7 +137,7 @@ def tf_idf_vectorizer(
     pool_strings: Strings | None = None,
     weights: Floats | None = None,
 ) -> Tensor:
-    """ONNX TfIdfVectorizer-9: the weight of each n-gram in a list [C], or in each row of [N, C]."""
+    """ONNX TfIdfVectorizer-9."""
     expect_rank(x, 0, 1, 2)
     _check_grams(min_gram_length, max_gram_length, max_skip_count, counts=ngram_counts)
     pool = pool_strings or pool_int64s
@@ -175,10 +174,9 @@ def _check_grams(least: int, most: int, skips: int, *, counts: Ints) -> None:
         )
 
 
-def _check_pool(counts: Ints, size: int) -> None:
-    """Checks ``counts``, the positions in a pool of ``size`` entries at which the 1-grams, the 2-grams and so on begin.
-    Raises a ``LISTS_INCONSISTENT`` fault."""
-    for length, (begin, end) in enumerate(zip(counts, (*counts[1:], size)), 1):
+def _check_pool(begins: Ints, size: int) -> None:
+    """Checks where the n-grams of each length begin in a pool. Raises a ``LISTS_INCONSISTENT`` fault."""
+    for length, (begin, end) in enumerate(zip(begins, (*begins[1:], size)), 1):
         if not 0 <= begin <= end <= size:
             raise LISTS_INCONSISTENT.fault(
                 f"the {length}-grams reach from {begin} to {end} in `ngram_counts`, but the pool has "
@@ -200,38 +198,37 @@ def _check_pool(counts: Ints, size: int) -> None:
 
 @openvino("StringTensorPack", since=15)
 def string_tensor_pack(begins: Tensor, ends: Tensor, symbols: Tensor) -> Tensor:
-    """OpenVINO StringTensorPack-15: strings from the bytes ``symbols`` and the positions at which each string begins
-    and ends."""
-    for index, positions in enumerate((begins, ends)):
-        expect_type(positions, index, ("int32", "int64"))
+    """OpenVINO StringTensorPack-15."""
+    for index, x in enumerate((begins, ends)):
+        expect_type(x, index, ("int32", "int64"))
     common_type((begins, ends))
     expect_type(symbols, 2, ("uint8",))
     expect_rank(symbols, 2, 1)
     shape = merged((begins.shape, ends.shape), why="each string needs a begin and an end")
     size = symbols.shape[0] if symbols.shape else None
-    for index, (name, listed) in enumerate((("begins", known_integers(begins)), ("ends", known_integers(ends)))):
-        if listed is not None:
-            _check_positions(listed, index, name, size=size)
+    for index, (name, tensor) in enumerate((("begins", begins), ("ends", ends))):
+        positions = known_integers(tensor)
+        if positions is not None:
+            _check_positions(positions, index, name, size=size)
     return Tensor("string", shape)
 
 
 def _check_positions(positions: tuple[int, ...], index: int, name: str, *, size: MaybeDim) -> None:
     """Checks that positions are ascending, at least 0 and at most ``size``. Raises a ``STRING_BOUNDS`` fault."""
-    wrong = ""
+    text = ""
     if min(positions, default=0) < 0:
-        wrong = f"contains {min(positions)}; expected at least 0"
+        text = f"contains {min(positions)}; expected at least 0"
     elif any(a > b for a, b in pairwise(positions)):
-        wrong = "is not in ascending order"
+        text = "is not in ascending order"
     elif positions and isinstance(size, int) and max(positions) > size:
-        wrong = f"contains {max(positions)}, but input 2 (symbols) has {counted(size, 'byte')}"
-    if wrong:
-        raise STRING_BOUNDS.fault(f"input {index} ({name}) {wrong}", help="correct the positions", input=index)
+        text = f"contains {max(positions)}, but input 2 (symbols) has {counted(size, 'byte')}"
+    if text:
+        raise STRING_BOUNDS.fault(f"input {index} ({name}) {text}", help="correct the positions", input=index)
 
 
 @openvino("StringTensorUnpack", since=15)
 def string_tensor_unpack(data: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """OpenVINO StringTensorUnpack-15: the position at which each string begins and ends, and the bytes of all
-    strings."""
+    """OpenVINO StringTensorUnpack-15: (begins, ends, bytes of all strings)."""
     expect_type(data, 0, ("string",))
     return (
         Tensor("int32", data.shape),

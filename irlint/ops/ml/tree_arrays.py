@@ -1,4 +1,4 @@
-"""Fast NumPy checks of the very long lists of a tree ensemble. If a check fails, ``tree_lists`` finds the reason."""
+"""Fast NumPy checks of the very long lists of a tree ensemble. ``tree_lists`` finds the reason of a failure."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from irlint.model.lists import LongList
 
 
 def are_long(*lists: object) -> bool:
-    """Whether all ``lists`` are very long; False if there are no lists."""
-    return bool(lists) and all(isinstance(each, LongList) for each in lists)
+    """Whether there are ``lists`` and all are very long."""
+    return bool(lists) and all(isinstance(entries, LongList) for entries in lists)
 
 
 def texts_of(entries: Sequence[str]) -> Sequence[str]:
@@ -18,95 +18,91 @@ def texts_of(entries: Sequence[str]) -> Sequence[str]:
     return entries.texts if isinstance(entries, LongList) else tuple(dict.fromkeys(entries))
 
 
-def is_branch(modes: Any) -> Any:
-    """Whether each node is a branch, as an array."""
-    leaf = modes.texts.index("LEAF") if "LEAF" in modes.texts else len(modes.texts)
-    return modes.numbers != leaf
+def branch_mask(modes: Any) -> Any:
+    """An array that is True for each branch."""
+    leaf_number = modes.texts.index("LEAF") if "LEAF" in modes.texts else len(modes.texts)
+    return modes.numbers != leaf_number
 
 
 def ends(numbers: Any) -> tuple[int, int] | None:
-    """The least and the largest of some integers; None if there are no integers."""
+    """(least integer, largest integer), or None without integers."""
     return (int(numbers.min()), int(numbers.max())) if len(numbers) else None
 
 
-class Places:
-    """The nodes of all trees. The number of a node is computed from the id of its tree and its own id.
-
-    ``known`` are the numbers in ascending order, and ``order`` their positions in the lists (None if the lists are in
-    ascending order).
-    """
+class NodeNumbers:
+    """The nodes of all trees. A number stands for a pair of a tree id and a node id."""
 
     def __init__(self, trees: Any, ids: Any) -> None:
         import numpy
 
         low, high = ends(ids) or (0, 0)
         self.first_id, self.span = low, high - low + 1
-        self.first_tree, last = ends(trees) or (0, 0)
-        # Intermediate results in `of` may overflow, but integers wrap around, so the final number is right if it fits.
-        small = (last - self.first_tree + 1) * self.span < 1 << 31 and max(trees.itemsize, ids.itemsize) <= 4
-        self.kind = numpy.int32 if small and self.span < 1 << 31 else numpy.int64
-        self.numbers = self.of(trees, ids)
+        self.first_tree, last_tree = ends(trees) or (0, 0)
+        is_small = (last_tree - self.first_tree + 1) * self.span < 1 << 31 and max(trees.itemsize, ids.itemsize) <= 4
+        self.number_type = numpy.int32 if is_small and self.span < 1 << 31 else numpy.int64
+        numbers = self.numbers(trees, ids)
+        self.sorted = numbers
+        #: The positions of ``sorted`` in the lists, None if the lists are in ascending order.
         self.order: Any = None
-        self.known = self.numbers
-        if len(self.known) > 1 and not (self.known[1:] > self.known[:-1]).all():
-            self.order = numpy.argsort(self.numbers, kind="stable")
-            self.known = self.numbers[self.order]
+        if len(numbers) > 1 and not (numbers[1:] > numbers[:-1]).all():
+            self.order = numpy.argsort(numbers, kind="stable")
+            self.sorted = numbers[self.order]
 
     @property
-    def is_dense(self) -> bool:
-        """Whether the numbers of the nodes are consecutive."""
-        known = self.known
-        return self.order is None and len(known) > 0 and int(known[-1]) - int(known[0]) == len(known) - 1
+    def are_consecutive(self) -> bool:
+        """Whether the numbers are consecutive in the lists."""
+        count = len(self.sorted)
+        return self.order is None and count > 0 and int(self.sorted[-1]) - int(self.sorted[0]) == count - 1
 
     @property
-    def twice(self) -> bool:
+    def has_repeated_nodes(self) -> bool:
         """Whether a tree has two nodes with the same id."""
-        return self.order is not None and bool((self.known[1:] == self.known[:-1]).any())
+        return self.order is not None and bool((self.sorted[1:] == self.sorted[:-1]).any())
 
-    def of(self, trees: Any, ids: Any) -> Any:
+    def numbers(self, trees: Any, ids: Any) -> Any:
         """The numbers of nodes."""
-        numbers = trees.astype(self.kind)
+        # An intermediate overflow wraps around, so the result is right.
+        numbers = trees.astype(self.number_type)
         numbers -= self.first_tree
         numbers *= self.span
-        numbers += ids.astype(self.kind, copy=False)
+        numbers += ids.astype(self.number_type, copy=False)
         numbers -= self.first_id
         return numbers
 
-    def at(self, trees: Any, ids: Any) -> Any:
+    def positions(self, trees: Any, ids: Any) -> Any:
         """The positions of nodes in the lists; None if a node is missing."""
         import numpy
 
         if len(ids) and not (self.first_id <= int(ids.min()) and int(ids.max()) < self.first_id + self.span):
             return None
-        wanted = self.of(trees, ids)
-        if self.is_dense and len(wanted):
-            found = wanted - self.known[0]
-            return found if int(found.min()) >= 0 and int(found.max()) < len(self.known) else None
-        found = numpy.searchsorted(self.known, wanted)
-        if len(found) and (int(found.max()) >= len(self.known) or (self.known[found] != wanted).any()):
+        numbers = self.numbers(trees, ids)
+        if self.are_consecutive and len(numbers):
+            found = numbers - self.sorted[0]
+            return found if int(found.min()) >= 0 and int(found.max()) < len(self.sorted) else None
+        found = numpy.searchsorted(self.sorted, numbers)
+        if len(found) and (int(found.max()) >= len(self.sorted) or (self.sorted[found] != numbers).any()):
             return None
         return found if self.order is None else self.order[found]
 
 
 def branches_are_sound(trees: Any, ids: Any, *, modes: Any, sides: Sequence[Any]) -> bool:
-    """Whether each branch leads to nodes of its tree that are no roots and have no other parent. Then no path from a
-    root reaches a node twice."""
+    """Whether each branch leads to nodes of its tree that are no roots and have no other parent."""
     import numpy
 
     trees, ids = trees.numbers, ids.numbers
     if not _are_countable(trees, ids):
         return False
-    places = Places(trees, ids)
-    if places.twice:
+    nodes = NodeNumbers(trees, ids)
+    if nodes.has_repeated_nodes:
         return False
-    branches = numpy.flatnonzero(is_branch(modes))
+    branches = numpy.flatnonzero(branch_mask(modes))
     reached = numpy.zeros(len(ids), numpy.bool_)
     count = 0
     for side in sides:
         targets = side.numbers[branches]
         if len(targets) and not 0 <= int(targets.min()) <= int(targets.max()) < len(ids):
             return False
-        found = places.at(trees[branches], targets)
+        found = nodes.positions(trees[branches], targets)
         if found is None:
             return False
         reached[found] = True
@@ -115,10 +111,10 @@ def branches_are_sound(trees: Any, ids: Any, *, modes: Any, sides: Sequence[Any]
 
 
 def _are_countable(trees: Any, ids: Any) -> bool:
-    """Whether all pairs of a tree id and a node id, each between its minimum and maximum, can be numbered with 64-bit
-    integers."""
-    tree, node = ends(trees) or (0, 0), ends(ids) or (0, 0)
-    return (tree[1] - tree[0] + 1) * (node[1] - node[0] + 1) < 1 << 62
+    """Whether 64-bit integers can number all pairs of a tree id and a node id."""
+    first_tree, last_tree = ends(trees) or (0, 0)
+    first_id, last_id = ends(ids) or (0, 0)
+    return (last_tree - first_tree + 1) * (last_id - first_id + 1) < 1 << 62
 
 
 def _roots(trees: Any) -> Any:
@@ -131,10 +127,10 @@ def _roots(trees: Any) -> Any:
     return starts[first]
 
 
-def contains_all(trees: Any, ids: Any, *, wanted_trees: Any, wanted_ids: Any) -> bool:
-    """Whether the lists contain all nodes that ``wanted_trees`` and ``wanted_ids`` name."""
+def contains_all(trees: Any, ids: Any, *, other_trees: Any, other_ids: Any) -> bool:
+    """Whether the lists contain all nodes of the other two lists."""
     low, high = ends(trees.numbers) or (0, -1)
-    least, most = ends(wanted_trees.numbers) or (low, low)
+    least, most = ends(other_trees.numbers) or (low, low)
     if not (low <= least <= most <= high and _are_countable(trees.numbers, ids.numbers)):
         return False
-    return Places(trees.numbers, ids.numbers).at(wanted_trees.numbers, wanted_ids.numbers) is not None
+    return NodeNumbers(trees.numbers, ids.numbers).positions(other_trees.numbers, other_ids.numbers) is not None

@@ -18,17 +18,18 @@ from irlint.records import record
 
 Lists = Mapping[str, Entries]
 
-#: A node: the id of its tree, and its own id.
+#: (id of a tree, id of a node).
 Place = tuple[int, int]
 
 TREE_MALFORMED = Rule(
     "IRL518",
     "tree-malformed",
     Severity.ERROR,
-    "A tree ensemble refers to a node, mode, class or target that does not exist.",
+    "A tree ensemble refers to a node, mode, class or target that does not exist, or its nodes do not form trees.",
     why=(
         "The nodes of all trees are stored in lists. A branch refers to its child nodes, and a leaf to the class or "
-        "target for which it votes. ONNX Runtime refuses the model if such a node, class or target does not exist."
+        "target for which it votes. ONNX Runtime refuses the model if such a node, class or target does not exist, or "
+        "if a branch leads to itself. It may run forever in a longer cycle."
     ),
     fix="Export the ensemble again. The message names the broken entry.",
     bad="""<ir_version: 8, opset_import: ["" : 17, "ai.onnx.ml" : 3]>
@@ -52,7 +53,7 @@ NODE_MODES = frozenset(
 @group
 @record
 class TreeNodes:
-    """The attributes for the nodes of ai.onnx.ml's first tree ensembles; each list has one entry for each node."""
+    """The attributes for the nodes of TreeEnsembleClassifier and TreeEnsembleRegressor."""
 
     nodes_falsenodeids: Ints | None = None
     nodes_featureids: Ints | None = None
@@ -65,16 +66,17 @@ class TreeNodes:
     nodes_values: Floats | None = None
 
 
-def check_features(x: Tensor, features: Ints, is_branch: Sequence[bool]) -> None:
-    """Checks that the table has every feature that a branch uses. Raises a ``TREE_MALFORMED`` or ``FEATURES_MISMATCH``
-    fault."""
-    used: Sequence[int] = [feature for feature, branch in zip(features, is_branch) if branch]
+def check_features(x: Tensor, features: Ints, branch_mask: Sequence[bool]) -> None:
+    """Checks the features of branches. Raises a ``TREE_MALFORMED`` or ``FEATURES_MISMATCH`` fault."""
+    used = [feature for feature, is_branch in zip(features, branch_mask) if is_branch]
     check_feature_range(x, min(used, default=0), max(used, default=-1))
 
 
 def check_feature_range(x: Tensor, least: int, most: int) -> None:
-    """Checks that the table has the features ``least`` and ``most``, the first and the last that a branch uses. Raises
-    a ``TREE_MALFORMED`` or ``FEATURES_MISMATCH`` fault."""
+    """Checks the least and the largest feature of branches.
+
+    Raises a ``TREE_MALFORMED`` or ``FEATURES_MISMATCH`` fault.
+    """
     if least < 0:
         raise TREE_MALFORMED.fault(
             f"attribute `nodes_featureids` contains {least} for a branch; features are counted from 0",
@@ -92,8 +94,7 @@ def check_feature_range(x: Tensor, least: int, most: int) -> None:
 
 
 def check_votes(name: str, ids: Ints, count: int, *, things: str) -> None:
-    """Checks that leaves vote for existing classes or targets (``things``), of which there are ``count``. Raises a
-    ``TREE_MALFORMED`` fault."""
+    """Checks that leaves vote for existing classes or targets (``things``). Raises a ``TREE_MALFORMED`` fault."""
     if isinstance(ids, LongList):
         least, most = tree_arrays.ends(ids.numbers) or (0, 0)
         if 0 <= least <= most < count:
@@ -108,8 +109,7 @@ def check_votes(name: str, ids: Ints, count: int, *, things: str) -> None:
 
 
 def list_or_tensor(name: str, numbers: Floats | None, tensor: Tensor | None) -> Entries:
-    """The attribute ``name``, a list, or the attribute that replaces it by a tensor. Raises a ``LISTS_INCONSISTENT``
-    fault if both are present."""
+    """The list ``name`` or the tensor that replaces it. Raises a ``LISTS_INCONSISTENT`` fault for both."""
     if numbers is not None and tensor is not None:
         raise LISTS_INCONSISTENT.fault(
             f"the attributes `{name}` and `{name}_as_tensor` are both present, and ONNX Runtime uses only one of them",
@@ -120,11 +120,9 @@ def list_or_tensor(name: str, numbers: Floats | None, tensor: Tensor | None) -> 
 
 
 def check_nodes(x: Tensor, nodes: TreeNodes, *, values: Tensor | None = None, hitrates: Tensor | None = None) -> None:
-    """Checks the lists of the nodes of ai.onnx.ml's first tree ensembles: equal lengths, known modes, existing child
-    nodes without cycles, and existing features of ``x``.
+    """Checks the lists of nodes. ``values`` and ``hitrates`` are tensors that replace lists.
 
-    ``values`` and ``hitrates`` are the tensors that replace lists. Raises a ``LISTS_INCONSISTENT``, ``TREE_MALFORMED``
-    or ``FEATURES_MISMATCH`` fault.
+    Raises a ``LISTS_INCONSISTENT``, ``TREE_MALFORMED`` or ``FEATURES_MISMATCH`` fault.
     """
     ids, trees, modes = nodes.nodes_nodeids or (), nodes.nodes_treeids or (), nodes.nodes_modes or ()
     expect_parallel(
@@ -138,7 +136,7 @@ def check_nodes(x: Tensor, nodes: TreeNodes, *, values: Tensor | None = None, hi
             "nodes_values": entry_count(list_or_tensor("nodes_values", nodes.nodes_values, values) or ()),
         }
     )
-    _check_side_lists(
+    _warn_of_lengths(
         len(ids),
         nodes_hitrates=list_or_tensor("nodes_hitrates", nodes.nodes_hitrates, hitrates),
         nodes_missing_value_tracks_true=nodes.nodes_missing_value_tracks_true,
@@ -153,14 +151,14 @@ def check_nodes(x: Tensor, nodes: TreeNodes, *, values: Tensor | None = None, hi
     _check_branches(nodes)
     features = nodes.nodes_featureids or ()
     if tree_arrays.are_long(modes, features):
-        used = features.numbers[tree_arrays.is_branch(modes)]  # type: ignore[attr-defined]
+        used = features.numbers[tree_arrays.branch_mask(modes)]  # type: ignore[attr-defined]
         check_feature_range(x, *(tree_arrays.ends(used) or (0, -1)))
     else:
         check_features(x, features, [mode != "LEAF" for mode in modes])
 
 
-def _check_side_lists(count: int, **lists: Entries) -> None:
-    """Warns of optional lists with another number of entries than there are nodes, which runtimes accept."""
+def _warn_of_lengths(count: int, **lists: Entries) -> None:
+    """Warns of optional lists whose length is not the number of nodes."""
     for name, entries in lists.items():
         found = entry_count(entries)
         if found and found != count:
@@ -176,18 +174,17 @@ def _check_side_lists(count: int, **lists: Entries) -> None:
 
 
 def _check_branches(nodes: TreeNodes) -> None:
-    """Checks that each branch leads to existing nodes of its tree, and that no tree has a cycle. Raises a
-    ``TREE_MALFORMED`` fault."""
+    """Checks that branches lead to existing nodes without cycles. Raises a ``TREE_MALFORMED`` fault."""
     sides = nodes.nodes_truenodeids, nodes.nodes_falsenodeids
     trees, ids, modes = nodes.nodes_treeids, nodes.nodes_nodeids, nodes.nodes_modes
-    long = tree_arrays.are_long(trees, ids, modes, *sides)
-    if long and tree_arrays.branches_are_sound(trees, ids, modes=modes, sides=sides):
+    are_long = tree_arrays.are_long(trees, ids, modes, *sides)
+    if are_long and tree_arrays.branches_are_sound(trees, ids, modes=modes, sides=sides):
         return
     places = list(zip(nodes.nodes_treeids or (), nodes.nodes_nodeids or ()))
-    twice = _first_twice(places)
-    if twice is not None:
+    repeated = _first_repeated(places)
+    if repeated is not None:
         raise _malformed(
-            f"tree {twice[0]} has node {twice[1]} twice", "nodes_nodeids", "give each node of a tree its own id"
+            f"tree {repeated[0]} has node {repeated[1]} twice", "nodes_nodeids", "give each node of a tree its own id"
         )
     children: dict[Place, tuple[Place, ...]] = dict.fromkeys(places, ())
     for name, targets in (
@@ -226,7 +223,7 @@ def _malformed(message: str, attribute: str, help: str) -> Fault:
     return TREE_MALFORMED.fault(message, help=help, attribute=attribute)
 
 
-def _first_twice(places: Sequence[Place]) -> Place | None:
+def _first_repeated(places: Sequence[Place]) -> Place | None:
     seen: set[Place] = set()
     for place in places:
         if place in seen:
@@ -236,7 +233,7 @@ def _first_twice(places: Sequence[Place]) -> Place | None:
 
 
 def _node_on_cycle(root: Place, children: Mapping[Place, Sequence[Place]]) -> Place | None:
-    """A node on a cycle that can be reached from ``root``; None if there is no cycle."""
+    """A node on a cycle that ``root`` leads to."""
     on_path, done = {root}, set[Place]()
     stack = [(root, iter(children[root]))]
     while stack:
@@ -255,17 +252,19 @@ def _node_on_cycle(root: Place, children: Mapping[Place, Sequence[Place]]) -> Pl
 
 
 def check_leaves(nodes: TreeNodes, votes: Lists, kind: str) -> None:
-    """Checks the lists of votes for ``kind`` (class or target): equal lengths, and votes of existing nodes only. Raises
-    a ``LISTS_INCONSISTENT`` or ``TREE_MALFORMED`` fault."""
+    """Checks the lists of votes for ``kind``: class or target.
+
+    Raises a ``LISTS_INCONSISTENT`` or ``TREE_MALFORMED`` fault.
+    """
     counts = {
         name: entry_count(entries) if isinstance(entries, Tensor) else len(entries or ())
         for name, entries in votes.items()
     }
     expect_parallel(counts)
     trees, ids = votes[f"{kind}_treeids"], votes[f"{kind}_nodeids"]
-    of_nodes = nodes.nodes_treeids, nodes.nodes_nodeids
-    long = tree_arrays.are_long(*of_nodes, trees, ids)
-    if long and tree_arrays.contains_all(*of_nodes, wanted_trees=trees, wanted_ids=ids):
+    node_lists = nodes.nodes_treeids, nodes.nodes_nodeids
+    are_long = tree_arrays.are_long(*node_lists, trees, ids)
+    if are_long and tree_arrays.contains_all(*node_lists, other_trees=trees, other_ids=ids):
         return
     existing = set(zip(nodes.nodes_treeids or (), nodes.nodes_nodeids or ()))
     assert not isinstance(trees, Tensor) and not isinstance(ids, Tensor)
@@ -278,11 +277,13 @@ def check_leaves(nodes: TreeNodes, votes: Lists, kind: str) -> None:
             )
 
 
-def check_base_values(values: Entries, count: int, *, thing: str, things: str, fewest: int) -> None:
-    """Checks that there are no base values, or one base value for each class or target. With fewer than ``fewest``
-    classes or targets, there may also be one or two base values. Raises a ``LISTS_INCONSISTENT`` fault."""
+def check_base_values(values: Entries, count: int, *, thing: str, things: str, lenient_below: int) -> None:
+    """Checks that base values are absent, or one for each class or target. Raises a ``LISTS_INCONSISTENT`` fault.
+
+    Fewer than ``lenient_below`` classes or targets may also have one or two base values.
+    """
     found = entry_count(values) or 0
-    if found in (0, count) or (count < fewest and found <= 2):
+    if found in (0, count) or (count < lenient_below and found <= 2):
         return
     raise LISTS_INCONSISTENT.fault(
         f"`base_values` has {counted(found, 'entry', 'entries')} and there {are(count)} "
@@ -293,7 +294,7 @@ def check_base_values(values: Entries, count: int, *, thing: str, things: str, f
 
 
 def check_number_type(x: Tensor, name: str, tensor: Tensor) -> None:
-    """Checks that the attribute ``name`` has the element type of input 0. Raises a ``LISTS_INCONSISTENT`` fault."""
+    """Checks that an attribute has the element type of input 0. Raises a ``LISTS_INCONSISTENT`` fault."""
     if x.dtype is not None and tensor.dtype is not None and x.dtype != tensor.dtype:
         raise LISTS_INCONSISTENT.fault(
             f"input 0 is {x.dtype} {shape_text(x.shape)} and attribute `{name}` is {tensor.dtype}: "
@@ -303,24 +304,25 @@ def check_number_type(x: Tensor, name: str, tensor: Tensor) -> None:
         )
 
 
-def check_indices(name: str, indices: Ints, leaves: Sequence[int], *, counts: tuple[int, int]) -> None:
-    """Checks that each index in the attribute ``name`` is that of an existing branch or, if the entry of ``leaves`` is
-    true, of an existing leaf. ``counts`` are the numbers of branches and leaves. Raises a ``TREE_MALFORMED`` fault."""
-    for index, leaf in zip(indices, leaves):
-        if not 0 <= index < counts[bool(leaf)]:
-            kind = "leaf" if leaf else "branch"
+def check_indices(name: str, indices: Ints, leaf_flags: Sequence[int], *, counts: tuple[int, int]) -> None:
+    """Checks the indices of branches and leaves in an attribute. Raises a ``TREE_MALFORMED`` fault.
+
+    ``counts`` are (number of branches, number of leaves).
+    """
+    for index, is_leaf in zip(indices, leaf_flags):
+        if not 0 <= index < counts[bool(is_leaf)]:
+            kind, kinds = ("leaf", "leaves") if is_leaf else ("branch", "branches")
             raise TREE_MALFORMED.fault(
-                f"attribute `{name}` leads to {kind} {index}, but the number of {kind}s is {counts[bool(leaf)]}",
+                f"attribute `{name}` leads to {kind} {index}, but the number of {kinds} is {counts[bool(is_leaf)]}",
                 help=f"write an existing {kind} in `{name}`",
                 attribute=name,
             )
 
 
 def check_reached_once(roots: Ints, *sides: tuple[Ints, Ints]) -> None:
-    """Checks that each branch can be reached from each of the ``roots`` on at most one path.
+    """Checks that each root leads to each branch on at most one path. Raises a ``TREE_MALFORMED`` fault.
 
-    Each of the ``sides`` has the target of every branch, and whether the target is a leaf. Raises a ``TREE_MALFORMED``
-    fault.
+    A side is (target of each branch, whether the target is a leaf).
     """
     for root in roots:
         seen: set[int] = set()
@@ -334,4 +336,4 @@ def check_reached_once(roots: Ints, *sides: tuple[Ints, Ints]) -> None:
                     "give each branch a single parent",
                 )
             seen.add(branch)
-            waiting += [targets[branch] for targets, leaves in sides if not leaves[branch]]
+            waiting += [targets[branch] for targets, leaf_flags in sides if not leaf_flags[branch]]

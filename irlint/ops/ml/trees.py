@@ -32,7 +32,7 @@ Aggregate = Literal["AVERAGE", "SUM", "MIN", "MAX"]
 @group
 @record
 class TreeClasses:
-    """The attributes for the votes of leaves for classes, and for the labels of the classes."""
+    """The attributes of TreeEnsembleClassifier for classes."""
 
     class_ids: Ints | None = None
     class_nodeids: Ints | None = None
@@ -54,7 +54,7 @@ class TreeClasses:
 @group
 @record
 class TreeTargets:
-    """The attributes for the votes of leaves for targets, and for the combination of the votes of all trees."""
+    """The attributes of TreeEnsembleRegressor for targets."""
 
     n_targets: int
     aggregate_function: Aggregate = "SUM"
@@ -92,7 +92,7 @@ def tree_ensemble_classifier_of_lists(
     nodes: TreeNodes,
     post_transform: PostTransform = "NONE",
 ) -> tuple[Tensor, Tensor]:
-    """ai.onnx.ml TreeEnsembleClassifier-1: a label for each row, and a score for each class."""
+    """ai.onnx.ml TreeEnsembleClassifier-1: (labels, scores)."""
     expect_rank(x, 0, 1, 2)
     check_nodes(x, nodes)
     check_leaves(nodes, classes.lists(classes.class_weights), "class")
@@ -110,8 +110,7 @@ def tree_ensemble_classifier(
     nodes: TreeNodes,
     post_transform: PostTransform = "NONE",
 ) -> tuple[Tensor, Tensor]:
-    """ai.onnx.ml TreeEnsembleClassifier-3: like version 1; numbers may also be tensors, and the input must be a
-    table."""
+    """ai.onnx.ml TreeEnsembleClassifier-3: (labels, scores)."""
     expect_rank(x, 0, 2)
     check_nodes(x, nodes, values=tensors.nodes_values_as_tensor, hitrates=tensors.nodes_hitrates_as_tensor)
     weights = list_or_tensor("class_weights", classes.class_weights, class_weights_as_tensor)
@@ -125,7 +124,7 @@ def _classified(x: Tensor, classes: TreeClasses, base_values: Entries) -> tuple[
         the_one_of(classlabels_int64s=numbers, classlabels_strings=strings)
     count = len(strings or numbers or ())
     check_votes("class_ids", classes.class_ids or (), count, things="classes")
-    check_base_values(base_values, count, thing="class", things="classes", fewest=3)
+    check_base_values(base_values, count, thing="class", things="classes", lenient_below=3)
     rows = rows_and_features(x.shape)[0]
     return Tensor(label_type(strings), (rows,)), Tensor("float32", (rows, count))
 
@@ -139,7 +138,7 @@ def tree_ensemble_regressor_of_lists(
     nodes: TreeNodes,
     post_transform: PostTransform = "NONE",
 ) -> Tensor:
-    """ai.onnx.ml TreeEnsembleRegressor-1: a number for each target, for each row."""
+    """ai.onnx.ml TreeEnsembleRegressor-1."""
     expect_rank(x, 0, 1, 2)
     check_nodes(x, nodes)
     check_leaves(nodes, targets.lists(targets.target_weights), "target")
@@ -157,8 +156,7 @@ def tree_ensemble_regressor(
     post_transform: PostTransform = "NONE",
     target_weights_as_tensor: Tensor | None = None,
 ) -> Tensor:
-    """ai.onnx.ml TreeEnsembleRegressor-3: like version 1; numbers may also be tensors, and the input must be a
-    table."""
+    """ai.onnx.ml TreeEnsembleRegressor-3."""
     expect_rank(x, 0, 2)
     check_nodes(x, nodes, values=tensors.nodes_values_as_tensor, hitrates=tensors.nodes_hitrates_as_tensor)
     weights = list_or_tensor("target_weights", targets.target_weights, target_weights_as_tensor)
@@ -170,14 +168,14 @@ def _regressed(x: Tensor, targets: TreeTargets, base_values: Entries) -> Tensor:
     n_targets = targets.n_targets
     expect_count("n_targets", n_targets)
     check_votes("target_ids", targets.target_ids or (), n_targets, things="targets")
-    check_base_values(base_values, n_targets, thing="target", things="targets", fewest=0)
+    check_base_values(base_values, n_targets, thing="target", things="targets", lenient_below=0)
     return predicted(x, n_targets)
 
 
 @group
 @record
 class Branches:
-    """The attributes for the branches of ai.onnx.ml TreeEnsemble-5, which have one entry for each branch."""
+    """The attributes for the branches of TreeEnsemble-5."""
 
     nodes_falseleafs: Ints
     nodes_falsenodeids: Ints
@@ -212,7 +210,7 @@ def tree_ensemble(
     post_transform: int = 0,
     tree_roots: Ints,
 ) -> Tensor:
-    """ai.onnx.ml TreeEnsemble-5: a number for each target, for each row. Branches and leaves have separate lists."""
+    """ai.onnx.ml TreeEnsemble-5."""
     expect_rank(x, 0, 2)
     modes, features = branches.nodes_modes, branches.nodes_featureids
     trues = branches.nodes_truenodeids, branches.nodes_trueleafs

@@ -1,5 +1,4 @@
-"""FakeQuantize of OpenVINO, which rounds numbers to a few levels, and the layers that the CPU plugin refuses to
-compile."""
+"""OpenVINO FakeQuantize, and the layers that the CPU plugin refuses to compile."""
 
 from __future__ import annotations
 
@@ -11,13 +10,12 @@ from irlint.ops.shared.attributes import ATTRIBUTE_OUT_OF_RANGE
 from irlint.ops.shared.auto_broadcast import Broadcasting, broadcast_by
 from irlint.ops.shared.compiling import Layer, first_of, not_compiled
 
-#: Element types of data for which the CPU plugin never decomposes the layer, even if all sizes are known.
+#: Element types of data for which the CPU plugin never decomposes the layer.
 _NEVER_DECOMPOSED = frozenset({"int16", "uint16", "int32", "uint32", "int64", "uint64"})
 
 
-def _enough_levels(layer: Layer) -> Fault | None:
-    """The fault of 0 or 1 ``levels`` in a layer that the CPU plugin does not decompose: a layer with constant limits
-    whose data have dynamic sizes or are integers."""
+def _too_few_levels(layer: Layer) -> Fault | None:
+    """The fault of 0 or 1 ``levels`` in a layer that the CPU plugin does not decompose."""
     levels = layer.attributes["levels"]
     decomposed = layer.sizes(0) is not None and layer.dtype(0) not in _NEVER_DECOMPOSED
     if levels not in (0, 1) or decomposed or not {1, 2, 3, 4} <= layer.fixed:
@@ -30,21 +28,19 @@ def _enough_levels(layer: Layer) -> Fault | None:
     )
 
 
-#: Element types of data for which the plugin's quantization has no precision, and the numbers of levels for which it
-#: needs a precision.
-_WITHOUT_PRECISION = frozenset({"int16", "uint16", "int32", "uint32", "uint64", "float64"})
-_WITH_PRECISION = frozenset({15, 16, 255, 256})
+#: The CPU plugin cannot quantize model inputs of these element types in these numbers of levels.
+_UNQUANTIZED_TYPES = frozenset({"int16", "uint16", "int32", "uint32", "uint64", "float64"})
+_QUANTIZED_LEVELS = frozenset({15, 16, 255, 256})
 
 
-def _fused_type(layer: Layer) -> Fault | None:
-    """The fault of a model input that is quantized with constant limits, if the plugin has no precision for the element
-    type. For other numbers of levels, and (except for int32) for ranks outside of 2 to 5, no precision is needed."""
+def _unquantized_type(layer: Layer) -> Fault | None:
+    """The fault of a model input whose element type the plugin cannot quantize with constant limits."""
     dtype, levels = layer.dtype(0), layer.attributes["levels"]
-    if dtype not in _WITHOUT_PRECISION or levels not in _WITH_PRECISION or not {1, 2, 3, 4} <= layer.fixed:
+    if dtype not in _UNQUANTIZED_TYPES or levels not in _QUANTIZED_LEVELS or not {1, 2, 3, 4} <= layer.fixed:
         return None
     data = layer.inputs[0]
-    of_refused_rank = dtype == "int32" or (isinstance(data, Tensor) and data.rank in (2, 3, 4, 5))
-    if not of_refused_rank or 0 not in layer.direct:
+    is_refused_rank = dtype == "int32" or (isinstance(data, Tensor) and data.rank in (2, 3, 4, 5))
+    if not is_refused_rank or 0 not in layer.direct:
         return None
     return not_compiled(
         f"input 0 is {dtype} and the limits are constants; the CPU plugin cannot quantize {dtype} in {levels} levels",
@@ -54,13 +50,12 @@ def _fused_type(layer: Layer) -> Fault | None:
 
 
 def _along_axis_2(layer: Layer) -> Fault | None:
-    """The fault of a model input that is quantized along axis 2. The CPU plugin supports this axis only for the result
-    of a product."""
+    """The fault of a model input that is quantized along axis 2."""
     data, limits = layer.inputs[0], [layer.sizes(index) for index in range(1, 5)]
     if not isinstance(data, Tensor) or data.rank not in (3, 4, 5) or None in limits:
         return None
     axes = {
-        data.rank - len(each) + at for each in limits if each is not None for at, dim in enumerate(each) if dim != 1
+        data.rank - len(sizes) + at for sizes in limits if sizes is not None for at, dim in enumerate(sizes) if dim != 1
     }
     undecomposed = layer.attributes["levels"] == 2 or layer.sizes(0) is None or layer.dtype(0) in _NEVER_DECOMPOSED
     if axes != {2} or not undecomposed or not {1, 2, 3, 4} <= layer.fixed or 0 not in layer.direct:
@@ -73,29 +68,26 @@ def _along_axis_2(layer: Layer) -> Fault | None:
     )
 
 
-#: The number of levels for which the CPU plugin removes a layer that scales nothing.
-_STRIPPED = 65536
-
-#: The element types of limits for which the CPU plugin removes a layer that scales nothing.
-_STRIPPED_TYPES = frozenset({"float32", "float16", "bfloat16"})
+#: The CPU plugin removes a layer with this number of levels, these types of limits, and equal limits.
+_REMOVED_LEVELS = 65536
+_REMOVED_TYPES = frozenset({"float32", "float16", "bfloat16"})
 
 #: The plugin treats limits with at most this difference as equal.
 _TOLERANCE = 2**-20
 
 
-def _stripped(layer: Layer) -> Fault | None:
-    """The fault of a layer that the CPU plugin removes, if it fails to remove it: for constant limits of float16, and
-    if no layer remains between an input and an output of the model."""
+def _removed(layer: Layer) -> Fault | None:
+    """The fault of a layer that the CPU plugin tries to remove but cannot remove."""
     types = {layer.dtype(index) for index in range(1, 5)}
-    if layer.attributes["levels"] != _STRIPPED or not types <= _STRIPPED_TYPES:
+    if layer.attributes["levels"] != _REMOVED_LEVELS or not types <= _REMOVED_TYPES:
         return None
     if not (_are_equal(layer, 1, 3) and _are_equal(layer, 2, 4)):
         return None
     text = (
-        f"attribute `levels` is {_STRIPPED} and the limits of input and output are equal; the CPU plugin tries to "
-        "remove this layer"
+        f"attribute `levels` is {_REMOVED_LEVELS} and the limits of input and output are equal; the CPU plugin tries "
+        "to remove this layer"
     )
-    help = f"remove the layer, or write another number of levels, such as {_STRIPPED - 1}"
+    help = f"remove the layer, or write another number of levels, such as {_REMOVED_LEVELS - 1}"
     if types == {"float16"} and {1, 2, 3, 4} <= layer.fixed:
         return not_compiled(f"{text}, with numbers that float16 does not have", help=help, attribute="levels")
     if 0 not in layer.outward or not (0 in layer.direct or 0 in layer.leaving):
@@ -107,7 +99,7 @@ def _stripped(layer: Layer) -> Fault | None:
 
 
 def _are_equal(layer: Layer, one: int, other: int) -> bool:
-    """Whether two limits are known, and equal after one is broadcast to the other."""
+    """Whether two limits are known and equal after broadcasting."""
     left, right = (layer.inputs[index] for index in (one, other))
     if not isinstance(left, Tensor) or not isinstance(right, Tensor) or left.value is None or right.value is None:
         return False
@@ -124,7 +116,7 @@ def _are_equal(layer: Layer, one: int, other: int) -> bool:
     "FakeQuantize",
     absent={"levels": 0},
     spelled={"auto_broadcast_axis": "auto_broadcast.auto_broadcast_axis"},
-    compiles=first_of(_enough_levels, _fused_type, _along_axis_2, _stripped),
+    compiles=first_of(_too_few_levels, _unquantized_type, _along_axis_2, _removed),
     ignores_extra_inputs=True,
 )
 def fake_quantize(

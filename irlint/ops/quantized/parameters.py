@@ -14,7 +14,7 @@ from irlint.ops.shared.broadcast import stretches
 from irlint.ops.shared.contents import extent
 from irlint.ops.shared.sizes import dim_of
 
-#: A scale or zero point: the index and the name of the input, and the tensor (None if it is omitted).
+#: A scale or zero point: (index of the input, its name, tensor or None if it is omitted).
 Parameter = tuple[int, str, Tensor | None]
 
 SCALE_UNUSABLE = Rule(
@@ -52,8 +52,7 @@ g (uint8[4] a, float s, uint8 z, uint8[4] b) => (uint8[4] y) { y = com.microsoft
 
 
 def expect_zero_points(context: Context, *parameters: Parameter) -> None:
-    """Checks that no zero point before the last input of the node is omitted. Raises a ``ZERO_POINT_LEFT_OUT``
-    fault."""
+    """Checks that only trailing zero points are omitted. Raises a ``ZERO_POINT_LEFT_OUT`` fault."""
     for index, name, tensor in parameters:
         if tensor is None and index < len(context.node.inputs):
             raise ZERO_POINT_LEFT_OUT.fault(
@@ -69,13 +68,15 @@ def _warn_if_scale(index: int, name: str, tensor: Tensor | None) -> None:
 
 
 def is_single(shape: Shape | None) -> bool:
-    """Whether a tensor of this shape can be a scalar or a list of one element."""
+    """Whether the shape can be that of a scalar or of a list of one element."""
     return not shape or (len(shape) == 1 and same(shape[0], 1) is not False)
 
 
 def expect_one_number(*parameters: Parameter) -> None:
-    """Checks that scales and zero points are scalars or lists of one element. Raises an ``OPERAND_SHAPE`` fault. Warns
-    of unusable scales."""
+    """Checks that scales and zero points are single numbers, and that scales are usable.
+
+    Raises an ``OPERAND_SHAPE`` fault.
+    """
     for index, name, tensor in parameters:
         _warn_if_scale(index, name, tensor)
         if tensor is not None and not is_single(tensor.shape):
@@ -87,8 +88,8 @@ def expect_one_number(*parameters: Parameter) -> None:
 
 
 def warn_of_many(*parameters: Parameter) -> None:
-    """Warns of scales and zero points with several numbers, of which ONNX Runtime uses the first. Warns of unusable
-    scales."""
+    """Warns of scales and zero points with several numbers, and of unusable scales."""
+    # ONNX Runtime uses the first number.
     for parameter in parameters:
         try:
             expect_one_number(parameter)
@@ -97,18 +98,17 @@ def warn_of_many(*parameters: Parameter) -> None:
 
 
 def expect_by_row(matrix: Tensor, *parameters: Parameter) -> None:
-    """Checks that parameters of ``matrix``, a left operand, have one number, or one number for each row.
+    """Checks the parameters of a left operand, and warns if there is one number for each row.
 
-    One number for each row is only a warning: the specification allows it, but ONNX Runtime fails. Raises an
-    ``OPERAND_SHAPE`` fault. Warns of unusable scales.
+    Raises an ``OPERAND_SHAPE`` fault for other shapes.
     """
     for index, name, tensor in parameters:
         _warn_if_scale(index, name, tensor)
         if tensor is None or is_single(tensor.shape):
             continue
         rows = dim_of(matrix.shape, -2) if matrix.shape is None or len(matrix.shape) > 1 else 1
-        wanted = None if matrix.shape is None else ((rows,), (*matrix.shape[:-1], 1))
-        by_row = wanted is None or any(_can_be(tensor.shape, shape) for shape in wanted)
+        allowed = None if matrix.shape is None else ((rows,), (*matrix.shape[:-1], 1))
+        by_row = allowed is None or any(_can_be(tensor.shape, shape) for shape in allowed)
         fault = OPERAND_SHAPE.fault(
             f"input {index} ({name}) is {shape_text(tensor.shape)}; "
             + (
@@ -126,9 +126,10 @@ def expect_by_row(matrix: Tensor, *parameters: Parameter) -> None:
 
 
 def expect_by_column(matrix: Tensor, *parameters: Parameter) -> None:
-    """Checks that parameters of ``matrix``, a right operand, have one number, or one number for each column: [columns]
-    for one matrix, or [..., 1, columns], which is also possible for stacked matrices. Raises an ``OPERAND_SHAPE``
-    fault. Warns of unusable scales."""
+    """Checks that parameters of a right operand have one number, or one for each column. Scales must be usable.
+
+    Raises an ``OPERAND_SHAPE`` fault.
+    """
     for index, name, tensor in parameters:
         _warn_if_scale(index, name, tensor)
         if tensor is None or not tensor.shape or matrix.shape is None:
@@ -141,15 +142,14 @@ def expect_by_column(matrix: Tensor, *parameters: Parameter) -> None:
             expect_one_number((index, name, tensor))
         columns = matrix.shape[-1]
         stacked = (*matrix.shape[:-2], 1, columns)
-        if len(tensor.shape) == 1 and len(matrix.shape) == 2:
-            wanted: Shape = (columns,)
-        else:
-            wanted = stacked
-        if not _agrees(tensor.shape, wanted, f"input {index} has a number for each column"):
+        list_is_allowed = len(matrix.shape) == 2
+        expected: Shape = (columns,) if list_is_allowed and len(tensor.shape) == 1 else stacked
+        if not _agrees(tensor.shape, expected, f"input {index} has a number for each column"):
+            shape = shape_text((columns,) if list_is_allowed else stacked)
             raise OPERAND_SHAPE.fault(
                 f"input {index} ({name}) is {shape_text(tensor.shape)}; expected a scalar, or one number for each of "
-                f"{columns} columns: {shape_text((columns,) if len(matrix.shape) == 2 else stacked)}",
-                help=f"give input {index} the shape {shape_text((columns,) if len(matrix.shape) == 2 else stacked)}",
+                f"{columns} columns: {shape}",
+                help=f"give input {index} the shape {shape}",
                 input=index,
             )
 
@@ -173,28 +173,28 @@ def expect_one_of(parameter: Parameter, *shapes: Sequence[MaybeDim], what: str) 
     index, name, tensor = parameter
     if tensor is None or tensor.shape is None or any(_can_be(tensor.shape, tuple(shape)) for shape in shapes):
         return
-    wanted = " or ".join(dict.fromkeys(shape_text(tuple(shape)) for shape in shapes))
+    expected = " or ".join(dict.fromkeys(shape_text(tuple(shape)) for shape in shapes))
     raise OPERAND_SHAPE.fault(
-        f"input {index} ({name}) is {shape_text(tensor.shape)}; expected {wanted}, {what}",
-        help=f"give input {index} the shape {wanted}",
+        f"input {index} ({name}) is {shape_text(tensor.shape)}; expected {expected}, {what}",
+        help=f"give input {index} the shape {expected}",
         input=index,
     )
 
 
-def _can_be(shape: Shape | None, wanted: Shape) -> bool:
-    return shape is None or (len(shape) == len(wanted) and all(same(a, b) is not False for a, b in zip(shape, wanted)))
+def _can_be(shape: Shape | None, other: Shape) -> bool:
+    return shape is None or (len(shape) == len(other) and all(same(a, b) is not False for a, b in zip(shape, other)))
 
 
-def _agrees(shape: Shape, wanted: Shape, why: str) -> bool:
-    return len(shape) == len(wanted) and all(agree(a, b, why) for a, b in zip(shape, wanted))
+def _agrees(shape: Shape, expected: Shape, why: str) -> bool:
+    return len(shape) == len(expected) and all(agree(a, b, why) for a, b in zip(shape, expected))
 
 
-#: The least normal number of float32, and its largest number divided by the largest of int8.
+#: The least normal number of float32, and the largest float32 divided by 127, the largest int8.
 _LEAST, _MOST = 2.0**-126, 2.67e36
 
 
 def out_of_range(span: Extent, *, divides: bool) -> str:
-    """The reason why a float32 scale turns every number into 0 or infinity; "" if it does not."""
+    """Why a float32 scale makes numbers 0 or infinite, or ""."""
     if divides and span.least is not None and span.least < _LEAST:
         return f"is {span.least:g}, and numbers divided by it are infinite"
     if span.most is not None and span.most > _MOST:
@@ -205,26 +205,28 @@ def out_of_range(span: Extent, *, divides: bool) -> str:
 def warn_of_scale(
     tensor: Tensor | None, index: int, name: str, *, divides: bool = False, any_sign: bool = False
 ) -> None:
-    """Warns of a scale that is not a finite number above 0, or that turns all numbers that it multiplies (or
-    ``divides``) into 0 or infinity. Scales of ``any_sign`` may be negative, or 0
-    for a block of zeros; other checks report NaN and infinity in them."""
+    """Warns of a scale that is not a finite number above 0, or that is too small or too large for float32.
+
+    The operator multiplies by the scale or ``divides`` by it. With ``any_sign``, 0 and negative scales are usable.
+    """
     span = extent(tensor)
+    # Other checks report NaN and infinity in scales of any sign.
     if span is None or (any_sign and (span.nans or span.infinities)):
         return
-    wrong = ""
+    text = ""
     if span.nans:
-        wrong = "is NaN"
+        text = "is NaN"
     elif span.infinities:
-        wrong = "is infinite"
+        text = "is infinite"
     elif not any_sign and span.least is not None and span.least <= 0:
-        wrong = "is 0" if span.least == 0 else f"is {span.least:g}"
+        text = "is 0" if span.least == 0 else f"is {span.least:g}"
     elif tensor is not None and tensor.dtype == "float32":
-        wrong = out_of_range(span, divides=divides)
-    if wrong:
+        text = out_of_range(span, divides=divides)
+    if text:
         single = tensor is not None and tensor.value is not None and len(tensor.value) == 1
         warn(
             SCALE_UNUSABLE.fault(
-                f"input {index} ({name}) {wrong if single else f'contains a scale that {wrong}'}; a scale is a finite "
+                f"input {index} ({name}) {text if single else f'contains a scale that {text}'}; a scale is a finite "
                 f"number{'' if any_sign else ' above 0'}",
                 help="measure the scale again",
                 input=index,

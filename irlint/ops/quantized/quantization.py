@@ -73,14 +73,13 @@ g (int32[2,3] x, float s) => (float[2,3] y) <int32 z = {0}> { y = DequantizeLine
 
 
 def check_scale(x: Shape | None, scale: Shape | None, zero: Shape | None, *, axis: int, block_size: int = 0) -> None:
-    """Checks that the shapes of the scale (input 1) and the zero point (input 2) are per tensor, per axis or per block
-    of ``x``, and equal.
+    """Checks the shapes of the scale (input 1) and the zero point (input 2).
 
     Raises a ``SCALE_MISMATCH``, a ``ZERO_POINT_MISMATCH`` or an ``AXIS_OUT_OF_RANGE`` fault.
     """
     if scale is None:
         return
-    if _is_single(scale):
+    if _is_certainly_single(scale):
         _check_single_zero(scale, zero)
         if block_size and (x is None or len(x) != len(scale)):
             warn(_blocks_of_one(scale, block_size))
@@ -91,7 +90,7 @@ def check_scale(x: Shape | None, scale: Shape | None, zero: Shape | None, *, axi
         else:
             _check_per_axis(x, scale, axis)
     may_be_single = len(scale) == 1 and same(scale[0], 1) is not False
-    if zero is not None and not (may_be_single and _is_single(zero)):
+    if zero is not None and not (may_be_single and _is_certainly_single(zero)):
         _check_zero(scale, zero)
 
 
@@ -100,7 +99,7 @@ def _check_zero(scale: Shape, zero: Shape) -> None:
         merged((None, scale, zero), ZERO_POINT_MISMATCH, "the zero point has the shape of the scale")
     except Fault as fault:
         help = f"store the zero point as {shape_text(scale)}, like the scale, with its value in each entry"
-        raise (fault.changed(help=help) if _is_single(zero) else fault) from None
+        raise (fault.changed(help=help) if _is_certainly_single(zero) else fault) from None
 
 
 def _blocks_of_one(scale: Shape, block_size: int) -> Fault:
@@ -113,8 +112,7 @@ def _blocks_of_one(scale: Shape, block_size: int) -> Fault:
     )
 
 
-def _is_single(scale: Shape) -> bool:
-    """Whether a scale certainly is a scalar or a list of one element."""
+def _is_certainly_single(scale: Shape) -> bool:
     return not scale or (len(scale) == 1 and same(scale[0], 1) is True)
 
 
@@ -141,13 +139,12 @@ def _check_per_axis(x: Shape, scale: Shape, axis: int) -> None:
         "or a list with one entry for each index of that axis",
         help=_scale_help(x, scale, place),
         input=1,
-        marks=((0, place), *((1, each) for each in range(len(scale)))),
+        marks=((0, place), *((1, index) for index in range(len(scale)))),
     )
 
 
 def _allow_either(x: Shape, count: MaybeDim, axis: int) -> None:
-    """Requires that a list of ``count`` entries, an unknown number, has one entry, or one entry for each index of the
-    axis."""
+    """Requires that an unknown number of entries is 1 or the size of the axis."""
     if count is None or not -len(x) <= axis < len(x):
         return
     dim = x[axis]
@@ -161,11 +158,11 @@ def _allow_either(x: Shape, count: MaybeDim, axis: int) -> None:
 
 def _scale_help(x: Shape, scale: Shape, axis: int) -> str:
     if len(scale) == 1:
-        fitting = [other for other, dim in enumerate(x) if other != axis and same(dim, scale[0])]
-        if fitting:
+        others = [other for other, dim in enumerate(x) if other != axis and same(dim, scale[0])]
+        if others:
             return (
                 f"give the scale and the zero point {counted(x[axis], 'entry', 'entries')}, or set `axis` to "
-                f"{fitting[0]}, whose size is {scale[0]}"
+                f"{others[0]}, whose size is {scale[0]}"
             )
     return f"give the scale and the zero point {counted(x[axis], 'entry', 'entries')}, or one entry"
 
@@ -179,12 +176,12 @@ def _check_blocks(x: Shape, scale: Shape, axis: int, *, block_size: int) -> None
             input=1,
         )
     for other, (dim, count) in enumerate(zip(x, scale)):
-        wanted = dim if other != axis or dim is None else ceildiv(dim, block_size)
-        if not agree(wanted, count, f"axis {other} of the scale has one entry for each block"):
+        expected = dim if other != axis or dim is None else ceildiv(dim, block_size)
+        if not agree(expected, count, f"axis {other} of the scale has one entry for each block"):
             blocks = f" in blocks of {block_size}" if other == axis else ""
             raise SCALE_MISMATCH.fault(
-                f"axis {other} is {dim} in input 0 and {count} in input 1; {dim}{blocks} needs {wanted} scales",
-                help=f"give axis {other} of the scale the size {wanted}",
+                f"axis {other} is {dim} in input 0 and {count} in input 1; {dim}{blocks} needs {expected} scales",
+                help=f"give axis {other} of the scale the size {expected}",
                 input=1,
                 marks=((0, other), (1, other)),
                 aligned="left",
@@ -305,15 +302,14 @@ def _dequantized(x: Tensor, scale: Tensor, zero: Tensor | None, *, axis: int, bl
 
 
 def _warn_of_zero_point(zero: Tensor | None) -> None:
-    """Warns of a zero point of int32 or of a floating-point type that is not 0."""
     span = extent(zero)
     if zero is None or span is None or not (zero.dtype == "int32" or (zero.dtype or "").startswith("float")):
         return
     if span.nans or span.least or span.most:
+        entry = "NaN" if span.nans else span.most or span.least
         warn(
             ZERO_POINT_NOT_ZERO.fault(
-                f"input 2 is {zero.dtype} and contains {span.most or span.least if not span.nans else 'NaN'}: a zero "
-                "point of this type must be 0",
+                f"input 2 is {zero.dtype} and contains {entry}: a zero point of this type must be 0",
                 help="write 0, or remove the input",
                 input=2,
             )
@@ -362,5 +358,5 @@ def dequantize_23(
 
 @onnx("DynamicQuantizeLinear", since=11)
 def dynamic_quantize(x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """ONNX DynamicQuantizeLinear-11: the quantized tensor, and its scale and zero point as scalars."""
+    """ONNX DynamicQuantizeLinear-11: (quantized tensor, scale, zero point)."""
     return Tensor("uint8", x.shape), Tensor("float32", ()), Tensor("uint8", ())

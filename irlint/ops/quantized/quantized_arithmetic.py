@@ -1,4 +1,4 @@
-"""ONNX Runtime's operators on quantized tensors and on packed tensors, except convolutions and matrix products."""
+"""ONNX Runtime's operators on quantized and packed tensors, except convolutions and matrix products."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def qlinear_arithmetic(
     *,
     context: Context,
 ) -> Tensor:
-    """com.microsoft QLinearAdd and QLinearMul: A and B are broadcast with each other."""
+    """com.microsoft QLinearAdd and QLinearMul."""
     expect_zero_points(
         context, (2, "A_zero_point", A_zero_point), (5, "B_zero_point", B_zero_point), (7, "C_zero_point", C_zero_point)
     )
@@ -89,13 +89,13 @@ def qlinear_arithmetic(
 
 
 def _broadcast_at(shapes: Sequence[tuple[int, Shape | None]]) -> Shape | None:
-    """The shape to which ``shapes``, with the indices of their inputs, are broadcast; None if a rank is unknown."""
+    """The shape to which (index of the input, shape) are broadcast; None if a rank is unknown."""
     if any(shape is None for _, shape in shapes):
         return None
-    spaced: list[Shape | None] = [()] * (shapes[-1][0] + 1)
+    by_index: list[Shape | None] = [()] * (shapes[-1][0] + 1)
     for index, shape in shapes:
-        spaced[index] = shape
-    return broadcast(spaced)
+        by_index[index] = shape
+    return broadcast(by_index)
 
 
 @onnx("QLinearWhere", domain=MICROSOFT)
@@ -125,7 +125,7 @@ def mul_integer(
     *,
     context: Context,
 ) -> Tensor:
-    """com.microsoft MulInteger: int32 products of integers, after their zero points are subtracted."""
+    """com.microsoft MulInteger."""
     expect_zero_points(context, (1, "A_zero_point", A_zero_point), (3, "B_zero_point", B_zero_point))
     _expect_single(((1, "A_zero_point", A_zero_point), (3, "B_zero_point", B_zero_point)))
     return Tensor("int32", _broadcast_at(((0, A.shape), (2, B.shape))))
@@ -133,7 +133,7 @@ def mul_integer(
 
 @onnx("QLinearConcat", domain=MICROSOFT)
 def qlinear_concat(Y_scale: Tensor, Y_zero_point: Tensor, *inputs: Tensor, axis: int) -> Tensor:
-    """com.microsoft QLinearConcat of triples: tensor, scale, zero point."""
+    """com.microsoft QLinearConcat. The ``inputs`` are tensor, scale, zero point, tensor and so on."""
     if len(inputs) % 3 or not inputs:
         raise INPUTS_NOT_TRIPLES.fault(
             f"{counted(len(inputs), 'input')} follow the scale and zero point of the result; the number must be a "
@@ -142,19 +142,16 @@ def qlinear_concat(Y_scale: Tensor, Y_zero_point: Tensor, *inputs: Tensor, axis:
         )
     _check_triples(Y_zero_point, inputs)
     warn_of_many((0, "Y_scale", Y_scale), (1, "Y_zero_point", Y_zero_point))
-    spaced = [None if position % 3 else tensor.shape for position, tensor in enumerate(inputs)]
-    shape = concatenated([None, None, *spaced], axis)
+    shapes = [None if position % 3 else tensor.shape for position, tensor in enumerate(inputs)]
+    shape = concatenated([None, None, *shapes], axis)
     if shape is not None:
         place = axis_of(axis, len(shape))
-        size = total(None if each is None else each[place] for each in spaced[::3])
+        size = total(None if part is None else part[place] for part in shapes[::3])
         shape = (*shape[:place], size, *shape[place + 1 :])
     return Tensor(Y_zero_point.dtype or common_type(inputs[::3], first=2), shape)
 
 
 def _check_triples(Y_zero_point: Tensor, inputs: Sequence[Tensor]) -> None:
-    """Checks that each triple consists of a tensor of the result's element type, a float32 scale, and a zero point of
-    the result's element type. Raises a fault for a constant scale or zero point with several numbers; if it is
-    computed, this is only a warning."""
     for position, tensor in enumerate(inputs):
         index = position + 2
         if position % 3 == 1:
@@ -193,7 +190,7 @@ def gather_block_quantized(
     block_size: int = 128,
     bits: int = 4,
 ) -> Tensor:
-    """com.microsoft GatherBlockQuantized: a Gather from quantized data, whose bytes may hold several elements each."""
+    """com.microsoft GatherBlockQuantized."""
     per_entry = _elements_per_entry(data, bits)
     if block_size < 16 or block_size & (block_size - 1):
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
@@ -206,8 +203,8 @@ def gather_block_quantized(
     expect_rank(data, 0, least=2, what="data")
     last = None if data.shape[-1] is None or per_entry is None else data.shape[-1] * per_entry
     unpacked = Tensor(data.dtype, (*data.shape[:-1], last))
-    gathered, blocked = axis_of(gather_axis, len(data.shape)), axis_of(quantize_axis, len(data.shape))
-    if data.dtype == "uint8" and (gathered != 0 or (gathered == blocked and per_entry != 1)):
+    gathered_axis, blocked_axis = axis_of(gather_axis, len(data.shape)), axis_of(quantize_axis, len(data.shape))
+    if data.dtype == "uint8" and (gathered_axis != 0 or (gathered_axis == blocked_axis and per_entry != 1)):
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
             f"attribute `gather_axis` is {gather_axis} and `quantize_axis` is {quantize_axis}: for uint8, "
             "gather_axis must be 0, and if a byte has several elements, quantize_axis must be another axis",
@@ -215,12 +212,15 @@ def gather_block_quantized(
             attribute="gather_axis",
         )
     assert unpacked.shape is not None
-    wanted = tuple(
-        dim if axis != blocked or dim is None else ceildiv(dim, block_size) for axis, dim in enumerate(unpacked.shape)
+    blocks = tuple(
+        dim if axis != blocked_axis or dim is None else ceildiv(dim, block_size)
+        for axis, dim in enumerate(unpacked.shape)
     )
-    expect_one_of((2, "scales", scales), wanted, what=f"one scale for each block of {block_size} on axis {blocked}")
+    expect_one_of(
+        (2, "scales", scales), blocks, what=f"one scale for each block of {block_size} on axis {blocked_axis}"
+    )
     if zero_points is not None:
-        packed = (*wanted[:-1], None if per_entry is None or wanted[-1] is None else ceildiv(wanted[-1], per_entry))
+        packed = (*blocks[:-1], None if per_entry is None or blocks[-1] is None else ceildiv(blocks[-1], per_entry))
         expect_one_of((3, "zero_points", zero_points), packed, what="one number for each scale, packed as the data")
     return Tensor(
         scales.dtype, gather(unpacked, Tensor(indices.dtype, indices.shape, indices.value), axis=gather_axis).shape
@@ -228,9 +228,11 @@ def gather_block_quantized(
 
 
 def _elements_per_entry(data: Tensor, bits: int) -> int | None:
-    """The number of elements in an entry of the data: 8 / ``bits`` for uint8, 1 for any other type, None for an unknown
-    type. Raises an ``ATTRIBUTE_OUT_OF_RANGE`` fault if ``bits`` does not divide a byte."""
-    if data.dtype is None or data.dtype != "uint8":
+    """The number of elements in an entry of the data, if its type is known.
+
+    Raises an ``ATTRIBUTE_OUT_OF_RANGE`` fault for wrong ``bits``.
+    """
+    if data.dtype != "uint8":
         return None if data.dtype is None else 1
     if bits not in (2, 4, 8):
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
@@ -243,16 +245,16 @@ def _elements_per_entry(data: Tensor, bits: int) -> int | None:
 
 @onnx("QuantizeBFP", domain=MICROSOFT)
 def quantize_bfp(x: Tensor, *, bfp_type: int, block_dim: int = -1) -> tuple[Tensor, Tensor, Tensor]:
-    """com.microsoft QuantizeBFP: the packed bytes, and the shape and the strides of x."""
-    listed = Tensor("int64", (x.rank,))
-    return Tensor("uint8", (None,)), Tensor("int64", (x.rank,), x.shape), listed
+    """com.microsoft QuantizeBFP: (packed bytes, shape of x, strides of x)."""
+    strides = Tensor("int64", (x.rank,))
+    return Tensor("uint8", (None,)), Tensor("int64", (x.rank,), x.shape), strides
 
 
 @onnx("DequantizeBFP", domain=MICROSOFT, may_be_external={"shape": None, "strides": None})
 def dequantize_bfp(
     x: Tensor, shape: Tensor, strides: Tensor, *, bfp_type: int, block_dim: int = -1, dtype: int = 1, context: Context
 ) -> Tensor:
-    """com.microsoft DequantizeBFP: the tensor that QuantizeBFP packed. Input 1 is the shape of the tensor."""
+    """com.microsoft DequantizeBFP."""
     result = stated_shape(shape, 1)
     count = length(strides)
     if result is None and count is not None and count <= CONTENTS_LIMIT:
@@ -264,8 +266,7 @@ def dequantize_bfp(
 
 
 def _expect_single_numbers(*parameters: Tensor | None) -> None:
-    """Checks that ``parameters``, the scales and zero points from input 1 on, are single numbers. Raises an
-    ``INPUT_RANK_REFUSED`` fault. Warns of unusable scales."""
+    """Checks the scales and zero points from input 1 on. Raises an ``INPUT_RANK_REFUSED`` fault."""
     warn_of_scale(parameters[0], 1, "X_scale")
     warn_of_scale(parameters[2], 3, "Y_scale")
     for index, name in enumerate(("X_scale", "X_zero_point", "Y_scale", "Y_zero_point"), 1):
@@ -329,11 +330,11 @@ def qlinear_softmax(
     axis: int = -1,
     opset: int,
 ) -> Tensor:
-    """com.microsoft QLinearSoftmax. Several numbers are an error only in a constant ``x_scale``; ONNX Runtime uses the
-    first number of any other parameter."""
+    """com.microsoft QLinearSoftmax."""
     try:
         _expect_single_numbers(x_scale, x_zero_point, y_scale, y_zero_point)
     except Fault as fault:
+        # ONNX Runtime uses the first number of any parameter but a constant ``x_scale``.
         if fault.input == 1 and x_scale.value is not None:
             raise
         warn(fault.lowered(Severity.WARNING))

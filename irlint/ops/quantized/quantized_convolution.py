@@ -44,18 +44,17 @@ def conv_integer(
 
 
 def _expect_per_channel(tensor: Tensor | None, index: int, name: str, *, channels: MaybeDim) -> None:
-    """Raises an ``OPERAND_MISMATCH`` fault if input ``index`` (``name``) has neither one element nor one element for
-    each channel."""
+    """Checks that an input has one element, or one for each channel. Raises an ``OPERAND_MISMATCH`` fault."""
     if tensor is None or tensor.shape is None or not tensor.shape:
         return
     size = tensor.shape[0]
     if len(tensor.shape) == 1 and (same(size, 1) is not False or same(size, channels) is not False):
         return
-    wanted = "?" if channels is None else channels
+    count = "?" if channels is None else channels
     raise OPERAND_MISMATCH.fault(
         f"input {index} ({name}) is {shape_text(tensor.shape)}; expected a scalar, or a list of "
-        + ("1 element" if wanted == 1 else f"1 element or of {wanted} elements, one for each output channel"),
-        help=f"give input {index} the shape [] or [{wanted}]",
+        + ("1 element" if count == 1 else f"1 element or of {count} elements, one for each output channel"),
+        help=f"give input {index} the shape [] or [{count}]",
         input=index,
     )
 
@@ -76,7 +75,7 @@ def qlinear_conv(
     group: int = 1,
     kernel_shape: Ints | None = None,
 ) -> Tensor:
-    """ONNX QLinearConv-10: the weights have one scale, or one scale for each output channel."""
+    """ONNX QLinearConv-10."""
     _expect_quantization(
         x_scale,
         x_zero_point,
@@ -110,8 +109,7 @@ def ms_qlinear_conv(
     channels_last: int = 0,
     context: Context,
 ) -> Tensor:
-    """com.microsoft and com.ms.internal.nhwc QLinearConv. The channels are the last axis if ``channels_last`` is set,
-    and always in the second domain."""
+    """com.microsoft and com.ms.internal.nhwc QLinearConv. In the latter, the channels are the last axis."""
     _expect_quantization(
         x_scale,
         x_zero_point,

@@ -29,7 +29,7 @@ from irlint.schemas import MICROSOFT
 def matmul_integer(
     a: Tensor, b: Tensor, a_zero_point: Tensor | None = None, b_zero_point: Tensor | None = None
 ) -> Tensor:
-    """ONNX MatMulInteger-10. A zero point is one number, or one number for each row of A or column of B."""
+    """ONNX MatMulInteger-10."""
     shape = multiplied(a.shape, b.shape)
     expect_by_row(a, (2, "a_zero_point", a_zero_point))
     expect_by_column(b, (3, "b_zero_point", b_zero_point))
@@ -47,7 +47,7 @@ def qlinear_matmul(
     y_scale: Tensor,
     y_zero_point: Tensor,
 ) -> Tensor:
-    """ONNX QLinearMatMul-10 and 21; the result has the type of ``y_zero_point``."""
+    """ONNX QLinearMatMul-10 and 21."""
     shape = multiplied(a.shape, b.shape, inputs=(0, 3))
     expect_by_row(a, (1, "a_scale", a_scale), (2, "a_zero_point", a_zero_point))
     expect_by_column(b, (4, "b_scale", b_scale), (5, "b_zero_point", b_zero_point))
@@ -69,7 +69,7 @@ def gemm_float8(
     beta: float = 0.0,
     dtype: int = 1,
 ) -> Tensor:
-    """com.microsoft GemmFloat8; ``dtype`` is the number of the result's element type."""
+    """com.microsoft GemmFloat8."""
     if not 1 <= dtype <= len(NUMBERED_TYPES):
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
             f"attribute `dtype` is {dtype}, which is not an element type",
@@ -93,8 +93,7 @@ def qgemm(
     *,
     product: OnnxProduct,
 ) -> Tensor:
-    """com.microsoft QGemm: the result has the type of ``y_zero_point``, or is float32 if ``y_scale`` or
-    ``y_zero_point`` is omitted."""
+    """com.microsoft QGemm."""
     shape = product.of_matrices(a, b, inputs=(0, 3))
     expect_one_number((1, "a_scale", a_scale), (2, "a_zero_point", a_zero_point))
     columns = None if b.shape is None or len(b.shape) != 2 else b.shape[0 if product.transB else 1]
@@ -109,7 +108,7 @@ def qgemm(
 
 @onnx("MatMulInteger16", domain=MICROSOFT, macs=("matrix", "a"))
 def matmul_integer16(a: Tensor, b: Tensor) -> Tensor:
-    """com.microsoft MatMulInteger16: uint32 for two unsigned inputs, else int32."""
+    """com.microsoft MatMulInteger16."""
     unsigned = a.dtype == "uint16" and b.dtype == "uint16"
     known = a.dtype is not None and b.dtype is not None
     return Tensor(("uint32" if unsigned else "int32") if known else None, multiplied(a.shape, b.shape))
@@ -125,21 +124,21 @@ def matmul_integer_to_float(
     b_zero_point: Tensor | None = None,
     bias: Tensor | None = None,
 ) -> Tensor:
-    """com.microsoft MatMulIntegerToFloat: the result has the type of the scales."""
+    """com.microsoft MatMulIntegerToFloat."""
     shape = multiplied(a.shape, b.shape)
     if a_scale.shape is not None and len(a_scale.shape) == 1 and same(a_scale.shape[0], 1) is False:
         expect_one_of((2, "a_scale", a_scale), (dim_of(a.shape, -1),), what="one scale for each column of A")
         warn(_per_column_of_a(a_scale))
     else:
-        expect_one_number((2, "a_scale", _flat(a_scale)))
+        expect_one_number((2, "a_scale", _scalar_if_one(a_scale)))
     expect_one_number((4, "a_zero_point", a_zero_point))
-    expect_by_column(b, (3, "b_scale", _flat(b_scale)), (5, "b_zero_point", b_zero_point))
+    expect_by_column(b, (3, "b_scale", _scalar_if_one(b_scale)), (5, "b_zero_point", b_zero_point))
     _expect_bias(bias, 6, shape)
     return Tensor(a_scale.dtype or b_scale.dtype, biased(shape, bias, 6))
 
 
-def _flat(scale: Tensor) -> Tensor:
-    """A scale, as a scalar if it has one element on any number of axes."""
+def _scalar_if_one(scale: Tensor) -> Tensor:
+    """A scale, as a scalar if it has one element."""
     single = scale.shape is not None and all(same(dim, 1) is True for dim in scale.shape)
     return Tensor(scale.dtype, (), scale.value, scale.extent) if single else scale
 
@@ -147,8 +146,8 @@ def _flat(scale: Tensor) -> Tensor:
 def _expect_bias(bias: Tensor | None, index: int, shape: Shape | None) -> None:
     if bias is not None and bias.shape is not None and shape and isinstance(shape[-1], int):
         columns = shape[-1]
-        has = f"the bias has {columns}, one for each column"
-        _expect_count(bias, index, columns, has=has, help=f"give input {index} the shape [{columns}]")
+        expectation = f"the bias has {columns}, one for each column"
+        _expect_count(bias, index, columns, expectation, help=f"give input {index} the shape [{columns}]")
 
 
 def _per_column_of_a(a_scale: Tensor) -> Fault:
@@ -167,14 +166,16 @@ def dynamic_quantize_matmul(
 ) -> Tensor:
     """com.microsoft DynamicQuantizeMatMul."""
     shape = multiplied(a.shape, b.shape)
-    expect_by_column(b, (2, "b_scale", _flat(b_scale)), (3, "b_zero_point", b_zero_point))
+    expect_by_column(b, (2, "b_scale", _scalar_if_one(b_scale)), (3, "b_zero_point", b_zero_point))
     _expect_bias(bias, 4, shape)
     return Tensor(a.dtype, biased(shape, bias, 4))
 
 
 def by_packed_weights(a: Shape | None, inner: MaybeDim, columns: MaybeDim, *, what: str) -> Shape | None:
-    """The shape of the product of ``a`` and packed weights [inner, columns]; ``what`` is the source of ``inner``.
-    Raises a ``MATMUL_MISMATCH`` or ``OPERAND_SHAPE`` fault."""
+    """The shape of the product of ``a`` and packed weights [inner, columns]. ``what`` names the source of ``inner``.
+
+    Raises a ``MATMUL_MISMATCH`` or ``OPERAND_SHAPE`` fault.
+    """
     if a is None:
         return None
     if not a:
@@ -191,34 +192,33 @@ def by_packed_weights(a: Shape | None, inner: MaybeDim, columns: MaybeDim, *, wh
     return (*a[:-1], columns)
 
 
-_AS_PACKED = "use the attributes with which the weights were packed"
+_USE_PACKING_ATTRIBUTES = "use the attributes with which the weights were packed"
 
 
-def _expect_count(x: Tensor, index: int, count: Dim, *, has: str, help: str = _AS_PACKED) -> None:
-    """Raises an ``OPERAND_SHAPE`` fault if input ``index`` has not ``count`` elements; ``has`` states this number."""
+def _expect_count(x: Tensor, index: int, count: Dim, expectation: str, *, help: str = _USE_PACKING_ATTRIBUTES) -> None:
+    """Checks that input ``index`` has ``count`` elements. Raises an ``OPERAND_SHAPE`` fault."""
     if x.shape is not None and same(product(x.shape), count) is False:
-        raise _count_fault(x, index, has=has, help=help)
+        raise _count_fault(x, index, expectation, help=help)
 
 
-def _count_fault(x: Tensor, index: int, *, has: str, help: str = _AS_PACKED) -> Fault:
+def _count_fault(x: Tensor, index: int, expectation: str, *, help: str = _USE_PACKING_ATTRIBUTES) -> Fault:
     return OPERAND_SHAPE.fault(
-        f"input {index} is {shape_text(x.shape)} with {counted(product(x.shape or ()), 'element')}; {has}",
+        f"input {index} is {shape_text(x.shape)} with {counted(product(x.shape or ()), 'element')}; {expectation}",
         help=help,
         input=index,
     )
 
 
-def _packed(rows: int, columns: int, bits: int) -> str:
+def _packed_matrix(rows: int, columns: int, bits: int) -> str:
     return f"a matrix [{rows}, {columns}] of {bits}-bit weights"
 
 
-def _expect_room(x: Tensor, index: int, count: int, *, has: str) -> None:
-    """Raises an ``OPERAND_SHAPE`` fault if input ``index`` has fewer than ``count`` elements; a larger number is only a
-    warning."""
+def _expect_at_least(x: Tensor, index: int, count: int, expectation: str) -> None:
+    """Raises an ``OPERAND_SHAPE`` fault for fewer than ``count`` elements. Warns of more elements."""
     found = product(x.shape) if x.shape is not None else None
     if same(found, count) is not False:
         return
-    fault = _count_fault(x, index, has=has)
+    fault = _count_fault(x, index, expectation)
     if at_least(found, count) is False:
         raise fault
     warn(fault.lowered(Severity.WARNING))
@@ -241,8 +241,7 @@ def matmul_nbits(
     block_size: int,
     weight_prepacked: int = 0,
 ) -> Tensor:
-    """com.microsoft MatMulNBits: [..., K] times weights of N columns, which have ``bits`` bits each and are packed in
-    blocks."""
+    """com.microsoft MatMulNBits: A [..., K] times packed weights [N, K] with ``bits`` for each weight."""
     if block_size < 16 or block_size & (block_size - 1):
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
             f"attribute `block_size` is {block_size}; it has to be a power of 2 of at least 16",
@@ -252,12 +251,12 @@ def matmul_nbits(
     shape = by_packed_weights(a.shape, K, N, what="the attribute K")
     blocks = -(-K // block_size)
     if not weight_prepacked:
-        each, weights = block_size * bits // 8, _packed(N, K, bits)
-        _expect_count(b, 1, N * blocks * each, has=f"{weights} is packed into {N * blocks * each} bytes")
-        expect_one_of((1, "B", b), (N, blocks, each), what=weights)
-        of_blocks = f"one scale for each of {counted(blocks, 'block')} in {counted(N, 'column')}"
-        _expect_count(scales, 2, N * blocks, has=f"expected {N * blocks}, {of_blocks}")
-        expect_one_of((2, "scales", scales), (N * blocks,), (N, blocks), what=of_blocks)
+        block_bytes, matrix = block_size * bits // 8, _packed_matrix(N, K, bits)
+        _expect_count(b, 1, N * blocks * block_bytes, f"{matrix} is packed into {N * blocks * block_bytes} bytes")
+        expect_one_of((1, "B", b), (N, blocks, block_bytes), what=matrix)
+        what = f"one scale for each {_blocks_of_columns(blocks, N)}"
+        _expect_count(scales, 2, N * blocks, f"expected {N * blocks}, {what}")
+        expect_one_of((2, "scales", scales), (N * blocks,), (N, blocks), what=what)
         _check_zero_points(zero_points, N, blocks, bits=bits)
         expect_one_of((4, "g_idx", g_idx), (K,), (blocks * block_size,), what="the group of each row of the weights")
     expect_one_of((5, "bias", bias), (N,), what="one number for each column")
@@ -269,10 +268,14 @@ def _check_zero_points(zero_points: Tensor | None, columns: int, blocks: int, *,
     if zero_points is None or zero_points.dtype is None:
         return
     is_packed = zero_points.dtype == "uint8"
-    packed = -(-blocks * bits // 8) if is_packed else blocks
-    what = f"one number for each of {counted(blocks, 'block')} in {counted(columns, 'column')}"
+    per_column = -(-blocks * bits // 8) if is_packed else blocks
+    what = f"one number for each {_blocks_of_columns(blocks, columns)}"
     what += f", packed to {bits} bits" if is_packed and bits < 8 else ""
-    expect_one_of((3, "zero_points", zero_points), (columns * packed,), (columns, packed), what=what)
+    expect_one_of((3, "zero_points", zero_points), (columns * per_column,), (columns, per_column), what=what)
+
+
+def _blocks_of_columns(blocks: int, columns: int) -> str:
+    return f"block: {counted(columns, 'column')} of {counted(blocks, 'block')}"
 
 
 @onnx("MatMulBnb4", domain=MICROSOFT, macs=("matrix", "a"))
@@ -288,7 +291,7 @@ def matmul_bnb4(
     training_mode: int = 0,
     transB: int = 1,
 ) -> Tensor:
-    """com.microsoft MatMulBnb4: weights of 4 bits, [N, K], flattened and packed in pairs."""
+    """com.microsoft MatMulBnb4. The weights [N, K] are flattened, and each byte has two of them."""
     inner, columns = (K, N) if transB else (N, K)
     expect_attribute(quant_type, 0, "quant_type", most=1)
     expect_attribute(K, 1, "K")
@@ -300,14 +303,14 @@ def matmul_bnb4(
             attribute="block_size",
         )
     size, blocks = (N * K + 1) // 2, -(-N * K // block_size)
-    _expect_room(b, 1, size, has=f"{_packed(N, K, 4)} is packed into {counted(size, 'byte')}")
-    _expect_room(absmax, 2, blocks, has=f"expected {blocks}, one scale for each block of {block_size}")
+    _expect_at_least(b, 1, size, f"{_packed_matrix(N, K, 4)} is packed into {counted(size, 'byte')}")
+    _expect_at_least(absmax, 2, blocks, f"expected {blocks}, one scale for each block of {block_size}")
     return Tensor(a.dtype or absmax.dtype, by_packed_weights(a.shape, inner, columns, what=f"{'K' if transB else 'N'}"))
 
 
 @onnx("MatMulFpQ4", domain=MICROSOFT, macs=("matrix", "a"))
 def matmul_fpq4(a: Tensor, b: Tensor, b_shape: Tensor, *, blk_quant_type: int = 1) -> Tensor:
-    """com.microsoft MatMulFpQ4: ``b_shape`` is [K, N], the shape of the unpacked B."""
+    """com.microsoft MatMulFpQ4. The values of ``b_shape`` are [K, N], the shape of the unpacked B."""
     expect_rank(b, 1, 1, what="B")
     expect_rank(b_shape, 2, 1, what="B_shape")
     sizes = (None, None) if b_shape.ints is None else b_shape.ints
@@ -319,8 +322,8 @@ def matmul_fpq4(a: Tensor, b: Tensor, b_shape: Tensor, *, blk_quant_type: int = 
         )
     inner, columns = sizes
     if isinstance(inner, int) and isinstance(columns, int):
-        blocks, each = ceildiv(inner, 32), 21 if blk_quant_type else 20
-        size = columns * blocks * each
-        has = f"B of [{inner}, {columns}] in blocks of 32, {each} bytes each, has {size}"
-        _expect_count(b, 1, size, has=has)
+        blocks, block_bytes = ceildiv(inner, 32), 21 if blk_quant_type else 20
+        size = columns * blocks * block_bytes
+        expectation = f"B of [{inner}, {columns}] in blocks of 32 elements and {block_bytes} bytes has {size} bytes"
+        _expect_count(b, 1, size, expectation)
     return Tensor(a.dtype, by_packed_weights(a.shape, inner, columns, what="B_shape"))

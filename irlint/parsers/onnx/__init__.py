@@ -10,7 +10,7 @@ from irlint.model import Model, Problem
 from irlint.model.formats import ONNX
 from irlint.parsers import opening
 from irlint.parsers.faults import MALFORMED_ONNX, NOT_A_MODEL, TRUNCATED_FILE
-from irlint.parsers.onnx import messages, protobuf, tensors, unread
+from irlint.parsers.onnx import messages, protobuf, tensors, unused_fields
 from irlint.parsers.onnx.graph_records import standard
 from irlint.parsers.onnx.linking import Linker, file_types
 from irlint.parsers.onnx.messages import Reader
@@ -23,16 +23,16 @@ if TYPE_CHECKING:
 
     from irlint.parsers.onnx.protobuf import Buffer, Fields, LongTexts, Span
 
-#: The keys of fields of ModelProto: the number of the field and its wire type.
+#: Keys of fields of ModelProto.
 _IR_VERSION = 1 << 3 | VARINT
 _GRAPH, _OPSET_IMPORT, _METADATA, _TRAINING_INFO, _FUNCTIONS = (
     number << 3 | DELIMITED for number in (7, 8, 14, 20, 25)
 )
 
-#: The numbers of the fields of ModelProto with the name and version of the tool that wrote the file.
+#: The numbers of ``producer_name`` and ``producer_version``.
 _PRODUCER_NUMBERS = (2, 3)
 
-#: The names of the fields of ModelProto that hold a message or a text, by their numbers.
+#: The names of the length-delimited fields of ModelProto, by number.
 _FIELD_NAMES = {
     2: "producer_name",
     3: "producer_version",
@@ -46,16 +46,15 @@ _FIELD_NAMES = {
     26: "configuration",
 }
 
-#: Files of at most this many bytes are read completely, unless the file has its own limit ``small``.
+#: Files of at most this many bytes are read completely. A file object may have its own limit, ``small``.
 SMALL = 1 << 24
 
 
 def read(path: str | os.PathLike[str], data: bytes | bytearray | memoryview | mmap | None = None) -> Model:
-    """The model in an ONNX file, or in ``data``, the bytes of the file; external data is searched beside ``path``.
+    """The model in the ONNX file ``path``, or in ``data`` if the caller has the bytes of the file.
 
-    A file that is no ONNX model or is damaged results in a model without a graph and with one problem. If only a type,
-    an attribute or an initializer is damaged, this part is unknown, and a problem states its place. Raises OSError if
-    the file cannot be opened.
+    If the file is no ONNX model or is damaged, the model has no graph and one problem. A damaged type, attribute or
+    initializer is unknown and has a problem. Raises OSError if the file cannot be opened.
     """
     name = os.fspath(path)
     if data is not None:
@@ -64,15 +63,13 @@ def read(path: str | os.PathLike[str], data: bytes | bytearray | memoryview | mm
         return _model(name, bytes_of(file))
 
 
-#: The facts about an external data file; see ``irlint.parsers.onnx.tensors``.
 facts_beside = tensors.facts_beside
 
 
 def bytes_of(file: BinaryIO) -> Buffer:
-    """The bytes of a file, in memory, so that truncating the file later does no harm.
+    """The bytes of a file. If the file is large, its large weights are zeros.
 
-    In the bytes of a large file, large weights are zeros; the parser does not read them. Raises OSError if the file is
-    truncated while it is read.
+    Raises OSError if the file is truncated while it is read.
     """
     size = opening.size(file)
     if size > getattr(file, "small", SMALL):
@@ -106,7 +103,7 @@ def _model(path: str, data: Buffer) -> Model:
         graph = reader.graph(found[_GRAPH], 1)
         functions = [reader.function(*span) for span in reader.entries(found, _FUNCTIONS >> 3, "functions")]
         metadata = tensors.string_entries(data, found.get(_METADATA, ()))
-        unread.walk_fields(data, found, unread.OF_MODEL, 0)
+        unused_fields.check_fields(data, found, unused_fields.OF_MODEL, 0)
     except Damage as damage:
         return Model(path, ONNX, version, problems=(Problem(messages.damaged("the file", damage)),))
     opsets = {standard(domain): number for domain, number in imports}
@@ -119,8 +116,8 @@ def _model(path: str, data: Buffer) -> Model:
     main = linker.graph(graph, "", opsets, ())
     linked = linker.functions(functions, graph)
     producer = " ".join(filter(None, (protobuf.last_text(data, found, number) for number in _PRODUCER_NUMBERS)))
-    of_file = [_long_names(reader.long), _equal_entries(reader.unread_entries)]
-    problems = (*linker.problems, *(Problem(fault) for fault in of_file if fault is not None))
+    faults_of_file = [_long_names(reader.long), _equal_entries(reader.skipped_entries)]
+    problems = (*linker.problems, *(Problem(fault) for fault in faults_of_file if fault is not None))
     return Model(
         path,
         ONNX,
@@ -154,7 +151,7 @@ def _equal_entries(counts: Mapping[str, int]) -> Fault | None:
 
 
 def _undecoded(data: Buffer, found: Fields, damage: Damage) -> Fault:
-    """The fault of a file whose fields cannot be decoded; ``found`` are the fields before the damage."""
+    """The fault of a damaged file; ``found`` has the fields before the damage."""
     if _IR_VERSION not in found and not (damage.excess and damage.field == _GRAPH >> 3):
         return NOT_A_MODEL.fault("the file is not an ONNX model", help="export or download the model again")
     if _has_converted_line_ends(data):
@@ -178,7 +175,6 @@ def _too_large(size: int) -> Fault:
 
 
 def _has_converted_line_ends(data: Buffer) -> bool:
-    """Whether the first million bytes contain more than two line feeds and each follows a carriage return."""
     raw = bytes(data[:1_000_000])
     feeds = raw.count(b"\n")
     return feeds > 2 and feeds == raw.count(b"\r\n")

@@ -1,4 +1,4 @@
-"""The faults of an AttributeProto: a type that does not match its value, a missing name, a misplaced reference."""
+"""The faults of an AttributeProto in its type, name or reference."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from irlint.findings.faults import Fault, Rule, Severity
 from irlint.lazy_typing import Literal
-from irlint.parsers.onnx.attribute_kinds import MESSAGES, StatedKind
+from irlint.parsers.onnx.attribute_kinds import MESSAGE_KINDS, AttributeKind
 
-#: The graph that contains a node: the main one, a body in it, or a function with its bodies.
+#: The graph of a node. Bodies in a function are ``function``, all other bodies ``body``.
 Where = Literal["main", "body", "function"]
 
 ATTRIBUTE_TYPE = Rule(
@@ -19,7 +19,7 @@ ATTRIBUTE_TYPE = Rule(
     why=(
         "In onnx.proto, an attribute has a separate field for each type of value, and its `type` states which field "
         "to read. The type is required, and all other fields must be empty. The ONNX checker and ONNX Runtime refuse "
-        "the model. In a Constant, ONNX Runtime reads the field of the declared type and ignores the others."
+        "the model. In a Constant outside of bodies, ONNX Runtime ignores the fields of other types."
     ),
     fix="Write the attribute with onnx.helper.make_attribute, which sets the type that matches the value.",
 )
@@ -31,9 +31,9 @@ ATTRIBUTE_REFERENCE = Rule(
     "An attribute has both a reference and a value, or a reference although it is not in a function.",
     why=(
         "In a function, an attribute may refer to an attribute of the call. onnx.proto forbids such a reference "
-        "elsewhere, and forbids a reference together with a value. In the main graph, ONNX Runtime ignores the "
-        "reference; an attribute without a value is then 0 or empty, and the report shows that value. In a body, "
-        "ONNX Runtime refuses an attribute that has both."
+        "elsewhere, and forbids a reference together with a value. Outside of functions, ONNX Runtime reads a "
+        "reference without a value as 0 or empty, and the report shows that value. If an attribute has both, ONNX "
+        "Runtime ignores the reference in the main graph, and refuses the model in a body."
     ),
     fix="Replace the reference by a value, or move the node into the function.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
@@ -48,13 +48,13 @@ ATTRIBUTE_WITHOUT_NAME = Rule(
     Severity.ERROR,
     "An attribute has no name.",
     why=(
-        "An attribute without a name cannot be identified. The ONNX checker and ONNX Runtime refuse the model; in a "
-        "Constant, ONNX Runtime reads the value anyway."
+        "An attribute without a name cannot be identified. The ONNX checker and ONNX Runtime refuse the model. In a "
+        "Constant outside of bodies, ONNX Runtime reads the value anyway."
     ),
     fix="Add the attribute's name, or remove the attribute.",
 )
 
-#: The fields of AttributeProto that hold a value, by their numbers.
+#: The names of the value fields of AttributeProto, by number.
 _FIELDS = {
     2: "f",
     3: "i",
@@ -72,45 +72,45 @@ _FIELDS = {
     23: "sparse_tensors",
 }
 
-#: The field ``ref_attr_name``, which names the attribute of a function.
+#: The number of the field ``ref_attr_name``.
 _REFERENCE = 21
 
 
-def attribute_faults(name: str, stated: StatedKind, *, constant: bool, where: Where) -> list[Fault]:
-    """The faults of an attribute; ``constant`` is True for an attribute of a Constant. A fault in a part that ONNX
-    Runtime does not read is a warning."""
+def attribute_faults(name: str, kind: AttributeKind, *, in_constant: bool, where: Where) -> list[Fault]:
+    """The faults of an attribute. A fault in a part that ONNX Runtime does not read is a warning."""
     if not name:
-        return [_nameless(stated, ignored=constant and where != "body" and stated.is_stated)]
-    filled = [_FIELDS[field] for field in stated.fields if field in _FIELDS]
-    refers = _REFERENCE in stated.fields
+        return [_nameless(kind, ignored=in_constant and where != "body" and kind.is_declared)]
+    filled = [_FIELDS[field] for field in kind.fields if field in _FIELDS]
+    refers = _REFERENCE in kind.fields
     from_call = refers and where == "function"
     faults = []
     if refers and (filled or where != "function"):
-        faults.append(_reference_fault(name, bool(filled), where))
-    if not stated.is_stated:
-        faults.append(_undefined(name, stated.number, filled, ignored=from_call and not constant))
-    elif any(_owner(field) != stated.kind for field in filled):
-        has_value = any(_owner(field) == stated.kind for field in filled)
+        faults.append(_reference_fault(name, kind.name, bool(filled), where))
+    if not kind.is_declared:
+        faults.append(_undeclared_type(name, kind.number, filled, ignored=from_call and not in_constant))
+    elif any(_kind_of_field(field) != kind.name for field in filled):
+        has_value = any(_kind_of_field(field) == kind.name for field in filled)
         # Without a value, ONNX Runtime reads an empty list or, in the main graph, 0 or an empty text.
-        may_be_empty = stated.kind.endswith("S") or (where == "main" and stated.kind not in MESSAGES)
-        ignored = from_call or (constant and where != "body" and (has_value or may_be_empty))
-        faults.append(_mismatch(name, stated.kind, filled, ignored=ignored))
+        may_be_empty = kind.name.endswith("S") or (where == "main" and kind.name not in MESSAGE_KINDS)
+        ignored = from_call or (in_constant and where != "body" and (has_value or may_be_empty))
+        faults.append(_mismatch(name, kind.name, filled, ignored=ignored))
     return faults
 
 
-def _nameless(stated: StatedKind, *, ignored: bool) -> Fault:
+def _nameless(kind: AttributeKind, *, ignored: bool) -> Fault:
     return ATTRIBUTE_WITHOUT_NAME.fault(
-        f"an attribute of type {stated.kind} has no name",
+        f"an attribute of type {kind.name} has no name",
         help="write its name, or remove it",
         severity=Severity.WARNING if ignored else None,
     )
 
 
-def _reference_fault(name: str, has_value: bool, where: Where) -> Fault:
+def _reference_fault(name: str, kind: str, has_value: bool, where: Where) -> Fault:
     if has_value:
         text = f"attribute `{name}` has both a value and a reference to an attribute of a function"
     else:
-        text = f"attribute `{name}` refers to an attribute of a function, but is in no function: it is 0 or empty"
+        text = f"attribute `{name}` refers to an attribute of a function, but is in no function"
+        text += "" if kind in MESSAGE_KINDS else ": it is 0 or empty"
     return ATTRIBUTE_REFERENCE.fault(
         text,
         help="remove the reference" if has_value else f"write the value of `{name}`",
@@ -119,24 +119,24 @@ def _reference_fault(name: str, has_value: bool, where: Where) -> Fault:
     )
 
 
-def _undefined(name: str, number: int, filled: Sequence[str], *, ignored: bool) -> Fault:
-    stated = f"has the type {number}, which does not exist" if number else "has no type"
-    owner = _owner(filled[0]) if filled else ""
+def _undeclared_type(name: str, number: int, filled: Sequence[str], *, ignored: bool) -> Fault:
+    declared = f"has the type {number}, which does not exist" if number else "has no type"
+    kind = _kind_of_field(filled[0]) if filled else ""
     return ATTRIBUTE_TYPE.fault(
-        f"attribute `{name}` {stated}" + (f"; its value is in `{filled[0]}`" if filled else ""),
-        help=f"set the type to {owner}" if owner else "set its type",
+        f"attribute `{name}` {declared}" + (f"; its value is in `{filled[0]}`" if filled else ""),
+        help=f"set the type to {kind}" if kind else "set its type",
         attribute=name,
         severity=Severity.WARNING if ignored else None,
     )
 
 
 def _mismatch(name: str, kind: str, filled: Sequence[str], *, ignored: bool) -> Fault:
-    others = [f"`{field}`" for field in filled if _owner(field) != kind]
+    others = [f"`{field}`" for field in filled if _kind_of_field(field) != kind]
     also = " as well" if len(others) < len(filled) else ""
     if also:
         help = f"clear {' and '.join(others)}"
     else:
-        help = f"set the type to {_owner(filled[0])}, or write the value as {kind}"
+        help = f"set the type to {_kind_of_field(filled[0])}, or write the value as {kind}"
     return ATTRIBUTE_TYPE.fault(
         f"attribute `{name}` is of type {kind}, and {' and '.join(others)} {'have' if len(others) > 1 else 'has'} a "
         f"value{also}",
@@ -146,8 +146,7 @@ def _mismatch(name: str, kind: str, filled: Sequence[str], *, ignored: bool) -> 
     )
 
 
-def _owner(field: str) -> str:
-    """The attribute type whose values are in this field."""
+def _kind_of_field(field: str) -> str:
     return {"f": "FLOAT", "i": "INT", "s": "STRING", "t": "TENSOR", "g": "GRAPH", "tp": "TYPE_PROTO"}.get(
         field, field.upper()
     )

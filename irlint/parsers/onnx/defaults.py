@@ -1,4 +1,4 @@
-"""Finds the defaults of a function's attributes that ONNX Runtime reads: a call does not set the attribute."""
+"""The defaults of a function's attributes that calls use."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from irlint.records import replaced
 
 
 def defaults_in_use(record: FunctionRecord, graphs: Iterable[GraphRecord]) -> set[str]:
-    """The attributes of a function to which its nodes refer and that a call in one of the graphs does not set."""
+    """The attributes that the function's nodes use and a call in ``graphs`` does not set."""
     key = record.domain, record.name, record.overload
     calls = [node for graph in graphs for node in _nodes(graph) if (node.domain, node.op, node.overload) == key]
     references = {attribute.reference for node in _nodes(record.graph) for attribute in node.attributes.values()}
@@ -19,15 +19,15 @@ def defaults_in_use(record: FunctionRecord, graphs: Iterable[GraphRecord]) -> se
 
 
 def lowered_if_unused(problem: Problem, path: str, used: Collection[str]) -> Problem:
-    """The problem of a default of the function at ``path``, at most as a warning if the default is not ``used``."""
-    body_of = problem.graph.removeprefix(f"{path}/").partition("/")[0]
-    if problem.fault.attribute in used or body_of in used:
+    """The problem of a default of the function at ``path``; a warning unless the default is ``used``."""
+    attribute_of_body = problem.graph.removeprefix(f"{path}/").partition("/")[0]
+    if problem.fault.attribute in used or attribute_of_body in used:
         return problem
     return replaced(problem, fault=problem.fault.at_most(Severity.WARNING))
 
 
 def _nodes(graph: GraphRecord) -> Iterator[NodeRecord]:
-    """The nodes of a graph and of the bodies in it."""
+    """The nodes of a graph and of its bodies."""
     waiting = [graph]
     while waiting:
         for node in waiting.pop().nodes:

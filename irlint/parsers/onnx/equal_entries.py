@@ -1,4 +1,4 @@
-"""Limits the time for lists with very many equal short entries: only the first equal entries are read."""
+"""Skips entries of lists with very many equal short entries."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SHORT_BYTES = 16
 
 
 def kept(data: Buffer, spans: Sequence[Span]) -> list[int]:
-    """The positions of the entries to read: of equal short entries, only the first ``MOST_EQUAL``."""
+    """The positions of all entries except equal short entries after the first ``MOST_EQUAL``."""
     counts: dict[bytes, int] = {}
     positions = []
     for at, (start, end) in enumerate(spans):
@@ -31,13 +31,13 @@ def kept(data: Buffer, spans: Sequence[Span]) -> list[int]:
     return positions
 
 
-def fault(unread: Mapping[str, int]) -> Fault:
-    """The fault of a file with unread entries; ``unread`` maps the name of each list to the number of such entries."""
-    lists = ", ".join(f"{count:,} of `{name}`" for name, count in unread.items())
-    total = sum(unread.values())
+def fault(skipped: Mapping[str, int]) -> Fault:
+    """The fault of a file with skipped entries. ``skipped`` counts them by the name of their list."""
+    by_list = ", ".join(f"{count:,} of `{name}`" for name, count in skipped.items())
+    total = sum(skipped.values())
     entries = "1 entry equals" if total == 1 else f"{total:,} entries equal"
     return EQUAL_ENTRIES.fault(
-        f"{entries} {MOST_EQUAL:,} others of the same list and {are(total)} not read: {lists}; findings and counts "
+        f"{entries} {MOST_EQUAL:,} others of the same list and {are(total)} not read: {by_list}; findings and counts "
         "are about the entries that are read",
         help="remove the equal entries, and find out where the file comes from",
     )

@@ -10,17 +10,13 @@ from irlint.records import record
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-#: The other name of the empty domain, which is the domain of ONNX's own operators.
+#: The other name of the domain "", which has ONNX's own operators.
 STANDARD = "ai.onnx"
 
 
 @record(frozen=False)
 class NodeRecord:
-    """A NodeProto.
-
-    ``linked`` is True if an attribute has a graph or a type. ``metadata`` has only the entry that irlint reads.
-    ``spelled_out`` is True if the file writes the empty domain as ``ai.onnx``.
-    """
+    """A NodeProto."""
 
     name: str
     op: str
@@ -29,25 +25,21 @@ class NodeRecord:
     inputs: list[str]
     outputs: list[str]
     attributes: dict[str, Attribute]
-    linked: bool
+    #: Whether an attribute has a graph or a type.
+    needs_linking: bool
     faults: list[Fault]
+    #: Only the entry that irlint reads.
     metadata: dict[str, str]
+    #: Whether the file writes the domain "" as ``ai.onnx``.
     spelled_out: bool
 
 
 class GraphRecord:
-    """A GraphProto, which the file gives in ``pieces``, or the graph of a FunctionProto.
-
-    ``inputs``, ``outputs`` and ``declared`` (``value_info``) are names with the bytes of their TypeProto, b"" without a
-    type. ``faults`` are about the values with these names. ``annotated`` is True if there are quantization annotations,
-    and ``lacks_name`` if an input of the main graph has no name field. ``places`` are the positions of ``nodes`` among
-    the nodes in the file.
-    """
+    """A GraphProto, or the graph of a FunctionProto."""
 
     __slots__ = (
         "annotated",
         "constants",
-        "declared",
         "faults",
         "inputs",
         "lacks_name",
@@ -56,30 +48,38 @@ class GraphRecord:
         "outputs",
         "pieces",
         "places",
+        "value_info",
     )
 
     def __init__(self, name: str, pieces: int = 1) -> None:
         self.name = name
+        #: The number of pieces of the message in the file, which protobuf merges.
         self.pieces = pieces
+        #: Whether there are quantization annotations.
         self.annotated = False
+        #: (name, bytes of the TypeProto); b"" without a type.
         self.inputs: list[tuple[str, bytes]] = []
         self.outputs: list[tuple[str, bytes]] = []
-        self.declared: list[tuple[str, bytes]] = []
+        self.value_info: list[tuple[str, bytes]] = []
         self.constants: list[tuple[str, Constant]] = []
         self.nodes: list[NodeRecord] = []
+        #: The positions of ``nodes`` in the file, where entries may have been skipped.
         self.places: Sequence[int] = ()
+        #: (name of a value, its fault).
         self.faults: list[tuple[str, Fault]] = []
+        #: Whether an input of the main graph has no name field.
         self.lacks_name = False
 
 
 @record(frozen=False)
 class FunctionRecord:
-    """A FunctionProto; ``attributes`` maps each attribute to its default, or to None without a default."""
+    """A FunctionProto."""
 
     domain: str
     name: str
     overload: str
     graph: GraphRecord
+    #: The default of each attribute, or None.
     attributes: dict[str, Attribute | None]
     faults: list[Fault]
     imports: list[tuple[str, int]]

@@ -1,4 +1,4 @@
-"""Violations of onnx.proto that a ``Graph`` does not show: missing names, sizes below 0 and repeated metadata keys."""
+"""Faults that a ``Graph`` does not show: missing names, sizes below 0 and repeated metadata keys."""
 
 from __future__ import annotations
 
@@ -82,10 +82,7 @@ g (float[2,3] x) => (float[2,3] y) { y = Relu (x) }""",
 
 
 def problems(record: GraphRecord, path: str, negative: Mapping[bytes, str]) -> Iterator[Problem]:
-    """The problems of a graph; nothing for the graph of a function.
-
-    ``negative`` maps the bytes of a TypeProto to the text of its sizes below 0.
-    """
+    """The problems of a main graph or a body. ``negative`` maps a TypeProto to the text of its sizes below 0."""
     if path.startswith("function:") and "/" not in path:
         return
     if not record.name:
@@ -96,7 +93,7 @@ def problems(record: GraphRecord, path: str, negative: Mapping[bytes, str]) -> I
             yield Problem(_nameless(what, places, refused=bool(path) or what == "output" or record.lacks_name), path)
     parts = [
         f"{by} {name!r} ({negative[raw]})"
-        for by, entries in (("input", record.inputs), ("output", record.outputs), ("value_info of", record.declared))
+        for by, entries in (("input", record.inputs), ("output", record.outputs), ("value_info of", record.value_info))
         for name, raw in entries
         if raw in negative
     ]
@@ -105,7 +102,7 @@ def problems(record: GraphRecord, path: str, negative: Mapping[bytes, str]) -> I
 
 
 def duplicate_keys(keys: Sequence[str]) -> Problem:
-    """The problem of a model whose metadata has a key more than once; ``keys`` are the keys of all entries."""
+    """The problem of repeated keys in the metadata of a model."""
     counts: dict[str, int] = {}
     for key in keys:
         counts[key] = counts.get(key, 0) + 1

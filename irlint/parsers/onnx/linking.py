@@ -1,7 +1,4 @@
-"""Turns records of ONNX messages into graphs: names become values, and the names of sizes become symbols.
-
-A scope maps the names that one graph defines to their values. A body also sees the scopes of the graphs around it.
-"""
+"""Turns records of ONNX messages into graphs: names become values, and the names of sizes become symbols."""
 
 from __future__ import annotations
 
@@ -12,8 +9,8 @@ from irlint.lazy_typing import TYPE_CHECKING
 from irlint.model import Attribute, Constant, Declaration, Function, Graph, Node, Problem, Value, bodies_among
 from irlint.parsers.faults import DOMAIN_SPELLED_OUT, DUPLICATE_FUNCTION, TYPE_MISSING
 from irlint.parsers.onnx import types as onnx_types
-from irlint.parsers.onnx import unread
-from irlint.parsers.onnx.attribute_kinds import LINKED
+from irlint.parsers.onnx import unused_fields
+from irlint.parsers.onnx.attribute_kinds import LINKED_KINDS
 from irlint.parsers.onnx.graph_records import FunctionRecord, GraphRecord, NodeRecord
 from irlint.parsers.onnx.messages import damaged
 from irlint.parsers.onnx.protobuf import Damage
@@ -27,29 +24,30 @@ if TYPE_CHECKING:
     from irlint.parsers.onnx.protobuf import LongTexts
 
     Types = Mapping[bytes, Type | Fault | None]
+
+    #: The values of the names that one graph defines.
     Scope = dict[str, Value]
 
 
 @record
 class FileTypes:
-    """The types of a file; all mappings but ``symbols`` have the bytes of a TypeProto as their keys.
+    """The types of a file by the bytes of their TypeProto."""
 
-    ``types`` has the type, or the fault of a damaged TypeProto. ``flaws`` has the missing part of incomplete types, and
-    ``negative`` the sizes below 0, both as texts. ``symbols`` maps a symbol to the name of its size in the file if the
-    two differ.
-    """
-
+    #: The type; None if it is empty; the fault of a damaged TypeProto.
     types: Types
+    #: A text for what an incomplete type lacks.
     flaws: Mapping[bytes, str]
+    #: A text for the sizes below 0.
     negative: Mapping[bytes, str]
+    #: The name of a size in the file, by its symbol, if the two differ.
     symbols: Mapping[str, str]
 
 
-def file_types(collected: Mapping[bytes, int], inputs: Set[bytes], long: LongTexts) -> FileTypes:
+def file_types(depths: Mapping[bytes, int], inputs: Set[bytes], long: LongTexts) -> FileTypes:
     """The types of a file.
 
-    ``collected`` maps the bytes of each TypeProto to its depth, and ``inputs`` are the bytes of the types of the
-    model's inputs. Names of sizes that are too long are added to ``long``.
+    ``depths`` maps each TypeProto to its depth. ``inputs`` are the TypeProtos of the model's inputs. Adds names of
+    sizes that are too long to ``long``.
     """
     texts: dict[str, None] = {}
     texts_of_inputs: dict[str, None] = {}
@@ -63,9 +61,9 @@ def file_types(collected: Mapping[bytes, int], inputs: Set[bytes], long: LongTex
     def note_of_input(name: str) -> None:
         texts[name] = texts_of_inputs[name] = None
 
-    for raw, depth in collected.items():
+    for raw, depth in depths.items():
         try:
-            unread.walk(raw, 0, len(raw), unread.TYPE, depth)
+            unused_fields.check(raw, 0, len(raw), unused_fields.TYPE, depth)
             types[raw] = onnx_types.type_of(raw, note_of_input if raw in inputs else note, long)
         except Damage as damage:
             types[raw] = damaged("the type", damage)
@@ -87,7 +85,7 @@ def file_types(collected: Mapping[bytes, int], inputs: Set[bytes], long: LongTex
 
 
 class Linker:
-    """Turns records into graphs; ``problems`` collects the faults with their places."""
+    """Turns records into graphs, and collects ``problems``."""
 
     def __init__(self, types: FileTypes) -> None:
         self.types = types.types
@@ -96,22 +94,19 @@ class Linker:
         self.problems: list[Problem] = []
 
     def functions(self, records: Sequence[FunctionRecord], main: GraphRecord) -> dict[tuple[str, str, str], Function]:
-        """The functions by domain, name and overload; the first if several functions are equal in all three.
-
-        ``main`` is the main graph.
-        """
+        """The first function of each (domain, name, overload)."""
         functions: dict[tuple[str, str, str], Function] = {}
-        graphs = [main, *(each.graph for each in records)]
-        for each in records:
-            key = each.domain, each.name, each.overload
+        graphs = [main, *(function.graph for function in records)]
+        for function in records:
+            key = function.domain, function.name, function.overload
             if key in functions:
-                self.problems.append(Problem(_duplicate_function(each), functions[key].graph.path))
+                self.problems.append(Problem(_duplicate_function(function), functions[key].graph.path))
             else:
-                functions[key] = self._function(each, graphs)
+                functions[key] = self._function(function, graphs)
         return functions
 
     def graph(self, record: GraphRecord, path: str, opsets: Mapping[str, int], outer: tuple[Scope, ...]) -> Graph:
-        """The graph of a record; ``outer`` are the scopes around it, innermost first."""
+        """The graph of a record. ``outer`` are the scopes of the graphs around it, innermost first."""
         self.problems += [Problem(fault, path, value=name or None) for name, fault in record.faults]
         if self.negative or _lacks_names(record, path):
             from irlint.parsers.onnx import interface
@@ -127,7 +122,7 @@ class Linker:
             self._node(node, index, values, path, opsets, links)
             for index, node, values in zip(record.places, record.nodes, outputs)
         ]
-        spelled_out = [node for node, each in zip(nodes, record.nodes) if each.spelled_out]
+        spelled_out = [node for node, of_node in zip(nodes, record.nodes) if of_node.spelled_out]
         if spelled_out:
             self.problems.append(_spelled_out(spelled_out, path))
         returned = [links.used(name) for name, _ in record.outputs]
@@ -140,7 +135,7 @@ class Linker:
             tuple(nodes),
             tuple(links.undefined.values()),
             tuple(links.captured),
-            tuple([name for name, _ in record.declared if name not in links.scope and not links.is_known(name)]),
+            tuple([name for name, _ in record.value_info if name not in links.scope and not links.is_known(name)]),
             pieces=record.pieces,
             annotated=record.annotated,
         )
@@ -161,7 +156,7 @@ class Linker:
             from irlint.parsers.onnx.defaults import defaults_in_use, lowered_if_unused
 
             used = defaults_in_use(record, graphs)
-            self.problems[before:] = [lowered_if_unused(each, path, used) for each in self.problems[before:]]
+            self.problems[before:] = [lowered_if_unused(problem, path, used) for problem in self.problems[before:]]
         graph = self.graph(record.graph, path, opsets, ())
         imports = tuple(record.imports)
         return Function(
@@ -179,7 +174,7 @@ class Linker:
     ) -> Node:
         inputs = links.all_used(record.inputs) if path or record.op != "Constant" else (None,) * len(record.inputs)
         attributes, faults = record.attributes, record.faults
-        if record.linked:
+        if record.needs_linking:
             faults = list(faults)
             label = record.name or next((name for name in record.outputs if name), "")
             here = f"{path}/{label}" if path else label
@@ -198,7 +193,7 @@ class Linker:
             index,
             overload=record.overload,
             metadata=record.metadata,
-            bodies=bodies_among(attributes) if record.linked else (),
+            bodies=bodies_among(attributes) if record.needs_linking else (),
         )
         if faults:
             self.problems += [Problem(fault, path, node) for fault in faults]
@@ -207,9 +202,9 @@ class Linker:
     def _linked(
         self, attribute: Attribute, path: str, opsets: Mapping[str, int], links: _Links, faults: list[Fault]
     ) -> Attribute:
-        """The attribute with graphs and types instead of records and bytes; adds the faults of types to ``faults``."""
+        """The attribute with graphs and types. Adds the faults of types to ``faults``."""
         kind, value = attribute.kind, attribute.value
-        if kind not in LINKED or attribute.reference:
+        if kind not in LINKED_KINDS or attribute.reference:
             return attribute
         if kind == "GRAPH":
             return Attribute(kind, links.body(self.graph(value, path, opsets, links.scopes)))
@@ -221,24 +216,26 @@ class Linker:
         types = [self.types.get(raw) for raw in raws]
         faults += [known for known in types if isinstance(known, Fault)]
         faults += [_lacking(self.flaws[raw]) for raw in raws if raw in self.flaws]
-        sound = tuple(None if isinstance(known, Fault) else known for known in types)
-        return Attribute(kind, sound if kind == "TYPE_PROTOS" else sound[0])
+        undamaged = tuple(None if isinstance(known, Fault) else known for known in types)
+        return Attribute(kind, undamaged if kind == "TYPE_PROTOS" else undamaged[0])
 
     def _declared(self, record: GraphRecord, path: str) -> dict[str, tuple[Declaration, ...]]:
-        """The declarations of each name: the declarations of outputs first, then those in ``value_info``."""
+        """The declarations of each name by outputs, then by ``value_info``."""
         declared: dict[str, tuple[Declaration, ...]] = {}
-        several: dict[str, list[Declaration]] = {}
-        for by, entries in (("output", record.outputs), ("value_info", record.declared)):
+        repeated: dict[str, list[Declaration]] = {}
+        for by, entries in (("output", record.outputs), ("value_info", record.value_info)):
             for name, raw in entries:
                 declaration = self._declaration(by, name, raw, path)
                 if declaration and name in declared:
-                    several.setdefault(name, [*declared[name]]).extend(declaration)
+                    repeated.setdefault(name, [*declared[name]]).extend(declaration)
                 elif declaration:
                     declared[name] = declaration
-        return {**declared, **{name: tuple(each) for name, each in several.items()}} if several else declared
+        for name, declarations in repeated.items():
+            declared[name] = tuple(declarations)
+        return declared
 
     def _declaration(self, by: str, name: str, raw: bytes, path: str) -> tuple[Declaration, ...]:
-        """The declaration of a value with the TypeProto ``raw``; () if it is empty or damaged, which is a problem."""
+        """The declaration with the TypeProto ``raw``. Returns () if ``raw`` is empty or damaged."""
         known = self.types.get(raw)
         if isinstance(known, Fault):
             self.problems.append(Problem(known, path, value=name))
@@ -255,28 +252,29 @@ def _duplicate_function(record: FunctionRecord) -> Fault:
 
 
 def _constant_faults(attributes: Mapping[str, Attribute | None]) -> Iterator[Fault]:
-    """The faults of tensors that are defaults of a function's attributes."""
     for name, attribute in attributes.items():
         if attribute is not None and isinstance(attribute.value, Constant):
             yield from (fault.changed(attribute=name) for fault in attribute.value.faults)
 
 
 def _unnamed(graph: GraphRecord) -> str:
-    """The first input or output without a name of a function's graph, such as ``input 0``; "" if all have names."""
-    listed = [("input", graph.inputs), ("output", graph.outputs)]
-    nameless = (f"{what} {at}" for what, each in listed for at, (name, _) in enumerate(each) if not name)
-    return next(nameless, "")
+    """The first input or output without a name, such as ``input 0``, or ""."""
+    for what, entries in (("input", graph.inputs), ("output", graph.outputs)):
+        for at, (name, _) in enumerate(entries):
+            if not name:
+                return f"{what} {at}"
+    return ""
 
 
 def _lacking(flaw: str) -> Fault:
-    """The fault of an attribute with an incomplete type: a warning, because ONNX Runtime loads most such models."""
+    # ONNX Runtime loads most such models.
     return TYPE_MISSING.fault(
         f"the type that an attribute states is declared {flaw}", help="set the type", severity=Severity.WARNING
     )
 
 
 def _spelled_out(nodes: list[Node], path: str) -> Problem:
-    """The problem of nodes whose domain is written "ai.onnx", which ONNX Runtime accepts in the main graph only."""
+    """The problem of nodes whose domain is written "ai.onnx". ONNX Runtime accepts it in the main graph only."""
     more = f", as {counted(len(nodes) - 1, 'more node')} of this graph {'does' if len(nodes) == 2 else 'do'}"
     fault = DOMAIN_SPELLED_OUT.fault(
         f'its domain is written as "ai.onnx"{more * (len(nodes) > 1)}; for ONNX\'s own operators, the domain is ""',
@@ -287,11 +285,10 @@ def _spelled_out(nodes: list[Node], path: str) -> Problem:
 
 
 def _lacks_names(record: GraphRecord, path: str) -> bool:
-    """Whether a graph has no name, or one of its inputs or outputs has none; False for the graph of a function."""
+    """Whether a main graph or a body, or one of its inputs or outputs, has no name."""
     if path.startswith("function:") and "/" not in path:
         return False
-    named = (*record.inputs, *record.outputs)
-    return not record.name or not all(entry[0] for entry in named)
+    return not record.name or not all(name for name, _ in (*record.inputs, *record.outputs))
 
 
 def _outputs_of_constants(record: GraphRecord, outputs: Sequence[tuple[Value | None, ...]]) -> Iterator[Value | None]:
@@ -299,18 +296,15 @@ def _outputs_of_constants(record: GraphRecord, outputs: Sequence[tuple[Value | N
 
 
 class _Links:
-    """The names of one graph.
-
-    ``scope`` has the names that the graph defines, ``captured`` the values that it uses from outer graphs, and
-    ``undefined`` the names that it uses although nothing defines them.
-    """
+    """The values that the nodes of one graph can use, by name."""
 
     def __init__(self, declared: Mapping[str, tuple[Declaration, ...]], outer: tuple[Scope, ...]) -> None:
         self.declared = declared
-        self.outer = outer
         self.scope: Scope = {}
         self.scopes = (self.scope, *outer)
+        #: Used names that no graph defines.
         self.undefined: dict[str, Value] = {}
+        #: Used values of outer graphs.
         self.captured: dict[Value, None] = {}
 
     def input(self, name: str, declaration: tuple[Declaration, ...]) -> Value:
@@ -318,7 +312,7 @@ class _Links:
         return self._defined(Value(name, declaration + self.declared.get(name, ())))
 
     def constants(self, record: GraphRecord) -> dict[Value, Constant]:
-        """The initializers of the graph, by value. Must be called after ``input`` and before ``defined``."""
+        """The initializers of the graph. Must be called after ``input`` and before ``defined``."""
         inputs = dict(self.scope)
         constants: dict[Value, Constant] = {}
         for name, constant in record.constants:
@@ -329,7 +323,7 @@ class _Links:
         return constants
 
     def prefer_last(self, constants: Iterable[Value | None]) -> None:
-        """Makes a name that several constants have refer to the last of these, as in ONNX Runtime."""
+        """Makes a name of several constants refer to the last one, as in ONNX Runtime."""
         seen: set[Value] = set()
         for value in constants:
             if value is None:
@@ -357,7 +351,7 @@ class _Links:
         return values if all(values) else tuple(map(self.used, names))
 
     def used(self, name: str) -> Value | None:
-        """The value with this name; None for the empty name. A name that nothing defines gets a new value."""
+        """The value with this name; None for "". An undefined name gets a new value."""
         if not name:
             return None
         for scope in self.scopes:
@@ -370,18 +364,18 @@ class _Links:
         return self.undefined[name]
 
     def is_known(self, name: str) -> bool:
-        """Whether a name is empty, is defined in this graph or around it, or was used although nothing defines it."""
+        """Whether a name is empty, or ``used`` returns an existing value for it."""
         return not name or name in self.undefined or any(name in scope for scope in self.scopes)
 
     def body(self, graph: Graph) -> Graph:
-        """The graph of a body of a node; records in ``captured`` which values of the body come from outer graphs."""
+        """The graph of a body. Its captured values that are not from this graph are also ``captured`` here."""
         for value in graph.captured:
             if self.scope.get(value.name) is not value:
                 self.captured[value] = None
         return graph
 
     def _defined(self, value: Value) -> Value:
-        """The value; its name refers to it from now on, unless the name is empty or already defined."""
+        """Binds the name of a value to it, unless the name is empty or bound. Returns the value."""
         if value.name:
             self.scope.setdefault(value.name, value)
         return value

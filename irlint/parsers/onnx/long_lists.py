@@ -1,4 +1,4 @@
-"""Reads an AttributeProto that is one very long list, with NumPy and in pieces."""
+"""Reads an AttributeProto with a very long list, in pieces, with NumPy."""
 
 from __future__ import annotations
 
@@ -13,11 +13,10 @@ from irlint.parsers.weights import pieces
 if TYPE_CHECKING:
     from irlint.parsers.onnx.protobuf import Buffer
 
-#: Lists are decoded in pieces of this many bytes or, for floats, elements, so that a piece fits the processor's cache.
+#: The bytes (for floats: elements) of a piece, which fits the processor's cache.
 PIECE = 1 << 16
 
-#: Bytes that are never part of UTF-8. Each distinct text gets one of them as its code. Lists with more distinct texts
-#: are not read here.
+#: The codes of distinct texts: bytes that do not occur in UTF-8.
 _CODES = bytes([*range(0xF5, 0x100), 0xC0, 0xC1])
 
 #: Numbers of AttributeProto.AttributeType.
@@ -26,13 +25,14 @@ _KINDS = {_FLOATS: "FLOATS", _INTS: "INTS", _STRINGS: "STRINGS"}
 
 
 class _Unusual(Exception):
-    """The bytes are not in the form that exporters write; the general reader handles them."""
+    """The bytes are not in the form that exporters write."""
 
 
 def long_list(data: Buffer, start: int, end: int, path: str) -> tuple[str, Attribute] | None:
-    """The name and the value of an AttributeProto that consists of a name, one list and its type, in this order.
+    """(name, value) of an AttributeProto with a name, one list and a type, in this order.
 
-    ``data`` are the bytes of the file ``path``. Returns None for any other AttributeProto, and without NumPy.
+    ``data`` are the bytes of the file ``path``. Returns None for other messages, for more distinct texts than codes,
+    and without NumPy.
     """
     try:
         if data[start] != 0x0A or data[end - 3 : end - 1] != b"\xa0\x01" or data[end - 1] not in _KINDS:
@@ -50,7 +50,7 @@ def long_list(data: Buffer, start: int, end: int, path: str) -> tuple[str, Attri
 
 
 def _release(data: Buffer, start: int, end: int) -> None:
-    """Returns the memory of decoded bytes to the system, if ``data`` is the copy in memory of a large file."""
+    """Returns the memory of decoded bytes to the system, if ``data`` is the copy of a large file."""
     if isinstance(data, bytes) or not hasattr(data, "madvise"):
         return
     import mmap
@@ -61,12 +61,12 @@ def _release(data: Buffer, start: int, end: int) -> None:
         data.madvise(mmap.MADV_DONTNEED, first, last - first)
 
 
-def _first_entry(data: Buffer, start: int, end: int, key: int) -> tuple[int, bool]:
-    """The position of the first entry of a list, and whether the entries are packed; ``key`` is the key if they are.
+def _first_entry(data: Buffer, start: int, end: int, packed_key: int) -> tuple[int, bool]:
+    """(position of the first entry of a list, whether the entries are packed).
 
     Raises _Unusual if anything follows the packed entries, and Damage.
     """
-    if start >= end or data[start] != key:
+    if start >= end or data[start] != packed_key:
         return start, False
     size, at = length(data, start + 1)
     if at + size != end:
@@ -99,73 +99,73 @@ def _ints(data: Buffer, start: int, end: int, _: str) -> LongList:
     import numpy
 
     at, packed = _first_entry(data, start, end, 0x42)
-    parts = list(_decoded(data, at, end, key=0 if packed else 1))
+    parts = list(_decoded(data, at, end, key_bytes=0 if packed else 1))
     numbers = numpy.concatenate(parts) if parts else numpy.zeros(0, numpy.int64)
     return LongList(len(numbers), lambda: numbers)
 
 
-def _decoded(data: Buffer, at: int, end: int, key: int) -> Iterator[Any]:
-    """The varints of a list, in pieces; before each varint is a key of ``key`` bytes (0 if the list is packed)."""
+def _decoded(data: Buffer, at: int, end: int, key_bytes: int) -> Iterator[Any]:
+    """The varints of a list, in pieces. Before each varint is a key of ``key_bytes``: 0 if the list is packed, or 1."""
     import numpy
 
     while at < end:
         raw = numpy.frombuffer(data[at : min(end, at + PIECE)], numpy.uint8)
-        numbers, used = _of_one_size(raw, key) or _of_two_sizes(raw, key) or _of_any_size(raw, key)
+        numbers, used = _of_one_size(raw, key_bytes) or _of_two_sizes(raw, key_bytes) or _of_any_size(raw, key_bytes)
         yield numbers
         at += used
 
 
-def _of_one_size(raw: Any, key: int) -> tuple[Any, int] | None:
-    """The complete varints with their keys at the beginning of ``raw``, and the number of bytes that these take.
+def _of_one_size(raw: Any, key_bytes: int) -> tuple[Any, int] | None:
+    """(complete varints at the beginning of ``raw``, number of their bytes with keys).
 
-    Returns None unless all of these varints have the same size of at most 3 bytes.
+    Returns None unless all varints have the same size of at most 3 bytes.
     """
     import numpy
 
     size = 1
-    while size < 4 and key + size < len(raw) and raw[key + size - 1] > 127:
+    while size < 4 and key_bytes + size < len(raw) and raw[key_bytes + size - 1] > 127:
         size += 1
-    width = key + size
+    width = key_bytes + size
     used = len(raw) // width * width
     if size > 3 or not used:
         return None
-    if key and size == 1:
+    if key_bytes and size == 1:
         pairs = raw[:used].view("<u2")
         return ((pairs >> 8).astype(numpy.int8), used) if ((pairs & 0x80FF) == 0x40).all() else None
     rows = raw[:used].reshape(-1, width)
-    if (rows[:, :key] != 0x40).any() or (rows[:, key:-1] < 128).any() or (rows[:, -1] > 127).any():
+    if (rows[:, :key_bytes] != 0x40).any() or (rows[:, key_bytes:-1] < 128).any() or (rows[:, -1] > 127).any():
         return None
-    numbers = rows[:, key].astype((numpy.int8, numpy.int16, numpy.int32)[size - 1]) & 127
+    numbers = rows[:, key_bytes].astype((numpy.int8, numpy.int16, numpy.int32)[size - 1]) & 127
     for place in range(1, size):
-        numbers |= (rows[:, key + place].astype(numbers.dtype) & 127) << (7 * place)
+        numbers |= (rows[:, key_bytes + place].astype(numbers.dtype) & 127) << (7 * place)
     return numbers, used
 
 
-def _of_two_sizes(raw: Any, key: int) -> tuple[Any, int] | None:
-    """As ``_of_one_size``, for varints of one or two bytes."""
+def _of_two_sizes(raw: Any, key_bytes: int) -> tuple[Any, int] | None:
+    """``_of_one_size`` for varints of one or two bytes."""
     import numpy
 
     if ((raw[1:] & raw[:-1]) > 127).any():
         return None
-    # Each entry has a byte of ``raw`` as its high byte, and the byte before this one as its low byte.
+    # The high byte of a pair is a byte of ``raw``, the low byte the one before it.
     pairs = raw.astype(numpy.uint16) << 8
     pairs[1:] |= raw[:-1]
     ends = numpy.flatnonzero(raw < 128)
-    ends = ends[: len(ends) // (1 + key) * (1 + key)]
+    ends = ends[: len(ends) // (1 + key_bytes) * (1 + key_bytes)]
     found = pairs.take(ends)
-    if not len(ends) or (key and ((found[::2] & 0xFF80) != 0x4000).any()):
+    if not len(ends) or (key_bytes and ((found[::2] & 0xFF80) != 0x4000).any()):
         return None
-    found = found[key :: 1 + key].view(numpy.int16)
+    found = found[key_bytes :: 1 + key_bytes].view(numpy.int16)
     low, high = found & 255, found >> 8
     return numpy.where(low > 127, high << 7 | low & 127, high), int(ends[-1]) + 1
 
 
-def _of_any_size(raw: Any, key: int) -> tuple[Any, int]:
-    """As ``_of_one_size``, for varints of any size; raises _Unusual without a complete varint, or for other bytes."""
+def _of_any_size(raw: Any, key_bytes: int) -> tuple[Any, int]:
+    """``_of_one_size`` for varints of any size. Raises _Unusual for damaged or other bytes."""
     import numpy
 
     ends = numpy.flatnonzero(raw < 128)
-    if key:
+    if key_bytes:
         ends = ends[: len(ends) // 2 * 2]
         begins, ends = ends[::2], ends[1::2]
         if not len(ends) or begins[0] or (raw[begins] != 0x40).any() or (begins[1:] != ends[:-1] + 1).any():
@@ -188,7 +188,6 @@ def _of_any_size(raw: Any, key: int) -> tuple[Any, int]:
 
 
 def _narrow(numbers: Any) -> Any:
-    """The numbers in the smallest integer type that holds them all."""
     import numpy
 
     least, most = int(numbers.min()), int(numbers.max())
@@ -213,18 +212,18 @@ def _strings(data: Buffer, start: int, end: int, _: str) -> LongList:
     for place, code in enumerate(found.values()):
         places[code] = place
     numbers = places[numpy.concatenate(codes)]
-    return LongList(len(numbers), lambda: numbers, tuple([each[2:].decode() for each in found]))
+    return LongList(len(numbers), lambda: numbers, tuple([field[2:].decode() for field in found]))
 
 
 def _of_known(raw: bytes, found: dict[bytes, int]) -> tuple[bytes, int] | None:
-    """The result of ``_coded``, computed faster, if all texts are in ``found`` and have different sizes; else None."""
-    sizes = bytes([each[1] for each in found])
+    """The result of ``_coded``, computed faster. None unless all texts are in ``found`` and differ in size."""
+    sizes = bytes([field[1] for field in found])
     if len(set(sizes)) != len(found) or not found:
         return None
     coded = raw.translate(None, bytes(set(range(256)).difference(sizes)))
     expected = coded
-    for each in found:
-        expected = expected.replace(each[1:2], each)
+    for field in found:
+        expected = expected.replace(field[1:2], field)
     if len(expected) > len(raw):
         # The last text is not complete in ``raw``.
         expected, coded = expected[: -2 - coded[-1]], coded[:-1]
@@ -234,28 +233,27 @@ def _of_known(raw: bytes, found: dict[bytes, int]) -> tuple[bytes, int] | None:
 
 
 def _coded(raw: bytes, found: dict[bytes, int]) -> tuple[bytes, int]:
-    """The codes of the complete texts at the beginning of ``raw``, and the number of bytes of these texts.
+    """(codes of the complete texts at the beginning of ``raw``, number of bytes of these texts).
 
-    ``found`` maps each text, with its key and size, to its code; new texts are added. No code is a byte of UTF-8, so
-    each byte that is not a code belongs to a text that is not in ``found``. Raises _Unusual.
+    ``found`` maps each text, with its key and size, to its code; new texts are added. Raises _Unusual.
     """
     coded = raw
-    for each, code in found.items():
-        coded = coded.replace(each, bytes([code]))
+    for field, code in found.items():
+        coded = coded.replace(field, bytes([code]))
     while True:
         rest = coded.lstrip(_CODES)
         if len(rest) < 2 or len(rest) < 2 + rest[1]:
             break
-        each = rest[: 2 + rest[1]]
-        if rest[0] != 0x4A or rest[1] > 127 or len(found) == len(_CODES) or not each[2:].decode().isprintable():
+        field = rest[: 2 + rest[1]]
+        if rest[0] != 0x4A or rest[1] > 127 or len(found) == len(_CODES) or not field[2:].decode().isprintable():
             raise _Unusual
-        found[each] = _CODES[len(found)]
-        coded = coded.replace(each, bytes([found[each]]))
-    known = coded[: len(coded) - len(rest)]
-    used = sum(len(each) * known.count(code) for each, code in found.items())
+        found[field] = _CODES[len(found)]
+        coded = coded.replace(field, bytes([found[field]]))
+    codes = coded[: len(coded) - len(rest)]
+    used = sum(len(field) * codes.count(code) for field, code in found.items())
     if not used or used + len(rest) != len(raw):
         raise _Unusual
-    return known, used
+    return codes, used
 
 
 _LISTS = {_FLOATS: _floats, _INTS: _ints, _STRINGS: _strings}

@@ -1,4 +1,4 @@
-"""Replaces texts that are too long to be names, and reports them."""
+"""Shortens names that are too long, and reports them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _PIECE = 1 << 20
 
 
 def shortened(data: Buffer, start: int, end: int) -> str:
-    """The replacement of a long text: its beginning, its size and its hash, so that different texts stay different."""
+    """The replacement of a long text: its beginning, size and hash. Different texts have different replacements."""
     digest = sha256(usedforsecurity=False)
     for at in range(start, end, _PIECE):
         digest.update(data[at : min(end, at + _PIECE)])
@@ -28,9 +28,9 @@ def shortened(data: Buffer, start: int, end: int) -> str:
     return f"{first}... ({end - start} bytes, #{digest.hexdigest()[:32]})"
 
 
-def long_names(found: LongTexts) -> Fault:
-    """The fault of a file with names that are too long; ``found`` has the sizes of these names."""
-    sizes = found.values()
+def long_names(long: LongTexts) -> Fault:
+    """The fault of a file with names that are too long."""
+    sizes = long.values()
     text = f"a name has {max(sizes):,} bytes"
     if len(sizes) > 1:
         text = f"{len(sizes)} names have more than {LONGEST_TEXT:,} bytes; the longest has {max(sizes):,} bytes"

@@ -1,4 +1,4 @@
-"""A fast reader for plain nodes: their fields are in the usual order, and their attributes have been read before."""
+"""A fast reader for plain nodes: their fields are in the common order, and their attributes were read before."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from irlint.records import record
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-#: A node with more bytes than this is not plain.
+#: The largest plain node, in bytes.
 PLAIN_BYTES = 1 << 14
 
-#: Attributes of at most this many bytes are decoded once and shared by all nodes that have the same bytes.
+#: The largest attribute, in bytes, that is decoded once for all nodes that have it.
 SHARED_BYTES = 128
 
-#: At most this many different ``End`` records are stored.
+#: The largest number of stored ``End`` records.
 _MOST_ENDS = 10_000
 
 _INPUT, _OUTPUT, _NAME, _OP, _ATTRIBUTE, _DOC_STRING, _DOMAIN, _OVERLOAD, _METADATA = (
@@ -30,7 +30,7 @@ _IGNORE = IGNORE.encode()
 
 @record
 class End:
-    """The fields of a NodeProto after its inputs, outputs and name, as in a ``NodeRecord``."""
+    """The fields of a NodeProto after its inputs, outputs and name."""
 
     op: str
     domain: str
@@ -40,25 +40,25 @@ class End:
 
 
 class PlainNodes:
-    """Reads plain nodes. ``attributes`` maps the bytes of each attribute that was read before to its name and value."""
+    """Reads plain nodes."""
 
     def __init__(self) -> None:
+        #: (name, value) of each attribute that was read, by its bytes.
         self.attributes: dict[bytes, tuple[str, Attribute]] = {}
-        #: The attributes of a node by its operator and by the bytes of all its attributes.
-        self._lists: dict[tuple[str, bytes], dict[str, Attribute]] = {}
+        #: All attributes of a node by its operator and by their bytes.
+        self._all_attributes: dict[tuple[str, bytes], dict[str, Attribute]] = {}
         self._ends: dict[bytes, End] = {}
 
     def keep(self, op: str, raws: Sequence[bytes], attributes: dict[str, Attribute]) -> None:
-        """Stores the attributes of a node for other nodes of the operator ``op`` whose attributes have the same bytes.
+        """Stores all attributes of a node for other nodes of the operator ``op``.
 
-        ``raws`` are the bytes of each attribute. Nothing is stored unless each of them is in ``attributes`` of this
-        object.
+        ``raws`` has the bytes of each attribute. Stores nothing unless all of ``raws`` are in ``self.attributes``.
         """
         if all(raw in self.attributes for raw in raws):
-            self._lists[op, b"".join([b"*" + _size(raw) + raw for raw in raws])] = attributes
+            self._all_attributes[op, b"".join([b"*" + _size(raw) + raw for raw in raws])] = attributes
 
     def node(self, raw: bytes) -> NodeRecord | None:
-        """The plain NodeProto in ``raw``: inputs, outputs, a name, and then what ``_end`` reads; None for any other."""
+        """The plain NodeProto in ``raw``; None for other nodes."""
         texts: dict[int, list[str]] = {_INPUT: [], _OUTPUT: [], _NAME: []}
         at = 0
         try:
@@ -93,10 +93,10 @@ class PlainNodes:
         )
 
     def _end(self, raw: bytes, start: int) -> End | None:
-        """The fields in ``raw`` from ``start`` on: operator, domain, overload, documentation, attributes and metadata.
+        """The fields in ``raw`` from ``start`` on.
 
-        Returns None unless the attributes are consecutive and ``keep`` has stored them, and for other fields. Raises
-        IndexError and UnicodeDecodeError.
+        Returns None if the attributes are not consecutive or were not stored by ``keep``, and for inputs, outputs,
+        names and the metadata that irlint reads. Raises IndexError and UnicodeDecodeError.
         """
         texts = {_OP: "", _DOMAIN: "", _OVERLOAD: ""}
         at = start
@@ -116,7 +116,7 @@ class PlainNodes:
             elif key != _DOC_STRING and not (key == _METADATA and _is_other_metadata(raw, begin, stop)):
                 return None
             at = stop
-        attributes = self._lists.get((texts[_OP], raw[first:last]))
+        attributes = self._all_attributes.get((texts[_OP], raw[first:last]))
         if attributes is None or at != len(raw):
             return None
         domain = texts[_DOMAIN]
@@ -127,16 +127,13 @@ class PlainNodes:
 
 
 def _size(raw: bytes) -> bytes:
-    """The size of ``raw``, at most SHARED_BYTES, as a varint."""
+    """The size of an attribute of at most SHARED_BYTES, as a varint."""
     size = len(raw)
     return bytes([size]) if size < 128 else bytes([size & 127 | 128, size >> 7])
 
 
 def _is_other_metadata(raw: bytes, start: int, end: int) -> bool:
-    """Whether ``raw[start:end]`` is a short key and then a value, and the key is not the one that irlint reads.
-
-    Raises IndexError.
-    """
+    """Whether ``raw[start:end]`` is a short key, which irlint does not read, and a value. Raises IndexError."""
     at = start + 2 + raw[start + 1]
     size = end - at - 2
     if size > 127:

@@ -1,6 +1,6 @@
 """Protobuf's wire format. A message is read as the positions of its fields; bytes are not copied.
 
-A key is ``number << 3 | wire type``. A span is where a length-delimited field begins and ends.
+A key is ``number << 3 | wire type``.
 """
 
 from __future__ import annotations
@@ -18,34 +18,38 @@ if TYPE_CHECKING:
 #: Where a length-delimited field begins and ends.
 Span = tuple[int, int]
 
-#: Maps each key to the list of the fields with this key, in the order of the file. In the list, a varint is a number, a
-#: length-delimited field is a span, and a field of 32 or 64 bits is the position of its first byte. If a number occurs
-#: both in varints and in length-delimited fields, the key ``-number`` has one flag for each of these fields, in the
-#: order of the file: True for a length-delimited field. The key 0 is present if there is such a number.
+#: The fields of a message by key, each list in the order of the file.
+#:
+#: * A varint is a number.
+#: * A length-delimited field is a span.
+#: * A field of 32 or 64 bits is the position of its first byte.
+#:
+#: A number may occur in varints and in length-delimited fields. Then the key ``-number`` has a flag for each of these
+#: fields in the order of the file (True: length-delimited), and the key 0 is present.
 Fields = dict[int, list[Any]]
 
-#: Maps the replacement of each text that is too long to be read to the size of this text in bytes.
+#: The sizes in bytes of texts that are too long, by their replacements.
 LongTexts = dict[str, int]
 
-#: Messages and groups may be nested at most this deep, as in Google's implementations.
+#: The deepest nesting of messages and groups, as in Google's implementations.
 DEPTH_LIMIT = 100
 
-#: A file may have at most this many bytes.
+#: The largest file in bytes.
 MOST_BYTES = (1 << 31) - 1
 
-#: A key and the size of a field may take at most this many bytes each.
+#: The largest number of bytes of a key, and of the size of a field.
 _KEY_BYTES = 5
 
 #: The largest size of a field.
 _MOST_SIZE = MOST_BYTES - 16
 
-#: Packed varints that take more bytes than this are not counted.
+#: The largest packed field in bytes whose varints are counted.
 COUNTED_BYTES = 1 << 22
 
-#: A text with more bytes is not read. A short text with its beginning, its size and its hash replaces it.
+#: The longest text in bytes that is read.
 LONGEST_TEXT = 1 << 16
 
-#: At most this many equal short entries of a list are read.
+#: The largest number of equal short entries of a list that are read.
 MOST_EQUAL = 1000
 
 #: Wire types.
@@ -56,25 +60,22 @@ _CONTINUED = bytes(range(128, 256))
 
 
 class Damage(Exception):
-    """Bytes that are not a valid message.
-
-    ``field`` is the number of the faulty field (0 if it has no valid number), and ``at`` is the position of the damage.
-    ``excess`` is the number of bytes by which the field exceeds its message, at least 1 (0 for other damage).
-    """
+    """Bytes that are not a valid message."""
 
     def __init__(self, message: str, field: int, at: int, excess: int = 0) -> None:
         super().__init__(message)
+        #: The number of the field, 0 if it is unknown.
         self.field = field
+        #: The position of the damage.
         self.at = at
+        #: The least number of bytes by which the field exceeds its message, 0 for other damage.
         self.excess = excess
 
 
 def fields(data: Buffer, start: int, end: int, found: Fields | None = None, depth: int = 0) -> Fields:
-    """The fields of the message in ``data[start:end]``, ``depth`` messages below the model, added to ``found``.
+    """The fields of the message in ``data[start:end]`` except groups, added to ``found``.
 
-    Raises Damage; ``found`` then has the fields before the damage. A field of an unexpected wire type has another key,
-    so readers treat it as an unknown field, as every implementation of protobuf does. Groups are skipped, because no
-    ONNX message has groups.
+    Raises Damage; ``found`` then has the fields before the damage.
     """
     if depth > DEPTH_LIMIT:
         raise _too_deep(start)
@@ -145,19 +146,17 @@ def keys(data: Buffer, start: int, end: int) -> Iterator[int]:
 
 
 def entries(data: Buffer, start: int, end: int) -> Iterator[tuple[int, int, int]]:
-    """The key, the start and the end of each field of a valid message, in the order of the file."""
+    """(key, start, end) of each field of a valid message, in the order of the file."""
     at = start
     while at < end:
+        first = at
         key, behind = _key(data, at)
-        first, at = at, _past_group(data, key, at, behind, 0) if key & 7 == 3 else _past(data, key, at, behind)
+        at = _past_group(data, key, first, behind, 0) if key & 7 == 3 else _past(data, key, first, behind)
         yield key, first, at
 
 
 def _note_order(data: Buffer, start: int, end: int, found: Fields) -> None:
-    """Adds to ``found`` the order of varints and length-delimited fields that have the same number.
-
-    ``found`` has the fields in ``data[start:end]`` and, before them, fields of earlier pieces of the same message.
-    """
+    """Adds the keys 0 and ``-number`` to ``found``. The last fields in ``found`` are those of ``data[start:end]``."""
     flags: dict[int, list[bool]] = {}
     for key in keys(data, start, end):
         if key & 5 == 0 and key in found and key ^ 2 in found:
@@ -171,10 +170,7 @@ def _note_order(data: Buffer, start: int, end: int, found: Fields) -> None:
 
 
 def _past_group(data: Buffer, key: int, first: int, at: int, depth: int) -> int:
-    """The position after the group that ``key`` begins, in a message at ``depth``.
-
-    Raises Damage, and IndexError at the end of ``data``.
-    """
+    """The position after the group that ``key`` begins. Raises Damage, and IndexError at the end of ``data``."""
     open_groups: list[int] = []
     while True:
         wire = key & 7
@@ -195,10 +191,7 @@ def _past_group(data: Buffer, key: int, first: int, at: int, depth: int) -> int:
 
 
 def _past(data: Buffer, key: int, first: int, at: int) -> int:
-    """The position after a field that is not a group; its key ends at ``at``.
-
-    Raises Damage, and IndexError at the end of ``data``.
-    """
+    """The position after a field whose key ends at ``at``. Raises Damage, and IndexError at the end of ``data``."""
     if key < 8:
         raise _numberless(first)
     match key & 7:
@@ -216,7 +209,7 @@ def _past(data: Buffer, key: int, first: int, at: int) -> int:
 
 
 def merged(data: Buffer, spans: Iterable[Span], depth: int = 0) -> Fields:
-    """The fields of a message that the file gives in pieces at ``spans``; protobuf merges them. Raises Damage."""
+    """The fields of a message with pieces at ``spans``, which protobuf merges. Raises Damage."""
     found: Fields = {}
     for start, end in spans:
         fields(data, start, end, found, depth)
@@ -224,10 +217,7 @@ def merged(data: Buffer, spans: Iterable[Span], depth: int = 0) -> Fields:
 
 
 def _key(data: Buffer, at: int) -> tuple[int, int]:
-    """The key at ``at``, modulo 2**32, and the position after it.
-
-    Raises Damage if it has more than five bytes, and IndexError at the end of ``data``.
-    """
+    """(key modulo 2**32, position after it). Raises Damage, and IndexError at the end of ``data``."""
     key, behind = varint(data, at)
     if behind - at > _KEY_BYTES:
         raise Damage(f"the key at byte {at} has more than {_KEY_BYTES} bytes", 0, at)
@@ -235,7 +225,7 @@ def _key(data: Buffer, at: int) -> tuple[int, int]:
 
 
 def length(data: Buffer, at: int) -> tuple[int, int]:
-    """The size of a length-delimited field, which is at ``at``, and the position after this size.
+    """(size of a length-delimited field, position after the size).
 
     Raises Damage, and IndexError at the end of ``data``.
     """
@@ -251,10 +241,7 @@ def length(data: Buffer, at: int) -> tuple[int, int]:
 
 
 def varint(data: Buffer, at: int) -> tuple[int, int]:
-    """The unsigned varint at ``at``, and the position after it.
-
-    Raises Damage if it has more than ten bytes, and IndexError at the end of ``data``.
-    """
+    """(unsigned varint, position after it). Raises Damage, and IndexError at the end of ``data``."""
     value = shift = 0
     for position in range(at, at + 10):
         byte = data[position]
@@ -271,16 +258,15 @@ def signed(value: int) -> int:
 
 
 def int32(value: int) -> int:
-    """An unsigned varint as an int32; bits above 32 are ignored."""
+    """The lower 32 bits of an unsigned varint as an int32."""
     value &= 0xFFFF_FFFF
     return value - (1 << 32) if value >> 31 else value
 
 
 def text(data: Buffer, span: Span, long: LongTexts | None = None) -> str:
-    """The text of a string field. Bytes that are not UTF-8 become lone surrogates, so different texts stay different.
+    """The text of a string field. Bytes that are not UTF-8 become lone surrogates.
 
-    For a text of more than LONGEST_TEXT bytes, returns its replacement, and adds the replacement and the size to
-    ``long``.
+    A text of more than LONGEST_TEXT bytes is replaced and added to ``long``.
     """
     if span[1] - span[0] > LONGEST_TEXT:
         from irlint.parsers.onnx.long_texts import shortened
@@ -293,19 +279,19 @@ def text(data: Buffer, span: Span, long: LongTexts | None = None) -> str:
 
 
 def last(found: Fields, key: int, default: int = 0) -> int:
-    """The value of a singular varint field: its last occurrence, as in protobuf, or ``default`` without one."""
+    """The value of a singular varint field. As in protobuf, it is the last one in the message."""
     values = found.get(key)
     return signed(values[-1]) if values else default
 
 
 def last_int32(found: Fields, key: int) -> int:
-    """The value of a singular field of type int32; 0 if it is absent."""
+    """The value of a singular int32 field; 0 if it is absent."""
     values = found.get(key)
     return int32(values[-1]) if values else 0
 
 
 def last_known(found: Fields, key: int, known: Container[int]) -> int:
-    """The value of an enum field: the last value that is ``known``, else the last value, 0 if the field is absent."""
+    """The value of an enum field: the last ``known`` number, else the last number, else 0."""
     values = found.get(key, (0,))
     return next((number for number in map(int32, reversed(values)) if number in known), int32(values[-1]))
 
@@ -317,7 +303,7 @@ def last_text(data: Buffer, found: Fields, number: int, long: LongTexts | None =
 
 
 def integers(data: Buffer, found: Fields, number: int) -> list[int]:
-    """A repeated field of signed varints, packed or not; raises Damage."""
+    """The values of a repeated field of signed varints, packed or not. Raises Damage."""
     values = list(found.get(number << 3 | VARINT, ()))
     packed = found.get(number << 3 | DELIMITED, ())
     if -number in found:
@@ -329,7 +315,7 @@ def integers(data: Buffer, found: Fields, number: int) -> list[int]:
 
 
 def _in_order(data: Buffer, plain: Iterator[int], packed: Iterator[Span], order: Iterable[bool]) -> list[int]:
-    """The varints of a field in the order of the file; ``order`` has True for each packed group."""
+    """The varints of a field in the order of the file. ``order`` has True for packed varints."""
     values: list[int] = []
     for is_packed in order:
         if is_packed:
@@ -351,7 +337,7 @@ def integers_count(data: Buffer, found: Fields, number: int) -> int | None:
 
 
 def fixed(data: Buffer, found: Fields, number: int, width: int) -> bytes:
-    """The consecutive little-endian bytes of a repeated field of numbers of ``width`` (4 or 8) bytes, packed or not."""
+    """The little-endian bytes of a repeated field of numbers of ``width`` (4 or 8) bytes, packed or not."""
     wire = FIXED32 if width == 4 else FIXED64
     spans = [(at, at + width) for at in found.get(number << 3 | wire, ())]
     packed = found.get(number << 3 | DELIMITED, [])
@@ -360,7 +346,7 @@ def fixed(data: Buffer, found: Fields, number: int, width: int) -> bytes:
 
 
 def fixed_count(found: Fields, number: int, width: int) -> int:
-    """The number of elements of a repeated field of numbers of ``width`` bytes; raises Damage if one is incomplete."""
+    """The length of a repeated field of numbers of ``width`` bytes. Raises Damage if a number is incomplete."""
     wire = FIXED32 if width == 4 else FIXED64
     count = len(found.get(number << 3 | wire, ()))
     for start, end in found.get(number << 3 | DELIMITED, ()):
@@ -371,7 +357,7 @@ def fixed_count(found: Fields, number: int, width: int) -> int:
 
 
 def floats(data: Buffer, found: Fields, number: int) -> tuple[float, ...]:
-    """A repeated field of floats, packed or not; raises Damage."""
+    """The values of a repeated field of floats, packed or not. Raises Damage."""
     count = fixed_count(found, number, 4)
     return struct.unpack(f"<{count}f", fixed(data, found, number, 4))
 
@@ -412,7 +398,6 @@ def _overrun(key: int, first: int, excess: int) -> Damage:
 
 
 def _remove_last(found: Fields, key: int) -> None:
-    """Removes the last field with a key, because it is incomplete."""
     found[key].pop()
     if not found[key]:
         del found[key]

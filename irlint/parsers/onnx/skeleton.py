@@ -1,4 +1,4 @@
-"""Copies an ONNX file into memory, so that truncating the file later does no harm; large weights become zeros."""
+"""Copies an ONNX file into memory without large weights. Truncating the file later does no harm."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from irlint.parsers.opening import shrunk
 if TYPE_CHECKING:
     from mmap import mmap
 
-#: Fields of at most this many bytes are read completely.
+#: The largest field that is read completely.
 SHORT = 1 << 16
 
-#: The key and the length of a field take at most this many bytes together.
+#: The largest number of bytes of the key and the length of a field.
 HEADER = 20
 
 #: The number of bytes of a value of fixed size, by wire type.
@@ -24,12 +24,12 @@ WIDTHS = {FIXED64: 8, FIXED32: 4}
 #: Matches consecutive varint fields whose key and value take one byte each.
 _VARINTS = re.compile(b"(?:[%s][\0-\x7f])+" % bytes(range(8, 128, 8)))
 
-#: Each read covers at least this many bytes, unless the file has its own ``block``.
+#: The least number of bytes of a read. A file object may have its own limit, ``block``.
 BLOCK = 1 << 16
 
 _MODEL, _GRAPH, _NODE, _ATTRIBUTE, _TENSOR, _SPARSE, _FUNCTION = range(7)
 
-#: For each message, the fields that may contain large tensors, and the message in each of these fields.
+#: The fields of each message that may contain large tensors, with the message in the field.
 _INNER = {
     _MODEL: {7: _GRAPH, 25: _FUNCTION},
     _GRAPH: {1: _NODE, 5: _TENSOR, 15: _SPARSE},
@@ -40,18 +40,17 @@ _INNER = {
     _TENSOR: {},
 }
 
-#: The fields of an attribute that may have millions of entries. From the first of these fields on, an attribute is
-#: read completely.
+#: ``floats``, ``ints`` and ``strings`` of an attribute.
 _LISTS = (7, 8, 9)
 
-#: The fields of a tensor whose large values nobody reads: ``float_data``, ``raw_data`` and ``double_data``.
+#: ``float_data``, ``raw_data`` and ``double_data`` of a tensor.
 _WEIGHTS = (4, 9, 10)
 
 
 def copied(file: BinaryIO) -> mmap:
-    """A copy of the file, of the same size, with zeros in place of large weights.
+    """A copy of the file with zeros in place of large weights.
 
-    Raises OSError if the file becomes shorter while it is read.
+    Raises OSError if the file is truncated while it is read.
     """
     size = opening.size(file)
     copy = _Copy(file, size)
@@ -60,7 +59,7 @@ def copied(file: BinaryIO) -> mmap:
 
 
 def _memory(size: int) -> mmap:
-    """``size`` zero bytes; they take no memory until they are written."""
+    """``size`` zero bytes, which take no memory until they are written."""
     import mmap
 
     if not hasattr(mmap, "MAP_ANONYMOUS"):
@@ -70,27 +69,21 @@ def _memory(size: int) -> mmap:
 
 
 class _Copy:
-    """A file of ``file_size`` bytes, and ``data``, the memory into which parts of the file are read.
-
-    No byte before ``known`` has to be read any more: each was read, or belongs to large weights.
-    """
+    """A file, and the memory into which it is read."""
 
     def __init__(self, file: BinaryIO, file_size: int) -> None:
         self.file = file
         self.file_size = file_size
         self.block: int = getattr(file, "block", BLOCK)
         self.data = _memory(file_size)
-        self.known = 0
+        #: The end of the last read. No byte before it has to be read.
+        self.read_end = 0
 
     def message(self, kind: int, start: int, end: int) -> None:
-        """Reads a message without the large weights in it.
-
-        If a field is damaged, at most SHORT bytes from its start are read, which a report needs, and the rest of the
-        message is not read.
-        """
+        """Reads a message without large weights; of a damaged field, SHORT bytes and nothing after them."""
         at, data = start, self.data
         while at < end:
-            if at + HEADER > self.known:
+            if at + HEADER > self.read_end:
                 self.read(at, min(self.file_size, at + HEADER))
             try:
                 length, begin = data[at + 1], at + 2
@@ -98,14 +91,14 @@ class _Copy:
                     # Most lengths take one byte or two; a longer one is replaced by a length that no field has.
                     length += (data[begin] - 1) * 128 if data[begin] < 128 else self.file_size
                     begin += 1
-                is_read = data[at] & 0x87 == DELIMITED and begin + length <= min(end, self.known)
+                is_read = data[at] & 0x87 == DELIMITED and begin + length <= min(end, self.read_end)
                 at = begin + length if is_read and kind != _ATTRIBUTE else self._field(kind, at, end)
             except (Damage, IndexError):
                 self.read(at, min(end, at + SHORT))
                 return
 
     def _field(self, kind: int, at: int, end: int) -> int:
-        """Reads a field and returns the position of the next one; raises Damage and IndexError."""
+        """Reads a field, and returns the position of the next one. Raises Damage and IndexError."""
         first = at
         key, at = varint(self.data, at)
         number, wire = key >> 3, key & 7
@@ -117,7 +110,7 @@ class _Copy:
         if wire == VARINT:
             return self._past_varints(first, end)
         if wire != DELIMITED:
-            # The start or the end of a group has no value: the fields in the group come next. ONNX has no groups.
+            # The start or the end of a group has no value.
             return at + WIDTHS.get(wire, 0)
         length, at = varint(self.data, at)
         stop = at + length
@@ -131,16 +124,13 @@ class _Copy:
         return stop
 
     def _past_varints(self, at: int, end: int) -> int:
-        """The position after the varint field at ``at``.
-
-        If its key and its value take one byte each, the position after all consecutive fields of this form.
-        """
-        several = _VARINTS.match(self.data, at, min(end, self.known))
+        """The position after one or several varint fields."""
+        several = _VARINTS.match(self.data, at, min(end, self.read_end))
         return several.end() if several is not None else varint(self.data, varint(self.data, at)[1])[1]
 
     def read(self, start: int, end: int) -> None:
-        """Reads the bytes from ``start`` to ``end`` that are not before ``known``, and at least one block."""
-        start = max(start, self.known)
+        """Reads the bytes from ``start`` to ``end`` that are after ``read_end``, and at least one block."""
+        start = max(start, self.read_end)
         if start >= end:
             return
         end = min(self.file_size, max(end, start + self.block))
@@ -151,4 +141,4 @@ class _Copy:
             if not count:
                 raise shrunk(self.file)
             view = view[count:]
-        self.known = end
+        self.read_end = end

@@ -12,19 +12,15 @@ if TYPE_CHECKING:
 
     from irlint.dims import Dim
 
-#: The identifier of a longer text is formed from its first LONGEST characters.
+#: The number of characters of a text that its identifier uses.
 LONGEST = 200
 
-#: Identifiers that are functions in the texts of sizes.
+#: Functions in the texts of sizes.
 _RESERVED = frozenset({"min", "max", "abs"})
 
 
 def identifiers(texts: Iterable[str]) -> dict[str, str]:
-    """A different Python identifier for each text that names a size; "?" and "" name no size.
-
-    A text that can be a symbol is its own identifier. For the other texts, in the given order, an identifier is made of
-    the ASCII letters and digits of the text.
-    """
+    """A distinct Python identifier for each name of a size. The texts "?" and "" name no size."""
     named = [text for text in texts if text not in {"", "?"}]
     found = {text: text for text in named if _can_be_symbol(text)}
     taken = set(found)
@@ -36,10 +32,7 @@ def identifiers(texts: Iterable[str]) -> dict[str, str]:
 
 
 def expressions(texts: Iterable[str], inputs: Collection[str]) -> dict[str, Dim]:
-    """The size of each text that is an expression of sizes of inputs, such as ``2*H``.
-
-    ``inputs`` are the names of the sizes of inputs, which are not in the result.
-    """
+    """The sizes of texts such as ``2*H``, which are expressions of the sizes ``inputs`` of inputs."""
     candidates = [
         text for text in texts if text not in inputs and not text.isidentifier() and any(map(str.isalpha, text))
     ]
@@ -53,7 +46,6 @@ def expressions(texts: Iterable[str], inputs: Collection[str]) -> dict[str, Dim]
 
 
 def _identifier(text: str) -> str:
-    """A name that can be a symbol, made of the ASCII letters and digits of a text."""
     kept = [letter if (letter.isascii() and letter.isalnum()) or letter == "_" else " " for letter in text[:LONGEST]]
     name = "_".join("".join(kept).split()).strip("_") or "dim"
     name = f"d{name}" if name[0].isdigit() else name
@@ -61,7 +53,7 @@ def _identifier(text: str) -> str:
 
 
 def _can_be_symbol(text: str) -> bool:
-    """Whether a text is a Python identifier without another meaning; names of irlint's own symbols begin with ``_``."""
+    # The names of irlint's own symbols begin with "_".
     return (
         len(text) <= LONGEST
         and text.isidentifier()

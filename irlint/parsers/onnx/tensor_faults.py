@@ -1,4 +1,4 @@
-"""The faults of a TensorProto or a SparseTensorProto: in its type, the fields with its elements, or its indices."""
+"""The faults of a TensorProto or a SparseTensorProto."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ CODE_OUT_OF_RANGE = Rule(
     ),
 )
 
-#: The fields of TensorProto that hold elements, by their numbers.
+#: The names of the fields of TensorProto that hold elements, by number.
 VALUE_FIELDS = {
     4: "float_data",
     5: "int32_data",
@@ -111,7 +111,7 @@ VALUE_FIELDS = {
     11: "uint64_data",
 }
 
-#: Matches packed varints of which one may have more than 8 or 16 bits.
+#: Matches packed varints if one of them may have more than 8 or 16 bits.
 _WIDE = {
     8: re.compile(rb"[\x80-\xff](?:[\x80-\xff]|[\x02-\x7f])"),
     16: re.compile(rb"[\x80-\xff]{2}(?:[\x80-\xff]|[\x04-\x7f])"),
@@ -122,10 +122,10 @@ _CODES = 5
 _STRINGS = 6 << 3 | 2
 _RAW = 9 << 3 | 2
 
-#: ONNX Runtime converts a sparse tensor only if the dense tensor has at most this many bytes.
+#: The largest dense tensor that ONNX Runtime makes of a sparse tensor.
 _MOST_BYTES = 1 << 31
 
-#: Indices are examined only if they consist of at most this many numbers.
+#: The largest number of elements of a tensor of indices that is examined.
 _MOST_EXAMINED = 1 << 20
 
 
@@ -138,13 +138,15 @@ def tensor_faults(
     *,
     external: bool,
 ) -> tuple[Fault, ...]:
-    """The faults of a TensorProto with the given fields; ``keys`` are the keys of its external data entries."""
+    """The faults of a TensorProto. ``keys`` are the keys of its external data entries."""
     number = protobuf.last_int32(found, 2 << 3)
     if dtype is None:
-        stated = f"has the type {number}, which does not exist" if number else "has no type"
-        return (TENSOR_TYPE.fault(f"the tensor {stated}", help="set data_type to the type of its elements"),)
+        text = f"has the type {number}, which does not exist" if number else "has no type"
+        return (TENSOR_TYPE.fault(f"the tensor {text}", help="set data_type to the type of its elements"),)
     filled = [
-        name for field, name in VALUE_FIELDS.items() if any(_filled(found, field, wire) for wire in VALUE_WIRES[field])
+        name
+        for field, name in VALUE_FIELDS.items()
+        if any(_has_elements(found, field, wire) for wire in VALUE_WIRES[field])
     ]
     faults = list(_entry_faults(keys)) if external else []
     if dtype in CODED and not external and "raw_data" not in filled:
@@ -171,16 +173,16 @@ def _code_faults(data: Buffer, found: Fields, dtype: str) -> Iterable[Fault]:
         yield CODE_OUT_OF_RANGE.fault(text, help=CODE_OUT_OF_RANGE.advice)
 
 
-def _filled(found: Fields, field: int, wire: int) -> bool:
-    """Whether a field has elements; of several ``raw_data``, only the last one counts."""
+def _has_elements(found: Fields, field: int, wire: int) -> bool:
     values = found.get(field << 3 | wire, [])
     if wire != protobuf.DELIMITED or field == _STRINGS >> 3:
         return bool(values)
+    # ``raw_data`` is singular: the last one counts.
     return any(start < end for start, end in (values[-1:] if field == _RAW >> 3 else values))
 
 
 def _strings_text(found: Fields, dims: Sequence[int], filled: Sequence[str], external: bool) -> str:
-    """The fault in the place or the number of the strings of a tensor; "" if there is none."""
+    """The fault in the place or the number of strings, or ""."""
     others = [name for name in filled if name != "string_data"]
     strings = len(found.get(_STRINGS, ()))
     if external:
@@ -197,52 +199,48 @@ def _strings_text(found: Fields, dims: Sequence[int], filled: Sequence[str], ext
 
 
 def _entry_faults(keys: Sequence[str]) -> Iterable[Fault]:
-    """The faults of external data entries with these keys: several locations, or an unknown key."""
     if keys.count("location") > 1:
         text = f"the external data of the tensor has {keys.count('location')} entries `location`"
         yield EXTERNAL_ENTRIES.fault(text, help="keep one `location`")
     known = ("location", "offset", "length", "checksum")
     unknown = [key for key in keys if key not in known and not key.startswith("prepacked")]
     if unknown:
-        stated = f"the key `{unknown[0]}`" if unknown[0] else "no key"
-        text = f"an entry of the external data of the tensor has {stated}"
+        key = f"the key `{unknown[0]}`" if unknown[0] else "no key"
+        text = f"an entry of the external data of the tensor has {key}"
         yield EXTERNAL_ENTRIES.fault(
             f"{text}; the keys are location, offset, length and checksum", help="remove the entry"
         )
 
 
 def sparse_faults(
-    data: Buffer, indices: Fields, values: Constant, index: Constant | None, dims: tuple[int, ...]
+    data: Buffer, indices_fields: Fields, values: Constant, indices: Constant | None, dims: tuple[int, ...]
 ) -> tuple[Fault, ...]:
-    """The faults of a sparse tensor with these ``values``, indices (``index``) and ``dims``.
-
-    ``indices`` are the fields of the TensorProto from which ``index`` was read.
-    """
-    faults = [*values.faults, *(index.faults if index is not None else ())]
+    """The faults of a sparse tensor. ``indices_fields`` are the fields of the TensorProto ``indices``."""
+    faults = [*values.faults, *(indices.faults if indices is not None else ())]
     if any(fault.severity is Severity.ERROR for fault in faults):
         return tuple(faults)
-    wrong = _sparse_text(values, index, dims)
-    if wrong:
-        return (*faults, _sparse_fault(wrong))
-    assert index is not None and index.tensor.shape is not None
-    count = elements(index.tensor.shape)  # type: ignore[arg-type]
-    if index.stored is not None and index.stored.file is not None:
+    text = _conversion_text(values, indices, dims)
+    if text:
+        return (*faults, _sparse_fault(text))
+    assert indices is not None and indices.tensor.shape is not None
+    count = elements(indices.tensor.shape)  # type: ignore[arg-type]
+    if indices.stored is not None and indices.stored.file is not None:
         text = "the indices of the sparse tensor are in an external file, which the ONNX checker does not read"
         return (*faults, _sparse_fault(text, Severity.WARNING))
-    if index.tensor.dtype != "int64":
-        text = f"the indices of the sparse tensor are {index.tensor.dtype}; the format requires int64"
+    if indices.tensor.dtype != "int64":
+        text = f"the indices of the sparse tensor are {indices.tensor.dtype}; the format requires int64"
         faults.append(_sparse_fault(text, Severity.WARNING))
-    of_dims = None
+    dims_fault = None
     if not dims or 0 in dims:
         text = (
             f"the dims of the sparse tensor are {list(dims)}; the format requires one axis or more, and sizes of at "
             "least 1"
         )
-        of_dims = _sparse_fault(text, Severity.WARNING)
-    found = _numbers(data, indices, index) if count <= _MOST_EXAMINED and 0 not in dims else None
-    fault = None if found is None else _index_fault(found, len(index.tensor.shape), dims)
-    if of_dims is not None and (fault is None or fault.severity is not Severity.ERROR):
-        fault = of_dims
+        dims_fault = _sparse_fault(text, Severity.WARNING)
+    numbers = _numbers(data, indices_fields, indices) if count <= _MOST_EXAMINED and 0 not in dims else None
+    fault = None if numbers is None else _index_fault(numbers, len(indices.tensor.shape), dims)
+    if dims_fault is not None and (fault is None or fault.severity is not Severity.ERROR):
+        fault = dims_fault
     return (*faults, fault) if fault is not None else tuple(faults)
 
 
@@ -250,8 +248,8 @@ def _sparse_fault(text: str, severity: Severity | None = None) -> Fault:
     return SPARSE_TENSOR.fault(text, help=SPARSE_TENSOR.advice, severity=severity)
 
 
-def _sparse_text(values: Constant, index: Constant | None, dims: tuple[int, ...]) -> str:
-    """Why ONNX Runtime cannot convert a sparse tensor to a dense tensor, even with valid indices; "" if it can."""
+def _conversion_text(values: Constant, indices: Constant | None, dims: tuple[int, ...]) -> str:
+    """Why ONNX Runtime cannot convert the sparse tensor to a dense one, or "". Ignores the numbers in ``indices``."""
     shape = values.tensor.shape or ()
     if any(dim < 0 for dim in dims):
         return f"the dims of the sparse tensor are {list(dims)}: a size is an integer of at least 0"
@@ -264,19 +262,18 @@ def _sparse_text(values: Constant, index: Constant | None, dims: tuple[int, ...]
         return f"the values of the sparse tensor have the shape {list(shape)}; the format requires one axis"
     if values.tensor.dtype == "string":
         return "the values of the sparse tensor are strings, which ONNX Runtime cannot convert to a dense tensor"
-    return "the sparse tensor has no indices" if index is None else _indices_text(values, index, len(dims))
+    return "the sparse tensor has no indices" if indices is None else _parts_text(values, indices, len(dims))
 
 
-def _indices_text(values: Constant, index: Constant, rank: int) -> str:
-    """Why the shapes, the types or the stored bytes of values and indices prevent the conversion to a tensor of this
-    rank; "" if they do not."""
-    (count,), shape = values.tensor.shape or (0,), list(index.tensor.shape or ())
+def _parts_text(values: Constant, indices: Constant, rank: int) -> str:
+    """Why the types, shapes or stored bytes of values and indices do not fit together, or ""."""
+    (count,), shape = values.tensor.shape or (0,), list(indices.tensor.shape or ())
     if not rank and count and len(shape) != 1:
         return "the sparse tensor has no dims"
-    if text := _elements_text("values", values) or _elements_text("indices", index):
+    if text := _size_text("values", values) or _size_text("indices", indices):
         return text
-    if index.tensor.dtype not in ("int64", "int32", "int16", "int8"):
-        return f"the indices of the sparse tensor are {index.tensor.dtype}; the format requires int64"
+    if indices.tensor.dtype not in ("int64", "int32", "int16", "int8"):
+        return f"the indices of the sparse tensor are {indices.tensor.dtype}; the format requires int64"
     if shape != ([count] if len(shape) < 2 else [count, rank]):
         return (
             f"the indices of the sparse tensor have the shape {shape}; for "
@@ -285,8 +282,8 @@ def _indices_text(values: Constant, index: Constant, rank: int) -> str:
     return ""
 
 
-def _elements_text(what: str, part: Constant) -> str:
-    """The fault of the values or indices (``what``) if their stored bytes do not match their shape, else ""."""
+def _size_text(what: str, part: Constant) -> str:
+    """The fault of values or indices with a wrong number of stored bytes, or ""."""
     count = elements(part.tensor.shape or ())  # type: ignore[arg-type]
     needed = byte_size(part.tensor.dtype, count)
     stored = part.stored.size if part.stored is not None else None
@@ -299,26 +296,22 @@ def _elements_text(what: str, part: Constant) -> str:
     return ""
 
 
-def _numbers(data: Buffer, found: Fields, index: Constant) -> Sequence[int] | None:
-    """The numbers of the indices of a sparse tensor, from the fields ``found`` of their TensorProto."""
-    spans: Sequence[Span] = found.get(_RAW, ())
+def _numbers(data: Buffer, indices_fields: Fields, indices: Constant) -> Sequence[int]:
+    spans: Sequence[Span] = indices_fields.get(_RAW, ())
     if not spans:
-        return protobuf.integers(data, found, 7 if index.tensor.dtype == "int64" else 5)
+        return protobuf.integers(data, indices_fields, 7 if indices.tensor.dtype == "int64" else 5)
     letters: Mapping[str | None, str] = {"int64": "q", "int32": "i", "int16": "h", "int8": "b"}
     start, end = spans[-1]
-    return memoryview(data[start:end]).cast(letters[index.tensor.dtype])  # type: ignore[call-overload,no-any-return]
+    return memoryview(data[start:end]).cast(letters[indices.tensor.dtype])  # type: ignore[call-overload,no-any-return]
 
 
-def _index_fault(found: Sequence[int], rank: int, dims: tuple[int, ...]) -> Fault | None:
-    """The fault of the first index that is out of range or, without one, of the first that is not in ascending order.
-
-    ``rank`` is the rank of the tensor of indices, and ``found`` are its numbers.
-    """
-    limits = dims if rank > 1 and dims else (elements(dims),)
+def _index_fault(numbers: Sequence[int], indices_rank: int, dims: tuple[int, ...]) -> Fault | None:
+    """The fault of the first index out of range, or else of the first in wrong order."""
+    limits = dims if indices_rank > 1 and dims else (elements(dims),)
     width = len(limits)
-    rows = [tuple(found[at : at + width]) for at in range(0, len(found), width)]
+    rows = [tuple(numbers[at : at + width]) for at in range(0, len(numbers), width)]
     for position, row in enumerate(rows):
-        if not all(0 <= each < limit for each, limit in zip(row, limits)):
+        if not all(0 <= index < limit for index, limit in zip(row, limits)):
             text = f"index {position} of the sparse tensor is {_index_text(row)}, and its dims are {list(dims)}"
             return _sparse_fault(text)
     for position, (row, after) in enumerate(pairwise(rows), 1):
@@ -332,5 +325,4 @@ def _index_fault(found: Sequence[int], rank: int, dims: tuple[int, ...]) -> Faul
 
 
 def _index_text(row: tuple[int, ...]) -> str:
-    """An index as a text: one number, or a list with a number for each axis."""
     return str(row[0]) if len(row) == 1 else str(list(row))

@@ -1,4 +1,4 @@
-"""Reads TensorProto and SparseTensorProto: type, shape and position of the elements, and the elements of small ones."""
+"""Reads TensorProto and SparseTensorProto. Only small tensors get elements."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from irlint.lazy_typing import TYPE_CHECKING
 from irlint.model import Constant, Stored
 from irlint.model.tensor import BITS, CONTENTS_LIMIT, FLOATS, INTEGERS, NUMBERED_TYPES, Contents, Tensor
 from irlint.parsers import opening, weights
-from irlint.parsers.onnx import protobuf, unread
+from irlint.parsers.onnx import protobuf, unused_fields
 from irlint.parsers.opening import beside, is_url
 from irlint.parsers.weights import WEIGHTS_TYPES, Weights
 
@@ -20,19 +20,22 @@ if TYPE_CHECKING:
     from irlint.dims import Shape
     from irlint.parsers.onnx.protobuf import Buffer, Fields, Span
 
-    #: A tensor without its elements, their number, and their size in bytes. The number and the size are None if the
-    #: elements are too many to be kept, the size also for strings and unknown types.
+    #: (tensor without elements, number of elements, size in bytes). Both numbers are None for tensors that are too
+    #: large to be kept. The size is None for strings and unknown types.
     Form = tuple[Tensor, int | None, int | None]
+
+    #: (size of a file or None, why it cannot be read or None, link that the ONNX checker refuses or None).
+    FileFacts = tuple[int | None, str | None, str | None]
 
 #: The element types of TensorProto.DataType by number.
 DTYPES = dict(enumerate(NUMBERED_TYPES, 1))
 
 _FLOAT_DATA, _INT32_DATA, _STRING_DATA, _INT64_DATA, _DOUBLE_DATA, _UINT64_DATA = 4, 5, 6, 7, 10, 11
 
-#: The floating-point types of which ``int32_data`` stores bit patterns, one element in each number.
+#: The floating-point types whose bit patterns are in ``int32_data``, one in each number.
 CODED = frozenset(name for name in FLOATS if BITS[name] in (8, 16))
 
-#: The field for the elements of a type if ``raw_data`` is empty. Types that are not listed use ``int32_data``.
+#: The typed fields of element types. Other types use ``int32_data``.
 _TYPED_FIELDS = {
     "float32": _FLOAT_DATA,
     "complex64": _FLOAT_DATA,
@@ -43,17 +46,16 @@ _TYPED_FIELDS = {
     "uint64": _UINT64_DATA,
 }
 
-#: The numbers of the fields that may hold elements, and the wire types that each of them may have.
+#: The wire types of the fields that hold elements, by number.
 VALUE_WIRES = {4: (5, 2), 5: (0, 2), 6: (2,), 7: (0, 2), 9: (2,), 10: (1, 2), 11: (0, 2)}
 _VALUE_KEYS = frozenset(number << 3 | wire for number, wires in VALUE_WIRES.items() for wire in wires)
 _CODES_KEYS = frozenset({_INT32_DATA << 3, _INT32_DATA << 3 | protobuf.DELIMITED})
 
 _NAME, _RAW_DATA = 8 << 3 | 2, 9 << 3 | 2
 
-#: The keys of dims, type, name and raw bytes.
 _PLAIN_KEYS = frozenset({1 << 3, 2 << 3, _NAME, _RAW_DATA})
 
-#: ``plain_constant`` reads a tensor only if its dims, type and name are in this many bytes.
+#: The largest number of bytes of dims, type and name in a plain TensorProto.
 _HEAD_BYTES = 192
 
 #: The numbers of TensorProto.DataLocation: DEFAULT and EXTERNAL.
@@ -65,31 +67,27 @@ _POINTER_SIZE = 1024
 
 
 class Files:
-    """The external data files beside the model at ``path``; each is examined once."""
+    """The external data files of the model at ``path``."""
 
     def __init__(self, path: str) -> None:
         self.model = path
         self.folder = os.path.dirname(path)
-        self._seen: dict[str, tuple[int | None, str | None, str | None]] = {}
+        self._facts: dict[str, FileFacts] = {}
 
     def path(self, location: str) -> str:
-        """The path of an external file. As in runtimes, the name of the file ends at a NUL."""
+        """The path of a file. As in runtimes, its name ends at a NUL."""
         return beside(self.model, location.partition("\0")[0])
 
-    def size(self, location: str) -> tuple[int | None, str | None, str | None]:
-        """The size of a file in bytes, why its bytes cannot be read, and how a link leads to the file.
-
-        The size is None if the file is missing, cannot be read or may not be opened. The reason is None if the bytes
-        can be read. The link, such as ``is a symbolic link``, is None unless the ONNX checker refuses it.
-        """
+    def facts(self, location: str) -> FileFacts:
+        """The facts about a file."""
         location = location.partition("\0")[0]
-        if location not in self._seen:
-            self._seen[location] = self._examined(location)
+        if location not in self._facts:
+            self._facts[location] = self._examined(location)
             if opening.trace is not None:
-                opening.trace.beside(location, self._seen[location])
-        return self._seen[location]
+                opening.trace.beside(location, self._facts[location])
+        return self._facts[location]
 
-    def _examined(self, location: str) -> tuple[int | None, str | None, str | None]:
+    def _examined(self, location: str) -> FileFacts:
         if not location:
             return None, "it has no location", None
         if is_url(self.model):
@@ -120,26 +118,22 @@ class Files:
         return status.st_size, None, _refused_link(path, location, status.st_nlink)
 
 
-def facts_beside(model: str, location: str) -> tuple[int | None, str | None, str | None]:
-    """``Files.size`` for one file that the model at the path ``model`` names."""
-    return Files(model).size(location)
+def facts_beside(model: str, location: str) -> FileFacts:
+    """The facts about an external data file of the model at the path ``model``."""
+    return Files(model).facts(location)
 
 
 def plain_constant(data: Buffer, start: int, end: int) -> tuple[str, Constant] | None:
-    """The name and the constant of a plain TensorProto in ``data[start:end]``.
-
-    Such a message consists of dims, type, name and raw data in this order. Returns None for other messages, which
-    ``constant`` reads.
-    """
+    """(name, constant) of a plain TensorProto: dims, type, name and raw data in this order. None for other messages."""
     head = data[start : min(end, start + _HEAD_BYTES)]
     at = 0
     try:
         while head[at] == 1 << 3:
             at += 2 if head[at + 1] < 128 else 3
         at += 2
-        length_of_name, begin = head[at + 1], at + 2
-        behind = begin + length_of_name
-        if head[at - 2] != 2 << 3 or head[at] != _NAME or length_of_name > 127 or head[behind] != _RAW_DATA:
+        name_length, begin = head[at + 1], at + 2
+        behind = begin + name_length
+        if head[at - 2] != 2 << 3 or head[at] != _NAME or name_length > 127 or head[behind] != _RAW_DATA:
             return None
         size, first = protobuf.length(head, behind + 1)
     except (IndexError, protobuf.Damage):
@@ -155,9 +149,9 @@ def plain_constant(data: Buffer, start: int, end: int) -> tuple[str, Constant] |
 
 @lru_cache(1024)
 def _form_of(head: bytes) -> Form | None:
-    """The ``_form`` of the dims and the type in ``head``, the beginning of a TensorProto.
+    """The form of the dims and the type in ``head``.
 
-    Returns None if ``head`` is damaged or has other fields, and for strings and unknown types.
+    None if ``head`` is damaged or has other fields, and for strings and unknown types.
     """
     try:
         found = protobuf.fields(head, 0, len(head))
@@ -168,7 +162,7 @@ def _form_of(head: bytes) -> Form | None:
 
 
 def _raw_constant(form: Form, data: Buffer, start: int, end: int) -> Constant:
-    """The constant with the raw data ``data[start:end]``; its elements are known if the form needs as many bytes."""
+    """The constant with the raw data ``data[start:end]``."""
     tensor, count, needed = form
     size = end - start
     dtype = tensor.dtype
@@ -181,10 +175,10 @@ def _raw_constant(form: Form, data: Buffer, start: int, end: int) -> Constant:
 
 
 def constant(data: Buffer, found: Fields, files: Files, depth: int) -> Constant:
-    """The constant for a TensorProto with the given fields, ``depth`` messages below the model; raises Damage.
+    """The constant for a TensorProto at ``depth`` with the fields ``found``. Raises Damage.
 
-    ``stored.size`` is None for strings, for unknown types, for packed varints that exceed ``protobuf.COUNTED_BYTES``,
-    and for external data whose length is absent or 0, which mean the same in ONNX Runtime.
+    ``stored.size`` is None for strings, unknown types, packed varints above ``protobuf.COUNTED_BYTES``, and external
+    data without a length or with length 0.
     """
     if found.keys() <= _PLAIN_KEYS and _RAW_DATA in found:
         form = _form(tuple(found.get(1 << 3, ())), found.get(2 << 3, (0,))[-1])
@@ -193,7 +187,9 @@ def constant(data: Buffer, found: Fields, files: Files, depth: int) -> Constant:
     dims = tuple(protobuf.integers(data, found, 1))
     dtype = DTYPES.get(protobuf.last_int32(found, 2 << 3))
     external = protobuf.last_known(found, 14 << 3, _LOCATIONS) == _EXTERNAL
-    unread.walk_fields(data, found, unread.OF_EXTERNAL_TENSOR if external else unread.OF_TENSOR, depth)
+    unused_fields.check_fields(
+        data, found, unused_fields.OF_EXTERNAL_TENSOR if external else unused_fields.OF_TENSOR, depth
+    )
     filled = found.keys() & _VALUE_KEYS
     keys: list[str] = []
     if external:
@@ -205,7 +201,8 @@ def constant(data: Buffer, found: Fields, files: Files, depth: int) -> Constant:
     else:
         stored, value = _typed(data, found, dtype, dims)
     coded = dtype in CODED and not filled.isdisjoint(_CODES_KEYS)
-    if dtype is None or dtype == "string" or len(filled) + external > 1 or coded or (external and not _are_usual(keys)):
+    has_other_keys = external and not _are_plain(keys)
+    if dtype is None or dtype == "string" or len(filled) + external > 1 or coded or has_other_keys:
         from irlint.parsers.onnx.tensor_faults import tensor_faults
 
         faults = tensor_faults(data, found, dtype, dims, keys, external=external)
@@ -223,32 +220,32 @@ _integers = lru_cache(1024)(_decoded)
 
 @lru_cache(1024)
 def _form(dims: tuple[int, ...], number: int) -> Form:
-    """The form of a tensor with these dims and this number of its type, both as unsigned varints."""
+    """The form of a tensor with these dims and this number of the type, all unsigned varints."""
     sizes = tuple(map(protobuf.signed, dims))
     dtype, count = DTYPES.get(protobuf.int32(number)), _small_count(sizes)
     return Tensor(dtype, sizes), count, None if count is None else weights.byte_size(dtype, count)
 
 
 def sparse_constant(data: Buffer, found: Fields, files: Files, depth: int) -> tuple[str, Constant]:
-    """The name and the dense tensor of a SparseTensorProto with the given fields, ``depth`` messages below the model.
+    """(name, dense tensor) of a SparseTensorProto at ``depth`` with the fields ``found``. Raises Damage.
 
-    The elements of the tensor are unknown; ``parts`` of the constant has the values and the indices. Raises Damage.
+    The ``parts`` of the dense tensor are the values and the indices.
     """
     from irlint.parsers.onnx.tensor_faults import sparse_faults
 
-    values = protobuf.merged(data, found.get(1 << 3 | 2, ()), depth + 1)
-    indices = protobuf.merged(data, found.get(2 << 3 | 2, ()), depth + 1)
+    values_fields = protobuf.merged(data, found.get(1 << 3 | 2, ()), depth + 1)
+    indices_fields = protobuf.merged(data, found.get(2 << 3 | 2, ()), depth + 1)
     dims = tuple(protobuf.integers(data, found, 3))
-    stored = constant(data, values, files, depth + 1)
-    index = constant(data, indices, files, depth + 1) if indices else None
-    faults = sparse_faults(data, indices, stored, index, dims)
-    parts = (stored,) if index is None else (stored, index)
-    dense = Constant(Tensor(stored.tensor.dtype, dims), faults=faults, parts=parts)
-    return protobuf.last_text(data, values, 8), dense
+    values = constant(data, values_fields, files, depth + 1)
+    indices = constant(data, indices_fields, files, depth + 1) if indices_fields else None
+    faults = sparse_faults(data, indices_fields, values, indices, dims)
+    parts = (values,) if indices is None else (values, indices)
+    dense = Constant(Tensor(values.tensor.dtype, dims), faults=faults, parts=parts)
+    return protobuf.last_text(data, values_fields, 8), dense
 
 
 def _raw(data: Buffer, span: Span, dtype: str | None, dims: tuple[int, ...]) -> tuple[Stored, Contents | None]:
-    """Where the elements in ``raw_data`` are stored, and the elements if they are few and match the shape."""
+    """(place of the elements in ``raw_data``, the elements if they are few and match the shape)."""
     start, end = span
     stored = Stored(end - start, offset=start, available=end - start)
     count = _small_count(dims)
@@ -258,7 +255,7 @@ def _raw(data: Buffer, span: Span, dtype: str | None, dims: tuple[int, ...]) -> 
 
 
 def _typed(data: Buffer, found: Fields, dtype: str | None, dims: tuple[int, ...]) -> tuple[Stored, Contents | None]:
-    """As ``_raw``, for the elements in the typed field of ``dtype``, such as ``float_data``. Raises Damage."""
+    """``_raw`` for the typed field of ``dtype``, such as ``float_data``. Raises Damage."""
     if dtype is None or dtype == "string":
         return Stored(None, coded=_coded_span(found, _STRING_DATA)), None
     number = _TYPED_FIELDS.get(dtype, _INT32_DATA)
@@ -266,23 +263,25 @@ def _typed(data: Buffer, found: Fields, dtype: str | None, dims: tuple[int, ...]
     entries = protobuf.fixed_count(found, number, width) if width else protobuf.integers_count(data, found, number)
     if entries is None:
         return Stored(None, coded=_coded_span(found, number)), None
-    each = width or max(1, BITS.get(dtype, 8) // 8)
+    element_bytes = width or max(1, BITS.get(dtype, 8) // 8)
     packed = found.get(number << 3 | protobuf.DELIMITED, ())
     offset = packed[0][0] if width and len(packed) == 1 and packed[0][1] - packed[0][0] == entries * width else 0
     coded = None if offset else _coded_span(found, number)
-    stored = Stored(entries * each, offset, available=entries * each, coded=coded)
+    size = entries * element_bytes
+    stored = Stored(size, offset, available=size, coded=coded)
     count = _small_count(dims)
-    if count is None or weights.byte_size(dtype, count) != entries * each:
+    if count is None or weights.byte_size(dtype, count) != size:
         return stored, None
     if width:
         return stored, weights.contents(dtype, count, protobuf.fixed(data, found, number, width))
-    mask = (1 << 8 * each) - 1
+    mask = (1 << 8 * element_bytes) - 1
     codes = protobuf.integers(data, found, number)
-    return stored, weights.contents(dtype, count, b"".join((c & mask).to_bytes(each, "little") for c in codes))
+    raw = b"".join((code & mask).to_bytes(element_bytes, "little") for code in codes)
+    return stored, weights.contents(dtype, count, raw)
 
 
 def _coded_span(found: Fields, number: int) -> tuple[int, int] | None:
-    """The bytes from the first to the last string or packed group of a field; None if the field has none."""
+    """The span from the first to the last length-delimited occurrence of a field."""
     spans = found.get(number << 3 | protobuf.DELIMITED)
     return (spans[0][0], spans[-1][1]) if spans else None
 
@@ -290,9 +289,9 @@ def _coded_span(found: Fields, number: int) -> tuple[int, int] | None:
 def _external(
     entries: Mapping[str, str], files: Files, dtype: str | None, dims: tuple[int, ...]
 ) -> tuple[Stored, Contents | None]:
-    """As ``_raw``, for external data with these entries."""
+    """``_raw`` for external data."""
     location = entries.get("location", "")
-    file_size, reason, linked = files.size(location)
+    file_size, reason, link = files.facts(location)
     offset, length = _natural(entries.get("offset", "0")), _natural(entries.get("length", "0"))
     if offset is None:
         reason = reason or f"its offset is {entries['offset']!r}, not an integer of at least 0"
@@ -303,7 +302,7 @@ def _external(
     available = None if file_size is None else file_size - (offset or 0)
     if available is not None and count == 0:
         available = max(0, available)
-    stored = Stored(length, offset or 0, location, available, reason, linked)
+    stored = Stored(length, offset or 0, location, available, reason, link)
     size = None if count is None else weights.byte_size(dtype, count)
     if count is None or reason or not size or length not in {None, size} or size > (available or 0):
         return stored, None
@@ -314,12 +313,12 @@ def _external(
 
 
 def string_entries(data: Buffer, spans: list[Span] | tuple[()], depth: int = 1) -> dict[str, str]:
-    """The StringStringEntryProto messages at the given places; the last entry of a key counts. Raises Damage."""
+    """The entries of StringStringEntryProto messages; the last entry of a key counts. Raises Damage."""
     return dict(string_pairs(data, spans, depth))
 
 
 def string_pairs(data: Buffer, spans: list[Span] | tuple[()], depth: int) -> list[tuple[str, str]]:
-    """The keys and values of the StringStringEntryProto messages at the given places; raises Damage."""
+    """(key, value) of each StringStringEntryProto. Raises Damage."""
     pairs = []
     for start, end in spans:
         entry = protobuf.fields(data, start, end, None, depth)
@@ -327,13 +326,13 @@ def string_pairs(data: Buffer, spans: list[Span] | tuple[()], depth: int) -> lis
     return pairs
 
 
-def _are_usual(keys: list[str]) -> bool:
-    """Whether the keys of external data are distinct and all are location, offset or length."""
+def _are_plain(keys: list[str]) -> bool:
+    """Whether the keys of external data are distinct, and no others than location, offset and length."""
     return len(set(keys)) == len(keys) and all(key in ("location", "offset", "length") for key in keys)
 
 
 def _small_count(dims: tuple[int, ...]) -> int | None:
-    """The number of elements; None if a dim is negative or there are too many elements to keep."""
+    """The number of elements; None for a negative dim, or for more elements than are kept."""
     count = 1
     for dim in sorted(dims):
         count *= dim
@@ -343,21 +342,17 @@ def _small_count(dims: tuple[int, ...]) -> int | None:
 
 
 def _natural(text: str) -> int | None:
-    """The integer of at least 0 and at most 19 digits that a text denotes, or None."""
     return int(text) if text.isascii() and text.isdigit() and len(text) < 20 else None
 
 
 def _is_absolute(location: str) -> bool:
-    """Whether a path is absolute on any system: it begins with a slash or a backslash, or has a drive."""
+    """Whether a path is absolute on any operating system."""
     drive, _ = os.path.splitdrive(location)
     return bool(drive) or location.replace("\\", "/").startswith("/")
 
 
 def _refused_link(path: str, location: str, names: int) -> str | None:
-    """Why the ONNX checker refuses the path to an existing file, such as ``is a symbolic link``; None if it does not.
-
-    ``names`` is the number of hard links to the file.
-    """
+    """Why the ONNX checker refuses the path to an existing file, such as ``is a symbolic link``."""
     if ".." in location.replace("\\", "/").split("/") and posixpath.normpath(location).split("/")[0] == "..":
         return "has a path that leaves the model's folder and returns to it"
     if os.path.islink(path):

@@ -13,10 +13,10 @@ if TYPE_CHECKING:
     from irlint.dims import MaybeDim, Shape
     from irlint.parsers.onnx.protobuf import Fields, LongTexts, Span
 
-#: The keys of the fields of TypeProto, one for each kind of type.
+#: The keys of the fields of TypeProto's oneof ``value``.
 _TYPE_KEYS = frozenset(number << 3 | 2 for number in (1, 4, 5, 7, 8, 9))
 
-#: The kinds of types with the number of an element or key type: tensor_type, map_type and sparse_tensor_type.
+#: The fields with ``elem_type`` or ``key_type``: tensor_type, map_type and sparse_tensor_type.
 _NUMBERED = (1, 5, 8)
 
 _DIM_VALUE, _DIM_PARAM = 1 << 3, 2 << 3 | 2
@@ -25,7 +25,7 @@ _DIM_VALUE, _DIM_PARAM = 1 << 3, 2 << 3 | 2
 def type_of(raw: bytes, dim: Callable[[str], MaybeDim], long: LongTexts) -> Type | None:
     """The type in a TypeProto; None if the TypeProto is empty. Raises Damage.
 
-    ``dim`` returns the size for a ``dim_param``. Names that are too long are added to ``long``.
+    ``dim`` returns the size for a ``dim_param``. Adds names that are too long to ``long``.
     """
     return _type_at(raw, [(0, len(raw))], dim, long)
 
@@ -50,20 +50,17 @@ def _type_at(raw: bytes, spans: list[Span], dim: Callable[[str], MaybeDim], long
 
 
 def _chosen(raw: bytes, spans: list[Span]) -> tuple[int, Fields]:
-    """The number of the field of a TypeProto that states its kind (0: none), and the fields in it. Raises Damage.
-
-    Of several such fields, the last one in the file counts, as in protobuf. Its pieces before another one of the fields
-    are ignored.
-    """
+    """(number of the field in the oneof ``value`` or 0, fields of its message). Raises Damage."""
     found = merged(raw, spans)
-    given = [key for key in found if key in _TYPE_KEYS]
-    if not given:
+    present = [key for key in found if key in _TYPE_KEYS]
+    if not present:
         return 0, {}
-    key, spans = given[0], found[given[0]]
-    if len(given) > 1:
-        *_, second, key = sorted(given, key=lambda each: found[each][-1])
-        spans = [span for span in found[key] if span > found[second][-1]]
-    return key >> 3, merged(raw, spans)
+    key, pieces = present[0], found[present[0]]
+    if len(present) > 1:
+        # As in protobuf, the last field counts, and a field clears earlier pieces of other fields.
+        *_, other, key = sorted(present, key=lambda key: found[key][-1])
+        pieces = [span for span in found[key] if span > found[other][-1]]
+    return key >> 3, merged(raw, pieces)
 
 
 def _shape(raw: bytes, found: Fields, dim: Callable[[str], MaybeDim], long: LongTexts) -> Shape | None:
@@ -82,28 +79,25 @@ def _dim(raw: bytes, span: Span, dim: Callable[[str], MaybeDim], long: LongTexts
 
 
 def _is_named(raw: bytes, span: Span, found: Fields) -> bool:
-    """Whether the last size of a Dimension is a ``dim_param`` instead of a ``dim_value``."""
+    """Whether the last field in the oneof of a Dimension is ``dim_param``."""
     if _DIM_PARAM not in found or _DIM_VALUE not in found:
         return _DIM_PARAM in found
     return [key for key in keys(raw, *span) if key in (_DIM_PARAM, _DIM_VALUE)][-1] == _DIM_PARAM
 
 
 def negative_sizes(raw: bytes, known: Type | None) -> str:
-    """The sizes below 0 of a tensor type with their axes, such as ``axis 0 is -2``; "" if there are none."""
+    """The sizes below 0 of a tensor type, such as ``axis 0 is -2, axis 1 is -1``, or ""."""
     if not isinstance(known, Tensor) or known.shape is None or None not in known.shape:
         return ""
     spans = _chosen(raw, [(0, len(raw))])[1].get(2 << 3 | 2)
     dims = merged(raw, spans).get(1 << 3 | 2, ()) if spans else ()
     found = [(span, fields(raw, *span)) for span in dims]
-    sizes = [0 if _is_named(raw, span, each) else last(each, _DIM_VALUE) for span, each in found]
+    sizes = [0 if _is_named(raw, span, dim) else last(dim, _DIM_VALUE) for span, dim in found]
     return ", ".join(f"axis {axis} is {size}" for axis, size in enumerate(sizes) if size < 0)
 
 
 def flaw(raw: bytes, known: Type | None) -> str:
-    """What the type ``known`` of the TypeProto ``raw`` lacks, as the end of a sentence: ``without element type``.
-
-    Returns "" if the type is complete, and for a type that is not known.
-    """
+    """What the type ``known`` of the TypeProto ``raw`` lacks, such as ``without element type``, or ""."""
     match known:
         case Tensor(dtype) | SparseTensor(dtype):
             return "" if dtype is not None else _number_flaw("element type", _numbers(raw))
@@ -122,13 +116,12 @@ def flaw(raw: bytes, known: Type | None) -> str:
 
 
 def _number_flaw(what: str, numbers: tuple[int, ...]) -> str:
-    """The flaw of an element or key type (``what``): the first of these numbers that is unknown, or 0 if absent."""
     number = next((number for number in numbers if number not in DTYPES), 0)
     return f"with the {what} {number}, which ONNX does not define" if number else f"without {what}"
 
 
 def _numbers(raw: bytes) -> tuple[int, ...]:
-    """The numbers of the element and key types in a TypeProto, the number of the outermost type first; 0 if absent."""
+    """The numbers of the element and key types in a TypeProto, outermost first. 0 is an absent type."""
     found: list[int] = []
     spans = [(0, len(raw))]
     while spans:
@@ -140,5 +133,5 @@ def _numbers(raw: bytes) -> tuple[int, ...]:
 
 
 def usable(known: Type | None) -> Type:
-    """The type that operators use in place of an incomplete type: a tensor stays as it is, others become unknown."""
+    """What operators see of an incomplete type: a tensor, or an unknown value."""
     return known if isinstance(known, Tensor) else UNKNOWN

@@ -1,1 +1,1 @@
-"""Reads models from stores and servers with fsspec; only the needed bytes are fetched."""
+"""Reads models from stores and servers with fsspec. Fetches only the needed bytes."""

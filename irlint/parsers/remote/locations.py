@@ -10,13 +10,12 @@ CONTAINERS = ("abfs", "abfss", "az", "wasb", "wasbs")
 
 @record
 class Located:
-    """A file by its URL.
-
-    ``size`` is in bytes, None if it is unknown. ``stamp`` is a text that changes when the file is written, or "".
-    """
+    """A file with a URL."""
 
     url: str
+    #: In bytes, None if it is unknown.
     size: int | None = None
+    #: A text that changes when the file is written, or "".
     stamp: str = ""
 
     def __str__(self) -> str:
@@ -36,20 +35,14 @@ def _bare(text: str) -> str:
 
 
 def sibling(url: str, name: str) -> str:
-    """The URL of the file ``name`` in or below the folder of ``url``.
-
-    It has the query of ``url``, which may grant access.
-    """
+    """The URL of the file ``name`` in or below the folder of ``url``, with the query of ``url``."""
     address, question, query = url.partition("?")
     folder = address.partition("#")[0].rpartition("/")[0]
     return f"{folder}/{_quoted(url, name)}{question}{query}"
 
 
 def inside(url: str, path: str) -> str:
-    """The URL, with all secret parts of ``url``, of the file or folder whose shown URL is ``path``.
-
-    ``path`` must be below one of the folders that contain ``url``.
-    """
+    """The shown URL ``path``, with the secret parts of ``url``. A folder of ``url`` must contain ``path``."""
     address, question, query = url.partition("?")
     folder = address.partition("#")[0].rpartition("/")[0]
     while not f"{path}/".startswith(f"{shown(folder)}/"):
@@ -58,7 +51,7 @@ def inside(url: str, path: str) -> str:
 
 
 def _quoted(url: str, name: str) -> str:
-    """A name as part of a URL; for HTTP, characters that would end the path are escaped."""
+    """A name as part of a URL. HTTP needs escapes."""
     if not is_web(url):
         return name
     from urllib.parse import quote
@@ -67,7 +60,6 @@ def _quoted(url: str, name: str) -> str:
 
 
 def is_web(url: str) -> bool:
-    """Whether the scheme of a URL is http or https."""
     return url.partition("://")[0].lower() in ("http", "https")
 
 

@@ -1,4 +1,4 @@
-"""A remote file that behaves like an open file: ranges are fetched when they are read."""
+"""A remote file that behaves like an open file. A read fetches a range."""
 
 from __future__ import annotations
 
@@ -9,31 +9,29 @@ from typing import Any
 from irlint.parsers.remote.locations import Located, shown
 from irlint.parsers.remote.stores import IgnoresRanges, Status, Store, Transient, denied, with_retries
 
-#: A request fetches at least LEAST bytes. Each request that continues the last one fetches twice as many, up to MOST.
+#: The least number of bytes of a request. It doubles, up to MOST, if a request continues the last one.
 LEAST = 1 << 12
 MOST = 1 << 20
 
-#: Parts of ``want`` are fetched in one request if fewer bytes than this are between them.
+#: ``want`` joins parts with fewer bytes between them.
 GAP = 1 << 15
 
-#: A file of at most this many bytes is kept after one call has read it completely.
+#: The largest file that is kept after one call has read it completely.
 KEPT = 1 << 25
 
-#: A server that ignores ranges is asked for no more bytes after it has sent LIMIT bytes of a file, restarts included.
+#: The largest number of bytes of a file that a server sends if it ignores ranges.
 LIMIT = 1 << 28
 
-#: At most this many bytes are read from a stream at once.
+#: The largest read from a stream.
 PIECE = 1 << 18
 
 
 class Ranges:
-    """A remote file.
+    """A remote file."""
 
-    For parsers, ``block`` is the least number of bytes that a request fetches, and a file of at most ``small`` bytes
-    should be read completely.
-    """
-
+    #: Parsers read at least this many bytes at once.
     block = LEAST
+    #: Parsers read a file of at most this many bytes completely.
     small = 1 << 16
 
     def __init__(self, store: Store, location: Located) -> None:
@@ -42,20 +40,21 @@ class Ranges:
         self.name = shown(location.url)
         self.known = None if location.size is None else Status(location.size, location.stamp)
         self.at = 0
-        #: The last part that was fetched, and its position.
+        #: (position, bytes) of the last fetched part.
         self.window = (0, b"")
-        #: The least number of bytes of the next request that continues the last one.
+        #: The least number of bytes of the last request.
         self.step = LEAST
-        #: The parts that are kept until the end of the check, with their positions.
+        #: (position, bytes) of parts that are kept until the end of the check.
         self.kept: list[tuple[int, bytes]] = []
-        #: Whether the server ignores ranges, the stream that is then used, and the bytes that all streams have sent.
         self.ignores_ranges = False
+        #: The open stream of a server that ignores ranges.
         self.stream: Any = None
+        #: The number of bytes that all streams have sent.
         self.streamed = 0
 
     @property
     def status(self) -> Status:
-        """The size and stamp of the file, from a first range if the store sends them with ranges. Raises OSError."""
+        """The size and stamp of the file. Raises OSError."""
         if self.known is None and self.store.states_size:
             self._fetch(0, self.step)
         if self.known is None:
@@ -68,12 +67,12 @@ class Ranges:
         return self.status.size
 
     def seek(self, offset: int) -> int:
-        """Sets the position, counted from the beginning of the file."""
+        """Sets and returns the position."""
         self.at = offset
         return offset
 
     def read(self, size: int = -1) -> bytes:
-        """The next ``size`` bytes, fewer at the end; all remaining bytes if ``size`` is negative. Raises OSError."""
+        """The next ``size`` bytes, or fewer at the end. A negative ``size`` means all. Raises OSError."""
         end = self.size if size < 0 else min(self.size, self.at + size)
         start = self.at
         data = self._part(start, end) if end > start else b""
@@ -83,14 +82,13 @@ class Ranges:
         return data
 
     def readinto(self, buffer: Any) -> int:
-        """Fills a buffer with the next bytes; returns their number. Raises OSError."""
+        """Fills a buffer with the next bytes, and returns their number. Raises OSError."""
         data = self.read(len(buffer))
         buffer[: len(data)] = data
         return len(data)
 
     def want(self, spans: Iterable[tuple[int, int]]) -> None:
-        """Fetches and keeps parts that will be read. Parts with a gap below GAP are fetched together, and parts that
-        exceed the file are ignored."""
+        """Fetches and keeps parts of the file. Raises OSError."""
         joined: list[tuple[int, int]] = []
         for start, end in sorted(spans):
             if joined and start - joined[-1][1] < GAP:
@@ -100,7 +98,7 @@ class Ranges:
         self.kept += [(start, self._part(start, end)) for start, end in joined if end <= self.size]
 
     def close(self) -> None:
-        """Does nothing, so that the next reader of the file can use the fetched bytes."""
+        """Does nothing: the next reader of the file uses the fetched bytes."""
 
     def __enter__(self) -> Ranges:
         return self
@@ -109,13 +107,13 @@ class Ranges:
         self.close()
 
     def finish(self) -> None:
-        """Closes the stream, if there is one."""
+        """Closes the stream."""
         if self.stream is not None:
             self.stream.close()
             self.stream = None
 
     def _part(self, start: int, end: int) -> bytes:
-        """The bytes from ``start`` to ``end``, from the parts that were fetched or from the store. Raises OSError."""
+        """The bytes from ``start`` to ``end``, from memory or from the store. Raises OSError."""
         for origin, data in (*self.kept, self.window):
             if origin <= start and end <= origin + len(data):
                 return data[start - origin : end - origin]
@@ -124,7 +122,7 @@ class Ranges:
         return head + self._after(start + len(head), end)
 
     def _after(self, start: int, end: int) -> bytes:
-        """As ``_part``, for bytes of which none was fetched yet."""
+        """``_part`` for bytes that were not fetched yet."""
         continues = start == self.window[0] + len(self.window[1])
         self.step = min(MOST, 2 * self.step) if continues and start else LEAST
         stop = max(end, start + self.step)
@@ -153,10 +151,7 @@ class Ranges:
         return with_retries(lambda: self._streamed(start, end), self.url)
 
     def _streamed(self, start: int, end: int) -> bytes:
-        """The bytes from ``start`` to ``end`` of the stream, which restarts if it is already after ``start``.
-
-        Raises OSError after LIMIT bytes, and Transient.
-        """
+        """The bytes from ``start`` to ``end``, from a stream. Raises Transient, and OSError after LIMIT bytes."""
         if self.stream is None or self.stream.at > start:
             self.finish()
             self.stream = self.store.stream(self.url)
@@ -184,7 +179,7 @@ class Ranges:
         return piece
 
     def _counted(self) -> Status:
-        """The size of a file whose server does not state it. Reads and keeps the complete file."""
+        """Reads and keeps the complete file, and returns its size."""
         data = bytearray()
         while piece := self._piece(PIECE):
             data += piece

@@ -1,8 +1,4 @@
-"""Limits the remote files that one check may open.
-
-The check of a model may open the model and the data files in its folder. The check of a configuration may open the
-configuration and the files in its folder.
-"""
+"""Limits the remote files that a check may open: a model with its data files, or the folder of a configuration."""
 
 from __future__ import annotations
 
@@ -17,7 +13,7 @@ from irlint.parsers.remote.locations import Located, inside, is_web, shown, sibl
 from irlint.parsers.remote.ranges import Ranges
 from irlint.parsers.remote.stores import IgnoresRanges, Store, store, with_retries
 
-#: The stores by process and by scheme and host. A forked process does not use the stores of its parent.
+#: The stores by (process, scheme and host). A forked process cannot use the stores of its parent.
 _STORES: dict[tuple[int, str], Store] = {}
 
 #: The open sessions, the innermost last.
@@ -25,16 +21,17 @@ _sessions: list[Session] = []
 
 
 class Session:
-    """A block within which the file ``model`` can be opened by its shown URL.
+    """A ``with`` block in which ``files``, and all files in or below ``folder``, can be opened.
 
-    Other files in the folder of the model can be opened after ``admit``. In the session of a configuration, all files
-    in ``folder`` and below can be opened. No other URL can be opened, even if the model names it.
+    ``model`` is a model or a configuration. Only a configuration has a ``folder``, as a shown URL.
     """
 
     def __init__(self, model: Located, folder: str | None = None) -> None:
         self.model = model
         self.folder = folder
+        #: The files by their shown URLs.
         self.files: dict[str, Ranges] = {str(model): Ranges(store_of(model.url), model)}
+        #: The results of ``listing`` by folder.
         self.listings: dict[str, dict[str, bool]] = {}
 
     def __enter__(self) -> Session:
@@ -47,7 +44,7 @@ class Session:
             file.finish()
 
     def admit(self, name: str) -> Ranges:
-        """Allows the file ``name``, in the model's folder or below, to be opened from now on; returns it."""
+        """The file ``name`` in or below the model's folder. It is added to ``files``."""
         found = Located(sibling(self.model.url, name))
         key = beside(str(self.model), name)
         if key not in self.files:
@@ -55,21 +52,21 @@ class Session:
         return self.files[key]
 
     def contains(self, url: str) -> bool:
-        """Whether the file or folder with this shown URL is ``folder`` or below it, so that it can be opened."""
+        """Whether a shown URL is ``folder`` or below it."""
         return self.folder is not None and f"{url}/".startswith(f"{self.folder}/") and ".." not in url.split("/")
 
     def located(self, url: str) -> Located:
-        """The file with this shown URL, which the session ``contains``."""
+        """The file with a shown URL. It must be in or below ``folder``."""
         return Located(inside(self.model.url, url))
 
     @property
     def ignores_ranges(self) -> bool:
-        """Whether the server has sent a complete file when it was asked for a range."""
+        """Whether the server has ignored a range."""
         return any(file.ignores_ranges for file in self.files.values())
 
 
 def store_of(url: str) -> Store:
-    """The store for a URL, one for each process, scheme and host. Raises NotInstalled."""
+    """The store for a URL. Raises NotInstalled."""
     scheme, _, rest = url.partition("://")
     key = os.getpid(), f"{scheme}://{rest.partition('/')[0]}"
     if key not in _STORES:
@@ -78,9 +75,9 @@ def store_of(url: str) -> Store:
 
 
 def opened(url: str) -> Any:
-    """The file with this shown URL that an open session allows, positioned at its beginning.
+    """The file with a shown URL, at its beginning.
 
-    Raises OSError if no session allows the URL, or if the size of the file is unavailable.
+    Raises OSError if no open session allows the URL, or if the size of the file is unavailable.
     """
     for session in reversed(_sessions):
         if url in session.files:
@@ -98,10 +95,7 @@ def opened(url: str) -> Any:
 
 
 def session_of(url: str) -> Session:
-    """A session for a model in the folder of a configuration, so that the data files of the model can be opened.
-
-    Raises OSError if no open session contains the model.
-    """
+    """A session for a model in the folder of a configuration. Raises OSError if no open session contains the model."""
     return Session(_containing(url).located(url))
 
 
@@ -119,7 +113,7 @@ def exists(url: str) -> bool:
 
 
 def listing(folder: str) -> dict[str, bool]:
-    """The names in a folder that is below the folder of a configuration, each with whether it is a folder.
+    """The names in a folder, each with whether it is a folder.
 
     Raises NotListed if the server lists no folders, FileNotFoundError for a missing folder, and OSError if no open
     session contains the folder or the server does not answer.
@@ -132,10 +126,10 @@ def listing(folder: str) -> dict[str, bool]:
 
 def _containing(url: str) -> Session:
     """The innermost session that contains a shown URL. Raises OSError if there is none."""
-    session = next((each for each in reversed(_sessions) if each.contains(url)), None)
-    if session is None:
-        raise OSError(errno.EACCES, "irlint opens a URL only if you name it", shown(url))
-    return session
+    for session in reversed(_sessions):
+        if session.contains(url):
+            return session
+    raise OSError(errno.EACCES, "irlint opens a URL only if you name it", shown(url))
 
 
 def _listed(session: Session, folder: str) -> dict[str, bool]:
@@ -156,7 +150,7 @@ def _listed(session: Session, folder: str) -> dict[str, bool]:
 
 
 def _name(path: str, url: str) -> str:
-    """The name of an entry of a listing; for a web server, the entry is a URL."""
+    """The name of an entry of a listing. A web server lists URLs."""
     name = path.partition("?")[0].rstrip("/").rpartition("/")[2]
     if not is_web(url):
         return name
@@ -171,16 +165,13 @@ def beside(model: str, name: str) -> str:
 
 
 def examined(model: str, name: str) -> tuple[int | None, str | None, str | None]:
-    """The size of a data file that a model names, the reason why it cannot be read, and None for no link.
-
-    The size is None if the file is missing, cannot be read or may not be opened. The reason is None if it can be read.
-    """
+    """(size of a data file or None, why it cannot be read or None, None because remote files are no links)."""
     if "://" in name or name.startswith(("//", "/", "\\")):
         return None, f"{name} is a URL or an absolute path, which irlint does not open from a model", None
     inside = posixpath.normpath(name.replace("\\", "/"))
     if inside.split("/")[0] == "..":
         return None, f"{name} is outside of the model's folder", None
-    session = next((each for each in reversed(_sessions) if str(each.model) == model), None)
+    session = next((session for session in reversed(_sessions) if str(session.model) == model), None)
     if session is None:
         return None, f"{name} is remote", None
     file = session.admit(name)
@@ -193,7 +184,7 @@ def examined(model: str, name: str) -> tuple[int | None, str | None, str | None]
 
 
 def size(file: Ranges) -> int:
-    """The size of a file, without fetching a range if the server states the size otherwise. Raises OSError."""
+    """The size of a file, if possible without a range. Raises OSError."""
     if file.known is None:
         try:
             file.known = file.store.status(file.url)

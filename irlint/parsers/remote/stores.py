@@ -1,7 +1,4 @@
-"""A store of fsspec: the status of a file, ranges of its bytes, and retries.
-
-A retry may resolve a transient failure; any other failure is permanent.
-"""
+"""A store of fsspec: the status of a file, ranges of its bytes, and retries after transient failures."""
 
 from __future__ import annotations
 
@@ -15,21 +12,20 @@ from irlint.records import record
 
 Answer = TypeVar("Answer")
 
-#: A request with transient failures is sent up to TRIES times, with pauses that start at PAUSE seconds and double.
+#: The number of attempts of a request.
 TRIES = 5
-PAUSE = 0.4
 
-#: The longest pause in seconds before a retry, even if a server asks for more.
+#: The first and the longest pause before a retry, in seconds. Pauses double.
+PAUSE = 0.4
 LONGEST_PAUSE = 20.0
 
 #: The HTTP statuses of transient failures.
 TRANSIENT = frozenset({408, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524})
 
-#: The error numbers of permanent failures by HTTP status; every other status is EIO.
+#: The error numbers of HTTP statuses. Other permanent failures are EIO.
 ERRORS = {404: errno.ENOENT, 410: errno.ENOENT, 401: errno.EACCES, 403: errno.EACCES}
 
-#: The fields of a status that change when the file is written. The first field of STAMPS or, without one, of TIMES that
-#: a status has is its stamp.
+#: The fields of a status that can be its stamp. TIMES are used if none of STAMPS is present.
 STAMPS = (
     "ETag",
     "etag",
@@ -57,15 +53,16 @@ class Status:
 
 
 class Transient(Exception):
-    """A transient failure; ``pause`` is the number of seconds that the server asks to wait, or 0."""
+    """A transient failure."""
 
     def __init__(self, reason: str, pause: float = 0.0) -> None:
         super().__init__(reason)
+        #: The number of seconds that the server asks to wait, or 0.
         self.pause = pause
 
 
 def denied(number: int, reason: str, url: str) -> OSError:
-    """A permanent failure, which is not retried, with its message."""
+    """A permanent failure."""
     failure = OSError(number, reason, shown(url))
     failure.is_permanent = True  # type: ignore[attr-defined]
     return failure
@@ -76,12 +73,13 @@ class Refused(Exception):
 
 
 class IgnoresRanges(Exception):
-    """A server has sent a complete file when it was asked for a range."""
+    """A server has sent a complete file instead of a range."""
 
 
 class Store:
-    """A filesystem of fsspec. ``states_size`` is True if the store sends the status of a file with each range."""
+    """A filesystem of fsspec."""
 
+    #: Whether ``read`` returns a status.
     states_size = False
 
     def __init__(self, filesystem: Any) -> None:
@@ -95,10 +93,7 @@ class Store:
         return Status(int(info["size"]), stamp(info))
 
     def read(self, url: str, start: int, end: int) -> tuple[bytes, Status | None]:
-        """The bytes from ``start`` to ``end``, fewer if the file is shorter, and the status of the file.
-
-        The status is None unless the store ``states_size``. Raises OSError.
-        """
+        """(bytes from ``start`` to ``end`` or the end of the file, status or None). Raises OSError."""
         return self._asked(url, lambda path: self.filesystem.cat_file(path, start=start, end=end)), None
 
     def stream(self, url: str) -> Any:
@@ -110,7 +105,7 @@ class Store:
 
 
 def stamp(info: Any) -> str:
-    """A text from a file's status that changes when the file is written, or ""."""
+    """A text that changes when the file is written, or ""."""
     found = next((info[name] for name in STAMPS if info.get(name)), None)
     if found is None:
         found = next((info[name] for name in TIMES if info.get(name)), "")
@@ -118,10 +113,7 @@ def stamp(info: Any) -> str:
 
 
 def with_retries(ask: Callable[[], Answer], url: str) -> Answer:
-    """The result of ``ask``, which is repeated after transient failures.
-
-    Raises IgnoresRanges, and OSError for a permanent failure or after TRIES transient ones.
-    """
+    """The result of ``ask``. Raises IgnoresRanges, and OSError for a permanent failure or after TRIES attempts."""
     pause = PAUSE
     for remaining in reversed(range(TRIES)):
         try:
@@ -140,10 +132,7 @@ def with_retries(ask: Callable[[], Answer], url: str) -> Answer:
 
 
 def classified(error: Exception, url: str) -> Transient | OSError:
-    """An exception as a transient or a permanent failure.
-
-    Some are recognized by the names of their classes, because their libraries differ and are not imported here.
-    """
+    """An exception as a transient or a permanent failure."""
     if isinstance(error, Transient) or (isinstance(error, OSError) and hasattr(error, "is_permanent")):
         return error
     name, package = type(error).__name__, type(error).__module__.partition(".")[0]
@@ -172,7 +161,7 @@ def classified(error: Exception, url: str) -> Transient | OSError:
 
 
 def answered(status: int, words: str, pause: str, url: str) -> Transient | OSError:
-    """The failure for an HTTP status; ``pause`` is the Retry-After header, which is ignored if it is no number."""
+    """The failure for an HTTP status. ``pause`` is the Retry-After header; only a number of seconds counts."""
     answer = f"the server answers {status} {words}".rstrip()
     if status in TRANSIENT:
         return Transient(answer, float(pause) if pause.isdigit() else 0.0)
@@ -206,7 +195,7 @@ def store(url: str) -> Store:
 
 
 def options(url: str) -> dict[str, Any]:
-    """The options of a store: those in its URL, such as a host, and that listings are not cached."""
+    """The options of a store: those in its URL, such as a host, and no cache of listings."""
     import fsspec
 
     scheme = url.partition("://")[0].lower()

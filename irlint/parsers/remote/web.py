@@ -1,4 +1,4 @@
-"""Reads ranges of files from a web server, checks each answer, and refuses redirects to private addresses."""
+"""Reads ranges of files from a web server. Refuses redirects to private addresses."""
 
 from __future__ import annotations
 
@@ -33,19 +33,17 @@ Answer = TypeVar("Answer")
 STALL = 30.0
 CONNECT = 20.0
 
-#: An answer that lasts longer than PATIENCE seconds must bring RATE bytes a second on average. The listing of a folder
-#: must end within LISTED seconds.
+#: An answer of n bytes may take PATIENCE + n / RATE seconds, the listing of a folder LISTED seconds.
 PATIENCE = STALL + CONNECT
 RATE = 1 << 12
 LISTED = 300.0
 
-#: Statuses with which servers may refuse a HEAD although they answer a GET.
+#: Statuses of a HEAD after which a GET is tried.
 NO_HEAD = frozenset({400, 401, 403, 405, 501})
 
-#: A range of a compressed file would have other bytes, so no compression is requested.
+#: A range of a compressed file would have other bytes.
 HEADERS = {"Accept-Encoding": "identity"}
 
-#: The unit at the beginning of a Content-Range header.
 _UNIT = "bytes "
 
 
@@ -56,12 +54,11 @@ class Web(Store):
 
     def __init__(self, url: str) -> None:
         parts = urlsplit(url)
-        #: The host and port in the URL that the user named.
+        #: (host, port) in the URL that the user named.
         self.named = (parts.hostname or "").lower(), parts.port or _PORTS[parts.scheme.lower()]
         super().__init__(HTTPFileSystem(get_client=self._client, skip_instance_cache=True))
 
     async def _client(self, **options: Any) -> aiohttp.ClientSession:
-        """A client with these limits of time, that checks redirects and the addresses of hosts."""
         timeout = aiohttp.ClientTimeout(total=LISTED, connect=CONNECT, sock_connect=CONNECT, sock_read=STALL)
         redirects = aiohttp.TraceConfig()
         redirects.on_request_redirect.append(self._check_redirect)
@@ -87,7 +84,7 @@ class Web(Store):
         return self._sync(url, lambda session: _head(session, url))
 
     def read(self, url: str, start: int, end: int) -> tuple[bytes, Status | None]:
-        """As ``Store.read``; also raises IgnoresRanges."""
+        """``Store.read``. Also raises IgnoresRanges."""
         return self._sync(url, lambda session: _range(session, url, start, end), end - start)
 
     def stream(self, url: str) -> Stream:
@@ -104,7 +101,7 @@ class Web(Store):
 
 
 class Stream:
-    """A file that is read once, from its beginning; ``status`` is None if its size is unknown."""
+    """A file that is read from its beginning. ``status`` is None if its size is unknown."""
 
     def __init__(self, web: Web, url: str) -> None:
         self.web = web
@@ -116,7 +113,7 @@ class Stream:
         self.status = None if length is None else Status(length, _stamp(self.response))
 
     def read(self, size: int) -> bytes:
-        """The next bytes, at most ``size`` and none at the end. Raises Transient, and OSError if they are too slow."""
+        """The next bytes, at most ``size``, or b"" at the end. Raises Transient, and OSError if they are too slow."""
         start = monotonic()
         try:
             data: bytes = sync(self.web.filesystem.loop, self.response.content.read, size)
@@ -134,7 +131,7 @@ class Stream:
 
 
 async def _in_time(answer: Awaitable[Answer], seconds: float, url: str) -> Answer:
-    """The answer, if it arrives within ``seconds``; else raises OSError. An error of aiohttp is raised as it is."""
+    """The answer. Raises OSError after ``seconds``, and errors of aiohttp."""
     try:
         return await asyncio.wait_for(answer, seconds)
     except asyncio.TimeoutError as error:
@@ -151,7 +148,7 @@ _PORTS = {"http": 80, "https": 443}
 
 
 async def _head(session: aiohttp.ClientSession, url: str) -> Status:
-    """The status of a file from a HEAD request or, if the server refuses that or states no size, from a range."""
+    """The status of a file, from a HEAD request or from a range. Raises OSError."""
     async with session.head(url, headers=HEADERS, allow_redirects=True) as response:
         size = _length(response)
         if response.status not in NO_HEAD and (size is not None or not response.ok):
@@ -162,9 +159,9 @@ async def _head(session: aiohttp.ClientSession, url: str) -> Status:
 
 
 async def _range(session: aiohttp.ClientSession, url: str, start: int, end: int) -> tuple[bytes, Status | None]:
-    """The bytes from ``start`` to ``end`` and the status of a file. Raises IgnoresRanges, Transient and OSError."""
-    asked = {**HEADERS, "Range": f"bytes={start}-{end - 1}"}
-    async with session.get(url, headers=asked) as response:
+    """(bytes from ``start`` to ``end``, status of the file). Raises IgnoresRanges, Transient and OSError."""
+    headers = {**HEADERS, "Range": f"bytes={start}-{end - 1}"}
+    async with session.get(url, headers=headers) as response:
         if response.status == 416:
             return b"", Status(_total(response) or 0, _stamp(response))
         _check(response, url)
@@ -181,10 +178,7 @@ async def _range(session: aiohttp.ClientSession, url: str, start: int, end: int)
 
 
 async def _complete_file(response: Any, start: int, end: int) -> tuple[bytes, Status | None]:
-    """The bytes and the status of a file whose server sends the complete file instead of a range.
-
-    Raises IgnoresRanges if the range does not begin at 0, or if the size is unknown or above ``end``; also Transient.
-    """
+    """(bytes, status) of a complete file. Raises Transient, and IgnoresRanges unless it is the range 0 to ``end``."""
     length = _length(response)
     if start or length is None or length > end:
         response.close()
@@ -196,14 +190,14 @@ async def _complete_file(response: Any, start: int, end: int) -> tuple[bytes, St
 
 
 def _length(response: Any) -> int | None:
-    """The number of bytes of an answer; None if it is unknown or the answer is compressed."""
+    """The number of bytes of an uncompressed answer, if it is stated."""
     text = response.headers.get("Content-Length", "")
     is_plain = response.headers.get("Content-Encoding", "identity") in ("identity", "")
     return int(text) if is_plain and text.isascii() and text.isdigit() else None
 
 
 async def _all_of(response: Any, most: int) -> bytes:
-    """The body of an answer; at most ``most + 1`` bytes of it are read."""
+    """The body of an answer, at most ``most + 1`` bytes."""
     data = bytearray()
     while len(data) <= most and (piece := await response.content.read(most + 1 - len(data))):
         data += piece
@@ -211,7 +205,7 @@ async def _all_of(response: Any, most: int) -> bytes:
 
 
 async def _response(session: aiohttp.ClientSession, url: str) -> Any:
-    """The open answer with a complete file, without a limit on the total time. Raises Transient and OSError."""
+    """The open answer with a complete file. Raises Transient and OSError."""
     unlimited = aiohttp.ClientTimeout(total=None, connect=CONNECT, sock_connect=CONNECT, sock_read=STALL)
     response = await session.get(url, headers=HEADERS, timeout=unlimited)
     try:
@@ -230,7 +224,7 @@ def _check(response: Any, url: str) -> None:
 
 
 def _total(response: Any) -> int | None:
-    """The size of the file in the Content-Range header; None if the header does not state it."""
+    """The size of the file in the Content-Range header, if it is stated."""
     text = response.headers.get("Content-Range", "").rpartition("/")[2]
     return int(text) if text.isascii() and text.isdigit() else None
 
@@ -241,7 +235,7 @@ def _stamp(response: Any) -> str:
 
 
 class _Resolver(AbstractResolver):  # type: ignore[misc]
-    """Resolves hosts with the system. Every host but the one that the user named must have only public addresses."""
+    """Resolves hosts. A host must have public addresses, unless the user named it."""
 
     def __init__(self, named: tuple[str, int]) -> None:
         self.named = named
@@ -251,7 +245,7 @@ class _Resolver(AbstractResolver):  # type: ignore[misc]
         found = await self.system.resolve(host, port, family)
         if (host.lower(), port) == self.named:
             return found
-        if any(_is_private(each["host"]) for each in found):
+        if any(_is_private(address["host"]) for address in found):
             raise Refused(f"it redirects to {host}, which has an address that is not public")
         return found
 
@@ -260,7 +254,7 @@ class _Resolver(AbstractResolver):  # type: ignore[misc]
 
 
 def _is_private(host: str) -> bool:
-    """Whether a host is an address that is not public, or a name of localhost; False for every other name."""
+    """Whether a host is an address that is not public, or a name of localhost."""
     try:
         return not ip_address(host.partition("%")[0]).is_global
     except ValueError:

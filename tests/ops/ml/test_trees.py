@@ -199,6 +199,21 @@ def test_refused_as_by_onnxruntime(
             run(model, [given])
 
 
+@pytest.mark.parametrize(
+    ("changed", "expected"),
+    [
+        ({"tree_roots": [7]}, "attribute `tree_roots` leads to branch 7, but the number of branches is 3"),
+        (
+            {"nodes_falsenodeids": [2, 9, 3]},
+            "attribute `nodes_falsenodeids` leads to leaf 9, but the number of leaves is 4",
+        ),
+    ],
+)
+def test_messages_about_missing_branches_and_leaves(changed: dict[str, Any], expected: str) -> None:
+    verdict = irlint_on_onnx(ml_model("TreeEnsemble", [floats(4, 3)], ENSEMBLE | changed, 5))
+    assert isinstance(verdict, str) and expected in verdict
+
+
 def known_output(model: onnx.ModelProto) -> Any:
     parsed = parser.read("model.onnx", model.SerializeToString())
     assert parsed.graph is not None

@@ -163,6 +163,13 @@ def test_an_attribute_that_holds_no_message(kind):
     assert found.graph.nodes[0].attributes == {}
 
 
+@pytest.mark.parametrize(("kind", "end"), [(1, "is in no function: it is 0 or empty"), (4, "is in no function")])
+def test_a_reference_outside_of_functions_has_the_default_of_its_kind(kind, end):
+    node = field(4, b"Op") + field(5, field(1, b"a") + field(20, kind) + field(21, b"slope"))
+    found = parsed(field(1, 10) + field(7, field(1, node)))
+    assert found.problems[0].fault.message == f"attribute `a` refers to an attribute of a function, but {end}"
+
+
 def test_a_damaged_initializer_is_a_constant_of_unknown_type():
     tensor = field(1, 2) + field(2, 1) + field(8, b"w") + b"\x4a\x7f"
     found = parsed(field(1, 10) + field(7, field(1, field(1, b"w")) + field(5, tensor)))

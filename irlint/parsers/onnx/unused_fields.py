@@ -1,8 +1,4 @@
-"""Walks the parts of messages that irlint does not read: protobuf refuses a file for damage in any part.
-
-A layout maps the keys of length-delimited fields to their types: for a message its layout, and for packed numbers the
-bytes of each number (0: varints). A layout has no fields that hold a text or bytes.
-"""
+"""Checks the parts of messages that irlint does not use. Protobuf refuses a file for damage in any part."""
 
 from __future__ import annotations
 
@@ -12,13 +8,14 @@ from irlint.parsers.onnx.protobuf import DELIMITED, Damage, fields
 if TYPE_CHECKING:
     from irlint.parsers.onnx.protobuf import Buffer, Fields, Span
 
-    #: The layout of a message.
+    #: The length-delimited fields of a message by key, without texts and bytes: the layout of a message, or the size
+    #: of a packed number in bytes (0: varints).
     Layout = dict[int, Any]
 
-#: Packed varints are examined in pieces of this many bytes, each with the 9 bytes after it.
+#: The number of bytes of packed varints that are examined at once.
 _PIECE = 1 << 16
 
-#: Maps each byte that continues a varint to 1, and each other byte to 0.
+#: Maps bytes that continue a varint to 1, and other bytes to 0.
 _CONTINUED = bytes(128) + b"\1" * 128
 _TOO_LONG = b"\1" * 10
 
@@ -26,19 +23,14 @@ _TOO_LONG = b"\1" * 10
 def _layout(
     *, varints: tuple[int, ...] = (), floats: int = 0, doubles: int = 0, **inner: int | tuple[int, ...]
 ) -> Layout:
-    """The layout of a message from the numbers of its fields (0: the message has no such field).
-
-    ``varints``, ``floats`` and ``doubles`` are packed. ``inner`` maps the name of a layout to the fields that hold this
-    message.
-    """
-    numbers = [(number, 0) for number in varints]
-    numbers += [(number, width) for number, width in ((floats, 4), (doubles, 8)) if number]
-    messages = [
-        (number, _LAYOUTS[name])
-        for name, given in inner.items()
-        for number in ((given,) if isinstance(given, int) else given)
-    ]
-    return {number << 3 | DELIMITED: what for number, what in [*numbers, *messages]}
+    """The layout of a message with these numbers of packed fields and of inner messages, by their _LAYOUTS."""
+    widths = dict.fromkeys(varints, 0)
+    widths |= {number: width for number, width in ((floats, 4), (doubles, 8)) if number}
+    layout: Layout = {number << 3 | DELIMITED: width for number, width in widths.items()}
+    for name, numbers in inner.items():
+        for number in (numbers,) if isinstance(numbers, int) else numbers:
+            layout[number << 3 | DELIMITED] = _LAYOUTS[name]
+    return layout
 
 
 #: The layouts of the messages of onnx.proto, by short names.
@@ -73,36 +65,35 @@ _LAYOUTS["training"] = _layout(graph=(1, 2), entry=(3, 4))
 
 TYPE, ATTRIBUTE = _LAYOUTS["type"], _LAYOUTS["attribute"]
 
-#: The fields of each message that no reader looks at.
+#: The unused fields of each message.
 OF_MODEL = _layout(training=20, device=26)
 OF_GRAPH = _layout(annotation=14, entry=16)
 OF_FUNCTION = _layout(entry=14)
 OF_VALUE = _layout(entry=4)
 OF_NODE = _layout(entry=9, node_device=10)
 OF_TENSOR = _LAYOUTS["tensor"]
-OF_EXTERNAL_TENSOR = {key: what for key, what in OF_TENSOR.items() if key >> 3 != 13}
+OF_EXTERNAL_TENSOR = {key: layout for key, layout in OF_TENSOR.items() if key >> 3 != 13}
 
 
-def walk(data: Buffer, start: int, end: int, layout: Layout, depth: int) -> None:
-    """Walks the message in ``data[start:end]``, ``depth`` messages below the model; raises Damage."""
-    walk_fields(data, fields(data, start, end, None, depth), layout, depth)
+def check(data: Buffer, start: int, end: int, layout: Layout, depth: int) -> None:
+    """Checks the message in ``data[start:end]``. Raises Damage."""
+    check_fields(data, fields(data, start, end, None, depth), layout, depth)
 
 
-def walk_fields(data: Buffer, found: Fields, layout: Layout, depth: int) -> None:
-    """Walks the fields of a message that are in the layout; raises Damage."""
+def check_fields(data: Buffer, found: Fields, layout: Layout, depth: int) -> None:
+    """Checks the fields that are in the layout. Raises Damage."""
     for key, spans in found.items():
         inner = layout.get(key)
         if inner is None:
             continue
         for start, end in spans:
             if isinstance(inner, dict):
-                walk(data, start, end, inner, depth + 1)
+                check(data, start, end, inner, depth + 1)
             else:
-                _packed(data, (start, end), inner, key >> 3)
+                _check_packed(data, (start, end), inner, key >> 3)
 
 
-def _packed(data: Buffer, span: Span, width: int, number: int) -> None:
-    """Raises Damage if packed numbers of ``width`` bytes (0: varints) are incomplete."""
+def _check_packed(data: Buffer, span: Span, width: int, number: int) -> None:
     start, end = span
     if start == end:
         return
