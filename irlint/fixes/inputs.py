@@ -52,6 +52,22 @@ class Inputs:
         before = (self.edited(edit)[1] for edit in edits if edit.kind == "input")
         return {value.name for value in before if value is not None} - {edit.value for edit in edits}
 
+    def is_spare_result(self, name: str) -> bool:
+        """Whether nothing uses the value of a name, which a node computes from an input of the model."""
+        return any(value.name == name and self.is_made(value) for value, _ in self.spare)
+
+    def replaces_computed(self, edit: Edit) -> bool:
+        """Whether an edit connects a constant of floats that has users, in place of floats that a node computes."""
+        before = self.edited(edit)[1] if edit.kind == "input" and not edit.swaps else None
+        new = self._stored.get(str(edit.value)) if before is not None and self.is_made(before) else None
+        types = [dtype_of(self.known.types.get(each)) for each in (before, new) if each is not None]
+        return new is not None and bool(self.users.get(new)) and set(types) <= FLOATS
+
+    @cached_property
+    def _stored(self) -> dict[str, Value]:
+        made = (value for node in self.graph.nodes for value in node.outputs if value is not None)
+        return {each.name: each for each in (*self.graph.constants, *made) if self.makers.is_constant(each)}
+
     def users_of(self, name: str) -> Sequence[Node]:
         """The nodes of the main graph that use the value of a name."""
         return [user for value, several in self.users.items() if value.name == name for user in several]

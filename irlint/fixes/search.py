@@ -395,6 +395,9 @@ class Search:
                 if edits is not None:
                     yield replaced(guess, edits=edits, count=guess.count + (problem.fault.rule is NO_SIZES_FIT))
             yield guess
+            if alone is not None and alone.name == TRANSPOSE and problem.is_error:
+                edits = everywhere(alone, self.inputs, set(self.trials.nodes))
+                yield from () if edits is None else (replaced(guess, edits=edits, count=WIDER),)
             if alone is not None and alone.kind == "constant" and alone.of == "entries":
                 edits = self.guesses.contents.everywhere(alone)
                 if edits is not None and edits not in seen:

@@ -121,6 +121,8 @@ def _initializers(subject: Subject, problem: Problem) -> Iterator[Edit]:
 
 def _nodes(subject: Subject, problem: Problem) -> Iterator[Edit]:
     graph = subject.graph(problem)
+    if problem.because is not None:
+        return
     for node in _apart(graph, hygiene.unused_nodes(graph, used_values(graph))):
         yield Edit("remove", "node", graph.path, node.label, node.index)
 

@@ -204,7 +204,8 @@ def _changes_others(case: Case) -> bool:
     kept = {edit.value for edit in case.guess.edits}
     replacing = (case.inputs.edited(edit)[1] for edit in case.guess.edits if edit.kind == "input")
     lost = [each for each in replacing if each is not None and each.name not in kept]
-    if is_demand(case.problem) and any(map(case.inputs.makers.is_constant, lost)):
+    is_spare = any(edit.kind == "input" and case.inputs.is_spare_result(str(edit.value)) for edit in case.guess.edits)
+    if is_demand(case.problem) and not is_spare and any(map(case.inputs.makers.is_constant, lost)):
         return True
     names = {edit.name for edit in case.guess.edits if edit.kind == "constant"}
     users = (len(several) for value, several in case.inputs.users.items() if value.name in names)

@@ -119,6 +119,7 @@ QUANTIZED = """
 q = QuantizeLinear (x, s, z) y = DequantizeLinear (q, s, u) | connect `z` as input 2
 q = QuantizeLinear (x, s, z) y = DequantizeLinear (q, r, u) | connect `z` as input 2
 q = Cast <to = 3> (x) y = DequantizeLinear (q, s, u) | store constant `u` as int8 with the value -128
+d = DequantizeLinear (w, s, u) y = Add (x, d) | store constant `u` as int8
 """.strip().splitlines()
 
 
@@ -128,7 +129,7 @@ def test_a_zero_point_is_that_of_the_data_and_is_not_retyped(line: str) -> None:
     import onnxruntime
 
     nodes, _, expected = line.partition(" | ")
-    constants = "float s = {0.5}, float r = {0.5}, int8 z = {-128}, uint8 u = {0}"
+    constants = "float s = {0.5}, float r = {0.5}, int8 z = {-128}, uint8 u = {0}, int8[2,3] w = {1,2,3,4,5,6}"
     model = onnx.parser.parse_model(f"{HEAD}g (float[2,3] x) => (float[2,3] y) <{constants}> {{ {nodes} }}")
     with pytest.raises(Exception, match="bound to different types"):
         onnxruntime.InferenceSession(model.SerializeToString())
@@ -282,3 +283,18 @@ def test_an_edit_at_an_input_of_the_model_is_only_suggested(line: str) -> None:
     found = [each for each in irlint.check(model).findings if each.suggestion]
     assert found[0].suggestion.startswith(expected)
     assert found[0].fix is None
+
+
+@pytest.mark.oracle
+def test_the_imported_opset_is_one_that_leaves_no_error() -> None:
+    import onnxruntime
+
+    body = "(float[2,3] x) => (float[2,1] y) { y = ReduceLogSumExp <axes = [1]> (x) }"
+    model = onnx.parser.parse_model(f'<ir_version: 8, opset_import: ["" : 17, "ai.onnx.ml" : 2]> g {body}')
+    del model.opset_import[0]
+    found = irlint.fix(model, unsafe=True)
+    assert found.edits[0].text == "import opset 17 of ai.onnx"
+    onnxruntime.InferenceSession(found.data)
+    model.opset_import.add(domain="", version=18)
+    with pytest.raises(Exception, match="Unrecognized attribute: axes"):
+        onnxruntime.InferenceSession(model.SerializeToString())
