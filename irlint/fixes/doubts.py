@@ -226,7 +226,7 @@ def _is_index_of_many(case: Case) -> bool:
 def _is_rather_wired_wrong(case: Case) -> bool:
     """Whether a guess that resizes an input of the model hides a wrong connection: an error remains, a computed value
     stays unused, or the new size looks like that of flattened or exchanged axes."""
-    if not resizes_input(case.guess):
+    if not resizes_input(case.guess) or case.guess.count >= SIBLINGS:
         return False
     inputs, edits = case.inputs, case.guess.edits
     faulty = {value for each in case.problems if each.node is not None for value in each.node.outputs}

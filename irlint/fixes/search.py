@@ -54,6 +54,7 @@ from irlint.fixes.ranking import (
     shared,
 )
 from irlint.fixes.rechecking import Rechecked
+from irlint.fixes.redeclared import declared_alike
 from irlint.fixes.retyped import behind, retyped, sources
 from irlint.fixes.rewired import (
     bypassed,
@@ -315,7 +316,7 @@ class Search:
         yield chain(inputs.left_over([node, *nodes]), inputs.left_over_before(node), with_left_over(node, inputs))
         yield chain.from_iterable(as_other_users(each, guesses) for each in (node, *nodes[:NODES]))
         yield joined_left_over([node, *nodes], inputs) if problem.is_error else iter(())
-        yield declared_in_order(node, guesses)
+        yield chain(declared_in_order(node, guesses), declared_alike(node, guesses))
         yield declared_as_sibling(node, guesses) if problem.is_error and not is_demand(problem) else iter(())
         yield guesses.contents.copied(node)
         of_outputs = problem.fault.rule.family == DECLARED and not is_demand(problem)
