@@ -305,10 +305,7 @@ class Search:
             return
         yield chain(self._as_twins(node), inputs.as_in_other_blocks(node))
         clashing = self.clashes.of(problem)
-        products = [each for place in clashing for each in self.clashes.joined([place])]
-        parts = (each for place in products for each in self.clashes.joined([place]))
-        apart = (each for place in (*products, *parts) for each in self.clashes.behind(node, [place]))
-        nodes = list(dict.fromkeys((*self.clashes.behind(node, clashing), *apart)))
+        nodes = self._behind(node, clashing)
         nodes = list(dict.fromkeys((*self.clashes.emptying(nodes), *nodes)))
         yield (replaced(guess, within=each) for each in nodes for guess in inputs.blocks.as_wired(each))
         yield weights_as_elsewhere(node, inputs)
@@ -355,10 +352,21 @@ class Search:
             yield rewired(list(dict.fromkeys((node, *joins))), inputs)
         elif is_grave and all(isinstance(dim, Expr) for dim in dims):
             yield rewired(joins, inputs)
+        for each in self.trials.contradicted if problem.fault.rule is NO_SIZES_FIT else ():
+            axes = range(len(shape_of(each.inputs[0], self.known) or ()))
+            places = [(value, axis) for value in each.inputs[:1] if value is not None for axis in axes]
+            yield self._at_others([other for other in self._behind(each, places) if other not in nodes], each, guesses)
         if is_demand(problem):
             shared = dict.fromkeys(each for place in clashing for each in self.clashes.behind(node, [place]))
             others = self._at_others([each for each in shared if each not in nodes], node, guesses)
             yield (replaced(guess, likely=LAST) for guess in others)
+
+    def _behind(self, node: Node, clashing: Sequence[tuple[Value, int]]) -> list[Node]:
+        """The nodes that lead to clashing sizes, also those that compute the parts of a joined size."""
+        products = [each for place in clashing for each in self.clashes.joined([place])]
+        parts = (each for place in products for each in self.clashes.joined([place]))
+        apart = (each for place in (*products, *parts) for each in self.clashes.behind(node, [place]))
+        return list(dict.fromkeys((*self.clashes.behind(node, clashing), *apart)))
 
     def _tried(self, guesses: Iterable[Guess], problem: Problem, trials: Trials | WholeTrials) -> Iterator[Tried]:
         narrow: Tried | None = None
