@@ -160,6 +160,8 @@ def _stale(subject: Subject, problem: Problem) -> Iterator[Edit]:
     """Removes a wrong ``value_info`` entry of a value inside a graph, unless an operator may be at fault."""
     graph = subject.graph(problem)
     outer = {value.name for value in (*graph.inputs, *graph.outputs)}
+    if problem.because is not None or any(each.because is problem for each in subject.found):
+        return
     if not subject.is_doubtful and problem.value and problem.value not in outer:
         yield Edit("remove", "value_info", graph.path, name=problem.value)
 

@@ -49,7 +49,7 @@ def _leaves_problems(case: Case) -> bool:
 
 def _is_of_a_warning(case: Case) -> bool:
     """Whether a guess for a warning changes more than constants. An unused value that fixes many problems is taken."""
-    is_decided = case.problem.is_error or is_demand(case.problem) or any(each.is_error for each in case.outcome.fixed)
+    is_decided = any(each.is_error or is_demand(each) for each in (case.problem, *case.outcome.fixed))
     if _connects(case.guess) and len(case.outcome.fixed) >= MANY:
         return False
     return not is_decided and any(edit.kind != "constant" for edit in case.guess.edits)
