@@ -27,7 +27,7 @@ LARGEST = 1024
 
 
 def missing_entry(relation: Relation) -> int | None:
-    """The number of entries of a table for equal sizes, if it has one fewer, which equal sizes never give; else None."""
+    """The number of entries that equal sizes need, if a table has one fewer, which they never need; else None."""
     names, held = symbols(relation.left), relation.right
     if len(names) < 2 or not isinstance(held, int):
         return None
