@@ -366,14 +366,18 @@ class Trials:
 
         * It may have any requirement that some node had before, and new ones that are not strict or concern sizes that
           are unknown because of other faults.
-        * If the problem is a fixed size, a new one that fixes a product or equates different symbols counts as strict.
+        * If the problem is a fixed size, a new one that fixes a product counts as strict, and one that equates different
+          symbols, unless it replaces such a one.
         * A node that fixed a product of sizes before may fix another product.
         """
         new = [each for each in requirements if key(each) not in self.conditions]
         strict = [each for each in new if not (self._is_of_a_fault(each) or self._leaves(each))]
+        demanded, keys = self.demanded.get(node, {}), {key(each) for each in requirements}
+        before = demanded.values()
         if problem.sizes:
-            strict += [each for each in new if fixes_product(each) or equates_others(each)]
-        before = self.demanded.get(node, {}).values()
+            lost = sum(equates_others(each) for at, each in demanded.items() if at not in keys)
+            strict += [each for each in new if fixes_product(each)]
+            strict += [each for each in new if equates_others(each) and not fixes_product(each)][lost:]
         # A node that failed stated no requirement.
         may_fix = any(map(fixes_product, before)) or (node is problem.node and not before)
         return not strict or (may_fix and all(map(fixes_product, strict)))
