@@ -85,7 +85,16 @@ class Inputs:
                 before = node.inputs[guess.edits[0].input or 0]
                 lost = before is not None and (self.makers.is_constant(before) or self.is_used_elsewhere(before, node))
                 if lost and guess.edits[0].value in alone:
+                    every = self._at_constants_alike(node, before, guess.edits[0])
+                    yield from (replaced(guess, edits=every, likely=USUAL, count=2),) if len(every) > 1 else ()
                     yield replaced(guess, likely=USUAL, count=1)
+
+    def _at_constants_alike(self, node: Node, before: Value | None, edit: Edit) -> tuple[Edit, ...]:
+        """The edits that connect a value in place of every constant of a node with the type of the constant before."""
+        given = self.known.types.get(before) if before is not None and self.makers.is_constant(before) else None
+        types = enumerate(zip(node.inputs, inputs_of(node, self.known)))
+        ports = [port for port, (each, known) in types if known == given and self.makers.is_constant(each)]
+        return tuple(replaced(edit, input=port) for port in ports) if isinstance(given, Tensor) and given.rank else ()
 
     def left_over_before(self, node: Node) -> Iterator[Guess]:
         """Inserts the only unused value of an element type before an input, so that the inputs after it move: one was

@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import takewhile
 
 from irlint.checks.declared import SHAPE_CONTRADICTED
 from irlint.dims import elements, product
 from irlint.findings.edits import Edit
 from irlint.findings.faults import Severity
-from irlint.fixes.guess import Guess
-from irlint.fixes.guesses import Guesses
 from irlint.fixes.inserted import CAST
-from irlint.fixes.other_values import USUAL
 from irlint.inference.known import Known
-from irlint.inference.origins import shape_of
-from irlint.model import Graph, Node, Problem, Value
+from irlint.model import Graph, Problem, Value
 from irlint.model.order import downstream, graphs
 from irlint.model.tensor import FLOATS, Tensor
 
@@ -149,23 +144,3 @@ def _dtypes(values: Sequence[Value | None], known: Known) -> list[str | None]:
     """The element types of values."""
     types = (known.types.get(value) if value is not None else None for value in values)
     return [each.dtype if isinstance(each, Tensor) else None for each in types]
-
-
-def declared_alike(node: Node, guesses: Guesses) -> Iterator[Guess]:
-    """Declares an input of the model on which a node depends with the sizes of several others of similar names, if they
-    all differ from it in one fixed size."""
-    shapes = {value: shape_of(value, guesses.known) or () for value in guesses.graph.inputs}
-    for value in (each for each in shapes if each not in guesses.known.overridden):
-        named = [each for each in shapes if each is not value and _family(each.name) == _family(value.name)]
-        alike = {shapes[each] for each in named}
-        shape = alike.pop() if len(alike) == 1 < len(named) else ()
-        differing = [pair for pair in zip(shapes[value], shape) if pair[0] != pair[1]]
-        is_apart = len(differing) == 1 and all(isinstance(each, int) for each in differing[0])
-        users = guesses.users.get(value, ()) if is_apart and len(shape) == len(shapes[value]) else ()
-        if any(each is node or node in downstream(each, guesses.graph) for each in users):
-            yield Guess((guesses.declared(value, shape),), USUAL, count=len(named), about=value)
-
-
-def _family(name: str) -> str:
-    """The letters with which a name begins: ``past`` of ``past.0.key`` and of ``past_1``."""
-    return "".join(takewhile(str.isalpha, name))

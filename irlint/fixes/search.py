@@ -54,11 +54,11 @@ from irlint.fixes.ranking import (
     shared,
 )
 from irlint.fixes.rechecking import Rechecked
-from irlint.fixes.redeclared import declared_alike
 from irlint.fixes.retyped import behind, retyped, sources
 from irlint.fixes.rewired import (
     bypassed,
     counted_otherwise,
+    declared_alike,
     exchanged_weights,
     moved,
     rewired,

@@ -366,8 +366,8 @@ class Trials:
 
         * It may have any requirement that some node had before, and new ones that are not strict or concern sizes that
           are unknown because of other faults.
-        * If the problem is a fixed size, a new one that fixes a product counts as strict, and one that equates different
-          symbols, unless it replaces such a one.
+        * If the problem is a fixed size, a new one counts as strict that fixes a product, or that equates different
+          symbols and replaces none that did.
         * A node that fixed a product of sizes before may fix another product.
         """
         new = [each for each in requirements if key(each) not in self.conditions]

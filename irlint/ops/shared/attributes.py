@@ -228,7 +228,7 @@ def expect_lists(**tensors: Tensor | None) -> None:
 
 def expect_parallel(lengths: Lengths, *, optional: Lengths | None = None, lost: Mapping[str, str] = NOTHING) -> None:
     """Checks that attributes have equal lengths; ``optional`` attributes may be empty, and None is an unknown length.
-    ``lost`` tells of an attribute which entry is missing.
+    ``lost`` names the missing entry of an attribute.
 
     Raises a ``LISTS_INCONSISTENT`` fault.
     """
