@@ -9,7 +9,7 @@ from irlint.checks.frozen import FROZEN_SIZE, NARROW_SIZE, NO_SIZES_FIT
 from irlint.checks.paths import correction, unstrided
 from irlint.contracts.conditions import conditions
 from irlint.contracts.contract import Contract, contract_of
-from irlint.contracts.fixed import Fixed, Narrow, contradiction, fixed_sizes, narrow_sizes
+from irlint.contracts.fixed import Fixed, Narrow, contradiction, fixed_sizes, missing_entry, narrow_sizes
 from irlint.contracts.simplified import without_common_factors
 from irlint.dims import Bounds, Dim, Expr, bounds, symbols
 from irlint.findings.faults import Fault, Severity
@@ -353,6 +353,10 @@ def _help_for_constant(what: str, declare: str, demand: Demand) -> str:
     """The help for the constant ``what`` that fixes a size: slice it if it is broadcast (1 is the alternative), else
     declare the size."""
     if len(demand.requirement.any_of) > 1:
+        wanted = missing_entry(demand.requirement.any_of[0])
+        if wanted:
+            lost = f"give {what} {wanted} entries, because square inputs never need {wanted - 1}"
+            return f"{lost}, or slice or compute it to the size of the input, or {declare}"
         return f"slice or compute {what} to the size of the input, or {declare}"
     return f"{declare}, which {what} fixes"
 

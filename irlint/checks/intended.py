@@ -85,9 +85,18 @@ def help_for(
     if len(unused) <= TRIED:
         unused = [each for each in unused if _is_accepted(each, value, user, known)]
     if not unused:
-        return missing + otherwise
+        outer = _only_input(value, user, graph, known) if otherwise else None
+        return f"{missing}, or connect `{outer.name}`, the only input of the model" if outer else missing + otherwise
     names = wording.first_few([repr(each.name) for each in unused], SHOWN)
     return f"{missing}, or connect an unused value: {names}"
+
+
+def _only_input(value: Value, user: Node | None, graph: Graph, known: Known) -> Value | None:
+    """The only input of the model, if a body uses an undefined name and the user accepts this input; else None."""
+    main = known.model.graph
+    inputs = [each for each in main.inputs if each not in main.constants] if main is not None and graph.path else []
+    fits = len(inputs) == 1 and not graph.path.startswith("function:") and _is_accepted(inputs[0], value, user, known)
+    return inputs[0] if fits else None
 
 
 def _slips_of_length(value: Value, user: Node | None, graph: Graph, known: Known) -> list[str]:

@@ -9,7 +9,7 @@ from irlint.contracts.contract import Contract, Group
 from irlint.contracts.implied import Alternatives
 from irlint.contracts.simplified import decided, has_extremes, replaced_in, simplified, without_limits
 from irlint.contracts.sizes import Sizes, between, met, solved
-from irlint.dims import Bounds, Dim, Expr, TooComplex, quotient, symbol, symbols
+from irlint.dims import Bounds, Dim, Expr, TooComplex, evaluated, quotient, symbol, symbols
 from irlint.dims.polynomials import atom_dim, atoms_of, terms_of
 from irlint.findings.statements import Relation
 from irlint.inference.known import Demand
@@ -20,6 +20,22 @@ MOST = 2
 
 #: Of more demands that contradict each other, none is omitted.
 MANY = 100
+
+
+#: The largest equal sizes of which a table may have an entry too few.
+LARGEST = 1024
+
+
+def missing_entry(relation: Relation) -> int | None:
+    """The number of entries that equal sizes need, if a table has one fewer, which they never need; else None."""
+    names, held = symbols(relation.left), relation.right
+    if len(names) < 2 or not isinstance(held, int):
+        return None
+    try:
+        given = {evaluated(relation.left, dict.fromkeys(names, size)) for size in range(1, LARGEST)}
+    except (ArithmeticError, TooComplex):
+        return None
+    return held + 1 if held not in given and held + 1 in given else None
 
 
 @record

@@ -226,7 +226,7 @@ def _is_index_of_many(case: Case) -> bool:
 def _is_rather_wired_wrong(case: Case) -> bool:
     """Whether a guess that resizes an input of the model hides a wrong connection: an error remains, a computed value
     stays unused, or the new size looks like that of flattened or exchanged axes."""
-    if not resizes_input(case.guess):
+    if not resizes_input(case.guess) or case.guess.count >= SIBLINGS:
         return False
     inputs, edits = case.inputs, case.guess.edits
     faulty = {value for each in case.problems if each.node is not None for value in each.node.outputs}
@@ -264,9 +264,11 @@ def resizes_input(guess: Guess) -> bool:
 
 
 def _strands(case: Case) -> bool:
-    """Whether an edit disconnects a value from its only user, which it still has if it was connected by mistake. At
-    another node than the faulty one, only inputs of the model count."""
-    return strands(case, inputs_only=case.guess.within is not None)
+    """Whether an edit disconnects a value from its only user, which it still has if it was connected by mistake, or
+    connects a constant in place of computed data. At another node than the faulty one, only inputs of the model
+    count."""
+    replaced = any(map(case.inputs.replaces_computed, case.guess.edits))
+    return replaced or strands(case, inputs_only=case.guess.within is not None)
 
 
 def strands(case: Case, *, inputs_only: bool = False) -> bool:
@@ -283,6 +285,8 @@ def strands(case: Case, *, inputs_only: bool = False) -> bool:
         if inputs.makers.is_constant(value) and case.problem.fault.rule.family == ELEMENT_TYPES:
             continue
         if inputs.makers.is_constant(value) and node is not None and _is_lost_at(node, edit, inputs):
+            continue
+        if inputs.makers.is_constant(value) and inputs.is_spare_result(str(edit.value)):
             continue
         before = reordered(value, inputs.makers)
         if (before is not None and before.name == edit.value) or (node is not None and node.bodies):
@@ -388,6 +392,8 @@ def _is_one_number_of_several(case: Case) -> bool:
         return False
     guesses = case.inputs.guesses
     if {guesses.had(each, edit.name) for each in guesses.of(case.node) if each is not case.node} == {edit.value}:
+        return False
+    if edit.value in guesses.related(case.node, edit.name, {}):
         return False
     least = case.guess.count if edit.name in TYPE_ATTRIBUTES else min(0, case.guess.count)
     others = (each.edits[0] for each in case.rivals if len(each.edits) == 1 and each.count >= least)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
+from fractions import Fraction
 from itertools import chain, combinations
 
 from irlint.binding.calls import Call
@@ -178,11 +179,15 @@ class Guesses(NodeEdits):
         for name, (annotation, default) in call.signature.attributes.items():
             value = given.get(name, default)
             only_repeats = value is None and name in KERNELS and self._filter_sizes(node)
+            series = self.related(node, name, given)
+            if held.get(name) == TOGETHER:
+                for other, count in series.items():
+                    yield Guess((self.attribute(node, name, other, value),), USUAL, count=count, about=name)
             if held.get(name) == TOGETHER or name in BOUNDS or only_repeats:
                 continue
             usual = self.usual(node, name)
             tried: set[object] = {meant(name, value, rank)}
-            series = self._continued(node, name) if held.get(name) == UNLIKELY else {}
+            series |= self._continued(node, name) if held.get(name) == UNLIKELY else {}
             for other, likely in chain(
                 ((each, USUAL) for each in list(usual)[:OTHERS]),
                 ((each, SELDOM) for each in series),
@@ -204,7 +209,7 @@ class Guesses(NodeEdits):
                 elif count:
                     likely = USUAL
                 elif other in series:
-                    count = int(series[other])
+                    count, likely = int(series[other]), USUAL if series[other] >= MANY else likely
                 elif self.moves_batch(shapes[0] if shapes else (), other):
                     likely = LAST
                 elif isinstance(other, (tuple, list)) and len(set(other)) == 1 and sum(usual.values()) >= MANY:
@@ -225,6 +230,51 @@ class Guesses(NodeEdits):
                 irregular = name in KERNELS and not _is_regular(other, value)
                 unsure = unsure or (len(node.inputs) > 1 and (adjacent or irregular))
                 yield Guess((edit,), likely, count=count, about=name, adds=value is None, sure=not unsure)
+
+    def related(self, node: Node, name: str, given: Mapping[str, Any]) -> dict[Any, int]:
+        """The values of an attribute that are to another list of the node, or to its channels, in the ratio of all
+        other nodes with windows of the same sizes, each with their number; none if the present value fills a gap."""
+        own, window = self.had(node, name), self._filter_sizes(node)
+        others = [each for each in self.of(node) if each is not node and each not in self.known.faulted]
+        others = [each for each in others if self._filter_sizes(each) == window and self.had(each, name) is not None]
+        numbers = {_only(self.had(each, name)) for each in others}
+        if (
+            len(others) < MANY
+            or len(numbers) < SEVERAL
+            or "ax" in name
+            or _only(own) is None
+            or self._fills(own, numbers)
+        ):
+            return {}
+        found: dict[Any, int] = {}
+        lists = [each for each in given if each != name] if isinstance(own, tuple) else [None]
+        for other in lists:
+            base = self._measure(node, other)
+            ratios = {self._ratio(each, name, other) for each in others}
+            ratio = ratios.pop()
+            if ratios or not ratio or not base or (ratio * base).denominator > 1:
+                continue
+            number = int(ratio * base)
+            value = (number,) * len(own) if isinstance(own, tuple) else number
+            found[value] = len(others) + self._fills(value, numbers)
+        return found
+
+    def _measure(self, node: Node, name: str | None) -> int | None:
+        """The number that a list repeats; without a name, the number of channels of the data."""
+        if name is not None:
+            return _only(self.had(node, name)) if isinstance(self.had(node, name), tuple) else None
+        known = self.known.types.get(node.inputs[0]) if node.inputs and node.inputs[0] is not None else None
+        size = (known.shape or ())[1:2] if isinstance(known, Tensor) else ()
+        return next((each for each in size if isinstance(each, int)), None)
+
+    def _ratio(self, node: Node, name: str, other: str | None) -> Fraction | None:
+        number, base = _only(self.had(node, name)), self._measure(node, other)
+        return Fraction(number, base) if number and base else None
+
+    def _fills(self, value: object, numbers: Set[int | None]) -> bool:
+        """Whether the number of an attribute lies in a gap of a series of doubled numbers."""
+        number = _only(value) or 0
+        return isinstance(value, tuple) and number not in numbers and {number / 2, number * 2} <= numbers
 
     def _windows(self, node: Node, given: Mapping[str, Any], name: str) -> Iterator[tuple[int, ...]]:
         """The windows of the filters. Where strides are omitted or 1: those of windows that do not overlap, and 2."""
@@ -378,6 +428,13 @@ class Guesses(NodeEdits):
                 yield Guess((self.inserted(TRANSPOSE, node, port, (("perm", perm),), called),), GUESS)
             else:
                 yield Guess((self.constant(value, other, "shape"),), GUESS)
+
+
+def _only(value: object) -> int | None:
+    """The number of an attribute, or the one that its list repeats; None if there is none."""
+    several = set(value) if isinstance(value, tuple) else {value}
+    only = several.pop() if len(several) == 1 else None
+    return only if type(only) is int else None
 
 
 def _cut(name: str, value: tuple[Any, ...], spatial: int) -> tuple[Any, ...]:

@@ -52,6 +52,22 @@ class Inputs:
         before = (self.edited(edit)[1] for edit in edits if edit.kind == "input")
         return {value.name for value in before if value is not None} - {edit.value for edit in edits}
 
+    def is_spare_result(self, name: str) -> bool:
+        """Whether nothing uses the value of a name, which a node computes from an input of the model."""
+        return any(value.name == name and self.is_made(value) for value, _ in self.spare)
+
+    def replaces_computed(self, edit: Edit) -> bool:
+        """Whether an edit connects a constant of floats that has users, in place of floats that a node computes."""
+        before = self.edited(edit)[1] if edit.kind == "input" and not edit.swaps else None
+        new = self._stored.get(str(edit.value)) if before is not None and self.is_made(before) else None
+        types = [dtype_of(self.known.types.get(each)) for each in (before, new) if each is not None]
+        return new is not None and bool(self.users.get(new)) and set(types) <= FLOATS
+
+    @cached_property
+    def _stored(self) -> dict[str, Value]:
+        made = (value for node in self.graph.nodes for value in node.outputs if value is not None)
+        return {each.name: each for each in (*self.graph.constants, *made) if self.makers.is_constant(each)}
+
     def users_of(self, name: str) -> Sequence[Node]:
         """The nodes of the main graph that use the value of a name."""
         return [user for value, several in self.users.items() if value.name == name for user in several]
@@ -69,7 +85,16 @@ class Inputs:
                 before = node.inputs[guess.edits[0].input or 0]
                 lost = before is not None and (self.makers.is_constant(before) or self.is_used_elsewhere(before, node))
                 if lost and guess.edits[0].value in alone:
+                    every = self._at_constants_alike(node, before, guess.edits[0])
+                    yield from (replaced(guess, edits=every, likely=USUAL, count=2),) if len(every) > 1 else ()
                     yield replaced(guess, likely=USUAL, count=1)
+
+    def _at_constants_alike(self, node: Node, before: Value | None, edit: Edit) -> tuple[Edit, ...]:
+        """The edits that connect a value in place of every constant of a node with the type of the constant before."""
+        given = self.known.types.get(before) if before is not None and self.makers.is_constant(before) else None
+        types = enumerate(zip(node.inputs, inputs_of(node, self.known)))
+        ports = [port for port, (each, known) in types if known == given and self.makers.is_constant(each)]
+        return tuple(replaced(edit, input=port) for port in ports) if isinstance(given, Tensor) and given.rank else ()
 
     def left_over_before(self, node: Node) -> Iterator[Guess]:
         """Inserts the only unused value of an element type before an input, so that the inputs after it move: one was

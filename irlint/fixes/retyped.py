@@ -40,7 +40,7 @@ def retyped(problem: Problem, node: Node, inputs: Inputs) -> Iterator[Guess]:
             there = _types_there(node, port, inputs).count(dtype)
             if inputs.makers.is_constant(value):
                 found = _constant_of_type(node, port, value, known, dtype, inputs)
-                shift = _shift(value, known, dtype, inputs)
+                shift = _shift(node, port, known, dtype, inputs)
                 stored = (
                     replaced(each, edits=(*each.edits, *shift), likely=UNSURE)
                     for each in found
@@ -106,13 +106,25 @@ def _exchanged(value: Value, dtype: str, inputs: Inputs) -> Iterator[Guess]:
             yield Guess(tuple(inputs.guesses.connected(new, user, port) for new, user, port in places), USUAL, count=1)
 
 
-def _shift(value: Value, known: Tensor, dtype: str, inputs: Inputs) -> tuple[Edit, ...]:
+def _shift(node: Node, port: int, known: Tensor, dtype: str, inputs: Inputs) -> tuple[Edit, ...]:
     """The edit of a zero point that is stored with 8 bits of the other sign: its numbers are shifted by 128, like the
-    data."""
-    if {known.dtype, dtype} != {"int8", "uint8"} or not known.ints or not all(isinstance(n, int) for n in known.ints):
+    data, unless stored data or the zero points of other nodes have its numbers."""
+    value, numbers = node.inputs[port], [each for each in known.ints or () if isinstance(each, int)]
+    if (
+        value is None
+        or {known.dtype, dtype} != {"int8", "uint8"}
+        or not numbers
+        or len(numbers) != len(known.ints or ())
+    ):
         return ()
-    step = 128 if dtype == "uint8" else -128
-    return (inputs.guesses.constant(value, tuple(number + step for number in known.ints)),)  # type: ignore[operator]
+    others = [each.inputs[port] for each in inputs.guesses.of(node) if each is not node and port < len(each.inputs)]
+    held = [each for value in others if value and isinstance(each := inputs.known.types.get(value), Tensor)]
+    there = {number for each in held if each.dtype == dtype for number in each.ints or ()}
+    shifted = tuple(number + (128 if dtype == "uint8" else -128) for number in numbers)
+    fits = all(0 <= number < 128 for number in numbers)
+    if fits and (there >= set(numbers) or (inputs.makers.is_constant(node.inputs[0]) and not there & set(shifted))):
+        return ()
+    return (inputs.guesses.constant(value, shifted),)
 
 
 def _types_there(node: Node, port: int, inputs: Inputs) -> list[str | None]:

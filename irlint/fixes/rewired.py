@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import product
+from itertools import product, takewhile
 
 from irlint.dims import Shape
 from irlint.findings.edits import Edit
 from irlint.fixes.contents import entries_of
 from irlint.fixes.guess import Guess
+from irlint.fixes.guesses import Guesses
 from irlint.fixes.inputs import Inputs
 from irlint.fixes.inserted import TRANSPOSE
 from irlint.fixes.other_values import LAST, SELDOM, SPATIAL, USUAL
 from irlint.inference.origins import Makers, inputs_of, shape_of
 from irlint.model import Node, Problem, Value
+from irlint.model.order import downstream
 from irlint.model.tensor import INTEGERS, Tensor, Type
 from irlint.ops.shared.index_ranges import INDEX_OUT_OF_RANGE
 from irlint.records import replaced
@@ -160,3 +162,23 @@ def _is_kept(value: Value, inputs: Inputs) -> bool:
     """Whether a user of a value makes another one of the same shape from it."""
     made = (each for user in inputs.users.get(value, ()) for each in user.outputs if each is not None)
     return any(shape_of(each, inputs.known) == shape_of(value, inputs.known) for each in made)
+
+
+def declared_alike(node: Node, guesses: Guesses) -> Iterator[Guess]:
+    """Declares an input of the model on which a node depends with the sizes of several others of similar names, if they
+    all differ from it in one fixed size."""
+    shapes = {value: shape_of(value, guesses.known) or () for value in guesses.graph.inputs}
+    for value in (each for each in shapes if each not in guesses.known.overridden):
+        named = [each for each in shapes if each is not value and _family(each.name) == _family(value.name)]
+        alike = {shapes[each] for each in named}
+        shape = alike.pop() if len(alike) == 1 < len(named) else ()
+        differing = [pair for pair in zip(shapes[value], shape) if pair[0] != pair[1]]
+        is_apart = len(differing) == 1 and all(isinstance(each, int) for each in differing[0])
+        users = guesses.users.get(value, ()) if is_apart and len(shape) == len(shapes[value]) else ()
+        if any(each is node or node in downstream(each, guesses.graph) for each in users):
+            yield Guess((guesses.declared(value, shape),), USUAL, count=len(named), about=value)
+
+
+def _family(name: str) -> str:
+    """The letters with which a name begins: ``past`` of ``past.0.key`` and of ``past_1``."""
+    return "".join(takewhile(str.isalpha, name))

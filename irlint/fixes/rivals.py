@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from irlint.fixes.doubts import resizes_input
 from irlint.fixes.guesses import STRIDES
 from irlint.fixes.inputs import Inputs
+from irlint.fixes.inserted import TRANSPOSE
 from irlint.fixes.other_values import USUAL
 from irlint.fixes.ranking import Tried, first
 from irlint.inference.known import Known
@@ -19,7 +20,18 @@ DILATIONS, PAD = "dilations", "Pad"
 def with_rivals(best: list[Tried], every: Sequence[Tried], inputs: Inputs) -> list[Tried]:
     """The best guess with its rivals, among all that fix the problem."""
     equal = [each for each in every if each.order[0] == best[0].order[0]]
+    best = _reordered(best, equal) or best
     return _with_padding([*best, *_tables(best[0], every)], equal, inputs)
+
+
+def _reordered(best: Sequence[Tried], equal: Sequence[Tried]) -> list[Tried]:
+    """The guesses that insert a Transpose, if the best ones change sizes that an input of the model declares. Of
+    several orders of axes, the first one beside those; [] if there is none."""
+    found = [each for each in equal if all((e.kind, e.name) == ("insert", TRANSPOSE) for e in each.guess.edits)]
+    if not found or not all(resizes_input(each.guess) and not each.guess.redeclares for each in best):
+        return []
+    found = first(found)
+    return found if len(found) == 1 else [found[0], best[0]]
 
 
 def explaining(best: Sequence[Tried], known: Known) -> list[Tried]:

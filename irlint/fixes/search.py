@@ -58,6 +58,7 @@ from irlint.fixes.retyped import behind, retyped, sources
 from irlint.fixes.rewired import (
     bypassed,
     counted_otherwise,
+    declared_alike,
     exchanged_weights,
     moved,
     rewired,
@@ -304,10 +305,7 @@ class Search:
             return
         yield chain(self._as_twins(node), inputs.as_in_other_blocks(node))
         clashing = self.clashes.of(problem)
-        products = [each for place in clashing for each in self.clashes.joined([place])]
-        parts = (each for place in products for each in self.clashes.joined([place]))
-        apart = (each for place in (*products, *parts) for each in self.clashes.behind(node, [place]))
-        nodes = list(dict.fromkeys((*self.clashes.behind(node, clashing), *apart)))
+        nodes = self._behind(node, clashing)
         nodes = list(dict.fromkeys((*self.clashes.emptying(nodes), *nodes)))
         yield (replaced(guess, within=each) for each in nodes for guess in inputs.blocks.as_wired(each))
         yield weights_as_elsewhere(node, inputs)
@@ -315,7 +313,7 @@ class Search:
         yield chain(inputs.left_over([node, *nodes]), inputs.left_over_before(node), with_left_over(node, inputs))
         yield chain.from_iterable(as_other_users(each, guesses) for each in (node, *nodes[:NODES]))
         yield joined_left_over([node, *nodes], inputs) if problem.is_error else iter(())
-        yield declared_in_order(node, guesses)
+        yield chain(declared_in_order(node, guesses), declared_alike(node, guesses))
         yield declared_as_sibling(node, guesses) if problem.is_error and not is_demand(problem) else iter(())
         yield guesses.contents.copied(node)
         of_outputs = problem.fault.rule.family == DECLARED and not is_demand(problem)
@@ -354,10 +352,21 @@ class Search:
             yield rewired(list(dict.fromkeys((node, *joins))), inputs)
         elif is_grave and all(isinstance(dim, Expr) for dim in dims):
             yield rewired(joins, inputs)
+        for each in self.trials.contradicted if problem.fault.rule is NO_SIZES_FIT else ():
+            axes = range(len(shape_of(each.inputs[0], self.known) or ()))
+            places = [(value, axis) for value in each.inputs[:1] if value is not None for axis in axes]
+            yield self._at_others([other for other in self._behind(each, places) if other not in nodes], each, guesses)
         if is_demand(problem):
             shared = dict.fromkeys(each for place in clashing for each in self.clashes.behind(node, [place]))
             others = self._at_others([each for each in shared if each not in nodes], node, guesses)
             yield (replaced(guess, likely=LAST) for guess in others)
+
+    def _behind(self, node: Node, clashing: Sequence[tuple[Value, int]]) -> list[Node]:
+        """The nodes that lead to clashing sizes, also those that compute the parts of a joined size."""
+        products = [each for place in clashing for each in self.clashes.joined([place])]
+        parts = (each for place in products for each in self.clashes.joined([place]))
+        apart = (each for place in (*products, *parts) for each in self.clashes.behind(node, [place]))
+        return list(dict.fromkeys((*self.clashes.behind(node, clashing), *apart)))
 
     def _tried(self, guesses: Iterable[Guess], problem: Problem, trials: Trials | WholeTrials) -> Iterator[Tried]:
         narrow: Tried | None = None
@@ -395,6 +404,9 @@ class Search:
                 if edits is not None:
                     yield replaced(guess, edits=edits, count=guess.count + (problem.fault.rule is NO_SIZES_FIT))
             yield guess
+            if alone is not None and alone.name == TRANSPOSE and problem.is_error:
+                edits = everywhere(alone, self.inputs, set(self.trials.nodes))
+                yield from () if edits is None else (replaced(guess, edits=edits, count=WIDER),)
             if alone is not None and alone.kind == "constant" and alone.of == "entries":
                 edits = self.guesses.contents.everywhere(alone)
                 if edits is not None and edits not in seen:

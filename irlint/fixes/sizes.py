@@ -4,9 +4,7 @@ not tried at random."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from functools import lru_cache
 from itertools import count, islice, takewhile
-from itertools import product as product_of
 from math import gcd
 
 from irlint.checks.frozen import NO_SIZES_FIT
@@ -17,6 +15,7 @@ from irlint.dims import Dim, Expr, MaybeDim, Shape, TooComplex, evaluated, symbo
 from irlint.findings.edits import Edit
 from irlint.findings.statements import Relation, Requirement
 from irlint.fixes.arrangements import OF_AXES
+from irlint.fixes.conditions import is_met
 from irlint.fixes.guess import Guess
 from irlint.fixes.guesses import Guesses
 from irlint.fixes.inferred_again import WholeTrials
@@ -47,10 +46,6 @@ NEIGHBORS = 8
 #: A requirement that fewer sizes than this satisfy is taken for a fault of the model.
 FEW = 6
 
-#: The sizes with which relations of one, two and three symbols are tried, and how many numbers each symbol must take.
-WIDE = (1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 16, 20, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 224, 256, 320, 512)
-SAMPLES, VARIED = (WIDE, WIDE, (1, 2, 3, 4, 7, 8, 12, 16, 32, 64)), 3
-
 #: Conditions of more characters than this are not solved.
 LONG = 240
 
@@ -70,7 +65,7 @@ REACH = 600
 def leaves_sizes(requirement: Requirement) -> bool:
     """Whether a requirement leaves more than ``FEW`` sizes. A requirement on several sizes is taken to leave enough,
     unless it fixes a product."""
-    if not _is_met(requirement.any_of):
+    if not is_met(requirement.any_of):
         return False
     if len(requirement.condition) > LONG:
         return True
@@ -89,27 +84,7 @@ def leaves_unmet(problem: Problem, outcome: Outcome, known: Known) -> bool:
     """Whether another node than that of a contradiction still has a requirement that no usual sizes meet."""
     others = (each for each in known.requires if each.node is not problem.node and not each.graph)
     kept = (each for each in others if not any(value in outcome.types for value in each.node.inputs))
-    return problem.fault.rule is NO_SIZES_FIT and any(not _is_met(each.requirement.any_of) for each in kept)
-
-
-@lru_cache(maxsize=256)
-def _is_met(relations: tuple[Relation, ...]) -> bool:
-    """Whether usual sizes meet one of these relations, with several numbers for each of a few symbols. True for lower
-    bounds."""
-    reduced = [without_common_factors(each) for each in relations]
-    names = sorted({name for each in reduced for side in (each.left, each.right) for name in symbols(side)})
-    if not 1 < len(names) <= len(SAMPLES) or any(each.kind == ">=" for each in reduced):
-        return True
-    met: list[dict[str, int]] = []
-    try:
-        for numbers in product_of(SAMPLES[len(names) - 1], repeat=len(names)):
-            sizes = dict(zip(names, numbers))
-            pairs = ((each.kind, evaluated(each.left, sizes), evaluated(each.right, sizes)) for each in reduced)
-            if any(left == right if kind == "==" else left % right == 0 for kind, left, right in pairs):
-                met.append(sizes)
-    except (ArithmeticError, TooComplex):
-        return True
-    return all(len({sizes[name] for sizes in met}) >= VARIED for name in names)
+    return problem.fault.rule is NO_SIZES_FIT and any(not is_met(each.requirement.any_of) for each in kept)
 
 
 def _leave_sizes(factors: Sequence[Relation]) -> bool:

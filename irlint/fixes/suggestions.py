@@ -164,10 +164,15 @@ class Suggestions:
         self._found = [each for each in self._found if not self._is_outdone(each)]
 
     def _is_outdone(self, found: Suggestion) -> bool:
-        """Whether the fix of another problem fixes everything that this single edit fixes, and more."""
+        """Whether the fix of another problem fixes everything that this single edit fixes, and more, or connects the
+        value that a node needs which this suggestion inserts."""
         fixed = {id(each) for each in found.outcome.fixed}
-        others = (each for each in self._found if each.fix is not None and len(found.alternatives) == 1)
-        return any(fixed < {id(each) for each in other.outcome.fixed} for other in others)
+        others = [each for each in self._found if each.fix is not None and each is not found]
+        taken = {edit.value for each in others for edit in each.alternatives[0] if edit.kind == "input"}
+        if found.fix is None and any(taken.intersection(edit.inputs) for edits in found.alternatives for edit in edits):
+            return True
+        single = len(found.alternatives) == 1
+        return single and any(fixed < {id(each) for each in other.outcome.fixed} for other in others)
 
     def _leaves_one_alike(self, found: Suggestion) -> bool:
         """Whether an error of the same rule and operator remains without a fix. Then both errors probably have another
@@ -259,15 +264,26 @@ class Suggestions:
             self.looked += not at
             values.add(edits[0].value)
             outcome = self.rechecked.outcome(edits, problem)
-            if outcome is not None and not self._breaks_flow(edits):
-                found.append((edits, outcome))
-                if edits[0].kind in ("opset", "rename") or problem.fault.rule is ATTRIBUTE_KIND:
-                    break
+            if outcome is None or self._breaks_flow(edits):
+                continue
+            if edits[0].kind == "opset" and found and len(outcome.fixed) <= len(found[0][1].fixed):
+                continue
+            if edits[0].kind == "opset":
+                found.clear()
+            found.append((edits, outcome))
+            chosen = edits[0].kind in ("opset", "rename") or problem.fault.rule is ATTRIBUTE_KIND
+            if chosen and not self._leaves_follower(problem, outcome):
+                break
         best = _best(problem, found)
         renames = best is not None and best.alternatives[0][0].of == "operator"
         of_several = problem.fault.rule is CYCLE and len(values) > 1
         is_unsure = of_several or (renames and is_ambiguous(problem))
         return replaced(best, sure=False) if best is not None and is_unsure else best
+
+    def _leaves_follower(self, problem: Problem, outcome: Outcome) -> bool:
+        """Whether a problem that follows from another one remains without it."""
+        fixed = {id(each) for each in outcome.fixed}
+        return any(each.because is problem and id(each) not in fixed for each in self.problems)
 
     def _or_declared(self, found: Suggestion) -> Suggestion:
         """The suggestion. If it sets the element type of an output of the model at the node that makes it, the declared

@@ -121,6 +121,8 @@ def _initializers(subject: Subject, problem: Problem) -> Iterator[Edit]:
 
 def _nodes(subject: Subject, problem: Problem) -> Iterator[Edit]:
     graph = subject.graph(problem)
+    if problem.because is not None:
+        return
     for node in _apart(graph, hygiene.unused_nodes(graph, used_values(graph))):
         yield Edit("remove", "node", graph.path, node.label, node.index)
 
@@ -158,6 +160,8 @@ def _stale(subject: Subject, problem: Problem) -> Iterator[Edit]:
     """Removes a wrong ``value_info`` entry of a value inside a graph, unless an operator may be at fault."""
     graph = subject.graph(problem)
     outer = {value.name for value in (*graph.inputs, *graph.outputs)}
+    if problem.because is not None or any(each.because is problem for each in subject.found):
+        return
     if not subject.is_doubtful and problem.value and problem.value not in outer:
         yield Edit("remove", "value_info", graph.path, name=problem.value)
 

@@ -16,7 +16,7 @@ from irlint.findings.statements import Requirement
 from irlint.fixes import inserted
 from irlint.fixes.axes import mixes_axes
 from irlint.fixes.changes import Change, Changes, bound
-from irlint.fixes.conditions import divides, equates_others, fixes_product, key, names
+from irlint.fixes.conditions import divides, equates_others, fixes_product, have_sizes, key, names
 from irlint.fixes.outcomes import DECLARED, Outcome
 from irlint.inference.answers import Answer
 from irlint.inference.contradictions import contradicts
@@ -46,7 +46,7 @@ class Trial:
     problems that disappear, the values whose declarations become wrong, whether a strict requirement of the problem's
     node is left, the number of new conditions on divisibility, and whether the change reaches a body."""
 
-    __slots__ = ("change", "problem", "of_types", "types", "found", "stale", "left", "divides", "in_body")
+    __slots__ = ("change", "problem", "of_types", "types", "found", "stale", "left", "divides", "in_body", "demands")
 
     def __init__(self, change: Change, problem: Problem) -> None:
         self.change = change
@@ -58,6 +58,7 @@ class Trial:
         self.left = False
         self.divides = 0
         self.in_body = False
+        self.demands: list[Requirement] = []
 
 
 class Trials:
@@ -104,6 +105,7 @@ class Trials:
         self.fed = names_in(given)
         self.axes = [{each for each in names_in([one]) if "[" not in known.symbols.get(each, each)} for one in given]
         self.contradicting = _contradicting(known, problems)
+        self.contradicted = [each.node for each in known.requires if each.requirement.condition in self.contradicting]
         self.problems: dict[Node, list[Problem]] = {}
         #: The problems of declarations of constant nodes, by the name of the constant.
         self.declared: dict[str, list[Problem]] = {}
@@ -138,6 +140,14 @@ class Trials:
             if follows is None or (each is node and not any(fixed is problem for fixed in trial.found)):
                 return None
             changed += follows
+        if problem.fault.rule is NO_SIZES_FIT and not self._have_sizes(trial, touched):
+            return None
+        if (
+            problem.fault.rule is NO_SIZES_FIT
+            and node not in touched
+            and not set(touched).isdisjoint(self.contradicted)
+        ):
+            trial.found.append(problem)
         if not any(each is problem for each in trial.found):
             return None
         reshaped = () if trial.of_types else (each for each in touched if each.op == inserted.RESHAPE)
@@ -153,6 +163,11 @@ class Trials:
             divides=trial.divides,
             in_body=trial.in_body,
         )
+
+    def _have_sizes(self, trial: Trial, touched: Sequence[Node]) -> bool:
+        """Whether some usual sizes meet all requirements after a trial together."""
+        kept = [each for each in self.known.requires if not each.graph and not each.when and each.node not in touched]
+        return have_sizes([*(each.requirement for each in kept), *trial.demands])
 
     def _mixes(self, change: Change, node: Node, types: Mapping[Value, Type | None]) -> bool:
         """Whether a faultless Reshape only joined or divided axes before a change, and mixes them after it."""
@@ -321,6 +336,7 @@ class Trials:
         answer = self._answer(trial.change, node, trial.types)
         if answer is None or (answer.requirements and not self._takes(trial, node, answer.requirements)):
             return None
+        trial.demands += answer.requirements
         codes = {fault.rule.code for fault in _grave(answer.faults)}
         if codes - {each.fault.rule.code for each in own}:
             return None
@@ -350,14 +366,18 @@ class Trials:
 
         * It may have any requirement that some node had before, and new ones that are not strict or concern sizes that
           are unknown because of other faults.
-        * If the problem is a fixed size, a new one that fixes a product or equates different symbols counts as strict.
+        * If the problem is a fixed size, a new one counts as strict that fixes a product, or that equates different
+          symbols and replaces none that did.
         * A node that fixed a product of sizes before may fix another product.
         """
         new = [each for each in requirements if key(each) not in self.conditions]
         strict = [each for each in new if not (self._is_of_a_fault(each) or self._leaves(each))]
+        demanded, keys = self.demanded.get(node, {}), {key(each) for each in requirements}
+        before = demanded.values()
         if problem.sizes:
-            strict += [each for each in new if fixes_product(each) or equates_others(each)]
-        before = self.demanded.get(node, {}).values()
+            lost = sum(equates_others(each) for at, each in demanded.items() if at not in keys)
+            strict += [each for each in new if fixes_product(each)]
+            strict += [each for each in new if equates_others(each) and not fixes_product(each)][lost:]
         # A node that failed stated no requirement.
         may_fix = any(map(fixes_product, before)) or (node is problem.node and not before)
         return not strict or (may_fix and all(map(fixes_product, strict)))

@@ -49,7 +49,7 @@ def _leaves_problems(case: Case) -> bool:
 
 def _is_of_a_warning(case: Case) -> bool:
     """Whether a guess for a warning changes more than constants. An unused value that fixes many problems is taken."""
-    is_decided = case.problem.is_error or is_demand(case.problem) or any(each.is_error for each in case.outcome.fixed)
+    is_decided = any(each.is_error or is_demand(each) for each in (case.problem, *case.outcome.fixed))
     if _connects(case.guess) and len(case.outcome.fixed) >= MANY:
         return False
     return not is_decided and any(edit.kind != "constant" for edit in case.guess.edits)
@@ -204,7 +204,8 @@ def _changes_others(case: Case) -> bool:
     kept = {edit.value for edit in case.guess.edits}
     replacing = (case.inputs.edited(edit)[1] for edit in case.guess.edits if edit.kind == "input")
     lost = [each for each in replacing if each is not None and each.name not in kept]
-    if is_demand(case.problem) and any(map(case.inputs.makers.is_constant, lost)):
+    is_spare = any(edit.kind == "input" and case.inputs.is_spare_result(str(edit.value)) for edit in case.guess.edits)
+    if is_demand(case.problem) and not is_spare and any(map(case.inputs.makers.is_constant, lost)):
         return True
     names = {edit.name for edit in case.guess.edits if edit.kind == "constant"}
     users = (len(several) for value, several in case.inputs.users.items() if value.name in names)

@@ -8,7 +8,7 @@ from importlib import import_module
 from irlint.checks.declared import SHAPE_CONTRADICTED
 from irlint.dims import Expr
 from irlint.findings.report import Finding, Related
-from irlint.inference.origins import Makers, Trail, chain, inputs_of, shape_of, trail
+from irlint.inference.origins import Makers, Position, Trail, chain, inputs_of, shape_of, trail
 from irlint.inference.questions import asked_again
 from irlint.lazy_typing import TYPE_CHECKING, Protocol
 from irlint.model import Model, Node, Place, Problem, Value
@@ -204,7 +204,21 @@ class Snippets:
         """The path of each clashing size back to its origin, at most REASONS."""
         wanted = [*(self._clashing(problem) if types_match else ()), *self._disputed(problem)]
         found = [trail(value, axis, self.makers) for value, axis in wanted[:REASONS]]
-        return [each for each in found if each is not None]
+        known = [each for each in found if each is not None]
+        return [*known, *self._factors(known)][:REASONS]
+
+    def _factors(self, trails: Sequence[Trail]) -> Iterator[Trail]:
+        """The paths of the fixed sizes that a node joins with dynamic ones, if they do not divide a clashing size."""
+        numbers = [each.dim for each in trails if isinstance(each.dim, int)]
+        for each in trails if numbers else ():
+            node = each.maker.node if each.maker is not None and isinstance(each.dim, Expr) else None
+            if node is None or each.value not in node.outputs:
+                continue
+            for place in self.makers.deciding(node, Position(node.outputs.index(each.value), each.axis)):
+                value = node.inputs[place.port]
+                size = (shape_of(value, self.known) or ())[place.index] if not place.in_contents else None
+                if value is not None and isinstance(size, int) and size > 1 and any(one % size for one in numbers):
+                    yield from (one for one in (trail(value, place.index, self.makers),) if one is not None)
 
     def _overridden(self, trails: Sequence[Trail]) -> Iterator[str]:
         """Sentences on sizes from --shape or the configuration, if clashing sizes are computed from them."""

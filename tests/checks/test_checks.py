@@ -319,6 +319,19 @@ def test_what_is_meant_by_a_name_that_nothing_defines(nodes: str, help: str, tmp
     assert found.help.endswith(help)
 
 
+@pytest.mark.oracle
+def test_a_body_may_mean_the_only_input_of_the_model() -> None:
+    branches = "then_branch = t () => (float[2,3] a) { a = Relu (hidden) }, "
+    branches += "else_branch = e () => (float[2,3] b) { b = Neg (fed) }"
+    text = f"{HEAD}g (float[2,3] fed) => (float[2,3] y) <bool c = {{1}}> {{ y = If (c) <{branches}> }}"
+    model = onnx.parser.parse_model(text)
+    (found,) = [each for each in irlint.check(model).findings if each.rule.code == "IRL101"]
+    assert found.help == "define 'hidden', or connect `fed`, the only input of the model"
+    assert isinstance(engines.onnxruntime_verdict(model), str)
+    repaired = onnx.parser.parse_model(text.replace("(hidden)", "(fed)"))
+    assert not isinstance(engines.onnxruntime_verdict(repaired), str)
+
+
 def test_few_names_are_searched_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = []
     monkeypatch.setattr("irlint.findings.wording.closest", lambda name, names, *_: asked.append(name))

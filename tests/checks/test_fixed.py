@@ -216,6 +216,12 @@ def test_a_target_is_no_weight(tmp_path: Path) -> None:
             "lost",
         ),
         (
+            f"(float[1,4,H,W] x, float[1,4,1] c) => (float[1,4,P] y) <int64[3] t = {{1, 4, -1}}, {floats(1, 4, 16)}> "
+            "{ r = Reshape (x, t) j = Concat <axis = 2> (c, r) y = Add (j, w) }",
+            "give `w` 17 entries, because square inputs never need 16, or slice or compute it to the size of the "
+            "input, or declare sizes with H*W == 15",
+        ),
+        (
             "(float[N,4] x) => (float[4] y) <int64[1] a = {0}> { y = Squeeze (x, a) }",
             "remove the axis from input 1, the list of axes to remove, or declare 1",
         ),

@@ -75,6 +75,7 @@ def test_suggestion(line: str) -> None:
 FED = """
 (float[N,4,past,8] k, float[N,4,past,8] v, float[N,past,4,8] w, float[N,4,s,8] x) => (float[N,4,t,8] a, float[N,4,t,8] b, float[N,4,t,8] c) { a = Concat <axis = 2> (k, x) b = Concat <axis = 2> (v, x) c = Concat <axis = 2> (w, x) } | declare input `w` as [N, 4, past, 8]
 (float[N,4,past,8] k, float[N,past,4,8] w, float[N,4,s,8] x) => (float[N,4,t,8] a, float[N,4,t,8] c) { a = Concat <axis = 2> (k, x) c = Concat <axis = 2> (w, x) } | insert a Transpose with `perm = [0, 2, 1, 3]` before input 0
+(float[N,2,past,8] past_0_key, float[N,2,past,8] past_0_value, float[N,4,past,8] past_1_key, float[N,2,s,8] x) => (float[N,2,t,8] a, float[N,2,t,8] b, float[N,2,t,8] c) { a = Concat <axis = 2> (past_0_key, x) b = Concat <axis = 2> (past_0_value, x) c = Concat <axis = 2> (past_1_key, x) } | change 4 to 2 on axis 1 of input `past_1_key`
 (bool[N,8] x) => (float[N,8] y) <float[8] w> { y = Mul (x, w) } | declare `x` as float32, or insert a Cast with `to = float32` before input 0
 (int64[N,8] x) => (float[N,8] y) { y = Neg (x) } | declare `x` as float32, or declare `y` as int64
 (int64[batch,seq] ids, int64[seq] mask) => (float[batch,seq,4] y, int64 n) <float[9,4] t, int64 one = {1}, int64[1] two = {2}> { e = Gather (t, ids) s = Shape (mask) n = Gather (s, one) u = Unsqueeze (mask, two) f = Cast <to = 1> (u) y = Mul (e, f) } | declare input `mask` as [batch, seq]; this also fixes 1 more
@@ -119,6 +120,7 @@ QUANTIZED = """
 q = QuantizeLinear (x, s, z) y = DequantizeLinear (q, s, u) | connect `z` as input 2
 q = QuantizeLinear (x, s, z) y = DequantizeLinear (q, r, u) | connect `z` as input 2
 q = Cast <to = 3> (x) y = DequantizeLinear (q, s, u) | store constant `u` as int8 with the value -128
+d = DequantizeLinear (w, s, u) y = Add (x, d) | store constant `u` as int8
 """.strip().splitlines()
 
 
@@ -128,7 +130,7 @@ def test_a_zero_point_is_that_of_the_data_and_is_not_retyped(line: str) -> None:
     import onnxruntime
 
     nodes, _, expected = line.partition(" | ")
-    constants = "float s = {0.5}, float r = {0.5}, int8 z = {-128}, uint8 u = {0}"
+    constants = "float s = {0.5}, float r = {0.5}, int8 z = {-128}, uint8 u = {0}, int8[2,3] w = {1,2,3,4,5,6}"
     model = onnx.parser.parse_model(f"{HEAD}g (float[2,3] x) => (float[2,3] y) <{constants}> {{ {nodes} }}")
     with pytest.raises(Exception, match="bound to different types"):
         onnxruntime.InferenceSession(model.SerializeToString())
@@ -282,3 +284,18 @@ def test_an_edit_at_an_input_of_the_model_is_only_suggested(line: str) -> None:
     found = [each for each in irlint.check(model).findings if each.suggestion]
     assert found[0].suggestion.startswith(expected)
     assert found[0].fix is None
+
+
+@pytest.mark.oracle
+def test_the_imported_opset_is_one_that_leaves_no_error() -> None:
+    import onnxruntime
+
+    body = "(float[2,3] x) => (float[2,1] y) { y = ReduceLogSumExp <axes = [1]> (x) }"
+    model = onnx.parser.parse_model(f'<ir_version: 8, opset_import: ["" : 17, "ai.onnx.ml" : 2]> g {body}')
+    del model.opset_import[0]
+    found = irlint.fix(model, unsafe=True)
+    assert found.edits[0].text == "import opset 17 of ai.onnx"
+    onnxruntime.InferenceSession(found.data)
+    model.opset_import.add(domain="", version=18)
+    with pytest.raises(Exception, match="Unrecognized attribute: axes"):
+        onnxruntime.InferenceSession(model.SerializeToString())

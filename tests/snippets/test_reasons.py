@@ -44,6 +44,15 @@ def test_notes(line: str) -> None:
     assert drawings(text) == [([note], True)]
 
 
+@pytest.mark.parametrize(("filters", "is_traced"), [(12, True), (16, False)])
+def test_fixed_factors_that_do_not_divide_a_clashing_size_are_traced(filters: int, is_traced: bool) -> None:
+    inputs = f"float[N,3,H,W] x, float[{filters},3,1,1] k, float[1024,10] w"
+    text = f"g ({inputs}) => (float[N,10] y) {{ c = Conv (x, k) f = Flatten (c) y = MatMul (f, w) }}"
+    notes = [note for each, _ in drawings(text) for note in each]
+    assert (f"{filters} is declared: graph input `k`, then kept by Conv[0]" in notes) == is_traced
+    assert bool(notes) == is_traced
+
+
 def test_sizes_that_one_place_declares_share_a_note() -> None:
     text = "g (float[3,4] x, float[5,6] c) => (float y) { b = Neg (x) y = Add (b, c) }"
     assert drawings(text)[0][0] == ["3 and 4 are declared: graph input `x`, then kept by Neg[0]"]

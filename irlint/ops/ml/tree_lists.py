@@ -134,7 +134,8 @@ def check_nodes(x: Tensor, nodes: TreeNodes, *, values: Tensor | None = None, hi
             "nodes_truenodeids": len(nodes.nodes_truenodeids or ()),
             "nodes_falsenodeids": len(nodes.nodes_falsenodeids or ()),
             "nodes_values": entry_count(list_or_tensor("nodes_values", nodes.nodes_values, values) or ()),
-        }
+        },
+        lost={"nodes_values": _lost_value(nodes.nodes_values or (), modes)},
     )
     _warn_of_lengths(
         len(ids),
@@ -155,6 +156,20 @@ def check_nodes(x: Tensor, nodes: TreeNodes, *, values: Tensor | None = None, hi
         check_feature_range(x, *(tree_arrays.ends(used) or (0, -1)))
     else:
         check_features(x, features, [mode != "LEAF" for mode in modes])
+
+
+def _lost_value(values: Sequence[float], modes: Sequence[str]) -> str:
+    """Which one of the values is missing, if those of leaves are 0 and those of branches are not; "" if they are not,
+    or if another number of values is missing."""
+    if len(values) + 1 != len(modes) or isinstance(values, LongList) or isinstance(modes, LongList):
+        return ""
+    wrong = next((at for at, (value, mode) in enumerate(zip(values, modes)) if (value == 0) != (mode == "LEAF")), None)
+    if wrong is not None:
+        held = f"entry {wrong} is {values[wrong]:g}, and node {wrong} is a {modes[wrong]}"
+        return f": {held}, so that its value or an earlier one is missing"
+    if "LEAF" not in modes[:-1] or modes[-1] != "LEAF":
+        return f": the last one, for a {modes[-1]}, is missing" if "LEAF" in modes else ""
+    return ": append 0 for the last node, a LEAF, because all other leaves have 0 and no branch has"
 
 
 def _warn_of_lengths(count: int, **lists: Entries) -> None:

@@ -10,6 +10,7 @@ from irlint.findings.statements import warn
 from irlint.findings.wording import counted
 from irlint.model.tensor import NUMBERED_TYPES, Tensor, shape_text
 from irlint.ops import Context
+from irlint.records import NOTHING
 from irlint.schemas import official
 
 Lengths = Mapping[str, int | None]
@@ -225,8 +226,9 @@ def expect_lists(**tensors: Tensor | None) -> None:
             )
 
 
-def expect_parallel(lengths: Lengths, *, optional: Lengths | None = None) -> None:
+def expect_parallel(lengths: Lengths, *, optional: Lengths | None = None, lost: Mapping[str, str] = NOTHING) -> None:
     """Checks that attributes have equal lengths; ``optional`` attributes may be empty, and None is an unknown length.
+    ``lost`` names the missing entry of an attribute.
 
     Raises a ``LISTS_INCONSISTENT`` fault.
     """
@@ -240,7 +242,7 @@ def expect_parallel(lengths: Lengths, *, optional: Lengths | None = None) -> Non
             raise LISTS_INCONSISTENT.fault(
                 f"attribute `{first}` has {counted(known[first], 'entry', 'entries')} and `{name}` has {count}: "
                 "expected equally many",
-                help=f"give `{name}` {counted(known[first], 'entry', 'entries')}",
+                help=f"give `{name}` {counted(known[first], 'entry', 'entries')}{lost.get(name, '')}",
                 attribute=name,
             )
 

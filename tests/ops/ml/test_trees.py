@@ -12,6 +12,7 @@ from cases.models import Input, onnx_model
 from onnx import numpy_helper
 from oracles.engines import irlint_on_onnx, onnxruntime_verdict
 
+import irlint
 from irlint.inference.walk import inferred
 from irlint.model.tensor import Map, Sequence, Tensor
 from irlint.parsers import onnx as parser
@@ -108,6 +109,23 @@ def vectors(classes: int, **more: Any) -> dict[str, Any]:
 
 
 #: What ONNX Runtime refuses when it loads the model, or, with False, when it runs.
+@pytest.mark.oracle
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ([0.5, 0.0], "append 0 for the last node, a LEAF, because all other leaves have 0 and no branch has"),
+        ([0.0, 0.0], "entry 0 is 0, and node 0 is a BRANCH_LEQ, so that its value or an earlier one is missing"),
+        ([0.5], ""),
+    ],
+)
+def test_the_help_names_the_missing_value_of_a_node(values: list[float], expected: str) -> None:
+    model = ml_model("TreeEnsembleClassifier", [floats(4, 3)], CLASSES | {"nodes_values": values}, 3, 2)
+    (found,) = [each for each in irlint.check(model).findings if each.rule.code == "IRL513"]
+    assert (found.help or "").partition(": ")[2] == expected
+    assert isinstance(onnxruntime_verdict(model), str)
+    assert not isinstance(onnxruntime_verdict(ml_model("TreeEnsembleClassifier", [floats(4, 3)], CLASSES, 3, 2)), str)
+
+
 BROKEN: list[tuple[str, Given, dict[str, Any], int, str, bool]] = [
     ("CategoryMapper", ints(2), {"cats_int64s": [1, 2], "cats_strings": ["a"]}, 1, "IRL513", True),
     ("CategoryMapper", ints(2), {}, 1, "IRL513", True),
