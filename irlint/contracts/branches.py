@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def demanded_by_both(demands: Sequence[Demand], graph: Graph, group: Callable[[], Group]) -> Sequence[Demand]:
-    """The demands, of which those of both branches of a node become demands of the graph around it.
+    """The demands. Those of both branches of a node become demands of the graph around the node.
 
     ``group`` creates a group with the unconditional values.
     """

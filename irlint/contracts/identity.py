@@ -246,7 +246,7 @@ class Numbering:
         return self.numbers.of(kind, repr(value), self._hash_of_cut(attribute))
 
     def _hash_of_cut(self, attribute: Attribute) -> str:
-        """The hash of a complete text of which the model has only the beginning, or ""."""
+        """The hash of a text that the model has only in part, or ""."""
         if attribute.cut is None:
             return ""
         return self.digest(Constant(Tensor("string"), Stored(None, coded=attribute.cut))) or ""
