@@ -103,7 +103,7 @@ def without_renamed(report: Report, policy: Policy | None) -> tuple[Report, Poli
     names = baseline.renamed(policy.baseline, report, root, policy.reports)
     if not names:
         return report, policy, {}
-    entries = baseline.followed(policy.baseline, names)
+    entries = baseline.under_new_names(policy.baseline, names)
     return baseline.hidden(report, entries, root), replaced(policy, baseline=entries), names
 
 
@@ -137,7 +137,7 @@ def _current(file: str, names: Mapping[str, str]) -> Entries | None:
     from irlint.policy import baseline
 
     try:
-        return baseline.followed(baseline.read(file), names)
+        return baseline.under_new_names(baseline.read(file), names)
     except (OSError, baseline.BrokenBaseline):
         return None
 
