@@ -1,4 +1,4 @@
-"""The message of a run without a model to check: which files were skipped, and what excluded or ignored others."""
+"""The message of a run without a model to check."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 ALLOWED = "help: name a model or a folder with .onnx or .xml models; --allow-empty allows this"
 FORCED = "help: `exclude` also applies to the named files because of --force-exclude"
 
-#: The message has at most this many lines about skipped files, and about what excluded others.
+#: The most lines about skipped files, and about patterns that exclude files.
 SHOWN = 4
 
 
@@ -28,7 +28,7 @@ def fail_empty(
     config: Config | None,
     excluded: Excluded,
 ) -> NoReturn:
-    """Ends a run that found no model to check with status 2; ``skipped`` are the files that it found."""
+    """Ends a run without a model to check with status 2. ``skipped`` are the files that it found."""
     from irlint.command.results import refuse_lacking
     from irlint.findings.report import POINTER_SKIPPED
     from irlint.reporters.plain import no_models
@@ -44,14 +44,14 @@ def fail_empty(
 
 
 def _first(lines: Sequence[str]) -> list[str]:
-    """The first SHOWN lines, and the number of the others."""
+    """The first SHOWN lines, and the number of further lines."""
     return [*lines[:SHOWN], *([f"and {len(lines) - SHOWN} more"] if len(lines) > SHOWN else [])]
 
 
 def _excluding(
     paths: Sequence[str], options: Mapping[str, Any], config: Config | None, excluded: Excluded
 ) -> Iterator[str]:
-    """The lines about exclude patterns, and about git's ignore patterns, that match models."""
+    """The lines about exclude patterns and git's patterns that match models."""
     from irlint.run.search import Excluded, models
 
     if excluded.here or excluded.there:
@@ -67,7 +67,7 @@ def _excluding(
 
 
 def _counts(lines: Iterable[str]) -> list[tuple[str, int]]:
-    """Each text with its number, in the order of first occurrence, without the empty text."""
+    """(text, number of occurrences), in order, without the empty text."""
     counts: dict[str, int] = {}
     for line in lines:
         if line:
@@ -76,7 +76,7 @@ def _counts(lines: Iterable[str]) -> list[tuple[str, int]]:
 
 
 def _place(glob: str, options: Mapping[str, Any], config: Config | None) -> str:
-    """Where an exclude pattern is from: ``irlint.toml:3: exclude "models/**"``, or ``--exclude models/**``."""
+    """The origin of an exclude pattern: ``irlint.toml:3: exclude "models/**"``, or ``--exclude models/**``."""
     if options["exclude"] or config is None:
         return f"--exclude {glob}"
     from irlint.policy.configuration import line_of

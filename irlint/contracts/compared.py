@@ -123,7 +123,7 @@ def _removed_and_added(what: str, ends: Matched) -> Iterator[Change]:
         message = f"{what} `{end.name}` ({type_text(end.type)}) is gone{instead}"
         yield Change(f"{what}-removed", message, end.name, breaking=True)
     for end in added:
-        message = f"{what} `{end.name}` ({type_text(end.type)}) is new" + ", and must be fed" * (what == "input")
+        message = f"{what} `{end.name}` ({type_text(end.type)}) is new" + " and required" * (what == "input")
         yield Change(f"{what}-added", message, end.name, breaking=what == "input")
     for kind, change, optional in (
         ("removed", "gone", [end.name for end in ends.removed if end.optional]),
@@ -163,7 +163,7 @@ def _input_types(old: End, new: End) -> Iterator[Change]:
         message = f"input `{new.name}` is {_type_text(new)}, where it was {_type_text(old)}"
         yield Change("type-changed", message, new.name, breaking=True)
     if old.optional != new.optional:
-        change = "must be fed: its default was removed" if old.optional else "is optional: it has a default"
+        change = "is required: its default was removed" if old.optional else "is optional: it has a default"
         kind = "input-narrowed" if old.optional else "input-widened"
         yield Change(kind, f"input `{new.name}` {change}", new.name, breaking=old.optional)
     one, other = tensor_of(old.type), tensor_of(new.type)

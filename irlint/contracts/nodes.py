@@ -193,7 +193,7 @@ class _AlignedComparison:
     def _source(self, value: Value | None, numbered: NumberedGraph, side: Numbering) -> str:
         """The source of an input, or the constant."""
         if value is None:
-            return "left out"
+            return "omitted"
         if value in numbered.constants:
             constant = numbered.constants[value]
             return "a constant" if constant is None else constant_text(constant, side.digest)

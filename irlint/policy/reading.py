@@ -124,7 +124,7 @@ class Reader:
             except ValueError as error:
                 self.fail(str(error), (*path, index))
         if key.filled and not names:
-            self.fail(f"{_name(path)} is empty: no target is named", path, "leave the key out")
+            self.fail(f"{_name(path)} is empty: no target is named", path, "remove the key")
         return tuple(names)
 
     def globs(self, value: Any, key: Key, path: Path) -> tuple[str, ...]:
