@@ -18,7 +18,7 @@ from irlint.records import record
 #: At most this many rounds of replacements are made. The value of a symbol may contain a symbol.
 MAX_CHAIN = 8
 
-#: The number of the smallest sizes that are tried for each symbol; a larger one follows.
+#: This many of the smallest sizes of each symbol are tried, and a larger one.
 TRIED_SIZES = 5
 
 #: The most combinations of sizes that are tried. A sample has one more.
@@ -163,26 +163,26 @@ def points(axes: Sequence[Axis], old_accepted: Accepted, new_accepted: Accepted)
     old, new = old_accepted.contract, new_accepted.contract
     spans: dict[str, Sizes | None] = {}
     for axis in axes:
-        one = None if axis.old is None else resolved(axis.old, old)
-        theirs = sizes_of(axis.new, new)
-        if isinstance(one, int) and theirs is not None and one not in theirs:
+        dim = None if axis.old is None else resolved(axis.old, old)
+        new_sizes = sizes_of(axis.new, new)
+        if isinstance(dim, int) and new_sizes is not None and dim not in new_sizes:
             return
-        if not isinstance(one, Expr):
+        if not isinstance(dim, Expr):
             continue
-        for name in sorted(symbols(one)):
+        for name in sorted(symbols(dim)):
             spans.setdefault(name, ALL)
-        ours, before = sizes_of(one, old), spans.get(str(one))
-        if ours is not None and theirs is not None and before is not None:
-            joint = met(ours, theirs)
-            spans[str(one)] = None if joint is None else met(before, joint)
+        old_sizes, before = sizes_of(dim, old), spans.get(str(dim))
+        if old_sizes is not None and new_sizes is not None and before is not None:
+            shared = met(old_sizes, new_sizes)
+            spans[str(dim)] = None if shared is None else met(before, shared)
     tried = {name: _tried(sizes) for name, sizes in spans.items()}
     formulas = [Formula(condition.text) for condition in old.conditions if not condition.when]
     named_formulas = [
         (name, formula) for name, text in old_accepted.texts.items() if (formula := _formula_of_name(text)) is not None
     ]
-    given = {str(axis.old): resolved(axis.old, old) for axis in axes if isinstance(axis.old, Expr)}
+    dims = {str(axis.old): resolved(axis.old, old) for axis in axes if isinstance(axis.old, Expr)}
     for sizes in _combined(tried):
-        point = _complete_point(given, _with_named_formulas(sizes, named_formulas))
+        point = _complete_point(dims, _with_named_formulas(sizes, named_formulas))
         if point is not None and all(_holds(formula, point) is not False for formula in formulas):
             yield point
 
@@ -199,10 +199,10 @@ def carried(axes: Iterable[Axis], point: Point) -> tuple[dict[str, int], str]:
     return found, ""
 
 
-def _complete_point(given: Mapping[str, Dim], sizes: Point) -> Point | None:
-    """``sizes`` and the values of the expressions in ``given``; None if a symbol has no size."""
+def _complete_point(dims: Mapping[str, Dim], sizes: Point) -> Point | None:
+    """``sizes`` and the values of ``dims``; None if a symbol has no size."""
     try:
-        return {**sizes, **{name: evaluated(dim, sizes) for name, dim in given.items()}}
+        return {**sizes, **{name: evaluated(dim, sizes) for name, dim in dims.items()}}
     except KeyError:
         return None
 

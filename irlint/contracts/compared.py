@@ -86,7 +86,10 @@ def _every_name(end: End) -> Collection[str]:
 
 
 def _first_unpaired(indices: list[int], paired: Collection[int]) -> int | None:
-    """The last index that is not paired, or None. Removes the paired indices after it."""
+    """The smallest unpaired index, or None.
+
+    ``indices`` are in descending order; paired indices at the end are removed.
+    """
     while indices and indices[-1] in paired:
         indices.pop()
     return indices[-1] if indices else None

@@ -47,7 +47,7 @@ def _uniform(name: str, sizes: Sizes, start: int) -> tuple[str, ...] | None:
         last = None if greatest is None else greatest - (greatest - residue) % sizes.modulus
         if last is not None and first > last:
             return None
-        inside = [each for each in _intervals(sizes, residue) if each[1] is None or each[1] >= start]
+        inside = [(low, high) for low, high in _intervals(sizes, residue) if high is None or high >= start]
         if len(inside) != 1 or inside[0][0] > first or inside[0][1] != last:
             return None
     modulus, reduced = _reduced(residues, sizes.modulus)

@@ -1,7 +1,7 @@
 """The contract of a model: its conditions on the sizes of its inputs, such as ``H % 32 == 0``.
 
-A demand is the requirement of one node. Sets of sizes solve demands on one size. Demands on several sizes are only
-simplified.
+A demand is the requirement of one node. Demands on one size are solved exactly, as sets of sizes. Demands on several
+sizes are simplified.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from irlint.contracts.simplified import (
     replaced_in,
     simplified,
     text_of,
-    within,
+    with_values,
     without_extremes,
 )
 from irlint.contracts.sizes import ALL, Sizes, between, met, solved
@@ -54,9 +54,9 @@ class Condition:
     """A condition on sizes as a Python expression."""
 
     text: str
-    #: The first demand that implies the condition.
+    #: A demand that implies the condition, alone or with earlier demands.
     demand: Demand
-    #: The nodes with equal demands, by the key of the demands.
+    #: The number of nodes with demands that imply the condition.
     nodes: int = 1
     #: The path of the body that needs the condition, if the body may never run; else "".
     when: str = ""
@@ -78,18 +78,19 @@ class Unproven:
 class Contract:
     """The conditions of a model, in the order of the graph.
 
-    All other fields are inequality_about unconditional demands.
+    All other fields are about unconditional demands.
     """
 
     conditions: tuple[Condition, ...]
     #: The possible sizes of each symbol that a demand limits.
     sizes: Mapping[str, Sizes]
-    #: False if no sizes of at least 1 are proven to meet the demands.
+    #: False if it is proven that no sizes of at least 1 meet the demands.
     satisfiable: bool
     #: The contradictory demands of a contract that is not satisfiable.
     impossible: tuple[Demand, ...]
     #: The demands on sizes that no input determines.
     unknown: tuple[Demand, ...]
+    #: The number or the earlier symbol that a symbol equals.
     values: Mapping[str, Dim] = NOTHING
     #: Expressions that are at least 0 for all sizes that meet the demands.
     facts: tuple[Dim, ...] = ()
@@ -104,7 +105,7 @@ class Contract:
         """A size, simplified by the conditions."""
         bounded: dict[str, Dim] = {name: symbol(name, 1) for name in symbols(a) if not name.startswith("_")}
         bounded |= {name: symbol(name, sizes.least, sizes.greatest) for name, sizes in self.sizes.items()}
-        return reduced(within(a, {**bounded, **self.values}, self.facts), self.sizes) if self.satisfiable else a
+        return reduced(with_values(a, {**bounded, **self.values}, self.facts), self.sizes) if self.satisfiable else a
 
 
 def contract_of(known: Known) -> Contract:
@@ -164,7 +165,6 @@ class Group:
         #: The smallest and largest size of each symbol of the inputs.
         self.limits = limits
         self.inputs = {name: at for at, name in enumerate(limits)}
-        #: Maps a symbol to the number or the earlier symbol that it equals.
         self.values: dict[str, Dim] = dict(values or {})
         self.sizes: dict[str, Sizes] = {}
         self.limiting: dict[str, list[tuple[Demand, Sizes]]] = {}
@@ -177,12 +177,12 @@ class Group:
         #: The demands on one size that are too complex to solve.
         self.unsolved: list[Unproven] = []
         self.impossible: list[Demand] = []
-        #: The nodes with the same demand, by the key of the demand; only the first of equal demands is examined.
+        #: The nodes with equal demands, by the key of the demands. Only the first of these demands is examined.
         self.nodes: dict[object, set[Node]] = {}
         self.unknown: list[Demand] = []
 
     def add(self, demands: Iterable[Demand]) -> None:
-        """Solves and simplifies the demands. It must be called once."""
+        """Solves and simplifies the demands. May be called only once."""
         waiting = []
         for demand in demands:
             relations = demand.requirement.any_of
@@ -411,7 +411,10 @@ def _facts_of_factors(product: Dim) -> list[Dim]:
 
 
 def _implying(text: str, name: str, limiting: Sequence[tuple[Demand, Sizes]]) -> list[Demand]:
-    """The demands that imply the condition ``text`` alone; without these, demands that imply it together."""
+    """The demands that imply the condition ``text`` alone.
+
+    Without these, the first demands that imply it together, the last of them first.
+    """
     if len(limiting) == 1:
         return [limiting[0][0]]
     from irlint.contracts.formulas import Formula

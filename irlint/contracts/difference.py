@@ -107,9 +107,9 @@ def _nodes(old: Known, new: Known, digests: tuple[Digest, Digest], sides: Sequen
 
 
 def _numbered(old: Sequence[End], new: Sequence[End], numbers: Numbers) -> tuple[Numbered, Numbered]:
-    """The inputs or outputs of both models with numbers, which are equal for corresponding ones.
+    """The inputs or outputs of both models with numbers, which are equal for corresponding ends.
 
-    Inputs of equal names correspond, then the remaining inputs in their order.
+    Ends of equal names correspond, then the remaining ends in their order.
     """
     found = matched(old, new)
     pairs = [(one.value, other.value) for one, other in found.pairs]

@@ -113,7 +113,7 @@ def _least(roots: Sequence[str], sizes: Mapping[str, Sizes], hold: Hold) -> dict
 def _solved_in_pairs(
     roots: Sequence[str], sizes: Mapping[str, Sizes], hold: Hold, joint: Sequence[Sequence[Relation]]
 ) -> dict[str, int] | None:
-    """Sizes that satisfy the conditions, only two of them not the least sizes; None if none are found."""
+    """The least sizes, two of them raised until the conditions are satisfied; None if none are found."""
     start = {name: sizes[name].least if name in sizes else 1 for name in roots}
     best: dict[str, int] | None = None
     remaining_sizes = MOST_SIZES

@@ -51,11 +51,11 @@ def fixed_sizes(contract: Contract, limits: dict[str, Bounds]) -> list[Fixed]:
     """The fixed symbols, then the fixed products whose symbols all have ``limits``."""
     found: list[Fixed] = []
     for name, sizes in contract.sizes.items():
-        each = _single(name, sizes, contract, limits.get(name, (1, None)))
-        if each is not None:
-            found.append(each)
+        fixed = _single(name, sizes, contract, limits.get(name, (1, None)))
+        if fixed is not None:
+            found.append(fixed)
             found += [
-                Fixed((other,), (demand,), each.size, "", each.broadcast, name)
+                Fixed((other,), (demand,), fixed.size, "", fixed.broadcast, name)
                 for other, demand in contract.equal.items()
                 if _equals(other, name, contract)
             ]
@@ -64,8 +64,8 @@ def fixed_sizes(contract: Contract, limits: dict[str, Bounds]) -> list[Fixed]:
         product = fixed_product(relations)
         if product is not None and joint.names <= limits.keys():
             names = tuple(sorted(joint.names, key=list(limits).index))
-            one = f"{product_text(product.left, 1)}, by broadcasting" if len(relations) > 1 else ""
-            found.append(Fixed(names, (joint.demand,), None, product_text(product.left, product.right), one))
+            broadcast = f"{product_text(product.left, 1)}, by broadcasting" if len(relations) > 1 else ""
+            found.append(Fixed(names, (joint.demand,), None, product_text(product.left, product.right), broadcast))
     return found
 
 

@@ -27,7 +27,7 @@ LONGEST = 60
 #: Longer lists are cut after SHOWN entries, and have a hash.
 LISTED = 32
 
-#: A tensor with more elements is shown by a hash.
+#: A tensor with more elements is shown as a hash.
 SHOWN = 8
 
 #: Returns a hash of a constant's elements, or None if they cannot be read.
@@ -183,11 +183,8 @@ class Numbering:
 
     def called(self, node: Node) -> Function | None:
         """The function of the model that a node calls, or None."""
-        return (
-            self.known.model.functions.get((node.domain, node.op, node.overload))
-            if self.known.model.functions
-            else None
-        )
+        functions = self.known.model.functions
+        return functions.get((node.domain, node.op, node.overload)) if functions else None
 
     # --- nodes ------------------------------------------------------------------------------------------------------
 

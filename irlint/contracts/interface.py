@@ -44,8 +44,8 @@ def inputs(known: Known) -> tuple[End, ...]:
     for node in graph.nodes:
         if node.op == known.format.input_node and node.outputs and node.outputs[0] is not None:
             tensors = _port_names(node, node.outputs[0])
-            type_seen = _type(node.outputs[0], known, types)
-            found.append(End(node.name, (*tensors, node.name), node.outputs[0], type_seen, tensors=tensors))
+            type_of_input = _type(node.outputs[0], known, types)
+            found.append(End(node.name, (*tensors, node.name), node.outputs[0], type_of_input, tensors=tensors))
     return tuple(found)
 
 
@@ -75,11 +75,14 @@ def _port_names(node: Node, value: Value) -> tuple[str, ...]:
 
 
 def _type(value: Value, known: Known, types: Mapping[str, str]) -> Type | None:
-    return as_fed(known.types.get(value), known, types)
+    return converted_type(known.types.get(value), known, types)
 
 
-def as_fed(found: Type | None, known: Known, types: Mapping[str, str]) -> Type | None:
-    """The type that users of the runtime see. ``types`` maps the converted types of models of ``lenient_version``."""
+def converted_type(found: Type | None, known: Known, types: Mapping[str, str]) -> Type | None:
+    """The type that users of the runtime see.
+
+    In models of ``lenient_version``, the runtime converts the element types in ``types``.
+    """
     if known.model.format_version != known.format.lenient_version or not isinstance(found, Tensor):
         return found
     return Tensor(types.get(found.dtype or "", found.dtype), found.shape, found.value)

@@ -45,7 +45,7 @@ def contradicting(conditions: Sequence[Alternatives], limits: Mapping[str, Bound
 def inequality_about(relation: Relation, name: str, limits: Mapping[str, Bounds]) -> Relation | None:
     """An inequality about one size that a relation and the limits of the other sizes imply.
 
-    Returns None unless it excludes the second smallest size, and for a relation with an operation.
+    Returns None if it allows the second smallest size, or if the relation has an operation.
     """
     for fact in _facts(relation):
         most: Dim = 0
@@ -68,7 +68,7 @@ def inequality_about(relation: Relation, name: str, limits: Mapping[str, Bounds]
 
 
 def _connected(start: int, names: Sequence[Iterable[str]], places: dict[str, list[int]]) -> list[int]:
-    """The indices of the conditions that share symbols with condition ``start``, or with one of them.
+    """The indices of the conditions that shared symbols connect with condition ``start``, directly or not.
 
     Removes the symbols of these conditions from ``places``.
     """
@@ -114,7 +114,7 @@ class _Work:
         """Subtracts an amount; raises TooComplex if less remains."""
         self.remaining -= amount
         if self.remaining < 0:
-            raise TooComplex("a proof inequality_about sizes")
+            raise TooComplex("a proof about sizes")
 
 
 def _cases(conditions: Sequence[Alternatives]) -> Iterator[tuple[Relation, ...]]:

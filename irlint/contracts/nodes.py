@@ -44,11 +44,11 @@ class GraphComparison:
 class _AlignedComparison:
     """The comparison of two graphs with aligned nodes."""
 
-    def __init__(self, graphs: GraphComparison, aligned: Aligned) -> None:
-        self.graphs, self.aligned = graphs, aligned
+    def __init__(self, comparison: GraphComparison, aligned: Aligned) -> None:
+        self.comparison, self.aligned = comparison, aligned
         self.old, self.new = aligned.old, aligned.new
-        self.format = graphs.new.known.format
-        #: The index in ``found`` of the change of a new node, or of the change that it follows from.
+        self.format = comparison.new.known.format
+        #: The index in ``found`` of the change of a node of the new graph, or of the change that it follows from.
         self.roots: dict[Node, int] = {}
         #: The index in ``found`` of the change of a removed node.
         self.removed: dict[Node, int] = {}
@@ -79,7 +79,7 @@ class _AlignedComparison:
             return
         if self.old.deep[old] == self.new.deep[node]:
             return
-        changes = [*self._of_node(old, node), *self.graphs.bodies(old, node)]
+        changes = [*self._of_node(old, node), *self.comparison.bodies(old, node)]
         if changes:
             self._add(node, changes)
             return
@@ -118,16 +118,16 @@ class _AlignedComparison:
         return self._change("node-added", node, f" is new{self._inputs_text(node, self.new)}", self.new)
 
     def _inputs_text(self, node: Node, numbered: NumberedGraph) -> str:
-        """The first two nodes or inputs before a node, and the number of further ones, as text."""
-        behind = []
+        """The first two nodes or inputs before a node, and the number of further ones."""
+        sources = []
         for value in node.inputs:
             if value in numbered.makers:
-                behind.append(self._named(numbered.makers[value][0]))
+                sources.append(self._named(numbered.makers[value][0]))
             elif value in numbered.graph.inputs and value not in numbered.graph.constants:
-                behind.append(f"`{value.name}`")
-        named = list(dict.fromkeys(behind))
+                sources.append(f"`{value.name}`")
+        named = list(dict.fromkeys(sources))
         more = f" and {len(named) - 2} more" if len(named) > 2 else ""
-        return f", behind {' and '.join(named[:2])}{more}" if named else ""
+        return f", after {' and '.join(named[:2])}{more}" if named else ""
 
     def _of_node(self, old: Node, new: Node) -> Iterator[Change]:
         """The changes of the operator, attributes, version, constants and inputs of a node."""
@@ -147,11 +147,11 @@ class _AlignedComparison:
 
     def _attributes(self, old: Node, new: Node) -> Iterator[str]:
         """The attributes that differ: ``strides [1, 1] -> [2, 2]``."""
-        one, other = self.graphs.old, self.graphs.new
+        one, other = self.comparison.old, self.comparison.new
         before, after = one.compared_attributes(old), other.compared_attributes(new)
         for name in dict.fromkeys((*before, *after)):
-            has, had = name in after, name in before
-            if has and had and one.attribute(old, name) == other.attribute(new, name):
+            in_both = name in before and name in after
+            if in_both and one.attribute(old, name) == other.attribute(new, name):
                 continue
             was = attribute_text(old, name, one.digest) if name in old.attributes else "none"
             now = attribute_text(new, name, other.digest) if name in new.attributes else "none"
@@ -175,7 +175,7 @@ class _AlignedComparison:
         return weights, wires
 
     def _differ(self, old: Value | None, new: Value | None) -> bool:
-        """Whether inputs or outputs have different sources, neither of them a removed or new node."""
+        """Whether inputs or outputs have different sources. False if a source is a removed or new node."""
         if old is None or new is None:
             return old is not new
         if self.old.values.get(old) == self.new.values.get(new):
@@ -188,15 +188,15 @@ class _AlignedComparison:
         return self.aligned.new_of[one[0]] is not other[0] or one[1] != other[1]
 
     def _sources(self, old: Value | None, new: Value | None) -> tuple[str, str]:
-        return self._source(old, self.old, self.graphs.old), self._source(new, self.new, self.graphs.new)
+        return self._source(old, self.old, self.comparison.old), self._source(new, self.new, self.comparison.new)
 
-    def _source(self, value: Value | None, numbered: NumberedGraph, side: Numbering) -> str:
+    def _source(self, value: Value | None, numbered: NumberedGraph, numbering: Numbering) -> str:
         """The source of an input, or the constant."""
         if value is None:
             return "omitted"
         if value in numbered.constants:
             constant = numbered.constants[value]
-            return "a constant" if constant is None else constant_text(constant, side.digest)
+            return "a constant" if constant is None else constant_text(constant, numbering.digest)
         if value in numbered.makers:
             node, at = numbered.makers[value]
             return f"output {at} of {self._named(node)}" if len(node.outputs) > 1 else self._named(node)

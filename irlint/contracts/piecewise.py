@@ -33,7 +33,7 @@ class Unsolvable(Exception):
     """A divisor is not a positive number, or the expression has too many pieces."""
 
 
-#: More pieces are too complex.
+#: Expressions with more pieces are too complex.
 MAX_PIECES = 64
 
 

@@ -114,9 +114,9 @@ def profile_of(
         roots, contract.sizes, texts, known, [relations for _, relations in joint(contract)]
     )
     depends = dependence(contract)
-    multiples = {name: size.dim for name, size in depends.linear.items()}
-    smallest = ones(computed, {**contract.values, **multiples})
-    free = {
+    dependent = {name: size.dim for name, size in depends.linear.items()}
+    greatest_for_ones = ones(computed, {**contract.values, **dependent})
+    symbolic = {
         name: SymbolicSize(
             name,
             labels.get(name, name),
@@ -126,13 +126,13 @@ def profile_of(
             usual[name],
             greatest[name],
             tuple(alone.get(leaders[name], ())),
-            smallest.get(name, 0),
+            greatest_for_ones.get(name, 0),
         )
         for name in names
     }
     branches = tuple((condition.when, condition.text) for condition in contract.conditions if condition.when)
     others = tuple(text for text in together if text not in equal and not _names(text) <= fixed.keys())
-    return Profile(path, inputs, named, free, equal, others, branches, dependence=depends)
+    return Profile(path, inputs, named, symbolic, equal, others, branches, dependence=depends)
 
 
 def _symbols(inputs: Inputs) -> list[str]:
@@ -179,7 +179,7 @@ def _split(texts: Sequence[str]) -> tuple[dict[str, list[str]], list[str]]:
 
 
 def progression(sizes: Sizes) -> Progression:
-    """The longest progression in a set that is not empty, with the smallest step.
+    """The longest progression in a set that is not empty; of several, the one with the smallest step.
 
     Infinite progressions are the longest. In finite sets, only sizes up to FARTHEST are examined.
     """

@@ -39,7 +39,7 @@ def reduced(a: Dim, sizes: Mapping[str, Sizes]) -> Dim:
 def _rests(sizes: Sizes) -> list[Congruence]:
     """The possible residues of the sizes.
 
-    Returns [] if all residues are possible, or more than MOST_CASES.
+    Returns [] if all residues or none are possible, or more than MOST_CASES.
     """
     present = [residue for residue, intervals in enumerate(sizes.classes) if intervals]
     if not 0 < len(present) < min(sizes.modulus, MOST_CASES + 1):

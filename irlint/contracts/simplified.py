@@ -114,7 +114,7 @@ def without_extremes(relation: Relation, facts: Sequence[Dim]) -> Relation:
     return _as_inequality(relation) or relation
 
 
-def within(a: Dim, values: Mapping[str, Dim], facts: Sequence[Dim]) -> Dim:
+def with_values(a: Dim, values: Mapping[str, Dim], facts: Sequence[Dim]) -> Dim:
     """A size with symbols replaced by ``values``, and "min" and "max" by a part if ``facts`` decide which."""
     try:
         resolved = _resolved(a, values)
@@ -196,8 +196,8 @@ def _as_inequality(relation: Relation) -> Relation | None:
         for kind in ("min", "max"):
             found = lone_atom(other, kind)
             if found is not None and found[1] == 0 and len(found[0].parts) == 2 and side in found[0].parts:
-                one, two = found[0].parts
-                rest = two if one == side else one
+                first, second = found[0].parts
+                rest = second if first == side else first
                 large, small = (rest, side) if kind == "min" else (side, rest)
                 return Relation(">=", large, small)
     return None
@@ -212,8 +212,7 @@ def _common(monomials: list[Monomial]) -> Monomial:
     for atom in first:
         if atom.parts and (atom.low is None or atom.low < 1):
             continue
-        wanted = (*found, atom)
-        if all(without(other, tuple(wanted)) is not None for other in others):
+        if all(without(other, (*found, atom)) is not None for other in others):
             found.append(atom)
     return tuple(found)
 
@@ -257,8 +256,8 @@ def _decided_by_a_divisor(left: Dim, right: Expr) -> bool | None:
         return True if at_least(right, 1) else None
     if divisible(left, gcd(*right.terms.values())) is False:
         return False
-    least = at_least(left, 1) is True
-    return False if least and at_least(right, left + 1) is True else None
+    is_positive = at_least(left, 1) is True
+    return False if is_positive and at_least(right, left + 1) is True else None
 
 
 def text_of(relation: Relation) -> str:

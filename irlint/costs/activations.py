@@ -99,7 +99,7 @@ def _lifetimes(
     """For each node: (values for which it allocates memory, values whose memory ends with it)."""
     last = _last_uses(nodes, outputs)
     created: list[list[Value]] = [[] for _ in nodes]
-    #: The value for which the memory of a value was allocated.
+    # The value for which the memory of a value was allocated.
     places: dict[Value, Value] = {}
     ends: dict[Value, int] = {}
     unused: dict[object, list[Value]] = {}

@@ -85,7 +85,7 @@ def _size(name: str, stored: Sums, cost: Cost | None) -> tuple[MaybeDim, str]:
 
 
 def _most_expensive(name: str, known: Known, stored: Sums, cost: Cost | None) -> Iterator[tuple[str, str]]:
-    """The most expensive nodes with their costs. For peak memory, this is the size of the first output."""
+    """The most expensive nodes with their costs. For peak memory, the costs are the sizes of first outputs."""
     if name in ("max-parameters", "max-bytes"):
         counts = stored.by_node if name == "max-parameters" else stored.bytes_by_node
         found: Iterable[tuple[str, MaybeDim]] = ((node.label, count) for node, count in counts.items())

@@ -130,7 +130,10 @@ class _Counter:
         return replaced(inside, macs=total((count, inside.macs)), nodes=(own, *inside.nodes))
 
     def _bodies(self, node: Node, call: Call, scope: Scope, fixed: Set[Value]) -> Cost:
-        """The cost of the bodies of a node; one iteration if the trip count is unknown."""
+        """The cost of a node's bodies: of the largest branch of If, else of all bodies and iterations.
+
+        If the trip count is unknown, one iteration counts.
+        """
         costs = [self._body(body, scope, fixed) for _, body in node.bodies]
         if call.op == "If":
             return _of_one_body(costs)

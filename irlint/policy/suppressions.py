@@ -28,7 +28,7 @@ UNUSED_SHOWN = 5
 #: The width of a code or a name. A prefix of codes has the number of its characters as width.
 ONE_RULE = 100
 
-#: The words of messages about Git LFS accepts_pointers.
+#: The words of messages about Git LFS pointers.
 POINTER = "is a Git LFS pointer"
 
 
@@ -244,9 +244,7 @@ def remaining(policy: Policy, path: str, findings: Sequence[Finding]) -> Remaini
         used.update(fitting)
         if fitting or (policy.accepts_pointers and POINTER in finding.message):
             suppressed += 1
-            reason = (
-                policy.suppress.entries[fitting[0]].reason if fitting else "Git LFS accepts_pointers are accepted here"
-            )
+            reason = policy.suppress.entries[fitting[0]].reason if fitting else "Git LFS pointers are accepted here"
             silenced.append(Silenced(finding, "configuration", reason))
         elif finding.fingerprint in in_baseline.get(code, ()) and code not in ALWAYS:
             hidden.append((code, finding.fingerprint))
