@@ -110,8 +110,7 @@ def check(
     """Checks models: a file, a folder, a model in memory (bytes, a binary file object, an ``onnx.ModelProto``), or
     several of them.
 
-    * ``shapes`` replaces the shapes of inputs. A dim is an integer, a name (the same symbol wherever it occurs) or
-    None.
+    * ``shapes`` replaces the shapes of inputs. A dim is an integer, a name, or None if it is unknown.
     * ``select`` and ``ignore`` choose the reported rules by codes, prefixes of codes, or names.
     * ``targets`` are runtime releases that must load the models, such as ``onnxruntime@1.17``.
     * ``weights`` also searches large constants.
@@ -180,11 +179,10 @@ def contract(
 def diff(
     old: Model, new: Model, *, names: tuple[str | os.PathLike[str] | None, str | os.PathLike[str] | None] = (None, None)
 ) -> dict[str, Any]:
-    """The differences of two models, and whether the new one is compatible, as ``irlint diff --format json`` prints
-    them.
+    """The differences of two models, as ``irlint diff --format json`` prints them.
 
-    ``names`` are the names of models in memory. Raises OSError if a file cannot be opened, and ValueError if one is not
-    a readable model.
+    The result states whether users of the old model can use the new one. ``names`` are the names of models in memory.
+    Raises OSError if a file cannot be opened, and ValueError if one is not a readable model.
     """
     from irlint.run.comparison import compared
     from irlint.run.sources import source
@@ -194,12 +192,12 @@ def diff(
 
 
 def fix(model: Model, *, unsafe: bool = False, name: str | os.PathLike[str] | None = None) -> Fixed:
-    """Applies the safe fixes to a model in memory; the file is not changed. The fixed model computes the same outputs,
-    bit for bit.
+    """A model with its safe fixes. The file is not changed.
 
-    ``unsafe`` also applies an edit if it is the only one that fixes an error; the model may then compute other outputs.
+    The fixed model computes the same outputs, bit for bit. ``unsafe`` also applies an edit if it is the only one that
+    fixes an error; the model may then compute other outputs. ``name`` is the name of a model in memory.
+
     The result has the ``data`` of the fixed model, the applied ``edits``, and the ``report`` on the remaining findings.
-    ``name`` is the name of a model in memory.
 
     Raises FileNotFoundError, OSError if the model cannot be opened, and TypeError for an argument that is not a model.
     """

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from irlint.command import check as session
+from irlint.command import check as check_command
 from irlint.command.options import CHECK, COMMANDS, DEFAULTS, KINDS
 from irlint.command.streams import emit_stderr
 from irlint.lazy_typing import Any, NoReturn
@@ -22,7 +22,7 @@ def _spellings() -> Iterator[tuple[str, tuple[Option, bool | None]]]:
             yield option.twin, (option, False)
 
 
-#: (option, value that the spelling sets, or None if the next argument is the value).
+#: By spelling: the option, and the value that the spelling sets, or None if the next argument is the value.
 SPELLED = dict(_spellings())
 OTHER_COMMANDS = frozenset(COMMANDS) - {"check"}
 
@@ -34,7 +34,7 @@ def run(arguments: Sequence[str]) -> NoReturn:
     """
     plain = plain_check(arguments)
     if plain is not None:
-        session.check(*plain)
+        check_command.check(*plain)
     if len(arguments) == 2 and arguments[0] == "targets" and not arguments[1].startswith("-"):
         from irlint.command.questions import targets
 

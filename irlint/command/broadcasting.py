@@ -10,9 +10,9 @@ from irlint.lazy_typing import Any
 
 
 def broadcast(texts: Sequence[str], options: Mapping[str, Any]) -> int:
-    """Prints the result of each broadcast rule, or of the rule of ``--rule``.
+    """Prints the result of each broadcast rule, or only of ``--rule``.
 
-    Returns 1 if the rule of ``--rule`` refuses the shapes, else 0.
+    Returns 1 if ``--rule`` refuses the shapes, else 0.
     """
     from irlint.policy.rulebook import closest
     from irlint.policy.shape_options import parsed_dims

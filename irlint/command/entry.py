@@ -1,6 +1,6 @@
 """The ``irlint`` command.
 
-Functions import all modules, so that Ctrl-C during the imports prints no traceback.
+All imports are inside functions, so that Ctrl-C during an import prints no traceback.
 """
 
 import sys

@@ -41,8 +41,8 @@ def fix(paths: Sequence[str], options: Mapping[str, Any]) -> NoReturn:
 
 
 def _refuse_contradictions(paths: Sequence[str], options: Mapping[str, Any]) -> None:
-    unused = {"executor": "processes", "changed_since": None, "update_baseline": False}
-    settings.refuse_contradictions(paths, {**options, **unused})
+    options_of_check = {"executor": "processes", "changed_since": None, "update_baseline": False}
+    settings.refuse_contradictions(paths, {**options, **options_of_check})
     url = next(filter(is_url, paths), None)
     if url is not None:
         fail(f"{url} is not a file on this machine, so irlint cannot change it", "help: download it first")
@@ -105,8 +105,7 @@ class _Run:
         self.fixed_findings = 0
         #: The number of edits that options request.
         self.requested_edits = 0
-        #: Whether a requested edit was impossible.
-        self.is_refused = False
+        self.has_impossible_edit = False
 
     def file(self, path: str, data: bytes | None) -> None:
         """Fixes a model. ``data`` is the model from standard input, or None."""
@@ -133,13 +132,13 @@ class _Run:
             f"{path.replace(os.sep, '/')}: {fix.message} ({finding.rule.code})" for finding, fix in found.fixes
         ]
         self.lines += [f"{path.replace(os.sep, '/')}: {text}" for text in (*_texts(found.asked), *found.refused)]
-        self.is_refused = self.is_refused or bool(found.refused)
+        self.has_impossible_edit = self.has_impossible_edit or bool(found.refused)
         self.requested_edits += len(found.asked)
         if self.options["diff"] and changed:
             self.lines += difference(found)
 
     def _written(self, path: str, found: Fixed, changed: bool, *, piped: bool) -> bool:
-        """Writes the model if the options ask for it; returns whether it did."""
+        """Writes the model unless ``--diff`` is given, in place only if it changed; returns whether it wrote it."""
         if self.options["diff"]:
             return False
         if self.options["output"] is not None:
@@ -175,11 +174,11 @@ class _Run:
             emit(text, *(("utf-8", "json") if self.as_json else ()))
         with failing():
             require_inputs(self.settings, report.files, {})
-        if (self.options["diff"] and self.changed_files) or self.is_refused:
+        if (self.options["diff"] and self.changed_files) or self.has_impossible_edit:
             raise SystemExit(1)
         results.finish(report, self.options["fail_on"])
 
-    def unsafe(self, report: Report) -> str:
+    def unsafe_text(self, report: Report) -> str:
         """The number of findings that --unsafe-fixes may fix, as text; else ""."""
         remaining = [] if self.options["unsafe_fixes"] else report.findings
         count = sum(finding.fix is not None and finding.fix.applicability == "unsafe" for finding in remaining)
@@ -195,7 +194,7 @@ class _Run:
         if actions:
             text = " and ".join(actions)
             text = f"would {text}" if self.options["diff"] else text.replace("fix", "fixed").replace("make", "made")
-            yield f"{text} in {counted(self.changed_files, 'file')}{self.unsafe(report)}\n\n"
+            yield f"{text} in {counted(self.changed_files, 'file')}{self.unsafe_text(report)}\n\n"
         yield FORMS["concise"].rendered(report, quiet=False)
 
 

@@ -129,7 +129,7 @@ WITHOUT_KEY = (
     Option("--allow-empty", "Exit with status 0 if there is nothing to check.", "flag", section="Outcome"),
     Option(
         "--stdin-filename",
-        "Name of the model on standard input, which PATH - reads.",
+        "Name of the model on standard input (PATH -).",
         "text",
         metavar="NAME",
         section="Files",

@@ -26,9 +26,9 @@ SHOWN = 4
 
 
 def publish(report: Report, options: Mapping[str, Any], outputs: Sequence[tuple[Form, str]]) -> None:
-    """Writes the report to standard output, to the files of ``--output``, and to the page of the format."""
+    """Writes the report to standard output, to the files of ``--output``, and to the summary page of CI."""
     form = FORMS[options["format"]]
-    emit(_rendered(report, form, options, stream=True), "utf-8" if form.document else None, form.notation)
+    emit(_rendered(report, form, options, to_stdout=True), "utf-8" if form.document else None, form.notation)
     if form.page:
         _append_page(report, form)
     for other, file in outputs:
@@ -45,7 +45,7 @@ def _make_folder(file: str) -> None:
         fail(f"--output: cannot write {file}: its folders are nested too deep")
 
 
-def _rendered(report: Report, form: Form, options: Mapping[str, Any], stream: bool = False) -> str:
+def _rendered(report: Report, form: Form, options: Mapping[str, Any], to_stdout: bool = False) -> str:
     """The text of the report in a format, with colors and a width for standard output."""
     if form.document:
         return form.rendered(report, fail_on=options["fail_on"])
@@ -57,11 +57,11 @@ def _rendered(report: Report, form: Form, options: Mapping[str, Any], stream: bo
 
     shown = form.rendered(
         report,
-        color=ansi.colored(options["color"], sys.stdout) if stream else False,
+        color=ansi.colored(options["color"], sys.stdout) if to_stdout else False,
         every=options["verbose"],
         quiet=options["quiet"],
-        columns=ansi.terminal_width(sys.stdout) if stream else None,
-        encoding=encoding() if stream else "utf-8",
+        columns=ansi.terminal_width(sys.stdout) if to_stdout else None,
+        encoding=encoding() if to_stdout else "utf-8",
     )
     return shown + (_statistics(report) if options["statistics"] else "")
 

@@ -113,7 +113,7 @@ def refuse_contradictions(paths: Sequence[str], options: Mapping[str, Any]) -> N
 def outputs(options: Mapping[str, Any], config: Config | None, paths: Iterable[str]) -> list[tuple[Form, str]]:
     """The format and the file of each ``--output``.
 
-    Ends the run if a file cannot be written, is named twice, or is an input of the run.
+    Ends the run if a file cannot be written, is named twice, or is another file of the run.
     """
     result = [_output(entry) for entry in options["output"]]
     written: list[str] = []
@@ -283,7 +283,10 @@ def shapes_for(path: str, options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def configured_shapes(options: Mapping[str, Any]) -> Callable[[str], dict[str, Any]]:
-    """``shapes_for`` as a function of the path, which reads the configuration once."""
+    """``shapes_for`` as a function of the path, which reads the configuration once.
+
+    Also declares the operators of the configuration.
+    """
     from irlint.run.files import Settings, given
 
     config = configuration(options)

@@ -42,8 +42,8 @@ def wanted(options: Mapping[str, Any]) -> bool:
     """Whether a check can write its results file by file."""
     if options["resume"]:
         return True
-    complete = options["output"] or options["update_baseline"] or options["stdin_filename"] is not None
-    return FORMS[options["format"]].streamed and not complete
+    needs_report = options["output"] or options["update_baseline"] or options["stdin_filename"] is not None
+    return FORMS[options["format"]].streamed and not needs_report
 
 
 def check(

@@ -15,8 +15,9 @@ from irlint.records import record
 class Operation:
     """The data of a node that formulas use."""
 
-    #: The types and the shapes of inputs, by the parameters of the operator's rule.
+    #: The types of inputs, by the parameters of the operator's rule.
     types: Mapping[str, Type | None]
+    #: The shapes of inputs, by the same parameters.
     named: Mapping[str, Shape | None]
     #: The shapes of inputs and outputs, by index.
     inputs: Sequence[Shape | None]
@@ -60,12 +61,12 @@ def _size_after(shape: Shape | None, count: int) -> MaybeDim:
 
 
 def _windowed(node: Operation, weights: str, first: int = 1) -> MaybeDim:
-    """Convolutions: an output element is a sum over the axes of a filter from ``first`` on."""
+    """Convolutions: an output element is a sum over a filter, the axes of ``weights`` from ``first`` on."""
     return product((_size(node.output), _size_after(node.named.get(weights), first)))
 
 
 def _scattered(node: Operation, data: str, weights: str, first: int = 1) -> MaybeDim:
-    """Transposed convolutions: a data element is multiplied by the axes of a filter from ``first`` on."""
+    """Transposed convolutions: a data element times a filter, the axes of ``weights`` from ``first`` on."""
     return product((_size(node.named.get(data)), _size_after(node.named.get(weights), first)))
 
 
@@ -218,7 +219,8 @@ def _projected_separately(node: Operation) -> MaybeDim:
 def _linear_attention(node: Operation) -> MaybeDim:
     """LinearAttention as a recurrence.
 
-    Each head of the keys updates its state, each head of the output reads it. A delta reads it once more.
+    Each head of the keys updates its state, and each head of the output reads it. Update rules with a delta read it
+    once more.
     """
     state = node.outputs[1] if len(node.outputs) > 1 else None
     rows = _rows(node.named.get("query"))
@@ -287,7 +289,7 @@ FORMULAS: Mapping[str, Callable[..., MaybeDim]] = {
     "attending_lstm": _attending_lstm,
     "packed_projected": _packed_projected,
     "packed_heads": _packed_heads,
-    "projected_apart": _projected_separately,
+    "projected_separately": _projected_separately,
     "linear_attention": _linear_attention,
     "embedded_words": _embedded_words,
     "linear_model": _linear_model,

@@ -66,7 +66,7 @@ FORMULAS: Mapping[str, Callable[..., MaybeDim]] = {
     "states": _states,
     "intermediate": _intermediate,
     "selected": _selected,
-    "turned": _transposed,
+    "transposed": _transposed,
 }
 
 

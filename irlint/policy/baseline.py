@@ -77,10 +77,10 @@ def text(entries: Entries) -> str:
 def stale(
     entries: Entries, report: Report, root: str, reports: Callable[[str], bool]
 ) -> dict[str, dict[str, frozenset[str]]]:
-    """The entries that hid no finding. Entries of rules or files that were not checked are not stale, unless the file
-    is deleted.
+    """The entries that hid no finding, and the entries of deleted files.
 
-    ``report`` is the report of a run with the baseline. ``reports`` returns whether a rule is reported.
+    Entries of rules and files that were not checked are not stale. ``report`` is the report of a run with the baseline.
+    ``reports`` returns whether a rule is reported.
     """
     hidden_in = {relative(file.path, root): set(file.hidden) for file in report.files if file.status == "checked"}
     unused: dict[str, dict[str, frozenset[str]]] = {}
@@ -125,7 +125,7 @@ def renamed(entries: Entries, report: Report, root: str, reports: Callable[[str]
     """The new names of renamed files, by their old names.
 
     The old file is deleted. The new file has no entries, and a finding for each entry of the old file. Both have the
-    same name, or a finding names a node or a value.
+    same name in different folders, or a finding names a node or a value.
     """
     # By file, then by code and fingerprint: whether the finding names a node or a value.
     found: dict[str, dict[tuple[str, str], bool]] = {}

@@ -50,7 +50,7 @@ def _line(text: str) -> str:
 
 
 def did_you_mean(name: str, names: Sequence[str]) -> str:
-    """``, did you mean `select`?`` or ""."""
+    """A text such as ``, did you mean `select`?``; "" if no name is similar."""
     from irlint.policy.rulebook import closest
 
     close = closest(name, names)

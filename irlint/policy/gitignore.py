@@ -123,7 +123,7 @@ def _patterns(file: str) -> Iterator[Pattern]:
     except OSError:
         return
     shown = relative(file, "")
-    for number, line in enumerate((line.rstrip("\r") for line in lines), 1):
+    for number, line in enumerate((text.rstrip("\r") for text in lines), 1):
         pattern = _pattern(line, f"{shown}:{number}: {line.strip()}") if line else None
         if pattern is not None:
             yield pattern

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 A_RULE = "a rule is a code (IRL201), the first letters of codes (IRL2) or a name; `irlint rules` lists them"
 A_DATE = "a date such as 2027-01-31"
-A_COUNT = 'an integer, or a text such as "5M" with K, M or G behind a number,'
+A_COUNT = 'an integer, or a text such as "5M" with K, M or G after a number,'
 
 #: A number with an optional suffix. Each suffix multiplies by 1000 once more.
 COUNT = r"(\d{1,18}(?:\.\d{1,9})?)([KMG]?)"
@@ -37,7 +37,7 @@ class Reader:
         self.file = file
         self.prefix = prefix
         self._places: Places | None = None
-        self._ends_of_lines: list[int] = []
+        self._line_ends: list[int] = []
 
     def values(self, table: Any, keys: Sequence[Key], path: Path) -> dict[str, Any]:
         """The value of each key in a table."""
@@ -86,11 +86,9 @@ class Reader:
         start, _ = self.span(path, key=True)
         from bisect import bisect_left
 
-        if not self._ends_of_lines:
-            self._ends_of_lines = [at for at, character in enumerate(self.text) if character == "\n"] or [
-                len(self.text)
-            ]
-        return f"{self.file}:{bisect_left(self._ends_of_lines, start) + 1}"
+        if not self._line_ends:
+            self._line_ends = [at for at, character in enumerate(f"{self.text}\n") if character == "\n"]
+        return f"{self.file}:{bisect_left(self._line_ends, start) + 1}"
 
     def span(self, path: Path, key: bool) -> tuple[int, int]:
         """(start, end) of a value or its key in the text."""
@@ -140,10 +138,10 @@ class Reader:
         name = self.text_of(value, key, path)
         folder = os.path.dirname(os.path.abspath(self.file))
         try:
-            ends = [os.path.normcase(os.path.realpath(part)) for part in (os.path.join(folder, name), folder)]
+            file, root = (os.path.normcase(os.path.realpath(place)) for place in (os.path.join(folder, name), folder))
         except ValueError as error:
             self.fail(f"{_name(path)} is no path: {error}", path)
-        if not within(ends[0], ends[1:]):
+        if not within(file, [root]):
             advice = f"name a file below this folder, or give --{key.name} on the command line"
             self.fail(f"{_name(path)} is outside of the folder of the configuration", path, advice)
         return name
@@ -151,7 +149,7 @@ class Reader:
     def choice(self, value: Any, key: Key, path: Path) -> str:
         if not isinstance(value, str) or value not in key.values:
             suggestion = did_you_mean(value, key.values) if isinstance(value, str) else ""
-            allowed = ", ".join(f'"{value}"' for value in key.values)
+            allowed = ", ".join(f'"{choice}"' for choice in key.values)
             self.fail(f"{_name(path)} is {value_text(value)}{suggestion}", path, f"values allowed here: {allowed}")
         return value
 

@@ -67,7 +67,7 @@ def verified(option: str, names: list[str]) -> list[str]:
 
 
 def suggestion(name: str, rules: Iterable[Rule]) -> str:
-    """``, did you mean 'IRL201'?`` or ""."""
+    """A text such as ``, did you mean 'IRL201'?``; "" if no code or name is similar."""
     close = closest(name, [text for rule in rules for text in (rule.code, rule.name)])
     return f", did you mean {close!r}?" if close else ""
 

@@ -28,7 +28,7 @@ UNUSED_SHOWN = 5
 #: The width of a code or a name. A prefix of codes has the number of its characters as width.
 ONE_RULE = 100
 
-#: The words of messages about Git LFS pointers.
+#: All messages about Git LFS pointers have these words.
 POINTER = "is a Git LFS pointer"
 
 
@@ -70,8 +70,7 @@ class Suppression:
     def expiry(self) -> str:
         """The notice that the entry has expired."""
         return (
-            f"{self.described()} expired on {self.expires} and no longer hides findings: fix them, or set a "
-            "later "
+            f"{self.described()} expired on {self.expires} and no longer hides findings: fix them, or set a later "
             f"date; its reason was: {self.reason}"
         )
 
@@ -142,17 +141,17 @@ def selection(select: Iterable[str] | None, ignore: Iterable[str], extend: Itera
     If a rule is selected and ignored, the larger width wins; for equal widths, it is ignored.
     """
     selected = _widths(select) if select is not None else {}
-    added, unselected = _widths(extend), _widths(ignore)
+    added, removed = _widths(extend), _widths(ignore)
     for code, width in selected.items():
         added[code] = max(width, added.get(code, 0))
-    ignored = frozenset(code for code, width in unselected.items() if width >= added.get(code, 0))
+    ignored = frozenset(code for code, width in removed.items() if width >= added.get(code, 0))
     return Selection(frozenset(selected) if select is not None else None, ignored, frozenset(added) - ignored)
 
 
 def severities(entries: Iterable[tuple[str, str]]) -> dict[str, str]:
     """The level of each rule, by code.
 
-    The entry with the largest width counts, the last of several.
+    The last of the entries with the largest width counts.
     """
     widths: dict[str, int] = {}
     levels: dict[str, str] = {}
@@ -219,7 +218,8 @@ class Remaining:
     hidden: tuple[tuple[str, str], ...] = ()
     #: All suppressed and hidden findings.
     silenced: tuple[Silenced, ...] = ()
-    #: The number of errors that the configuration hides or lowers, without those that follow from another error.
+    #: The number of errors that the configuration hides or lowers. Errors in the baseline and errors that follow from
+    #: another error do not count.
     errors_hidden: int = 0
 
 
@@ -261,7 +261,6 @@ def _errors_hidden(
     kept: Sequence[tuple[int, Finding]],
     hidden: Sequence[tuple[str, str]],
 ) -> int:
-    """The ``errors_hidden`` of Remaining. Errors in the baseline do not count."""
     without_configuration = policy.without_configuration
     assert without_configuration is not None
     levels = dict(without_configuration.severities)
@@ -290,7 +289,7 @@ def ignored(model: Model, problems: Sequence[Problem]) -> tuple[list[bool], list
     nodes = {id(node): node for graph in graphs(model) for node in graph.nodes if node.metadata}
     if not names_of_model and not nodes:
         return [False] * len(problems), []
-    # Entries are pairs of the id of the node, 0 for the model, and the name.
+    # (id of the node or 0 for the model, name of a rule).
     used: set[tuple[int, str]] = set()
     of_model: dict[str, list[tuple[int, str]]] = {}
     result = []
