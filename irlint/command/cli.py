@@ -245,8 +245,8 @@ def fix(paths: tuple[str, ...], **options: Any) -> None:
 
     In ONNX, sorts nodes, makes node names unique, and removes unused initializers, nodes, imports and entries of
     value_info. In an IR, corrects the declared shapes and types of ports inside the graph, and removes attributes that
-    the operator does not have at its version. Weights are copied unchanged. The exit status is that of a check of the
-    fixed model.
+    the operator does not have at its version. Weights are copied unchanged. The exit status is the status of a check
+    of the fixed model.
 
     With --unsafe-fixes, review the edits by --diff first.
 

@@ -135,10 +135,10 @@ def refuse_overwriting(files: Sequence[str], others: Iterable[str], what: str, c
 
     ``what`` are the two uses of the file, such as "two reports".
     """
-    taken = {os.path.realpath(other) for other in others} if files else ()
+    real_others = {os.path.realpath(other) for other in others} if files else ()
     for file in files:
         is_special = os.path.exists(file) and not os.path.isfile(file)
-        if os.path.realpath(file) in taken and not is_special:
+        if os.path.realpath(file) in real_others and not is_special:
             fail(f"--output: {file} would be {what}", "help: name another file", closing=closing)
 
 

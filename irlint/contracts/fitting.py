@@ -40,7 +40,7 @@ def points(
     leaders: Mapping[str, int | str],
     joint: Sequence[Sequence[Relation]] = (),
 ) -> list[dict[str, int]]:
-    """The least, usual and greatest sizes of all symbols. Each of the three satisfies all conditions.
+    """The least, middle and greatest sizes of all symbols. Each of the three satisfies all conditions.
 
     ``sizes`` are the possible sizes of roots. ``joint`` are the conditions on several sizes, as alternatives. Raises
     ValueError if no sizes are found.
@@ -63,11 +63,11 @@ def points(
         greatest = sizes.get(name, ALL).greatest
         ends[name] = UNBOUNDED_RANGE * least[name] if greatest is None or greatest > FARTHEST else greatest
     greatest_point = _grown(least, ends, sizes, hold)
-    middle = {name: (least[name] + greatest_point[name]) // 2 for name in roots}
-    usual = _grown(least, middle, sizes, hold)
+    halves = {name: (least[name] + greatest_point[name]) // 2 for name in roots}
+    middle = _grown(least, halves, sizes, hold)
     return [
         {name: leader if isinstance(leader, int) else point[leader] for name, leader in leaders.items()}
-        for point in (least, usual, greatest_point)
+        for point in (least, middle, greatest_point)
     ]
 
 

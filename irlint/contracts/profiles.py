@@ -42,9 +42,9 @@ class SymbolicSize:
     leader: str
     #: The possible sizes for at least one combination of the other sizes.
     sizes: Sizes
-    #: The ``least`` sizes of all symbols satisfy all conditions, as do all ``usual`` and all ``greatest`` sizes.
+    #: All ``least`` sizes together satisfy all conditions, and so do all ``middle`` and all ``greatest`` sizes.
     least: int
-    usual: int
+    middle: int
     greatest: int
     #: The conditions on the leader alone.
     conditions: tuple[str, ...] = ()
@@ -110,7 +110,7 @@ def profile_of(
     equal = tuple(text for text in together if _is_equality(text, leaders))
 
     known: dict[str, int | str] = {**leaders, **fixed}
-    least, usual, greatest = points(
+    least, middle, greatest = points(
         roots, contract.sizes, texts, known, [relations for _, relations in joint(contract)]
     )
     depends = dependence(contract)
@@ -123,7 +123,7 @@ def profile_of(
             leaders[name],
             _only(fixed[name]) if name in fixed else contract.sizes.get(leaders[name], ALL),
             least[name],
-            usual[name],
+            middle[name],
             greatest[name],
             tuple(alone.get(leaders[name], ())),
             greatest_for_ones.get(name, 0),

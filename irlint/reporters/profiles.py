@@ -107,7 +107,7 @@ def _trtexec(profile: Profile) -> Iterator[str]:
         if "'" in name:
             yield comment(f"{name}: trtexec accepts no name with a quote")
     words = [f"trtexec --onnx={word(profile.path)}"]
-    for flag, point in (("min", "least"), ("opt", "usual"), ("max", "greatest")):
+    for flag, point in (("min", "least"), ("opt", "middle"), ("max", "greatest")):
         shapes = [f"{_trt_name(name)}:{_sized(shape, profile, point)}" for name, shape in resized]
         if shapes:
             words.append(f"  --{flag}Shapes={word(','.join(shapes))}")
