@@ -91,13 +91,12 @@ class ModelItem(pytest.Item):
     def runtest(self) -> None:
         import irlint
 
-        report = irlint.check(self._shown(), config=_configuration(self.config))
+        report = irlint.check(self._displayed_path(), config=_configuration(self.config))
         if not report.models:
             pytest.skip(_inert(report.files[0].reason or "it is not a model"))
         report.raise_for_errors()
 
-    def _shown(self) -> str:
-        """The path, relative to the working folder if the file is inside it."""
+    def _displayed_path(self) -> str:
         try:
             return str(self.path.relative_to(os.getcwd()))
         except ValueError:
@@ -109,7 +108,7 @@ class ModelItem(pytest.Item):
         if isinstance(excinfo.value, irlint.InvalidModel):
             return _inert(str(excinfo.value))
         if isinstance(excinfo.value, OSError):
-            return _inert(f"{self._shown()} cannot be opened: {excinfo.value.strerror or excinfo.value}")
+            return _inert(f"{self._displayed_path()} cannot be opened: {excinfo.value.strerror or excinfo.value}")
         return super().repr_failure(excinfo, style)
 
     def reportinfo(self) -> tuple[os.PathLike[str] | str, int | None, str]:

@@ -38,13 +38,16 @@ def fail_empty(
     counts = [no_models(len(skipped) - pointers)] if len(skipped) > pointers else []
     counts += [f"{pointers} skipped: Git LFS pointers"] if pointers else []
     lines = [f"{file.path}: {file.reason}" for file in skipped if file.reason != POINTER_SKIPPED]
-    lines = [*_first(lines), *_first([*_excluding(paths, options, config, excluded)]), *excluded.unfollowed_links()]
+    lines = [
+        *_first_lines(lines),
+        *_first_lines([*_excluding(paths, options, config, excluded)]),
+        *excluded.unfollowed_links(),
+    ]
     details = f" ({', '.join(counts)})" if counts else ""
     fail(f"nothing to check{details}", *lines, ALLOWED)
 
 
-def _first(lines: Sequence[str]) -> list[str]:
-    """The first SHOWN lines, and the number of further lines."""
+def _first_lines(lines: Sequence[str]) -> list[str]:
     return [*lines[:SHOWN], *([f"and {len(lines) - SHOWN} more"] if len(lines) > SHOWN else [])]
 
 
@@ -56,18 +59,17 @@ def _excluding(
 
     if excluded.here or excluded.there:
         found = models(paths, Excluded(git=excluded.git))
-        for glob, count in _counts(excluded.by(path) for path in found):
+        for glob, count in _occurrences(excluded.by(path) for path in found):
             yield f"{_place(glob, options, config)} excludes {counted(count, 'model')}"
         if options["force_exclude"]:
             yield FORCED
     if excluded.git is not None:
         found = models(paths, replaced(excluded, git=None), options["force_exclude"])
-        for line, count in _counts(excluded.git.by(path) for path in found):
+        for line, count in _occurrences(excluded.git.by(path) for path in found):
             yield f"{line} ignores {counted(count, 'model')}; --no-respect-gitignore checks them"
 
 
-def _counts(lines: Iterable[str]) -> list[tuple[str, int]]:
-    """(text, number of occurrences), in order, without the empty text."""
+def _occurrences(lines: Iterable[str]) -> list[tuple[str, int]]:
     counts: dict[str, int] = {}
     for line in lines:
         if line:

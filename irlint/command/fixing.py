@@ -203,7 +203,6 @@ NAMED = 5
 
 
 def _texts(edits: Sequence[Edit]) -> list[str]:
-    """The texts of the first NAMED edits, and the number of further edits."""
     more = len(edits) - NAMED
     return [edit.text for edit in edits[:NAMED]] + [f"and {counted(more, 'more edit')}"] * (more > 0)
 

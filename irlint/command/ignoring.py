@@ -69,7 +69,6 @@ def _fitting(model: str, node: str, rule: str, config: Config | None) -> list[Fi
 
 
 def _place(finding: Finding) -> str:
-    """The node or value of a finding, for ``irlint ignore``."""
     return finding.node or finding.value or "the model"
 
 
@@ -106,7 +105,6 @@ def _text(file: str, entries: list[str]) -> str:
 
 
 def _refuse_invalid(text: str, file: str) -> None:
-    """Ends the run if the new text is invalid, for example because of its date."""
     from irlint.command.streams import emit_stderr
     from irlint.policy.configuration import ConfigError, of_text
 

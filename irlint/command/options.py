@@ -164,7 +164,6 @@ def default(option: Option) -> Any:
 
 
 def _of_keys(keys: Iterable[Key]) -> Iterator[Option]:
-    """The options of keys, each with the kind and the values of its key."""
     for key in keys:
         if key.option is not None:
             values = key.values if key.kind == "choice" else ()

@@ -73,16 +73,15 @@ class Checking:
         #: Locked until the thread ends.
         self.ended = _thread.allocate_lock()
         self.ended.acquire()
-        _thread.start_new_thread(self._wait, ())
+        _thread.start_new_thread(self._show_after_delay, ())
 
     def __call__(self, done: int) -> None:
         """Does nothing, because there is only one file to count."""
 
-    def _wait(self) -> None:
-        """Writes the text after DELAY, unless ``close`` is called earlier."""
+    def _show_after_delay(self) -> None:
         self.shown = not self.closing.acquire(timeout=DELAY)
         if self.shown:
-            _write(f"\r{self.text}")
+            _write_to_stderr(f"\r{self.text}")
         self.ended.release()
 
     def close(self) -> None:
@@ -90,11 +89,10 @@ class Checking:
         self.closing.release()
         self.ended.acquire()
         if self.shown:
-            _write("\r\x1b[2K")
+            _write_to_stderr("\r\x1b[2K")
 
 
-def _write(text: str) -> None:
-    """Writes to standard error, and ignores errors."""
+def _write_to_stderr(text: str) -> None:
     try:
         sys.stderr.write(text)
         sys.stderr.flush()

@@ -188,7 +188,6 @@ def unmatched(entries: ByGlob[Any], files: Iterable[str], key: str) -> Iterator[
 
 
 def _contains(path: str, root: str) -> bool:
-    """Whether a path is the folder ``root`` or contains it."""
     inner, outer = (os.path.normcase(os.path.join(os.path.realpath(folder), "")) for folder in (root, path))
     return os.path.isdir(path) and inner.startswith(outer)
 
@@ -201,7 +200,7 @@ def log(
     ``counts`` is the text of the statistics.
     """
     if options["verbose"]:
-        emit_stderr("".join(f"irlint: {line}\n" for line in _files(report, config)))
+        emit_stderr("".join(f"irlint: {line}\n" for line in _verbose_lines(report, config)))
     if options["statistics"] and FORMS[options["format"]].document:
         emit_stderr(counts or _statistics(report))
     if not options["quiet"]:
@@ -215,8 +214,7 @@ def note(notices: Iterable[str]) -> None:
     emit_stderr("".join(f"irlint: note: {safe(notice)}\n" for notice in notices))
 
 
-def _files(report: Report, config: Config | None) -> Iterator[str]:
-    """The lines of ``--verbose``: the configuration file, and the result of each file."""
+def _verbose_lines(report: Report, config: Config | None) -> Iterator[str]:
     from irlint.reporters.plain import safe
 
     yield f"the configuration is {safe(config.file)}" if config is not None else "no configuration"

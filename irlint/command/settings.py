@@ -143,7 +143,6 @@ def refuse_overwriting(files: Sequence[str], others: Iterable[str], what: str, c
 
 
 def _output(entry: str) -> tuple[Form, str]:
-    """The format and the file of an ``--output``."""
     name, equals, file = entry.partition("=")
     if equals and file and name in FORMS:
         return FORMS[name], file
@@ -205,7 +204,6 @@ def _rules(option: str, entries: Sequence[str]) -> list[str] | None:
 
 
 def _levels(entries: Sequence[str]) -> list[tuple[str, str]]:
-    """(rule, level) for each rule in ``--severity``."""
     pairs = []
     for entry in entries:
         rule, _, level = entry.partition("=")
@@ -304,7 +302,6 @@ def configured_shapes(options: Mapping[str, Any]) -> Callable[[str], dict[str, A
 
 
 def _shapes(options: Mapping[str, Any]) -> Mapping[str, Shape]:
-    """The shapes of ``--shape`` by input."""
     if not options["shape"]:
         return {}
     from irlint.policy.shape_options import parsed_shapes

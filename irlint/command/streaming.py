@@ -126,7 +126,6 @@ def _refuse_contradictions(options: Mapping[str, Any]) -> None:
 
 
 def _digest(options: Mapping[str, Any], config: Config | None) -> str:
-    """A hash of the DECISIVE options, the configuration file and the baseline file."""
     from hashlib import sha256
 
     found = sha256(repr([options[name] for name in DECISIVE]).encode("utf-8", "backslashreplace"))
@@ -269,12 +268,10 @@ class _Journal:
         return tally
 
     def _compact(self) -> None:
-        """Replaces the journal by the lines to keep."""
-        write_blocks(self.file, self._kept(), "--resume")
+        write_blocks(self.file, self._header_and_kept_blocks(), "--resume")
         self.stream.close()
 
-    def _kept(self) -> Iterator[bytes]:
-        """The header, and the lines of unchanged files and of this run."""
+    def _header_and_kept_blocks(self) -> Iterator[bytes]:
         self.stream.seek(0)
         journal.header(self.stream)
         yield self.header.encode("utf-8", "surrogatepass")

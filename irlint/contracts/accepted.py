@@ -200,7 +200,6 @@ def carried(axes: Iterable[Axis], point: Point) -> tuple[dict[str, int], str]:
 
 
 def _complete_point(dims: Mapping[str, Dim], sizes: Point) -> Point | None:
-    """``sizes`` and the values of ``dims``; None if a symbol has no size."""
     try:
         return {**sizes, **{name: evaluated(dim, sizes) for name, dim in dims.items()}}
     except KeyError:
@@ -220,7 +219,6 @@ def _formula_of_name(text: str) -> Formula | None:
 
 
 def _with_named_formulas(sizes: Point, named_formulas: Iterable[tuple[str, Formula]]) -> Point:
-    """The sizes, with symbols whose names are formulas set to the values of these formulas."""
     found = dict(sizes)
     for name, formula in named_formulas:
         try:

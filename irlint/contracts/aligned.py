@@ -87,7 +87,7 @@ class Aligned:
             if old_keys.get(node) in waiting:
                 groups.setdefault(old_keys[node], []).append(node)
         for key, nodes in groups.items():
-            self._in_order(nodes, waiting[key])
+            self._by_label_then_order(nodes, waiting[key])
         self._remove_aligned()
 
     def _remove_aligned(self) -> None:
@@ -101,11 +101,9 @@ class Aligned:
         self._by_key(*[{node: (node.op, node.domain, node.label) for node in nodes} for nodes in self._remaining])
 
     def _by_name(self) -> None:
-        """Aligns nodes of the same name and of any operators."""
         self._by_key(*[{node: node.name for node in nodes if node.name} for nodes in self._remaining])
 
-    def _in_order(self, nodes: list[Node], others: list[Node]) -> None:
-        """Aligns nodes of equal labels, then the others in their order."""
+    def _by_label_then_order(self, nodes: list[Node], others: list[Node]) -> None:
         if len(nodes) > 1 or len(others) > 1:
             labels = {node.label: node for node in reversed(others)}
             unpaired = []

@@ -46,7 +46,6 @@ def _pairs(graph: Graph, around: str) -> Iterator[tuple[str, tuple[str, str]]]:
 
 
 def _grouped(demands: Sequence[Demand], path: str, group: Callable[[], Group]) -> Group | None:
-    """The group of a branch's demands; None if it has none."""
     of_branch = [demand for demand in demands if demand.when == path]
     if not of_branch:
         return None

@@ -210,8 +210,8 @@ def _sizes(axes: Sequence[Axis], old: Contract, new: Contract) -> Iterator[Chang
             continue
         name = str(other) if isinstance(other, Expr) else str(one)
         message = (
-            f"{_where(group)}: {sizes_text(name, after)}, where it was {sizes_text(name, before)}"
-            f"{_reason({str(other), *(str(axis.new) for axis in group)}, new) if narrowed else ''}"
+            f"{_axes_text(group)}: {sizes_text(name, after)}, where it was {sizes_text(name, before)}"
+            f"{_reason_text({str(other), *(str(axis.new) for axis in group)}, new) if narrowed else ''}"
         )
         yield Change("input-narrowed" if narrowed else "input-widened", message, group[0].end.name, breaking=narrowed)
 
@@ -220,15 +220,14 @@ def _resolved(dim: MaybeDim, contract: Contract) -> MaybeDim:
     return None if dim is None else resolved(dim, contract)
 
 
-def _where(axes: Iterable[Axis]) -> str:
-    """The axes as a text: ``axis 0 of `x`, axis 1 of `y```."""
+def _axes_text(axes: Iterable[Axis]) -> str:
     names_by_axis: dict[int, list[str]] = {}
     for axis in axes:
         names_by_axis.setdefault(axis.axis, []).append(axis.end.name)
     return ", ".join(f"axis {axis} of {listed(names)}" for axis, names in names_by_axis.items())
 
 
-def _reason(names: Collection[str], contract: Contract) -> str:
+def _reason_text(names: Collection[str], contract: Contract) -> str:
     """The first node with an unconditional demand on one of the symbols, in parentheses, or ""."""
     found = next(
         (condition for condition in contract.conditions if not condition.when and _names(condition) & set(names)), None
@@ -260,7 +259,7 @@ def _violation_text(violation: Violation, axes: Sequence[Axis], verb: str) -> st
     if violation.condition is not None:
         return f"`{violation.condition.text}` {verb} required ({_demand_text(violation.condition)})"
     named = [axis for axis in axes if str(axis.new) == violation.name]
-    return f"`{violation.name}` {verb} one size for {_where(named)}"
+    return f"`{violation.name}` {verb} one size for {_axes_text(named)}"
 
 
 def _condition_name(violation: Violation) -> str:
@@ -270,8 +269,11 @@ def _condition_name(violation: Violation) -> str:
 def _branches(axes: Sequence[Axis], old: Contract, new: Contract) -> Iterator[Change]:
     """The changes of conditions in bodies. Their texts are compared with the new model's names."""
     names = {str(axis.old): str(axis.new) for axis in axes if isinstance(axis.old, Expr) and axis.new is not None}
-    before = {_branch(condition, _renamed(condition.text, names)): condition.when for condition in old.conditions}
-    after = {_branch(condition, condition.text): condition.when for condition in new.conditions}
+    before = {
+        _branch_and_text(condition, _with_new_names(condition.text, names)): condition.when
+        for condition in old.conditions
+    }
+    after = {_branch_and_text(condition, condition.text): condition.when for condition in new.conditions}
     for (branch, text), when in sorted(after.items()):
         if branch and (branch, text) not in before and ("", text) not in before:
             yield Change("contract-narrowed", f"where `{when}` runs, `{text}` is now required", text)
@@ -280,13 +282,11 @@ def _branches(axes: Sequence[Axis], old: Contract, new: Contract) -> Iterator[Ch
             yield Change("contract-widened", f"where `{when}` runs, `{text}` is no longer required", text)
 
 
-def _branch(condition: Condition, text: str) -> tuple[str, str]:
-    """The attribute with the body, "" for an unconditional condition, and the text."""
+def _branch_and_text(condition: Condition, text: str) -> tuple[str, str]:
     return condition.when.rpartition("/")[2], text
 
 
-def _renamed(text: str, names: Mapping[str, str]) -> str:
-    """A text with each word replaced by its value in ``names``."""
+def _with_new_names(text: str, names: Mapping[str, str]) -> str:
     parts, word = [], ""
     for character in f"{text}\n":
         if character.isalnum() or character == "_":

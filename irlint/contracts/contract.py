@@ -243,7 +243,6 @@ class Group:
                     self._narrow(name, unproven.demand, sizes, together)
 
     def _bounds(self) -> dict[str, Bounds]:
-        """The smallest and largest size of each symbol."""
         found = dict(self.limits)
         for name, sizes in self.sizes.items():
             low, high = found.get(name, (1, None))
@@ -264,7 +263,6 @@ class Group:
         return [*({id(other): other for other in (*equal, *limiting) if other is not demand}.values()), demand]
 
     def _remove_implied(self) -> None:
-        """Removes implied demands and unneeded alternatives from ``joint``."""
         first: dict[object, Unproven] = {}
         for unproven in self.joint:
             first.setdefault(key_of(unproven.relations), unproven)

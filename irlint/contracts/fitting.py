@@ -96,7 +96,7 @@ def _least(roots: Sequence[str], sizes: Mapping[str, Sizes], hold: Hold) -> dict
     point = {name: sizes[name].least if name in sizes else 1 for name in roots}
     if hold(point):
         return point
-    candidates = {name: _first(sizes.get(name, ALL), MAX_TRIES) for name in roots}
+    candidates = {name: _first_sizes(sizes.get(name, ALL), MAX_TRIES) for name in roots}
     tries = 0
     for extra in range(MAX_TRIES):
         for steps in _distributed(extra, len(roots)):
@@ -119,7 +119,7 @@ def _solved_in_pairs(
     remaining_sizes = MOST_SIZES
     for one, other in combinations(roots, 2):
         beside = {name: size for name, size in start.items() if name not in (one, other)}
-        for size in _first(sizes.get(one, ALL), MOST_SOLVED):
+        for size in _first_sizes(sizes.get(one, ALL), MOST_SOLVED):
             if best is not None and size + start[other] > best[one] + best[other]:
                 break
             remaining_sizes -= len(roots) + len(joint)
@@ -150,8 +150,7 @@ def _least_of(name: str, sizes: Sizes, known: Mapping[str, int], joint: Sequence
     return None if found is None or found.is_empty else found.least
 
 
-def _first(sizes: Sizes, count: int) -> list[int]:
-    """The first sizes of a set, up to FARTHEST."""
+def _first_sizes(sizes: Sizes, count: int) -> list[int]:
     found: list[int] = []
     for size in sizes.elements(min(FARTHEST, sizes.greatest or FARTHEST)):
         found.append(size)

@@ -130,7 +130,6 @@ def _allows_one(demand: Demand) -> bool:
 
 
 def _equals(name: str, other: str, contract: Contract) -> bool:
-    """Whether the values of the contract lead from one symbol to another."""
     while isinstance(value := contract.values.get(name), Expr):
         name = f"{value!s}"
         if name == other:

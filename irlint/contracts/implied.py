@@ -33,7 +33,6 @@ def without_implied(demands: Sequence[Alternatives]) -> list[Alternatives | None
 
 
 def _shorten_each(demands: list[Alternatives | None], names: Sequence[frozenset[str]]) -> None:
-    """Removes unneeded alternatives; raises _Exhausted."""
     single = by_name([own if demand and len(demand) == 1 else () for own, demand in zip(names, demands)])
     proofs = _Proofs()
     for at, demand in enumerate(demands):
@@ -43,7 +42,6 @@ def _shorten_each(demands: list[Alternatives | None], names: Sequence[frozenset[
 
 
 def _remove_implied(demands: list[Alternatives | None], names: Sequence[frozenset[str]]) -> None:
-    """Replaces implied demands by None, the last ones first; raises _Exhausted."""
     places = by_name(names)
     proofs = _Proofs()
     for at in range(len(demands) - 1, -1, -1):
@@ -153,7 +151,6 @@ def _differences(relation: Relation) -> list[Dim]:
 
 
 def _is_at_least(large: Dim, small: Dim) -> bool:
-    """Whether ``large >= small`` is proven for all sizes."""
     try:
         return at_least(large - small, 0) is True
     except TooComplex:

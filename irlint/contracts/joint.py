@@ -82,7 +82,6 @@ def _connected(start: int, names: Sequence[Iterable[str]], places: dict[str, lis
 
 
 def _fewest(found: list[int], conditions: Sequence[Alternatives], limits: Mapping[str, Bounds]) -> list[int]:
-    """The indices that are needed to prove the contradiction."""
     for at in list(reversed(found)):
         fewer = [index for index in found if index != at]
         if fewer and _contradict([conditions[index] for index in fewer], limits):

@@ -93,7 +93,6 @@ class _AlignedComparison:
         self.found += changes
 
     def _cause(self, old: Node, new: Node) -> int | None:
-        """The index of the first change that a node follows from, or None."""
         makers = [self.new.makers[value][0] for value in new.inputs if value is not None and value in self.new.makers]
         causes = [self.roots[maker] for maker in makers if maker in self.roots]
         makers = [self.old.makers[value][0] for value in old.inputs if value is not None and value in self.old.makers]
@@ -118,7 +117,6 @@ class _AlignedComparison:
         return self._change("node-added", node, f" is new{self._inputs_text(node, self.new)}", self.new)
 
     def _inputs_text(self, node: Node, numbered: NumberedGraph) -> str:
-        """The first two nodes or inputs before a node, and the number of further ones."""
         sources = []
         for value in node.inputs:
             if value in numbered.makers:
@@ -132,9 +130,11 @@ class _AlignedComparison:
     def _of_node(self, old: Node, new: Node) -> Iterator[Change]:
         """The changes of the operator, attributes, version, constants and inputs of a node."""
         if (old.op, old.domain, old.overload) != (new.op, new.domain, new.overload):
-            yield self._change("node-changed", old, f" is {self._operator(new)} now{_called(old, new)}", self.new)
+            yield self._change(
+                "node-changed", old, f" is {self._operator(new)} now{_new_name_text(old, new)}", self.new
+            )
         else:
-            differences = list(self._attributes(old, new))
+            differences = list(self._attribute_differences(old, new))
             if old.version != new.version and isinstance(new.version, str):
                 differences.append(f"version {old.version} -> {new.version}")
             if differences:
@@ -145,8 +145,7 @@ class _AlignedComparison:
         if wires:
             yield self._change("node-rewired", new, f": {'; '.join(wires)}", self.new)
 
-    def _attributes(self, old: Node, new: Node) -> Iterator[str]:
-        """The attributes that differ: ``strides [1, 1] -> [2, 2]``."""
+    def _attribute_differences(self, old: Node, new: Node) -> Iterator[str]:
         one, other = self.comparison.old, self.comparison.new
         before, after = one.compared_attributes(old), other.compared_attributes(new)
         for name in dict.fromkeys((*before, *after)):
@@ -167,10 +166,10 @@ class _AlignedComparison:
             other = after[at] if at < len(after) else None
             if one in self.old.constants and other in self.new.constants:
                 if self.old.leaves[one] != self.new.leaves[other]:
-                    was, now = self._sources(one, other)
+                    was, now = self._source_texts(one, other)
                     weights.append(f"input {at} {was} -> {now}")
             elif self._differ(one, other):
-                was, now = self._sources(one, other)
+                was, now = self._source_texts(one, other)
                 wires.append(f"input {at} is {now}, and was {was}")
         return weights, wires
 
@@ -187,11 +186,12 @@ class _AlignedComparison:
             return True
         return self.aligned.new_of[one[0]] is not other[0] or one[1] != other[1]
 
-    def _sources(self, old: Value | None, new: Value | None) -> tuple[str, str]:
-        return self._source(old, self.old, self.comparison.old), self._source(new, self.new, self.comparison.new)
+    def _source_texts(self, old: Value | None, new: Value | None) -> tuple[str, str]:
+        return self._source_text(old, self.old, self.comparison.old), self._source_text(
+            new, self.new, self.comparison.new
+        )
 
-    def _source(self, value: Value | None, numbered: NumberedGraph, numbering: Numbering) -> str:
-        """The source of an input, or the constant."""
+    def _source_text(self, value: Value | None, numbered: NumberedGraph, numbering: Numbering) -> str:
         if value is None:
             return "omitted"
         if value in numbered.constants:
@@ -209,11 +209,10 @@ class _AlignedComparison:
             if other is None or value not in self.old.makers or other not in self.new.makers:
                 continue
             if self._differ(value, other):
-                was, now = self._sources(value, other)
+                was, now = self._source_texts(value, other)
                 message = f"output `{other.name}` comes from {now}, before from {was}"
                 yield Change("node-rewired", message, other.name, graph=self.new.graph.path)
 
 
-def _called(old: Node, new: Node) -> str:
-    """The new name of a renamed node, else ""."""
+def _new_name_text(old: Node, new: Node) -> str:
     return f", and called `{new.label}`" if old.name and old.name != new.name else ""

@@ -171,7 +171,6 @@ def _combined(
 
 
 def _quotient(numerator: list[Piece], divisor: list[Piece]) -> list[Piece]:
-    """The floor of a division; raises Unsolvable and NeedsFinerModulus."""
     if len(divisor) != 1 or len(divisor[0][2]) != 1 or divisor[0][2][0] <= 0:
         raise Unsolvable
     by = divisor[0][2][0]

@@ -100,7 +100,7 @@ def profile_of(
         demands = " and ".join(demand.requirement.condition for demand in contract.impossible)
         raise ValueError(f"no sizes fit: {demands}")
     names = _symbols(inputs)
-    values = {name: _value(name, contract.values) for name in names}
+    values = {name: _number_or_root(name, contract.values) for name in names}
     fixed = {name: value for name, value in values.items() if isinstance(value, int)}
     leaders = {name: str(value) for name, value in values.items() if value is not None and name not in fixed}
     leaders = {name: leaders.get(name, name) for name in names}
@@ -140,8 +140,7 @@ def _symbols(inputs: Inputs) -> list[str]:
     return sorted({name for dim in dims if isinstance(dim, Expr) for name in symbols(dim)})
 
 
-def _value(name: str, values: Mapping[str, Dim]) -> Dim | None:
-    """The number or the root that a symbol equals, or None."""
+def _number_or_root(name: str, values: Mapping[str, Dim]) -> Dim | None:
     found: Dim | None = None
     while name in values:
         found = values[name]
@@ -152,7 +151,6 @@ def _value(name: str, values: Mapping[str, Dim]) -> Dim | None:
 
 
 def _is_equality(text: str, leaders: Mapping[str, str]) -> bool:
-    """Whether a condition is the equality of two symbols with the same leader."""
     one, equals, other = text.partition(" == ")
     return bool(equals) and one in leaders and leaders[one] == leaders.get(other)
 

@@ -85,7 +85,6 @@ class Sizes:
         )
 
     def _class_beyond(self, residue: int, size: int, step: int) -> Iterator[int]:
-        """As ``beyond``, for one residue class."""
         nearest = (size - residue) // self.modulus + 1 if step > 0 else -((residue - size) // self.modulus) - 1
         for low, high in self.classes[residue][::step]:
             if step < 0:
@@ -169,17 +168,17 @@ def _dividing(number: int, divisor: Expr) -> Sizes | None:
     except (TooComplex, ZeroDivisionError):
         return None
     sizes = [size for size, value in enumerate(divisors, 1) if value and number % value == 0]
-    return Sizes(1, (tuple(_either([(size, size) for size in sizes], [])),))
+    return Sizes(1, (tuple(_union([(size, size) for size in sizes], [])),))
 
 
 def met(one: Sizes, other: Sizes) -> Sizes | None:
     """The sizes in both sets; None if that is too complex."""
-    return _merged(one, other, _both)
+    return _merged(one, other, _intersection)
 
 
 def joined(one: Sizes, other: Sizes) -> Sizes | None:
     """The sizes in at least one of the sets; None if that is too complex."""
-    return _merged(one, other, _either)
+    return _merged(one, other, _union)
 
 
 def _merged(
@@ -206,8 +205,8 @@ def within(one: Sizes, other: Sizes) -> bool | None:
     if modulus > MAX_MODULUS:
         return None
     for residue in range(modulus):
-        outer = _either(_lifted(other, residue, modulus), [])
-        for low, high in _either(_lifted(one, residue, modulus), []):
+        outer = _union(_lifted(other, residue, modulus), [])
+        for low, high in _union(_lifted(one, residue, modulus), []):
             if not any(first <= low and (last is None or (high is not None and high <= last)) for first, last in outer):
                 return False
     return True
@@ -226,8 +225,7 @@ def _lifted(sizes: Sizes, residue: int, modulus: int) -> list[Interval]:
     return found
 
 
-def _both(one: list[Interval], other: list[Interval]) -> list[Interval]:
-    """The intersection, sorted."""
+def _intersection(one: list[Interval], other: list[Interval]) -> list[Interval]:
     found = []
     for low, high in one:
         for first, last in other:
@@ -238,8 +236,7 @@ def _both(one: list[Interval], other: list[Interval]) -> list[Interval]:
     return sorted(found, key=_order)
 
 
-def _either(one: list[Interval], other: list[Interval]) -> list[Interval]:
-    """The union, as sorted intervals with gaps between them."""
+def _union(one: list[Interval], other: list[Interval]) -> list[Interval]:
     found: list[Interval] = []
     for low, high in sorted([*one, *other], key=_order):
         if found and (found[-1][1] is None or low <= found[-1][1] + 1):

@@ -78,7 +78,7 @@ def peak(
     for index, node in enumerate(listed):
         fresh = total(size_of(types.get(value)) for value in created[index])
         peaks.append(total((live, most((total((fresh, scratch.get(node, 0))), inside.get(node, 0))))))
-        live = total((live, fresh, *(_released(types.get(value)) for value in ended[index])))
+        live = total((live, fresh, *(_released_bytes(types.get(value)) for value in ended[index])))
         if live is None:
             return None
     return most(
@@ -88,8 +88,7 @@ def peak(
     )
 
 
-def _released(known: Type | None) -> MaybeDim:
-    """The change of the bytes in use when a value is released."""
+def _released_bytes(known: Type | None) -> MaybeDim:
     return product((-1, size_of(known)))
 
 
@@ -150,12 +149,10 @@ def _last_uses(nodes: Sequence[Node], outputs: Set[Value]) -> dict[Value, int]:
 
 
 def _is_view(node: Node, outputs: Set[Value]) -> bool:
-    """Whether the output of a node shares the memory of its first input."""
     return node.op in VIEWS and not node.bodies and bool(node.inputs) and outputs.isdisjoint(_present_outputs(node))
 
 
 def _may_run_in_place(node: Node, types: Mapping[Value, Type | None], outputs: Set[Value]) -> bool:
-    """Whether a node may write its output over its first input."""
     ends = [None if value is None else size_of(types.get(value)) for value in (node.inputs[0], node.outputs[0])]
     has_room = ends[0] is not None and ends[0] == ends[1]
     return node.op in IN_PLACE and has_room and outputs.isdisjoint(_present_outputs(node))

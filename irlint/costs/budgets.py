@@ -92,14 +92,13 @@ def _most_expensive(name: str, known: Known, stored: Sums, cost: Cost | None) ->
     elif name == "max-macs" and cost is not None:
         found = ((cost_of_node.node.label, cost_of_node.macs) for cost_of_node in cost.nodes)
     else:
-        found = _outputs(known)
+        found = _output_bytes(known)
     sized = [(label, size) for label, size in found if size is not None and size != 0]
     for label, size in sorted(sized, key=lambda entry: -weight(entry[1]))[:NAMED]:
         yield label, rounded(size)
 
 
-def _outputs(known: Known) -> Iterator[tuple[str, MaybeDim]]:
-    """The labels of the main graph's nodes and the bytes of their first outputs."""
+def _output_bytes(known: Known) -> Iterator[tuple[str, MaybeDim]]:
     graph = known.model.graph
     without_cost = (known.format.input_node, known.format.constant_node, known.format.output_node)
     for node in graph.nodes if graph is not None else ():

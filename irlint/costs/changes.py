@@ -24,7 +24,6 @@ def cost_changes(old: Known, new: Known) -> list[Change]:
 
 
 def _costs(known: Known) -> Iterator[tuple[str, str, MaybeDim]]:
-    """(name of the cost, name in messages, size)."""
     stored, cost = sums(known), counted(known)
     yield "parameters", "parameters", stored.parameters
     yield "bytes", "stored bytes", stored.bytes

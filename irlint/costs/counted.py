@@ -136,7 +136,7 @@ class _Counter:
         """
         costs = [self._body(body, scope, fixed) for _, body in node.bodies]
         if call.op == "If":
-            return _of_one_body(costs)
+            return _of_largest_body(costs)
         if len(costs) > 1:
             return _of_all_bodies(costs)
         trips = trip_count(node, call, scope.types)
@@ -176,13 +176,11 @@ class _Counter:
 
 
 def _scratch(formula: Sequence[str | int], node: Operation, outputs: Sequence[Type | None]) -> MaybeDim:
-    """The bytes that a node needs beside its inputs and outputs; None if unknown."""
     count, output = elements(formula, node), next((known for known in outputs if known is not None), None)
     return None if count is None or not isinstance(output, Tensor) else size_of(Tensor(output.dtype, (count,)))
 
 
-def _of_one_body(costs: Sequence[Cost]) -> Cost:
-    """The cost of a node that runs one of several bodies: the largest costs."""
+def _of_largest_body(costs: Sequence[Cost]) -> Cost:
     larger = max(costs, key=lambda cost: weight(cost.macs))
     return replaced(
         larger,
@@ -193,7 +191,6 @@ def _of_one_body(costs: Sequence[Cost]) -> Cost:
 
 
 def _of_all_bodies(costs: Sequence[Cost]) -> Cost:
-    """The cost of a node that runs several bodies in succession."""
     return Cost(
         total(cost.macs for cost in costs),
         most(cost.peak for cost in costs),
@@ -216,7 +213,9 @@ def trip_count(node: Node, call: Call, types: Mapping[Value, Type | None]) -> Ma
         return shape[axis] if shape and -len(shape) <= axis < len(shape) else None
     if call.op == "SequenceMap":
         return known[0].length if known and isinstance(known[0], SequenceType) else None
-    return _slices(attributes.get("port_map", ()), [tensor if isinstance(tensor, Tensor) else None for tensor in known])
+    return _slice_count(
+        attributes.get("port_map", ()), [tensor if isinstance(tensor, Tensor) else None for tensor in known]
+    )
 
 
 def _limit(found: Type | None) -> MaybeDim:
@@ -227,8 +226,7 @@ def _limit(found: Type | None) -> MaybeDim:
     return count if at_least(count, 0) and at_least(count, ENDLESS) is not True else None
 
 
-def _slices(entries: Entries, inputs: Sequence[Tensor | None]) -> MaybeDim:
-    """The number of slices of a TensorIterator's inputs; None if unknown."""
+def _slice_count(entries: Entries, inputs: Sequence[Tensor | None]) -> MaybeDim:
     cut = [entry for entry in ordered(entries, "input") if entry.axis is not None]
     if not cut:
         return None

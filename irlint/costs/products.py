@@ -240,15 +240,14 @@ def _experts(node: Operation, step: int = 2) -> MaybeDim:
     """
     matrices = node.inputs[2 : 3 + 2 * step : step]
     sizes = [
-        product((_size_after(shape, 1), _per_byte(node, f"fc{index}_expert_weight_bits") if step > 2 else 1))
+        product((_size_after(shape, 1), _weights_per_byte(node, f"fc{index}_expert_weight_bits") if step > 2 else 1))
         for index, shape in enumerate(matrices, 1)
         if shape is not None
     ]
     return product((_rows(node.named.get("input")), node.attribute("k", 1), total(sizes)))
 
 
-def _per_byte(node: Operation, name: str) -> int:
-    """The number of weights of a matrix that one byte stores."""
+def _weights_per_byte(node: Operation, name: str) -> int:
     bits = node.attribute(name, None) or node.attribute("expert_weight_bits", 4)
     return 8 // bits if 0 < bits <= 8 else 1
 

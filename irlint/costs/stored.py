@@ -176,7 +176,6 @@ def _entries(constant: Constant, user: Node | None) -> Iterator[tuple[object, En
 
 
 def _text_bytes(stored: Stored | None) -> int:
-    """The stored bytes of a constant of texts; 0 if unknown."""
     if stored is None:
         return 0
     first, end = stored.coded or (0, 0)
@@ -233,7 +232,6 @@ def _mark(graph: Graph, known: Known, data: set[Value], *, quantized: set[Value]
 
 
 def _settings(node: Node, call: Call | None, quantized: set[Value]) -> set[int]:
-    """The indices of the inputs that a node reads as settings or quantization parameters."""
     if call is None or call.operator is None:
         return set()
     names = signature(call.operator.function).inputs

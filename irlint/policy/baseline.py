@@ -49,7 +49,6 @@ def read(file: str) -> dict[str, dict[str, frozenset[str]]]:
 
 
 def _rules(name: str, rules: Any) -> Iterable[tuple[str, frozenset[str]]]:
-    """The codes with their fingerprints; raises BrokenBaseline."""
     for code, fingerprints in _table(rules, name).items():
         if not isinstance(fingerprints, list) or not all(isinstance(entry, str) for entry in fingerprints):
             raise BrokenBaseline(f"not a baseline: {code} of {name} is not a list of fingerprints")

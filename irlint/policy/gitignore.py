@@ -117,7 +117,6 @@ class GitIgnores:
 
 
 def _patterns(file: str) -> Iterator[Pattern]:
-    """The patterns of a file; none if it cannot be read."""
     try:
         lines = file_bytes(file, "configuration").decode("utf-8-sig", "surrogateescape").split("\n")
     except OSError:

@@ -325,7 +325,6 @@ BUDGET = "max-"
 
 
 def _model_shapes(entry: Mapping[str, Any]) -> ModelShapes:
-    """A ``[[models]]`` entry, whose limits become ``budgets``."""
     budgets = {name: value for name, value in entry.items() if name.startswith(BUDGET) and value is not None}
     return ModelShapes(**{name: value for name, value in entry.items() if not name.startswith(BUDGET)}, budgets=budgets)
 

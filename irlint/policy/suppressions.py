@@ -285,7 +285,7 @@ def ignored(model: Model, problems: Sequence[Problem]) -> tuple[list[bool], list
     """(whether metadata ignores each problem, notices about entries that are unused or no rule)."""
     from irlint.policy.rulebook import named
 
-    names_of_model = _listed(model.metadata)
+    names_of_model = _ignored_rules(model.metadata)
     nodes = {id(node): node for graph in graphs(model) for node in graph.nodes if node.metadata}
     if not names_of_model and not nodes:
         return [False] * len(problems), []
@@ -299,13 +299,15 @@ def ignored(model: Model, problems: Sequence[Problem]) -> tuple[list[bool], list
             of_model[rule.code] = [(0, name) for name in names_of_model if named(rule, name)]
             used.update(of_model[rule.code])
         owner = id(problem.node) if problem.node is not None else 0
-        names_of_node = _listed(nodes[owner].metadata) if owner in nodes else ()
+        names_of_node = _ignored_rules(nodes[owner].metadata) if owner in nodes else ()
         of_node = [(owner, name) for name in names_of_node if named(rule, name)]
         used.update(of_node)
         result.append(bool(of_node or of_model[rule.code]))
     listed = [("the model", name) for name in names_of_model if (0, name) not in used]
     for owner, node in nodes.items():
-        listed += [(f'{node.op} "{node.label}"', name) for name in _listed(node.metadata) if (owner, name) not in used]
+        listed += [
+            (f'{node.op} "{node.label}"', name) for name in _ignored_rules(node.metadata) if (owner, name) not in used
+        ]
     notices = [_unused(model.path, where, name) for where, name in listed[:UNUSED_SHOWN]]
     if len(listed) > UNUSED_SHOWN:
         notices.append(f"{model.path.replace(os.sep, '/')}: and {len(listed) - UNUSED_SHOWN} more unused entries")
@@ -319,8 +321,7 @@ def _unused(path: str, where: str, name: str) -> str:
     return f"{path.replace(os.sep, '/')}: {IGNORE} in {where} lists {name}, {fault}"
 
 
-def _listed(metadata: Mapping[str, str]) -> tuple[str, ...]:
-    """The rules that metadata lists to ignore."""
+def _ignored_rules(metadata: Mapping[str, str]) -> tuple[str, ...]:
     text = metadata.get(IGNORE, "") if metadata else ""
     return tuple(text.replace(",", " ").replace(";", " ").split())
 
