@@ -1,16 +1,29 @@
 """irlint checks ONNX models and OpenVINO IR without a runtime.
 
-The folders in reading order; each one imports only from those before it: ``dims`` (sizes), ``findings`` (rules,
-faults, reports), ``model`` (the content of a file), ``parsers`` (from bytes to a model), ``schemas`` (ONNX's tables
-of operators), ``ops`` (one function for each operator, and the rules that operators report), ``binding`` (from a node
-to its operator), ``inference`` (types and shapes of every value), ``contracts`` (the inputs that a model accepts),
-``targets`` (the runtime releases that load it), ``costs`` (parameters, bytes, MACs and memory), ``checks`` (rules about
-complete graphs), ``folders`` (configurations beside models), ``fixes`` (edits, and how they are written), ``snippets``
-(the excerpt of a finding), ``reporters`` (output formats), ``policy`` (which findings are reported), ``run`` (one file,
-and many), ``command`` (the ``irlint`` command).
+The folders in reading order; each one imports only from those before it:
 
-The severity of a finding: its rule has a default (``findings/faults.py``), which the code that raises a fault may
-change; ``inference/levels.py`` lowers it for places that may never run, and ``policy`` applies the user's settings.
+* ``dims``: sizes of axes
+* ``findings``: rules, faults, reports
+* ``model``: the content of a file
+* ``parsers``: from bytes to a model
+* ``schemas``: ONNX's tables of operators
+* ``ops``: one function for each operator, and the rules that operators report
+* ``binding``: from a node to its operator
+* ``inference``: types and shapes of every value
+* ``contracts``: the inputs that a model accepts
+* ``targets``: the runtime releases that load it
+* ``costs``: parameters, bytes, MACs and memory
+* ``checks``: rules about complete graphs
+* ``folders``: configurations beside models
+* ``fixes``: edits, and how they are written
+* ``snippets``: the excerpt of a finding
+* ``reporters``: output formats
+* ``policy``: the findings that are reported
+* ``run``: one file, and many
+* ``command``: the ``irlint`` command
+
+The rule of a finding has a default severity (``findings/faults.py``), which the code that raises a fault may change.
+``inference/levels.py`` lowers the severity in places that may never run. ``policy`` applies the user's settings.
 """
 
 from __future__ import annotations
@@ -94,18 +107,18 @@ def check(
     name: str | os.PathLike[str] | None = None,
     config: str | os.PathLike[str] | None = None,
 ) -> Report:
-    """Checks models: a file, a folder that is searched for models, a model in memory (its bytes, a binary file object,
-    an ``onnx.ModelProto``), or several of them.
+    """Checks models: a file, a folder, a model in memory (bytes, a binary file object, an ``onnx.ModelProto``), or
+    several of them.
 
-    ``shapes`` replaces the shapes of inputs: an integer, a name (the same symbol wherever it is used) or None for each
-    dim. ``select`` and ``ignore`` choose the reported rules by codes, prefixes of codes, or names; without ``select``,
-    all rules are selected. ``targets`` are runtime releases that must load the models, such as ``onnxruntime@1.17``.
-    ``weights`` also searches large constants. ``name`` is a path for a model in memory: its external data are searched
-    in the folder of that path, and without ``name`` they are not checked. ``config`` is the only configuration file
-    that is read.
+    * ``shapes`` replaces the shapes of inputs. A dim is an integer, a name, or None if it is unknown.
+    * ``select`` and ``ignore`` choose the reported rules by codes, prefixes of codes, or names.
+    * ``targets`` are runtime releases that must load the models, such as ``onnxruntime@1.17``.
+    * ``weights`` also searches large constants.
+    * ``name`` is the path of a model in memory. Without it, external data are not checked.
+    * ``config`` is the only configuration file that is read.
 
-    Raises FileNotFoundError with every path that does not exist, TypeError for an argument that is not a model, and
-    ValueError for an input that no model has, an unknown rule or target, or an invalid configuration.
+    Raises FileNotFoundError with every missing path, TypeError for an argument that is not a model, and ValueError for
+    an input that no model has, an unknown rule or target, or an invalid configuration.
     """
     from irlint.run.requests import answered
     from irlint.run.sources import sources
@@ -132,7 +145,7 @@ def assert_valid(
     name: str | os.PathLike[str] | None = None,
     config: str | os.PathLike[str] | None = None,
 ) -> None:
-    """Raises AssertionError with the text report if ``check`` of the same arguments finds an error or no model."""
+    """Raises AssertionError with the text report if ``check`` finds an error or no model."""
     __tracebackhide__ = True
     report = check(
         models,
@@ -151,8 +164,7 @@ def assert_valid(
 def contract(
     model: Model, *, shapes: Shapes | None = None, name: str | os.PathLike[str] | None = None
 ) -> dict[str, Any]:
-    """The inputs that a model accepts and the outputs that it returns, as ``irlint contract --format json`` prints
-    them.
+    """The inputs that a model accepts and its outputs, as ``irlint contract --format json`` prints them.
 
     Raises OSError if the file cannot be opened, and ValueError if it is not a readable model.
     """
@@ -167,11 +179,10 @@ def contract(
 def diff(
     old: Model, new: Model, *, names: tuple[str | os.PathLike[str] | None, str | os.PathLike[str] | None] = (None, None)
 ) -> dict[str, Any]:
-    """The differences of two models, as ``irlint diff --format json`` prints them. The result also states whether users
-    of the old model can use the new one.
+    """The differences of two models, as ``irlint diff --format json`` prints them.
 
-    ``names`` are the names of models in memory. Raises OSError if a file cannot be opened, and ValueError if one is not
-    a readable model.
+    The result states whether users of the old model can use the new one. ``names`` are the names of models in memory.
+    Raises OSError if a file cannot be opened, and ValueError if one is not a readable model.
     """
     from irlint.run.comparison import compared
     from irlint.run.sources import source
@@ -181,12 +192,12 @@ def diff(
 
 
 def fix(model: Model, *, unsafe: bool = False, name: str | os.PathLike[str] | None = None) -> Fixed:
-    """Applies the safe fixes to a model. The fixed model computes the same outputs, bit for bit. Safe fixes sort nodes,
-    make node names unique, and remove unused parts. The file is not changed.
+    """A model with its safe fixes. The file is not changed.
 
-    ``unsafe`` also applies an edit if it is the only one that fixes an error; the model may then compute other outputs.
+    The fixed model computes the same outputs, bit for bit. ``unsafe`` also applies an edit if it is the only one that
+    fixes an error; the model may then compute other outputs. ``name`` is the name of a model in memory.
+
     The result has the ``data`` of the fixed model, the applied ``edits``, and the ``report`` on the remaining findings.
-    ``name`` is the name of a model in memory.
 
     Raises FileNotFoundError, OSError if the model cannot be opened, and TypeError for an argument that is not a model.
     """
@@ -253,10 +264,10 @@ def targets(
 ) -> dict[str, Any]:
     """The runtime releases that load a model, as ``irlint targets --format json`` prints them.
 
-    ``targets`` are the releases to report, such as ``onnxruntime@1.17``; without it, all are reported. With ``shapes``,
-    the answer holds for these sizes of the inputs. With ``coverage``, the entries of NPUs list the partitions of the
-    model, and what stays dynamic. Raises OSError if the file cannot be opened, and ValueError if it is not a readable
-    model or a target is unknown.
+    ``targets`` are the releases to report (default: all). ``shapes`` replaces the shapes of inputs. With ``coverage``,
+    the entries of NPUs list the partitions of the model and the values that stay dynamic.
+
+    Raises OSError if the file cannot be opened, and ValueError if it is not a readable model or a target is unknown.
     """
     from irlint.policy.shape_options import BY, named_shapes
     from irlint.run.sources import source

@@ -5,8 +5,7 @@ import sys
 
 
 def _without_working_folder() -> None:
-    """Removes the working folder, which ``-m`` puts first, from the module search path. Otherwise a later import could
-    load a module that lies beside an untrusted model."""
+    """Removes the working folder from the module search path: it may have modules beside an untrusted model."""
     own = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     try:
         if os.path.samefile(sys.path[0], os.curdir) and not os.path.samefile(own, os.curdir):

@@ -1,4 +1,4 @@
-"""The names of ``typing`` that annotations use, without the cost of importing ``typing`` at start-up."""
+"""The names of ``typing`` for annotations, without importing ``typing`` at start-up."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""The pytest plugin of irlint: ``--irlint PATH`` makes each model at PATH a test, and the fixture ``irlint_check``
-checks a model inside a test."""
+"""The pytest plugin of irlint: the option ``--irlint PATH`` and the fixture ``irlint_check``."""
 
 from __future__ import annotations
 
@@ -18,11 +17,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="append",
         default=[],
         metavar="PATH",
-        help="Run each model in a file or folder as a test, which fails if the model has an error; may be repeated.",
+        help="Run each model at PATH (a file or folder) as a test that fails on errors. May be repeated.",
     )
-    group.addoption(
-        "--irlint-config", metavar="FILE", help="The configuration of irlint for these tests; without it, none is read."
-    )
+    group.addoption("--irlint-config", metavar="FILE", help="irlint's configuration for these tests (default: none).")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -31,8 +28,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(session: pytest.Session, config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Adds the models to the collected tests. It runs before other plugins, so that ``-k`` and ``-m`` also select
-    models."""
+    """Adds the models to the tests before other plugins select by ``-k`` and ``-m``."""
     paths = config.getoption("irlint")
     if paths:
         items.extend(_models(session, paths))
@@ -67,8 +63,7 @@ def _models(session: pytest.Session, paths: Iterable[str]) -> Iterator[pytest.It
 
 
 def _inert(text: str) -> str:
-    """The text without control sequences and commands, so that it is safe in a terminal and in the log of continuous
-    integration."""
+    """The text without control sequences and commands of terminals and CI logs."""
     from irlint.reporters.plain import inert
 
     return inert(text)
@@ -96,13 +91,12 @@ class ModelItem(pytest.Item):
     def runtest(self) -> None:
         import irlint
 
-        report = irlint.check(self._shown(), config=_configuration(self.config))
+        report = irlint.check(self._displayed_path(), config=_configuration(self.config))
         if not report.models:
             pytest.skip(_inert(report.files[0].reason or "it is not a model"))
         report.raise_for_errors()
 
-    def _shown(self) -> str:
-        """The path, relative to the working folder if the file is inside it."""
+    def _displayed_path(self) -> str:
         try:
             return str(self.path.relative_to(os.getcwd()))
         except ValueError:
@@ -114,7 +108,7 @@ class ModelItem(pytest.Item):
         if isinstance(excinfo.value, irlint.InvalidModel):
             return _inert(str(excinfo.value))
         if isinstance(excinfo.value, OSError):
-            return _inert(f"{self._shown()} cannot be opened: {excinfo.value.strerror or excinfo.value}")
+            return _inert(f"{self._displayed_path()} cannot be opened: {excinfo.value.strerror or excinfo.value}")
         return super().repr_failure(excinfo, style)
 
     def reportinfo(self) -> tuple[os.PathLike[str] | str, int | None, str]:
@@ -123,8 +117,7 @@ class ModelItem(pytest.Item):
 
 @pytest.fixture(scope="session")
 def irlint_check() -> Callable[..., Any]:
-    """A function that checks a model as ``irlint.check`` does, fails the test with the text report, and returns the
-    report."""
+    """A function that checks a model like ``irlint.check``, and fails the test if it has an error."""
 
     def checked(model: Any, **options: Any) -> Any:
         __tracebackhide__ = True

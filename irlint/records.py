@@ -1,4 +1,4 @@
-"""Record classes with slots. Defining one takes a quarter of the time that ``dataclasses`` takes."""
+"""Record classes with slots, defined in a quarter of the time of ``dataclasses``."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Record = TypeVar("Record")
 #: An empty mapping, the default of fields.
 NOTHING: Mapping[Any, Any] = MappingProxyType({})
 
-#: After this many records of a class, compiling an ``__init__`` for it costs less than setting the fields one by one.
+#: After this many records of a class, compiling its ``__init__`` is faster than setting fields one by one.
 FEW = 8
 
 
@@ -54,11 +54,7 @@ def record(cls: Any = None, /, *, eq: bool = True, frozen: bool = True) -> Any:
 
 
 def _init(self: Any, *arguments: Any, **named: Any) -> None:
-    """Sets the fields one by one.
-
-    After ``FEW`` records of a class, or at a call that does not fit the fields, it compiles a faster function for the
-    class. Compiling is most of the cost of a class, and most classes have few records in a run.
-    """
+    """Sets the fields one by one; after FEW records, compiles a faster function."""
     cls, names = type(self), self.__match_args__
     cls.__records__ += 1
     values = cls.__field_defaults__ | dict(zip(names, arguments)) | named
@@ -74,7 +70,6 @@ def _init(self: Any, *arguments: Any, **named: Any) -> None:
 
 
 def _compiled(cls: Any) -> Any:
-    """The function that sets the fields of a record."""
     names, defaults = cls.__match_args__, cls.__field_defaults__
     parameters = ", ".join(f"{name}=_defaults[{name!r}]" if name in defaults else name for name in names)
     lines = [f" self.{name} = {name}" for name in names]

@@ -9,7 +9,7 @@ from irlint.checks.frozen import FROZEN_SIZE, NARROW_SIZE, NO_SIZES_FIT
 from irlint.checks.paths import correction, unstrided
 from irlint.contracts.conditions import conditions
 from irlint.contracts.contract import Contract, contract_of
-from irlint.contracts.fixed import Fixed, Narrow, contradiction, fixed_sizes, missing_entry, narrow_sizes
+from irlint.contracts.fixed import FiniteSize, Fixed, contradiction, finite_sizes, fixed_sizes, missing_entry
 from irlint.contracts.simplified import without_common_factors
 from irlint.dims import Bounds, Dim, Expr, bounds, symbols
 from irlint.findings.faults import Fault, Severity
@@ -71,7 +71,7 @@ def problems(known: Known) -> list[Problem]:
         if all(name in places for name in each.names):
             problem = _fixed(each, places, makers)
             found["*".join(each.names)] = replaced(problem, because=found.get(each.same_as))
-    for narrow in narrow_sizes(contract, limits):
+    for narrow in finite_sizes(contract, limits):
         if narrow.name not in found:
             found[narrow.name] = _narrow(narrow, places, makers)
     named = {name: place.text for name, place in places.items() if place.text}
@@ -120,7 +120,7 @@ def _fixed(each: Fixed, places: Mapping[str, Place], makers: Makers) -> Problem:
         declare = f"declare sizes with {each.condition}"
     marks = _marks(demand, each.names, known)
     fault = FROZEN_SIZE.fault(
-        f"{dynamic} (and {each.one})" if each.one else dynamic,
+        f"{dynamic} (and {each.broadcast})" if each.broadcast else dynamic,
         help=_help_for_size(each, declare, demand.node, makers),
         marks=marks,
         aligned="right" if _are_aligned(marks, demand.node, known) else "left",
@@ -132,7 +132,7 @@ def _fixed(each: Fixed, places: Mapping[str, Place], makers: Makers) -> Problem:
     return Problem(fault, demand.graph, demand.node, place=demand.node.place, sizes=sizes)
 
 
-def _narrow(each: Narrow, places: Mapping[str, Place], makers: Makers) -> Problem:
+def _narrow(each: FiniteSize, places: Mapping[str, Place], makers: Makers) -> Problem:
     """The problem of a size of which only a few values work."""
     known, demand = makers.known, each.demands[0]
     text = _listed_sizes(each)
@@ -152,7 +152,7 @@ def _narrow(each: Narrow, places: Mapping[str, Place], makers: Makers) -> Proble
     return Problem(fault, demand.graph, demand.node, place=demand.node.place, sizes=((each.name, None),))
 
 
-def _listed_sizes(each: Narrow) -> str:
+def _listed_sizes(each: FiniteSize) -> str:
     """``32 to 39``, ``1, 2, 39 and 40``, or ``sizes with H <= 40 and H % 8 in (1, 2)``."""
     greatest = each.sizes.greatest
     assert greatest is not None

@@ -1,14 +1,13 @@
 """Parses the arguments of ``irlint``.
 
-A common check is parsed here, without click, which takes long to import; everything else is parsed by click. Both use
-the same table of options.
+click, which takes long to import, parses all arguments except those of a common check.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from irlint.command import check as session
+from irlint.command import check as check_command
 from irlint.command.options import CHECK, COMMANDS, DEFAULTS, KINDS
 from irlint.command.streams import emit_stderr
 from irlint.lazy_typing import Any, NoReturn
@@ -16,7 +15,6 @@ from irlint.policy.keys import Option
 
 
 def _spellings() -> Iterator[tuple[str, tuple[Option, bool | None]]]:
-    """The entries of SPELLED."""
     for option in CHECK:
         value = True if option.kind in ("flag", "switch") else None
         yield from ((spelling, (option, value)) for spelling in option.spellings)
@@ -24,17 +22,19 @@ def _spellings() -> Iterator[tuple[str, tuple[Option, bool | None]]]:
             yield option.twin, (option, False)
 
 
-#: The option of each spelling, and the value that the spelling sets; None if the next argument is the value.
+#: By spelling: the option, and the value that the spelling sets, or None if the next argument is the value.
 SPELLED = dict(_spellings())
 OTHER_COMMANDS = frozenset(COMMANDS) - {"check"}
 
 
 def run(arguments: Sequence[str]) -> NoReturn:
-    """Runs the command that the arguments name and ends with its exit status. Ctrl-C raises KeyboardInterrupt, also in
-    click."""
+    """Runs the command in the arguments and ends with its exit status.
+
+    Ctrl-C raises KeyboardInterrupt.
+    """
     plain = plain_check(arguments)
     if plain is not None:
-        session.check(*plain)
+        check_command.check(*plain)
     if len(arguments) == 2 and arguments[0] == "targets" and not arguments[1].startswith("-"):
         from irlint.command.questions import targets
 
@@ -54,8 +54,7 @@ def run(arguments: Sequence[str]) -> NoReturn:
 
 
 def _report(error: Any) -> None:
-    """Writes click's message about wrong arguments, with a help for an option that is named as a command, such as
-    --explain."""
+    """Writes click's message. An option with the name of a command, such as --explain, has a help."""
     from io import StringIO
 
     text = StringIO()
@@ -66,11 +65,7 @@ def _report(error: Any) -> None:
 
 
 def plain_check(arguments: Sequence[str]) -> tuple[tuple[str, ...], Mapping[str, Any]] | None:
-    """The paths and options of a check; None for arguments that click has to parse.
-
-    These are the arguments of other commands, options whose value is a number, unknown options and values, joined words
-    such as ``--format=json``, and arguments without a path.
-    """
+    """The paths and options of a check; None for arguments that click parses."""
     rest = list(arguments)
     if rest[:1] == ["check"]:
         del rest[0]
@@ -99,5 +94,5 @@ def plain_check(arguments: Sequence[str]) -> tuple[tuple[str, ...], Mapping[str,
 
 
 def _is_text(option: Option, word: str) -> bool:
-    """Whether a word needs no conversion to be the value of an option, which click does for numbers."""
+    """Whether a word is a valid value of an option without conversion."""
     return word in option.values if option.kind == "choice" else option.kind not in ("number", "axis")

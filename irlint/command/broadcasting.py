@@ -10,8 +10,10 @@ from irlint.lazy_typing import Any
 
 
 def broadcast(texts: Sequence[str], options: Mapping[str, Any]) -> int:
-    """Prints the result of each broadcast rule, or only of the rule that ``--rule`` names, for the shapes. Returns the
-    exit status: 1 if the rule that ``--rule`` names refuses the shapes."""
+    """Prints the result of each broadcast rule, or only of ``--rule``.
+
+    Returns 1 if ``--rule`` refuses the shapes, else 0.
+    """
     from irlint.policy.rulebook import closest
     from irlint.policy.shape_options import parsed_dims
     from irlint.run.broadcasting import RULES, answers

@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from irlint.run.search import Excluded
     from irlint.run.sources import Source
 
-#: The number of bytes of standard input that are read at once.
+#: The bytes of standard input that are read at once.
 PIECE = 1 << 22
 
-#: The formats in which an interrupted run prints a partial report.
+#: In these formats, an interrupted run prints a partial report.
 READ_BY_PEOPLE = ("text", "concise")
 
 
@@ -54,7 +54,7 @@ def check(paths: Sequence[str], options: Mapping[str, Any]) -> NoReturn:
     ):
         from irlint.command.empty import fail_empty
 
-        fail_empty(_named(paths), report.files, options, config, excluded)
+        fail_empty(_without_stdin(paths), report.files, options, config, excluded)
     settings.refuse_overwriting(
         [file for _, file in outputs], (file.path for file in report.files), "a report and a model"
     )
@@ -74,15 +74,14 @@ def check(paths: Sequence[str], options: Mapping[str, Any]) -> NoReturn:
 def _stream(
     paths: Sequence[str], options: Mapping[str, Any], config: Config | None, policy: Policy | None, excluded: Excluded
 ) -> None:
-    """Checks the models, writes the findings of each at once and ends the run; returns if an option needs the complete
-    report."""
+    """Checks the models file by file and ends the run; returns if an option needs the complete report."""
     from irlint.command import streaming
 
     if not streaming.wanted(options):
         return
     with failing() as bars:
         progress = None if options["no_progress"] else _progress(bars)
-        streaming.check(_named(paths), options, config, policy, excluded, progress)
+        streaming.check(_without_stdin(paths), options, config, policy, excluded, progress)
 
 
 def _show_files(paths: Sequence[str], options: Mapping[str, Any], config: Config | None) -> NoReturn:
@@ -93,7 +92,7 @@ def _show_files(paths: Sequence[str], options: Mapping[str, Any], config: Config
     with failing():
         from irlint.run.files import local_and_remote, remote_files
 
-        local, remote = local_and_remote(_named(paths))
+        local, remote = local_and_remote(_without_stdin(paths))
         found = models(local, excluded, options["force_exclude"], skip)
         found += map(str, remote_files(remote, excluded, options["force_exclude"]))
     if options["stdin_filename"] is not None:
@@ -101,15 +100,14 @@ def _show_files(paths: Sequence[str], options: Mapping[str, Any], config: Config
     if not found and not options["allow_empty"] and not excluded.unchanged:
         from irlint.command.empty import fail_empty
 
-        fail_empty(_named(paths), (), options, config, excluded)
+        fail_empty(_without_stdin(paths), (), options, config, excluded)
     emit("".join(f"{safe(path.replace(os.sep, '/'))}\n" for path in found))
     if not options["quiet"]:
         results.note(excluded.unfollowed_links())
     raise SystemExit(0)
 
 
-def _named(paths: Sequence[str]) -> list[str]:
-    """The paths without "-", which stands for standard input."""
+def _without_stdin(paths: Sequence[str]) -> list[str]:
     return [path for path in paths if path != "-"]
 
 
@@ -124,8 +122,7 @@ def _checked(
 ) -> Report:
     """The report.
 
-    If Ctrl-C ends the run, and the format is one that people read, the report has the files checked until then, and a
-    message is added to ``interruptions``.
+    If Ctrl-C ends the run in a format for people, the report is partial, and ``interruptions`` has a message.
     """
     from irlint.run.files import checked
 
@@ -136,7 +133,7 @@ def _checked(
 
     with failing() as bars:
         return checked(
-            _named(paths),
+            _without_stdin(paths),
             settings=settings.of_files(options, config, policy, forms),
             excluded=excluded,
             force_exclude=options["force_exclude"],
@@ -149,10 +146,9 @@ def _checked(
 
 
 class failing:
-    """A context in which an OSError or ValueError ends the run with a message and status 2, except BrokenPipeError,
-    which passes.
+    """A context in which an OSError or ValueError ends the run with a message and status 2.
 
-    ``with`` gives a list; at the end of the context, the progress bars in it are removed.
+    BrokenPipeError passes. At the end, the context removes the progress bars in the list that it returns.
     """
 
     def __enter__(self) -> list[Any]:
@@ -175,7 +171,7 @@ class failing:
 
 
 def from_stdin(name: str | None) -> list[Source]:
-    """A list with the model on standard input, named as ``--stdin-filename`` says; [] if that is not given."""
+    """The model on standard input, in a list; [] without ``--stdin-filename``."""
     if name is None:
         return []
     from irlint.run.sources import Source
@@ -184,10 +180,7 @@ def from_stdin(name: str | None) -> list[Source]:
 
 
 def _standard_input(name: str) -> bytes:
-    """All bytes of standard input if they are a model; otherwise at least enough of them to see what they are.
-
-    Ends the run if a model is larger than irlint reads.
-    """
+    """All bytes of a model on standard input; of other data, enough to see their kind."""
     from irlint.model.formats import FORMATS
     from irlint.parsers import HEAD, kind
     from irlint.parsers.opening import MOST
@@ -208,10 +201,9 @@ def _standard_input(name: str) -> bytes:
 
 
 def _progress(bars: list[Any]) -> Callable[[int | None, str], Callable[[int], None]]:
-    """A function that starts a progress bar, adds it to ``bars`` and returns a function to call with the number of
-    files done.
+    """A function that starts a progress bar and returns its update function.
 
-    If standard error cannot show a bar, none is started, and the returned function does nothing.
+    If standard error cannot show a bar, the update function does nothing.
     """
 
     def advance(total: int | None, name: str) -> Callable[[int], None]:
@@ -233,7 +225,7 @@ def _fail_missing(paths: Sequence[str]) -> NoReturn:
 
 
 def _command_help(missing: Sequence[str]) -> list[str]:
-    """A help line if the first argument is one of the missing paths and is spelled almost like a command; else []."""
+    """A help if the first argument is a missing path that resembles a command."""
     word = "".join(sys.argv[1:2])
     if word not in missing or os.path.splitext(word)[1] or os.path.basename(word) != word:
         return []

@@ -1,4 +1,4 @@
-"""The commands as click's commands: their arguments, options and help. What they do is in other modules."""
+"""The commands for click: their arguments, options and help."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Callable
 import click
 
 from irlint import __version__
-from irlint.command import check as session
+from irlint.command import check as check_command
 from irlint.command.click_forms import Commands, Sectioned, rules_like, topics_and_rules_like, with_options
 from irlint.command.options import (
     BROADCAST,
@@ -59,11 +59,11 @@ def check(paths: tuple[str, ...], **options: Any) -> None:
     the repository's root, and reads only the nearest one. An option replaces the key of the same name, except that
     --ignore, --extend-select, --severity and --shape add to the configuration.
     """
-    session.check(paths, options)
+    check_command.check(paths, options)
 
 
 def _values_like(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
-    """The completions of VALUE: names in the MODEL before it; [] if the model cannot be read."""
+    """The completions of VALUE: names in the MODEL; [] if it cannot be read."""
     from irlint.parsers import read
     from irlint.run.names import completions
 
@@ -98,7 +98,7 @@ def shapes(model: str, **options: Any) -> None:
 
 
 def _full_width() -> int | None:
-    """The columns of the terminal on standard output, but at least NARROWEST; None if it is no terminal."""
+    """The columns of the terminal on standard output, at least NARROWEST; None if it is no terminal."""
     from shutil import get_terminal_size
 
     from irlint.reporters.ansi import NARROWEST, is_terminal
@@ -131,7 +131,7 @@ def contract(models: tuple[str, ...], **options: Any) -> None:
 
 
 def _print_profile(model: str, tool: str, assumptions: tuple[str, ...], options: Any) -> None:
-    """Prints the contract of a model as code or options for the tool of ``--as``."""
+    """Prints the contract of a model for the tool of ``--as``."""
     if options["format"] != "text":
         fail(f"--as has its own output format, and excludes --format {options['format']}", "help: remove one of them")
     if tool in ("triton", "config") and assumptions:
@@ -210,7 +210,7 @@ def targets(model: str, **options: Any) -> None:
 
 
 def _print(question: Callable[..., Any], rendered: Callable[[Any, str], str], model: str, options: Any) -> None:
-    """Prints the answer to a question about a model, which is called with the path and the shapes of the inputs."""
+    """Prints the answer of ``question``, which is called with the path and the shapes of inputs."""
     from irlint.command.questions import answer
     from irlint.command.settings import shapes_for
 
@@ -245,8 +245,8 @@ def fix(paths: tuple[str, ...], **options: Any) -> None:
 
     In ONNX, sorts nodes, makes node names unique, and removes unused initializers, nodes, imports and entries of
     value_info. In an IR, corrects the declared shapes and types of ports inside the graph, and removes attributes that
-    the operator does not have at its version. Weights are copied unchanged. The exit status is that of a check of the
-    fixed model.
+    the operator does not have at its version. Weights are copied unchanged. The exit status is the status of a check
+    of the fixed model.
 
     With --unsafe-fixes, review the edits by --diff first.
 
@@ -332,7 +332,7 @@ def rules(**options: Any) -> None:
 
 
 def _columns() -> tuple[int, ...]:
-    """The width for text on the terminal of standard output, as a tuple of one argument; () if it is no terminal."""
+    """The width of the terminal on standard output, as a tuple of arguments; () if it is no terminal."""
     from irlint.reporters.ansi import is_terminal, width
 
     return (width(sys.stdout),) if is_terminal(sys.stdout) else ()

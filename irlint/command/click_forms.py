@@ -1,4 +1,4 @@
-"""Makes click's options from the tables of options, completes words in a shell, and prints the help in sections."""
+"""click's options from the tables of options, completion in a shell, and the help in sections."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from irlint.findings.wording import closest
 from irlint.lazy_typing import Any, NoReturn
 from irlint.policy.keys import Option
 
-#: The list of commands shows the first sentence of the help of each, cut to this many characters.
+#: The most characters of a command's help in the list of commands.
 LONGEST = 200
 
 
 class Choice(click.Choice[str]):
-    """One of several words; the message about any other word proposes the most similar one."""
+    """One of several words. The message about another word proposes a similar word."""
 
     def fail(self, message: str, param: click.Parameter | None = None, ctx: click.Context | None = None) -> NoReturn:
         word = message.partition("'")[2].partition("'")[0]
@@ -27,8 +27,7 @@ class Choice(click.Choice[str]):
 
 
 def rules_like(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
-    """The completions of a list of rules, such as ``IRL2,IRL3``: the text with its last word completed to a rule's code
-    or name."""
+    """The completions of the last word in a list of rules, such as ``IRL2,IRL3``."""
     from irlint.policy.rulebook import every_rule
 
     before, comma, word = incomplete.rpartition(",")
@@ -37,7 +36,7 @@ def rules_like(context: click.Context, parameter: click.Parameter, incomplete: s
 
 
 def topics_and_rules_like(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
-    """The completions of a word to a topic of `irlint explain`, or to the code or name of a rule."""
+    """The completions of a word to a topic of `irlint explain` or to a rule."""
     from irlint.reporters.guide import TOPICS
 
     topics = [topic for topic in TOPICS if topic.startswith(incomplete)]
@@ -45,7 +44,7 @@ def topics_and_rules_like(context: click.Context, parameter: click.Parameter, in
 
 
 def with_options(options: Iterable[Option]) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """A decorator that adds options to a command, in the given order."""
+    """A decorator that adds options to a command, in this order."""
 
     def decorated(command: Callable[..., None]) -> Callable[..., None]:
         for option in reversed(tuple(options)):
@@ -56,7 +55,7 @@ def with_options(options: Iterable[Option]) -> Callable[[Callable[..., None]], C
 
 
 def _option(option: Option) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """The decorator of click that adds one option to a command."""
+    """click's decorator for one option."""
     types = {
         "choice": Choice(option.values),
         "number": click.IntRange(1),
@@ -77,8 +76,10 @@ def _option(option: Option) -> Callable[[Callable[..., None]], Callable[..., Non
 
 
 class Commands(click.Group):
-    """The group of all commands. Arguments that do not begin with a command are passed to ``check``, and ``help
-    COMMAND`` is the same as ``COMMAND --help``."""
+    """The group of all commands.
+
+    ``check`` has the arguments that do not begin with a command. ``help COMMAND`` is ``COMMAND --help``.
+    """
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
@@ -98,8 +99,7 @@ class Commands(click.Group):
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """The commands and files that begin with an incomplete word.
 
-        If no command does, the shell is asked to complete files. Otherwise the files are listed here, because bash
-        drops the commands if it is also asked to complete files.
+        bash drops the commands if it completes files too, so files are listed here.
         """
         found = super().shell_complete(ctx, incomplete)
         if not found:
@@ -118,13 +118,13 @@ class Commands(click.Group):
 
 
 class Sectioned(click.Command):
-    """A command whose help lists the options under the sections of SECTIONS."""
+    """A command whose help lists the options by section."""
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         rows: dict[str, list[tuple[str, str]]] = {section: [] for section in (*SECTIONS, "Help")}
         sections = {option.name: option.section for option in CHECK}
-        for parameter in (each for each in self.get_params(ctx) if isinstance(each, click.Option)):
-            row = parameter.get_help_record(ctx)
+        for parameter in self.get_params(ctx):
+            row = parameter.get_help_record(ctx) if isinstance(parameter, click.Option) else None
             if row is not None:
                 rows[sections.get(str(parameter.name), "Help")].append(row)
         for section, listed in rows.items():

@@ -11,7 +11,7 @@ Result = TypeVar("Result")
 
 
 def compare(models: Sequence[str], options: Mapping[str, Any]) -> NoReturn:
-    """Prints the differences of two models; ends the run with status 1 if the second cannot replace the first."""
+    """Prints the differences of two models; ends with status 1 if the second cannot replace the first."""
     if len(models) != 2:
         fail(f"diff compares two models, and {len(models)} are named", "help: irlint diff OLD NEW")
     from irlint.run.comparison import compared
@@ -33,7 +33,7 @@ def compare(models: Sequence[str], options: Mapping[str, Any]) -> NoReturn:
 
 
 def as_text(models: Sequence[str], options: Mapping[str, Any]) -> None:
-    """Prints one model as lines of text that git can compare."""
+    """Prints one model as lines of text for git."""
     if len(models) != 1:
         fail(f"--textconv prints one model, and {len(models)} are named", "help: irlint diff --textconv MODEL")
     if options["format"] != "text":
@@ -44,7 +44,7 @@ def as_text(models: Sequence[str], options: Mapping[str, Any]) -> None:
 
 
 def _answered(question: Callable[[], Result]) -> Result:
-    """The result of a function; ends the run with status 2 if the function raises an OSError or ValueError."""
+    """The result of a function; an OSError or ValueError ends the run with status 2."""
     try:
         return question()
     except FileNotFoundError as error:

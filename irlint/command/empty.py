@@ -1,4 +1,4 @@
-"""The message of a run without a model to check: which files were skipped, and what excluded or ignored others."""
+"""The message of a run without a model to check."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 ALLOWED = "help: name a model or a folder with .onnx or .xml models; --allow-empty allows this"
 FORCED = "help: `exclude` also applies to the named files because of --force-exclude"
 
-#: The message has at most this many lines about skipped files, and about what excluded others.
+#: The most lines about skipped files, and about patterns that exclude files.
 SHOWN = 4
 
 
@@ -28,7 +28,7 @@ def fail_empty(
     config: Config | None,
     excluded: Excluded,
 ) -> NoReturn:
-    """Ends a run that found no model to check with status 2; ``skipped`` are the files that it found."""
+    """Ends a run without a model to check with status 2. ``skipped`` are the files that it found."""
     from irlint.command.results import refuse_lacking
     from irlint.findings.report import POINTER_SKIPPED
     from irlint.reporters.plain import no_models
@@ -38,36 +38,38 @@ def fail_empty(
     counts = [no_models(len(skipped) - pointers)] if len(skipped) > pointers else []
     counts += [f"{pointers} skipped: Git LFS pointers"] if pointers else []
     lines = [f"{file.path}: {file.reason}" for file in skipped if file.reason != POINTER_SKIPPED]
-    lines = [*_first(lines), *_first([*_excluding(paths, options, config, excluded)]), *excluded.unfollowed_links()]
+    lines = [
+        *_first_lines(lines),
+        *_first_lines([*_excluding(paths, options, config, excluded)]),
+        *excluded.unfollowed_links(),
+    ]
     details = f" ({', '.join(counts)})" if counts else ""
     fail(f"nothing to check{details}", *lines, ALLOWED)
 
 
-def _first(lines: Sequence[str]) -> list[str]:
-    """The first SHOWN lines, and the number of the others."""
+def _first_lines(lines: Sequence[str]) -> list[str]:
     return [*lines[:SHOWN], *([f"and {len(lines) - SHOWN} more"] if len(lines) > SHOWN else [])]
 
 
 def _excluding(
     paths: Sequence[str], options: Mapping[str, Any], config: Config | None, excluded: Excluded
 ) -> Iterator[str]:
-    """The lines about exclude patterns, and about git's ignore patterns, that match models."""
+    """The lines about exclude patterns and git's patterns that match models."""
     from irlint.run.search import Excluded, models
 
     if excluded.here or excluded.there:
         found = models(paths, Excluded(git=excluded.git))
-        for glob, count in _counts(excluded.by(path) for path in found):
+        for glob, count in _occurrences(excluded.by(path) for path in found):
             yield f"{_place(glob, options, config)} excludes {counted(count, 'model')}"
         if options["force_exclude"]:
             yield FORCED
     if excluded.git is not None:
         found = models(paths, replaced(excluded, git=None), options["force_exclude"])
-        for line, count in _counts(excluded.git.by(path) for path in found):
+        for line, count in _occurrences(excluded.git.by(path) for path in found):
             yield f"{line} ignores {counted(count, 'model')}; --no-respect-gitignore checks them"
 
 
-def _counts(lines: Iterable[str]) -> list[tuple[str, int]]:
-    """Each text with its number, in the order of first occurrence, without the empty text."""
+def _occurrences(lines: Iterable[str]) -> list[tuple[str, int]]:
     counts: dict[str, int] = {}
     for line in lines:
         if line:
@@ -76,7 +78,7 @@ def _counts(lines: Iterable[str]) -> list[tuple[str, int]]:
 
 
 def _place(glob: str, options: Mapping[str, Any], config: Config | None) -> str:
-    """Where an exclude pattern is from: ``irlint.toml:3: exclude "models/**"``, or ``--exclude models/**``."""
+    """The origin of an exclude pattern: ``irlint.toml:3: exclude "models/**"``, or ``--exclude models/**``."""
     if options["exclude"] or config is None:
         return f"--exclude {glob}"
     from irlint.policy.configuration import line_of

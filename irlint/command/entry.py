@@ -1,10 +1,11 @@
-"""The ``irlint`` command. It imports all other modules inside of a function, so that Ctrl-C during the imports prints
-no traceback."""
+"""The ``irlint`` command.
+
+All imports are inside functions, so that Ctrl-C during an import prints no traceback.
+"""
 
 import sys
 
-#: The number of new objects after which Python searches for garbage. It is large, because a model has many small
-#: objects and hardly any becomes garbage.
+#: The objects between two garbage collections. A model has many objects and hardly any garbage.
 COLLECTOR_THRESHOLD = 500_000
 
 

@@ -26,7 +26,7 @@ SCHEMA = "irlint-fix-1"
 
 
 def fix(paths: Sequence[str], options: Mapping[str, Any]) -> NoReturn:
-    """Fixes the models that ``paths`` name, reports the fixes and the remaining findings, and ends with the status."""
+    """Fixes the models that ``paths`` name, reports the result, and ends with the exit status."""
     paths = settings.expanded(paths)
     config = settings.configuration({**DEFAULTS, **options})
     options = settings.merged({**DEFAULTS, **options}, config)
@@ -41,9 +41,8 @@ def fix(paths: Sequence[str], options: Mapping[str, Any]) -> NoReturn:
 
 
 def _refuse_contradictions(paths: Sequence[str], options: Mapping[str, Any]) -> None:
-    """Ends the run if a path is a URL, or if options contradict each other or the paths."""
-    unused = {"executor": "processes", "changed_since": None, "update_baseline": False}
-    settings.refuse_contradictions(paths, {**options, **unused})
+    options_of_check = {"executor": "processes", "changed_since": None, "update_baseline": False}
+    settings.refuse_contradictions(paths, {**options, **options_of_check})
     url = next(filter(is_url, paths), None)
     if url is not None:
         fail(f"{url} is not a file on this machine, so irlint cannot change it", "help: download it first")
@@ -56,8 +55,7 @@ def _refuse_contradictions(paths: Sequence[str], options: Mapping[str, Any]) -> 
 
 
 def _files(paths: Sequence[str], options: Mapping[str, Any], config: Config | None) -> list[str]:
-    """The files to fix: the models that ``paths`` name, without standard input and without links to files outside of
-    the named folders. Ends the run if nothing is left to fix."""
+    """The models to fix, without standard input and links to files outside of the named folders."""
     from irlint.run.search import first, links_leading_out, models
 
     excluded = settings.excluded(paths, options, config)
@@ -75,8 +73,8 @@ def _files(paths: Sequence[str], options: Mapping[str, Any], config: Config | No
 
 
 def missing_weights(path: str, output: str, found: Fixed) -> list[str]:
-    """A notice for each file of weights that is beside the model ``path``, but missing beside ``output``."""
-    suffix = next((each.weights for each in FORMATS if each.name == found.after.outcome.file.format), "")
+    """A notice for each weights file that exists beside ``path`` but not beside ``output``."""
+    suffix = next((known.weights for known in FORMATS if known.name == found.after.outcome.file.format), "")
     pairs = [(os.path.splitext(path)[0] + suffix, os.path.splitext(output)[0] + suffix)] if suffix else []
     if not suffix and os.path.dirname(path) != os.path.dirname(output):
         pairs = [(beside(path, name), beside(output, name)) for name in found.external_data()]
@@ -88,35 +86,29 @@ def missing_weights(path: str, output: str, found: Fixed) -> list[str]:
 
 
 class _Run:
-    """A run of ``irlint fix``: its options, and the results so far.
-
-    Attributes:
-        wishes: The edits, other than fixes of findings, that the options request.
-        entries: The JSON of each file.
-        lines: The lines of the text report.
-        changed: The number of files that change.
-        fixed: The number of fixed findings.
-        requested: The number of edits that the wishes caused.
-        refused: Whether a requested edit was impossible.
-    """
+    """A run of ``irlint fix``."""
 
     def __init__(self, options: Mapping[str, Any], files: Settings) -> None:
         self.options = options
         self.settings = files
         self.as_json = options["format"] == "json"
+        #: The edits, other than fixes of findings, that the options request.
         self.wishes: list[Wish] = ["target"] * bool(files.targets)
         self.wishes += ["freeze"] * bool(options["freeze"])
         self.wishes += ["annotate"] * bool(options["annotate"])
         self.outcomes: list[Outcome] = []
+        #: The JSON of each file.
         self.entries: list[dict[str, Any]] = []
+        #: The lines of the text report.
         self.lines: list[str] = []
-        self.changed = 0
-        self.fixed = 0
-        self.requested = 0
-        self.refused = False
+        self.changed_files = 0
+        self.fixed_findings = 0
+        #: The number of edits that options request.
+        self.requested_edits = 0
+        self.has_impossible_edit = False
 
     def file(self, path: str, data: bytes | None) -> None:
-        """Fixes a model and records the result; ``data`` is the model if it comes from standard input, else None."""
+        """Fixes a model. ``data`` is the model from standard input, or None."""
         from irlint.run.fixing import fixed
 
         with failing():
@@ -127,11 +119,11 @@ class _Run:
                 found.close()
 
     def _record(self, path: str, found: Fixed, *, piped: bool) -> None:
-        """Writes a fixed model, and adds its results to those of the run."""
+        """Writes a fixed model and records its results."""
         changed = found.after is not found.before
         self.outcomes.append(found.after.outcome)
-        self.changed += changed
-        self.fixed += len(found.fixes)
+        self.changed_files += changed
+        self.fixed_findings += len(found.fixes)
         written = self._written(path, found, changed, piped=piped)
         edits = [edit.as_dict() for edit in found.edits]
         remaining = [finding.fingerprint for finding in self.outcomes[-1].findings]
@@ -140,13 +132,13 @@ class _Run:
             f"{path.replace(os.sep, '/')}: {fix.message} ({finding.rule.code})" for finding, fix in found.fixes
         ]
         self.lines += [f"{path.replace(os.sep, '/')}: {text}" for text in (*_texts(found.asked), *found.refused)]
-        self.refused = self.refused or bool(found.refused)
-        self.requested += len(found.asked)
+        self.has_impossible_edit = self.has_impossible_edit or bool(found.refused)
+        self.requested_edits += len(found.asked)
         if self.options["diff"] and changed:
             self.lines += difference(found)
 
     def _written(self, path: str, found: Fixed, changed: bool, *, piped: bool) -> bool:
-        """Writes the model where the options say, in place only if it changed. Returns whether it wrote it."""
+        """Writes the model unless ``--diff`` is given, in place only if it changed; returns whether it wrote it."""
         if self.options["diff"]:
             return False
         if self.options["output"] is not None:
@@ -168,8 +160,8 @@ class _Run:
         from irlint.findings.report import Report
         from irlint.run.files import require_inputs
 
-        findings = [finding for each in self.outcomes for finding in each.findings]
-        report = Report(tuple(each.file for each in self.outcomes), tuple(findings), __version__)
+        findings = [finding for outcome in self.outcomes for finding in outcome.findings]
+        report = Report(tuple(outcome.file for outcome in self.outcomes), tuple(findings), __version__)
         if self.as_json:
             import json
 
@@ -182,48 +174,45 @@ class _Run:
             emit(text, *(("utf-8", "json") if self.as_json else ()))
         with failing():
             require_inputs(self.settings, report.files, {})
-        if (self.options["diff"] and self.changed) or self.refused:
+        if (self.options["diff"] and self.changed_files) or self.has_impossible_edit:
             raise SystemExit(1)
         results.finish(report, self.options["fail_on"])
 
-    def unsafe(self, report: Report) -> str:
-        """A text with the number of remaining findings that --unsafe-fixes may fix; "" if there are none, or if it is
-        given."""
+    def unsafe_text(self, report: Report) -> str:
+        """The number of findings that --unsafe-fixes may fix, as text; else ""."""
         remaining = [] if self.options["unsafe_fixes"] else report.findings
-        count = sum(each.fix is not None and each.fix.applicability == "unsafe" for each in remaining)
+        count = sum(finding.fix is not None and finding.fix.applicability == "unsafe" for finding in remaining)
         return f"; {count} more with --unsafe-fixes" if count else ""
 
     def text(self, report: Report) -> Iterator[str]:
-        """The parts of the text report: the edits, their numbers, and the remaining findings."""
+        """The parts of the text report."""
         from irlint.reporters.plain import safe
 
         yield from ("\t".join(map(safe, line.split("\t"))) + "\n" for line in self.lines)
-        actions = [f"fix {counted(self.fixed, 'finding')}"] * bool(self.fixed)
-        actions += [f"make {counted(self.requested, 'edit')}"] * bool(self.requested)
+        actions = [f"fix {counted(self.fixed_findings, 'finding')}"] * bool(self.fixed_findings)
+        actions += [f"make {counted(self.requested_edits, 'edit')}"] * bool(self.requested_edits)
         if actions:
             text = " and ".join(actions)
             text = f"would {text}" if self.options["diff"] else text.replace("fix", "fixed").replace("make", "made")
-            yield f"{text} in {counted(self.changed, 'file')}{self.unsafe(report)}\n\n"
+            yield f"{text} in {counted(self.changed_files, 'file')}{self.unsafe_text(report)}\n\n"
         yield FORMS["concise"].rendered(report, quiet=False)
 
 
-#: The report names at most this many of the edits of a file that options request, and counts the others.
+#: The most requested edits of a file that the report names.
 NAMED = 5
 
 
 def _texts(edits: Sequence[Edit]) -> list[str]:
-    """The texts of the first NAMED edits, and a line that counts the others."""
     more = len(edits) - NAMED
     return [edit.text for edit in edits[:NAMED]] + [f"and {counted(more, 'more edit')}"] * (more > 0)
 
 
-#: The number of unchanged lines that are shown before and after a change.
+#: The unchanged lines around a change.
 AROUND = 3
 
 
 def difference(found: Fixed) -> Iterator[str]:
-    """The lines of a unified diff of a model: of the document, or of what ``irlint diff --textconv`` prints if the
-    model is binary."""
+    """The lines of a unified diff of a model; for a binary model, of its ``irlint diff --textconv``."""
     from difflib import unified_diff
 
     before, after = found.texts()
@@ -238,10 +227,9 @@ def difference(found: Fixed) -> Iterator[str]:
 
 
 def _changed_ranges(before: Sequence[str], after: Sequence[str]) -> list[tuple[int, int]]:
-    """Ranges of lines, as (start, end) in ``before``, that contain all changes and AROUND lines on both sides.
+    """Ranges (start, end) of ``before`` that contain all changes, with AROUND lines on both sides.
 
-    Only these ranges are compared by difflib, which is slow for long texts. If both texts have equally many lines, each
-    change has its own range, and overlapping ranges are one; other texts have a single range.
+    difflib, which is slow for long texts, compares only these ranges. Texts of different lengths have a single range.
     """
     if len(before) == len(after):
         ranges: list[tuple[int, int]] = []
@@ -260,5 +248,6 @@ def _changed_ranges(before: Sequence[str], after: Sequence[str]) -> list[tuple[i
 def _renumbered(header: str, lines: int) -> str:
     """The header of a hunk, such as ``@@ -1,7 +1,7 @@``, with ``lines`` added to both line numbers."""
     sign, *ranges, end = header.split(" ")
-    starts = [each.partition(",") for each in ranges]
-    return " ".join([sign, *(f"{each[0]}{int(each[1:]) + lines}{comma}{count}" for each, comma, count in starts), end])
+    starts = [text.partition(",") for text in ranges]
+    moved = [f"{start[0]}{int(start[1:]) + lines}{comma}{count}" for start, comma, count in starts]
+    return " ".join([sign, *moved, end])

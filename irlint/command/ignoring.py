@@ -16,7 +16,7 @@ from irlint.policy.globs import relative
 if TYPE_CHECKING:
     from irlint.policy.configuration import Config
 
-#: If no finding matches, the message names at most this many of the model's findings.
+#: The most findings that a message names if none matches.
 SHOWN = 5
 
 #: The configuration file that is created if there is none.
@@ -24,10 +24,9 @@ FILE = "irlint.toml"
 
 
 def ignore(model: str, node: str, rule: str, options: Any) -> None:
-    """Adds ``[[suppress]]`` entries for the findings of a rule at a node, or at a value for findings without a node.
+    """Adds ``[[suppress]]`` entries for the findings of a rule at a node or value.
 
-    ``rule`` may be a prefix of codes: each rule that matches and has a finding there gets its own entry. Ends the run
-    with status 2 if there is no such finding.
+    Each rule that matches a prefix has its own entry. Ends the run with status 2 if there is no such finding.
     """
     if not (options["reason"] or "").strip():
         fail("--reason is missing", "help: state why you accept the finding")
@@ -35,7 +34,7 @@ def ignore(model: str, node: str, rule: str, options: Any) -> None:
     found = _fitting(model, node, rule, config)
     file = config.file if config is not None else options["config"] or FILE
     root = config.root if config is not None else os.path.dirname(os.path.abspath(file))
-    names = dict.fromkeys(each.rule.name for each in found)
+    names = dict.fromkeys(finding.rule.name for finding in found)
     text = _text(file, [_entry(relative(model, root), name, node, options) for name in names])
     _refuse_invalid(text, file)
     write_blocks(file, [text.encode()], "ignore", in_place=True)
@@ -50,7 +49,7 @@ def _fitting(model: str, node: str, rule: str, config: Config | None) -> list[Fi
     from irlint.run.search import MissingPaths
 
     rules = every_rule()
-    codes = frozenset(each.code for each in rules if named(each, rule))
+    codes = frozenset(known_rule.code for known_rule in rules if named(known_rule, rule))
     if not codes:
         fail(f"unknown rule {rule!r}{suggestion(rule, rules)}", "help: `irlint rules` lists every rule")
     try:
@@ -61,21 +60,20 @@ def _fitting(model: str, node: str, rule: str, config: Config | None) -> list[Fi
     except (OSError, ValueError) as error:
         fail(f"{model}: {getattr(error, 'strerror', None) or error}")
     suppression = Suppression("", codes, glob.escape(node), "", None, "")
-    found = [each for each in report.findings if suppression.fits(each)]
+    found = [finding for finding in report.findings if suppression.fits(finding)]
     if not found:
-        others = [f"{each.rule.code} at {_place(each)}" for each in report.findings[:SHOWN]]
+        others = [f"{finding.rule.code} at {_place(finding)}" for finding in report.findings[:SHOWN]]
         helps = [f"help: its findings are {', '.join(others)}{', ...' * (len(report.findings) > SHOWN)}"]
         fail(f"{model} has no finding of {rule} at {node}", *(helps if others else []))
     return found
 
 
 def _place(finding: Finding) -> str:
-    """The name with which ``irlint ignore`` finds a finding: its node or value."""
     return finding.node or finding.value or "the model"
 
 
 def _entry(model: str, rule: str, node: str, options: Any) -> str:
-    """The lines of a ``[[suppress]]`` entry without its header. Ends the run if TOML cannot contain them."""
+    """The lines of a ``[[suppress]]`` entry without its header."""
     lines = {
         "file": glob.escape(model),
         "node": glob.escape(node),
@@ -93,7 +91,7 @@ def _entry(model: str, rule: str, node: str, options: Any) -> str:
 
 
 def _text(file: str, entries: list[str]) -> str:
-    """The text of a configuration file after new entries are added at its end, with the line ends it has."""
+    """The text of a configuration file with new entries at its end."""
     from irlint.policy.configuration_files import NAMES
 
     before = ""
@@ -107,7 +105,6 @@ def _text(file: str, entries: list[str]) -> str:
 
 
 def _refuse_invalid(text: str, file: str) -> None:
-    """Ends the run if the new text of a configuration file is invalid, for example because of its date."""
     from irlint.command.streams import emit_stderr
     from irlint.policy.configuration import ConfigError, of_text
 

@@ -1,4 +1,4 @@
-"""The options of the commands, as tables. An option that sets a key of the configuration comes from ``policy.keys``."""
+"""The options of the commands. ``policy.keys`` has the options that set a key of the configuration."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from irlint.policy.keys import KEYS, Key, Option
 from irlint.records import replaced
 from irlint.run.deadline import USUAL
 
-#: The words that can begin a command line; any other word is a path or an option of `irlint check`.
+#: The words that can begin a command line. Any other word is a path or an option of `irlint check`.
 COMMANDS = (
     *(
         "check",
@@ -30,10 +30,10 @@ COMMANDS = (
     *("help", "--help", "-h", "--version", "-V"),
 )
 
-#: The value of an option that is not given, by its kind. A flag takes no value; a switch has a second spelling that
-#: turns it off. Options of the kinds with () may be repeated.
+#: The value of an omitted option, by its kind. Options of the kinds with () may be repeated.
 KINDS: Mapping[str, Any] = {
     "flag": False,
+    # A flag with a second spelling that turns it off.
     "switch": None,
     "choice": None,
     "text": None,
@@ -51,10 +51,10 @@ KINDS: Mapping[str, Any] = {
 #: The sections of `irlint check --help`, in order.
 SECTIONS = ("Report", "Rules", "Models", "Files", "Outcome", "Configuration")
 
-#: The name of the value in the help, by the kind of the option, for options that do not name it themselves.
+#: The name of the value in the help, by the kind of the option.
 METAVARS = {"rules": "RULES", "levels": "RULE=LEVEL", "globs": "GLOB", "file": "FILE", "number": "N", "axis": "N"}
 
-#: The options of a check that have no key in the configuration.
+#: The options of a check without a key in the configuration.
 WITHOUT_KEY = (
     Option(
         "--output",
@@ -129,7 +129,7 @@ WITHOUT_KEY = (
     Option("--allow-empty", "Exit with status 0 if there is nothing to check.", "flag", section="Outcome"),
     Option(
         "--stdin-filename",
-        "File name for the model that PATH - reads from standard input.",
+        "Name of the model on standard input (PATH -).",
         "text",
         metavar="NAME",
         section="Files",
@@ -159,12 +159,11 @@ WITHOUT_KEY = (
 
 
 def default(option: Option) -> Any:
-    """The value of an option that is not given."""
+    """The value of an omitted option."""
     return KINDS[option.kind] if option.default is None else option.default
 
 
 def _of_keys(keys: Iterable[Key]) -> Iterator[Option]:
-    """The options of configuration keys, each with the kind and the values of its key."""
     for key in keys:
         if key.option is not None:
             values = key.values if key.kind == "choice" else ()
@@ -172,29 +171,24 @@ def _of_keys(keys: Iterable[Key]) -> Iterator[Option]:
 
 
 def _ordered(of_keys: Iterable[Option], others: Iterable[Option]) -> Iterator[Option]:
-    """The options in the order of the help.
-
-    Each option in ``of_keys`` is followed by the ``others`` whose ``after`` names it. Options without ``after`` come
-    last.
-    """
+    """The options in the order of the help: each option, then those whose ``after`` names it."""
     for option in of_keys:
         yield option
-        yield from (each for each in others if each.after == option.flag)
-    yield from (each for each in others if not each.after)
+        yield from (other for other in others if other.after == option.flag)
+    yield from (other for other in others if not other.after)
 
 
 CHECK = tuple(_ordered(_of_keys(KEYS), WITHOUT_KEY))
 
 
-def _as_in_check(*flags: str) -> tuple[Option, ...]:
-    """The options of a check with these flags, for another command."""
+def _options_of_check(*flags: str) -> tuple[Option, ...]:
     return tuple(option for option in CHECK if option.flag in flags)
 
 
 FORM = Option("--format", "Output format (default: text).", "choice", values=("text", "json"), default="text")
 
-#: The options that `shapes`, `why` and `contract` have in common.
-ANSWER = (FORM, *_as_in_check("--shape", "--config", "--isolated"))
+#: The options of `shapes`, `why` and `contract`.
+ANSWER = (FORM, *_options_of_check("--shape", "--config", "--isolated"))
 
 TARGETS = (
     Option(
@@ -210,24 +204,24 @@ TARGETS = (
         "texts",
         metavar="NAME[@RELEASE]",
     ),
-    Option("--coverage", "Also list the partitions of NPU targets, and what stays dynamic.", "flag"),
-    *_as_in_check("--shape", "--config", "--isolated"),
+    Option("--coverage", "Also list the partitions of NPU targets, and the values that stay dynamic.", "flag"),
+    *_options_of_check("--shape", "--config", "--isolated"),
 )
 
 INFO = (
     Option("--format", "Output format (default: text).", "choice", values=("text", "json", "markdown"), default="text"),
-    *_as_in_check("--shape", "--config", "--isolated"),
+    *_options_of_check("--shape", "--config", "--isolated"),
 )
 
 FIX = (
     *(
         replaced(option, help=text)
         for text, (option,) in (
-            ("Fix only findings of these rules: codes, prefixes of codes, or names.", _as_in_check("--select")),
-            ("Do not fix findings of these rules.", _as_in_check("--ignore")),
+            ("Fix only findings of these rules: codes, prefixes of codes, or names.", _options_of_check("--select")),
+            ("Do not fix findings of these rules.", _options_of_check("--ignore")),
         )
     ),
-    *_as_in_check(
+    *_options_of_check(
         "--target",
         "--shape",
         "--exclude",
@@ -255,7 +249,7 @@ FIX = (
 IGNORE = (
     Option("--reason", "Why you accept the finding (required).", "text", metavar="TEXT"),
     Option("--expires", "Last day on which the entry hides the finding, such as 2030-01-31.", "text", metavar="DATE"),
-    *_as_in_check("--config"),
+    *_options_of_check("--config"),
 )
 
 RULES = (replaced(FORM, help="Output format; json includes the full pages (default: text)."),)
@@ -313,6 +307,5 @@ BROADCAST = (
     FORM,
 )
 
-#: The value of each option of a check that is not given. None or () for an option with a configuration key means that
-#: the configuration decides.
+#: The values of omitted options of a check. With None or (), the configuration decides.
 DEFAULTS = {option.name: default(option) for option in CHECK}

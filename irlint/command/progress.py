@@ -14,16 +14,18 @@ from irlint.reporters.plain import brief
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
-#: The seconds until a run shows its progress, and between two updates of the bar.
+#: The seconds until a run shows its progress.
 DELAY = 1.0
+
+#: The seconds between two updates of the bar.
 INTERVAL = 0.1
 
-#: The name of a file is shortened to this many characters, so that the line rarely wraps.
+#: Names of files are shortened to this many characters.
 WIDTH = 60
 
 
 def wanted(stream: TextIO | None, environment: Mapping[str, str] = os.environ) -> bool:
-    """Whether to show progress: only on a terminal that can move its cursor, and not in CI or pre-commit."""
+    """Whether to show progress: on a terminal that can move its cursor, but not in CI or pre-commit."""
     if environment.get("CI") or environment.get("PRE_COMMIT") or environment.get("TERM") == "dumb":
         return False
     try:
@@ -33,7 +35,7 @@ def wanted(stream: TextIO | None, environment: Mapping[str, str] = os.environ) -
 
 
 class Bar:
-    """A progress bar of ``total`` files; None if their number is unknown. ``close`` removes the bar."""
+    """A progress bar of ``total`` files (None: unknown)."""
 
     def __init__(self, total: int | None) -> None:
         self.total = total
@@ -41,8 +43,7 @@ class Bar:
         self.shown: tuple[Progress, TaskID] | None = None
 
     def __call__(self, done: int) -> None:
-        """Draws the bar with ``done`` files, unless it was drawn less than INTERVAL ago or the run is shorter than
-        DELAY."""
+        """Draws the bar with ``done`` files, after DELAY and once per INTERVAL."""
         now = time.monotonic()
         if now < self.due:
             return
@@ -61,8 +62,7 @@ class Bar:
 
 
 class Checking:
-    """The text ``checking NAME...``, which a thread writes if the only file of a run takes longer than DELAY. ``close``
-    removes the text."""
+    """The text ``checking NAME...`` about the only file of a run, shown after DELAY."""
 
     def __init__(self, name: str) -> None:
         self.text = f"checking {brief(name, WIDTH)}..."
@@ -73,16 +73,15 @@ class Checking:
         #: Locked until the thread ends.
         self.ended = _thread.allocate_lock()
         self.ended.acquire()
-        _thread.start_new_thread(self._wait, ())
+        _thread.start_new_thread(self._show_after_delay, ())
 
     def __call__(self, done: int) -> None:
         """Does nothing, because there is only one file to count."""
 
-    def _wait(self) -> None:
-        """Writes the text after DELAY, unless ``close`` is called before."""
+    def _show_after_delay(self) -> None:
         self.shown = not self.closing.acquire(timeout=DELAY)
         if self.shown:
-            _write(f"\r{self.text}")
+            _write_to_stderr(f"\r{self.text}")
         self.ended.release()
 
     def close(self) -> None:
@@ -90,11 +89,10 @@ class Checking:
         self.closing.release()
         self.ended.acquire()
         if self.shown:
-            _write("\r\x1b[2K")
+            _write_to_stderr("\r\x1b[2K")
 
 
-def _write(text: str) -> None:
-    """Writes to standard error, if it still can be written."""
+def _write_to_stderr(text: str) -> None:
     try:
         sys.stderr.write(text)
         sys.stderr.flush()
@@ -103,7 +101,7 @@ def _write(text: str) -> None:
 
 
 def _started(total: int | None) -> tuple[Progress, TaskID]:
-    """A bar of rich that is drawn only by ``refresh``, and its only task."""
+    """A progress bar and its task. Only ``refresh`` draws the bar."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 

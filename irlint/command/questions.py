@@ -11,15 +11,11 @@ from irlint.records import NOTHING
 
 
 def answer(question: Callable[[], Any], rendered: Callable[[Any, str], str], model: str, form: str) -> None:
-    """Prints the answer to a question about one model, as JSON or as the text that ``rendered`` makes for an encoding.
-
-    Ends the run with status 2 if the model cannot be read or the question is wrong.
-    """
+    """Prints the answer to a question about a model, as JSON or as the text that ``rendered`` returns."""
     _emit(answered(question, model), rendered, form)
 
 
 def _emit(found: Any, rendered: Callable[[Any, str], str], form: str) -> None:
-    """Prints an answer as JSON or as text."""
     if form == "json":
         import json
 
@@ -29,8 +25,7 @@ def _emit(found: Any, rendered: Callable[[Any, str], str], form: str) -> None:
 
 
 def answered(question: Callable[[], Any], model: str) -> Any:
-    """The answer to a question about one model; ends the run with status 2 if the question raises an OSError or
-    ValueError."""
+    """The answer to a question about a model; an OSError or ValueError ends the run with status 2."""
     try:
         return question()
     except FileNotFoundError:
@@ -67,7 +62,7 @@ def info(model: str, options: Mapping[str, Any]) -> None:
 def targets(model: str, form: str = "text", named: Sequence[str] = (), more: Mapping[str, Any] = NOTHING) -> int:
     """Runs ``irlint targets MODEL`` and returns its exit status: 1 if a named release refuses the model.
 
-    ``more`` has further keyword arguments for ``irlint.run.targets.taken``.
+    ``more`` are further arguments of ``irlint.run.targets.taken``.
     """
     from irlint.run.targets import taken
 
@@ -84,12 +79,11 @@ def targets(model: str, form: str = "text", named: Sequence[str] = (), more: Map
         from irlint.reporters.targets import rendered
 
         _emit(found, rendered, form)
-    return int(bool(named) and any(each["verdict"] == "refused" for each in found["targets"]))
+    return int(bool(named) and any(target["verdict"] == "refused" for target in found["targets"]))
 
 
 def explanation(name: str | None, columns: int | None = None, *, color: bool = False) -> str:
-    """The text of ``irlint explain``: the page of a rule or topic, the list of the rules of a family, or without a name
-    the list of topics and families."""
+    """The text of ``irlint explain``: a page, the rules of a family, or all topics and families."""
     from irlint.policy.rulebook import closest, every_rule, named
     from irlint.reporters import guide
     from irlint.reporters.pages import WIDTH, family, page
@@ -97,7 +91,7 @@ def explanation(name: str | None, columns: int | None = None, *, color: bool = F
     rules = every_rule()
     if name is None:
         return guide.contents(rules, color=color)
-    found = [each for each in rules if named(each, name)]
+    found = [rule for rule in rules if named(rule, name)]
     topic = None if found else guide.topic(name)
     if topic is not None:
         return guide.page(topic, columns or WIDTH, color=color)
@@ -114,7 +108,7 @@ def explanation(name: str | None, columns: int | None = None, *, color: bool = F
 
 
 def summary(file: str, form: str) -> None:
-    """Runs ``irlint summary FILE``: prints the counts of the findings in a journal."""
+    """Runs ``irlint summary FILE``."""
     from irlint.command.streams import notify
     from irlint.reporters import statistics
     from irlint.run import journal

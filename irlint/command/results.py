@@ -21,15 +21,14 @@ if TYPE_CHECKING:
     from irlint.run.search import Excluded
 
 
-#: A message names at most this many of the files that were not checked because a package is missing.
+#: The most files in a message about missing packages.
 SHOWN = 4
 
 
 def publish(report: Report, options: Mapping[str, Any], outputs: Sequence[tuple[Form, str]]) -> None:
-    """Writes the report to standard output and to the files of ``--output``, and some formats also to the file that an
-    environment variable names."""
+    """Writes the report to standard output, to the files of ``--output``, and to the summary page of CI."""
     form = FORMS[options["format"]]
-    emit(_rendered(report, form, options, stream=True), "utf-8" if form.document else None, form.notation)
+    emit(_rendered(report, form, options, to_stdout=True), "utf-8" if form.document else None, form.notation)
     if form.page:
         _append_page(report, form)
     for other, file in outputs:
@@ -38,7 +37,6 @@ def publish(report: Report, options: Mapping[str, Any], outputs: Sequence[tuple[
 
 
 def _make_folder(file: str) -> None:
-    """Creates the folder of a file. Ends the run if that fails."""
     try:
         os.makedirs(os.path.dirname(os.path.abspath(file)), exist_ok=True)
     except OSError as error:
@@ -47,8 +45,8 @@ def _make_folder(file: str) -> None:
         fail(f"--output: cannot write {file}: its folders are nested too deep")
 
 
-def _rendered(report: Report, form: Form, options: Mapping[str, Any], stream: bool = False) -> str:
-    """The text of the report in a format, with colors and a width if it is for standard output (``stream``)."""
+def _rendered(report: Report, form: Form, options: Mapping[str, Any], to_stdout: bool = False) -> str:
+    """The text of the report in a format, with colors and a width for standard output."""
     if form.document:
         return form.rendered(report, fail_on=options["fail_on"])
     if not report.findings:
@@ -59,17 +57,16 @@ def _rendered(report: Report, form: Form, options: Mapping[str, Any], stream: bo
 
     shown = form.rendered(
         report,
-        color=ansi.colored(options["color"], sys.stdout) if stream else False,
+        color=ansi.colored(options["color"], sys.stdout) if to_stdout else False,
         every=options["verbose"],
         quiet=options["quiet"],
-        columns=ansi.terminal_width(sys.stdout) if stream else None,
-        encoding=encoding() if stream else "utf-8",
+        columns=ansi.terminal_width(sys.stdout) if to_stdout else None,
+        encoding=encoding() if to_stdout else "utf-8",
     )
     return shown + (_statistics(report) if options["statistics"] else "")
 
 
 def _statistics(report: Report) -> str:
-    """The numbers of findings by rule, by operator and by exporter, as text."""
     from irlint.findings import tally
     from irlint.reporters.statistics import rendered
 
@@ -77,7 +74,7 @@ def _statistics(report: Report) -> str:
 
 
 def _append_page(report: Report, form: Form) -> None:
-    """Appends the page of the format to the file that its environment variable names, if it names one."""
+    """Appends the page of the format to the file in its environment variable, if there is one."""
     file = os.environ.get(form.page)
     if not file:
         return
@@ -89,10 +86,9 @@ def _append_page(report: Report, form: Form) -> None:
 
 
 def without_renamed(report: Report, policy: Policy | None) -> tuple[Report, Policy | None, dict[str, str]]:
-    """Applies the entries of the baseline for files that were renamed to the findings of the files with the new names.
+    """Applies the baseline to renamed files.
 
-    Returns the report without the findings that the baseline hides now, the policy with the new names, and the new
-    names by the old ones.
+    Returns (report, policy, new names by old names).
     """
     if policy is None or not policy.baseline or not report.findings:
         return report, policy, {}
@@ -103,12 +99,12 @@ def without_renamed(report: Report, policy: Policy | None) -> tuple[Report, Poli
     names = baseline.renamed(policy.baseline, report, root, policy.reports)
     if not names:
         return report, policy, {}
-    entries = baseline.followed(policy.baseline, names)
+    entries = baseline.under_new_names(policy.baseline, names)
     return baseline.hidden(report, entries, root), replaced(policy, baseline=entries), names
 
 
 def renames(names: Mapping[str, str], options: Mapping[str, Any]) -> Iterator[str]:
-    """A notice of each file of the baseline that was renamed."""
+    """The notices of renamed files in the baseline."""
     advice = "" if options["update_baseline"] else "; --update-baseline writes the new name"
     yield from (f"{options['baseline']}: {old} was renamed to {new}{advice}" for old, new in names.items())
 
@@ -116,9 +112,9 @@ def renames(names: Mapping[str, str], options: Mapping[str, Any]) -> Iterator[st
 def with_new_baseline(
     report: Report, options: Mapping[str, Any], policy: Policy | None, names: Mapping[str, str]
 ) -> tuple[Report, str]:
-    """Updates the baseline file; ``names`` has the new names of renamed files by the old ones.
+    """Updates the baseline file. ``names`` are the new names of renamed files.
 
-    Returns the report without the findings that the baseline has now, and a notice with the numbers of entries.
+    Returns (report without the findings in the baseline, notice).
     """
     from irlint.policy import baseline
 
@@ -132,12 +128,11 @@ def with_new_baseline(
 
 
 def _current(file: str, names: Mapping[str, str]) -> Entries | None:
-    """The entries that a baseline file has now, since another run may have changed it; None if it is missing or
-    unreadable."""
+    """The current entries of a baseline file, which another run may have changed; None if it is unreadable."""
     from irlint.policy import baseline
 
     try:
-        return baseline.followed(baseline.read(file), names)
+        return baseline.under_new_names(baseline.read(file), names)
     except (OSError, baseline.BrokenBaseline):
         return None
 
@@ -150,8 +145,7 @@ def notices(
     report: Report,
     excluded: Excluded,
 ) -> Iterator[str]:
-    """The notices of a run: about files that were left out, the notices of the checked files, and entries of the
-    configuration and the baseline that are no longer needed."""
+    """The notices of a run: skipped files, notices of checked files, and unneeded entries."""
     ignored = excluded.ignored_files
     yield from excluded.unfollowed_links()
     if excluded.unchanged:
@@ -186,7 +180,7 @@ def notices(
 
 
 def unmatched(entries: ByGlob[Any], files: Iterable[str], key: str) -> Iterator[str]:
-    """A notice of each glob of a ``key`` of the configuration that matches none of the files."""
+    """The notices of the globs of a ``key`` that match none of the files."""
     fitting = entries.fitting_any(files) if entries else ()
     for at, (glob, entry) in enumerate(zip(entries.globs, entries.entries)):
         if at not in fitting:
@@ -194,21 +188,19 @@ def unmatched(entries: ByGlob[Any], files: Iterable[str], key: str) -> Iterator[
 
 
 def _contains(path: str, root: str) -> bool:
-    """Whether a path is the folder ``root`` or a folder that contains it."""
-    inside, around = (os.path.normcase(os.path.join(os.path.realpath(each), "")) for each in (root, path))
-    return os.path.isdir(path) and inside.startswith(around)
+    inner, outer = (os.path.normcase(os.path.join(os.path.realpath(folder), "")) for folder in (root, path))
+    return os.path.isdir(path) and inner.startswith(outer)
 
 
 def log(
     report: Report, options: Mapping[str, Any], config: Config | None, notices: Iterable[str], counts: str = ""
 ) -> None:
-    """Writes to standard error what does not belong to the report: with ``--verbose`` the checked files, the notices,
-    and the statistics if the format is a document.
+    """Writes the checked files (``--verbose``), the statistics of a document, and the notices to standard error.
 
-    ``counts`` is the text of the statistics, if the caller has it.
+    ``counts`` is the text of the statistics.
     """
     if options["verbose"]:
-        emit_stderr("".join(f"irlint: {line}\n" for line in _files(report, config)))
+        emit_stderr("".join(f"irlint: {line}\n" for line in _verbose_lines(report, config)))
     if options["statistics"] and FORMS[options["format"]].document:
         emit_stderr(counts or _statistics(report))
     if not options["quiet"]:
@@ -222,8 +214,7 @@ def note(notices: Iterable[str]) -> None:
     emit_stderr("".join(f"irlint: note: {safe(notice)}\n" for notice in notices))
 
 
-def _files(report: Report, config: Config | None) -> Iterator[str]:
-    """The lines of ``--verbose``: the configuration file, and the result of each checked file."""
+def _verbose_lines(report: Report, config: Config | None) -> Iterator[str]:
     from irlint.reporters.plain import safe
 
     yield f"the configuration is {safe(config.file)}" if config is not None else "no configuration"
@@ -235,7 +226,7 @@ def _files(report: Report, config: Config | None) -> Iterator[str]:
 
 
 def of_file(file: CheckedFile, findings: int) -> str:
-    """The result of a file in one line: its status, and the reason for it or the numbers of nodes and findings."""
+    """The result of a file in one line."""
     from irlint.reporters.plain import safe
 
     result = file.reason or f"{counted(file.nodes, 'node')}, {counted(findings, 'finding')}"
@@ -243,13 +234,14 @@ def of_file(file: CheckedFile, findings: int) -> str:
 
 
 def finish(report: Report, fail_on: str) -> NoReturn:
-    """Ends the run with the exit status of its findings, or with 2 if a package was missing."""
+    """Ends the run with the exit status of its findings, or with 2 if a package is missing."""
     refuse_lacking(report.files)
-    end(max((each.severity for each in report.findings), key=lambda each: each.rank, default=None), fail_on)
+    severities = (finding.severity for finding in report.findings)
+    end(max(severities, key=lambda severity: severity.rank, default=None), fail_on)
 
 
 def refuse_lacking(files: Iterable[CheckedFile]) -> None:
-    """Ends the run with status 2, and the packages to install, if a file was not checked because one is missing."""
+    """Ends the run with status 2 if a file was not checked because a package is missing."""
     lacking = [file for file in files if file.lacking]
     if lacking:
         names = sorted({file.lacking for file in lacking})
@@ -260,7 +252,7 @@ def refuse_lacking(files: Iterable[CheckedFile]) -> None:
 def end(worst: Severity | None, fail_on: str) -> NoReturn:
     """Ends the run with status 1 if the worst severity is at least ``fail_on``, else with 0.
 
-    ``worst`` is None if there is no finding; ``fail_on`` may also be "never".
+    ``worst`` is None without findings. ``fail_on`` may be "never".
     """
     if fail_on == "never" or worst is None:
         raise SystemExit(0)

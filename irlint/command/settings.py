@@ -21,18 +21,16 @@ if TYPE_CHECKING:
     from irlint.run.files import Settings
     from irlint.run.search import Excluded
 
-#: The last line of a message that ends the run before any file is checked.
 NOTHING_LINTED = "Nothing was linted.\n"
-#: The kinds of configuration keys that ``merged`` leaves out. An option of the first three kinds is combined with its
-#: key, and the globs of an option have another root folder.
+
+#: The kinds of keys that options do not replace: options add to the first three, and their globs have another root.
 NOT_MERGED = ("rules", "levels", "models", "globs")
 
 RULES_HELP = "help: `irlint rules` lists every rule"
 
 
 def expanded(paths: Sequence[str]) -> tuple[str, ...]:
-    """The paths. On Windows, whose shell does not expand wildcards, a path with wildcards is replaced by the files that
-    match it, if any do."""
+    """The paths, on Windows with wildcards expanded."""
     if not any(letter in path for path in paths for letter in "*?["):
         return tuple(paths)
     from irlint.reporters.console import WINDOWS
@@ -42,11 +40,11 @@ def expanded(paths: Sequence[str]) -> tuple[str, ...]:
     from glob import glob
 
     found = (() if os.path.exists(path) else sorted(glob(path, recursive=True)) for path in paths)
-    return tuple(each for path, files in zip(paths, found) for each in files or [path])
+    return tuple(file for path, files in zip(paths, found) for file in files or [path])
 
 
 def configuration(options: Mapping[str, Any]) -> Config | None:
-    """The configuration that ``--config`` names or a search finds; None if there is none."""
+    """The configuration that ``--config`` names or a search finds, or None."""
     named = options["config"]
     if named is not None and options["isolated"]:
         fail("--config and --isolated exclude each other", "help: remove one of them")
@@ -60,7 +58,6 @@ def configuration(options: Mapping[str, Any]) -> Config | None:
 
 
 def _loaded(file: str) -> Config | None:
-    """The configuration in a file; None for a pyproject.toml without [tool.irlint]. Ends the run if it is invalid."""
     from irlint.policy.configuration import ConfigError, loaded
 
     try:
@@ -73,10 +70,9 @@ def _loaded(file: str) -> Config | None:
 
 
 def merged(options: Mapping[str, Any], config: Config | None) -> dict[str, Any]:
-    """A copy of the options. An option that was not given gets the value of its key in the configuration, or without a
-    configuration the default of the key.
+    """A copy of the options, in which keys of the configuration or their defaults replace omitted options.
 
-    Options of the kinds in NOT_MERGED are copied unchanged.
+    Options of the kinds in NOT_MERGED stay as they are.
     """
     result = dict(options)
     for key in KEYS:
@@ -117,13 +113,12 @@ def refuse_contradictions(paths: Sequence[str], options: Mapping[str, Any]) -> N
 def outputs(options: Mapping[str, Any], config: Config | None, paths: Iterable[str]) -> list[tuple[Form, str]]:
     """The format and the file of each ``--output``.
 
-    Ends the run if a file cannot be written, is named twice, or is a model, the configuration, the baseline or the
-    journal of the run.
+    Ends the run if a file cannot be written, is named twice, or is another file of the run.
     """
     result = [_output(entry) for entry in options["output"]]
     written: list[str] = []
     for _, file in result:
-        reason = _unwritable(file)
+        reason = _reason_not_to_write(file)
         if reason:
             fail(f"--output: cannot write {file}: {reason}", closing=NOTHING_LINTED)
         refuse_overwriting([file], written, "two reports", closing=NOTHING_LINTED)
@@ -136,32 +131,31 @@ def outputs(options: Mapping[str, Any], config: Config | None, paths: Iterable[s
 
 
 def refuse_overwriting(files: Sequence[str], others: Iterable[str], what: str, closing: str = "") -> None:
-    """Ends the run if one of ``files`` is also one of ``others``, unless it is a device or a pipe.
+    """Ends the run if one of ``files`` is one of ``others``, unless it is a device or a pipe.
 
-    ``what`` says what the file would be at once, such as "two reports".
+    ``what`` are the two uses of the file, such as "two reports".
     """
-    taken = {os.path.realpath(each) for each in others} if files else ()
+    real_others = {os.path.realpath(other) for other in others} if files else ()
     for file in files:
         is_special = os.path.exists(file) and not os.path.isfile(file)
-        if os.path.realpath(file) in taken and not is_special:
+        if os.path.realpath(file) in real_others and not is_special:
             fail(f"--output: {file} would be {what}", "help: name another file", closing=closing)
 
 
 def _output(entry: str) -> tuple[Form, str]:
-    """The format and the file in a value of ``--output``. Ends the run if the format is unknown."""
     name, equals, file = entry.partition("=")
     if equals and file and name in FORMS:
         return FORMS[name], file
     form = by_name(entry) if not equals else None
     if form is None:
-        ends = ", ".join(f"{end} for {each.name}" for each in FORMS.values() for end in each.suffixes)
+        ends = ", ".join(f"{end} for {known.name}" for known in FORMS.values() for end in known.suffixes)
         wrong = f"it has to be FORMAT=FILE, where FORMAT is one of {', '.join(FORMS)}"
-        fail(f"--output {entry}: {wrong}", f"help: FORMAT= can be left out if the file has a suffix of: {ends}")
+        fail(f"--output {entry}: {wrong}", f"help: FORMAT= is optional if the file has one of these suffixes: {ends}")
     return form, entry
 
 
-def _unwritable(file: str) -> str:
-    """Why a file cannot be written; "" if nothing is known. A missing folder is no reason: it is created."""
+def _reason_not_to_write(file: str) -> str:
+    """Why a file cannot be written, or "". A missing folder is created, so it is no reason."""
     try:
         return "it is a folder" if stat.S_ISDIR(os.stat(file).st_mode) else ""
     except (FileNotFoundError, NotADirectoryError):
@@ -173,14 +167,11 @@ def _unwritable(file: str) -> str:
         folder = os.path.dirname(folder)
     if not os.path.isdir(folder):
         return f"{folder} is no folder"
-    return "" if os.access(folder, os.W_OK | os.X_OK) else f"nothing may be written into {folder}"
+    return "" if os.access(folder, os.W_OK | os.X_OK) else f"{folder} is not writable"
 
 
 def policy(options: Mapping[str, Any], config: Config | None) -> Policy | None:
-    """The rules, levels and suppressions of the run; None if there are none, so that all findings are reported.
-
-    The rules that the options select and ignore apply after those of the configuration.
-    """
+    """The rules, severities and suppressions of the run; None reports all findings."""
     lists = ("select", "ignore", "extend_select")
     if config is None and options["baseline"] is None and not any(options[name] for name in (*lists, "severity")):
         return None
@@ -198,7 +189,7 @@ def policy(options: Mapping[str, Any], config: Config | None) -> Policy | None:
 
 
 def _rules(option: str, entries: Sequence[str]) -> list[str] | None:
-    """The rules in the values of an option, each checked to exist; None if the option is not given."""
+    """The rules in the values of an option; None without values."""
     if not entries:
         return None
     names = [name.strip() for entry in entries for name in entry.split(",") if name.strip()]
@@ -213,7 +204,6 @@ def _rules(option: str, entries: Sequence[str]) -> list[str] | None:
 
 
 def _levels(entries: Sequence[str]) -> list[tuple[str, str]]:
-    """The pairs of a rule and its level in the values of ``--severity``."""
     pairs = []
     for entry in entries:
         rule, _, level = entry.partition("=")
@@ -224,7 +214,7 @@ def _levels(entries: Sequence[str]) -> list[tuple[str, str]]:
 
 
 def _baseline(file: str, update: bool) -> Mapping[str, Mapping[str, frozenset[str]]]:
-    """The entries of a baseline file; {} if it is missing and ``--update-baseline`` will write it."""
+    """The entries of a baseline file; {} for a missing file that ``--update-baseline`` will write."""
     from irlint.policy import baseline
 
     try:
@@ -243,7 +233,7 @@ def _baseline(file: str, update: bool) -> Mapping[str, Mapping[str, frozenset[st
 def of_files(
     options: Mapping[str, Any], config: Config | None, policy: Policy | None, forms: Sequence[Form]
 ) -> Settings:
-    """The settings that the check of every file has; the report formats decide which details it collects."""
+    """The settings of the check of every file. The report formats decide which details it collects."""
     from irlint.run.files import Settings
 
     drawn, silenced, facts = (any(getattr(form, name) for form in forms) for name in ("drawn", "silenced", "facts"))
@@ -269,8 +259,7 @@ def of_files(
 
 
 def named_targets(entries: Sequence[str] | None) -> tuple[str, ...]:
-    """The targets in the values of ``--target``, without duplicates; a value may list several. Ends the run for an
-    unknown target."""
+    """The targets in ``--target``, without duplicates."""
     if not entries:
         return ()
     from irlint.targets.verdicts import target
@@ -287,15 +276,15 @@ def named_targets(entries: Sequence[str] | None) -> tuple[str, ...]:
 
 
 def shapes_for(path: str, options: Mapping[str, Any]) -> dict[str, Any]:
-    """The shapes that --shape and the configuration give the inputs of one model, and where each is from.
-
-    They are the keyword arguments ``shapes`` and ``given_by`` of the functions that answer a question about a model.
-    """
+    """The keyword arguments ``shapes`` and ``given_by`` for questions about a model."""
     return configured_shapes(options)(path)
 
 
 def configured_shapes(options: Mapping[str, Any]) -> Callable[[str], dict[str, Any]]:
-    """``shapes_for`` as a function of the path alone, which reads the configuration only once."""
+    """``shapes_for`` as a function of the path, which reads the configuration once.
+
+    Also declares the operators of the configuration.
+    """
     from irlint.run.files import Settings, given
 
     config = configuration(options)
@@ -313,7 +302,6 @@ def configured_shapes(options: Mapping[str, Any]) -> Callable[[str], dict[str, A
 
 
 def _shapes(options: Mapping[str, Any]) -> Mapping[str, Shape]:
-    """The shapes of ``--shape`` by input. Ends the run if one is invalid."""
     if not options["shape"]:
         return {}
     from irlint.policy.shape_options import parsed_shapes
@@ -325,11 +313,7 @@ def _shapes(options: Mapping[str, Any]) -> Mapping[str, Shape]:
 
 
 def excluded(paths: Sequence[str], options: Mapping[str, Any], config: Config | None) -> Excluded:
-    """What a search for models leaves out.
-
-    This is what matches a glob of ``--exclude``, or without it of the key ``exclude``; what git ignores, if a path is a
-    folder; and with ``--changed-since`` the unchanged files.
-    """
+    """The files that a search for models skips."""
     from irlint.records import replaced
     from irlint.run.search import Excluded
 
@@ -343,7 +327,7 @@ def excluded(paths: Sequence[str], options: Mapping[str, Any], config: Config | 
         from irlint.run.changes import Changes
 
         deciding = (config.file if config is not None else None, options["baseline"])
-        since = Changes(options["changed_since"], [each for each in deciding if each])
+        since = Changes(options["changed_since"], [file for file in deciding if file])
     found = Excluded(git=git, since=since, links=set(), configurations=not options.get("folders", False))
     if options["exclude"] or config is None:
         return replaced(found, here=tuple(options["exclude"]))

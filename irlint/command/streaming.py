@@ -1,5 +1,7 @@
-"""A check that writes the findings of each file at once and keeps none in memory. With ``--resume`` it writes a
-journal, and continues the interrupted run that the journal records."""
+"""A check that writes the findings of each file at once.
+
+With ``--resume``, it writes a journal, and continues the interrupted run in the journal.
+"""
 
 from __future__ import annotations
 
@@ -27,22 +29,21 @@ if TYPE_CHECKING:
     from irlint.policy.configuration import Config
     from irlint.policy.suppressions import Policy
 
-#: The options whose values change the findings. A journal is continued only with the same values.
+#: The options whose values change the findings. A journal is continued only with equal values.
 DECISIVE = ("select", "ignore", "extend_select", "severity", "shape", "target", "weights", "no_ignores")
 
-#: The limit of two things that are kept in memory: skipped files, for the message of a run that checks nothing, and
-#: printed notices, so that a notice is not printed twice.
-KEPT = 1000
+#: The most skipped files and the most printed notices that are kept in memory.
+MOST_KEPT = 1000
 
 Advance = Callable[[int | None, str], Callable[[int], None]]
 
 
 def wanted(options: Mapping[str, Any]) -> bool:
-    """Whether the options need no complete report, so that a check can write the results file by file."""
+    """Whether a check can write its results file by file."""
     if options["resume"]:
         return True
-    complete = options["output"] or options["update_baseline"] or options["stdin_filename"] is not None
-    return FORMS[options["format"]].streamed and not complete
+    needs_report = options["output"] or options["update_baseline"] or options["stdin_filename"] is not None
+    return FORMS[options["format"]].streamed and not needs_report
 
 
 def check(
@@ -53,9 +54,9 @@ def check(
     excluded: Excluded,
     advance: Advance | None,
 ) -> NoReturn:
-    """Checks the models that ``paths`` name, writes the findings of each, and ends with the exit status.
+    """Checks the models that ``paths`` name, and ends with the exit status.
 
-    ``advance`` starts a progress bar, as in ``files.checked``. Raises the errors of ``files.checked``.
+    ``advance`` starts a progress bar. Raises the errors of ``files.checked``.
     """
     _refuse_contradictions(options)
     chosen = replaced(settings.of_files(options, config, policy, [FORMS["jsonl"]]), stamped=True)
@@ -67,11 +68,11 @@ def check(
     remote = remote_files(urls, excluded, options["force_exclude"])
     only = local[0] if len(local) == 1 and not urls else ""
     progress = advance(None if urls else len(local), only) if advance is not None and (urls or local) else None
-    files = sink.missing(chain(local, remote))
+    files = sink.unchecked(chain(local, remote))
     found = outcomes(files, chosen, options["jobs"], ordered=True, executor=options["executor"])
     named = named_files(here)
     keeps = policy is not None or bool(chosen.shapes) or bool(chosen.models)
-    kept, skipped = _written((opened(each, named, policy) for each in found), sink, options, keeps, progress)
+    kept, skipped = _written((opened(outcome, named, policy) for outcome in found), sink, options, keeps, progress)
     tally = sink.closed()
     if tally.files == tally.skipped and not (options["allow_empty"] or excluded.unchanged):
         from irlint.command.empty import fail_empty
@@ -90,10 +91,10 @@ def _written(
     keeps: bool,
     progress: Callable[[int], None] | None,
 ) -> tuple[list[CheckedFile], list[CheckedFile]]:
-    """Writes the findings of each file, and calls ``progress`` with the number of files done.
+    """Writes the findings of each file, and calls ``progress`` with the number of files.
 
-    Returns two lists: all files if ``keeps``, else none; and the skipped files, of which those after the first KEPT are
-    left out unless they were skipped because a package is missing.
+    Returns (all files if ``keeps``, skipped files). The skipped files after the first MOST_KEPT are omitted, except
+    those that lack a package.
     """
     kept: list[CheckedFile] = []
     skipped: list[CheckedFile] = []
@@ -104,10 +105,10 @@ def _written(
             kept.append(outcome.file)
         elif outcome.file.notices and not options["quiet"]:
             results.note(notice for notice in outcome.file.notices if notice not in printed)
-            printed.update(outcome.file.notices if len(printed) < KEPT else ())
+            printed.update(outcome.file.notices if len(printed) < MOST_KEPT else ())
         if options["verbose"]:
             emit_stderr(f"irlint: {results.of_file(outcome.file, len(outcome.findings))}\n")
-        if outcome.file.status == "skipped" and (len(skipped) < KEPT or outcome.file.lacking):
+        if outcome.file.status == "skipped" and (len(skipped) < MOST_KEPT or outcome.file.lacking):
             skipped.append(outcome.file)
         if progress is not None:
             progress(sink.unchanged + number)
@@ -115,18 +116,16 @@ def _written(
 
 
 def _refuse_contradictions(options: Mapping[str, Any]) -> None:
-    """Ends the run if an option contradicts ``--resume``."""
     if not options["resume"]:
         return
     for name in ("output", "update_baseline"):
         if options[name]:
             fail(f"--resume collects no report for --{name.replace('_', '-')}", "help: remove one of them")
     if options["stdin_filename"] is not None:
-        fail("--resume needs models in files, and - is none")
+        fail("--resume does not check the model on standard input")
 
 
 def _digest(options: Mapping[str, Any], config: Config | None) -> str:
-    """A hash of what can change the findings: the DECISIVE options, the configuration file and the baseline file."""
     from hashlib import sha256
 
     found = sha256(repr([options[name] for name in DECISIVE]).encode("utf-8", "backslashreplace"))
@@ -146,7 +145,7 @@ def _finish(
     kept: Sequence[CheckedFile],
     excluded: Excluded,
 ) -> None:
-    """Writes what follows the findings: with ``--resume`` a summary, and always the notices and the statistics."""
+    """Writes the summary of ``--resume``, the notices and the statistics."""
     text = statistics.rendered(tally) if options["statistics"] else ""
     if options["resume"]:
         emit(("" if options["quiet"] else statistics.headline(tally, config.file if config is not None else "")) + text)
@@ -162,50 +161,47 @@ def _finish(
 
 
 class _Output:
-    """Writes the lines of each file to standard output, as JSON Lines."""
+    """Writes JSON Lines to standard output."""
 
-    #: The number of files that need no check.
     unchanged = 0
 
     def __init__(self, header: str) -> None:
         self.header = header
         self.tally = Tally()
 
-    def missing(self, files: Iterable[str | Located]) -> Iterable[str | Located]:
-        """The files to check: all of them."""
+    def unchecked(self, files: Iterable[str | Located]) -> Iterable[str | Located]:
+        """The files to check: all files."""
         return files
 
     def add(self, outcome: Outcome) -> None:
         """Writes the findings of a file, after the header if it is the first."""
-        self.tally.add(entry_of(outcome.file), [each.as_dict() for each in outcome.findings])
+        self.tally.add(entry_of(outcome.file), [finding.as_dict() for finding in outcome.findings])
         emit(self.header + jsonl.of_file(outcome.file, outcome.findings), "utf-8", "json")
         self.header = ""
 
     def closed(self) -> Tally:
-        """Writes the last line, if there is any, and returns the counts."""
+        """Writes the last line if a file was checked, and returns the counts."""
         if self.tally.files:
             emit(jsonl.end(self.tally.summary()), "utf-8", "json")
         return self.tally
 
 
 class _Journal:
-    """Writes the lines of each file to a journal, unless it already has the lines of the file in its current state.
-
-    Attributes:
-        other_header: Whether the header that was read differs from ``header``.
-        blocks: The number of files in the journal when it was opened.
-        new: The position at which this run began to write.
-        unchanged: The number of files that need no check, because the journal has them in their current state.
-        known: The keys of the files in the journal when it was opened.
-        current: The keys of the unchanged files.
-    """
+    """Writes JSON Lines to a journal, except for files that the journal has in their current state."""
 
     def __init__(self, file: str, header: str) -> None:
         self.file = file
         self.header = header
-        self.other_header = False
-        self.blocks = self.new = self.unchanged = 0
+        self.has_other_header = False
+        #: The number of files in the journal when it was opened.
+        self.blocks = 0
+        #: The position at which this run begins to write.
+        self.start = 0
+        #: The number of files that need no check.
+        self.unchanged = 0
+        #: The keys of the files in the journal when it was opened.
         self.known: set[int] = set()
+        #: The keys of the unchanged files.
         self.current: set[int] = set()
         try:
             self.stream: BinaryIO = open(file, "r+b" if os.path.exists(file) else "x+b")  # noqa: SIM115
@@ -216,27 +212,27 @@ class _Journal:
             fail(f"--resume: cannot write {file}: {error.strerror}")
 
     def _read(self) -> None:
-        """Reads the journal, removes an incomplete end, and writes the header if the file is empty."""
+        """Reads the journal, removes an incomplete end, and writes the header of a new file."""
         end = 0
         if self.stream.seek(0, os.SEEK_END):
             self.stream.seek(0)
             _refuse_other_run(self.file, journal.header(self.stream), self.header)
             end = self.stream.tell()
             self.stream.seek(0)
-            self.other_header = self.stream.read(end) != self.header.encode("utf-8", "surrogatepass")
+            self.has_other_header = self.stream.read(end) != self.header.encode("utf-8", "surrogatepass")
             for block in journal.blocks(self.stream):
                 self.blocks += 1
                 if block.key is not None:
                     self.known.add(block.key)
                 end = block.end
-        self.new = end
+        self.start = end
         self.stream.seek(end)
         self.stream.truncate()
         if not end:
             self._write(self.header)
 
-    def missing(self, files: Iterable[str | Located]) -> Iterator[str | Located]:
-        """The files to check: those that the journal does not have in their current state. Counts the others."""
+    def unchecked(self, files: Iterable[str | Located]) -> Iterator[str | Located]:
+        """The files that the journal does not have in their current state. Counts the other files."""
         for file in files:
             key = _key(file)
             if key is not None and key in self.known:
@@ -246,7 +242,7 @@ class _Journal:
                 yield file
 
     def add(self, outcome: Outcome) -> None:
-        """Writes the findings of a file. One that lacks a package is left out, so that the next run checks it."""
+        """Writes the findings of a file, unless it lacks a package: the next run checks this file."""
         if outcome.file.lacking:
             return
         self._write(jsonl.of_file(outcome.file, outcome.findings))
@@ -259,9 +255,11 @@ class _Journal:
             fail(f"--resume: cannot write {self.file}: {error.strerror}")
 
     def closed(self) -> Tally:
-        """Removes the lines of changed files and of files that this run did not find, and writes the last line. Returns
-        the counts of the whole journal."""
-        if self.unchanged < self.blocks or self.other_header:
+        """Removes the lines of changed files and of files that this run did not find.
+
+        Writes the last line, and returns the counts of the complete journal.
+        """
+        if self.unchanged < self.blocks or self.has_other_header:
             self._compact()
         self.stream.close()
         tally, _ = journal.tally(self.file)
@@ -270,25 +268,22 @@ class _Journal:
         return tally
 
     def _compact(self) -> None:
-        """Replaces the journal by one with the header of this run and only the lines to keep."""
-        write_blocks(self.file, self._kept(), "--resume")
+        write_blocks(self.file, self._header_and_kept_blocks(), "--resume")
         self.stream.close()
 
-    def _kept(self) -> Iterator[bytes]:
-        """The header, the lines of unchanged files, and the lines that this run wrote."""
+    def _header_and_kept_blocks(self) -> Iterator[bytes]:
         self.stream.seek(0)
         journal.header(self.stream)
         yield self.header.encode("utf-8", "surrogatepass")
         with open(self.file, "rb") as lines:
             for block in journal.blocks(self.stream):
                 lines.seek(block.start)
-                if block.start >= self.new or block.key in self.current:
+                if block.start >= self.start or block.key in self.current:
                     yield lines.read(block.end - block.start)
 
 
 def _refuse_other_run(file: str, found: Mapping[str, Any], header: str) -> None:
-    """Ends the run if a journal's header ``found`` differs from ``header`` in the version or the options, or if the two
-    have no path in common."""
+    """Ends the run if a journal is of another version, other options or other paths."""
     expected = json.loads(header)
     differing = [
         what
@@ -296,13 +291,13 @@ def _refuse_other_run(file: str, found: Mapping[str, Any], header: str) -> None:
         if found.get(name) != expected[name]
     ]
     listed = found.get("paths")
-    paths = [each for each in listed if isinstance(each, str)] if isinstance(listed, list) else []
+    paths = [path for path in listed if isinstance(path, str)] if isinstance(listed, list) else []
     if not set(paths) & set(expected["paths"]):
         differing.append("paths")
     if differing:
         recorded = f": {', '.join(paths) or 'none'} there" if differing == ["paths"] else ""
-        text = f"--resume: {file} is of a run with other {' and '.join(differing)}{recorded}"
-        fail(text, "help: remove it to begin anew, or name another file")
+        text = f"--resume: {file} records a run with other {' and '.join(differing)}{recorded}"
+        fail(text, "help: remove the file to begin a new run, or name another file")
 
 
 def _key(file: str | Located) -> int | None:

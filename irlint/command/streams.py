@@ -10,20 +10,19 @@ from errno import EINVAL, EMFILE
 
 from irlint.lazy_typing import NoReturn
 
-#: How often a run tries to lock a file that another run has locked, and the seconds between two tries.
+#: The tries to lock a file that another run has locked, and the seconds between two tries.
 LOCK_TRIES, LOCK_PAUSE = 500, 0.02
 
 
 def fail(message: str, *more: str, closing: str = "") -> NoReturn:
-    """Writes a message with further lines and then ``closing`` to standard error; raises SystemExit with status 2."""
+    """Writes a message, further lines and ``closing`` to standard error; raises SystemExit with status 2."""
     notify(f"error: {message}", *more)
     emit_stderr(closing)
     raise SystemExit(2)
 
 
 def reason(error: OSError) -> str:
-    """Why a file cannot be used, after its name if the error has one; without a name if the process has too many open
-    files."""
+    """Why a file cannot be used, after its name if the error has one."""
     text = error.strerror or str(error)
     if error.errno == EMFILE:
         return f"{text}: raise the limit of this process (ulimit -n), or give --jobs 1"
@@ -31,7 +30,7 @@ def reason(error: OSError) -> str:
 
 
 def notify(message: str, *more: str) -> None:
-    """Writes a message with further lines to standard error, outside the report."""
+    """Writes a message with further lines to standard error."""
     from irlint.reporters.plain import safe
 
     lines = [f"irlint: {safe(message)}", *(f"   = {safe(line)}" for line in more)]
@@ -39,7 +38,7 @@ def notify(message: str, *more: str) -> None:
 
 
 def emit_stderr(text: str) -> None:
-    """Writes to standard error, if there is one, without control sequences for a terminal or a log; ignores errors."""
+    """Writes to standard error without control sequences; ignores errors."""
     if not text:
         return
     from irlint.reporters.plain import inert
@@ -52,9 +51,9 @@ def emit_stderr(text: str) -> None:
 
 
 def emit(text: str, encoding: str | None = None, notation: str = "text") -> None:
-    """Writes to standard output, in its own encoding by default, and changes no line ends; see ``emit_blocks``.
+    """Writes to standard output, with unchanged line ends.
 
-    Control sequences are removed or escaped as the ``notation`` allows; with "", they are written.
+    Removes or escapes control sequences as the ``notation`` allows, unless it is "".
     """
     if sys.stdout is None:
         return
@@ -67,14 +66,14 @@ def emit(text: str, encoding: str | None = None, notation: str = "text") -> None
 
 
 def _is_closed_pipe(error: OSError) -> bool:
-    """Whether an error means that the process which reads the output has ended. On Windows this is EINVAL."""
+    """Whether the process that reads the output has ended. On Windows, this is EINVAL."""
     from irlint.reporters.console import WINDOWS
 
     return isinstance(error, BrokenPipeError) or (WINDOWS and error.errno == EINVAL)
 
 
 def discard_output() -> None:
-    """Discards unwritten output, so that the interpreter does not try to write it again when it ends."""
+    """Discards unwritten output, which the interpreter would write at its end."""
     try:
         if sys.stdout is not None:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -83,10 +82,7 @@ def discard_output() -> None:
 
 
 def write(file: str, text: str, option: str, notation: str = "") -> None:
-    """Writes a text as ``write_blocks`` with ``in_place``, or as ``emit`` if the file is the one of standard output.
-
-    With a ``notation``, control characters are replaced.
-    """
+    """Writes a text to a file or to standard output. With a ``notation``, replaces control characters."""
     if notation:
         from irlint.reporters.plain import visible
 
@@ -98,11 +94,10 @@ def write(file: str, text: str, option: str, notation: str = "") -> None:
 
 
 def write_blocks(file: str, blocks: Iterable[bytes], option: str, *, in_place: bool = False) -> None:
-    """Writes blocks of bytes to a file or, if it is a link, to its target; on an error, ends the run.
+    """Writes bytes to a file or the target of a link; an error ends the run.
 
-    A regular file is replaced by a complete new file, so that an error leaves the old one. With ``in_place``, an
-    existing file in a folder that permits no new file is overwritten instead, and an error leaves a part; ``blocks``
-    must then be a list. A device or pipe is written to.
+    A regular file is replaced by a complete new file. With ``in_place``, a file in a folder that permits no new file is
+    overwritten; ``blocks`` is then a list. Devices and pipes are written to.
     """
     try:
         if os.path.exists(file) and not os.path.isfile(file):
@@ -114,9 +109,9 @@ def write_blocks(file: str, blocks: Iterable[bytes], option: str, *, in_place: b
 
 
 def emit_blocks(blocks: Iterable[bytes]) -> None:
-    """Writes bytes to standard output, if there is one.
+    """Writes bytes to standard output.
 
-    If its reader has closed the pipe, this and all further output is discarded. Another error ends the run.
+    Discards all output if its reader has closed the pipe. Other errors end the run.
     """
     if sys.stdout is None:
         return
@@ -130,10 +125,7 @@ def emit_blocks(blocks: Iterable[bytes]) -> None:
 
 
 def _is_standard_output(file: str) -> bool:
-    """Whether standard output is written to this file, as to ``/dev/stdout``.
-
-    Replacing the file would lose the earlier output.
-    """
+    """Whether a file is standard output, such as ``/dev/stdout``. Replacing it would lose earlier output."""
     try:
         named = os.stat(file)
         return sys.stdout is not None and named.st_ino != 0 and os.path.samestat(named, os.fstat(sys.stdout.fileno()))
@@ -149,8 +141,7 @@ def _write_into(file: str, blocks: Iterable[bytes]) -> None:
 def _replace(file: str, blocks: Iterable[bytes], *, in_place: bool) -> None:
     """Replaces a file by a new one with the same permissions; raises OSError.
 
-    If the folder does not permit a new file, the old one is overwritten with ``in_place``, and PermissionError is
-    raised without.
+    With ``in_place``, overwrites it if the folder permits no new file.
     """
     from irlint.run.writing import permissions, put
 
@@ -166,8 +157,7 @@ def _replace(file: str, blocks: Iterable[bytes], *, in_place: bool) -> None:
 def locked(file: str) -> Iterator[None]:
     """A context that locks the folder of a file against other runs.
 
-    The context starts without a lock if another run holds the lock during all LOCK_TRIES, or if the folder cannot be
-    locked.
+    Starts without a lock after LOCK_TRIES, or if the folder cannot be locked.
     """
     import time
 
@@ -184,9 +174,9 @@ def locked(file: str) -> Iterator[None]:
 
 
 def _lock_handle(folder: str) -> int | None:
-    """Opens what is locked for a folder, and returns its handle; None if it cannot be opened.
+    """The handle of a folder to lock; None if it cannot be opened.
 
-    This is the folder itself or, on Windows, a file in the user's own folder for temporary files.
+    On Windows, a file in the folder for temporary files takes its place.
     """
     import tempfile
     from hashlib import sha256
@@ -201,7 +191,7 @@ def _lock_handle(folder: str) -> int | None:
 
 
 def _lock(handle: int | None) -> bool:
-    """Tries once to lock the file of a handle until the handle is closed; returns whether it is locked now."""
+    """Locks the file of a handle until the handle is closed; returns whether it succeeded."""
     from importlib import import_module
 
     try:

@@ -15,27 +15,26 @@ from irlint.model.tensor import Optional, SparseTensor, Tensor, Type
 from irlint.model.tensor import Sequence as SequenceType
 from irlint.records import record
 
-#: Symbols are replaced by values in at most this many rounds, because a value may be a symbol.
+#: At most this many rounds of replacements are made. The value of a symbol may contain a symbol.
 MAX_CHAIN = 8
 
-#: For each symbol, at most this many of the smallest sizes are tried, and a larger one.
+#: This many of the smallest sizes of each symbol are tried, and a larger one.
 TRIED_SIZES = 5
 
-#: At most this many combinations of sizes are tried if all are tried; a sample has one more.
+#: The most combinations of sizes that are tried. A sample has one more.
 TRIED_POINTS = 600
 
-#: The sizes in all combinations of a sample are at most this many, but at least 8 combinations are drawn.
+#: The most sizes in all combinations of a sample, unless the sample has only 8 combinations.
 DRAWN = 60_000
 
-#: Names of sizes with more characters are not read as expressions.
-LONGEST_SUM = 200
+#: Longer names are not read as expressions.
+LONGEST_FORMULA = 200
 
-#: A size for each symbol.
 Point = Mapping[str, int]
 
 
 def tensor_of(known: Type | None) -> Tensor | SparseTensor | None:
-    """The tensor type, or the tensor type of the elements of a sequence or optional type; None for any other type."""
+    """The tensor type, also of the elements of a sequence or optional type; None for other types."""
     while isinstance(known, (SequenceType, Optional)):
         known = known.element
     return known if isinstance(known, (Tensor, SparseTensor)) else None
@@ -43,11 +42,9 @@ def tensor_of(known: Type | None) -> Tensor | SparseTensor | None:
 
 @record
 class Axis:
-    """An axis of an input that both models have, and the size of this axis in the old and in the new model.
+    """An axis of an input that both models have. ``old`` and ``new`` are its sizes in the two models."""
 
-    ``end`` is the input of the new model, also after the two models are ``swapped``.
-    """
-
+    #: The input of the new model, even if the models are ``swapped``.
     end: End
     axis: int
     old: MaybeDim
@@ -55,7 +52,7 @@ class Axis:
 
 
 def shared_axes(pairs: Iterable[tuple[End, End]]) -> list[Axis]:
-    """The axes of the shared inputs that are tensors of the same rank in both models."""
+    """The axes of the shared inputs that are tensors of one rank in both models."""
     found = []
     for old, new in pairs:
         one, other = tensor_of(old.type), tensor_of(new.type)
@@ -67,12 +64,12 @@ def shared_axes(pairs: Iterable[tuple[End, End]]) -> list[Axis]:
 
 
 def swapped(axes: Iterable[Axis]) -> list[Axis]:
-    """The same axes with the two models exchanged."""
-    return [Axis(each.end, each.axis, each.new, each.old) for each in axes]
+    """The axes with the two models exchanged."""
+    return [Axis(axis.end, axis.axis, axis.new, axis.old) for axis in axes]
 
 
-def settled(dim: Dim, contract: Contract) -> Dim:
-    """A size in which symbols are replaced by the number or symbol that they equal."""
+def resolved(dim: Dim, contract: Contract) -> Dim:
+    """A size with its symbols replaced by the numbers or symbols that they equal."""
     for _ in range(MAX_CHAIN):
         before = dim
         try:
@@ -85,10 +82,10 @@ def settled(dim: Dim, contract: Contract) -> Dim:
 
 
 def sizes_of(dim: MaybeDim, contract: Contract) -> Sizes | None:
-    """The possible sizes of an axis of an input whose size is ``dim``; None if that is too complex."""
+    """The possible sizes of an input's axis; None if they are too complex."""
     if dim is None:
         return ALL
-    dim = settled(dim, contract)
+    dim = resolved(dim, contract)
     if isinstance(dim, int):
         return between(dim, dim)
     low, high = bounds(dim)
@@ -106,116 +103,114 @@ def sizes_text(name: str, sizes: Sizes) -> str:
 
 
 @record
-class Taken:
-    """The contract of a model, and ``texts``: the names in the file of symbols, such as ``past + 1``."""
+class Accepted:
+    """The contract of a model, and the names of its symbols."""
 
     contract: Contract
+    #: The names of symbols in the file, such as ``past + 1``.
     texts: Mapping[str, str]
 
 
 @record
-class Broken:
-    """A condition of the new model that sizes of the old model's symbols, ``point``, violate.
+class Violation:
+    """A condition of the new model, and sizes that violate it. Each size alone is accepted by both models."""
 
-    The old model accepts these sizes, and the new model accepts each of them alone. If axes of the new model have one
-    symbol, and of the old model different ones, ``condition`` is None and ``name`` is this symbol.
-    """
-
+    #: Sizes of the old model's symbols, which the old model accepts together.
     point: Point
+    #: None if the new model has one symbol for different sizes of the old model.
     condition: Condition | None = None
+    #: This symbol if ``condition`` is None.
     name: str = ""
 
 
-def broken_conditions(axes: Sequence[Axis], old: Taken, new: Taken) -> list[Broken]:
-    """The conditions of the new model on several sizes that a tried combination of sizes of the old model violates."""
-    several = [each for each in new.contract.conditions if not each.when and not _is_of_one(each, new.contract)]
-    formulas = [(each, Formula(each.text)) for each in several]
-    found: dict[str, Broken] = {}
+def violations(axes: Sequence[Axis], old: Accepted, new: Accepted) -> list[Violation]:
+    """The violated conditions of the new model on several sizes, each with the first combination that violates it."""
+    several = [
+        condition
+        for condition in new.contract.conditions
+        if not condition.when and not _limits_one_symbol(condition, new.contract)
+    ]
+    formulas = [(condition, Formula(condition.text)) for condition in several]
+    found: dict[str, Violation] = {}
     for point in points(axes, old, new):
         new_point, clash = carried(axes, point)
         if clash:
-            found.setdefault(clash, Broken(point, name=clash))
+            found.setdefault(clash, Violation(point, name=clash))
             continue
         for condition, formula in formulas:
             if condition.text not in found and _holds(formula, new_point) is False:
-                found[condition.text] = Broken(point, condition)
+                found[condition.text] = Violation(point, condition)
     return list(found.values())
 
 
-def _is_of_one(condition: Condition, contract: Contract) -> bool:
-    """Whether a condition limits a single symbol; the sets of sizes of this symbol are then compared instead."""
+def _limits_one_symbol(condition: Condition, contract: Contract) -> bool:
     relations = condition.demand.requirement.any_of
     names = {
-        str(settled(symbol(name), contract))
-        for each in relations
-        for side in (each.left, each.right)
+        str(resolved(symbol(name), contract))
+        for relation in relations
+        for side in (relation.left, relation.right)
         for name in symbols(side)
     }
     dynamic = [name for name in names if not name.isdecimal()]
     return len(dynamic) <= 1 and all(name in contract.sizes for name in dynamic)
 
 
-def points(axes: Sequence[Axis], old_taken: Taken, new_taken: Taken) -> Iterator[Point]:
-    """Sizes of the old model's symbols that it accepts together and of which the new model accepts each alone.
+def points(axes: Sequence[Axis], old_accepted: Accepted, new_accepted: Accepted) -> Iterator[Point]:
+    """Yields sizes of the old model's symbols that the old model accepts together.
 
-    Yields nothing if the old model has a static size that the new one does not accept.
+    The new model accepts each of these sizes alone. If it refuses a static size, there are no points.
     """
-    old, new = old_taken.contract, new_taken.contract
+    old, new = old_accepted.contract, new_accepted.contract
     spans: dict[str, Sizes | None] = {}
-    for each in axes:
-        one = None if each.old is None else settled(each.old, old)
-        theirs = sizes_of(each.new, new)
-        if isinstance(one, int) and theirs is not None and one not in theirs:
+    for axis in axes:
+        dim = None if axis.old is None else resolved(axis.old, old)
+        new_sizes = sizes_of(axis.new, new)
+        if isinstance(dim, int) and new_sizes is not None and dim not in new_sizes:
             return
-        if not isinstance(one, Expr):
+        if not isinstance(dim, Expr):
             continue
-        for name in sorted(symbols(one)):
+        for name in sorted(symbols(dim)):
             spans.setdefault(name, ALL)
-        ours, before = sizes_of(one, old), spans.get(str(one))
-        if ours is not None and theirs is not None and before is not None:
-            joint = met(ours, theirs)
-            spans[str(one)] = None if joint is None else met(before, joint)
+        old_sizes, before = sizes_of(dim, old), spans.get(str(dim))
+        if old_sizes is not None and new_sizes is not None and before is not None:
+            shared = met(old_sizes, new_sizes)
+            spans[str(dim)] = None if shared is None else met(before, shared)
     tried = {name: _tried(sizes) for name, sizes in spans.items()}
-    formulas = [Formula(each.text) for each in old.conditions if not each.when]
-    sums = [(name, formula) for name, text in old_taken.texts.items() if (formula := _sum(text)) is not None]
-    given = {str(each.old): settled(each.old, old) for each in axes if isinstance(each.old, Expr)}
+    formulas = [Formula(condition.text) for condition in old.conditions if not condition.when]
+    named_formulas = [
+        (name, formula) for name, text in old_accepted.texts.items() if (formula := _formula_of_name(text)) is not None
+    ]
+    dims = {str(axis.old): resolved(axis.old, old) for axis in axes if isinstance(axis.old, Expr)}
     for sizes in _combined(tried):
-        point = _complete_point(given, _with_sums(sizes, sums))
-        if point is not None and all(_holds(each, point) is not False for each in formulas):
+        point = _complete_point(dims, _with_named_formulas(sizes, named_formulas))
+        if point is not None and all(_holds(formula, point) is not False for formula in formulas):
             yield point
 
 
 def carried(axes: Iterable[Axis], point: Point) -> tuple[dict[str, int], str]:
-    """The sizes of the new model's symbols that follow from ``point``, sizes of the old model's symbols, and "".
-
-    If a symbol of the new model would need two sizes, returns it in place of "".
-    """
+    """The sizes of the new model's symbols at ``point``, and the first symbol with two different sizes, else ""."""
     found: dict[str, int] = {}
-    for each in axes:
-        if each.old is None or not isinstance(each.new, Expr):
+    for axis in axes:
+        if axis.old is None or not isinstance(axis.new, Expr):
             continue
-        size = each.old if isinstance(each.old, int) else point.get(str(each.old))
-        if size is not None and found.setdefault(str(each.new), size) != size:
-            return found, str(each.new)
+        size = axis.old if isinstance(axis.old, int) else point.get(str(axis.old))
+        if size is not None and found.setdefault(str(axis.new), size) != size:
+            return found, str(axis.new)
     return found, ""
 
 
-def _complete_point(given: Mapping[str, Dim], sizes: Point) -> Point | None:
-    """The sizes with those of all other axes of the old model; None if a symbol has no size.
-
-    ``given`` maps the size of each axis, as a text, to an expression of the symbols in ``sizes``.
-    """
+def _complete_point(dims: Mapping[str, Dim], sizes: Point) -> Point | None:
     try:
-        return {**sizes, **{name: evaluated(dim, sizes) for name, dim in given.items()}}
+        return {**sizes, **{name: evaluated(dim, sizes) for name, dim in dims.items()}}
     except KeyError:
         return None
 
 
-def _sum(text: str) -> Formula | None:
-    """The formula of a name that is an expression of other sizes, such as ``past + 1``; None for any other name."""
-    if not any(sign in text for sign in "+-*/") or "**" in text or len(text) > LONGEST_SUM:
+def _formula_of_name(text: str) -> Formula | None:
+    """The formula of a name such as ``past + 1``; None for other names."""
+    if not any(sign in text for sign in "+-*/") or "**" in text or len(text) > LONGEST_FORMULA:
         return None
-    if not all(each.isalnum() or each in "_+-*/() " for each in text):
+    if not all(character.isalnum() or character in "_+-*/() " for character in text):
         return None
     try:
         return Formula(text)
@@ -223,10 +218,9 @@ def _sum(text: str) -> Formula | None:
         return None
 
 
-def _with_sums(sizes: Point, sums: Iterable[tuple[str, Formula]]) -> Point:
-    """The sizes, where each symbol whose name is a formula has the value of this formula if it is at least 1."""
+def _with_named_formulas(sizes: Point, named_formulas: Iterable[tuple[str, Formula]]) -> Point:
     found = dict(sizes)
-    for name, formula in sums:
+    for name, formula in named_formulas:
         try:
             size = formula.value(sizes) if name in sizes else None
         except (KeyError, ZeroDivisionError):
@@ -237,7 +231,7 @@ def _with_sums(sizes: Point, sums: Iterable[tuple[str, Formula]]) -> Point:
 
 
 def _tried(sizes: Sizes | None) -> list[int]:
-    """The TRIED_SIZES smallest sizes of a set and a larger one; [] for an empty set or None."""
+    """The TRIED_SIZES smallest sizes, then a larger one; [] for an empty set or None."""
     if sizes is None or sizes.is_empty:
         return []
     least, greatest = sizes.least, sizes.greatest
@@ -247,7 +241,7 @@ def _tried(sizes: Sizes | None) -> list[int]:
 
 
 def _combined(tried: Mapping[str, list[int]]) -> Iterator[Point]:
-    """All combinations of the tried sizes; if they are more than TRIED_POINTS, a sample that is always the same."""
+    """All combinations of sizes, or a sample with a fixed seed if there are more than TRIED_POINTS."""
     count = 1
     for sizes in tried.values():
         count *= len(sizes)
@@ -264,7 +258,7 @@ def _combined(tried: Mapping[str, list[int]]) -> Iterator[Point]:
 
 
 def _holds(formula: Formula, sizes: Point) -> bool | None:
-    """Whether a condition is true; None if a symbol has no size, or if a divisor is 0."""
+    """Whether a condition holds; None if a symbol has no size or a divisor is 0."""
     try:
         return formula.holds(sizes)
     except (KeyError, ZeroDivisionError):

@@ -4,39 +4,40 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping
 
-from irlint.contracts.identity import Identity, Wired
+from irlint.contracts.identity import NumberedGraph, Numbering
 from irlint.model import Node, Value
 
-#: If at most this many nodes of a graph are not aligned yet, keys that ignore the elements of constants are not
-#: computed.
+#: Constants are compared by their types alone only if more nodes than this are not aligned.
 FEW = 16
 
-#: The largest number of passes that align the neighbors of aligned nodes.
+#: The most passes that align the neighbors of aligned nodes.
 ROUNDS = 4
 
-#: The outputs of a graph with numbers, which are equal for corresponding outputs of two graphs.
+#: The outputs of a graph. Corresponding outputs of two graphs have equal numbers.
 Outputs = Iterable[tuple[Value, int]]
 
-#: The users of each value, with the index of the input, or -1 for a use in a body.
+#: The users of each value, with the index of the input; -1 is a use in a body.
 Uses = dict[Value, list[tuple[Node, int]]]
 
 #: A property that two nodes must share to be aligned.
 Kind = Callable[[Node], Hashable]
 
-#: A use of a value: the value, the index of the input, the kind of the user, and the label of the user (None: any).
+#: A value, the index of the input, the kind of the user, and the label of the user (None: any).
 Use = tuple[Value, int, Hashable, "str | None"]
 
 
 class Aligned:
-    """The aligned nodes of two graphs.
+    """The aligned nodes of two graphs: ``new_of`` maps old nodes to new ones, ``old_of`` maps them back."""
 
-    ``new_of`` maps nodes of the old graph to nodes of the new graph, and ``old_of`` maps them back. ``counterpart``
-    maps values.
-    """
-
-    def __init__(self, old: Wired, new: Wired, sides: tuple[Identity, Identity], ends: tuple[Outputs, Outputs]) -> None:
+    def __init__(
+        self,
+        old: NumberedGraph,
+        new: NumberedGraph,
+        numberings: tuple[Numbering, Numbering],
+        ends: tuple[Outputs, Outputs],
+    ) -> None:
         self.old, self.new = old, new
-        self._ends = [list(each) for each in ends]
+        self._ends = [list(outputs) for outputs in ends]
         self.new_of: dict[Node, Node] = {}
         self.old_of: dict[Node, Node] = {}
         self._remaining = old.nodes, new.nodes
@@ -49,13 +50,13 @@ class Aligned:
             new.values[value]: value for value in (*new.graph.captured, *new.graph.inputs) if value in new.values
         }
         makers = {number: new.makers.get(value) for value, number in self._ends[1]}
-        #: The node of the new graph that computes the same output of the graph, and the index of the node's output.
+        #: The new node and its output index for each output of the old graph.
         self._makers_of_outputs = {value: makers.get(number) for value, number in self._ends[0]}
-        both = tuple(zip((old, new), sides, self._uses, self._ends))
-        self._by_key(*[_ahead(*each, each[0].leaves) for each in both])
+        both = tuple(zip((old, new), numberings, self._uses, self._ends))
+        self._by_key(*[_numbers_by_users(*context, context[0].leaves) for context in both])
         if min(map(len, self._remaining)) > FEW:
-            self._by_key(*[side.loose(wired)[0] for wired, side, *_ in both])
-            self._by_key(*[_ahead(*each, each[0].typed) for each in both])
+            self._by_key(*[numbering.numbers_by_type(graph)[0] for graph, numbering, *_ in both])
+            self._by_key(*[_numbers_by_users(*context, context[0].typed) for context in both])
 
         for step in (self._by_neighbors, self._by_operator_and_label, self._by_neighbors, self._by_name, self._between):
             if self.is_done:
@@ -64,7 +65,6 @@ class Aligned:
 
     @property
     def is_complete(self) -> bool:
-        """Whether every node is aligned."""
         return len(self.new_of) == len(self.old.nodes) == len(self.new.nodes)
 
     @property
@@ -73,12 +73,11 @@ class Aligned:
         return not all(self._remaining)
 
     def _pair(self, one: Node, other: Node) -> None:
-        """Aligns a node of the old graph with a node of the new one."""
         self.new_of[one] = other
         self.old_of[other] = one
 
     def _by_key(self, old_keys: Mapping[Node, Hashable], new_keys: Mapping[Node, Hashable]) -> None:
-        """Aligns remaining nodes with the same key; nodes without a key stay."""
+        """Aligns remaining nodes that have the same key."""
         waiting: dict[Hashable, list[Node]] = {}
         for node in self._remaining[1]:
             waiting.setdefault(new_keys.get(node), []).append(node)
@@ -88,26 +87,23 @@ class Aligned:
             if old_keys.get(node) in waiting:
                 groups.setdefault(old_keys[node], []).append(node)
         for key, nodes in groups.items():
-            self._in_order(nodes, waiting[key])
-        self._sift()
+            self._by_label_then_order(nodes, waiting[key])
+        self._remove_aligned()
 
-    def _sift(self) -> None:
-        """Removes the aligned nodes from the remaining ones."""
+    def _remove_aligned(self) -> None:
         old, new = self._remaining
         self._remaining = (
-            [each for each in old if each not in self.new_of],
-            [each for each in new if each not in self.old_of],
+            [node for node in old if node not in self.new_of],
+            [node for node in new if node not in self.old_of],
         )
 
     def _by_operator_and_label(self) -> None:
         self._by_key(*[{node: (node.op, node.domain, node.label) for node in nodes} for nodes in self._remaining])
 
     def _by_name(self) -> None:
-        """Aligns nodes with the same name, also of different operators."""
         self._by_key(*[{node: node.name for node in nodes if node.name} for nodes in self._remaining])
 
-    def _in_order(self, nodes: list[Node], others: list[Node]) -> None:
-        """Aligns nodes with the same label, then the other nodes in their order, as far as there are pairs."""
+    def _by_label_then_order(self, nodes: list[Node], others: list[Node]) -> None:
         if len(nodes) > 1 or len(others) > 1:
             labels = {node.label: node for node in reversed(others)}
             unpaired = []
@@ -119,22 +115,19 @@ class Aligned:
             self._pair(node, other)
 
     def _by_neighbors(self) -> None:
-        """Aligns nodes of the same operator that use the same value at the same input, or make the same value."""
+        """Aligns nodes of one operator that share an input or an output."""
         for _ in range(ROUNDS):
             before = len(self.new_of)
             for node in self._remaining[0]:
-                other = self._with_same_input(node, _operator) or self._with_same_user(node, _operator)
+                other = self._with_same_input(node, _operator_kind) or self._with_same_user(node, _operator_kind)
                 if other is not None:
                     self._pair(node, other)
-            self._sift()
+            self._remove_aligned()
             if len(self.new_of) == before:
                 return
 
     def _with_same_input(self, node: Node, kind: Kind) -> Node | None:
-        """A remaining node of the new graph, of the same kind, that uses the same value at the same input; or None.
-
-        A node with the same label is preferred.
-        """
+        """A remaining new node of this kind with a corresponding input; one with the same label first."""
         inputs = [(other, at) for at, value in enumerate(node.inputs) if (other := self.counterpart(value)) is not None]
         for label in (node.label, None):
             for other, at in inputs:
@@ -144,7 +137,6 @@ class Aligned:
         return None
 
     def _unpaired_user(self, kind: Kind, key: Use) -> Node | None:
-        """The first remaining node of the new graph with this use, or None."""
         if kind not in self._users:
             users: dict[Use, list[Node]] = {}
             for value, uses in self._uses[1].items():
@@ -158,10 +150,7 @@ class Aligned:
         return waiting[-1] if waiting else None
 
     def _with_same_user(self, node: Node, kind: Kind) -> Node | None:
-        """A remaining node of the new graph, of the same kind, with an output for the same input of a node; or None.
-
-        It may also make the same output of the graph.
-        """
+        """A remaining new node of this kind that makes a corresponding value."""
         for index, value in enumerate(node.outputs):
             if value is None:
                 continue
@@ -181,15 +170,12 @@ class Aligned:
     def _between(self) -> None:
         """Aligns nodes of any operators that are between the same nodes."""
         for node in self._remaining[0]:
-            other = self._with_same_input(node, _any)
-            if other is not None and other is self._with_same_user(node, _any):
+            other = self._with_same_input(node, _any_kind)
+            if other is not None and other is self._with_same_user(node, _any_kind):
                 self._pair(node, other)
 
     def counterpart(self, value: Value | None) -> Value | None:
-        """The value of the new graph that corresponds to a value of the old graph, or None.
-
-        Corresponding values are the same output of aligned nodes, the same input, or the same captured value.
-        """
+        """The new graph's value that corresponds to a value of the old graph, or None."""
         if value is None:
             return None
         if value in self.old.makers:
@@ -200,45 +186,44 @@ class Aligned:
         return self._inputs.get(number) if number is not None else None
 
 
-def _uses(wired: Wired) -> Uses:
-    """The uses of each value in a graph and in the bodies of its nodes."""
+def _uses(graph: NumberedGraph) -> Uses:
     found: Uses = {}
-    for node in wired.nodes:
+    for node in graph.nodes:
         for at, value in enumerate(node.inputs):
             if value is not None:
                 found.setdefault(value, []).append((node, at))
-        for _, body in node.bodies if wired.has_bodies else ():
+        for _, body in node.bodies if graph.has_bodies else ():
             for captured in body.captured:
                 found.setdefault(captured, []).append((node, -1))
     return found
 
 
-def _ahead(wired: Wired, side: Identity, uses: Uses, ends: Outputs, leaves: Mapping[Value, int]) -> dict[Node, int]:
-    """Numbers for nodes that are equal if the nodes, what uses their outputs, and their inputs among ``leaves`` are.
-
-    In a cycle, a user whose number is not known yet counts as -1.
-    """
+def _numbers_by_users(
+    graph: NumberedGraph, numbering: Numbering, uses: Uses, ends: Outputs, leaves: Mapping[Value, int]
+) -> dict[Node, int]:
+    """Numbers that are equal for nodes with equal users and equal inputs among ``leaves``."""
     outputs: dict[Value, list[int]] = {}
     for value, number in ends:
         outputs.setdefault(value, []).append(number)
     found: dict[Node, int] = {}
-    for node in reversed(wired.nodes):
+    for node in reversed(graph.nodes):
         used: list[tuple[object, ...]] = []
         for output in node.outputs:
             if output is None:
                 used.append(())
                 continue
+            # In a cycle, the number of a user may not be known yet.
             users = [(found.get(user, -1), at) for user, at in uses.get(output, ())]
             if len(users) > 1:
                 users.sort()
             used.append((tuple(users), tuple(sorted(outputs[output])) if output in outputs else ()))
-        found[node] = side.numbers.of("ahead", side.local(node), side.inputs(node, leaves), tuple(used))
+        found[node] = numbering.numbers.of("ahead", numbering.local(node), numbering.inputs(node, leaves), tuple(used))
     return found
 
 
-def _operator(node: Node) -> Hashable:
+def _operator_kind(node: Node) -> Hashable:
     return node.op, node.domain
 
 
-def _any(node: Node) -> Hashable:
+def _any_kind(node: Node) -> Hashable:
     return None

@@ -1,4 +1,4 @@
-"""Assumptions of the user about sizes, in addition to the demands of a model: ``32 <= H <= 1280``."""
+"""The user's assumptions about sizes, such as ``32 <= H <= 1280``."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FORM = "a condition on sizes, such as H <= 1280, 32 <= H <= 640, H % 32 == 0, H 
 
 
 def with_assumptions(known: Known, texts: Sequence[str], names: Collection[str]) -> Known:
-    """``known`` with the assumptions ``texts`` as further demands. Raises ValueError as ``assumed`` does."""
+    """``known`` with the assumptions as further demands. Raises ValueError as ``assumed`` does."""
     demands = [
         Demand("", Node("--assume", "", "", None, (), ()), Requirement(alternatives, text))
         for text in texts
@@ -28,15 +28,15 @@ def with_assumptions(known: Known, texts: Sequence[str], names: Collection[str])
 
 
 def assumed(text: str, names: Collection[str]) -> list[Alternatives]:
-    """The demands in a text: each has alternatives, and all of the demands must hold.
+    """The alternatives of each demand in a text. All demands must hold.
 
-    Raises ValueError if the text has no valid form, or a symbol that is not in ``names``.
+    Raises ValueError for an invalid form, or for a symbol that is not in ``names``.
     """
     try:
         found = _conjunction(ast.parse(text.strip(), mode="eval").body)
     except (SyntaxError, TypeError, ZeroDivisionError, TooComplex):
         raise ValueError(f"{text!r} is not an assumption: it has to be {FORM}") from None
-    mentioned = symbols_in(relation for each in found for relation in each)
+    mentioned = symbols_in(relation for alternatives in found for relation in alternatives)
     for name in sorted(mentioned.difference(names)):
         known = f"the dynamic sizes are {', '.join(sorted(names))}" if names else "no size of an input is dynamic"
         raise ValueError(f"{text!r} is about {name!r}, which is not a size of an input; {known}")
@@ -44,9 +44,9 @@ def assumed(text: str, names: Collection[str]) -> list[Alternatives]:
 
 
 def _conjunction(tree: ast.expr) -> list[Alternatives]:
-    """The demands of a syntax tree; raises TypeError if a part of an "or" is more than one demand."""
+    """The demands of a syntax tree. Raises TypeError if an alternative of "or" has several demands."""
     if isinstance(tree, ast.BoolOp) and isinstance(tree.op, ast.And):
-        return [each for part in tree.values for each in _conjunction(part)]
+        return [alternatives for part in tree.values for alternatives in _conjunction(part)]
     if isinstance(tree, ast.BoolOp):
         parts = [_conjunction(part) for part in tree.values]
         if any(len(part) != 1 for part in parts):
@@ -61,7 +61,7 @@ def _conjunction(tree: ast.expr) -> list[Alternatives]:
 def _compared(left: ast.expr, operator: ast.cmpop, right: ast.expr) -> Alternatives:
     one = dim_of(left, symbol)
     if isinstance(operator, ast.In) and isinstance(right, (ast.Tuple, ast.List)) and right.elts:
-        return tuple(Relation("==", one, dim_of(each, symbol)) for each in right.elts)
+        return tuple(Relation("==", one, dim_of(element, symbol)) for element in right.elts)
     other = dim_of(right, symbol)
     match operator:
         case ast.Eq():

@@ -1,4 +1,4 @@
-"""A demand of both branches of a node such as If is a demand of the graph around the node."""
+"""Moves the demands that both branches of a node have to the graph around the node."""
 
 from __future__ import annotations
 
@@ -15,42 +15,37 @@ from irlint.records import replaced
 if TYPE_CHECKING:
     from irlint.contracts.contract import Group
 
-#: The number of bodies of a node that chooses between two branches.
-BRANCHES = 2
-
 
 def demanded_by_both(demands: Sequence[Demand], graph: Graph, group: Callable[[], Group]) -> Sequence[Demand]:
-    """The demands, where each demand that both branches of a node have becomes a demand of the graph around the node.
+    """The demands. Those of both branches of a node become demands of the graph around the node.
 
-    If several branches have the same path, their demands stay as they are. ``group`` creates a group with the
-    unconditional values.
+    ``group`` creates a group with the unconditional values.
     """
     pairs = list(_pairs(graph, ""))
     paths = [path for _, branches in pairs for path in branches]
     for around, branches in pairs:
         if any(paths.count(path) > 1 for path in branches):
-            continue
+            continue  # Demands are assigned by path, so equal paths cannot be distinguished.
         one, other = (_grouped(demands, path, group) for path in branches)
         if one is None or other is None:
             continue
         shared = {id(demand) for demand in _shared(one, other)}
         if shared:
-            demands = [replaced(each, when=around) if id(each) in shared else each for each in demands]
+            demands = [replaced(demand, when=around) if id(demand) in shared else demand for demand in demands]
     return demands
 
 
 def _pairs(graph: Graph, around: str) -> Iterator[tuple[str, tuple[str, str]]]:
-    """The path of the graph around each node with two bodies, and the paths of these bodies; inner nodes come first."""
+    """The path of the graph around each node with two bodies, and the paths of the bodies."""
     for node in graph.nodes:
         for _, body in node.bodies:
             yield from _pairs(body, body.path)
-        if len(node.bodies) == BRANCHES:
+        if len(node.bodies) == 2:
             (_, one), (_, other) = node.bodies
             yield around, (one.path, other.path)
 
 
 def _grouped(demands: Sequence[Demand], path: str, group: Callable[[], Group]) -> Group | None:
-    """The group of the demands of the branch ``path``; None if the branch has no demand."""
     of_branch = [demand for demand in demands if demand.when == path]
     if not of_branch:
         return None
@@ -60,11 +55,7 @@ def _grouped(demands: Sequence[Demand], path: str, group: Callable[[], Group]) -
 
 
 def _shared(one: Group, other: Group) -> Iterator[Demand]:
-    """The demands that hold whichever branch runs.
-
-    If no sizes fit one branch, these are all demands of the other branch. If no sizes fit either, they are the demands
-    that make both impossible.
-    """
+    """The demands that hold in both branches. A branch that no sizes fit never runs."""
     if one.impossible and other.impossible:
         yield from (*one.impossible, *other.impossible)
         return
@@ -74,13 +65,13 @@ def _shared(one: Group, other: Group) -> Iterator[Demand]:
     for name in one.sizes.keys() & other.sizes.keys():
         for narrow, wide in ((one, other), (other, one)):
             if within(narrow.sizes[name], wide.sizes[name]):
-                yield from (demand for demand, _ in wide.makers[name])
+                yield from (demand for demand, _ in wide.limiting[name])
                 break
-    keys = {key_of(relations) for relations in _unsolved(other)}
-    yield from (each.demand for each in (*one.raw, *one.joint) if key_of(each.relations) in keys)
-    texts = {text for text, _ in other.equal}
-    yield from (demand for text, demand in one.equal if text in texts)
+    keys = {key_of(relations) for relations in _unproven_alternatives(other)}
+    yield from (unsolved.demand for unsolved in (*one.unsolved, *one.joint) if key_of(unsolved.relations) in keys)
+    texts = {text for text, _ in other.equalities}
+    yield from (demand for text, demand in one.equalities if text in texts)
 
 
-def _unsolved(group: Group) -> list[Alternatives]:
-    return [each.relations for each in (*group.raw, *group.joint)]
+def _unproven_alternatives(group: Group) -> list[Alternatives]:
+    return [unsolved.relations for unsolved in (*group.unsolved, *group.joint)]

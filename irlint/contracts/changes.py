@@ -1,4 +1,4 @@
-"""A change: one difference between two models."""
+"""A difference between two models."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ from irlint.records import record
 
 @record
 class Change:
-    """A difference between two models; ``breaking`` is True if users of the old model cannot use the new one unchanged.
-
-    ``name`` is the input, output, node or domain that changed, and ``graph`` the path of the node's graph. ``follow``
-    is the number of nodes that differ only because of this change.
-    """
+    """A difference between two models."""
 
     kind: str
     message: str
+    #: The input, output, node, domain, operator or condition that changed.
     name: str = ""
+    #: Whether callers of the old model may fail with the new one.
     breaking: bool = False
+    #: The path of the node's graph.
     graph: str = ""
+    #: The number of nodes that differ only because of this change.
     follow: int = 0
 
 
 def listed(names: list[str], limit: int = 3) -> str:
-    """At most ``limit`` names in backticks, then the number of further names. There must be a name."""
+    """At most ``limit`` names in backticks, and the number of further names. ``names`` is not empty."""
     shown = [f"`{name}`" for name in names[:limit]]
     more = len(names) - len(shown)
     if more:

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from irlint.contracts.accepted import (
+    Accepted,
     Axis,
-    Broken,
-    Taken,
-    broken_conditions,
+    Violation,
     carried,
     points,
-    settled,
+    resolved,
     shared_axes,
     sizes_of,
     sizes_text,
     swapped,
     tensor_of,
+    violations,
 )
 from irlint.contracts.changes import Change, listed
 from irlint.contracts.contract import Condition, Contract
@@ -29,31 +29,33 @@ from irlint.records import NOTHING, record
 
 @record(eq=False)
 class Side:
-    """A model as its users see it; ``texts`` maps symbols to the names of their sizes in the file: ``past + 1``."""
+    """The inputs, the outputs and the contract of one of the two models."""
 
     inputs: tuple[End, ...]
     outputs: tuple[End, ...]
     contract: Contract
+    #: The names of symbols in the file, such as ``past + 1``.
     texts: Mapping[str, str] = NOTHING
 
     @property
-    def taken(self) -> Taken:
-        return Taken(self.contract, self.texts)
+    def accepted(self) -> Accepted:
+        """The contract and the names of symbols."""
+        return Accepted(self.contract, self.texts)
 
 
 @record
 class Matched:
-    """The pairs of inputs (or outputs) of two models, and the inputs that only the old or only the new model has."""
+    """The pairs of corresponding inputs (or outputs), and those that only one model has."""
 
     pairs: tuple[tuple[End, End], ...]
-    gone: tuple[End, ...]
+    removed: tuple[End, ...]
     added: tuple[End, ...]
 
 
 def matched(old: Sequence[End], new: Sequence[End]) -> Matched:
-    """Pairs the inputs or outputs of two models by their names in the file, then the remaining ones by all their names.
+    """Pairs inputs or outputs by their names in the file, then by all their names.
 
-    Of several ends with the same name, the first one is paired first.
+    The first of several ends with one name is paired first.
     """
     found: dict[int, int] = {}
     paired: set[int] = set()
@@ -71,8 +73,8 @@ def matched(old: Sequence[End], new: Sequence[End]) -> Matched:
                 found[at] = min(fitting)
                 paired.add(found[at])
     pairs = tuple((one, new[found[at]]) for at, one in enumerate(old) if at in found)
-    gone = tuple(one for at, one in enumerate(old) if at not in found)
-    return Matched(pairs, gone, tuple(each for index, each in enumerate(new) if index not in paired))
+    removed = tuple(one for at, one in enumerate(old) if at not in found)
+    return Matched(pairs, removed, tuple(end for index, end in enumerate(new) if index not in paired))
 
 
 def _own_name(end: End) -> Collection[str]:
@@ -84,16 +86,19 @@ def _every_name(end: End) -> Collection[str]:
 
 
 def _first_unpaired(indices: list[int], paired: Collection[int]) -> int | None:
-    """The smallest of the indices, which are in descending order, that is not paired, or None; removes paired ones."""
+    """The smallest unpaired index, or None.
+
+    ``indices`` are in descending order; paired indices at the end are removed.
+    """
     while indices and indices[-1] in paired:
         indices.pop()
     return indices[-1] if indices else None
 
 
 def interface_changes(old: Side, new: Side) -> list[Change]:
-    """The changes in inputs, accepted sizes and outputs for a user of the old model."""
+    """The changes of inputs, accepted sizes and outputs, for users of the old model."""
     inputs, outputs = matched(old.inputs, new.inputs), matched(old.outputs, new.outputs)
-    changes = [*_come_and_gone("input", inputs), *_moved("input", old.inputs, new.inputs, inputs)]
+    changes = [*_removed_and_added("input", inputs), *_moved("input", old.inputs, new.inputs, inputs)]
     compared_inputs = [pair for pair in inputs.pairs if not (pair[0].optional and pair[1].optional)]
     changes += [change for pair in compared_inputs for change in _input_types(*pair)]
     axes = shared_axes(compared_inputs)
@@ -101,31 +106,31 @@ def interface_changes(old: Side, new: Side) -> list[Change]:
         changes += _satisfiable(old.contract, new.contract)
     else:
         changes += _sizes(axes, old.contract, new.contract)
-        changes += _together(axes, old.taken, new.taken)
+        changes += _together(axes, old.accepted, new.accepted)
         changes += _branches(axes, old.contract, new.contract)
-    changes += [*_come_and_gone("output", outputs), *_moved("output", old.outputs, new.outputs, outputs)]
-    of_outputs = _Outputs(axes, old.taken, new.taken)
+    changes += [*_removed_and_added("output", outputs), *_moved("output", old.outputs, new.outputs, outputs)]
+    of_outputs = _Outputs(axes, old.accepted, new.accepted)
     changes += [change for pair in outputs.pairs for change in of_outputs.changes(*pair)]
     return changes
 
 
-def _come_and_gone(what: str, ends: Matched) -> Iterator[Change]:
-    gone = [each for each in ends.gone if not each.optional]
-    added = [each for each in ends.added if not each.optional]
+def _removed_and_added(what: str, ends: Matched) -> Iterator[Change]:
+    removed = [end for end in ends.removed if not end.optional]
+    added = [end for end in ends.added if not end.optional]
     by_type: dict[str, list[End]] = {}
-    for each in added if gone else ():
-        by_type.setdefault(type_text(each.type), []).append(each)
-    for each in gone:
-        like = by_type.get(type_text(each.type), ())
+    for end in added if removed else ():
+        by_type.setdefault(type_text(end.type), []).append(end)
+    for end in removed:
+        like = by_type.get(type_text(end.type), ())
         instead = f"; {what} {listed([like[0].name])} of the same type is new" if len(like) == 1 else ""
-        message = f"{what} `{each.name}` ({type_text(each.type)}) is gone{instead}"
-        yield Change(f"{what}-removed", message, each.name, breaking=True)
-    for each in added:
-        message = f"{what} `{each.name}` ({type_text(each.type)}) is new" + ", and must be fed" * (what == "input")
-        yield Change(f"{what}-added", message, each.name, breaking=what == "input")
+        message = f"{what} `{end.name}` ({type_text(end.type)}) is gone{instead}"
+        yield Change(f"{what}-removed", message, end.name, breaking=True)
+    for end in added:
+        message = f"{what} `{end.name}` ({type_text(end.type)}) is new" + " and required" * (what == "input")
+        yield Change(f"{what}-added", message, end.name, breaking=what == "input")
     for kind, change, optional in (
-        ("removed", "gone", [each.name for each in ends.gone if each.optional]),
-        ("added", "new", [each.name for each in ends.added if each.optional]),
+        ("removed", "gone", [end.name for end in ends.removed if end.optional]),
+        ("added", "new", [end.name for end in ends.added if end.optional]),
     ):
         if optional:
             count = f"{len(optional)} optional inputs" if len(optional) > 1 else "the optional input"
@@ -135,13 +140,12 @@ def _come_and_gone(what: str, ends: Matched) -> Iterator[Change]:
 
 
 def _moved(what: str, old: Sequence[End], new: Sequence[End], ends: Matched) -> Iterator[Change]:
-    """A change for inputs or outputs at other positions, unless another breaking change explains the positions: removed
-    ones, or new inputs. A new output alone breaks nothing."""
-    if any(not each.optional for each in (*ends.gone, *(ends.added if what == "input" else ()))):
+    """The change of the positions, unless removed ends or added inputs explain it."""
+    if any(not end.optional for end in (*ends.removed, *(ends.added if what == "input" else ()))):
         return
-    before = [each for each in old if not each.optional]
-    after = [each for each in new if not each.optional]
-    places = {id(each): at for at, each in enumerate(after)}
+    before = [end for end in old if not end.optional]
+    after = [end for end in new if not end.optional]
+    places = {id(end): at for at, end in enumerate(after)}
     others = {id(first): other for first, other in ends.pairs}
     moved = [
         (one, at, place) for at, one in enumerate(before) if (place := places.get(id(others.get(id(one))), at)) != at
@@ -159,10 +163,10 @@ def _moved(what: str, old: Sequence[End], new: Sequence[End], ends: Matched) -> 
 
 def _input_types(old: End, new: End) -> Iterator[Change]:
     if disagree(old.type, new.type):
-        message = f"input `{new.name}` is {_dtype(new)}, where it was {_dtype(old)}"
+        message = f"input `{new.name}` is {_type_text(new)}, where it was {_type_text(old)}"
         yield Change("type-changed", message, new.name, breaking=True)
     if old.optional != new.optional:
-        change = "must be fed: its default was removed" if old.optional else "is optional: it has a default"
+        change = "is required: its default was removed" if old.optional else "is optional: it has a default"
         kind = "input-narrowed" if old.optional else "input-widened"
         yield Change(kind, f"input `{new.name}` {change}", new.name, breaking=old.optional)
     one, other = tensor_of(old.type), tensor_of(new.type)
@@ -177,13 +181,11 @@ def _rank(shape: Sequence[MaybeDim] | None) -> int | None:
     return None if shape is None else len(shape)
 
 
-def _dtype(end: End) -> str:
-    """The element type of a tensor as a text ("?" if unknown), or the complete type of any other end."""
+def _type_text(end: End) -> str:
     return end.type.dtype or "?" if isinstance(end.type, Tensor) else type_text(end.type)
 
 
 def _satisfiable(old: Contract, new: Contract) -> Iterator[Change]:
-    """The change if only one of the models accepts any sizes."""
     if old.satisfiable:
         change = listed([demand.requirement.condition for demand in new.impossible], limit=2)
         yield Change("contract-unsatisfiable", f"no sizes fit the new model any more: {change}", breaking=True)
@@ -195,10 +197,10 @@ def _satisfiable(old: Contract, new: Contract) -> Iterator[Change]:
 
 
 def _sizes(axes: Sequence[Axis], old: Contract, new: Contract) -> Iterator[Change]:
-    """The changes of the possible sizes of axes; axes with equal sizes in each model result in one change."""
+    """The changes of the sizes of axes. Axes with equal sizes share a change."""
     groups: dict[tuple[MaybeDim, MaybeDim], list[Axis]] = {}
-    for each in axes:
-        groups.setdefault((_settled(each.old, old), _settled(each.new, new)), []).append(each)
+    for axis in axes:
+        groups.setdefault((_resolved(axis.old, old), _resolved(axis.new, new)), []).append(axis)
     for (one, other), group in groups.items():
         before, after = sizes_of(one, old), sizes_of(other, new)
         if before is None or after is None:
@@ -208,70 +210,70 @@ def _sizes(axes: Sequence[Axis], old: Contract, new: Contract) -> Iterator[Chang
             continue
         name = str(other) if isinstance(other, Expr) else str(one)
         message = (
-            f"{_where(group)}: {sizes_text(name, after)}, where it was {sizes_text(name, before)}"
-            f"{_reason({str(other), *(str(each.new) for each in group)}, new) if narrowed else ''}"
+            f"{_axes_text(group)}: {sizes_text(name, after)}, where it was {sizes_text(name, before)}"
+            f"{_reason_text({str(other), *(str(axis.new) for axis in group)}, new) if narrowed else ''}"
         )
         yield Change("input-narrowed" if narrowed else "input-widened", message, group[0].end.name, breaking=narrowed)
 
 
-def _settled(dim: MaybeDim, contract: Contract) -> MaybeDim:
-    return None if dim is None else settled(dim, contract)
+def _resolved(dim: MaybeDim, contract: Contract) -> MaybeDim:
+    return None if dim is None else resolved(dim, contract)
 
 
-def _where(axes: Iterable[Axis]) -> str:
-    """The axes as a text: ``axis 0 of `x`, axis 1 of `y```."""
+def _axes_text(axes: Iterable[Axis]) -> str:
     names_by_axis: dict[int, list[str]] = {}
-    for each in axes:
-        names_by_axis.setdefault(each.axis, []).append(each.end.name)
+    for axis in axes:
+        names_by_axis.setdefault(axis.axis, []).append(axis.end.name)
     return ", ".join(f"axis {axis} of {listed(names)}" for axis, names in names_by_axis.items())
 
 
-def _reason(names: Collection[str], contract: Contract) -> str:
-    """The node of the first unconditional condition on one of the symbols, as the end of a message; "" without one."""
-    found = next((each for each in contract.conditions if not each.when and _names(each) & set(names)), None)
-    return "" if found is None else f" ({_demanded(found)})"
+def _reason_text(names: Collection[str], contract: Contract) -> str:
+    """The first node with an unconditional demand on one of the symbols, in parentheses, or ""."""
+    found = next(
+        (condition for condition in contract.conditions if not condition.when and _names(condition) & set(names)), None
+    )
+    return "" if found is None else f" ({_demand_text(found)})"
 
 
 def _names(condition: Condition) -> set[str]:
     relations = condition.demand.requirement.any_of
-    return {name for each in relations for side in (each.left, each.right) for name in symbols(side)}
+    return {name for relation in relations for side in (relation.left, relation.right) for name in symbols(side)}
 
 
-def _demanded(condition: Condition) -> str:
+def _demand_text(condition: Condition) -> str:
     node = condition.demand.node
     return f"{node.op} `{node.label}`: {condition.demand.requirement.why}"
 
 
-def _together(axes: Sequence[Axis], old: Taken, new: Taken) -> Iterator[Change]:
-    """The changes of conditions on the sizes of several axes."""
-    for broken in broken_conditions(axes, old, new):
-        at = ", ".join(f"{name} = {size}" for name, size in broken.point.items())
-        message = f"{_wanted(broken, axes, 'is now')}; the old model takes {at}"
-        yield Change("contract-narrowed", message, _condition_name(broken), breaking=True)
-    for broken in broken_conditions(swapped(axes), new, old):
-        message = _wanted(broken, swapped(axes), "is no longer")
-        yield Change("contract-widened", message, _condition_name(broken))
+def _together(axes: Sequence[Axis], old: Accepted, new: Accepted) -> Iterator[Change]:
+    for violation in violations(axes, old, new):
+        at = ", ".join(f"{name} = {size}" for name, size in violation.point.items())
+        message = f"{_violation_text(violation, axes, 'is now')}; the old model takes {at}"
+        yield Change("contract-narrowed", message, _condition_name(violation), breaking=True)
+    for violation in violations(swapped(axes), new, old):
+        message = _violation_text(violation, swapped(axes), "is no longer")
+        yield Change("contract-widened", message, _condition_name(violation))
 
 
-def _wanted(broken: Broken, axes: Sequence[Axis], verb: str) -> str:
-    if broken.condition is not None:
-        return f"`{broken.condition.text}` {verb} required ({_demanded(broken.condition)})"
-    named = [each for each in axes if str(each.new) == broken.name]
-    return f"`{broken.name}` {verb} one size for {_where(named)}"
+def _violation_text(violation: Violation, axes: Sequence[Axis], verb: str) -> str:
+    if violation.condition is not None:
+        return f"`{violation.condition.text}` {verb} required ({_demand_text(violation.condition)})"
+    named = [axis for axis in axes if str(axis.new) == violation.name]
+    return f"`{violation.name}` {verb} one size for {_axes_text(named)}"
 
 
-def _condition_name(broken: Broken) -> str:
-    return broken.condition.text if broken.condition is not None else broken.name
+def _condition_name(violation: Violation) -> str:
+    return violation.condition.text if violation.condition is not None else violation.name
 
 
 def _branches(axes: Sequence[Axis], old: Contract, new: Contract) -> Iterator[Change]:
-    """The changes of conditions in bodies that may never run.
-
-    Conditions are compared by their texts with the new model's names, and by the names of the bodies.
-    """
-    names = {str(each.old): str(each.new) for each in axes if isinstance(each.old, Expr) and each.new is not None}
-    before = {_branch(each, _renamed(each.text, names)): each.when for each in old.conditions}
-    after = {_branch(each, each.text): each.when for each in new.conditions}
+    """The changes of conditions in bodies. Their texts are compared with the new model's names."""
+    names = {str(axis.old): str(axis.new) for axis in axes if isinstance(axis.old, Expr) and axis.new is not None}
+    before = {
+        _branch_and_text(condition, _with_new_names(condition.text, names)): condition.when
+        for condition in old.conditions
+    }
+    after = {_branch_and_text(condition, condition.text): condition.when for condition in new.conditions}
     for (branch, text), when in sorted(after.items()):
         if branch and (branch, text) not in before and ("", text) not in before:
             yield Change("contract-narrowed", f"where `{when}` runs, `{text}` is now required", text)
@@ -280,13 +282,11 @@ def _branches(axes: Sequence[Axis], old: Contract, new: Contract) -> Iterator[Ch
             yield Change("contract-widened", f"where `{when}` runs, `{text}` is no longer required", text)
 
 
-def _branch(condition: Condition, text: str) -> tuple[str, str]:
-    """The attribute with the body that needs a condition ("" for an unconditional condition), and the text."""
+def _branch_and_text(condition: Condition, text: str) -> tuple[str, str]:
     return condition.when.rpartition("/")[2], text
 
 
-def _renamed(text: str, names: Mapping[str, str]) -> str:
-    """A text with each word that is a key of ``names`` replaced by its value."""
+def _with_new_names(text: str, names: Mapping[str, str]) -> str:
     parts, word = [], ""
     for character in f"{text}\n":
         if character.isalnum() or character == "_":
@@ -303,9 +303,9 @@ def _renamed(text: str, names: Mapping[str, str]) -> str:
 class _Outputs:
     """Compares the shapes of outputs at sizes that both models accept."""
 
-    def __init__(self, axes: Sequence[Axis], old: Taken, new: Taken) -> None:
-        self.known_symbols = [_symbols(each.old for each in axes), _symbols(each.new for each in axes)]
-        #: Sizes that both models accept, for the symbols of the old model and for the symbols of the new model.
+    def __init__(self, axes: Sequence[Axis], old: Accepted, new: Accepted) -> None:
+        self.known_symbols = [_symbols(axis.old for axis in axes), _symbols(axis.new for axis in axes)]
+        #: Sizes that both models accept, by the symbols of the old and of the new model.
         self.tried: list[tuple[Mapping[str, int], Mapping[str, int]]] = []
         for point in points(axes, old, new) if old.contract.satisfiable and new.contract.satisfiable else ():
             new_point, clash = carried(axes, point)
@@ -314,7 +314,7 @@ class _Outputs:
 
     def changes(self, old: End, new: End) -> Iterator[Change]:
         if disagree(old.type, new.type):
-            message = f"output `{new.name}` is {_dtype(new)}, where it was {_dtype(old)}"
+            message = f"output `{new.name}` is {_type_text(new)}, where it was {_type_text(old)}"
             yield Change("type-changed", message, new.name, breaking=True)
         one, other = tensor_of(old.type), tensor_of(new.type)
         if one is None or other is None:
@@ -327,8 +327,7 @@ class _Outputs:
             yield Change(f"output-{kind}", message, new.name, breaking=kind != "told")
 
     def _shapes(self, old: Sequence[MaybeDim] | None, new: Sequence[MaybeDim] | None) -> str:
-        """``changed`` if the shapes differ at tried sizes, ``untold`` if less is known of the new shape, ``told`` if
-        more is known of it, else ""."""
+        """``changed``, ``untold`` if less is known of the new shape, ``told`` if more is known, or ""."""
         if old is None or new is None:
             return "" if old is new else "untold" if new is None else "told"
         if len(old) != len(new):
@@ -337,7 +336,7 @@ class _Outputs:
         return next((kind for kind in ("changed", "untold", "told") if kind in found), "")
 
     def _sizes(self, old: MaybeDim, new: MaybeDim) -> str:
-        """As ``_shapes``, for one axis. A size is known if the sizes of the shared inputs determine it."""
+        """As ``_shapes``, for one axis. The sizes of shared inputs determine a known size."""
         is_known = [
             dim is not None and (isinstance(dim, int) or symbols(dim) <= names)
             for dim, names in zip((old, new), self.known_symbols)
@@ -349,7 +348,7 @@ class _Outputs:
             return "" if old == new else "changed"
         if not self.tried:
             return "changed" if same(old, new) is False else ""
-        return "changed" if any(self._differ(old, new, *each) for each in self.tried) else ""
+        return "changed" if any(self._differ(old, new, *pair) for pair in self.tried) else ""
 
     def _differ(self, old: Dim, new: Dim, old_point: Mapping[str, int], new_point: Mapping[str, int]) -> bool:
         try:

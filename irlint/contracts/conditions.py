@@ -1,4 +1,4 @@
-"""Writes sets of sizes as conditions that Python can evaluate and that people would write: ``H % 32 == 0``."""
+"""Writes sets of sizes as Python conditions such as ``H % 32 == 0``."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from collections.abc import Iterator
 
 from irlint.contracts.sizes import Sizes
 
-#: At most this many sizes are listed one by one.
+#: The most sizes that a condition lists.
 LISTED = 8
 
 
 def conditions(name: str, sizes: Sizes) -> tuple[str, ...] | None:
-    """The conditions that hold together for exactly the ``sizes``: () for all sizes.
+    """The conditions that hold for exactly these sizes.
 
-    Returns None if the set is empty, or if no short conditions describe it.
+    Returns () for all sizes, and None for an empty set or if no short conditions exist.
     """
     if sizes.is_full:
         return ()
@@ -35,9 +35,9 @@ def _membership(name: str, listed: list[int]) -> str:
 
 
 def _uniform(name: str, sizes: Sizes, start: int) -> tuple[str, ...] | None:
-    """Conditions on the bounds and the residue for exactly the sizes of at least ``start``.
+    """The conditions on the bounds and the residues of the sizes from ``start`` on, or None.
 
-    Returns None unless these are, between two bounds, all sizes with some residues.
+    All sizes with these residues between the bounds must be in the set.
     """
     residues, least, greatest = _outline(sizes, start)
     if least is None:
@@ -47,24 +47,23 @@ def _uniform(name: str, sizes: Sizes, start: int) -> tuple[str, ...] | None:
         last = None if greatest is None else greatest - (greatest - residue) % sizes.modulus
         if last is not None and first > last:
             return None
-        inside = [each for each in _intervals(sizes, residue) if each[1] is None or each[1] >= start]
+        inside = [(low, high) for low, high in _intervals(sizes, residue) if high is None or high >= start]
         if len(inside) != 1 or inside[0][0] > first or inside[0][1] != last:
             return None
     modulus, reduced = _reduced(residues, sizes.modulus)
-    # The least size with one of the residues; a lower bound of at most this size states nothing.
-    trivial = min((residue or modulus) for residue in reduced)
+    least_of_residues = min((residue or modulus) for residue in reduced)
     texts = []
-    if greatest is not None and least > trivial:
+    if greatest is not None and least > least_of_residues:
         texts.append(f"{least} <= {name} <= {greatest}")
     elif greatest is not None:
         texts.append(f"{name} <= {greatest}")
-    elif least > trivial:
+    elif least > least_of_residues:
         texts.append(f"{name} >= {least}")
     return (*texts, *_of_residues(name, modulus, reduced))
 
 
 def _outline(sizes: Sizes, start: int) -> tuple[list[int], int | None, int | None]:
-    """The residues of the sizes from ``start`` on, the least of these sizes, and the greatest (None: no end)."""
+    """(residues, least size, greatest size or None) of the sizes from ``start`` on."""
     residues: list[int] = []
     least: int | None = None
     ends: list[int | None] = []
@@ -82,13 +81,13 @@ def _outline(sizes: Sizes, start: int) -> tuple[list[int], int | None, int | Non
 
 
 def _intervals(sizes: Sizes, residue: int) -> Iterator[tuple[int, int | None]]:
-    """The first and the last size (None: no end) of each interval of a residue class."""
+    """The first and last size (None: no end) of each interval of a residue class."""
     for low, high in sizes.classes[residue]:
         yield residue + sizes.modulus * low, None if high is None else residue + sizes.modulus * high
 
 
 def _reduced(residues: list[int], modulus: int) -> tuple[int, list[int]]:
-    """The smallest modulus, and residues modulo it, that describe the same integers."""
+    """The smallest modulus that describes the same integers, and their residues modulo it."""
     for smaller in range(1, modulus):
         if modulus % smaller == 0:
             reduced = sorted({residue % smaller for residue in residues})
@@ -98,7 +97,6 @@ def _reduced(residues: list[int], modulus: int) -> tuple[int, list[int]]:
 
 
 def _of_residues(name: str, modulus: int, residues: list[int]) -> tuple[str, ...]:
-    """The condition that a size has one of the residues; () if all sizes do."""
     if modulus == 1:
         return ()
     if len(residues) == 1:
@@ -110,7 +108,7 @@ def _of_residues(name: str, modulus: int, residues: list[int]) -> tuple[str, ...
 
 
 def _with_exceptions(name: str, sizes: Sizes) -> tuple[str, ...] | None:
-    """A condition ``H == 1 or H >= 4 and H % 4 == 0``: up to LISTED sizes, then a form of ``_uniform``; else None."""
+    """A condition such as ``H == 1 or H >= 4 and H % 4 == 0``, or None."""
     starts = sorted({low for residue in range(sizes.modulus) for low, _ in _intervals(sizes, residue)})
     for start in starts[1:]:
         before = list(sizes.elements(start - 1)) if start <= 64 * LISTED else []

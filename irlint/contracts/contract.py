@@ -1,7 +1,7 @@
 """The contract of a model: its conditions on the sizes of its inputs, such as ``H % 32 == 0``.
 
-A demand is the requirement of one node. Demands on one size are solved exactly. Demands on several sizes are
-simplified, and each of them is listed once.
+A demand is the requirement of one node. Demands on one size are solved exactly, as sets of sizes. Demands on several
+sizes are simplified.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from itertools import islice
 
 from irlint.contracts.conditions import conditions
 from irlint.contracts.implied import by_name, related, symbols_in, without_implied
-from irlint.contracts.joint import about, contradicting
+from irlint.contracts.joint import contradicting, inequality_about
 from irlint.contracts.residues import reduced
 from irlint.contracts.simplified import (
     decided,
@@ -20,7 +20,7 @@ from irlint.contracts.simplified import (
     replaced_in,
     simplified,
     text_of,
-    within,
+    with_values,
     without_extremes,
 )
 from irlint.contracts.sizes import ALL, Sizes, between, met, solved
@@ -33,81 +33,83 @@ from irlint.model import Node
 from irlint.model.tensor import Type, tensor_shape
 from irlint.records import NOTHING, record
 
-#: The most rounds in which known values are inserted into the demands, and the most rounds of that and ``_fix``.
+#: The most rounds in which values are inserted, and the most rounds of insertion and narrowing.
 ROUNDS = 4
 
-#: A demand on more sizes than this is not examined for its effect on a single size.
+#: Demands on more sizes do not narrow single sizes.
 MOST_TOGETHER = 4
 
-#: After this many demands on a single size could not be solved, further demands on a single size are not solved.
-UNSOLVED = 32
+#: After this many unsolved demands on single sizes, no more demands on single sizes are solved.
+MOST_UNSOLVED = 32
 
-#: At most this many demands on several sizes are simplified; the rest stay as the nodes state them.
-MOST_SETTLED = 500
+#: The most demands on several sizes that are simplified.
+MOST_SIMPLIFIED = 500
 
-#: At most this many other demands are used to simplify a demand, and at most this many demands are examined by
-#: ``_fix``.
+#: The most other demands that simplify a demand, and the most demands that narrow single sizes.
 MOST_BESIDE = 100
 
 
 @record
 class Condition:
-    """A condition as a Python expression, a demand that implies it, and the number of ``nodes`` with such demands.
-
-    If only a body that may never run needs the condition, ``when`` is the path of the body.
-    """
+    """A condition on sizes as a Python expression."""
 
     text: str
+    #: A demand that implies the condition, alone or with earlier demands.
     demand: Demand
+    #: The number of nodes with demands that imply the condition.
     nodes: int = 1
+    #: The path of the body that needs the condition, if the body may never run; else "".
     when: str = ""
 
 
 @record(eq=False)
-class Open:
-    """A demand that is not proven, with its alternative ``relations`` after known values were inserted."""
+class Unproven:
+    """An unproven demand, and its alternatives with known values inserted."""
 
     demand: Demand
     relations: tuple[Relation, ...]
 
     @property
     def names(self) -> frozenset[str]:
-        """The symbols in the relations."""
         return symbols_in(self.relations)
 
 
 @record
 class Contract:
-    """The conditions of a model, in the order of the graph. All other fields are about unconditional demands.
+    """The conditions of a model, in the order of the graph.
 
-    ``sizes`` maps each symbol that a demand limits to its possible sizes, and ``values`` maps a symbol to the number or
-    symbol that it equals. ``facts`` are expressions that are at least 0 for all sizes that meet the demands.
-    ``satisfiable`` is False if it is proven that no sizes of at least 1 meet the demands; ``impossible`` are then the
-    contradicting demands. ``unknown`` are demands on sizes that no input determines. ``makers`` maps a symbol to the
-    demands that limit it, each with the sizes that this demand allows. ``equal`` maps a symbol to the demand that makes
-    it equal to an earlier one. ``joint`` are the demands on several sizes, and those on one size that were not solved.
+    All other fields are about unconditional demands.
     """
 
     conditions: tuple[Condition, ...]
+    #: The possible sizes of each symbol that a demand limits.
     sizes: Mapping[str, Sizes]
+    #: False if it is proven that no sizes of at least 1 meet the demands.
     satisfiable: bool
+    #: The contradictory demands of a contract that is not satisfiable.
     impossible: tuple[Demand, ...]
+    #: The demands on sizes that no input determines.
     unknown: tuple[Demand, ...]
+    #: The number or the earlier symbol that a symbol equals.
     values: Mapping[str, Dim] = NOTHING
+    #: Expressions that are at least 0 for all sizes that meet the demands.
     facts: tuple[Dim, ...] = ()
-    makers: Mapping[str, Sequence[tuple[Demand, Sizes]]] = NOTHING
+    #: The demands that limit each symbol, and the sizes that each demand allows.
+    limiting: Mapping[str, Sequence[tuple[Demand, Sizes]]] = NOTHING
+    #: The demand that makes a symbol equal to an earlier symbol.
     equal: Mapping[str, Demand] = NOTHING
-    joint: tuple[Open, ...] = ()
+    #: The demands on several sizes, and the unsolved demands on one size.
+    joint: tuple[Unproven, ...] = ()
 
-    def returned(self, a: Dim) -> Dim:
-        """A size of an output, simplified by the conditions."""
+    def simplified_size(self, a: Dim) -> Dim:
+        """A size, simplified by the conditions."""
         bounded: dict[str, Dim] = {name: symbol(name, 1) for name in symbols(a) if not name.startswith("_")}
         bounded |= {name: symbol(name, sizes.least, sizes.greatest) for name, sizes in self.sizes.items()}
-        return reduced(within(a, {**bounded, **self.values}, self.facts), self.sizes) if self.satisfiable else a
+        return reduced(with_values(a, {**bounded, **self.values}, self.facts), self.sizes) if self.satisfiable else a
 
 
 def contract_of(known: Known) -> Contract:
-    """The contract of a model, from the demands of its operators."""
+    """The contract of a model."""
     graph = known.model.graph
     given = [known.types.get(value) for value in graph.inputs] if graph is not None else []
     limits = _limits(given)
@@ -125,10 +127,10 @@ def contract_of(known: Known) -> Contract:
     for when in dict.fromkeys(demand.when for demand in demands if demand.when):
         group = Group(limits, always.values)
         group.add(demand for demand in demands if demand.when == when)
-        stated = {each.text for each in found if not each.when}
-        found += [each for each in group.conditions(when) if each.text not in stated]
-    places = {id(demand): at for at, demand in enumerate(demands)}
-    found.sort(key=lambda each: places[id(each.demand)])
+        stated = {condition.text for condition in found if not condition.when}
+        found += [condition for condition in group.conditions(when) if condition.text not in stated]
+    positions = {id(demand): at for at, demand in enumerate(demands)}
+    found.sort(key=lambda condition: positions[id(condition.demand)])
     return Contract(
         tuple(found),
         always.sizes,
@@ -137,18 +139,18 @@ def contract_of(known: Known) -> Contract:
         tuple(always.unknown),
         always.values,
         tuple(always.facts()),
-        always.makers,
-        always.same,
-        (*always.raw, *always.joint),
+        always.limiting,
+        always.equal,
+        (*always.unsolved, *always.joint),
     )
 
 
 def _limits(given: Sequence[Type | None]) -> dict[str, Bounds]:
-    """The smallest size, at least 1, and the largest size (None: no end) of each symbol of the inputs, in order."""
+    """The smallest size (at least 1) and the largest size (None: no end) of each symbol of the inputs."""
     found: dict[str, Bounds] = {}
-    for each in given:
-        names = sorted(names_in([each]))
-        shape = tensor_shape(each)
+    for known in given:
+        names = sorted(names_in([known]))
+        shape = tensor_shape(known)
         atoms = {atom.name: atom for dim in shape or () if dim is not None for atom in atoms_of(dim) if not atom.parts}
         for name in names:
             atom = atoms.get(name)
@@ -157,33 +159,30 @@ def _limits(given: Sequence[Type | None]) -> dict[str, Bounds]:
 
 
 class Group:
-    """Demands that apply together.
-
-    ``limits`` has the smallest and largest size of each symbol of the inputs. ``sizes``, ``makers``, ``joint``,
-    ``impossible`` and ``unknown`` are as in Contract. ``same`` is ``equal`` of Contract; ``equal`` has the texts and
-    demands of the equalities. ``raw`` are the demands on one size that were not solved.
-    """
+    """Demands that apply together. Fields with the name of a field of Contract have its meaning."""
 
     def __init__(self, limits: Mapping[str, Bounds], values: Mapping[str, Dim] | None = None) -> None:
+        #: The smallest and largest size of each symbol of the inputs.
         self.limits = limits
         self.inputs = {name: at for at, name in enumerate(limits)}
-        #: Maps a symbol to the number or the earlier symbol that it equals.
         self.values: dict[str, Dim] = dict(values or {})
         self.sizes: dict[str, Sizes] = {}
-        self.makers: dict[str, list[tuple[Demand, Sizes]]] = {}
-        self.equal: list[tuple[str, Demand]] = []
-        self.same: dict[str, Demand] = {}
-        self.joint: list[Open] = []
+        self.limiting: dict[str, list[tuple[Demand, Sizes]]] = {}
+        #: The texts and demands of the equalities of two symbols.
+        self.equalities: list[tuple[str, Demand]] = []
+        self.equal: dict[str, Demand] = {}
+        self.joint: list[Unproven] = []
         #: The indices in ``joint`` of the demands on each symbol.
         self._places: dict[str, list[int]] = {}
-        self.raw: list[Open] = []
+        #: The demands on one size that are too complex to solve.
+        self.unsolved: list[Unproven] = []
         self.impossible: list[Demand] = []
-        #: The nodes with the same demand, by the key of the demand; only the first of equal demands is examined.
+        #: The nodes with equal demands, by the key of the demands. Only the first of these demands is examined.
         self.nodes: dict[object, set[Node]] = {}
         self.unknown: list[Demand] = []
 
     def add(self, demands: Iterable[Demand]) -> None:
-        """Solves and simplifies the demands, and stores the results. Must be called once."""
+        """Solves and simplifies the demands. May be called only once."""
         waiting = []
         for demand in demands:
             relations = demand.requirement.any_of
@@ -195,230 +194,227 @@ class Group:
             if symbols_in(relations) - self.inputs.keys():
                 self.unknown.append(demand)
             else:
-                waiting.append(Open(demand, relations))
-        several = [each for each in waiting if len(each.names) > 1]
-        unsettled = {id(each): each for each in several[MOST_SETTLED:]}
-        waiting = [each for each in waiting if id(each) not in unsettled]
+                waiting.append(Unproven(demand, relations))
+        several = [unproven for unproven in waiting if len(unproven.names) > 1]
+        unsimplified = {id(unproven): unproven for unproven in several[MOST_SIMPLIFIED:]}
+        waiting = [unproven for unproven in waiting if id(unproven) not in unsimplified]
         for _ in range(ROUNDS):
-            self._settle(waiting)
-            self._fix()
+            self._insert_values(waiting)
+            self._narrow_by_joint()
             waiting = self.joint
-            if all(self.values.keys().isdisjoint(each.names) for each in self.joint):
+            if all(self.values.keys().isdisjoint(unproven.names) for unproven in self.joint):
                 break
-        self._shorten()
-        if not self.impossible and any(len(each.names) > 1 for each in self.joint):
-            together = [*self.raw, *self.joint]
-            places = contradicting([each.relations for each in together], self._bounds())
-            behind = [each for at in places for each in self._with_others(together[at].demand)]
-            self.impossible += {id(each): each for each in behind}.values()
-        self.joint += unsettled.values()
+        self._remove_implied()
+        if not self.impossible and any(len(unproven.names) > 1 for unproven in self.joint):
+            together = [*self.unsolved, *self.joint]
+            places = contradicting([unproven.relations for unproven in together], self._bounds())
+            contradictory = [demand for at in places for demand in self._with_others(together[at].demand)]
+            self.impossible += {id(demand): demand for demand in contradictory}.values()
+        self.joint += unsimplified.values()
 
-    def _settle(self, waiting: list[Open]) -> None:
-        """Inserts the known values of symbols into the demands until nothing changes, at most ROUNDS times.
+    def _insert_values(self, waiting: list[Unproven]) -> None:
+        """Inserts the known values of symbols into the demands until nothing changes.
 
-        Demands on one size and equalities of two symbols are stored; ``joint`` becomes the list of all other demands.
+        Stores demands on one size and equalities of two symbols. The other demands become ``joint``.
         """
         for _ in range(ROUNDS):
-            self._places = by_name(each.names for each in self.joint)
-            before = dict(self.values), [each.relations for each in self.joint]
-            waiting = [each for each in map(self._reduced, waiting) if each is not None and not self._stored(each)]
+            self._places = by_name(unproven.names for unproven in self.joint)
+            before = dict(self.values), [unproven.relations for unproven in self.joint]
+            waiting = [
+                unproven
+                for unproven in map(self._simplified, waiting)
+                if unproven is not None and not self._try_to_store(unproven)
+            ]
             self.joint = waiting
-            if before == (self.values, [each.relations for each in waiting]):
+            if before == (self.values, [unproven.relations for unproven in waiting]):
                 break
 
-    def _fix(self) -> None:
-        """Narrows each symbol of which a demand on several symbols allows only one size, or none."""
+    def _narrow_by_joint(self) -> None:
+        """Narrows each symbol for which a demand on several symbols allows at most one size."""
         limits = self._bounds()
-        for each in self.joint[:MOST_BESIDE]:
-            if len(each.relations) > 1 or len(each.names) > MOST_TOGETHER:
+        for unproven in self.joint[:MOST_BESIDE]:
+            if len(unproven.relations) > 1 or len(unproven.names) > MOST_TOGETHER:
                 continue
-            for name in sorted(each.names):
-                relation = about(each.relations[0], name, limits)
+            for name in sorted(unproven.names):
+                relation = inequality_about(unproven.relations[0], name, limits)
                 sizes = solved([relation]) if relation is not None else None
                 together = met(self.sizes.get(name, ALL), sizes) if sizes is not None else None
                 if sizes is not None and together is not None and (together.is_empty or together.single is not None):
-                    self._narrow(name, each.demand, sizes, together)
+                    self._narrow(name, unproven.demand, sizes, together)
 
     def _bounds(self) -> dict[str, Bounds]:
-        """The smallest and largest size of each symbol."""
         found = dict(self.limits)
         for name, sizes in self.sizes.items():
             low, high = found.get(name, (1, None))
-            ends = [each for each in (high, sizes.greatest) if each is not None]
+            ends = [end for end in (high, sizes.greatest) if end is not None]
             found[name] = max(low or 1, sizes.least), min(ends, default=None)
         return found
 
     def _with_others(self, demand: Demand) -> list[Demand]:
-        """The demands that limit the symbols of a demand or make them equal to others, then the demand itself."""
+        """The demands that limit or equate the symbols of a demand, then the demand."""
         names = dict.fromkeys(sorted(symbols_in(demand.requirement.any_of)))
         equal: list[Demand] = []
         for name in list(names):
-            while name in self.same:
-                equal.append(self.same[name])
+            while name in self.equal:
+                equal.append(self.equal[name])
                 name = str(self.values[name])
                 names[name] = None
-        limiting = [each for name in names for each, _ in self.makers.get(name, ())]
-        return [*({id(each): each for each in (*equal, *limiting) if each is not demand}.values()), demand]
+        limiting = [other for name in names for other, _ in self.limiting.get(name, ())]
+        return [*({id(other): other for other in (*equal, *limiting) if other is not demand}.values()), demand]
 
-    def _shorten(self) -> None:
-        """Removes from ``joint`` the demands that follow from others, and the alternatives that are not needed."""
-        first: dict[object, Open] = {}
-        for each in self.joint:
-            first.setdefault(key_of(each.relations), each)
-        shortest = without_implied([each.relations for each in first.values()])
+    def _remove_implied(self) -> None:
+        first: dict[object, Unproven] = {}
+        for unproven in self.joint:
+            first.setdefault(key_of(unproven.relations), unproven)
+        shortest = without_implied([unproven.relations for unproven in first.values()])
         self.joint = [
-            Open(each.demand, relations) for each, relations in zip(first.values(), shortest) if relations is not None
+            Unproven(unproven.demand, relations)
+            for unproven, relations in zip(first.values(), shortest)
+            if relations is not None
         ]
 
-    def _reduced(self, each: Open) -> Open | None:
-        """The demand with known values inserted and simplified; None if it always holds.
-
-        If no sizes meet the demand, records that in ``impossible`` and returns None.
-        """
+    def _simplified(self, unproven: Unproven) -> Unproven | None:
+        """The demand with known values inserted; None if it always holds or is impossible."""
         possible: list[Relation] = []
-        for relation in each.relations:
+        for relation in unproven.relations:
             relation = replaced_in(relation, self.values)
-            relation = simplified(without_extremes(relation, self._facts_about(relation, each)))
+            relation = simplified(without_extremes(relation, self._facts_about(relation, unproven)))
             holds = decided(relation)
             if holds:
                 return None
             if holds is None and relation not in possible:
                 possible.append(relation)
         if not possible:
-            self._contradicted(each.demand)
+            self._record_contradiction(unproven.demand)
             return None
-        return Open(each.demand, tuple(possible))
+        return Unproven(unproven.demand, tuple(possible))
 
-    def _facts_about(self, relation: Relation, origin: Open) -> list[Dim]:
-        """The facts that may decide a "min" or "max" in a relation, from demands other than ``origin``."""
+    def _facts_about(self, relation: Relation, origin: Unproven) -> list[Dim]:
+        """Facts from other demands, which may decide a "min" or "max" in the relation."""
         if not has_extremes(relation.left) and not has_extremes(relation.right):
             return []
         near = (self.joint[at] for at in related(symbols_in([relation]), self._places))
-        beside = (each for each in near if each.demand is not origin.demand)
-        return [fact for each in islice(beside, MOST_BESIDE) for fact in _facts_of(each)]
+        beside = (unproven for unproven in near if unproven.demand is not origin.demand)
+        return [fact for unproven in islice(beside, MOST_BESIDE) for fact in _facts_of(unproven)]
 
     def demands(self) -> list[Demand]:
-        """The demands that limit sizes or make them equal; demands that always hold or were not settled do not."""
-        single = [demand for makers in self.makers.values() for demand, _ in makers]
-        return [*single, *self.same.values(), *(each.demand for each in (*self.raw, *self.joint))]
+        """The demands that limit or equate sizes."""
+        single = [demand for limiting in self.limiting.values() for demand, _ in limiting]
+        return [*single, *self.equal.values(), *(unproven.demand for unproven in (*self.unsolved, *self.joint))]
 
     def facts(self) -> list[Dim]:
-        """The expressions that are at least 0 for all sizes that meet the demands on several sizes."""
-        return [fact for each in self.joint for fact in _facts_of(each)]
+        """Expressions that are at least 0 for all sizes that meet the joint demands."""
+        return [fact for unproven in self.joint for fact in _facts_of(unproven)]
 
-    def _stored(self, each: Open) -> bool:
-        """Stores a demand on one size, or one that makes two symbols equal; returns False for any other demand."""
-        names = each.names
+    def _try_to_store(self, unproven: Unproven) -> bool:
+        """Stores a demand on one size or an equality of two symbols; False for other demands."""
+        names = unproven.names
         if len(names) == 1:
             (name,) = names
-            sizes = solved(each.relations) if len(self.raw) < UNSOLVED else None
+            sizes = solved(unproven.relations) if len(self.unsolved) < MOST_UNSOLVED else None
             together = met(self.sizes.get(name, ALL), sizes) if sizes is not None else None
             if sizes is None or together is None:
-                self.raw.append(each)
+                self.unsolved.append(unproven)
                 return True
-            self._narrow(name, each.demand, sizes, together)
+            self._narrow(name, unproven.demand, sizes, together)
             return True
-        if len(each.relations) == 1 and each.relations[0].kind == "==":
-            return self._equated(each)
+        if len(unproven.relations) == 1 and unproven.relations[0].kind == "==":
+            return self._try_to_equate(unproven)
         return False
 
     def _narrow(self, name: str, demand: Demand, sizes: Sizes, together: Sizes) -> None:
-        """Limits a symbol to ``together``, because a demand allows only ``sizes``; records a contradiction."""
+        """Limits a symbol to the sizes ``together`` because a demand allows only ``sizes``."""
         if sizes.is_full:
             return
         low, high = self.limits.get(name, (1, None))
         within_limits = met(together, between(low or 1, high))
         if together.is_empty or (within_limits is not None and within_limits.is_empty):
-            self._contradicted(demand)
+            self._record_contradiction(demand)
             return
-        self.makers.setdefault(name, []).append((demand, sizes))
+        self.limiting.setdefault(name, []).append((demand, sizes))
         self.sizes[name] = together
         single = together.single
         if single is not None:
             self.values[name] = single
 
-    def _contradicted(self, demand: Demand) -> None:
-        """Adds a demand to ``impossible``; if it is the first, also the demands that limit its symbols."""
+    def _record_contradiction(self, demand: Demand) -> None:
         more = [demand] if self.impossible else self._with_others(demand)
-        self.impossible += [each for each in more if not any(each is other for other in self.impossible)]
+        self.impossible += [new for new in more if not any(new is other for other in self.impossible)]
 
-    def _count(self, demands: Iterable[Demand]) -> int:
-        """The number of nodes with one of the demands."""
-        return len(set[Node]().union(*(self.nodes[key_of(each.requirement.any_of)] for each in demands)))
+    def _number_of_nodes(self, demands: Iterable[Demand]) -> int:
+        return len(set[Node]().union(*(self.nodes[key_of(demand.requirement.any_of)] for demand in demands)))
 
-    def _equated(self, each: Open) -> bool:
-        """If a demand makes two symbols equal, stores that the earlier one replaces the later one; returns whether."""
-        (relation,) = each.relations
-        names = sorted(each.names)
+    def _try_to_equate(self, unproven: Unproven) -> bool:
+        """Replaces the later of two equal symbols by the earlier one; False for other demands."""
+        (relation,) = unproven.relations
+        names = sorted(unproven.names)
         if len(names) != 2 or {str(relation.left), str(relation.right)} != set(names):
             return False
         earlier, later = sorted((relation.left, relation.right), key=lambda side: self.inputs[str(side)])
-        self.equal.append((f"{earlier!s} == {later!s}", each.demand))
+        self.equalities.append((f"{earlier!s} == {later!s}", unproven.demand))
         self.values[str(later)] = earlier
-        self.same[str(later)] = each.demand
+        self.equal[str(later)] = unproven.demand
         if str(later) in self.sizes:
             sizes = self.sizes.pop(str(later))
-            makers = self.makers.pop(str(later), [])
+            limiting = self.limiting.pop(str(later), [])
             together = met(self.sizes.get(str(earlier), ALL), sizes)
             if together is None:
                 return True
-            for demand, allowed in makers:
+            for demand, allowed in limiting:
                 self._narrow(str(earlier), demand, allowed, together)
         return True
 
     def conditions(self, when: str = "") -> list[Condition]:
-        """The demands as conditions; ``when`` is the path of the body of this group, "" for unconditional demands."""
-        found = [Condition(text, demand, self._count([demand]), when) for text, demand in self.equal]
+        """The demands as conditions. ``when`` is the path of their body, or ""."""
+        found = [Condition(text, demand, self._number_of_nodes([demand]), when) for text, demand in self.equalities]
         for name, sizes in self.sizes.items():
             texts = conditions(name, sizes)
-            makers = self.makers[name]
+            limiting = self.limiting[name]
             if texts is None:
-                found += self._as_they_are(((demand.requirement.condition, demand) for demand, _ in makers), when)
+                found += self._by_text(((demand.requirement.condition, demand) for demand, _ in limiting), when)
                 continue
             for text in texts:
-                implying = _makers_of(text, name, makers)
-                found.append(Condition(text, implying[0], self._count(implying), when))
-        rest = ((" or ".join(map(text_of, each.relations)), each.demand) for each in (*self.raw, *self.joint))
-        return found + self._as_they_are(rest, when)
+                implying = _implying(text, name, limiting)
+                found.append(Condition(text, implying[0], self._number_of_nodes(implying), when))
+        rest = (
+            (" or ".join(map(text_of, unproven.relations)), unproven.demand)
+            for unproven in (*self.unsolved, *self.joint)
+        )
+        return found + self._by_text(rest, when)
 
-    def _as_they_are(self, stated: Iterable[tuple[str, Demand]], when: str) -> list[Condition]:
-        """The conditions with these texts and demands; equal texts become one condition."""
+    def _by_text(self, stated: Iterable[tuple[str, Demand]], when: str) -> list[Condition]:
         demands: dict[str, list[Demand]] = {}
         for text, demand in stated:
             demands.setdefault(text, []).append(demand)
-        return [Condition(text, each[0], self._count(each), when) for text, each in demands.items()]
+        return [Condition(text, equal[0], self._number_of_nodes(equal), when) for text, equal in demands.items()]
 
 
-def _facts_of(each: Open) -> list[Dim]:
-    """Expressions that are at least 0 for all sizes that meet a demand; [] for alternatives and divisibilities."""
-    if len(each.relations) > 1 or each.relations[0].kind not in ("==", ">="):
+def _facts_of(unproven: Unproven) -> list[Dim]:
+    """Expressions that are at least 0 for all sizes that meet a demand."""
+    if len(unproven.relations) > 1 or unproven.relations[0].kind not in ("==", ">="):
         return []
-    (relation,) = each.relations
+    (relation,) = unproven.relations
     facts = [relation.left - relation.right]
     if at_least(relation.right, 1):
-        facts += _factors_of(relation.left)
+        facts += _facts_of_factors(relation.left)
     return [*facts, relation.right - relation.left] if relation.kind == "==" else facts
 
 
-def _factors_of(product: Dim) -> list[Dim]:
-    """Expressions that are at least 0 if ``product`` is at least 1: each factor minus 1.
-
-    Returns [] if ``product`` is a sum, or if one of its factors may be negative.
-    """
+def _facts_of_factors(product: Dim) -> list[Dim]:
+    """Each factor minus 1, for a product that is at least 1; [] for sums and negative factors."""
     (atoms, factor), *others = terms_of(product).items()
     if others or factor < 0 or any(atom.low is None or atom.low < 0 for atom in atoms):
         return []
     return [atom_dim(atom) - 1 for atom in atoms]
 
 
-def _makers_of(text: str, name: str, makers: Sequence[tuple[Demand, Sizes]]) -> list[Demand]:
-    """The demands that each imply the condition ``text``.
+def _implying(text: str, name: str, limiting: Sequence[tuple[Demand, Sizes]]) -> list[Demand]:
+    """The demands that imply the condition ``text`` alone.
 
-    If no demand implies the condition alone, returns the first demands that imply it together, the last of them first,
-    or all demands if that is not found.
+    Without these, the first demands that imply it together, the last of them first.
     """
-    if len(makers) == 1:
-        return [makers[0][0]]
+    if len(limiting) == 1:
+        return [limiting[0][0]]
     from irlint.contracts.formulas import Formula
 
     formula = Formula(text)
@@ -429,12 +425,12 @@ def _makers_of(text: str, name: str, makers: Sequence[tuple[Demand, Sizes]]) -> 
         end = limit if greatest is None else min(greatest, 16 * limit)
         return all(formula.holds({name: size}) for size in sizes.elements(end))
 
-    alone = [demand for demand, sizes in makers if implied(sizes)]
+    alone = [demand for demand, sizes in limiting if implied(sizes)]
     if alone:
         return alone
     together: Sizes | None = ALL
-    for at, (_, sizes) in enumerate(makers):
+    for at, (_, sizes) in enumerate(limiting):
         together = met(together, sizes) if together is not None else None
         if together is None or implied(together):
-            return [makers[at][0], *(demand for demand, _ in makers[:at])]
-    return [demand for demand, _ in makers]
+            return [limiting[at][0], *(demand for demand, _ in limiting[:at])]
+    return [demand for demand, _ in limiting]

@@ -1,4 +1,4 @@
-"""Dependences between sizes of inputs: multiples of one other size (``M == 2*H``), and dependences of other forms."""
+"""Dependences between the sizes of inputs, such as ``M == 2*H``."""
 
 from __future__ import annotations
 
@@ -13,20 +13,19 @@ from irlint.dims.polynomials import terms_of
 from irlint.findings.statements import Relation
 from irlint.records import record
 
-#: ``ones`` examines at most this many computed sizes.
+#: The most computed sizes that ``ones`` examines.
 MOST_COMPUTED = 400
 
 
 @record
-class Multiple:
-    """A size that is ``factor*root + rest``, where ``root`` is the symbol of another size.
+class Linear:
+    """The size ``factor*root + rest``."""
 
-    ``text`` is the condition that states this, or "".
-    """
-
+    #: The symbol of the other size.
     root: str
     factor: int
     rest: int
+    #: The condition that states this, or "".
     text: str = ""
 
     @property
@@ -37,65 +36,65 @@ class Multiple:
 
 @record
 class Dependence:
-    """The dependences between sizes.
+    """The dependences between sizes."""
 
-    ``multiples`` maps the symbol of each size that is a multiple of another size to this Multiple. ``tied`` are the
-    symbols of sizes that depend on others in another form.
-    """
-
-    multiples: Mapping[str, Multiple]
+    #: The size of each symbol that depends linearly on one other symbol.
+    linear: Mapping[str, Linear]
+    #: The symbols that depend on others in another form.
     tied: frozenset[str]
 
-    def of(self, root: str) -> list[Multiple]:
-        """The multiples of the size ``root``."""
-        return [each for each in self.multiples.values() if each.root == root]
+    def of(self, root: str) -> list[Linear]:
+        """The sizes that depend linearly on ``root``."""
+        return [linear for linear in self.linear.values() if linear.root == root]
 
 
 def dependence(contract: Contract) -> Dependence:
     """The dependences that the unconditional conditions of a contract state."""
-    multiples: dict[str, Multiple] = {}
+    linear: dict[str, Linear] = {}
     tied: set[str] = set()
     for text, relations in joint(contract):
         names = symbols_in(relations)
-        found = _multiple(relations[0], text) if len(relations) == 1 else None
+        found = _linear(relations[0], text) if len(relations) == 1 else None
         if found is not None:
-            name, multiple = found
-            roots = {each.root for each in multiples.values()}
-            if name not in multiples and name not in roots and multiple.root not in multiples:
-                multiples[name] = multiple
+            name, dependent = found
+            roots = {size.root for size in linear.values()}
+            if name not in linear and name not in roots and dependent.root not in linear:
+                linear[name] = dependent
                 continue
         if len(relations) > 1 or relations[0].kind == "==":
             tied |= names
     has_changed = True
     while has_changed:
         has_changed = False
-        for name, each in list(multiples.items()):
-            if name in tied or each.root in tied:
-                tied |= {name, each.root}
-                del multiples[name]
+        for name, size in list(linear.items()):
+            if name in tied or size.root in tied:
+                tied |= {name, size.root}
+                del linear[name]
                 has_changed = True
-    return Dependence(multiples, frozenset(tied))
+    return Dependence(linear, frozenset(tied))
 
 
 def joint(contract: Contract) -> list[tuple[str, tuple[Relation, ...]]]:
-    """The unconditional conditions on several sizes: the text of each, and its alternatives with known values inserted.
+    """The unconditional conditions on several sizes: the text and the alternatives of each.
 
-    Alternatives that never hold are removed, and conditions that always hold are omitted.
+    Known values are inserted. Alternatives that never hold and conditions that always hold are omitted.
     """
     found = []
     for condition in contract.conditions:
         if condition.when:
             continue
-        reduced = [simplified(replaced_in(each, contract.values)) for each in condition.demand.requirement.any_of]
-        possible = tuple(dict.fromkeys(each for each in reduced if decided(each) is not False))
-        if any(decided(each) for each in possible) or len(symbols_in(possible)) < 2:
+        reduced = [
+            simplified(replaced_in(relation, contract.values)) for relation in condition.demand.requirement.any_of
+        ]
+        possible = tuple(dict.fromkeys(relation for relation in reduced if decided(relation) is not False))
+        if any(decided(relation) for relation in possible) or len(symbols_in(possible)) < 2:
             continue
         found.append((condition.text, possible))
     return found
 
 
-def _multiple(relation: Relation, text: str) -> tuple[str, Multiple] | None:
-    """The symbol that an equality makes a multiple of another one, and this Multiple; None for any other relation."""
+def _linear(relation: Relation, text: str) -> tuple[str, Linear] | None:
+    """The symbol and its size, if an equality makes it linear in one other symbol; else None."""
     if relation.kind != "==":
         return None
     terms = terms_of(relation.left - relation.right)
@@ -106,41 +105,40 @@ def _multiple(relation: Relation, text: str) -> tuple[str, Multiple] | None:
     choices = []
     for (name, factor), (root, other) in (linear, linear[::-1]):
         if abs(factor) == 1 and factor * other < 0:
-            choices.append((name, Multiple(root, abs(other), -factor * rest, text)))
-    return max(choices, key=lambda each: (each[1].rest >= 0, each[0]), default=None)
+            choices.append((name, Linear(root, abs(other), -factor * rest, text)))
+    return max(choices, key=lambda choice: (choice[1].rest >= 0, choice[0]), default=None)
 
 
-def multiple_of(a: Dim) -> Multiple | None:
-    """The size ``a`` as a Multiple with a positive factor; None if it has another form."""
+def linear_form(a: Dim) -> Linear | None:
+    """A size as Linear with a positive factor; None for other forms."""
     terms = terms_of(a)
     rest = terms.get((), 0)
     if len(terms) != 1 + bool(rest):
         return None
     ((monomial, factor),) = ((monomial, factor) for monomial, factor in terms.items() if monomial)
-    return Multiple(monomial[0].name, factor, rest) if len(monomial) == 1 and monomial[0].name and factor > 0 else None
+    return Linear(monomial[0].name, factor, rest) if len(monomial) == 1 and monomial[0].name and factor > 0 else None
 
 
-def narrowed(sizes: Sizes, multiples: Iterable[tuple[Multiple, Sizes]]) -> Sizes | None:
-    """The members of ``sizes``, sizes of a root, for which each multiple of the root is one of its allowed sizes.
+def narrowed(sizes: Sizes, linear: Iterable[tuple[Linear, Sizes]]) -> Sizes | None:
+    """The sizes of a root for which all sizes that depend on it are allowed.
 
-    ``multiples`` has each multiple with its allowed sizes. Returns None if the sets are too complex, or if no size of
-    the root is possible.
+    Returns None if there are none, or if the sets are too complex.
     """
     found: Sizes | None = sizes
-    for multiple, allowed in multiples:
-        found = None if found is None else met(found, _roots(multiple, allowed))
+    for dependent, allowed in linear:
+        found = None if found is None else met(found, _roots(dependent, allowed))
     return None if found is None or found.is_empty else found
 
 
-def _roots(multiple: Multiple, sizes: Sizes) -> Sizes:
-    """The sizes of the root for which the multiple is in ``sizes``, computed for each residue of the root."""
+def _roots(dependent: Linear, sizes: Sizes) -> Sizes:
+    """The sizes of the root for which the dependent size is in ``sizes``."""
     classes = []
     for residue in range(sizes.modulus):
-        first, residue_of_multiple = divmod(multiple.factor * residue + multiple.rest, sizes.modulus)
+        first, residue_of_dependent = divmod(dependent.factor * residue + dependent.rest, sizes.modulus)
         intervals = []
-        for low, high in sizes.classes[residue_of_multiple]:
-            least = max(0, -((first - low) // multiple.factor))
-            last = None if high is None else (high - first) // multiple.factor
+        for low, high in sizes.classes[residue_of_dependent]:
+            least = max(0, -((first - low) // dependent.factor))
+            last = None if high is None else (high - first) // dependent.factor
             if last is None or least <= last:
                 intervals.append((least, last))
         classes.append(tuple(intervals))
@@ -148,13 +146,12 @@ def _roots(multiple: Multiple, sizes: Sizes) -> Sizes:
 
 
 def ones(computed: Iterable[Dim], values: Mapping[str, Dim]) -> dict[str, int]:
-    """For each symbol, the greatest size of it for which a computed size is at most 1.
+    """The greatest size of each symbol for which a computed size is at most 1.
 
-    Symbols are first replaced by their ``values``. Only computed sizes with a single symbol are examined, and at most
-    MOST_COMPUTED of them.
+    Replaces symbols by their ``values`` first. Only computed sizes with one symbol count.
     """
     found: dict[str, int] = {}
-    for dim in _alone(computed, values):
+    for dim in _with_one_symbol(computed, values):
         (name,) = symbols(dim)
         sizes = solved([Relation(">=", 1, dim)])
         greatest = None if sizes is None or sizes.is_empty else sizes.greatest
@@ -163,8 +160,8 @@ def ones(computed: Iterable[Dim], values: Mapping[str, Dim]) -> dict[str, int]:
     return found
 
 
-def _alone(computed: Iterable[Dim], values: Mapping[str, Dim]) -> Sequence[Dim]:
-    """The distinct computed sizes with a single symbol, at most MOST_COMPUTED."""
+def _with_one_symbol(computed: Iterable[Dim], values: Mapping[str, Dim]) -> Sequence[Dim]:
+    """The distinct computed sizes with one symbol, at most MOST_COMPUTED."""
     found: dict[Dim, None] = {}
     for dim in computed:
         try:

@@ -1,4 +1,4 @@
-"""Finds the changes from one model to another: inputs and outputs, accepted sizes, opsets, operators and nodes."""
+"""The changes between two models: inputs and outputs, accepted sizes, opsets, operators and nodes."""
 
 from __future__ import annotations
 
@@ -7,34 +7,36 @@ from collections.abc import Iterator, Mapping, Sequence
 from irlint.contracts.changes import Change
 from irlint.contracts.compared import Side, interface_changes, matched
 from irlint.contracts.contract import contract_of
-from irlint.contracts.identity import Digest, Identity, Numbers
+from irlint.contracts.identity import Digest, Numbering, Numbers
 from irlint.contracts.interface import End, inputs, outputs
-from irlint.contracts.nodes import Graphs
+from irlint.contracts.nodes import GraphComparison
 from irlint.findings.wording import counted
 from irlint.inference.known import Known
 from irlint.model import Value
 from irlint.model.order import graphs
 from irlint.records import replaced
 
-#: Values of one model with numbers; corresponding values of the other model have the same numbers.
+#: The values of a model with numbers. Corresponding values of the other model have equal numbers.
 Numbered = list[tuple[Value, int]]
 
-#: Changes that break users only within one format: a converted model may declare more or less than its source.
+#: These changes break nothing if the formats differ: converters declare more or less.
 _OF_ONE_FORMAT = ("contract-narrowed", "output-untold")
 
-#: For each model, at most this many operators are listed when two formats are compared.
+#: The most operators that are listed for each model if the formats differ.
 NAMED = 8
 
 
 def differences(old: Known, new: Known, digests: tuple[Digest, Digest]) -> list[Change]:
-    """The changes from one model to another; ``digests`` has a function for each model that hashes its constants.
+    """The changes from one model to another. ``digests`` hash the constants of the two models.
 
-    If the formats differ, inputs, outputs and accepted sizes are compared, and nodes are only counted.
+    If the formats differ, nodes are only counted.
     """
     sides = [Side(inputs(known), outputs(known), contract_of(known), known.model.symbols) for known in (old, new)]
     changes = interface_changes(*sides)
     if old.format is not new.format:
-        marked = [replaced(each, breaking=each.breaking and each.kind not in _OF_ONE_FORMAT) for each in changes]
+        marked = [
+            replaced(change, breaking=change.breaking and change.kind not in _OF_ONE_FORMAT) for change in changes
+        ]
         return [*marked, *_both_counted(old, new)]
     changes += [*_opsets(old, new), *_operators(old, new)]
     return changes + _nodes(old, new, digests, sides)
@@ -66,10 +68,7 @@ def _operators(old: Known, new: Known) -> Iterator[Change]:
 
 
 def operators(known: Known) -> dict[str, int]:
-    """The number of nodes of each operator, by its name with domain, in all graphs.
-
-    Nodes that represent inputs, constants and outputs are not counted.
-    """
+    """The number of nodes of each operator in all graphs, without nodes for inputs, constants and outputs."""
     form = known.format
     found: dict[str, int] = {}
     for graph in graphs(known.model):
@@ -86,7 +85,7 @@ def _both_counted(old: Known, new: Known) -> Iterator[Change]:
 
 
 def _counts(found: Mapping[str, int]) -> str:
-    most = sorted(found.items(), key=lambda each: (-each[1], each[0]))
+    most = sorted(found.items(), key=lambda entry: (-entry[1], entry[0]))
     named = ", ".join(f"{count} {name}" for name, count in most[:NAMED])
     more = f", ... of {len(most)} operators" if len(most) > NAMED else ""
     return f"{counted(sum(found.values()), 'node')} ({named}{more})" if most else "none"
@@ -97,37 +96,35 @@ def _counts(found: Mapping[str, int]) -> str:
 
 def _nodes(old: Known, new: Known, digests: tuple[Digest, Digest], sides: Sequence[Side]) -> list[Change]:
     numbers = Numbers()
-    one, other = (Identity(known, numbers, digest) for known, digest in zip((old, new), digests))
+    one, other = (Numbering(known, numbers, digest) for known, digest in zip((old, new), digests))
     inputs_of_both = _numbered(sides[0].inputs, sides[1].inputs, numbers)
     assert old.model.graph is not None and new.model.graph is not None
-    before = one.wired(old.model.graph, dict(inputs_of_both[0]))
-    after = other.wired(new.model.graph, dict(inputs_of_both[1]))
-    compared = Graphs(one, other)
+    before = one.numbered(old.model.graph, dict(inputs_of_both[0]))
+    after = other.numbered(new.model.graph, dict(inputs_of_both[1]))
+    compared = GraphComparison(one, other)
     changes = compared.changes(before, after, _numbered(sides[0].outputs, sides[1].outputs, numbers))
     return changes + _functions(compared, old, new)
 
 
 def _numbered(old: Sequence[End], new: Sequence[End], numbers: Numbers) -> tuple[Numbered, Numbered]:
-    """The inputs or outputs of both models with numbers, which are equal for corresponding ones.
+    """The inputs or outputs of both models with numbers, which are equal for corresponding ends.
 
-    Ends of equal names correspond, and then the remaining ends in their order. An end without a counterpart has a
-    number of its own.
+    Ends of equal names correspond, then the remaining ends in their order.
     """
     found = matched(old, new)
     pairs = [(one.value, other.value) for one, other in found.pairs]
-    pairs += [(one.value, other.value) for one, other in zip(found.gone, found.added)]
+    pairs += [(one.value, other.value) for one, other in zip(found.removed, found.added)]
     both: tuple[Numbered, Numbered] = ([], [])
     for at, values in enumerate(pairs):
-        for value, each in zip(values, both):
-            each.append((value, numbers.of("end", at)))
-    shared = min(len(found.gone), len(found.added))
-    for which, ends in enumerate((found.gone, found.added)):
-        both[which].extend((each.value, numbers.of("alone", which, at)) for at, each in enumerate(ends[shared:]))
+        for value, numbered in zip(values, both):
+            numbered.append((value, numbers.of("end", at)))
+    shared = min(len(found.removed), len(found.added))
+    for which, ends in enumerate((found.removed, found.added)):
+        both[which].extend((end.value, numbers.of("alone", which, at)) for at, end in enumerate(ends[shared:]))
     return both
 
 
-def _functions(compared: Graphs, old: Known, new: Known) -> list[Change]:
-    """The changes in functions that both models call and that have the same domain, name and overload in both."""
+def _functions(compared: GraphComparison, old: Known, new: Known) -> list[Change]:
     found = []
     for key, function in old.model.functions.items():
         other = new.model.functions.get(key)

@@ -1,6 +1,6 @@
-"""Finds sizes of several symbols that satisfy all conditions: the least sizes, usual sizes, and the greatest sizes.
+"""Finds sizes of several symbols that satisfy all conditions.
 
-Each symbol has a leader: the number or the root that it equals. A root is a symbol that is its own leader.
+The leader of a symbol is the number or the root that the symbol equals. A root is its own leader.
 """
 
 from __future__ import annotations
@@ -14,20 +14,19 @@ from irlint.contracts.simplified import decided, replaced_in
 from irlint.contracts.sizes import ALL, Sizes, met, solved
 from irlint.findings.statements import Relation
 
-#: If a size has no upper end, or one above FARTHEST, the greatest size is this many times the least size.
-OPEN_RANGE = 16
+#: The greatest size is this many times the least size, if the size has no limit up to FARTHEST.
+UNBOUNDED_RANGE = 16
 
-#: The largest number of combinations of sizes that are tried.
+#: The most combinations of sizes that are tried.
 MAX_TRIES = 4096
 
-#: The largest number of single sizes in the combinations that are tried. With many roots, this allows fewer
-#: combinations than MAX_TRIES.
-MOST_LOOKS = 400_000
+#: The most sizes in all combinations that are tried. It limits the combinations of many roots.
+MOST_SIZES = 400_000
 
-#: When two symbols are solved together, at most this many sizes of the first symbol are tried.
+#: The most sizes of one symbol for which another symbol is solved.
 MOST_SOLVED = 512
 
-#: A size that satisfies the conditions is searched from the target down over at most this many sizes.
+#: The most sizes below a target that are tried.
 MAX_STEPS = 2048
 
 #: Larger sizes are not examined one by one.
@@ -41,20 +40,19 @@ def points(
     leaders: Mapping[str, int | str],
     joint: Sequence[Sequence[Relation]] = (),
 ) -> list[dict[str, int]]:
-    """The least, the usual and the greatest sizes of all symbols; each of the three satisfies all conditions.
+    """The least, middle and greatest sizes of all symbols. Each of the three satisfies all conditions.
 
-    ``leaders`` maps each symbol to its leader. ``sizes`` has the possible sizes of roots. ``texts`` are the conditions,
-    and ``joint`` has those on several sizes as alternatives, of which at least one must hold. Raises ValueError if no
-    sizes are found.
+    ``sizes`` are the possible sizes of roots. ``joint`` are the conditions on several sizes, as alternatives. Raises
+    ValueError if no sizes are found.
     """
     conditions = [_Condition(text, leaders) for text in texts]
     by_root: dict[str, list[_Condition]] = {}
-    for each in conditions:
-        for root in {leader for leader in each.leaders.values() if isinstance(leader, str)}:
-            by_root.setdefault(root, []).append(each)
+    for condition in conditions:
+        for root in {leader for leader in condition.leaders.values() if isinstance(leader, str)}:
+            by_root.setdefault(root, []).append(condition)
 
     def hold(point: Mapping[str, int], changed: str = "") -> bool:
-        return all(each.holds(point) for each in (by_root.get(changed, ()) if changed else conditions))
+        return all(condition.holds(point) for condition in (by_root.get(changed, ()) if changed else conditions))
 
     least = _least(roots, sizes, hold)
     least = _solved_in_pairs(roots, sizes, hold, joint) if least is None else least
@@ -63,19 +61,17 @@ def points(
     ends = {}
     for name in roots:
         greatest = sizes.get(name, ALL).greatest
-        ends[name] = OPEN_RANGE * least[name] if greatest is None or greatest > FARTHEST else greatest
+        ends[name] = UNBOUNDED_RANGE * least[name] if greatest is None or greatest > FARTHEST else greatest
     greatest_point = _grown(least, ends, sizes, hold)
-    middle = {name: (least[name] + greatest_point[name]) // 2 for name in roots}
-    usual = _grown(least, middle, sizes, hold)
+    halves = {name: (least[name] + greatest_point[name]) // 2 for name in roots}
+    middle = _grown(least, halves, sizes, hold)
     return [
-        {name: each if isinstance(each, int) else point[each] for name, each in leaders.items()}
-        for point in (least, usual, greatest_point)
+        {name: leader if isinstance(leader, int) else point[leader] for name, leader in leaders.items()}
+        for point in (least, middle, greatest_point)
     ]
 
 
 class _Condition:
-    """A condition as a formula, with the ``leaders`` of its symbols."""
-
     __slots__ = ("formula", "leaders")
 
     def __init__(self, text: str, leaders: Mapping[str, int | str]) -> None:
@@ -84,30 +80,28 @@ class _Condition:
 
     def holds(self, point: Mapping[str, int]) -> bool:
         """Whether the condition holds for these sizes of the roots."""
-        known = {name: each if isinstance(each, int) else point[each] for name, each in self.leaders.items()}
+        known = {name: leader if isinstance(leader, int) else point[leader] for name, leader in self.leaders.items()}
         return self.formula.holds(known)
 
 
-#: Returns whether sizes of the roots satisfy the conditions; with ``changed``, whether the conditions on this root are
-#: satisfied.
+#: Whether sizes of the roots satisfy the conditions, or the conditions on the root ``changed``.
 Hold = Callable[..., bool]
 
 
 def _least(roots: Sequence[str], sizes: Mapping[str, Sizes], hold: Hold) -> dict[str, int] | None:
-    """The first sizes of the roots that satisfy the conditions, beginning with the least sizes.
+    """The first sizes of the roots that satisfy the conditions; None if none are found.
 
-    Combinations are tried in the order of their total number of steps above the least sizes; a step goes from one
-    possible size to the next. Returns None if the limits on tries are reached.
+    Sizes with the fewest steps above the least sizes come first.
     """
     point = {name: sizes[name].least if name in sizes else 1 for name in roots}
     if hold(point):
         return point
-    candidates = {name: _first(sizes.get(name, ALL), MAX_TRIES) for name in roots}
+    candidates = {name: _first_sizes(sizes.get(name, ALL), MAX_TRIES) for name in roots}
     tries = 0
     for extra in range(MAX_TRIES):
         for steps in _distributed(extra, len(roots)):
             tries += 1
-            if tries > min(MAX_TRIES, MOST_LOOKS // len(roots)):
+            if tries > min(MAX_TRIES, MOST_SIZES // len(roots)):
                 return None
             if all(step < len(candidates[name]) for name, step in zip(roots, steps)):
                 point = {name: candidates[name][step] for name, step in zip(roots, steps)}
@@ -119,21 +113,17 @@ def _least(roots: Sequence[str], sizes: Mapping[str, Sizes], hold: Hold) -> dict
 def _solved_in_pairs(
     roots: Sequence[str], sizes: Mapping[str, Sizes], hold: Hold, joint: Sequence[Sequence[Relation]]
 ) -> dict[str, int] | None:
-    """Sizes that satisfy the conditions and of which only two differ from the least sizes; None if none are found.
-
-    For each size of one root, the least size of another root is solved. The result has the least sum for the first two
-    roots with which sizes are found.
-    """
+    """The least sizes, two of them raised until the conditions are satisfied; None if none are found."""
     start = {name: sizes[name].least if name in sizes else 1 for name in roots}
     best: dict[str, int] | None = None
-    remaining_looks = MOST_LOOKS
+    remaining_sizes = MOST_SIZES
     for one, other in combinations(roots, 2):
         beside = {name: size for name, size in start.items() if name not in (one, other)}
-        for size in _first(sizes.get(one, ALL), MOST_SOLVED):
+        for size in _first_sizes(sizes.get(one, ALL), MOST_SOLVED):
             if best is not None and size + start[other] > best[one] + best[other]:
                 break
-            remaining_looks -= len(roots) + len(joint)
-            if remaining_looks < 0:
+            remaining_sizes -= len(roots) + len(joint)
+            if remaining_sizes < 0:
                 return best
             known = {**beside, one: size}
             least = _least_of(other, sizes.get(other, ALL), known, joint)
@@ -146,22 +136,21 @@ def _solved_in_pairs(
 
 
 def _least_of(name: str, sizes: Sizes, known: Mapping[str, int], joint: Sequence[Sequence[Relation]]) -> int | None:
-    """The least size of one symbol that satisfies the conditions, given the ``known`` sizes of the other symbols.
+    """The least size of one symbol for the ``known`` sizes of the others.
 
-    Returns None if there is no such size, or if the conditions are too complex.
+    Returns None if there is none, or if the conditions are too complex.
     """
     found: Sizes | None = sizes
     for relations in joint:
-        about_name = [replaced_in(each, known) for each in relations]
+        about_name = [replaced_in(relation, known) for relation in relations]
         if name not in symbols_in(about_name):
             continue
-        fulfilled = solved(each for each in about_name if decided(each) is not False)
+        fulfilled = solved(relation for relation in about_name if decided(relation) is not False)
         found = met(found, fulfilled) if found is not None and fulfilled is not None else None
     return None if found is None or found.is_empty else found.least
 
 
-def _first(sizes: Sizes, count: int) -> list[int]:
-    """The first ``count`` sizes of a set that are at most FARTHEST."""
+def _first_sizes(sizes: Sizes, count: int) -> list[int]:
     found: list[int] = []
     for size in sizes.elements(min(FARTHEST, sizes.greatest or FARTHEST)):
         found.append(size)
@@ -171,16 +160,15 @@ def _first(sizes: Sizes, count: int) -> list[int]:
 
 
 def _distributed(total: int, places: int) -> Iterator[tuple[int, ...]]:
-    """All tuples of ``places`` integers of at least 0 with the sum ``total``."""
+    """All tuples of ``places`` integers of at least 0 with this sum."""
     for bars in combinations(range(total + places - 1), places - 1) if places else ():
         yield tuple(map(lambda before, after: after - before - 1, (-1, *bars), (*bars, total + places - 1)))
 
 
 def _grown(start: Mapping[str, int], ends: Mapping[str, int], sizes: Mapping[str, Sizes], hold: Hold) -> dict[str, int]:
-    """Sizes that satisfy the conditions, found by raising each size from ``start`` in turn until no size rises.
+    """Sizes between ``start`` and ``ends`` that satisfy the conditions, each raised as far as possible.
 
-    In each round, the target of every size doubles, up to its end. The size becomes the largest one that satisfies the
-    conditions within MAX_STEPS below the target.
+    The target of every size doubles in each round. At most MAX_STEPS sizes below the target are tried.
     """
     point = dict(start)
     factor = 2

@@ -1,4 +1,4 @@
-"""Evaluates conditions and sizes that are written as texts: ``H % 32 == 0``, ``N == M or N == 1``, ``past + 1``."""
+"""Evaluates texts of conditions and sizes: ``H % 32 == 0``, ``N == M or N == 1``, ``past + 1``."""
 
 from __future__ import annotations
 
@@ -30,30 +30,29 @@ _FUNCTIONS: dict[str, Callable[..., int]] = {"min": min, "max": max, "abs": abs}
 
 
 class Formula:
-    """A condition or a size, parsed from a text; ``names`` are its symbols.
+    """A condition or a size, parsed from a text.
 
-    Creating one raises SyntaxError or TypeError for a text that is neither a condition nor a size.
+    Raises SyntaxError or TypeError for other texts.
     """
 
     __slots__ = ("names", "value")
 
     def __init__(self, text: str) -> None:
         tree = ast.parse(text.strip(), mode="eval").body
-        called = {id(each.func) for each in ast.walk(tree) if isinstance(each, ast.Call)}
+        called = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
         self.names = frozenset(
-            each.id for each in ast.walk(tree) if isinstance(each, ast.Name) and id(each) not in called
+            node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and id(node) not in called
         )
-        #: A function that computes the value of the formula for given sizes. It raises KeyError if the size of a symbol
-        #: is missing, and ZeroDivisionError.
+        #: Computes the value for sizes. Raises KeyError for a missing size, and ZeroDivisionError.
         self.value: Value = _value(tree)
 
     def holds(self, sizes: Sizes) -> bool:
-        """Whether the condition holds for given sizes; raises KeyError and ZeroDivisionError as ``value`` does."""
+        """Whether the condition holds; raises KeyError and ZeroDivisionError."""
         return bool(self.value(sizes))
 
 
 def _value(tree: ast.expr) -> Value:
-    """The function that computes the value of a syntax tree from sizes; raises TypeError for other syntax."""
+    """A function from sizes to the value; raises TypeError for other syntax."""
     match tree:
         case ast.Constant(int() as number):
             return lambda sizes: number
@@ -66,33 +65,33 @@ def _value(tree: ast.expr) -> Value:
             positive = _value(operand)
             return lambda sizes: -positive(sizes)
         case ast.BoolOp(ast.And(), operands):
-            every = [_value(each) for each in operands]
-            return lambda sizes: all(each(sizes) for each in every)
+            operand_values = [_value(operand) for operand in operands]
+            return lambda sizes: all(operand(sizes) for operand in operand_values)
         case ast.BoolOp(ast.Or(), operands):
-            some = [_value(each) for each in operands]
-            return lambda sizes: any(each(sizes) for each in some)
+            operand_values = [_value(operand) for operand in operands]
+            return lambda sizes: any(operand(sizes) for operand in operand_values)
         case ast.BinOp(left, operator, right) if type(operator) in _OPERATORS:
             combined, one, other = _OPERATORS[type(operator)], _value(left), _value(right)
             return lambda sizes: combined(one(sizes), other(sizes))
         case ast.Compare(left, operators, others):
             return _compared(left, operators, others)
         case ast.Call(ast.Name(name), arguments, []) if name in _FUNCTIONS:
-            function, given = _FUNCTIONS[name], [_value(each) for each in arguments]
-            return lambda sizes: function(*[each(sizes) for each in given])
+            function, given = _FUNCTIONS[name], [_value(argument) for argument in arguments]
+            return lambda sizes: function(*[argument(sizes) for argument in given])
     raise TypeError(f"{ast.dump(tree)} is neither a size nor a condition")
 
 
 def _compared(left: ast.expr, operators: list[ast.cmpop], others: list[ast.expr]) -> Value:
-    """The function for a comparison or a chain of comparisons: ``1 <= seq <= 512``, ``H % 4 in (0, 3)``."""
-    pairs = [_related(*each) for each in zip([left, *others], operators, others)]
-    return lambda sizes: all(each(sizes) for each in pairs)
+    """The function for comparisons such as ``1 <= seq <= 512`` and ``H % 4 in (0, 3)``."""
+    pairs = [_related(*pair) for pair in zip([left, *others], operators, others)]
+    return lambda sizes: all(holds(sizes) for holds in pairs)
 
 
 def _related(left: ast.expr, operator: ast.cmpop, right: ast.expr) -> Value:
     one = _value(left)
     if isinstance(operator, ast.In) and isinstance(right, ast.Tuple):
-        listed = [_value(each) for each in right.elts]
-        return lambda sizes: any(one(sizes) == each(sizes) for each in listed)
+        listed = [_value(element) for element in right.elts]
+        return lambda sizes: any(one(sizes) == element(sizes) for element in listed)
     if type(operator) not in _RELATIONS:
         raise TypeError(f"{ast.dump(operator)} is not a relation of sizes")
     holds, other = _RELATIONS[type(operator)], _value(right)

@@ -1,7 +1,4 @@
-"""Numbers for the nodes and values of two models, which are equal for equal nodes and values with any names.
-
-The number of a node depends on its operator, its attributes, and all nodes before it.
-"""
+"""Numbers for the nodes and values of two models. Equal nodes and values have equal numbers, whatever their names."""
 
 from __future__ import annotations
 
@@ -18,30 +15,30 @@ from irlint.records import NOTHING, record
 #: The kinds of attributes that hold tensors.
 TENSORS = frozenset({"TENSOR", "SPARSE_TENSOR"})
 
-#: Numbers with at most this relative difference are equal in float32.
+#: Numbers with at most this relative difference count as equal in float32.
 FLOAT32 = 1e-7
 
-#: The default entries of the attributes of a window.
+#: The default entries of a window's attributes.
 WINDOW_DEFAULTS = {"strides": 1, "dilations": 1, "pads": 0, "output_padding": 0}
 
-#: A longer text of an attribute is shown by its beginning and a hash; a longer text of a constant, by a hash alone.
+#: Longer texts are cut, and have a hash.
 LONGEST = 60
 
-#: Longer lists are shown by their first SHOWN entries and a hash.
+#: Longer lists are cut after SHOWN entries, and have a hash.
 LISTED = 32
 
-#: The elements of a tensor are shown if they are at most this many.
+#: A tensor with more elements is shown as a hash.
 SHOWN = 8
 
-#: Returns a hash of the elements of a constant, or None if they cannot be read.
+#: Returns a hash of a constant's elements, or None if they cannot be read.
 Digest = Callable[[Constant], "str | None"]
 
-#: The numbers for an omitted input, and for a value that is not defined before the node.
+#: The numbers of an omitted input, and of a value that no earlier node makes.
 OMITTED, UNMADE = -1, -2
 
 
 class Numbers:
-    """Maps keys to numbers: equal keys of both models to equal numbers."""
+    """Maps equal keys of both models to equal numbers."""
 
     def __init__(self) -> None:
         self._known: dict[Hashable, int] = {}
@@ -52,44 +49,46 @@ class Numbers:
 
 
 @record(frozen=False, eq=False)
-class Wired:
-    """A graph with the numbers of its nodes and values.
-
-    ``nodes`` are in topological order, nodes of cycles last; nodes that represent inputs, constants and outputs are
-    omitted. ``makers`` maps each value to the node that makes it and the index of the output. ``leaves`` has the
-    numbers of all other values, which are inputs and constants. ``typed`` has numbers for the same values, equal for
-    constants of equal types. ``deep`` has the numbers of nodes, and ``values`` those of values; each depends on
-    everything before the node or value. ``constants`` are the constants among the leaves, None for unknown elements.
-    """
+class NumberedGraph:
+    """A graph with the numbers of its nodes and values."""
 
     graph: Graph
+    #: In topological order, nodes of cycles last; without nodes for inputs, constants and outputs.
     nodes: list[Node]
+    #: The node that makes a value, and the index of the output.
     makers: dict[Value, tuple[Node, int]]
+    #: The numbers of inputs and constants.
     leaves: dict[Value, int]
+    #: As ``leaves``, but equal for constants of equal types.
     typed: dict[Value, int]
+    #: The numbers of nodes, which depend on all nodes before them.
     deep: dict[Node, int]
+    #: The numbers of values, which depend on all nodes before them.
     values: dict[Value, int]
+    #: The constants among the leaves; None if the elements are unknown.
     constants: dict[Value, Constant | None]
     has_bodies: bool = False
 
 
-class Identity:
-    """Computes the numbers of the nodes and values of one model, and stores each graph in ``graphs``."""
+class Numbering:
+    """Computes the numbers of the nodes and values of one model, and stores its ``graphs``."""
 
     def __init__(self, known: Known, numbers: Numbers, digest: Digest) -> None:
         self.known = known
         self.numbers = numbers
         self.digest = digest
-        self.graphs: dict[Graph, Wired] = {}
+        self.graphs: dict[Graph, NumberedGraph] = {}
         self._functions: dict[Function, int] = {}
         self._attributes: dict[int, int] = {}
-        self._locals: dict[Node, int] = {}
-        self._bodied: set[Node] = set()
+        self._numbers_of_nodes: dict[Node, int] = {}
+        self._nodes_with_bodies: set[Node] = set()
 
     # --- graphs -----------------------------------------------------------------------------------------------------
 
-    def wired(self, graph: Graph, leaves: Mapping[Value, int], outer: Mapping[Value, int] = NOTHING) -> Wired:
-        """The graph with its numbers: ``leaves`` has those of its inputs, ``outer`` those of captured values."""
+    def numbered(
+        self, graph: Graph, leaves: Mapping[Value, int], outer: Mapping[Value, int] = NOTHING
+    ) -> NumberedGraph:
+        """The graph with its numbers. ``leaves`` are the numbers of its inputs, ``outer`` those of captured values."""
         order = ordered(graph)
         makers: dict[Value, tuple[Node, int]] = {}
         exact: dict[Value, int] = dict(leaves)
@@ -100,7 +99,7 @@ class Identity:
             if self.is_leaf(node):
                 for value in node.outputs:
                     if value is not None and value not in exact:
-                        constants[value] = self.held(node, value, graph)
+                        constants[value] = self.constant_of(node, value, graph)
                         exact[value], typed[value] = self._constant_node(node, value, constants[value])
                 continue
             if node.op == self.known.format.output_node:
@@ -111,7 +110,7 @@ class Identity:
             constants[value] = constant
             exact[value], typed[value] = self.constant(constant), self.constant(constant, exact=False)
         captured = {value: outer[value] for value in graph.captured if value in outer}
-        found = Wired(graph, nodes, makers, exact, typed, {}, {**captured, **exact}, constants)
+        found = NumberedGraph(graph, nodes, makers, exact, typed, {}, {**captured, **exact}, constants)
         found.has_bodies = any(map(self.has_bodies, nodes))
         self.graphs[graph] = found
         for node in nodes:
@@ -119,12 +118,14 @@ class Identity:
             self._add_outputs(node, found.deep[node], found.values)
         return found
 
-    def loose(self, wired: Wired, outer: Mapping[Value, int] = NOTHING) -> tuple[dict[Node, int], dict[Value, int]]:
-        """Numbers of nodes and values that ignore the elements of constants, but not those of tensors in attributes."""
-        values = {**{value: outer[value] for value in wired.graph.captured if value in outer}, **wired.typed}
+    def numbers_by_type(
+        self, numbered: NumberedGraph, outer: Mapping[Value, int] = NOTHING
+    ) -> tuple[dict[Node, int], dict[Value, int]]:
+        """Numbers of nodes and values that ignore the elements of constants, except in attributes."""
+        values = {**{value: outer[value] for value in numbered.graph.captured if value in outer}, **numbered.typed}
         nodes: dict[Node, int] = {}
-        for node in wired.nodes:
-            nodes[node] = self._number(node, values, self._loose_body)
+        for node in numbered.nodes:
+            nodes[node] = self._number(node, values, self._body_by_type)
             self._add_outputs(node, nodes[node], values)
         return nodes, values
 
@@ -134,7 +135,7 @@ class Identity:
                 values[value] = self.numbers.of("output", number, at)
 
     def is_leaf(self, node: Node) -> bool:
-        """Whether a node represents an input or a constant."""
+        """Whether a node stands for an input or a constant."""
         form = self.known.format
         return node.op in (form.input_node, form.constant_node) and not any(node.inputs)
 
@@ -144,7 +145,7 @@ class Identity:
         values: Mapping[Value, int],
         number_of: Callable[[Graph, Mapping[Value, int]], tuple[int, ...]],
     ) -> int:
-        """The number of a node; ``number_of`` returns the numbers of the outputs of a body."""
+        """The number of a node. ``number_of`` numbers the outputs of a body."""
         inputs = self.inputs(node, values)
         if not self.has_bodies(node):
             return self.numbers.of("node", self.local(node), inputs)
@@ -154,68 +155,66 @@ class Identity:
     def has_bodies(self, node: Node) -> bool:
         """Whether a node has bodies."""
         self.local(node)
-        return node in self._bodied
+        return node in self._nodes_with_bodies
 
     def inputs(self, node: Node, values: Mapping[Value, int]) -> tuple[int, ...]:
-        """The numbers of the inputs of a node, without omitted inputs at the end."""
+        """The numbers of a node's inputs, without omitted inputs at the end."""
         return tuple([OMITTED if value is None else values.get(value, UNMADE) for value in trimmed(node.inputs)])
 
     def _body(self, body: Graph, values: Mapping[Value, int]) -> tuple[int, ...]:
-        """The numbers of the outputs of a body or a function."""
         leaves = {value: self.numbers.of("body input", at) for at, value in enumerate(body.inputs)}
-        found = self.wired(body, leaves, values)
+        found = self.numbered(body, leaves, values)
         return tuple([found.values.get(value, UNMADE) for value in body.outputs])
 
-    def _loose_body(self, body: Graph, values: Mapping[Value, int]) -> tuple[int, ...]:
-        _, inner = self.loose(self.graphs[body], values)
+    def _body_by_type(self, body: Graph, values: Mapping[Value, int]) -> tuple[int, ...]:
+        _, inner = self.numbers_by_type(self.graphs[body], values)
         return tuple([inner.get(value, UNMADE) for value in body.outputs])
 
     def function(self, function: Function) -> int:
-        """The number of a function of the model, which depends on its name only if the function calls itself."""
+        """The number of a function, which depends on the name only if the function calls itself."""
         if function not in self._functions:
             self._functions[function] = self.numbers.of("recursive", function.name)
             outputs = self._body(function.graph, NOTHING)
-            attributes = tuple(sorted((name, repr(each and each.value)) for name, each in function.attributes.items()))
+            attributes = tuple(
+                sorted((name, repr(attribute and attribute.value)) for name, attribute in function.attributes.items())
+            )
             self._functions[function] = self.numbers.of("function", outputs, attributes)
         return self._functions[function]
 
     def called(self, node: Node) -> Function | None:
         """The function of the model that a node calls, or None."""
-        return (
-            self.known.model.functions.get((node.domain, node.op, node.overload))
-            if self.known.model.functions
-            else None
-        )
+        functions = self.known.model.functions
+        return functions.get((node.domain, node.op, node.overload)) if functions else None
 
     # --- nodes ------------------------------------------------------------------------------------------------------
 
     def local(self, node: Node) -> int:
-        """The number of a node that depends on its operator, its attributes and the count of its outputs only."""
-        if node not in self._locals:
+        """The number of a node by its operator, its attributes and its count of outputs."""
+        if node not in self._numbers_of_nodes:
             function = self.called(node)
             op = self.op(node) if function is None else self.numbers.of("call", self.function(function))
-            attributes = tuple(sorted((name, self.attribute(node, name)) for name in self.counted(node)))
+            attributes = tuple(sorted((name, self.attribute(node, name)) for name in self.compared_attributes(node)))
             count = max((at + 1 for at, value in enumerate(node.outputs) if value is not None), default=0)
-            self._locals[node] = self.numbers.of("local", op, attributes, count)
+            self._numbers_of_nodes[node] = self.numbers.of("local", op, attributes, count)
             if any(True for _ in node.bodies):
-                self._bodied.add(node)
-        return self._locals[node]
+                self._nodes_with_bodies.add(node)
+        return self._numbers_of_nodes[node]
 
     def op(self, node: Node) -> int:
-        """The number of a node's operator; for a layer of an IR, it depends on the opset, too."""
+        """The number of a node's operator, with the opset of a layer of an IR."""
         version = node.version if isinstance(node.version, str) else ""
         return self.numbers.of("op", node.domain, node.op, node.overload, version)
 
-    def counted(self, node: Node) -> list[str]:
-        """The names of a node's attributes without bodies and without attributes that have their default values."""
+    def compared_attributes(self, node: Node) -> list[str]:
+        """The names of a node's attributes without bodies and default values."""
         call = self.known.calls.get(node)
         if call is None or call.signature is None or not call.attributes:
-            return [name for name, each in node.attributes.items() if each.kind not in ("GRAPH", "GRAPHS")]
+            return [name for name, attribute in node.attributes.items() if attribute.kind not in ("GRAPH", "GRAPHS")]
         bound, defaults = call.attributes, call.signature.attributes
         return [
             name
-            for name, each in node.attributes.items()
-            if each.kind not in ("GRAPH", "GRAPHS")
+            for name, attribute in node.attributes.items()
+            if attribute.kind not in ("GRAPH", "GRAPHS")
             and not (name in bound and name in defaults and _is_default(name, bound[name], defaults[name][1]))
         ]
 
@@ -223,7 +222,7 @@ class Identity:
         """The number of an attribute's value."""
         attribute = node.attributes[name]
         if attribute.kind in ("PORT_MAP", "BACK_EDGES"):
-            return self.numbers.of(attribute.kind, tied(node, name))
+            return self.numbers.of(attribute.kind, port_map_text(node, name))
         number = self._attributes.get(id(attribute))
         if number is None:
             number = self._attributes[id(attribute)] = self._plain_attribute(attribute)
@@ -236,15 +235,15 @@ class Identity:
         if kind in TENSORS:
             return self.constant(value)
         if kind in ("TENSORS", "SPARSE_TENSORS"):
-            return self.numbers.of(kind, tuple([self.constant(each) for each in value]))
+            return self.numbers.of(kind, tuple([self.constant(tensor) for tensor in value]))
         if kind == "TEXT":
-            return self.numbers.of(kind, blankless(value))
+            return self.numbers.of(kind, without_blanks(value))
         if kind == "TYPE_PROTO":
             return self.numbers.of(kind, type_text(value))
-        return self.numbers.of(kind, repr(value), self._cut(attribute))
+        return self.numbers.of(kind, repr(value), self._hash_of_cut(attribute))
 
-    def _cut(self, attribute: Attribute) -> str:
-        """The hash of the complete text of an attribute of which the model has only the beginning; else ""."""
+    def _hash_of_cut(self, attribute: Attribute) -> str:
+        """The hash of a text that the model has only in part, or ""."""
         if attribute.cut is None:
             return ""
         return self.digest(Constant(Tensor("string"), Stored(None, coded=attribute.cut))) or ""
@@ -252,19 +251,19 @@ class Identity:
     # --- constants --------------------------------------------------------------------------------------------------
 
     def constant(self, constant: Constant, *, exact: bool = True) -> int:
-        """The number of a constant, which depends on its type and, with ``exact``, on its elements."""
+        """The number of a constant by its type and, if ``exact``, its elements."""
         tensor = constant.tensor
         contents = self.digest(constant) or "" if exact else ""
         return self.numbers.of("constant", tensor.dtype, repr(tensor.shape), contents)
 
     def _constant_node(self, node: Node, value: Value, constant: Constant | None) -> tuple[int, int]:
-        """The numbers of the output of a node without inputs: with and without the elements."""
+        """The numbers with and without the elements."""
         if constant is None:
             number = self.numbers.of("leaf", self.local(node), value.port)
             return number, number
         return self.constant(constant), self.constant(constant, exact=False)
 
-    def held(self, node: Node, value: Value, graph: Graph) -> Constant | None:
+    def constant_of(self, node: Node, value: Value, graph: Graph) -> Constant | None:
         """The constant that a node without inputs returns; None if its elements are unknown."""
         if value in graph.constants:
             return graph.constants[value]
@@ -276,8 +275,7 @@ class Identity:
 
 
 def _is_default(name: str, value: object, default: object) -> bool:
-    """Whether an attribute has its default value, for floats in float32. WINDOW_DEFAULTS has the defaults of lists that
-    a schema states as None."""
+    """Whether an attribute has its default value, compared in float32. A default list of a window may be None."""
     if isinstance(value, float) and isinstance(default, float):
         return math.isclose(value, default, rel_tol=FLOAT32)
     if default is None and name in WINDOW_DEFAULTS and isinstance(value, tuple):
@@ -293,11 +291,11 @@ def trimmed(inputs: Sequence[Value | None]) -> Sequence[Value | None]:
     return inputs[:count]
 
 
-def tied(node: Node, name: str) -> str:
-    """A port map, or the back edges of a body, as a text with positions instead of ids."""
+def port_map_text(node: Node, name: str) -> str:
+    """A port map or the back edges of a body, with positions instead of ids."""
     attribute = node.attributes[name]
     name_of_body = name.replace("port_map", "body").replace("back_edges", "body")
-    layers = next((_ends(body) for each, body in node.bodies if each == name_of_body), {})
+    layers = next((_layer_positions(body) for body_name, body in node.bodies if body_name == name_of_body), {})
     ports = {port.id: at for ports in (node.input_ports, node.output_ports) for at, port in enumerate(ports)}
     rows = []
     for entry in attribute.value:
@@ -315,8 +313,8 @@ def tied(node: Node, name: str) -> str:
     return "; ".join(sorted(rows))
 
 
-def _ends(body: Graph) -> dict[str | None, str]:
-    """Maps the ids of the layers for inputs and outputs of a body to ``input 0``, ``output 0`` and so on."""
+def _layer_positions(body: Graph) -> dict[str | None, str]:
+    """The ids of a body's layers for inputs and outputs, with texts such as ``input 0``."""
     inputs = {value: at for at, value in enumerate(body.inputs)}
     found: dict[str | None, str] = {
         node.id: f"input {inputs[value]}" for node in body.nodes for value in node.outputs[:1] if value in inputs
@@ -325,17 +323,17 @@ def _ends(body: Graph) -> dict[str | None, str]:
     return found | {node.id: f"output {at}" for at, node in enumerate(last)}
 
 
-def blankless(text: str) -> str:
-    """An attribute's text without blanks around the entries of a list."""
+def without_blanks(text: str) -> str:
+    """A list without blanks around its entries."""
     return ",".join(part.strip() for part in text.split(",")).strip()
 
 
 def constant_text(constant: Constant, digest: Digest) -> str:
-    """A constant as a text with its elements or their hash: ``int64[2] = [1, -1]``, ``float32[64, 3] #1a2b3c4d``."""
+    """A constant with its elements or their hash: ``int64[2] = [1, -1]``, ``float32[64, 3] #1a2b3c4d``."""
     tensor = constant.tensor
     text = type_text(tensor)
     if tensor.value is not None and len(tensor.value) <= SHOWN:
-        entries = ", ".join(f"{each:.9g}" if isinstance(each, float) else str(each) for each in tensor.value)
+        entries = ", ".join(f"{entry:.9g}" if isinstance(entry, float) else str(entry) for entry in tensor.value)
         if len(entries) <= LONGEST:
             return f"{text} = {entries}" if tensor.shape == () else f"{text} = [{entries}]"
     found = digest(constant)
@@ -343,7 +341,7 @@ def constant_text(constant: Constant, digest: Digest) -> str:
 
 
 def attribute_text(node: Node, name: str, digest: Digest) -> str:
-    """The value of an attribute as a text for people."""
+    """The value of an attribute."""
     attribute = node.attributes[name]
     kind, value = attribute.kind, attribute.value
     if isinstance(value, LongList):
@@ -353,13 +351,13 @@ def attribute_text(node: Node, name: str, digest: Digest) -> str:
     if kind in TENSORS and value is not None:
         return constant_text(value, digest)
     if kind in ("TENSORS", "SPARSE_TENSORS"):
-        return f"[{', '.join(constant_text(each, digest) for each in value)}]"
+        return f"[{', '.join(constant_text(tensor, digest) for tensor in value)}]"
     if kind in ("PORT_MAP", "BACK_EDGES"):
-        return tied(node, name)
+        return port_map_text(node, name)
     if kind == "TYPE_PROTO":
         return type_text(value)
     if kind == "TEXT":
-        return blankless(value).replace(",", ", ")
+        return without_blanks(value).replace(",", ", ")
     if kind == "STRING":
         text = f'"{value}"'
         if attribute.cut:
@@ -367,10 +365,10 @@ def attribute_text(node: Node, name: str, digest: Digest) -> str:
             return f'{text[:LONGEST]}..." #{found[:8]}'
         return text if len(text) <= LONGEST else f'{text[:LONGEST]}..." #{_hash(value)}'
     if isinstance(value, tuple) and len(value) > LISTED:
-        first = ", ".join(_scalar_text(each) for each in value[:SHOWN])
+        first = ", ".join(_scalar_text(entry) for entry in value[:SHOWN])
         return f"{len(value)} entries [{first}, ...] #{_hash(value)}"
     if isinstance(value, tuple):
-        return f"[{', '.join(_scalar_text(each) for each in value)}]"
+        return f"[{', '.join(_scalar_text(entry) for entry in value)}]"
     return _scalar_text(value)
 
 

@@ -10,23 +10,23 @@ from irlint.model.order import producers
 from irlint.model.tensor import Tensor, Type
 from irlint.records import record
 
-#: OpenVINO's converters add this and a number to the names of output nodes.
+#: The suffix, before a number, that OpenVINO's converters add to the names of output nodes.
 _SINK = "/sink_port_"
 
 
 @record
 class End:
-    """An input or output: its name in the file, all names that identify it, and its type.
+    """An input or output of a model."""
 
-    An ``optional`` input has a default. ``names`` are the tensor names, ``tensors``, and for an IR also the name of the
-    layer; for an output of an IR also this name without the suffix that OpenVINO's converters add.
-    """
-
+    #: The name in the file.
     name: str
+    #: The tensor names and, for an IR, the name of the layer with and without the converter's suffix.
     names: tuple[str, ...]
     value: Value
     type: Type | None
+    #: Whether an input has a default.
     optional: bool = False
+    #: The tensor names.
     tensors: tuple[str, ...] = ()
 
 
@@ -44,8 +44,8 @@ def inputs(known: Known) -> tuple[End, ...]:
     for node in graph.nodes:
         if node.op == known.format.input_node and node.outputs and node.outputs[0] is not None:
             tensors = _port_names(node, node.outputs[0])
-            kind = _type(node.outputs[0], known, types)
-            found.append(End(node.name, (*tensors, node.name), node.outputs[0], kind, tensors=tensors))
+            type_of_input = _type(node.outputs[0], known, types)
+            found.append(End(node.name, (*tensors, node.name), node.outputs[0], type_of_input, tensors=tensors))
     return tuple(found)
 
 
@@ -71,18 +71,17 @@ def outputs(known: Known) -> tuple[End, ...]:
 
 
 def _port_names(node: Node, value: Value) -> tuple[str, ...]:
-    """The tensor names of the port with this value."""
     return next((port.names for port in node.output_ports if port.id == value.port), ())
 
 
 def _type(value: Value, known: Known, types: Mapping[str, str]) -> Type | None:
-    return as_fed(known.types.get(value), known, types)
+    return converted_type(known.types.get(value), known, types)
 
 
-def as_fed(found: Type | None, known: Known, types: Mapping[str, str]) -> Type | None:
-    """The type that a user of the runtime sees for an input or output of type ``found``.
+def converted_type(found: Type | None, known: Known, types: Mapping[str, str]) -> Type | None:
+    """The type that users of the runtime see.
 
-    In models of the format's ``lenient_version``, the runtime converts the element types that ``types`` maps to others.
+    In models of ``lenient_version``, the runtime converts the element types in ``types``.
     """
     if known.model.format_version != known.format.lenient_version or not isinstance(found, Tensor):
         return found

@@ -1,8 +1,4 @@
-"""Proves that conditions on several sizes contradict each other.
-
-Conditions become inequalities ``fact >= 0``, which are linear in their monomials. The monomials are eliminated one
-after another.
-"""
+"""Proves that conditions on several sizes contradict each other, by Fourier-Motzkin elimination."""
 
 from __future__ import annotations
 
@@ -15,25 +11,25 @@ from irlint.dims import Bounds, Dim, Expr, TooComplex, at_least, bounds, evaluat
 from irlint.dims.polynomials import Atom, Monomial, Terms, atom_dim, canonical, terms_of
 from irlint.findings.statements import Relation
 
-#: A group of connected conditions is not examined if it has more conditions than this.
+#: Larger groups of connected conditions are not examined.
 MOST_CONDITIONS = 24
 
-#: A proof examines at most this many combinations of alternatives; further conditions are omitted.
+#: The most combinations of alternatives in a proof. Further conditions are omitted.
 MOST_CASES = 64
 
-#: An elimination with more inequalities than this proves nothing.
+#: An elimination with more inequalities proves nothing.
 MOST_INEQUALITIES = 100
 
-#: A proof examines at most this many relations and combined inequalities, counted together.
+#: The most relations and combined inequalities in a proof, counted together.
 MOST_WORK = 4000
 
 
 def contradicting(conditions: Sequence[Alternatives], limits: Mapping[str, Bounds]) -> list[int]:
-    """The indices of conditions that are proven to contradict each other; [] if none are.
+    """The indices of conditions that are proven to contradict each other, or [].
 
-    ``limits`` has the smallest and largest size of symbols; the other sizes are at least 1.
+    ``limits`` has the smallest and largest size of symbols.
     """
-    names = [symbols_in(each) for each in conditions]
+    names = [symbols_in(condition) for condition in conditions]
     places = by_name(names)
     seen: set[int] = set()
     for start in range(len(conditions)):
@@ -46,10 +42,10 @@ def contradicting(conditions: Sequence[Alternatives], limits: Mapping[str, Bound
     return []
 
 
-def about(relation: Relation, name: str, limits: Mapping[str, Bounds]) -> Relation | None:
-    """An inequality about the size ``name`` alone that follows from a relation and the limits of the other sizes.
+def inequality_about(relation: Relation, name: str, limits: Mapping[str, Bounds]) -> Relation | None:
+    """An inequality about one size that a relation and the limits of the other sizes imply.
 
-    Returns None unless the inequality excludes the second smallest size, and if the relation contains an operation.
+    Returns None if it allows the second smallest size, or if the relation has an operation.
     """
     for fact in _facts(relation):
         most: Dim = 0
@@ -72,9 +68,9 @@ def about(relation: Relation, name: str, limits: Mapping[str, Bounds]) -> Relati
 
 
 def _connected(start: int, names: Sequence[Iterable[str]], places: dict[str, list[int]]) -> list[int]:
-    """The indices of the conditions that are connected with condition ``start`` by chains of shared symbols.
+    """The indices of the conditions that shared symbols connect with condition ``start``, directly or not.
 
-    Removes the symbols of these conditions from ``places``, which maps symbols to indices of conditions.
+    Removes the symbols of these conditions from ``places``.
     """
     found, waiting = {start}, [start]
     while waiting:
@@ -86,18 +82,16 @@ def _connected(start: int, names: Sequence[Iterable[str]], places: dict[str, lis
 
 
 def _fewest(found: list[int], conditions: Sequence[Alternatives], limits: Mapping[str, Bounds]) -> list[int]:
-    """The indices without each one that is not needed to prove the contradiction, the last ones removed first."""
     for at in list(reversed(found)):
-        fewer = [each for each in found if each != at]
-        if fewer and _contradict([conditions[each] for each in fewer], limits):
+        fewer = [index for index in found if index != at]
+        if fewer and _contradict([conditions[index] for index in fewer], limits):
             found = fewer
     return found
 
 
 def _contradict(conditions: Sequence[Alternatives], limits: Mapping[str, Bounds]) -> bool:
-    """Whether the conditions are proven to contradict each other."""
-    names = symbols_in([relation for each in conditions for relation in each])
-    known = {name: _limited(name, limits.get(name, (1, None))) for name in names}
+    names = symbols_in([relation for alternatives in conditions for relation in alternatives])
+    known = {name: _bounded_symbol(name, limits.get(name, (1, None))) for name in names}
     work = _Work(MOST_WORK)
     try:
         return all(_is_impossible(case, known, work) for case in _cases(conditions))
@@ -105,79 +99,81 @@ def _contradict(conditions: Sequence[Alternatives], limits: Mapping[str, Bounds]
         return False
 
 
-def _limited(name: str, limits: Bounds) -> Dim:
+def _bounded_symbol(name: str, limits: Bounds) -> Dim:
     return symbol(name, limits[0] or 1, limits[1])
 
 
 class _Work:
-    """The amount of work that remains for one proof."""
+    """The work that remains for one proof."""
 
     def __init__(self, amount: int) -> None:
         self.remaining = amount
 
     def spend(self, amount: int) -> None:
-        """Subtracts an amount; raises TooComplex if less than that remains."""
+        """Subtracts an amount; raises TooComplex if less remains."""
         self.remaining -= amount
         if self.remaining < 0:
             raise TooComplex("a proof about sizes")
 
 
 def _cases(conditions: Sequence[Alternatives]) -> Iterator[tuple[Relation, ...]]:
-    """All choices of one alternative per condition.
+    """The choices of one alternative per condition.
 
-    If they would be more than MOST_CASES, the conditions with the most alternatives are omitted.
+    Omits the conditions with the most alternatives if there are more than MOST_CASES choices.
     """
     chosen: list[Alternatives] = []
     count = 1
-    for each in sorted(conditions, key=len):
-        if count * len(each) > MOST_CASES:
+    for condition in sorted(conditions, key=len):
+        if count * len(condition) > MOST_CASES:
             break
-        count *= len(each)
-        chosen.append(each)
+        count *= len(condition)
+        chosen.append(condition)
     cases: list[tuple[Relation, ...]] = [()]
-    for each in chosen:
-        cases = [(*case, relation) for case in cases for relation in each]
+    for alternatives in chosen:
+        cases = [(*case, alternative) for case in cases for alternative in alternatives]
     return iter(cases)
 
 
 def _is_impossible(relations: Sequence[Relation], known: Mapping[str, Dim], work: _Work) -> bool:
-    """Whether the relations are proven to contradict each other.
+    """Whether the relations are proven to contradict each other. Raises TooComplex.
 
-    ``known`` maps each symbol to the symbol with its bounds, or to its value. Spends work, and raises TooComplex.
+    ``known`` has the value of each symbol, or the symbol with its bounds.
     """
     undecided: list[Relation] = []
     work.spend(len(relations))
-    for each in relations:
-        each = simplified(Relation(each.kind, substituted(each.left, known), substituted(each.right, known)))
-        holds = decided(each)
+    for relation in relations:
+        relation = simplified(
+            Relation(relation.kind, substituted(relation.left, known), substituted(relation.right, known))
+        )
+        holds = decided(relation)
         if holds is False:
             return True
         if holds is None:
-            undecided.append(each)
+            undecided.append(relation)
     narrower = {**known}
-    for each in undecided:
-        narrower.update(_narrowed(each, narrower))
+    for relation in undecided:
+        narrower.update(_narrowed(relation, narrower))
     if narrower != known:
         return _is_impossible(undecided, narrower, work)
-    for each in undecided:
-        solution = _solved(each)
+    for relation in undecided:
+        solution = _solved(relation)
         if solution is not None:
             name, size = solution
             # The expression that replaces a symbol must be within the bounds of the symbol.
             low, high = bounds(known[name])
             limited = [Relation(">=", size, low)] if low is not None else []
             limited += [Relation(">=", high, size)] if high is not None else []
-            rest = [other for other in undecided if other is not each]
+            rest = [other for other in undecided if other is not relation]
             return _is_impossible([*rest, *limited], {**known, name: size}, work)
-    facts = [fact for each in undecided for fact in _facts(each)]
+    facts = [fact for relation in undecided for fact in _facts(relation)]
     return bool(facts) and _eliminated([*facts, *_facts_about(facts)], work)
 
 
 def _narrowed(relation: Relation, known: Mapping[str, Dim]) -> dict[str, Dim]:
-    """The symbol of an inequality with one symbol, mapped to the symbol with tighter bounds; {} for other relations."""
+    """The symbol of an inequality with tighter bounds; {} for relations of other forms."""
     difference = relation.left - relation.right
     terms = terms_of(difference)
-    (monomial, *others) = [each for each in terms if each] or [()]
+    (monomial, *others) = [term for term in terms if term] or [()]
     if relation.kind != ">=" or others or len(monomial) != 1 or monomial[0].parts:
         return {}
     name, factor, constant = monomial[0].name, terms[monomial], terms.get((), 0)
@@ -191,10 +187,7 @@ def _narrowed(relation: Relation, known: Mapping[str, Dim]) -> dict[str, Dim]:
 
 
 def _solved(relation: Relation) -> tuple[str, Dim] | None:
-    """A symbol and its value, from an equality with a term that is this symbol alone and no other term with it.
-
-    Returns None for other relations.
-    """
+    """A symbol and its value, from an equality that is linear in the symbol; None for other relations."""
     if relation.kind != "==":
         return None
     difference = relation.left - relation.right
@@ -202,7 +195,7 @@ def _solved(relation: Relation) -> tuple[str, Dim] | None:
     for monomial, factor in terms.items():
         if len(monomial) == 1 and abs(factor) == 1 and not monomial[0].parts:
             name = monomial[0].name
-            rest = canonical({other: each for other, each in terms.items() if other != monomial})
+            rest = canonical({other: coefficient for other, coefficient in terms.items() if other != monomial})
             if name not in symbols(rest):
                 return name, -factor * rest
     return None
@@ -215,16 +208,13 @@ def _facts(relation: Relation) -> list[Dim]:
         return [difference]
     if relation.kind == "==":
         return [difference, -difference]
-    # A positive number that another one divides is at least as large.
+    # A divisor of a positive number is at most this number.
     are_positive = at_least(relation.left, 1) is True and at_least(relation.right, 1) is True
     return [difference] if are_positive else []
 
 
 def _facts_about(facts: Sequence[Dim]) -> list[Dim]:
-    """Expressions that are at least 0 because of the bounds and the definitions of the monomials in facts.
-
-    There are about MOST_INEQUALITIES at most.
-    """
+    """Expressions that are at least 0 by the definitions and bounds of monomials, about MOST_INEQUALITIES at most."""
     found: list[Dim] = []
     seen: set[Monomial] = set()
     waiting = [monomial for fact in facts for monomial in terms_of(fact)]
@@ -234,32 +224,31 @@ def _facts_about(facts: Sequence[Dim]) -> list[Dim]:
             continue
         seen.add(monomial)
         more = _of_monomial(monomial)
-        waiting += [each for fact in more for each in terms_of(fact)]
+        waiting += [term for fact in more for term in terms_of(fact)]
         found += more
     return found
 
 
 def _of_monomial(monomial: Monomial) -> list[Dim]:
-    """Expressions that are at least 0 because of the bounds of a monomial, of its two factors, or of its operation."""
+    """Expressions that are at least 0 by the bounds, the two factors or the operation of a monomial."""
     dim = Expr({monomial: 1})
     low, high = bounds(dim)
     found: list[Dim] = [] if low is None else [dim - low]
     found += [] if high is None else [high - dim]
     if len(monomial) == 2:
-        one, other = (_above(atom) for atom in monomial)
+        one, other = (_above_lower_bound(atom) for atom in monomial)
         found += [] if one is None or other is None else [one * other]
     elif len(monomial) == 1 and monomial[0].parts:
         found += _of_operation(monomial[0], dim)
     return [fact for fact in found if not isinstance(fact, int)]
 
 
-def _above(atom: Atom) -> Dim | None:
-    """The atom minus its lower bound, or None without one."""
+def _above_lower_bound(atom: Atom) -> Dim | None:
     return None if atom.low is None else atom_dim(atom) - atom.low
 
 
 def _of_operation(atom: Atom, dim: Dim) -> list[Dim]:
-    """Expressions that are at least 0 because ``dim`` is the quotient, "min" or "max" that ``atom`` is."""
+    """Expressions that are at least 0 because the operation ``atom`` has the value ``dim``."""
     if atom.kind == "//":
         numerator, divisor = atom.parts
         if not isinstance(divisor, int):
@@ -269,8 +258,10 @@ def _of_operation(atom: Atom, dim: Dim) -> list[Dim]:
 
 
 def _eliminated(facts: Sequence[Dim], work: _Work) -> bool:
-    """Whether the facts cannot all be at least 0, proven by Fourier-Motzkin elimination with each monomial as a
-    variable."""
+    """Whether Fourier-Motzkin elimination proves that the facts cannot all be at least 0.
+
+    Each monomial is a variable.
+    """
     rows = {row for fact in facts if (row := _row(terms_of(fact))) is not None}
     while rows:
         if any(len(row) == 1 and row[0][0] == () for row in rows):
@@ -282,7 +273,7 @@ def _eliminated(facts: Sequence[Dim], work: _Work) -> bool:
                     counts.setdefault(monomial, [0, 0])[factor > 0] += 1
         if not counts:
             return False
-        chosen = min(counts, key=lambda each: counts[each][0] * counts[each][1])
+        chosen = min(counts, key=lambda monomial: counts[monomial][0] * counts[monomial][1])
         above, below, rest = _by_sign(rows, chosen)
         work.spend(len(above) * len(below))
         combined = (_combined(one, other, chosen) for one in above for other in below)
@@ -292,14 +283,14 @@ def _eliminated(facts: Sequence[Dim], work: _Work) -> bool:
     return False
 
 
-#: The sorted terms of an expression that must be at least 0. A row with only a negative constant is a contradiction.
+#: The sorted terms of an expression that must be at least 0.
 Row = tuple[tuple[Monomial, int], ...]
 
 
 def _row(terms: Terms) -> Row | None:
-    """The terms divided by the common factor of all coefficients but the constant, which is rounded down.
+    """The terms divided by the common factor of the coefficients, without the constant, which is rounded down.
 
-    Returns None for a constant that is at least 0.
+    Returns None for a constant of at least 0.
     """
     factors = [factor for monomial, factor in terms.items() if monomial]
     constant = terms.get((), 0)
@@ -307,7 +298,7 @@ def _row(terms: Terms) -> Row | None:
         return (((), constant),) if constant < 0 else None
     number = gcd(*factors)
     divided = {monomial: factor // number for monomial, factor in terms.items()}
-    return tuple(sorted(((each, factor) for each, factor in divided.items() if factor), key=_order))
+    return tuple(sorted(((monomial, factor) for monomial, factor in divided.items() if factor), key=_order))
 
 
 def _order(term: tuple[Monomial, int]) -> list[object]:
@@ -315,7 +306,7 @@ def _order(term: tuple[Monomial, int]) -> list[object]:
 
 
 def _by_sign(rows: set[Row], monomial: Monomial) -> tuple[list[Terms], list[Terms], list[Row]]:
-    """The rows with a positive coefficient of a monomial, with a negative coefficient, and without the monomial."""
+    """The rows with a positive, a negative and no coefficient of a monomial."""
     above: list[Terms] = []
     below: list[Terms] = []
     rest: list[Row] = []
@@ -330,9 +321,9 @@ def _by_sign(rows: set[Row], monomial: Monomial) -> tuple[list[Terms], list[Term
 
 
 def _combined(above: Terms, below: Terms, monomial: Monomial) -> Row | None:
-    """The sum of positive multiples of two rows in which the monomial cancels."""
+    """The sum of positive multiples of two rows, in which the monomial cancels."""
     one, other = -below[monomial], above[monomial]
-    terms = {each: one * factor for each, factor in above.items()}
-    for each, factor in below.items():
-        terms[each] = terms.get(each, 0) + other * factor
-    return _row({each: factor for each, factor in terms.items() if factor})
+    terms = {term: one * factor for term, factor in above.items()}
+    for term, factor in below.items():
+        terms[term] = terms.get(term, 0) + other * factor
+    return _row({term: factor for term, factor in terms.items() if factor})

@@ -1,6 +1,6 @@
 """Expressions over one residue class of sizes, as polynomials on intervals.
 
-The sizes of the class r modulo m are ``r + m*k``. Each expression here is a function of k, an integer of at least 0.
+The sizes of the class are ``residue + modulus*k``. Each expression is a function of k, which is at least 0.
 """
 
 from __future__ import annotations
@@ -11,18 +11,18 @@ from math import comb
 from irlint.dims import Dim
 from irlint.dims.polynomials import Atom
 
-#: The coefficients of a polynomial, the constant first. The last one is not 0, except in the polynomial 0.
+#: The coefficients, the constant first. The last one is not 0, except in the polynomial 0.
 Polynomial = tuple[int, ...]
 
-#: The first k, the last k (None: no end), and the polynomial on this interval.
+#: (first k, last k or None, polynomial on this interval).
 Piece = tuple[int, int | None, Polynomial]
 
-#: The first k and the last k (None: no end).
+#: (first k, last k or None).
 Interval = tuple[int, int | None]
 
 
-class Finer(Exception):
-    """A quotient is a polynomial on each class only if the modulus is multiplied by ``factor``."""
+class NeedsFinerModulus(Exception):
+    """A quotient is a polynomial only if the modulus is multiplied by ``factor``."""
 
     def __init__(self, factor: int) -> None:
         super().__init__(factor)
@@ -30,15 +30,15 @@ class Finer(Exception):
 
 
 class Unsolvable(Exception):
-    """The expression has a divisor that is not a positive number, or too many pieces."""
+    """A divisor is not a positive number, or the expression has too many pieces."""
 
 
-#: An expression with more pieces than this is too complex.
+#: Expressions with more pieces are too complex.
 MAX_PIECES = 64
 
 
 def pieces_of(a: Dim, residue: int, modulus: int) -> list[Piece]:
-    """The pieces of ``a``, which has one symbol, for the sizes of a residue class; raises Finer and Unsolvable."""
+    """The pieces of an expression with one symbol; raises NeedsFinerModulus and Unsolvable."""
     size = _trimmed((residue, modulus))
     found: dict[Atom, list[Piece]] = {}
 
@@ -66,7 +66,7 @@ def pieces_of(a: Dim, residue: int, modulus: int) -> list[Piece]:
 
 
 def where(pieces: list[Piece], wanted: Callable[[int], bool]) -> list[Interval]:
-    """The intervals, in order, on which ``wanted`` returns True for the sign (-1, 0 or 1) of the expression."""
+    """The intervals, in order, on which ``wanted`` accepts the sign (-1, 0 or 1) of the expression."""
     found: list[Interval] = []
     for first, last, polynomial in pieces:
         for low, high, sign in _signs(polynomial, first, last):
@@ -79,17 +79,16 @@ def where(pieces: list[Piece], wanted: Callable[[int], bool]) -> list[Interval]:
 
 
 def _signs(polynomial: Polynomial, first: int, last: int | None) -> Iterator[tuple[int, int | None, int]]:
-    """Consecutive intervals from ``first`` to ``last``, each with the sign of the polynomial on the interval."""
+    """(first, last, sign) of consecutive intervals."""
     if len(polynomial) == 1:
         yield first, last, _sign_at(polynomial, first)
         return
     turns = [low for low, _, _ in _signs(_derivative(polynomial), first, last)]
-    for low, high in _between(turns, last):
+    for low, high in _up_to_next_start(turns, last):
         yield from _signs_where_monotonic(polynomial, low, high)
 
 
-def _between(starts: list[int], last: int | None) -> Iterator[Interval]:
-    """The intervals from each start to the integer before the next start, the last one to ``last``."""
+def _up_to_next_start(starts: list[int], last: int | None) -> Iterator[Interval]:
     for start, following in zip(starts, [*starts[1:], None]):
         yield start, last if following is None else following - 1
 
@@ -111,19 +110,18 @@ def _signs_where_monotonic(polynomial: Polynomial, low: int, high: int | None) -
 
 
 def _bound(polynomial: Polynomial, low: int) -> int:
-    """A k of at least ``low`` that is larger than every root (Cauchy's bound): the sign stays the same from there."""
+    """A k of at least ``low`` from which the sign stays the same (Cauchy's bound)."""
     largest = max(abs(factor) for factor in polynomial[:-1])
     return max(low, largest // abs(polynomial[-1]) + 2)
 
 
 def _derivative(polynomial: Polynomial) -> Polynomial:
-    """The polynomial p(k + 1) - p(k). Its degree is lower by one; p rises where it is positive."""
+    """The polynomial p(k + 1) - p(k)."""
     places = range(len(polynomial))
     return tuple(sum(comb(at, place) * polynomial[at] for at in places[place + 1 :]) for place in places[:-1])
 
 
 def _sign_at(polynomial: Polynomial, at: int) -> int:
-    """The sign of the polynomial's value: -1, 0 or 1."""
     total = 0
     for factor in reversed(polynomial):
         total = total * at + factor
@@ -131,7 +129,6 @@ def _sign_at(polynomial: Polynomial, at: int) -> int:
 
 
 def _trimmed(polynomial: Polynomial) -> Polynomial:
-    """The polynomial without leading coefficients that are 0."""
     end = len(polynomial)
     while end > 1 and polynomial[end - 1] == 0:
         end -= 1
@@ -155,7 +152,7 @@ def _times(a: Polynomial, b: Polynomial) -> Polynomial:
 def _combined(
     one: list[Piece], other: list[Piece], operation: Callable[[Polynomial, Polynomial], Polynomial]
 ) -> list[Piece]:
-    """The pieces of ``operation`` applied to two expressions, where both are defined; raises Unsolvable."""
+    """The pieces of ``operation`` on two expressions, where both are defined; raises Unsolvable."""
     result: list[Piece] = []
     at = 0
     for first, last, polynomial in one:
@@ -174,20 +171,16 @@ def _combined(
 
 
 def _quotient(numerator: list[Piece], divisor: list[Piece]) -> list[Piece]:
-    """The floor of a division.
-
-    Raises Unsolvable if the divisor is not a positive number, and Finer if it does not divide all coefficients of k.
-    """
     if len(divisor) != 1 or len(divisor[0][2]) != 1 or divisor[0][2][0] <= 0:
         raise Unsolvable
     by = divisor[0][2][0]
     if any(factor % by for _, _, polynomial in numerator for factor in polynomial[1:]):
-        raise Finer(by)
+        raise NeedsFinerModulus(by)
     return [(first, last, tuple(factor // by for factor in polynomial)) for first, last, polynomial in numerator]
 
 
 def _extreme(kind: str, parts: list[list[Piece]]) -> list[Piece]:
-    """The "min" or "max" (``kind``) of several expressions."""
+    """The "min" or "max" of expressions."""
     result, *others = parts
     for other in others:
         difference = _combined(result, other, lambda a, b: _plus(a, tuple(-factor for factor in b)))
@@ -202,5 +195,4 @@ def _extreme(kind: str, parts: list[list[Piece]]) -> list[Piece]:
 
 
 def _cut(pieces: list[Piece], low: int, high: int | None) -> list[Piece]:
-    """The parts of the pieces from ``low`` to ``high``."""
     return _combined(pieces, [(low, high, (0,))], lambda a, _: a)

@@ -1,4 +1,4 @@
-"""The accepted sizes of a model in the form that tools need: a range and a step for each symbol, and valid examples."""
+"""The accepted sizes of a model as ranges and steps, with valid examples."""
 
 from __future__ import annotations
 
@@ -13,20 +13,18 @@ from irlint.contracts.sizes import ALL, Sizes
 from irlint.dims import Dim, Expr, Shape, symbols
 from irlint.records import NOTHING, record, replaced
 
-#: The names and shapes of inputs; the shape is None if the rank is unknown.
+#: The names and shapes of inputs. The shape is None if the rank is unknown.
 Inputs = tuple[tuple[str, "Shape | None"], ...]
 
 
 @record
 class Progression:
-    """The sizes ``first``, ``first + step``, … up to ``last`` (None: no end).
-
-    ``is_complete`` is True if the set from which the progression was taken has no other size.
-    """
+    """The sizes ``first``, ``first + step``, … up to ``last`` (None: no end)."""
 
     first: int
     step: int
     last: int | None
+    #: Whether the set of sizes has no other size up to FARTHEST.
     is_complete: bool = True
 
     def __contains__(self, size: int) -> bool:
@@ -34,28 +32,28 @@ class Progression:
 
 
 @record
-class Free:
-    """A symbolic size of an input.
-
-    ``label`` is its name in the file, or "". ``leader`` is the symbol that it equals, or its own name. ``sizes`` are
-    the sizes that it can have for some sizes of the other symbols. The ``least`` sizes of all symbols together satisfy
-    all conditions, and so do all ``usual`` and all ``greatest`` sizes. ``conditions`` are about the leader alone.
-    ``ones`` is the greatest size for which a size inside the model is at most 1, or 0.
-    """
+class SymbolicSize:
+    """A symbolic size of an input."""
 
     name: str
+    #: The name in the file, or "".
     label: str
+    #: The symbol that the size equals, or its own name.
     leader: str
+    #: The possible sizes for at least one combination of the other sizes.
     sizes: Sizes
+    #: All ``least`` sizes together satisfy all conditions, and so do all ``middle`` and all ``greatest`` sizes.
     least: int
-    usual: int
+    middle: int
     greatest: int
+    #: The conditions on the leader alone.
     conditions: tuple[str, ...] = ()
+    #: The greatest size for which a size inside the model is at most 1, or 0.
     ones: int = 0
 
     @property
-    def is_open(self) -> bool:
-        """Whether the size has no upper limit, or one above FARTHEST, which tools cannot use."""
+    def is_unbounded(self) -> bool:
+        """Whether the size has no limit up to FARTHEST."""
         return self.sizes.greatest is None or self.sizes.greatest > FARTHEST
 
     @property
@@ -66,20 +64,20 @@ class Free:
 
 @record
 class Profile:
-    """The inputs of a model with their shapes, and the symbols in these shapes.
-
-    ``named`` is True if runtimes know the inputs by these names. ``equal`` has the equalities of two symbols,
-    ``together`` the other conditions on several symbols, and ``branches`` the paths of bodies that may never run, each
-    with a condition of this body. ``notes`` state which shapes the user has given instead of those in the file.
-    """
+    """The inputs of a model, and the symbols in their shapes."""
 
     path: str
     inputs: Inputs
+    #: Whether runtimes know the inputs by these names.
     named: bool
-    symbols: Mapping[str, Free]
+    symbols: Mapping[str, SymbolicSize]
+    #: The equalities of two symbols.
     equal: tuple[str, ...] = ()
+    #: The other conditions on several symbols.
     together: tuple[str, ...] = ()
+    #: (path of a body that may never run, condition of this body).
     branches: tuple[tuple[str, str], ...] = ()
+    #: Shapes that the user gives instead of those in the file.
     notes: tuple[str, ...] = ()
     dependence: Dependence = Dependence(NOTHING, frozenset())
 
@@ -93,58 +91,56 @@ def profile_of(
     named: bool,
     computed: Iterable[Dim] = (),
 ) -> Profile:
-    """The profile of a model with these inputs.
+    """The profile of a model.
 
-    ``labels`` maps symbols to their names in the file, or to "". ``computed`` are sizes inside the model. Raises
-    ValueError if the conditions contradict each other, or if no sizes that satisfy them are found.
+    ``labels`` are the names of symbols in the file, ``computed`` the sizes inside the model. Raises ValueError if no
+    sizes that satisfy the conditions are found.
     """
     if not contract.satisfiable:
-        demands = " and ".join(each.requirement.condition for each in contract.impossible)
+        demands = " and ".join(demand.requirement.condition for demand in contract.impossible)
         raise ValueError(f"no sizes fit: {demands}")
     names = _symbols(inputs)
-    values = {name: _value(name, contract.values) for name in names}
+    values = {name: _number_or_root(name, contract.values) for name in names}
     fixed = {name: value for name, value in values.items() if isinstance(value, int)}
     leaders = {name: str(value) for name, value in values.items() if value is not None and name not in fixed}
     leaders = {name: leaders.get(name, name) for name in names}
     roots = sorted({leaders[name] for name in names if name not in fixed})
-    texts = [each.text for each in contract.conditions if not each.when]
+    texts = [condition.text for condition in contract.conditions if not condition.when]
     alone, together = _split(texts)
     equal = tuple(text for text in together if _is_equality(text, leaders))
 
     known: dict[str, int | str] = {**leaders, **fixed}
-    least, usual, greatest = points(
+    least, middle, greatest = points(
         roots, contract.sizes, texts, known, [relations for _, relations in joint(contract)]
     )
     depends = dependence(contract)
-    multiples = {name: each.dim for name, each in depends.multiples.items()}
-    smallest = ones(computed, {**contract.values, **multiples})
-    free = {
-        name: Free(
+    dependent = {name: size.dim for name, size in depends.linear.items()}
+    greatest_for_ones = ones(computed, {**contract.values, **dependent})
+    symbolic = {
+        name: SymbolicSize(
             name,
             labels.get(name, name),
             leaders[name],
             _only(fixed[name]) if name in fixed else contract.sizes.get(leaders[name], ALL),
             least[name],
-            usual[name],
+            middle[name],
             greatest[name],
             tuple(alone.get(leaders[name], ())),
-            smallest.get(name, 0),
+            greatest_for_ones.get(name, 0),
         )
         for name in names
     }
-    branches = tuple((each.when, each.text) for each in contract.conditions if each.when)
+    branches = tuple((condition.when, condition.text) for condition in contract.conditions if condition.when)
     others = tuple(text for text in together if text not in equal and not _names(text) <= fixed.keys())
-    return Profile(path, inputs, named, free, equal, others, branches, dependence=depends)
+    return Profile(path, inputs, named, symbolic, equal, others, branches, dependence=depends)
 
 
 def _symbols(inputs: Inputs) -> list[str]:
-    """The symbols in the shapes of inputs, sorted."""
     dims = [dim for _, shape in inputs for dim in shape or ()]
     return sorted({name for dim in dims if isinstance(dim, Expr) for name in symbols(dim)})
 
 
-def _value(name: str, values: Mapping[str, Dim]) -> Dim | None:
-    """The number or the root that a symbol equals; None if the symbol equals no other."""
+def _number_or_root(name: str, values: Mapping[str, Dim]) -> Dim | None:
     found: Dim | None = None
     while name in values:
         found = values[name]
@@ -155,7 +151,6 @@ def _value(name: str, values: Mapping[str, Dim]) -> Dim | None:
 
 
 def _is_equality(text: str, leaders: Mapping[str, str]) -> bool:
-    """Whether a condition is the equality of two symbols with the same leader."""
     one, equals, other = text.partition(" == ")
     return bool(equals) and one in leaders and leaders[one] == leaders.get(other)
 
@@ -165,12 +160,11 @@ def _only(size: int) -> Sizes:
 
 
 def _names(text: str) -> set[str]:
-    """The symbols in a condition."""
     return set(Formula(text).names)
 
 
 def _split(texts: Sequence[str]) -> tuple[dict[str, list[str]], list[str]]:
-    """The conditions on one symbol, by its name, and the conditions on several."""
+    """(conditions on one symbol, by the symbol; conditions on several)."""
     alone: dict[str, list[str]] = {}
     together = []
     for text in texts:
@@ -183,9 +177,9 @@ def _split(texts: Sequence[str]) -> tuple[dict[str, list[str]], list[str]]:
 
 
 def progression(sizes: Sizes) -> Progression:
-    """The longest progression in a set that is not empty; of equally long progressions, the one with the smallest step.
+    """The longest progression in a set that is not empty; of several, the one with the smallest step.
 
-    An infinite progression is longer than a finite one. Of a finite set, only sizes up to FARTHEST are examined.
+    Infinite progressions are the longest. In finite sets, only sizes up to FARTHEST are examined.
     """
     if sizes.greatest is not None and sizes.greatest > FARTHEST:
         found = progression(_without_far_ends(sizes))
@@ -193,12 +187,13 @@ def progression(sizes: Sizes) -> Progression:
     steps = [step for step in range(1, sizes.modulus + 1) if sizes.modulus % step == 0]
     for step in steps:
         for residue in range(step):
-            tails = [sizes.classes[each][-1:] for each in range(residue, sizes.modulus, step)]
+            tails = [sizes.classes[class_residue][-1:] for class_residue in range(residue, sizes.modulus, step)]
             if all(tail and tail[0][1] is None for tail in tails):
                 starts = [
-                    each + sizes.modulus * tail[0][0] for each, tail in zip(range(residue, sizes.modulus, step), tails)
+                    class_residue + sizes.modulus * tail[0][0]
+                    for class_residue, tail in zip(range(residue, sizes.modulus, step), tails)
                 ]
-                return _compared(max(starts) - sizes.modulus + step, step, None, sizes)
+                return _with_completeness(max(starts) - sizes.modulus + step, step, None, sizes)
     elements = list(sizes.elements(min(sizes.greatest or FARTHEST, FARTHEST)))
     # The number of sizes, the negated step, and the last size of the best progression.
     best: tuple[int, int, int] = (0, 0, 0)
@@ -209,31 +204,32 @@ def progression(sizes: Sizes) -> Progression:
         last = max(length, key=lambda size: (length[size], size))
         best = max(best, (length[last], -step, last))
     count, negated, last = best
-    return _compared(last + (count - 1) * negated, -negated if count > 1 else 1, last, sizes)
+    return _with_completeness(last + (count - 1) * negated, -negated if count > 1 else 1, last, sizes)
 
 
 def _without_far_ends(sizes: Sizes) -> Sizes:
-    """The sizes, where each interval that ends beyond FARTHEST has no end."""
+    """The sizes without the ends of intervals that end beyond FARTHEST."""
     far = FARTHEST // sizes.modulus
     classes = [
-        tuple((low, None if high is not None and high >= far else high) for low, high in each) for each in sizes.classes
+        tuple((low, None if high is not None and high >= far else high) for low, high in intervals)
+        for intervals in sizes.classes
     ]
     return Sizes(sizes.modulus, tuple(classes))
 
 
 def _last(found: Progression, sizes: Sizes) -> int:
-    """The last size of a progression that is in the set, which an infinite progression leaves at its first end."""
+    """The last size of a progression that is in the set."""
     ends = [
-        residue + sizes.modulus * each[-1][1]
-        for residue, each in enumerate(sizes.classes)
-        if each and each[-1][1] is not None and (residue - found.first) % gcd(found.step, sizes.modulus) == 0
+        residue + sizes.modulus * intervals[-1][1]
+        for residue, intervals in enumerate(sizes.classes)
+        if intervals and intervals[-1][1] is not None and (residue - found.first) % gcd(found.step, sizes.modulus) == 0
     ]
     least = min(ends)
     return least - (least - found.first) % found.step
 
 
-def _compared(first: int, step: int, last: int | None, sizes: Sizes) -> Progression:
-    """The progression, compared with all sizes of the set up to FARTHEST or, for an infinite set, up to a multiple."""
+def _with_completeness(first: int, step: int, last: int | None, sizes: Sizes) -> Progression:
+    """The progression. It is complete if it has all sizes of the set that are examined."""
     found = Progression(first, step, last)
     end = sizes.greatest if sizes.greatest is not None else first + 4 * sizes.modulus + 64
     is_complete = all(size in found for size in sizes.elements(min(end, FARTHEST)))

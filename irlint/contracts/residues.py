@@ -1,4 +1,4 @@
-"""Simplifies quotients with the residues of their symbols: ``4*((H + 3)//4)`` is ``H`` if ``H % 4 == 0``."""
+"""Simplifies quotients by the residues of their symbols: ``4*((H + 3)//4)`` is ``H`` if ``H % 4 == 0``."""
 
 from __future__ import annotations
 
@@ -11,25 +11,24 @@ from irlint.dims import Dim, TooComplex, floordiv, symbols
 from irlint.dims.extremes import extreme
 from irlint.dims.polynomials import Atom, atom_dim, terms_of
 
-#: A size is simplified at most this many times, because the result may allow further steps.
+#: A size is simplified at most this many times.
 ROUNDS = 4
 
-#: The largest number of combinations of residues that is examined.
+#: The most combinations of residues.
 MOST_CASES = 64
 
-#: (modulus, rest): an integer that is ``rest`` modulo ``modulus``. Modulus 0 means the number ``rest`` itself; modulus
-#: 1 means any integer.
+#: (modulus, rest). Modulus 0 means the number ``rest``, and modulus 1 any integer.
 Congruence = tuple[int, int]
 
 
 def reduced(a: Dim, sizes: Mapping[str, Sizes]) -> Dim:
-    """A size in its simplest form, given that each symbol has one of its ``sizes``."""
+    """A size in its simplest form. Each symbol has one of its ``sizes``."""
     known = {name: found for name in symbols(a) if name in sizes and (found := _rests(sizes[name]))}
     if not known:
         return a
     try:
         for _ in range(ROUNDS):
-            before, a = a, _simplified(a, known)
+            before, a = a, _with_simplified_quotients(a, known)
             if a == before:
                 break
     except (TooComplex, ZeroDivisionError):
@@ -38,9 +37,9 @@ def reduced(a: Dim, sizes: Mapping[str, Sizes]) -> Dim:
 
 
 def _rests(sizes: Sizes) -> list[Congruence]:
-    """The possible residues of the sizes, all with the same modulus.
+    """The possible residues of the sizes.
 
-    Returns [] if every residue is possible, if none is, or if there are more than MOST_CASES.
+    Returns [] if all residues or none are possible, or more than MOST_CASES.
     """
     present = [residue for residue, intervals in enumerate(sizes.classes) if intervals]
     if not 0 < len(present) < min(sizes.modulus, MOST_CASES + 1):
@@ -52,18 +51,17 @@ def _rests(sizes: Sizes) -> list[Congruence]:
 Rests = Mapping[str, list[Congruence]]
 
 
-def _simplified(a: Dim, known: Rests) -> Dim:
-    """The size with each quotient simplified, inner quotients first."""
+def _with_simplified_quotients(a: Dim, known: Rests) -> Dim:
     total: Dim = 0
     for monomial, factor in terms_of(a).items():
         term: Dim = 1
         for atom in monomial:
             part: Dim
             if atom.kind == "//":
-                numerator, divisor = (_simplified(each, known) for each in atom.parts)
+                numerator, divisor = (_with_simplified_quotients(operand, known) for operand in atom.parts)
                 part, factor = _quotient(numerator, divisor, factor, known)
             elif atom.parts:
-                part = extreme(atom.kind, tuple(_simplified(each, known) for each in atom.parts))
+                part = extreme(atom.kind, tuple(_with_simplified_quotients(argument, known) for argument in atom.parts))
             else:
                 part = atom_dim(atom)
             term = term * part
@@ -74,8 +72,8 @@ def _simplified(a: Dim, known: Rests) -> Dim:
 def _quotient(numerator: Dim, divisor: Dim, factor: int, known: Rests) -> tuple[Dim, int]:
     """A size and a factor whose product is ``factor*(numerator//divisor)``.
 
-    Let ``g`` divide both factor and divisor. If all possible rests of ``numerator`` modulo ``divisor`` are from ``c``
-    to ``c + divisor//g - 1``, then ``g*(numerator//divisor) == (numerator - c)//(divisor//g)``.
+    If ``g`` divides ``factor`` and ``divisor``, and all rests modulo ``divisor`` are from ``c`` to ``c + divisor//g -
+    1``, then ``g*(numerator//divisor) == (numerator - c)//(divisor//g)``.
     """
     rests = _rests_of(numerator, divisor, known) if isinstance(divisor, int) and divisor > 1 else []
     if not rests or not isinstance(divisor, int):
@@ -93,8 +91,7 @@ def _quotient(numerator: Dim, divisor: Dim, factor: int, known: Rests) -> tuple[
 
 
 def _rests_of(a: Dim, divisor: int, known: Rests) -> list[int]:
-    """The possible rests of ``a`` modulo ``divisor``; [] if the residues of the symbols do not determine them, or if
-    there are more than MOST_CASES combinations of residues."""
+    """The possible rests of ``a`` modulo ``divisor``; [] if they are unknown or too many."""
     names = sorted(symbols(a) & known.keys())
     if prod(len(known[name]) for name in names) > MOST_CASES:
         return []
@@ -108,13 +105,12 @@ def _rests_of(a: Dim, divisor: int, known: Rests) -> list[int]:
 
 
 def _cases(names: list[str], known: Rests) -> Iterator[Mapping[str, Congruence]]:
-    """All combinations of one possible congruence per symbol."""
     for chosen in product(*(known[name] for name in names)):
         yield dict(zip(names, chosen))
 
 
 def _congruence(a: Dim, case: Mapping[str, Congruence]) -> Congruence:
-    """The congruence of a size that follows from the congruences of its symbols (``case``)."""
+    """The congruence of a size, from the congruences of its symbols."""
     modulus, rest = 0, 0
     for monomial, factor in terms_of(a).items():
         term: Congruence = (0, factor)
@@ -125,13 +121,12 @@ def _congruence(a: Dim, case: Mapping[str, Congruence]) -> Congruence:
 
 
 def _times(one: Congruence, other: Congruence) -> Congruence:
-    """The congruence of a product."""
     modulus = gcd(one[0] * other[0], one[0] * other[1], other[0] * one[1])
     return modulus, one[1] * other[1]
 
 
 def _of_atom(atom: Atom, case: Mapping[str, Congruence]) -> Congruence:
-    """The congruence of a symbol, or of a quotient whose rounding ``case`` decides; any integer for other atoms."""
+    """The congruence of a symbol or of an exact quotient; any integer for other atoms."""
     if not atom.parts:
         return case.get(atom.name, (1, 0))
     divisor = atom.parts[1] if atom.kind == "//" else None

@@ -23,12 +23,12 @@ from irlint.dims.polynomials import (
 from irlint.findings.statements import Relation
 from irlint.records import replaced
 
-#: Symbols are replaced by values in at most this many rounds, because a value may contain further symbols.
+#: At most this many rounds of replacements are made. The value of a symbol may contain a symbol.
 MAX_CHAIN = 8
 
 
 def replaced_in(relation: Relation, values: Mapping[str, Dim]) -> Relation:
-    """The relation with symbols replaced by their ``values``; every other symbol gets the lower bound 1."""
+    """The relation with symbols replaced by their ``values``. The lower bound of other symbols is 1."""
     for _ in range(MAX_CHAIN):
         names = symbols(relation.left) | symbols(relation.right)
         known = {name: values.get(name, symbol(name, 1)) for name in names}
@@ -43,11 +43,11 @@ def replaced_in(relation: Relation, values: Mapping[str, Dim]) -> Relation:
 
 
 def simplified(relation: Relation) -> Relation:
-    """An equivalent relation between sizes of at least 1, without what its sides share.
+    """An equivalent relation between sizes of at least 1.
 
     Common terms, common factors and multiples of a divisor are removed.
     """
-    relation = _of_the_rest(relation) if relation.kind == "%" else _without_shared_terms(relation)
+    relation = _without_multiples_of_divisor(relation) if relation.kind == "%" else _without_shared_terms(relation)
     reduced = without_common_factors(relation)
     left, right = terms_of(reduced.left), terms_of(reduced.right)
     number = gcd(*left.values(), *right.values())
@@ -58,7 +58,7 @@ def simplified(relation: Relation) -> Relation:
 
 
 def without_common_factors(relation: Relation) -> Relation:
-    """An equivalent relation between sizes of at least 1, divided by the atoms that are factors of every term."""
+    """An equivalent relation, divided by the atoms that are factors of every term."""
     left, right = terms_of(relation.left), terms_of(relation.right)
     common = _common([*left, *right])
     if not common:
@@ -67,10 +67,7 @@ def without_common_factors(relation: Relation) -> Relation:
 
 
 def _without_shared_terms(relation: Relation) -> Relation:
-    """An equality or inequality without common or subtracted terms: ``d >= c`` for ``a >= a + c - d``.
-
-    The relation stays as it is if its sides share no term, and one side has no symbol or no symbol is subtracted.
-    """
+    """A relation without common or subtracted terms: ``d >= c`` for ``a >= a + c - d``."""
     left, right = terms_of(relation.left), terms_of(relation.right)
     shared = any(monomial and monomial in right for monomial in left)
     subtracts = any(factor < 0 for terms in (left, right) for monomial, factor in terms.items() if monomial)
@@ -89,57 +86,52 @@ def _without_shared_terms(relation: Relation) -> Relation:
     return replaced(relation, left=one, right=canonical(negative))
 
 
-def _of_the_rest(relation: Relation) -> Relation:
-    """A divisibility without the multiples of its divisor: ``4 % (N + 1)`` for ``(4*N) % (N + 1)``.
-
-    If the divisor divides the polynomial, the result is that the divisor is at least 1.
-    """
+def _without_multiples_of_divisor(relation: Relation) -> Relation:
+    """A divisibility without multiples of the divisor: ``4 % (N + 1)`` for ``(4*N) % (N + 1)``."""
     if not isinstance(relation.left, Expr) or not isinstance(relation.right, Expr):
         return relation
     try:
-        whole, rest = divided(relation.left, relation.right)
+        quotient, rest = divided(relation.left, relation.right)
     except TooComplex:
         return relation
     if rest == 0:
         return Relation(">=", relation.right, 1)
-    if whole == 0 or (isinstance(rest, Expr) and len(rest.terms) >= len(relation.left.terms)):
+    if quotient == 0 or (isinstance(rest, Expr) and len(rest.terms) >= len(relation.left.terms)):
         return relation
     return replaced(relation, left=abs(rest) if isinstance(rest, int) else rest)
 
 
 def without_extremes(relation: Relation, facts: Sequence[Dim]) -> Relation:
-    """The relation with each "min" or "max" replaced by one of its parts, if ``facts`` decide which.
+    """The relation with a "min" or "max" replaced by one of its parts if ``facts`` decide which.
 
-    Each fact is an expression that is at least 0. ``x == min(x, y)`` becomes ``y >= x``, and ``x == max(x, y)`` becomes
-    ``x >= y``.
+    The facts are at least 0. ``x == min(x, y)`` becomes ``y >= x``, and ``x == max(x, y)`` becomes ``x >= y``.
     """
     try:
-        left, right = _chosen(relation.left, facts), _chosen(relation.right, facts)
+        left, right = _without_decided_extremes(relation.left, facts), _without_decided_extremes(relation.right, facts)
     except TooComplex:
         return relation
     relation = replaced(relation, left=left, right=right)
-    return _compared(relation) or relation
+    return _as_inequality(relation) or relation
 
 
-def within(a: Dim, values: Mapping[str, Dim], facts: Sequence[Dim]) -> Dim:
-    """A size with symbols replaced by ``values``, and each "min" and "max" by a part if ``facts`` decide which.
-
-    Each fact is an expression that is at least 0. A size that becomes too complex stays as it is.
-    """
+def with_values(a: Dim, values: Mapping[str, Dim], facts: Sequence[Dim]) -> Dim:
+    """A size with symbols replaced by ``values``, and "min" and "max" by a part if ``facts`` decide which."""
     try:
-        settled = _settled(a, values)
-        return _chosen(settled, [_settled(fact, values) for fact in facts] if has_extremes(settled) else ())
+        resolved = _resolved(a, values)
+        return _without_decided_extremes(
+            resolved, [_resolved(fact, values) for fact in facts] if has_extremes(resolved) else ()
+        )
     except (TooComplex, ZeroDivisionError):
         return a
 
 
 def has_extremes(a: Dim, kinds: Collection[str] = ("min", "max")) -> bool:
-    """Whether a size contains an operation of one of the ``kinds``, also inside of other operations."""
+    """Whether a size contains an operation of one of the ``kinds``."""
     return any(atom.kind in kinds or any(has_extremes(part, kinds) for part in atom.parts) for atom in atoms_of(a))
 
 
 def without_limits(a: Dim) -> Dim:
-    """The size ``a`` with each "min" computed without the numbers among its parts."""
+    """The size with each "min" computed without its numbers."""
     total: Dim = 0
     for monomial, factor in terms_of(a).items():
         term: Dim = factor
@@ -154,12 +146,11 @@ def _without_limit(atom: Atom) -> Dim:
     if atom.kind == "//":
         return floordiv(*parts)
     if atom.kind == "min":
-        parts = [each for each in parts if not isinstance(each, int)]
+        parts = [part for part in parts if not isinstance(part, int)]
     return parts[0] if len(parts) == 1 else extreme(atom.kind, tuple(parts))
 
 
-def _settled(a: Dim, values: Mapping[str, Dim]) -> Dim:
-    """A size with symbols replaced by values, and symbols in these values as well."""
+def _resolved(a: Dim, values: Mapping[str, Dim]) -> Dim:
     for _ in range(MAX_CHAIN):
         before, a = a, substituted(a, {name: values[name] for name in symbols(a) if name in values})
         if a == before:
@@ -167,8 +158,8 @@ def _settled(a: Dim, values: Mapping[str, Dim]) -> Dim:
     return a
 
 
-def _chosen(a: Dim, facts: Sequence[Dim]) -> Dim:
-    """The size ``a`` with each "min" and "max" replaced by a part if ``facts`` decide which."""
+def _without_decided_extremes(a: Dim, facts: Sequence[Dim]) -> Dim:
+    """The size with each "min" and "max" replaced by a part if ``facts`` decide which."""
     total: Dim = 0
     for monomial, factor in terms_of(a).items():
         term: Dim = factor
@@ -179,7 +170,7 @@ def _chosen(a: Dim, facts: Sequence[Dim]) -> Dim:
 
 
 def _part_of(atom: Atom, facts: Sequence[Dim]) -> Dim:
-    parts = [_chosen(part, facts) for part in atom.parts]
+    parts = [_without_decided_extremes(part, facts) for part in atom.parts]
     if atom.kind == "//":
         return floordiv(*parts)
     for at, part in enumerate(parts):
@@ -192,28 +183,28 @@ def _part_of(atom: Atom, facts: Sequence[Dim]) -> Dim:
 
 
 def _is_at_least(large: Dim, small: Dim, facts: Sequence[Dim]) -> bool:
-    """Whether ``large >= small`` is proven for all sizes, alone or with one of the facts."""
+    """Whether ``large >= small`` is proven, alone or by one fact."""
     difference = large - small
     return any(at_least(difference - fact, 0) is True for fact in (0, *facts))
 
 
-def _compared(relation: Relation) -> Relation | None:
-    """``y >= x`` for ``x == min(x, y)``, ``x >= y`` for ``x == max(x, y)``, and None for any other relation."""
+def _as_inequality(relation: Relation) -> Relation | None:
+    """``y >= x`` for ``x == min(x, y)``, ``x >= y`` for ``x == max(x, y)``, else None."""
     if relation.kind != "==":
         return None
     for side, other in ((relation.left, relation.right), (relation.right, relation.left)):
         for kind in ("min", "max"):
             found = lone_atom(other, kind)
             if found is not None and found[1] == 0 and len(found[0].parts) == 2 and side in found[0].parts:
-                one, two = found[0].parts
-                rest = two if one == side else one
+                first, second = found[0].parts
+                rest = second if first == side else first
                 large, small = (rest, side) if kind == "min" else (side, rest)
                 return Relation(">=", large, small)
     return None
 
 
 def _common(monomials: list[Monomial]) -> Monomial:
-    """The atoms that are factors of all monomials; operations that may be less than 1 are omitted."""
+    """The atoms that are factors of all monomials, without operations that may be less than 1."""
     if not monomials:
         return ()
     first, *others = monomials
@@ -221,14 +212,12 @@ def _common(monomials: list[Monomial]) -> Monomial:
     for atom in first:
         if atom.parts and (atom.low is None or atom.low < 1):
             continue
-        wanted = (*found, atom)
-        if all(without(other, tuple(wanted)) is not None for other in others):
+        if all(without(other, (*found, atom)) is not None for other in others):
             found.append(atom)
     return tuple(found)
 
 
 def _divided(terms: Terms, common: Monomial) -> Terms:
-    """The terms divided by ``common``, which divides each of them."""
     divided: Terms = {}
     for monomial, factor in terms.items():
         rest = without(monomial, common)
@@ -238,16 +227,19 @@ def _divided(terms: Terms, common: Monomial) -> Terms:
 
 
 def key_of(relations: Iterable[Relation]) -> object:
-    """A key that is equal for equal relations in any order, and for equalities with exchanged sides."""
+    """A key that ignores the order of relations and of the sides of equalities."""
     return frozenset(
-        (each.kind, frozenset((each.left, each.right)) if each.kind == "==" else (each.left, each.right))
-        for each in relations
+        (
+            relation.kind,
+            frozenset((relation.left, relation.right)) if relation.kind == "==" else (relation.left, relation.right),
+        )
+        for relation in relations
     )
 
 
 @lru_cache(4096)
 def decided(relation: Relation) -> bool | None:
-    """True if a relation is proven to hold for all sizes within their bounds, False if for none, else None."""
+    """True if a relation is proven for all sizes, False if it is proven for none, else None."""
     left, right = relation.left, relation.right
     if relation.kind == "==":
         return same(left, right)
@@ -259,17 +251,20 @@ def decided(relation: Relation) -> bool | None:
 
 
 def _decided_by_a_divisor(left: Dim, right: Expr) -> bool | None:
-    """As ``decided``, for the relation that the divisor ``right`` divides ``left``."""
+    """As ``decided``, for the relation that ``right`` divides ``left``."""
     if left == 0:
         return True if at_least(right, 1) else None
     if divisible(left, gcd(*right.terms.values())) is False:
         return False
-    least = at_least(left, 1) is True
-    return False if least and at_least(right, left + 1) is True else None
+    is_positive = at_least(left, 1) is True
+    return False if is_positive and at_least(right, left + 1) is True else None
 
 
 def text_of(relation: Relation) -> str:
-    """The relation as a condition; a number stands on its right side, and a divisor is required to be at least 1."""
+    """The relation as a condition, a number on its right side.
+
+    A divisor must also be at least 1.
+    """
     if relation.kind == "%" and at_least(relation.right, 1) is not True:
         return f"{relation.right!s} >= 1 and {relation}"
     if relation.kind == ">=" and isinstance(relation.left, int):

@@ -1,4 +1,4 @@
-"""Exact sets of the sizes of one symbol: integers of at least 1, by residue classes and intervals."""
+"""Exact sets of sizes of one symbol: integers of at least 1, by residue classes and intervals."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from heapq import merge
 from itertools import count
 from math import lcm
 
-from irlint.contracts.piecewise import Finer, Interval, Unsolvable, pieces_of, where
+from irlint.contracts.piecewise import Interval, NeedsFinerModulus, Unsolvable, pieces_of, where
 from irlint.dims import Expr, TooComplex, at_least, evaluated, symbol, symbols
 from irlint.findings.statements import Relation
 from irlint.records import record
 
-#: A set of sizes with a larger modulus is too complex.
+#: Sets with a larger modulus are too complex.
 MAX_MODULUS = 4096
 
-#: The signs of ``left - right``, for "%" of the rest of ``left`` modulo ``right``, for which a relation holds.
+#: The signs for which a relation holds: of ``left - right``, and for "%" of ``left % right``.
 SIGNS = {"==": (0,), ">=": (0, 1), "%": (0,)}
 
 
@@ -23,8 +23,7 @@ SIGNS = {"==": (0,), ">=": (0, 1), "%": (0,)}
 class Sizes:
     """A set of sizes of at least 1.
 
-    For each residue from 0 to ``modulus - 1``, ``classes`` has intervals of k. The set has the sizes ``residue +
-    modulus*k`` with k in one of these intervals.
+    For each residue, ``classes`` has the intervals of k of the sizes ``residue + modulus*k``.
     """
 
     modulus: int
@@ -37,17 +36,19 @@ class Sizes:
     @property
     def is_full(self) -> bool:
         """Whether the set has all sizes."""
-        return all(each == (_unlimited(residue),) for residue, each in enumerate(self.classes))
+        return all(intervals == (_unlimited(residue),) for residue, intervals in enumerate(self.classes))
 
     @property
     def least(self) -> int:
         """The least size; raises ValueError for an empty set."""
-        return min(residue + self.modulus * each[0][0] for residue, each in enumerate(self.classes) if each)
+        return min(
+            residue + self.modulus * intervals[0][0] for residue, intervals in enumerate(self.classes) if intervals
+        )
 
     @property
     def greatest(self) -> int | None:
         """The greatest size; None if the set is infinite, 0 if it is empty."""
-        ends = [(residue, each[-1][1]) for residue, each in enumerate(self.classes) if each]
+        ends = [(residue, intervals[-1][1]) for residue, intervals in enumerate(self.classes) if intervals]
         greatest = 0
         for residue, last in ends:
             if last is None:
@@ -57,7 +58,7 @@ class Sizes:
 
     @property
     def single(self) -> int | None:
-        """The only size of the set; None if the set is empty or has several sizes."""
+        """The only size; None if the set is empty or has several sizes."""
         if self.is_empty:
             return None
         least = self.least
@@ -78,11 +79,12 @@ class Sizes:
         return sorted(found)
 
     def beyond(self, size: int, step: int) -> Iterator[int]:
-        """The sizes above ``size`` if ``step`` is 1, those below it if ``step`` is -1; the nearest come first."""
-        return merge(*(self._class_beyond(at, size, step) for at in range(self.modulus)), key=lambda each: step * each)
+        """The sizes above ``size`` (``step`` 1) or below it (``step`` -1), the nearest first."""
+        return merge(
+            *(self._class_beyond(at, size, step) for at in range(self.modulus)), key=lambda element: step * element
+        )
 
     def _class_beyond(self, residue: int, size: int, step: int) -> Iterator[int]:
-        """As ``beyond``, for one residue class."""
         nearest = (size - residue) // self.modulus + 1 if step > 0 else -((residue - size) // self.modulus) - 1
         for low, high in self.classes[residue][::step]:
             if step < 0:
@@ -92,23 +94,22 @@ class Sizes:
             yield from (residue + self.modulus * at for at in numbers)
 
     def elements(self, end: int) -> Iterator[int]:
-        """The sizes up to ``end``, in order; takes time proportional to ``end``."""
+        """The sizes up to ``end``, in order, in time proportional to ``end``."""
         return (size for size in range(1, end + 1) if size in self)
 
 
-#: All sizes.
 ALL = Sizes(1, (((1, None),),))
 
 
 def _unlimited(residue: int) -> Interval:
-    """The interval with all sizes of a residue class; the size 0 is not one of them."""
+    """The interval of all sizes of a residue class. The size 0 does not exist."""
     return (0 if residue else 1, None)
 
 
 def solved(relations: Iterable[Relation]) -> Sizes | None:
-    """The sizes of a symbol for which at least one of the relations holds; None without relations, or if too complex.
+    """The sizes for which a relation holds; None if they are too complex, and without relations.
 
-    All relations must be about this symbol alone.
+    All relations are about one symbol.
     """
     found: Sizes | None = None
     for relation in relations:
@@ -139,8 +140,8 @@ def _of_relation(relation: Relation) -> Sizes | None:
                 where(pieces_of(difference, residue, modulus), SIGNS[relation.kind].__contains__)
                 for residue in range(modulus)
             ]
-        except Finer as finer:
-            modulus *= finer.factor
+        except NeedsFinerModulus as needed:
+            modulus *= needed.factor
         except (Unsolvable, KeyError):
             return None
         else:
@@ -149,15 +150,13 @@ def _of_relation(relation: Relation) -> Sizes | None:
 
 
 def _multiples(number: int) -> Sizes | None:
-    """The multiples of ``number``; None if ``number`` is larger than MAX_MODULUS."""
     return Sizes(number, ((_unlimited(0),), *[()] * (number - 1))) if number <= MAX_MODULUS else None
 
 
 def _dividing(number: int, divisor: Expr) -> Sizes | None:
-    """The sizes of a symbol for which ``divisor``, an expression of this symbol, divides ``number``.
+    """The sizes for which ``divisor`` divides ``number``; None if ``number`` is too large.
 
-    Returns None unless ``divisor`` is proven to be at least the size, so that only sizes up to ``number`` count, or if
-    ``number`` is too large.
+    Also None unless ``divisor`` is proven to be at least the size, because only sizes up to ``number`` are tried.
     """
     if number == 0:
         return _of_relation(Relation(">=", divisor, 1))
@@ -168,24 +167,24 @@ def _dividing(number: int, divisor: Expr) -> Sizes | None:
         divisors = [evaluated(divisor, {name: size}) for size in range(1, abs(number) + 1)]
     except (TooComplex, ZeroDivisionError):
         return None
-    sizes = [size for size, each in enumerate(divisors, 1) if each and number % each == 0]
-    return Sizes(1, (tuple(_either([(size, size) for size in sizes], [])),))
+    sizes = [size for size, value in enumerate(divisors, 1) if value and number % value == 0]
+    return Sizes(1, (tuple(_union([(size, size) for size in sizes], [])),))
 
 
 def met(one: Sizes, other: Sizes) -> Sizes | None:
-    """The sizes that are in both sets; None if that is too complex."""
-    return _merged(one, other, _both)
+    """The sizes in both sets; None if that is too complex."""
+    return _merged(one, other, _intersection)
 
 
 def joined(one: Sizes, other: Sizes) -> Sizes | None:
-    """The sizes that are in at least one of the sets; None if that is too complex."""
-    return _merged(one, other, _either)
+    """The sizes in at least one of the sets; None if that is too complex."""
+    return _merged(one, other, _union)
 
 
 def _merged(
     one: Sizes, other: Sizes, operation: Callable[[list[Interval], list[Interval]], list[Interval]]
 ) -> Sizes | None:
-    """The set whose intervals ``operation`` computes for each residue of a common modulus; None if it is too large."""
+    """The result of ``operation`` for each residue of a common modulus; None if that is too large."""
     modulus = lcm(one.modulus, other.modulus)
     if modulus > MAX_MODULUS:
         return None
@@ -201,20 +200,20 @@ def between(low: int, high: int | None) -> Sizes:
 
 
 def within(one: Sizes, other: Sizes) -> bool | None:
-    """Whether each size of ``one`` is in ``other``; None if that is too complex."""
+    """Whether every size of ``one`` is in ``other``; None if that is too complex."""
     modulus = lcm(one.modulus, other.modulus)
     if modulus > MAX_MODULUS:
         return None
     for residue in range(modulus):
-        outer = _either(_lifted(other, residue, modulus), [])
-        for low, high in _either(_lifted(one, residue, modulus), []):
+        outer = _union(_lifted(other, residue, modulus), [])
+        for low, high in _union(_lifted(one, residue, modulus), []):
             if not any(first <= low and (last is None or (high is not None and high <= last)) for first, last in outer):
                 return False
     return True
 
 
 def _lifted(sizes: Sizes, residue: int, modulus: int) -> list[Interval]:
-    """The intervals of the set for a residue of ``modulus``, which is a multiple of the modulus of the set."""
+    """The intervals of the set for a residue of a larger ``modulus``."""
     offset, residue_of_set = divmod(residue, sizes.modulus)
     step = modulus // sizes.modulus
     found = []
@@ -226,8 +225,7 @@ def _lifted(sizes: Sizes, residue: int, modulus: int) -> list[Interval]:
     return found
 
 
-def _both(one: list[Interval], other: list[Interval]) -> list[Interval]:
-    """The intersection, sorted."""
+def _intersection(one: list[Interval], other: list[Interval]) -> list[Interval]:
     found = []
     for low, high in one:
         for first, last in other:
@@ -238,8 +236,7 @@ def _both(one: list[Interval], other: list[Interval]) -> list[Interval]:
     return sorted(found, key=_order)
 
 
-def _either(one: list[Interval], other: list[Interval]) -> list[Interval]:
-    """The union as sorted intervals, of which no two overlap or touch."""
+def _union(one: list[Interval], other: list[Interval]) -> list[Interval]:
     found: list[Interval] = []
     for low, high in sorted([*one, *other], key=_order):
         if found and (found[-1][1] is None or low <= found[-1][1] + 1):

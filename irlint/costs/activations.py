@@ -1,4 +1,4 @@
-"""Computes the peak memory of a graph: each value occupies memory from the node that computes it to its last use."""
+"""Computes the peak memory of a graph."""
 
 from __future__ import annotations
 
@@ -12,12 +12,11 @@ from irlint.model.order import used
 from irlint.model.tensor import BITS, Map, Opaque, Optional, SparseTensor, Tensor, Type
 from irlint.model.tensor import Sequence as SequenceType
 
-#: Operators whose first output has the elements of their first input, and needs no memory of its own.
+#: Operators whose output shares the memory of the first input.
 VIEWS = frozenset({"Reshape", "Flatten", "Squeeze", "Unsqueeze", "Identity", "Result", "ReadValue", "Assign"})
 
 
-#: Operators that ONNX Runtime computes in place: they write over their first input if it has as many bytes and nothing
-#: else uses it.
+#: Operators that ONNX Runtime computes in the memory of a first input of equal size that nothing else uses.
 IN_PLACE = frozenset(
     {
         *("Cast", "Celu", "Clip", "Elu", "HardSigmoid", "LeakyRelu", "LogSoftmax", "Relu", "Selu", "Shrink", "Sigmoid"),
@@ -26,13 +25,12 @@ IN_PLACE = frozenset(
     }
 )
 
-#: A maximum of more expressions than this counts as unknown.
-MOST = 32
+#: A maximum of more expressions is unknown.
+MOST_CANDIDATES = 32
 
 
 def size_of(known: Type | None) -> MaybeDim:
-    """The number of bytes of a value; None if it is unknown. Texts, maps, sparse tensors and opaque values count as
-    0."""
+    """The bytes of a value; None if unknown. Texts, maps, sparse tensors and opaque values have 0."""
     match known:
         case Tensor(dtype, shape):
             return None if dtype is None or shape is None else _bytes(product(shape), BITS.get(dtype, 0))
@@ -56,7 +54,7 @@ def _bytes(elements: MaybeDim, bits: int) -> MaybeDim:
 
 
 def weight(size: MaybeDim) -> int:
-    """A key that sorts sizes by their magnitude; unknown sizes come first."""
+    """A key that sorts sizes by their magnitude, unknown sizes first."""
     return -1 if size is None else magnitude(size)
 
 
@@ -68,41 +66,39 @@ def peak(
     inside: Mapping[Node, MaybeDim],
     scratch: Mapping[Node, MaybeDim],
 ) -> MaybeDim:
-    """The largest number of bytes that are in use while a node runs; None if it is unknown.
+    """The largest number of bytes in use while a node runs; None if unknown.
 
-    ``inside`` are the bytes that the bodies or the function of a node need while the node runs, and ``scratch`` the
-    bytes that a node needs beside its inputs and outputs. Not counted are the values ``fixed``, which are computed from
-    constants alone, and the inputs of the graph, which belong to the caller.
+    ``inside`` are the bytes that the bodies of a node need, ``scratch`` the bytes beside its inputs and outputs. Values
+    in ``fixed`` and the inputs of the graph are not counted.
     """
     listed = tuple(nodes)
-    created, ended = _lives(listed, types, fixed, frozenset(graph.outputs))
+    created, ended = _lifetimes(listed, types, fixed, frozenset(graph.outputs))
     live: MaybeDim = 0
     peaks: list[MaybeDim] = []
     for index, node in enumerate(listed):
         fresh = total(size_of(types.get(value)) for value in created[index])
         peaks.append(total((live, most((total((fresh, scratch.get(node, 0))), inside.get(node, 0))))))
-        live = total((live, fresh, *(_released(types.get(value)) for value in ended[index])))
+        live = total((live, fresh, *(_released_bytes(types.get(value)) for value in ended[index])))
         if live is None:
             return None
     return most(
-        each
-        for index, each in enumerate(peaks)
+        bytes_in_use
+        for index, bytes_in_use in enumerate(peaks)
         if ended[index] or index == len(listed) - 1 or listed[index] in inside or listed[index] in scratch
     )
 
 
-def _released(known: Type | None) -> MaybeDim:
-    """The change of the bytes in use when a value is released."""
+def _released_bytes(known: Type | None) -> MaybeDim:
     return product((-1, size_of(known)))
 
 
-def _lives(
+def _lifetimes(
     nodes: Sequence[Node], types: Mapping[Value, Type | None], fixed: Set[Value], outputs: Set[Value]
 ) -> tuple[list[list[Value]], list[list[Value]]]:
-    """For each node, the values for which it allocates memory, and the values whose memory nothing uses after it."""
+    """For each node: (values for which it allocates memory, values whose memory ends with it)."""
     last = _last_uses(nodes, outputs)
     created: list[list[Value]] = [[] for _ in nodes]
-    # A piece of memory is identified by the value for which it was allocated.
+    # The value for which the memory of a value was allocated.
     places: dict[Value, Value] = {}
     ends: dict[Value, int] = {}
     unused: dict[object, list[Value]] = {}
@@ -117,14 +113,14 @@ def _lives(
             if place is not None and (is_view or is_in_place):
                 places[value], ends[place] = place, last[value] if is_in_place else ends[place]
                 continue
-            reusable = unused.get(_form(types.get(value))) if value not in outputs else None
+            reusable = unused.get(_memory_key(types.get(value))) if value not in outputs else None
             if not reusable:
                 created[index].append(value)
             places[value] = own = reusable.pop() if reusable else value
             ends[own] = last[value]
         for own in {places[value] for value in (*used(node), *node.outputs) if value is not None and value in places}:
             if ends[own] == index:
-                unused.setdefault(_form(types.get(own)), []).append(own)
+                unused.setdefault(_memory_key(types.get(own)), []).append(own)
     ended: list[list[Value]] = [[] for _ in nodes]
     for value, index in ends.items():
         if index < len(nodes):
@@ -132,17 +128,15 @@ def _lives(
     return created, ended
 
 
-def _form(known: Type | None) -> object:
-    """A key that is equal for two tensors if the later one can use the memory of the other one: the bits of an element
-    and the shape. A new object if these are unknown, or for a scalar."""
+def _memory_key(known: Type | None) -> object:
+    """A key of tensors that can share memory: element bits and shape; unique if they are unknown or for a scalar."""
     if not isinstance(known, Tensor) or known.dtype is None or not known.shape or None in known.shape:
         return object()
     return BITS.get(known.dtype), known.shape
 
 
 def _last_uses(nodes: Sequence[Node], outputs: Set[Value]) -> dict[Value, int]:
-    """The index of the last node that uses each value or a view of it; for an output of the graph, the number of
-    nodes."""
+    """The index of the last node that uses a value or a view of it; for an output, the number of nodes."""
     last: dict[Value, int] = {}
     for index, node in enumerate(nodes):
         last.update((value, index) for value in node.outputs if value is not None)
@@ -155,13 +149,10 @@ def _last_uses(nodes: Sequence[Node], outputs: Set[Value]) -> dict[Value, int]:
 
 
 def _is_view(node: Node, outputs: Set[Value]) -> bool:
-    """Whether the output of a node shares the memory of its first input. Outputs of the graph never do."""
     return node.op in VIEWS and not node.bodies and bool(node.inputs) and outputs.isdisjoint(_present_outputs(node))
 
 
 def _may_run_in_place(node: Node, types: Mapping[Value, Type | None], outputs: Set[Value]) -> bool:
-    """Whether a node may write its output over its first input: both have the same known number of bytes, and the
-    output is no output of the graph."""
     ends = [None if value is None else size_of(types.get(value)) for value in (node.inputs[0], node.outputs[0])]
     has_room = ends[0] is not None and ends[0] == ends[1]
     return node.op in IN_PLACE and has_room and outputs.isdisjoint(_present_outputs(node))
@@ -172,8 +163,10 @@ def _present_outputs(node: Node) -> Iterable[Value]:
 
 
 def most(sizes: Iterable[MaybeDim]) -> MaybeDim:
-    """The largest of several sizes, for input sizes of at least 1; 0 if there are no sizes. None if a size is unknown,
-    or if more than MOST of them could be the largest."""
+    """The largest size for input sizes of at least 1; 0 without sizes.
+
+    Returns None if a size is unknown, or if more than MOST_CANDIDATES could be the largest.
+    """
     kept: list[tuple[Dim, MaybeDim]] = []
     for size in sorted(dict.fromkeys(sizes), key=weight, reverse=True):
         if size is None:
@@ -182,7 +175,7 @@ def most(sizes: Iterable[MaybeDim]) -> MaybeDim:
         if any(at_least(other, raised) for _, other in kept):
             continue
         kept.append((size, raised))
-        if len(kept) > MOST:
+        if len(kept) > MOST_CANDIDATES:
             return None
     if not kept:
         return 0

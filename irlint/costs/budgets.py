@@ -1,4 +1,4 @@
-"""Budgets of the configuration: limits on the parameters, bytes, MACs and peak memory of a model."""
+"""Limits of the configuration on the parameters, bytes, MACs and peak memory of a model."""
 
 from __future__ import annotations
 
@@ -28,30 +28,31 @@ BUDGET_EXCEEDED = Rule(
     role="given",
 )
 
-#: At most this many of the most expensive nodes are listed in a message.
+#: The most nodes that a message lists.
 NAMED = 3
 
 
 @record
 class Budget:
-    """A limit on a cost: ``name`` is the key of the configuration, and ``place`` the file and line of the key."""
+    """A limit on a cost."""
 
+    #: The key in the configuration.
     name: str
     most: int
+    #: The file and line of the key.
     place: str
 
 
 def problems(known: Known, budgets: Sequence[Budget]) -> list[Problem]:
-    """A problem for each budget that a model exceeds or may exceed."""
-    cost = counted(known) if any(each.name in ("max-macs", "max-peak-memory") for each in budgets) else None
+    """The problems of the budgets that a model exceeds or may exceed."""
+    cost = counted(known) if any(budget.name in ("max-macs", "max-peak-memory") for budget in budgets) else None
     stored = sums(known)
-    found = (_fault(each, known, stored, cost) for each in budgets)
+    found = (_fault(budget, known, stored, cost) for budget in budgets)
     return [Problem(fault) for fault in found if fault is not None]
 
 
 def _fault(budget: Budget, known: Known, stored: Sums, cost: Cost | None) -> Fault | None:
-    """The fault of a budget: an error if the model always exceeds it, a warning if the model exceeds it for some sizes
-    or its cost is unknown. None if the model never exceeds it."""
+    """An error if the model always exceeds the budget, a warning if it may, else None."""
     size, what = _size(budget.name, stored, cost)
     fits = None if size is None else at_least(budget.most, guarded(fed, size))
     if fits:
@@ -84,23 +85,20 @@ def _size(name: str, stored: Sums, cost: Cost | None) -> tuple[MaybeDim, str]:
 
 
 def _most_expensive(name: str, known: Known, stored: Sums, cost: Cost | None) -> Iterator[tuple[str, str]]:
-    """The most expensive nodes, each with its cost as text. For peak memory, the cost of a node is the size of its
-    first output."""
+    """The most expensive nodes with their costs. For peak memory, the costs are the sizes of first outputs."""
     if name in ("max-parameters", "max-bytes"):
         counts = stored.by_node if name == "max-parameters" else stored.bytes_by_node
         found: Iterable[tuple[str, MaybeDim]] = ((node.label, count) for node, count in counts.items())
     elif name == "max-macs" and cost is not None:
-        found = ((each.node.label, each.macs) for each in cost.nodes)
+        found = ((cost_of_node.node.label, cost_of_node.macs) for cost_of_node in cost.nodes)
     else:
-        found = _outputs(known)
+        found = _output_bytes(known)
     sized = [(label, size) for label, size in found if size is not None and size != 0]
-    for label, size in sorted(sized, key=lambda each: -weight(each[1]))[:NAMED]:
+    for label, size in sorted(sized, key=lambda entry: -weight(entry[1]))[:NAMED]:
         yield label, rounded(size)
 
 
-def _outputs(known: Known) -> Iterator[tuple[str, MaybeDim]]:
-    """The label of each node of the main graph and the bytes of its first output, without inputs, constants and
-    results."""
+def _output_bytes(known: Known) -> Iterator[tuple[str, MaybeDim]]:
     graph = known.model.graph
     without_cost = (known.format.input_node, known.format.constant_node, known.format.output_node)
     for node in graph.nodes if graph is not None else ():
@@ -110,7 +108,6 @@ def _outputs(known: Known) -> Iterator[tuple[str, MaybeDim]]:
 
 
 def stated(entries: Iterable[tuple[Mapping[str, int], str]]) -> tuple[Budget, ...]:
-    """The budgets of several entries of the configuration, each with its place. If several entries have the same key,
-    the last entry counts."""
+    """The budgets of several entries, with their places. The last entry with a key counts."""
     found = {name: Budget(name, most, place) for limits, place in entries for name, most in limits.items()}
     return tuple(found.values())

@@ -13,8 +13,7 @@ from irlint.inference.known import Known
 
 
 def cost_changes(old: Known, new: Known) -> list[Change]:
-    """A change for each cost that is known in both models and differs (see ``_differ``); [] for models of different
-    formats, which store different constants."""
+    """The changes of costs that are known in both models; [] for models of different formats."""
     if old.format is not new.format:
         return []
     return [
@@ -25,7 +24,6 @@ def cost_changes(old: Known, new: Known) -> list[Change]:
 
 
 def _costs(known: Known) -> Iterator[tuple[str, str, MaybeDim]]:
-    """The name of each cost, its name in messages, and its size."""
     stored, cost = sums(known), counted(known)
     yield "parameters", "parameters", stored.parameters
     yield "bytes", "stored bytes", stored.bytes
@@ -34,8 +32,10 @@ def _costs(known: Known) -> Iterator[tuple[str, str, MaybeDim]]:
 
 
 def _differ(one: MaybeDim, other: MaybeDim) -> bool:
-    """Whether two costs are different expressions of the same symbols. False if they depend on symbols with different
-    names, which may be equal sizes."""
+    """Whether two costs are different expressions of the same symbols.
+
+    Symbols of different names may be equal sizes.
+    """
     if one is None or other is None or same(one, other):
         return False
     return symbols(one) == symbols(other)

@@ -1,4 +1,4 @@
-"""The MACs and the peak activation memory of a model: its graphs, the bodies of its nodes, and its functions."""
+"""The MACs and the peak activation memory of a model, with its bodies and functions."""
 
 from __future__ import annotations
 
@@ -20,17 +20,18 @@ from irlint.ops.shared.port_maps import Entries, input_of, ordered, sliced
 from irlint.ops.signatures import signature
 from irlint.records import NOTHING, record, replaced
 
-#: A trip count of at least this number means that the loop has no limit.
+#: A trip count of at least this number means no limit.
 ENDLESS = 1 << 31
 
-#: The costs of calls that are nested deeper than this are unknown.
+#: Calls that are nested deeper have unknown costs.
 DEEPEST = 64
 
 
 @record
 class NodeCost:
-    """The MACs of a node in the graph with the path ``graph``, over all known iterations of the bodies around it."""
+    """The MACs of a node, over all known iterations of the bodies around it."""
 
+    #: The path of the graph.
     graph: str
     node: Node
     operator: str
@@ -39,27 +40,28 @@ class NodeCost:
 
 @record
 class Cost:
-    """The cost of a graph or of a node: its MACs, its peak memory in bytes, and the nodes that have MACs.
-
-    The ``peak`` of a node is that of its bodies or its function, and ``scratch`` are the bytes that the node needs
-    beside its inputs and outputs. ``uncounted`` are the nodes of unknown operators.
-    """
+    """The cost of a graph or of a node."""
 
     macs: MaybeDim
+    #: The peak memory in bytes; for a node, the peak memory of its bodies or its function.
     peak: MaybeDim
+    #: The nodes that have MACs.
     nodes: tuple[NodeCost, ...] = ()
+    #: The nodes of unknown operators.
     uncounted: tuple[Node, ...] = ()
+    #: The bytes that a node needs beside its inputs and outputs.
     scratch: MaybeDim = 0
 
 
 @record
 class Scope:
-    """The context in which a graph is counted: its types and calls, the attributes of its function, and the ``path`` of
-    nodes that call the enclosing functions."""
+    """The context in which a graph is counted."""
 
     types: Mapping[Value, Type | None]
     calls: Mapping[Node, Call]
+    #: The attributes of the enclosing function.
     attributes: Mapping[str, Attribute | None] = NOTHING
+    #: The nodes that call the enclosing functions.
     path: tuple[Node, ...] = ()
 
 
@@ -70,15 +72,16 @@ def counted(known: Known) -> Cost:
 
 
 class _Counter:
-    """Counts the graphs of a model. The cost of equal calls of a function is computed once; each call is counted."""
+    """Counts the graphs of a model."""
 
     def __init__(self, known: Known) -> None:
         self.known = known
         self.format = known.format
+        #: The costs of functions, by the function, its input types and its attributes.
         self.calls: dict[object, Cost] = {}
 
     def graph(self, graph: Graph, scope: Scope, fixed: Set[Value]) -> Cost:
-        """The cost of one run of a graph. ``fixed`` are the outer values that are computed from constants alone."""
+        """The cost of one run of a graph. ``fixed`` are the values that are computed from constants alone."""
         nodes = [node for node in self.known.order(graph).nodes if node.op != self.format.input_node]
         inputs = {node.outputs[0] for node in graph.nodes if node.op == self.format.input_node and node.outputs}
         all_fixed = set(fixed) | (graph.constants.keys() - inputs)
@@ -102,7 +105,6 @@ class _Counter:
         return Cost(total(counts), most_bytes, tuple(listed), tuple(uncounted))
 
     def node(self, graph: Graph, node: Node, scope: Scope, fixed: Set[Value]) -> Cost:
-        """The cost of one run of a node."""
         call = scope.calls.get(node)
         if node.op in (self.format.constant_node, self.format.output_node):
             return Cost(0, 0)
@@ -128,22 +130,22 @@ class _Counter:
         return replaced(inside, macs=total((count, inside.macs)), nodes=(own, *inside.nodes))
 
     def _bodies(self, node: Node, call: Call, scope: Scope, fixed: Set[Value]) -> Cost:
-        """The cost of the bodies of a node. For an If, it is the cost of the larger branch; for other nodes with
-        several bodies, of one run of each body; for nodes with one body, of all iterations, or of one iteration if
-        their number is unknown."""
+        """The cost of a node's bodies: of the largest branch of If, else of all bodies and iterations.
+
+        If the trip count is unknown, one iteration counts.
+        """
         costs = [self._body(body, scope, fixed) for _, body in node.bodies]
         if call.op == "If":
-            return _of_one_body(costs)
+            return _of_largest_body(costs)
         if len(costs) > 1:
             return _of_all_bodies(costs)
         trips = trip_count(node, call, scope.types)
         count = 1 if trips is None else trips
-        nodes = tuple(replaced(each, macs=product((each.macs, count))) for each in costs[0].nodes)
+        nodes = tuple(replaced(cost, macs=product((cost.macs, count))) for cost in costs[0].nodes)
         return replaced(costs[0], macs=product((costs[0].macs, count)), nodes=nodes)
 
     def _body(self, body: Graph, scope: Scope, fixed: Set[Value]) -> Cost:
-        """The cost of one run of a body. A body that was not inferred is inferred with the declared types of its
-        inputs."""
+        """The cost of one run of a body, inferred from declared types if it was not inferred before."""
         if all(node in scope.calls for node in body.nodes if node.op != self.format.input_node):
             return self.graph(body, scope, fixed)
         if len(scope.path) >= DEEPEST:
@@ -154,7 +156,7 @@ class _Counter:
         return self.graph(body, Scope(walk.types, walk.calls, scope.attributes, scope.path), fixed)
 
     def _called(self, node: Node, call: Call, scope: Scope) -> Cost:
-        """The cost of a function for the inputs and attributes of a call; unknown if calls are nested too deeply."""
+        """The cost of a function for the inputs and attributes of a call."""
         function = call.function
         assert function is not None
         if len(scope.path) >= DEEPEST:
@@ -174,36 +176,31 @@ class _Counter:
 
 
 def _scratch(formula: Sequence[str | int], node: Operation, outputs: Sequence[Type | None]) -> MaybeDim:
-    """The bytes that a node needs beside its inputs and outputs, whose elements have the type of the first output; None
-    if their number or this type is unknown."""
-    count, output = elements(formula, node), next((each for each in outputs if each is not None), None)
+    count, output = elements(formula, node), next((known for known in outputs if known is not None), None)
     return None if count is None or not isinstance(output, Tensor) else size_of(Tensor(output.dtype, (count,)))
 
 
-def _of_one_body(costs: Sequence[Cost]) -> Cost:
-    """The cost of a node that runs one of several bodies: the largest of each cost, and the nodes of the body with the
-    most MACs."""
-    larger = max(costs, key=lambda each: weight(each.macs))
+def _of_largest_body(costs: Sequence[Cost]) -> Cost:
+    larger = max(costs, key=lambda cost: weight(cost.macs))
     return replaced(
         larger,
-        macs=most(each.macs for each in costs),
-        peak=most(each.peak for each in costs),
-        uncounted=tuple(node for each in costs for node in each.uncounted),
+        macs=most(cost.macs for cost in costs),
+        peak=most(cost.peak for cost in costs),
+        uncounted=tuple(node for cost in costs for node in cost.uncounted),
     )
 
 
 def _of_all_bodies(costs: Sequence[Cost]) -> Cost:
-    """The cost of a node that runs several bodies one after the other."""
     return Cost(
-        total(each.macs for each in costs),
-        most(each.peak for each in costs),
-        tuple(node for each in costs for node in each.nodes),
-        tuple(node for each in costs for node in each.uncounted),
+        total(cost.macs for cost in costs),
+        most(cost.peak for cost in costs),
+        tuple(node for cost in costs for node in cost.nodes),
+        tuple(node for cost in costs for node in cost.uncounted),
     )
 
 
 def trip_count(node: Node, call: Call, types: Mapping[Value, Type | None]) -> MaybeDim:
-    """The largest number of iterations of the body of a node; None if it is unknown."""
+    """The largest number of iterations of a node's body; None if unknown."""
     known = [None if value is None else types.get(value) for value in node.inputs]
     attributes = call.attributes or {}
     if call.op == "Loop":
@@ -216,19 +213,20 @@ def trip_count(node: Node, call: Call, types: Mapping[Value, Type | None]) -> Ma
         return shape[axis] if shape and -len(shape) <= axis < len(shape) else None
     if call.op == "SequenceMap":
         return known[0].length if known and isinstance(known[0], SequenceType) else None
-    return _slices(attributes.get("port_map", ()), [each if isinstance(each, Tensor) else None for each in known])
+    return _slice_count(
+        attributes.get("port_map", ()), [tensor if isinstance(tensor, Tensor) else None for tensor in known]
+    )
 
 
 def _limit(found: Type | None) -> MaybeDim:
-    """The number of iterations to which an input limits a loop; None if it is unknown or means no limit."""
+    """The largest trip count of a Loop by its first input; None if it is unknown or means no limit."""
     count = found.scalar if isinstance(found, Tensor) else None
     if count is None or isinstance(count, (bool, float)):
         return None
     return count if at_least(count, 0) and at_least(count, ENDLESS) is not True else None
 
 
-def _slices(entries: Entries, inputs: Sequence[Tensor | None]) -> MaybeDim:
-    """The number of slices into which a TensorIterator cuts its inputs; None if it is unknown."""
+def _slice_count(entries: Entries, inputs: Sequence[Tensor | None]) -> MaybeDim:
     cut = [entry for entry in ordered(entries, "input") if entry.axis is not None]
     if not cut:
         return None

@@ -1,4 +1,4 @@
-"""Computes the MACs of an operator (multiplications whose products are added up) from its inputs and outputs."""
+"""Computes the MACs (multiplications with added products) of operators."""
 
 from __future__ import annotations
 
@@ -13,14 +13,13 @@ from irlint.records import record
 
 @record
 class Operation:
-    """What the formulas use of a node.
+    """The data of a node that formulas use."""
 
-    ``types`` and ``named`` are the types and the shapes of its inputs by the names of the parameters of its rule.
-    ``inputs`` and ``outputs`` are the shapes by index, and ``attributes`` the attributes by name.
-    """
-
+    #: The types of inputs, by the parameters of the operator's rule.
     types: Mapping[str, Type | None]
+    #: The shapes of inputs, by the same parameters.
     named: Mapping[str, Shape | None]
+    #: The shapes of inputs and outputs, by index.
     inputs: Sequence[Shape | None]
     outputs: Sequence[Shape | None]
     attributes: Mapping[str, Any]
@@ -31,18 +30,18 @@ class Operation:
         return self.outputs[0] if self.outputs else None
 
     def attribute(self, name: str, default: Any) -> Any:
-        """The value of an attribute; ``default`` if the node has none."""
+        """The value of an attribute, or ``default``."""
         return self.attributes.get(name, default)
 
 
-#: The attributes that state whether the first matrix is transposed.
+#: The attributes that transpose the first matrix.
 TRANSPOSED = ("transA", "transpose_a")
 
 
 def operation(
     parameters: Sequence[str], inputs: Sequence[Type | None], outputs: Sequence[Type | None], attributes: Any
 ) -> Operation:
-    """The operation whose inputs have the names ``parameters``."""
+    """The operation of a node whose inputs have the names ``parameters``."""
     shapes = [tensor_shape(known) for known in inputs]
     types, named = dict(zip(parameters, inputs)), dict(zip(parameters, shapes))
     return Operation(types, named, shapes, [tensor_shape(known) for known in outputs], attributes)
@@ -56,33 +55,30 @@ def _axis(shape: Shape | None, axis: int) -> MaybeDim:
     return shape[axis] if shape is not None and -len(shape) <= axis < len(shape) else None
 
 
-def _behind(shape: Shape | None, count: int) -> MaybeDim:
-    """The product of the sizes after the first ``count`` axes; None if the shape is unknown or has fewer axes."""
+def _size_after(shape: Shape | None, count: int) -> MaybeDim:
+    """The product of the sizes after the first ``count`` axes; None if there are fewer."""
     return None if shape is None or len(shape) < count else product(shape[count:])
 
 
 def _windowed(node: Operation, weights: str, first: int = 1) -> MaybeDim:
-    """The MACs of a convolution: each element of the output is a sum over a filter, which has the axes of ``weights``
-    from ``first`` on."""
-    return product((_size(node.output), _behind(node.named.get(weights), first)))
+    """Convolutions: an output element is a sum over a filter, the axes of ``weights`` from ``first`` on."""
+    return product((_size(node.output), _size_after(node.named.get(weights), first)))
 
 
 def _scattered(node: Operation, data: str, weights: str, first: int = 1) -> MaybeDim:
-    """The MACs of a transposed convolution: each element of ``data`` is multiplied by all elements of its filter, which
-    has the axes of ``weights`` from ``first`` on."""
-    return product((_size(node.named.get(data)), _behind(node.named.get(weights), first)))
+    """Transposed convolutions: a data element times a filter, the axes of ``weights`` from ``first`` on."""
+    return product((_size(node.named.get(data)), _size_after(node.named.get(weights), first)))
 
 
 def _matrix(node: Operation, left: str) -> MaybeDim:
-    """The MACs of a matrix product: each element of the output is a sum over the last axis of ``left``, or over the
-    second to last if ``left`` is transposed."""
+    """Matrix products: an output element is a sum over the contracted axis of ``left``."""
     shape = node.named.get(left)
     is_transposed = any(node.attribute(name, 0) for name in TRANSPOSED) and shape is not None and len(shape) > 1
     return product((_size(node.output), _axis(shape, -2 if is_transposed else -1)))
 
 
 def _batch_transposed(node: Operation) -> MaybeDim:
-    """The MACs of FusedMatMul. With ``transBatchA``, the first axis of the matrices precedes the batch axes."""
+    """FusedMatMul. With ``transBatchA``, the first axis of the matrices precedes the batch axes."""
     shape = node.named.get("a")
     if shape is not None and node.attribute("transBatchA", 0) and len(shape) > 2:
         axis = 0 if node.attribute("transA", 0) else -1
@@ -91,12 +87,8 @@ def _batch_transposed(node: Operation) -> MaybeDim:
 
 
 def _attending_lstm(node: Operation) -> MaybeDim:
-    """The MACs of com.microsoft AttnLSTM.
-
-    Once, the memory layer multiplies each position of the memory: the keys. At each step are multiplied: the gates by
-    the weights W, which include the attention, and R; the query by its layer; the scores and the values of all
-    positions; and the attention layer, if there is one.
-    """
+    """com.microsoft AttnLSTM."""
+    # Once: memory x memory layer. At each step: W and R of all gates, the query layer, scores, values, attention layer.
     x, inputs = node.named.get("x"), [*node.inputs, *[None] * 14]
     query, keys, scores, memory, layer = inputs[8], inputs[9], inputs[10], inputs[11], inputs[13]
     if not x or not keys or not scores or memory is None or len(memory) != 3:
@@ -108,15 +100,14 @@ def _attending_lstm(node: Operation) -> MaybeDim:
 
 
 def _recurrent(node: Operation) -> MaybeDim:
-    """The MACs of a recurrent layer: each entry of the sequence and each state is multiplied by the weights of every
-    gate."""
+    """Recurrent layers: every entry of the sequence and every state is multiplied by all gates' weights."""
     x = node.named.get("x")
     weights = total((_size(node.named.get("w")), _size(node.named.get("r"))))
     return None if not x else product((*x[:-1], weights))
 
 
 def _einsum(node: Operation) -> MaybeDim:
-    """The MACs of Einsum: the product of the sizes of all labels, times the number of inputs but one."""
+    """Einsum: the product of the sizes of all labels, times the number of inputs minus 1."""
     from irlint.ops.math.einsum import ELLIPSIS, equation_terms
 
     terms, _ = equation_terms(str(node.attribute("equation", "")).replace(" ", ""))
@@ -136,33 +127,33 @@ def _einsum(node: Operation) -> MaybeDim:
 
 
 def _scores(rows: MaybeDim, keys: MaybeDim, *widths: MaybeDim) -> MaybeDim:
-    """The MACs of an attention: each row of the query is multiplied by each key, and each score by a value. ``widths``
-    are the sizes of a key and of a value."""
+    """Attention: rows times keys times the sizes of a key and of a value (``widths``)."""
     return product((rows, keys, total(widths)))
 
 
 def _rows(shape: Shape | None) -> MaybeDim:
-    """The number of rows: the product of all sizes but the last."""
+    """The product of all sizes but the last."""
     return None if not shape else product(shape[:-1])
 
 
 def _attention(node: Operation) -> MaybeDim:
-    """The MACs of ONNX Attention, with inputs [batch, heads, length, size] or [batch, length, heads * size]."""
+    """ONNX Attention, with inputs [batch, heads, length, size] or [batch, length, heads * size]."""
     query, key, past = (node.named.get(name) for name in ("q", "k", "past_key"))
     keys = total((_axis(key, -2), _axis(past, 2) if "past_key" in node.named and past is not None else 0))
     return _scores(_rows(node.output), keys, _axis(query, -1), _axis(node.output, -1))
 
 
 def _dot_product(node: Operation, query: str, key: str) -> MaybeDim:
-    """The MACs of an attention with inputs [..., length, size]: OpenVINO ScaledDotProductAttention and ONNX
-    FlexAttention."""
+    """ScaledDotProductAttention and FlexAttention, with inputs [..., length, size]."""
     keys = _axis(node.named.get(key), -2)
     return _scores(_rows(node.output), keys, _axis(node.named.get(query), -1), _axis(node.output, -1))
 
 
 def _multi_head(node: Operation) -> MaybeDim:
-    """The MACs of com.microsoft MultiHeadAttention. Its query may be packed with keys and values as [batch, length,
-    heads, 3, size], and its keys may have an axis for the heads."""
+    """com.microsoft MultiHeadAttention.
+
+    The query may be packed with keys and values as [batch, length, heads, 3, size].
+    """
     query, key, past = (node.named.get(name) for name in ("query", "key", "past_key"))
     output = node.output
     if query is None or output is None or len(output) != 3:
@@ -181,8 +172,7 @@ def _multi_head(node: Operation) -> MaybeDim:
 
 
 def _grouped(node: Operation) -> MaybeDim:
-    """The MACs of com.microsoft GroupQueryAttention. The number of keys is the value of ``total_sequence_length`` if it
-    is known, else axis 2 of the returned cache if there is a cache, else axis 1 of the output."""
+    """com.microsoft GroupQueryAttention."""
     stated, cache = node.types.get("total_sequence_length"), node.outputs[1] if len(node.outputs) > 1 else None
     keys = number(stated) if isinstance(stated, Tensor) else None
     if keys is None:
@@ -191,7 +181,7 @@ def _grouped(node: Operation) -> MaybeDim:
 
 
 def _projected(node: Operation, weights: str) -> MaybeDim:
-    """The MACs of com.microsoft Attention, which first multiplies the input by the weights of query, key and value."""
+    """com.microsoft Attention, which multiplies the input by the weights of query, key and value first."""
     columns, past = _axis(node.named.get(weights), 1), node.named.get("past")
     x, values = node.named.get("input"), _axis(node.output, -1)
     keys = total((_axis(x, 1), 0 if past is None else _axis(past, 3)))
@@ -202,8 +192,7 @@ def _projected(node: Operation, weights: str) -> MaybeDim:
 
 
 def _packed_projected(node: Operation) -> MaybeDim:
-    """The MACs of com.microsoft PackedAttention for an input [tokens, hidden]. Each token has the keys of a full
-    sequence, whose length is an axis of ``token_offset`` [batch, length]."""
+    """com.microsoft PackedAttention, with an input [tokens, hidden] and ``token_offset`` [batch, length]."""
     columns, values = _axis(node.named.get("weights"), 1), _axis(node.output, -1)
     x, keys = node.named.get("input"), _axis(node.inputs[3] if len(node.inputs) > 3 else None, 1)
     if columns is None or values is None:
@@ -212,7 +201,7 @@ def _packed_projected(node: Operation) -> MaybeDim:
 
 
 def _packed_heads(node: Operation) -> MaybeDim:
-    """The MACs of com.microsoft PackedMultiHeadAttention: those of PackedAttention without the projection."""
+    """com.microsoft PackedMultiHeadAttention: PackedAttention without the projection."""
     keys = _axis(node.inputs[4] if len(node.inputs) > 4 else None, 1)
     query, values = node.named.get("query"), _axis(node.output, -1)
     width = values if query is not None and len(query) == 4 else _axis(query, -1)
@@ -220,16 +209,19 @@ def _packed_heads(node: Operation) -> MaybeDim:
 
 
 def _projected_separately(node: Operation) -> MaybeDim:
-    """The MACs of com.microsoft QOrderedAttention, which has the weights of query, key and value as three inputs."""
+    """com.microsoft QOrderedAttention, with the weights of query, key and value as three inputs."""
     x, weights = node.named.get("input"), [node.named.get(f"{name}_weight") for name in "qkv"]
-    columns = [_axis(each, 1) for each in weights]
+    columns = [_axis(matrix, 1) for matrix in weights]
     attended = _scores(_rows(x), _axis(x, 1), columns[0], columns[2])
     return total((product((_size(x), total(columns))), attended))
 
 
 def _linear_attention(node: Operation) -> MaybeDim:
-    """The MACs of LinearAttention as a recurrence. For each row, each head of the keys updates its state, and each head
-    of the output reads it. Update rules with a delta read the state once more for each update."""
+    """LinearAttention as a recurrence.
+
+    Each head of the keys updates its state, and each head of the output reads it. Update rules with a delta read it
+    once more.
+    """
     state = node.outputs[1] if len(node.outputs) > 1 else None
     rows = _rows(node.named.get("query"))
     query, value = _axis(node.named.get("query"), -1), _axis(node.named.get("value"), -1)
@@ -242,26 +234,26 @@ def _linear_attention(node: Operation) -> MaybeDim:
 
 
 def _experts(node: Operation, step: int = 2) -> MaybeDim:
-    """The MACs of com.microsoft MoE and QMoE: each row is multiplied by the matrices of ``k`` experts. The matrices are
-    every ``step``th input from the third one on."""
+    """MoE and QMoE: each row is multiplied by the matrices of ``k`` experts.
+
+    The matrices are every ``step``th input from the third input on.
+    """
     matrices = node.inputs[2 : 3 + 2 * step : step]
     sizes = [
-        product((_behind(shape, 1), _per_byte(node, f"fc{index}_expert_weight_bits") if step > 2 else 1))
+        product((_size_after(shape, 1), _weights_per_byte(node, f"fc{index}_expert_weight_bits") if step > 2 else 1))
         for index, shape in enumerate(matrices, 1)
         if shape is not None
     ]
     return product((_rows(node.named.get("input")), node.attribute("k", 1), total(sizes)))
 
 
-def _per_byte(node: Operation, name: str) -> int:
-    """The number of weights of a matrix that one byte stores, by the attribute ``name``."""
+def _weights_per_byte(node: Operation, name: str) -> int:
     bits = node.attribute(name, None) or node.attribute("expert_weight_bits", 4)
     return 8 // bits if 0 < bits <= 8 else 1
 
 
 def _embedded_words(node: Operation) -> MaybeDim:
-    """The MACs of com.microsoft WordConvEmbedding: a convolution over the characters of each word, with the filters
-    ``w``."""
+    """com.microsoft WordConvEmbedding: a convolution over the characters of words."""
     words, w = node.named.get("sequence"), node.named.get("w")
     window = _axis(w, 2)
     places = None if window is None else total((_axis(words, 1), product((-1, window)), 1))
@@ -269,18 +261,17 @@ def _embedded_words(node: Operation) -> MaybeDim:
 
 
 def _linear_model(node: Operation) -> MaybeDim:
-    """The MACs of an ai.onnx.ml model of coefficients: each row is multiplied by all coefficients, and by all support
-    vectors if there are any."""
+    """ai.onnx.ml models: each row is multiplied by all coefficients and support vectors."""
     numbers = sum(len(node.attribute(name, ())) for name in ("support_vectors", "coefficients"))
     return product((_rows(node.named.get("x")), numbers))
 
 
 def _unknown(node: Operation) -> MaybeDim:
-    """None, for operators without a closed formula."""
+    """Operators without a closed formula."""
     return None
 
 
-#: The formulas by the names that the decorators of operators give.
+#: The formulas of the MACs, by the names in the decorators of operators.
 FORMULAS: Mapping[str, Callable[..., MaybeDim]] = {
     "windowed": _windowed,
     "scattered": _scattered,
@@ -297,7 +288,7 @@ FORMULAS: Mapping[str, Callable[..., MaybeDim]] = {
     "attending_lstm": _attending_lstm,
     "packed_projected": _packed_projected,
     "packed_heads": _packed_heads,
-    "projected_apart": _projected_separately,
+    "projected_separately": _projected_separately,
     "linear_attention": _linear_attention,
     "embedded_words": _embedded_words,
     "linear_model": _linear_model,
@@ -306,7 +297,7 @@ FORMULAS: Mapping[str, Callable[..., MaybeDim]] = {
 
 
 def macs(formula: Sequence[str | int], node: Operation) -> MaybeDim:
-    """The MACs of a node by the formula of its operator; None if a size or the formula is unknown."""
+    """The MACs of a node; None if a size or the formula is unknown."""
     name, *arguments = formula
     try:
         return FORMULAS[str(name)](node, *arguments)

@@ -13,8 +13,7 @@ from irlint.model.tensor import BITS, Tensor, tensor_shape
 from irlint.ops.signatures import signature
 from irlint.records import record
 
-#: Inputs that operators read as shapes, axes, indices, counts or lengths, by the names of the parameters of their
-#: rules.
+#: The inputs that operators read as shapes, axes, indices, counts or lengths, by parameter.
 SETTINGS = frozenset(
     {
         *(
@@ -40,7 +39,7 @@ SETTINGS = frozenset(
     }
 )
 
-#: Inputs that operators read as scales, as zero points or as the ends of quantized ranges, by the same names.
+#: The inputs that operators read as scales, zero points or quantized ranges, by parameter.
 QUANTIZATION = frozenset(
     {
         *("zero_points", "absmax", "g_idx", "scale_a", "scale_b", "scale_x", "scale_y", "scale_input"),
@@ -49,8 +48,8 @@ QUANTIZATION = frozenset(
     }
 )
 
-#: Further inputs of single operators that are settings: shapes, counts, conditions or quantization parameters.
-ALSO = {
+#: The parameters that are settings or quantization parameters of one operator only.
+SETTINGS_OF_OPERATORS = {
     "If": ("cond", "condition"),
     "Loop": ("cond",),
     "ConstantOfShape": ("input",),
@@ -67,34 +66,34 @@ ALSO = {
 }
 
 
-#: Operators whose output has the numbers of their input.
+#: Operators that keep the elements of their input.
 MOVES = frozenset({"Convert", "Cast", "Identity", "Reshape", "Unsqueeze", "Squeeze", "Transpose"})
 
-#: Operators whose second input is a zero point or a scale if the first one is a quantized constant.
+#: Operators whose second input is a zero point or scale if the first one is quantized.
 DEQUANTIZES = frozenset({"Subtract", "Sub", "Multiply", "Mul"})
 
 
 @record
 class Sums:
-    """The numbers of parameters and bytes: in total, by element type, and by the node that uses them first.
+    """The numbers of parameters and bytes that a model stores.
 
-    A parameter is an element, of any type, of a stored tensor from which a result of the model is computed, or of a
-    tensor that nothing uses. Not counted are shapes, axes, indices, counts and lengths, constants from which only these
-    are computed, and quantization parameters: scales, zero points and the ends of ranges. Tensors with the same type,
-    shape and position in a weights file are counted once. The parameters of a sparse tensor are its values.
+    A parameter is an element of a stored tensor with which the model computes, or that nothing uses. Settings (shapes,
+    axes, indices, counts and lengths) and quantization parameters are no parameters. Tensors of the same type, shape
+    and position in a file are counted once. Sparse tensors count their values.
     """
 
     parameters: int
     bytes: int
     parameters_by_type: Mapping[str, int]
     bytes_by_type: Mapping[str, int]
+    #: By the first node that uses the tensor.
     by_node: Mapping[Node, int]
     bytes_by_node: Mapping[Node, int]
 
 
 @record
 class Entry:
-    """A stored tensor: its element type, its numbers of elements and bytes, and the node that uses it first."""
+    """A stored tensor, and the first node that uses it."""
 
     dtype: str
     elements: int
@@ -136,11 +135,11 @@ def _by_type(pairs: Iterable[tuple[str, int]]) -> dict[str, int]:
     found: dict[str, int] = {}
     for dtype, count in pairs:
         found[dtype] = found.get(dtype, 0) + count
-    return dict(sorted(found.items(), key=lambda each: (-each[1], each[0])))
+    return dict(sorted(found.items(), key=lambda entry: (-entry[1], entry[0])))
 
 
 def _constants(known: Known) -> Iterator[tuple[Value, Constant]]:
-    """All constants with their values: initializers, Const layers, and the attributes of constant nodes."""
+    """All constants with their values: initializers, Const layers, and attributes of constant nodes."""
     for graph in graphs(known.model):
         yield from graph.constants.items()
         for node in graph.nodes:
@@ -153,31 +152,30 @@ def _constants(known: Known) -> Iterator[tuple[Value, Constant]]:
 
 
 def _of_attribute(node: Node, found: Tensor) -> Constant:
-    """The constant of a constant node: its tensor attribute, or ``found`` for numbers and texts in another
-    attribute."""
-    constants = (each.value for each in node.attributes.values() if isinstance(each.value, Constant))
+    """The tensor attribute of a constant node, or ``found`` for numbers and texts."""
+    constants = (attribute.value for attribute in node.attributes.values() if isinstance(attribute.value, Constant))
     return next(constants, None) or Constant(found)
 
 
 def _entries(constant: Constant, user: Node | None) -> Iterator[tuple[object, Entry]]:
-    """The tensors of a constant, each with a key that is equal for the same stored data: one tensor, or the values and
-    then the indices of a sparse constant. Tensors with an unknown size are omitted."""
-    for each in constant.parts or (constant,):
-        shape, dtype = tensor_shape(each.tensor), each.tensor.dtype or ""
+    """The tensors of a constant with keys that are equal for the same stored data.
+
+    A sparse constant has values, then indices. Tensors of unknown size are omitted.
+    """
+    for part in constant.parts or (constant,):
+        shape, dtype = tensor_shape(part.tensor), part.tensor.dtype or ""
         sizes = [dim for dim in shape or () if isinstance(dim, int)]
         if shape is None or len(sizes) < len(shape):
             continue
         count = elements(sizes)
-        stored = each.stored
+        stored = part.stored
         size = (count * BITS[dtype] + 7) // 8 if dtype in BITS else _text_bytes(stored)
         place = stored is not None and stored.file is not None and size
-        key = (stored.file, stored.offset, dtype, shape) if stored is not None and place else id(each)
+        key = (stored.file, stored.offset, dtype, shape) if stored is not None and place else id(part)
         yield key, Entry(dtype, count, size, user)
 
 
 def _text_bytes(stored: Stored | None) -> int:
-    """The number of stored bytes of a constant of texts, from its first text to the end of its last text; 0 if it is
-    unknown."""
     if stored is None:
         return 0
     first, end = stored.coded or (0, 0)
@@ -185,7 +183,7 @@ def _text_bytes(stored: Stored | None) -> int:
 
 
 def _users(known: Known) -> tuple[dict[Value, Node], set[Value]]:
-    """The first node that uses each value, and all values that nodes or graph outputs use."""
+    """(first node that uses each value, values that nodes or graph outputs use)."""
     first: dict[Value, Node] = {}
     used: set[Value] = set()
     for graph in graphs(known.model):
@@ -201,8 +199,7 @@ def _users(known: Known) -> tuple[dict[Value, Node], set[Value]]:
 
 
 def values_as_data(known: Known) -> set[Value]:
-    """The values with whose elements a model computes. All other values are used only as settings: as shapes, axes,
-    indices and counts, and for quantization."""
+    """The values with whose elements a model computes. Other values are settings."""
     data: set[Value] = set()
     quantized = _quantized(known)
     done: set[Graph] = set()
@@ -212,8 +209,7 @@ def values_as_data(known: Known) -> set[Value]:
 
 
 def _mark(graph: Graph, known: Known, data: set[Value], *, quantized: set[Value], done: set[Graph]) -> None:
-    """Adds to ``data`` the values with which the nodes of a graph, of its bodies and of its functions compute, from the
-    last node to the first."""
+    """Adds the values with which a graph, its bodies and its functions compute to ``data``."""
     if graph in done:
         return
     done.add(graph)
@@ -236,7 +232,6 @@ def _mark(graph: Graph, known: Known, data: set[Value], *, quantized: set[Value]
 
 
 def _settings(node: Node, call: Call | None, quantized: set[Value]) -> set[int]:
-    """The indices of the inputs that a node reads as settings or as quantization parameters."""
     if call is None or call.operator is None:
         return set()
     names = signature(call.operator.function).inputs
@@ -247,15 +242,16 @@ def _settings(node: Node, call: Call | None, quantized: set[Value]) -> set[int]:
 
 
 def _is_setting(op: str, name: str) -> bool:
-    """Whether a parameter of an operator is a setting or a quantization parameter."""
     return (
-        name in SETTINGS or name in QUANTIZATION or name.endswith(("_scale", "_zero_point")) or name in ALSO.get(op, ())
+        name in SETTINGS
+        or name in QUANTIZATION
+        or name.endswith(("_scale", "_zero_point"))
+        or name in SETTINGS_OF_OPERATORS.get(op, ())
     )
 
 
 def _quantized(known: Known) -> set[Value]:
-    """The constants whose elements have at most 8 bits and are no booleans, and the values that only MOVES and
-    subtractions compute from them."""
+    """The constants of at most 8 bits (no booleans), and the values that MOVES and subtractions compute from them."""
     found: set[Value] = set()
     for value, constant in _constants(known):
         dtype = constant.tensor.dtype or ""

@@ -14,7 +14,7 @@ from irlint.records import record, replaced
 
 SCHEMA = "irlint-baseline-1"
 
-#: Maps each file, relative to the folder of the baseline, and then the code of each rule to fingerprints.
+#: Fingerprints by file (relative to the folder of the baseline) and code.
 Entries = Mapping[str, Mapping[str, frozenset[str]]]
 
 
@@ -24,7 +24,7 @@ class BrokenBaseline(ValueError):
 
 @record
 class Change:
-    """The entries of a new baseline, and the numbers of added, kept and removed entries."""
+    """A new baseline, and the numbers of added, kept and removed entries."""
 
     entries: Entries
     added: int
@@ -33,10 +33,7 @@ class Change:
 
 
 def read(file: str) -> dict[str, dict[str, frozenset[str]]]:
-    """The entries of a baseline file.
-
-    Raises OSError if the file cannot be read, and BrokenBaseline if it is not a baseline.
-    """
+    """The entries of a baseline file. Raises OSError, and BrokenBaseline if it is not a baseline."""
     import json
 
     data = file_bytes(file, "baseline")
@@ -52,9 +49,8 @@ def read(file: str) -> dict[str, dict[str, frozenset[str]]]:
 
 
 def _rules(name: str, rules: Any) -> Iterable[tuple[str, frozenset[str]]]:
-    """The codes with their fingerprints in the table of the file ``name``; raises BrokenBaseline."""
     for code, fingerprints in _table(rules, name).items():
-        if not isinstance(fingerprints, list) or not all(isinstance(each, str) for each in fingerprints):
+        if not isinstance(fingerprints, list) or not all(isinstance(entry, str) for entry in fingerprints):
             raise BrokenBaseline(f"not a baseline: {code} of {name} is not a list of fingerprints")
         yield code, frozenset(fingerprints)
 
@@ -66,7 +62,7 @@ def _table(value: Any, what: str) -> dict[str, Any]:
 
 
 def text(entries: Entries) -> str:
-    """The text of a baseline file: sorted, a line for each finding."""
+    """The text of a baseline file: sorted, one finding per line."""
     import json
 
     findings = {
@@ -80,9 +76,10 @@ def text(entries: Entries) -> str:
 def stale(
     entries: Entries, report: Report, root: str, reports: Callable[[str], bool]
 ) -> dict[str, dict[str, frozenset[str]]]:
-    """The entries that hid no finding although their rule was checked in their file, and all entries of deleted files.
+    """The entries that hid no finding, and the entries of deleted files.
 
-    ``report`` is the report of a run with the baseline. ``reports`` returns whether the rule with a code is reported.
+    Entries of rules and files that were not checked are not stale. ``report`` is the report of a run with the baseline.
+    ``reports`` returns whether a rule is reported.
     """
     hidden_in = {relative(file.path, root): set(file.hidden) for file in report.files if file.status == "checked"}
     unused: dict[str, dict[str, frozenset[str]]] = {}
@@ -92,7 +89,9 @@ def stale(
             if is_deleted:
                 unused.setdefault(name, {})[code] = fingerprints
             elif name in hidden_in and reports(code):
-                unseen = frozenset(each for each in fingerprints if (code, each) not in hidden_in[name])
+                unseen = frozenset(
+                    fingerprint for fingerprint in fingerprints if (code, fingerprint) not in hidden_in[name]
+                )
                 if unseen:
                     unused.setdefault(name, {})[code] = unseen
     return unused
@@ -101,10 +100,9 @@ def stale(
 def updated(
     entries: Entries, report: Report, root: str, reports: Callable[[str], bool], now: Entries | None = None
 ) -> Change:
-    """The baseline after a run: its entries without the stale entries, and an entry for each reported finding.
+    """The baseline after a run: without stale entries, and with the reported findings.
 
-    ``entries`` are the baseline of the run, and ``now`` the entries that its file has by now: entries that another run
-    has added stay. ``kept`` of the result counts the entries of ``now`` that stay.
+    ``now`` are the current entries of the file, which another run may have changed; None means ``entries``.
     """
     unused = stale(entries, report, root, reports)
     result: dict[str, dict[str, frozenset[str]]] = {}
@@ -125,11 +123,10 @@ def updated(
 def renamed(entries: Entries, report: Report, root: str, reports: Callable[[str], bool]) -> dict[str, str]:
     """The new names of renamed files, by their old names.
 
-    The old file has entries and no longer exists. The new file has no entries, and a finding for each entry of the old
-    file whose rule is reported. Besides, both files must have the same name in different folders, or one of these
-    findings must name a node or a value. Of several such files, the one with the fewest findings is the new file.
+    The old file is deleted. The new file has no entries, and a finding for each entry of the old file. Both have the
+    same name in different folders, or a finding names a node or a value.
     """
-    # For each file, whether a finding names a node or a value, by the code and fingerprint of the finding.
+    # By file, then by code and fingerprint: whether the finding names a node or a value.
     found: dict[str, dict[tuple[str, str], bool]] = {}
     for finding in report.findings:
         of_file = found.setdefault(relative(finding.path, root), {})
@@ -141,26 +138,30 @@ def renamed(entries: Entries, report: Report, root: str, reports: Callable[[str]
             files_with.setdefault(key, []).append(name)
     result: dict[str, str] = {}
     for name, rules in sorted(entries.items()):
-        known = {(code, each) for code, fingerprints in rules.items() if reports(code) for each in fingerprints}
+        known = {
+            (code, fingerprint) for code, fingerprints in rules.items() if reports(code) for fingerprint in fingerprints
+        }
         if not known or name in found or os.path.exists(os.path.join(root, name)):
             continue
         with_rarest = min((files_with.get(key, []) for key in known), key=len)
-        with_all = [each for each in with_rarest if each in candidates and known <= candidates[each].keys()]
-        moved = [each for each in with_all if os.path.basename(each) == os.path.basename(name)]
-        fitting = moved or [each for each in with_all if any(candidates[each][key] for key in known)]
+        with_all = [
+            candidate for candidate in with_rarest if candidate in candidates and known <= candidates[candidate].keys()
+        ]
+        moved = [candidate for candidate in with_all if os.path.basename(candidate) == os.path.basename(name)]
+        fitting = moved or [candidate for candidate in with_all if any(candidates[candidate][key] for key in known)]
         if fitting:
-            result[name] = min(fitting, key=lambda each: len(candidates[each]))
+            result[name] = min(fitting, key=lambda candidate: len(candidates[candidate]))
             del candidates[result[name]]
     return result
 
 
-def followed(entries: Entries, names: Mapping[str, str]) -> dict[str, Mapping[str, frozenset[str]]]:
+def under_new_names(entries: Entries, names: Mapping[str, str]) -> dict[str, Mapping[str, frozenset[str]]]:
     """The entries under the new ``names`` of their files."""
     return {names.get(name, name): rules for name, rules in entries.items()}
 
 
 def hidden(report: Report, entries: Entries, root: str) -> Report:
-    """The report without the findings in a baseline; each CheckedFile lists its removed findings as hidden."""
+    """The report without the findings in a baseline, which each CheckedFile lists as hidden."""
     known: dict[str, list[Silenced]] = {}
     kept = []
     for finding in report.findings:
@@ -173,18 +174,16 @@ def hidden(report: Report, entries: Entries, root: str) -> Report:
 
 
 def _hiding(file: CheckedFile, known: list[Silenced]) -> CheckedFile:
-    """The file with the ``known`` findings added to those that the baseline hides."""
-    keys = tuple((each.finding.rule.code, each.finding.fingerprint) for each in known)
+    keys = tuple((silenced.finding.rule.code, silenced.finding.fingerprint) for silenced in known)
     return replaced(file, hidden=(*file.hidden, *keys), silenced=(*file.silenced, *known))
 
 
 def _count(entries: Entries) -> int:
-    """The number of fingerprints in the entries."""
     return sum(len(fingerprints) for rules in entries.values() for fingerprints in rules.values())
 
 
 def listed(unused: Entries) -> str:
-    """A text such as ``stale entries: 3 (a.onnx: IRL201; b.xml: IRL305)``, with at most three files."""
+    """The number of stale entries, and at most three files: ``stale entries: 3 (a.onnx: IRL201; b.xml: IRL305)``."""
     names = [f"{name}: {', '.join(sorted(rules))}" for name, rules in sorted(unused.items())]
     shown = "; ".join(names[:3]) + "; ..." * (len(names) > 3)
     return f"stale entries: {_count(unused)} ({shown})"

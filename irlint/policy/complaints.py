@@ -1,4 +1,4 @@
-"""The error about an invalid configuration: its place, the line with a caret, and the allowed values."""
+"""The error about an invalid configuration."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from irlint.lazy_typing import Any
 from irlint.parsers.opening import lies_elsewhere
 from irlint.reporters.plain import safe
 
-#: The largest width of the helps of an error, in columns.
+#: The largest width of helps, in columns.
 WIDTH = 100
 
 
 class ConfigError(Exception):
-    """An invalid configuration; the text of the error is complete, as ``complaint`` writes it."""
+    """An invalid configuration; the text of the error is complete."""
 
 
 def complaint(
@@ -26,9 +26,9 @@ def complaint(
     length: int = 1,
     helps: Sequence[str] = (),
 ) -> ConfigError:
-    """The error about a place in a file: the line above the place, the line of the place, and carets below it.
+    """The error with its place, the line and the line before it, carets, and helps.
 
-    The lines are omitted if the ``text`` of the file is unknown or the file is a link to another folder.
+    The lines are omitted if ``text`` is None, or if the file is a link to another folder.
     """
     from textwrap import wrap
 
@@ -37,11 +37,11 @@ def complaint(
         lines = text.split("\n")
         width = max(3, len(str(line)))
         bar = f"{'':>{width}} |"
-        around = [at for at in (line - 1, line) if at == line or (at >= 1 and lines[at - 1].strip())]
-        result += [bar, *(f"{at:>{width}} | {_line(lines[at - 1])}".rstrip() for at in around)]
+        shown = [at for at in (line - 1, line) if at == line or (at >= 1 and lines[at - 1].strip())]
+        result += [bar, *(f"{at:>{width}} | {_line(lines[at - 1])}".rstrip() for at in shown)]
         result.append(f"{bar} {' ' * len(_line(lines[line - 1][: column - 1]))}{'^' * max(1, length)}")
-    for each in helps:
-        result += wrap(f"= help: {safe(each)}", WIDTH, initial_indent=" " * 4, subsequent_indent=" " * 12)
+    for help in helps:
+        result += wrap(f"= help: {safe(help)}", WIDTH, initial_indent=" " * 4, subsequent_indent=" " * 12)
     return ConfigError("\n".join([*result, "Nothing was linted.", ""]))
 
 
@@ -57,8 +57,8 @@ def did_you_mean(name: str, names: Sequence[str]) -> str:
     return f", did you mean `{close}`?" if close else ""
 
 
-def kind(value: Any) -> str:
-    """A value of a configuration as messages describe it, such as ``a table`` or ``the number 3``."""
+def value_text(value: Any) -> str:
+    """A value of a configuration in messages: ``a table``, ``the number 3``."""
     if isinstance(value, str):
         return f'"{value}"' if value.strip() else "an empty text"
     if isinstance(value, bool):

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from irlint.policy.shape_options import ModelShapes
     from irlint.policy.suppressions import FileIgnores, Policy, Selection
 
-#: A key may have at most this many parts.
+#: The most parts of a key.
 KEY_PARTS = 100
 
 __all__ = ["Config", "ConfigError", "loaded"]
@@ -24,7 +24,7 @@ __all__ = ["Config", "ConfigError", "loaded"]
 
 @record
 class Config:
-    """A configuration file, and the value of each key; globs and ``baseline`` are relative to ``root``."""
+    """A configuration file. Globs and ``baseline`` are relative to ``root``."""
 
     file: str
     root: str
@@ -41,10 +41,10 @@ class Config:
         return selection(self["select"], self["ignore"] or (), self["extend-select"] or ())
 
     def policy(self, by_options: Selection, levels: Mapping[str, str] = NOTHING, **baseline: Any) -> Policy:
-        """The policy of a run with this configuration and options.
+        """The policy of a run with this configuration and its options.
 
-        The selection ``by_options`` applies after the selection of the configuration, and ``levels`` override its
-        severities. ``baseline`` are the fields of the policy about the baseline.
+        ``by_options`` applies after the selection of the configuration. ``levels`` override its severities.
+        ``baseline`` are further fields of Policy.
         """
         from irlint.policy import suppressions
 
@@ -53,9 +53,9 @@ class Config:
             tuple({**self["severity"], **levels}.items()),
             file_ignores=self.file_ignores,
             suppress=suppressions.by_file(suppressions.in_force(self["suppress"]), self.root),
-            pointers=self.skips_pointers,
+            accepts_pointers=self.skips_pointers,
             source=self.file,
-            without=suppressions.Policy((by_options,), tuple(levels.items())),
+            without_configuration=suppressions.Policy((by_options,), tuple(levels.items())),
             **baseline,
         )
 
@@ -66,7 +66,7 @@ class Config:
 
     @property
     def file_ignores(self) -> ByGlob[FileIgnores]:
-        """The rules that are not reported for some files, by the globs of these files."""
+        """The rules that are not reported for some files, by the globs of the files."""
         return self._by_glob("per-file-ignores", "glob")
 
     def _by_glob(self, key: str, field: str) -> ByGlob[Any]:
@@ -81,9 +81,9 @@ class Config:
 
 
 def loaded(file: str) -> Config | None:
-    """The configuration in a file; None for a ``pyproject.toml`` without a table ``tool.irlint``.
+    """The configuration in a file; None for a ``pyproject.toml`` without ``tool.irlint``.
 
-    Raises ConfigError if the configuration is invalid, and OSError if the file cannot be opened.
+    Raises ConfigError for an invalid configuration, and OSError.
     """
     data = file_bytes(file, "configuration")
     try:
@@ -107,7 +107,7 @@ def of_text(text: str, file: str) -> Config | None:
 
 
 def line_of(file: str, key: str, index: int) -> int:
-    """The line, counted from 1, of entry ``index`` of the list ``key`` in a valid configuration file."""
+    """The line, counted from 1, of entry ``index`` of the list ``key`` in a valid file."""
     from irlint.policy.toml_places import Places
 
     text = file_bytes(file, "configuration").decode("utf-8-sig").replace("\r\n", "\n")
@@ -117,19 +117,19 @@ def line_of(file: str, key: str, index: int) -> int:
 
 
 def values(table: Any, text: str, file: str, prefix: tuple[str, ...] = ()) -> dict[str, Any]:
-    """The value of each key in ``table``, the table named ``prefix`` of a document. Raises ConfigError."""
+    """The value of each key in ``table``, which has the name ``prefix``. Raises ConfigError."""
     from irlint.policy.keys import KEYS
     from irlint.policy.reading import Reader
 
     return Reader(text, file, prefix).values(table, KEYS, ())
 
 
-#: The beginning of tomllib's message about a table whose name already has a value; then comes the name.
-TWICE = "Cannot mutate immutable namespace"
+#: The start of tomllib's message about a table whose name has a value; the name follows.
+SET_TWICE = "Cannot mutate immutable namespace"
 
 
 def parsed(text: str, file: str) -> dict[str, Any]:
-    """The parsed TOML document; raises ConfigError if it is not valid or exceeds a limit."""
+    """The parsed TOML document. Raises ConfigError."""
     import sys
 
     if sys.version_info >= (3, 11):
@@ -149,8 +149,8 @@ def parsed(text: str, file: str) -> dict[str, Any]:
         end = max(at for at, line in enumerate(lines, 1) if line.strip() or at == 1)
         line, column = numbers if len(numbers) == 2 else (end, len(lines[end - 1]) + 1)
         reason = f"the file is not valid TOML: {message[:1].lower()}{message[1:]}"
-        if message.startswith(TWICE):
-            key = message[len(TWICE) :].strip(" ('),")
+        if message.startswith(SET_TWICE):
+            key = message[len(SET_TWICE) :].strip(" ('),")
             reason = f"{key!r} is set above, and this table sets it again: remove one of the two"
         raise complaint(reason, file, text, line, column) from None
     except ValueError as error:
@@ -158,7 +158,7 @@ def parsed(text: str, file: str) -> dict[str, Any]:
 
 
 def _has_long_key(text: str) -> bool:
-    """Whether a key has KEY_PARTS parts or more: the TOML parser takes quadratic time for such a key."""
+    """Whether a key has more than KEY_PARTS parts, for which the parser takes quadratic time."""
     if text.count(".") <= KEY_PARTS:
         return False
     import re

@@ -8,14 +8,14 @@ from collections.abc import Iterator
 
 from irlint.parsers.opening import file_bytes
 
-#: The names of configuration files. If a folder has several of these files, the first name counts.
+#: The names of configuration files. The first one in a folder counts.
 NAMES = ("irlint.toml", ".irlint.toml", "pyproject.toml")
 
 
 def candidates(folder: str) -> Iterator[str]:
-    """The files that may have the configuration of a folder, as paths relative to the folder.
+    """The files that may have the configuration of a folder, relative to it, the nearest first.
 
-    They are in the folder or above it, up to the root of its repository or of the drive, the nearest first.
+    The search ends at the root of the repository or the drive.
     """
     here = os.path.abspath(folder)
     up = ""
@@ -31,14 +31,11 @@ def candidates(folder: str) -> Iterator[str]:
 
 
 def _may_have_table(file: str) -> bool:
-    """Whether a ``pyproject.toml`` may have a table ``tool.irlint``, without the time that the TOML parser takes.
-
-    A file that is too large or no regular file may have one; another file that cannot be read has none.
-    """
+    """Whether a ``pyproject.toml`` may have a table ``tool.irlint``, without parsing it."""
     try:
         data = file_bytes(file, "configuration")
     except OSError as error:
-        return error.errno in (errno.EFBIG, errno.EINVAL)
+        return error.errno in (errno.EFBIG, errno.EINVAL)  # Too large, or no regular file.
     if b"irlint" not in data:
         return False
     starts = (b"[tool.irlint", b"[[tool.irlint", b"tool.irlint", b"[tool]", b"tool=")

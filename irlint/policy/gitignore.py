@@ -1,8 +1,7 @@
-"""Which files and folders git ignores: the patterns of ``.gitignore`` files and of ``.git/info/exclude``.
+"""The files that git ignores, by the patterns of ``.gitignore`` files and ``.git/info/exclude``.
 
-Source: https://git-scm.com/docs/gitignore. The last matching pattern decides; the patterns of deeper folders come
-later. A file in an ignored folder is always ignored. Outside of a repository, nothing is ignored. Patterns in the git
-configuration of the user are not read.
+Source: https://git-scm.com/docs/gitignore. The last matching pattern decides. Patterns of deeper folders come later.
+The user's git configuration is not read.
 """
 
 from __future__ import annotations
@@ -19,13 +18,11 @@ FILE = ".gitignore"
 
 @record
 class Pattern:
-    """A pattern, and its ``line`` as messages show it: the file, the number of the line, and the text.
+    """A pattern of a ``.gitignore`` file."""
 
-    ``parts`` are compared with the parts of a path relative to the folder of the file; ``**`` matches any number of
-    folders.
-    """
-
+    #: Compared with the parts of a path relative to the folder; ``**`` matches any number of folders.
     parts: tuple[str, ...]
+    #: The file, the number of the line and its text, for messages.
     line: str
     folders_only: bool = False
     negated: bool = False
@@ -33,36 +30,33 @@ class Pattern:
 
 @record
 class Level:
-    """A folder with patterns, ``depth`` folders below the root of its repository.
+    """A folder with patterns."""
 
-    ``above`` is the nearest folder with patterns that contains this folder, or None.
-    """
-
+    #: The number of folders below the root of the repository.
     depth: int
     patterns: tuple[Pattern, ...]
+    #: The nearest folder with patterns that contains this folder.
     above: Level | None
 
 
 class GitIgnores:
-    """Determines which paths git ignores.
-
-    ``ignored_files`` has the files for which ``ignores`` has returned True, each with the line that ignores it.
-    """
+    """The paths that git ignores."""
 
     def __init__(self) -> None:
+        #: The files for which ``ignores`` returned True, with the lines that ignore them.
         self.ignored_files: dict[str, str] = {}
         self._roots: dict[str, str] = {}
         self._levels: dict[str, Level | None] = {}
 
     def ignores(self, path: str, is_folder: bool) -> bool:
-        """Whether git ignores a path whose folder is not ignored. Adds an ignored file to ``ignored_files``."""
+        """Whether git ignores a path whose folder is not ignored."""
         line = self._line(os.path.abspath(path), is_folder)
         if line and not is_folder:
             self.ignored_files[path] = line
         return bool(line)
 
     def by(self, path: str) -> str:
-        """The line that ignores a file or a folder that contains it; "" if the file is not ignored."""
+        """The line that ignores a file or its folder, or ""."""
         absolute = os.path.abspath(path)
         root = self._root(os.path.dirname(absolute))
         parts = relative(absolute, root).split("/") if root else []
@@ -73,7 +67,7 @@ class GitIgnores:
         return ""
 
     def _line(self, path: str, is_folder: bool) -> str:
-        """The line that ignores a path, such as ``models/.gitignore:3: *.onnx``; "" if no line does."""
+        """The line that ignores a path, such as ``models/.gitignore:3: *.onnx``, or ""."""
         root = self._root(os.path.dirname(path))
         if not root:
             return ""
@@ -88,7 +82,7 @@ class GitIgnores:
         return ""
 
     def _root(self, folder: str) -> str:
-        """The root of the repository that contains a folder, or ""."""
+        """The root of the repository of a folder, or ""."""
         visited = []
         while folder not in self._roots:
             visited.append(folder)
@@ -99,12 +93,12 @@ class GitIgnores:
                 self._roots[folder] = ""
             else:
                 folder = above
-        for each in visited:
-            self._roots.setdefault(each, self._roots[folder])
+        for visited_folder in visited:
+            self._roots.setdefault(visited_folder, self._roots[folder])
         return self._roots[folder]
 
     def _level(self, folder: str, root: str) -> Level | None:
-        """The nearest folder with patterns: ``folder`` or one that contains it, up to ``root``; or None."""
+        """The nearest folder with patterns, from ``folder`` up to ``root``, or None."""
         visited = []
         while folder not in self._levels:
             visited.append(folder)
@@ -112,31 +106,30 @@ class GitIgnores:
                 break
             folder = os.path.dirname(folder)
         level = self._levels.get(folder)
-        for each in reversed(visited):
-            files = (os.path.join(each, ".git", "info", "exclude"), os.path.join(each, FILE))
+        for visited_folder in reversed(visited):
+            files = (os.path.join(visited_folder, ".git", "info", "exclude"), os.path.join(visited_folder, FILE))
             patterns = tuple(pattern for file in files for pattern in _patterns(file))
             if patterns:
-                depth = len(relative(each, root).split("/")) if each != root else 0
+                depth = len(relative(visited_folder, root).split("/")) if visited_folder != root else 0
                 level = Level(depth, patterns, level)
-            self._levels[each] = level
+            self._levels[visited_folder] = level
         return level
 
 
 def _patterns(file: str) -> Iterator[Pattern]:
-    """The patterns of a file; nothing if the file cannot be read."""
     try:
         lines = file_bytes(file, "configuration").decode("utf-8-sig", "surrogateescape").split("\n")
     except OSError:
         return
     shown = relative(file, "")
-    for number, line in enumerate((each.rstrip("\r") for each in lines), 1):
+    for number, line in enumerate((text.rstrip("\r") for text in lines), 1):
         pattern = _pattern(line, f"{shown}:{number}: {line.strip()}") if line else None
         if pattern is not None:
             yield pattern
 
 
 def _pattern(line: str, source: str) -> Pattern | None:
-    """The pattern in a line; None for a comment or a line without a pattern."""
+    """The pattern in a line; None for a comment or an empty line."""
     text = line.rstrip(" ")
     text = f"{text} " if text.endswith("\\") and text != line else text
     if not text or text.startswith("#"):
@@ -152,13 +145,12 @@ def _pattern(line: str, source: str) -> Pattern | None:
 
 
 def _glob(part: str) -> str:
-    """A part of a pattern in the syntax of ``fnmatch``: ``[^a]`` becomes ``[!a]``, and ``\\a`` becomes ``[a]``."""
+    """A part of a pattern for ``fnmatch``: ``[^a]`` becomes ``[!a]``, and ``\\a`` becomes ``[a]``."""
     pieces = part.replace("[^", "[!").split("\\")
     return pieces[0] + "".join(f"[{piece[:1]}]{piece[1:]}" if piece else "" for piece in pieces[1:])
 
 
 def _matches(parts: Sequence[str], pattern: Sequence[str]) -> bool:
-    """Whether a pattern matches a complete path."""
     if pattern[-1] != "**" and not _part_matches(parts[-1], pattern[-1]):
         return False
     found = ends(parts, pattern, _part_matches)

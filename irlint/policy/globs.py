@@ -1,4 +1,4 @@
-"""The glob patterns of the configuration and the command line, and the paths that they match."""
+"""The glob patterns of the configuration and the command line."""
 
 from __future__ import annotations
 
@@ -14,11 +14,10 @@ Entry = TypeVar("Entry")
 
 
 def matches(path: str, patterns: Iterable[str], root: str = "") -> bool:
-    """Whether one of the patterns matches a path or a folder that contains it.
+    """Whether a pattern matches a path or a folder that contains it.
 
-    A pattern without a slash matches files and folders at any depth. Another pattern is absolute, or relative to
-    ``root``, where "" is the working directory. ``*`` and ``?`` do not match slashes, and ``**`` matches any number of
-    folders.
+    A pattern without a slash matches at any depth. Other patterns are absolute or relative to ``root``. ``*`` and ``?``
+    match no slashes, ``**`` matches any number of folders.
     """
     listed = list(map(_normalized, patterns))
     if not listed:
@@ -28,10 +27,7 @@ def matches(path: str, patterns: Iterable[str], root: str = "") -> bool:
 
 
 class ByGlob(Generic[Entry]):
-    """Entries, each for the files that a glob relative to ``root`` matches, as in ``matches``.
-
-    Globs without wildcards are looked up by the names of a path, so that many of them cost little time.
-    """
+    """Entries for the files that their globs match, relative to ``root``."""
 
     __slots__ = ("_named", "_others", "entries", "globs", "root")
     __match_args__ = ("globs", "entries", "root")
@@ -65,19 +61,19 @@ class ByGlob(Generic[Entry]):
         return [self.entries[at] for at in self.fitting(path)]
 
     def fitting_any(self, paths: Iterable[str]) -> set[int]:
-        """The indices of the entries whose glob matches at least one of the files."""
+        """The indices of the entries whose glob matches one of the files."""
         return {at for path in paths for at in self.fitting(path)}
 
 
 def _name_of_pattern(pattern: str) -> str:
-    """The name of a pattern without wildcards, which is in ``_names_of_path`` of exactly the paths that it matches."""
+    """The name of a pattern without wildcards, which is among ``_names_of_path`` of matching paths."""
     if not os.path.isabs(pattern) and "/" in pattern:
         pattern = "./" + "/".join(_split(pattern))
     return os.path.normcase(pattern)
 
 
 def _names_of_path(parts: Sequence[str], path: str) -> Iterator[str]:
-    """The names of a path and its folders: single parts, paths from the root (``./a/b``), and absolute paths."""
+    """The names of a path and its folders: parts, paths from the root (``./a/b``), and absolute paths."""
     all_parts = os.path.abspath(path).replace(os.sep, "/").split("/")
     rooted = ("./" + "/".join(parts[:end]) for end in range(len(parts) + 1))
     absolute = ("/".join(all_parts[:end]) for end in range(2, len(all_parts) + 1))
@@ -87,7 +83,7 @@ def _names_of_path(parts: Sequence[str], path: str) -> Iterator[str]:
 def relative(path: str, root: str) -> str:
     """The path relative to ``root``, with forward slashes.
 
-    A path on another drive than ``root`` becomes absolute, and a URL stays as it is.
+    A path on another drive becomes absolute. A URL stays as it is.
     """
     if is_url(path):
         return path
@@ -103,7 +99,6 @@ def is_literal(pattern: str) -> bool:
 
 
 def _parts(path: str, root: str) -> Sequence[str]:
-    """The parts of a path relative to ``root``."""
     return _split(relative(path, root))
 
 
@@ -112,29 +107,27 @@ def _split(path: str) -> list[str]:
 
 
 def _normalized(pattern: str) -> str:
-    """A pattern with forward slashes and without a slash at its end."""
     return pattern.replace(os.sep, "/").rstrip("/")
 
 
 def _matches(parts: Sequence[str], path: str, pattern: str) -> bool:
     if os.path.isabs(pattern):
         parts = os.path.abspath(path).replace(os.sep, "/").split("/")
-        return _anchored(parts, pattern.split("/"))
+        return _matches_start(parts, pattern.split("/"))
     if "/" not in pattern:
         return any(_part_matches(part, pattern) for part in parts)
-    return _anchored(parts, _split(pattern))
+    return _matches_start(parts, _split(pattern))
 
 
-def _anchored(parts: Sequence[str], pattern: Sequence[str]) -> bool:
-    """Whether a pattern matches the first parts of a path, or all of them."""
+def _matches_start(parts: Sequence[str], pattern: Sequence[str]) -> bool:
+    """Whether a pattern matches the path, or a folder that contains it."""
     return bool(ends(parts, pattern, _part_matches))
 
 
 def ends(parts: Sequence[str], pattern: Sequence[str], same: Callable[[str, str], bool]) -> Collection[int]:
-    """The numbers n for which a pattern matches the first n parts of a path; ``same`` compares a part of each.
+    """The numbers n for which a pattern matches the first n parts of a path.
 
-    A ``**`` at the end matches one or more parts; for such a pattern, the result only states by being empty that
-    nothing matches.
+    A ``**`` at the end matches at least one part. For such a pattern, only an empty result is exact.
     """
     count = len(parts)
     found: Collection[int] = (0,)
@@ -156,7 +149,7 @@ def _part_matches(part: str, pattern: str) -> bool:
 
 @lru_cache(maxsize=4096)
 def closed(pattern: str) -> str:
-    """The pattern with unclosed brackets escaped: ``fnmatch`` would search for the end of each such bracket."""
+    """The pattern with unclosed brackets escaped, because ``fnmatch`` takes quadratic time for them."""
     at = pattern.find("[")
     while at >= 0:
         end = at + 1 + pattern.startswith("!", at + 1)

@@ -1,7 +1,4 @@
-"""The table of the keys of the configuration.
-
-The reader, the options of ``check``, the JSON schema, ``irlint init`` and the table in the guide are made from it.
-"""
+"""The keys of the configuration."""
 
 from __future__ import annotations
 
@@ -14,20 +11,19 @@ LEVELS = ("error", "warning", "note")
 
 @record
 class Option:
-    """An option of the command line.
-
-    ``kind`` is a key of ``command.options.KINDS``; "" is the kind of the key to which the option belongs. In the help,
-    the option is in the ``section`` with this heading, behind the option ``after`` or, without ``after``, at the end.
-    """
+    """An option of the command line."""
 
     flag: str
     help: str
+    #: A key of ``command.options.KINDS``; "" is the kind of the option's key.
     kind: str = ""
     values: tuple[str, ...] = ()
     metavar: str = ""
     default: Any = None
     short: str = ""
+    #: The option that precedes this one in the help; without it, the option is the last of its section.
     after: str = ""
+    #: The heading in the help.
     section: str = ""
 
     @property
@@ -42,33 +38,35 @@ class Option:
 
     @property
     def twin(self) -> str:
-        """The option that sets the same switch to false, such as ``--no-respect-gitignore``."""
+        """The option that sets the switch to false, such as ``--no-respect-gitignore``."""
         return f"--no-{self.flag[2:]}"
 
 
 @record
 class Key:
-    """A key of the configuration, or of an entry in the list of such a key.
-
-    ``kind`` is a key of ``policy.reading.KINDS``. ``values`` are the allowed values of a choice or of levels, and
-    ``default`` is the value of a choice or a switch without a configuration. ``example`` is the value, or the lines of
-    the table, in the file that ``irlint init`` writes. ``option`` is the option of ``check`` with the same meaning.
-
-    ``parts`` are the keys of each entry. An entry must have the parts that are ``needed``, and at least one of the
-    parts in ``one_of``; ``without`` is the message if it has none of these. If ``filled``, the list must not be empty.
-    """
+    """A key of the configuration, or of an entry in the list of such a key."""
 
     name: str
+    #: A key of ``policy.reading.KINDS``.
     kind: str
     help: str
+    #: The value, or the lines of the table, in the file that ``irlint init`` writes.
     example: str = ""
+    #: The allowed values of a choice or of levels.
     values: tuple[str, ...] = ()
+    #: The value of a choice or a switch without a configuration.
     default: str | bool = ""
+    #: The option of ``check`` with the same meaning.
     option: Option | None = None
+    #: The keys of each entry.
     parts: tuple[Key, ...] = ()
+    #: Whether each entry must have this part.
     needed: bool = False
+    #: An entry must have one of these parts.
     one_of: tuple[str, ...] = ()
+    #: The message about an entry that has none of ``one_of``.
     without: str = ""
+    #: Whether the list must not be empty.
     filled: bool = False
 
 
@@ -251,7 +249,7 @@ KEYS = (
 
 
 def explained(key: Key, quote: str) -> str:
-    """The help of a key, with its allowed values between ``quote`` if it is a choice or has levels."""
+    """The help of a key, with its allowed values between ``quote``."""
     if not key.values:
         return key.help
     *first, last = [f"{quote}{value}{quote}" for value in key.values]

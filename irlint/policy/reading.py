@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from irlint.dims import Shape
 from irlint.lazy_typing import TYPE_CHECKING, Any, NoReturn
 from irlint.parsers.opening import within
-from irlint.policy.complaints import complaint, did_you_mean, kind
+from irlint.policy.complaints import complaint, did_you_mean, value_text
 from irlint.policy.keys import Key
 from irlint.policy.shape_options import ModelShapes
 from irlint.policy.suppressions import FileIgnores, Suppression, severities
@@ -22,26 +22,22 @@ if TYPE_CHECKING:
 
 A_RULE = "a rule is a code (IRL201), the first letters of codes (IRL2) or a name; `irlint rules` lists them"
 A_DATE = "a date such as 2027-01-31"
-A_COUNT = 'an integer, or a text such as "5M" with K, M or G behind a number,'
+A_COUNT = 'an integer, or a text such as "5M" with K, M or G after a number,'
 
-#: A number with an optional suffix. Each suffix multiplies by 1000 times as much as the suffix before it.
+#: A number with an optional suffix. Each suffix multiplies by 1000 once more.
 COUNT = r"(\d{1,18}(?:\.\d{1,9})?)([KMG]?)"
 SUFFIXES = ("", "K", "M", "G")
 
 
 class Reader:
-    """Reads a configuration, which is the table under ``prefix`` in a document.
-
-    The methods raise ConfigError for an invalid value.
-    """
+    """Reads the configuration under ``prefix`` in a document. Its methods raise ConfigError for invalid values."""
 
     def __init__(self, text: str, file: str, prefix: Path) -> None:
         self.text = text
         self.file = file
         self.prefix = prefix
         self._places: Places | None = None
-        #: The positions of the ends of lines.
-        self._ends: list[int] = []
+        self._line_ends: list[int] = []
 
     def values(self, table: Any, keys: Sequence[Key], path: Path) -> dict[str, Any]:
         """The value of each key in a table."""
@@ -58,14 +54,14 @@ class Reader:
         return {key.name: self.value(table, key, path) for key in keys}
 
     def value(self, table: Mapping[str, Any], key: Key, path: Path) -> Any:
-        """The value of a key in a table or, if the table lacks the key, the default of the kind of the key."""
+        """The value of a key, or the default of its kind."""
         read, absent = KINDS[key.kind]
         return read(self, table[key.name], key, (*path, key.name)) if key.name in table else absent
 
     # --- places and errors --------------------------------------------------------------------------------------------
 
     def fail(self, message: str, path: Path, *helps: str, key: bool = False) -> NoReturn:
-        """Raises a ConfigError at the value with this path or, with ``key``, at its key."""
+        """Raises a ConfigError at the value with this path, or at its ``key``."""
         start, end = self.span(path, key)
         line = self.text.count("\n", 0, start) + 1
         column = start - (self.text.rfind("\n", 0, start) + 1) + 1
@@ -73,7 +69,7 @@ class Reader:
         raise complaint(message, self.file, self.text, line, column, length=length, helps=helps)
 
     def fail_within(self, message: str, path: Path, text: str, *, at: int, length: int) -> NoReturn:
-        """Raises a ConfigError at ``length`` characters from ``at`` in a value that is the text ``text``.
+        """Raises a ConfigError at a part of a value that is the text ``text``.
 
         If the document writes the text with escapes, the error is at the complete value.
         """
@@ -90,12 +86,12 @@ class Reader:
         start, _ = self.span(path, key=True)
         from bisect import bisect_left
 
-        if not self._ends:
-            self._ends = [at for at, character in enumerate(self.text) if character == "\n"] or [len(self.text)]
-        return f"{self.file}:{bisect_left(self._ends, start) + 1}"
+        if not self._line_ends:
+            self._line_ends = [at for at, character in enumerate(f"{self.text}\n") if character == "\n"]
+        return f"{self.file}:{bisect_left(self._line_ends, start) + 1}"
 
     def span(self, path: Path, key: bool) -> tuple[int, int]:
-        """The start and the end of a value or its key in the text, as ``Places.span``."""
+        """(start, end) of a value or its key in the text."""
         from irlint.policy.toml_places import Places
 
         self._places = self._places or Places(self.text)
@@ -105,15 +101,15 @@ class Reader:
 
     def table(self, value: Any, path: Path, what: str = "a table") -> None:
         if not isinstance(value, dict):
-            self.fail(f"{_name(path)} is {kind(value)}, where {what} is expected", path)
+            self.fail(f"{_name(path)} is {value_text(value)}, where {what} is expected", path)
 
     def texts(self, value: Any, path: Path, what: str) -> list[str]:
         if not isinstance(value, list):
             hint = f'write ["{value}"]' if isinstance(value, str) and value.strip() else 'write ["…"]'
-            self.fail(f"{_name(path)} is {kind(value)}, where a list of {what} is expected", path, hint)
+            self.fail(f"{_name(path)} is {value_text(value)}, where a list of {what} is expected", path, hint)
         for index, entry in enumerate(value):
             if not isinstance(entry, str) or not entry.strip():
-                self.fail(f"{_name(path)} holds {kind(entry)}, where a text is expected", (*path, index))
+                self.fail(f"{_name(path)} holds {value_text(entry)}, where a text is expected", (*path, index))
         return value
 
     def targets(self, value: Any, key: Key, path: Path) -> tuple[str, ...]:
@@ -126,7 +122,7 @@ class Reader:
             except ValueError as error:
                 self.fail(str(error), (*path, index))
         if key.filled and not names:
-            self.fail(f"{_name(path)} is empty: no target is named", path, "leave the key out")
+            self.fail(f"{_name(path)} is empty: no target is named", path, "remove the key")
         return tuple(names)
 
     def globs(self, value: Any, key: Key, path: Path) -> tuple[str, ...]:
@@ -134,32 +130,32 @@ class Reader:
 
     def text_of(self, value: Any, key: Key, path: Path) -> str:
         if not isinstance(value, str) or not value.strip():
-            self.fail(f"{_name(path)} is {kind(value)}, where a text is expected", path)
+            self.fail(f"{_name(path)} is {value_text(value)}, where a text is expected", path)
         return value
 
     def file_below(self, value: Any, key: Key, path: Path) -> str:
-        """The name of a file below the folder of the configuration; a link to a file outside of it is refused."""
+        """The name of a file below the folder of the configuration, without links that lead out of it."""
         name = self.text_of(value, key, path)
         folder = os.path.dirname(os.path.abspath(self.file))
         try:
-            ends = [os.path.normcase(os.path.realpath(each)) for each in (os.path.join(folder, name), folder)]
+            file, root = (os.path.normcase(os.path.realpath(place)) for place in (os.path.join(folder, name), folder))
         except ValueError as error:
             self.fail(f"{_name(path)} is no path: {error}", path)
-        if not within(ends[0], ends[1:]):
+        if not within(file, [root]):
             advice = f"name a file below this folder, or give --{key.name} on the command line"
             self.fail(f"{_name(path)} is outside of the folder of the configuration", path, advice)
         return name
 
     def choice(self, value: Any, key: Key, path: Path) -> str:
         if not isinstance(value, str) or value not in key.values:
-            meant = did_you_mean(value, key.values) if isinstance(value, str) else ""
-            allowed = ", ".join(f'"{each}"' for each in key.values)
-            self.fail(f"{_name(path)} is {kind(value)}{meant}", path, f"values allowed here: {allowed}")
+            suggestion = did_you_mean(value, key.values) if isinstance(value, str) else ""
+            allowed = ", ".join(f'"{choice}"' for choice in key.values)
+            self.fail(f"{_name(path)} is {value_text(value)}{suggestion}", path, f"values allowed here: {allowed}")
         return value
 
     def switch(self, value: Any, key: Key, path: Path) -> bool:
         if not isinstance(value, bool):
-            self.fail(f"{_name(path)} is {kind(value)}, where true or false is expected", path)
+            self.fail(f"{_name(path)} is {value_text(value)}, where true or false is expected", path)
         return value
 
     def rules(self, value: Any, key: Key, path: Path) -> tuple[str, ...]:
@@ -177,12 +173,12 @@ class Reader:
 
         found = codes(name)
         if not found:
-            meant = did_you_mean(name, [text for rule in every_rule() for text in (rule.code, rule.name)])
-            self.fail(f"unknown rule `{name}`{meant}", path, A_RULE, key=key)
+            suggestion = did_you_mean(name, [text for rule in every_rule() for text in (rule.code, rule.name)])
+            self.fail(f"unknown rule `{name}`{suggestion}", path, A_RULE, key=key)
         return found
 
     def rule_or_glob(self, value: Any, key: Key, path: Path) -> frozenset[str]:
-        """The codes of the rules that a text selects or, with wildcards, of the rules whose code or name it matches."""
+        """The codes of the rules that a name or a glob selects."""
         from fnmatch import fnmatchcase
 
         from irlint.policy.globs import closed, is_literal
@@ -225,7 +221,7 @@ class Reader:
             except ValueError:
                 pass
         if not isinstance(value, date) or isinstance(value, datetime):
-            self.fail(f"`{key.name}` is {kind(value)}, where {A_DATE} is expected", path)
+            self.fail(f"`{key.name}` is {value_text(value)}, where {A_DATE} is expected", path)
         return value
 
     def shapes(self, value: Any, key: Key, path: Path) -> dict[str, Shape]:
@@ -236,16 +232,18 @@ class Reader:
         from irlint.policy.shape_options import parsed_shapes
 
         if not isinstance(text, str):
-            self.fail(f'the shape of `{name}` is {kind(text)}, where a text such as "N,3,640,640" is expected', path)
+            self.fail(
+                f'the shape of `{name}` is {value_text(text)}, where a text such as "N,3,640,640" is expected', path
+            )
         try:
             return parsed_shapes([f"{name or '?'}={text}"])[name or "?"]
         except ValueError as error:
             self.fail(f"the shape of `{name}`: {error}", path)
 
     def entries(self, value: Any, key: Key, path: Path) -> list[dict[str, Any]]:
-        """For each entry, the values of its keys, and as ``place`` its file and line."""
+        """The values of each entry's keys, and its file and line as ``place``."""
         if not isinstance(value, list):
-            self.fail(f"`{key.name}` is {kind(value)}, where tables [[{key.name}]] are expected", path, key=True)
+            self.fail(f"`{key.name}` is {value_text(value)}, where tables [[{key.name}]] are expected", path, key=True)
         result = []
         for index, entry in enumerate(value):
             at = (*path, index)
@@ -265,7 +263,9 @@ class Reader:
         for name, text in value.items():
             at = (*path, name)
             if not isinstance(text, str) or not text.strip():
-                self.fail(f'the type of `{name}` is {kind(text)}, where a text such as "float32[N, 3]" is expected', at)
+                self.fail(
+                    f'the type of `{name}` is {value_text(text)}, where a text such as "float32[N, 3]" is expected', at
+                )
             try:
                 found[name] = tensor(text)
             except SignatureError as error:
@@ -289,7 +289,7 @@ class Reader:
         return tuple(_model_shapes(entry) for entry in self.entries(value, key, path))
 
     def count(self, value: Any, key: Key, path: Path) -> int:
-        """The integer that a value is, or that a text such as ``5M`` states."""
+        """The number that an integer or a text such as ``5M`` states."""
         import re
         from decimal import Decimal
 
@@ -297,7 +297,7 @@ class Reader:
             return value
         match = re.fullmatch(COUNT, value) if isinstance(value, str) else None
         if match is None:
-            self.fail(f"{_name(path)} is {kind(value)}, where {A_COUNT} is expected", path)
+            self.fail(f"{_name(path)} is {value_text(value)}, where {A_COUNT} is expected", path)
         return int(Decimal(match[1]) * 1000 ** SUFFIXES.index(match[2]))
 
     def signature(self, value: Any, key: Key, path: Path) -> str:
@@ -314,29 +314,28 @@ class Reader:
         from irlint.ops.signed import Declared
 
         entries = self.entries(value, key, path)
-        return tuple(Declared(each["domain"], each["name"], each["signature"]) for each in entries)
+        return tuple(Declared(entry["domain"], entry["name"], entry["signature"]) for entry in entries)
 
     def suppressions(self, value: Any, key: Key, path: Path) -> tuple[Suppression, ...]:
         return tuple(Suppression(codes=entry.pop("rule"), **entry) for entry in self.entries(value, key, path))
 
 
-#: The prefix of the keys that limit the costs of models.
+#: The prefix of keys that limit costs.
 BUDGET = "max-"
 
 
 def _model_shapes(entry: Mapping[str, Any]) -> ModelShapes:
-    """A ``[[models]]`` entry; its limits become ``budgets``, by key."""
-    budgets = {name: each for name, each in entry.items() if name.startswith(BUDGET) and each is not None}
-    return ModelShapes(**{name: each for name, each in entry.items() if not name.startswith(BUDGET)}, budgets=budgets)
+    budgets = {name: value for name, value in entry.items() if name.startswith(BUDGET) and value is not None}
+    return ModelShapes(**{name: value for name, value in entry.items() if not name.startswith(BUDGET)}, budgets=budgets)
 
 
 def _name(path: Path) -> str:
-    """The value at a path as messages call it: ``severity.IRL201``, or "the configuration"."""
+    """The path of a value in messages: ``severity.IRL201``."""
     names = [part for part in path if isinstance(part, str)]
     return f"`{'.'.join(names)}`" if names else "the configuration"
 
 
-#: The function that reads each kind of value, and the value for an absent key.
+#: The function that reads each kind of value, and the value of an absent key.
 KINDS: Mapping[str, tuple[Callable[[Reader, Any, Key, Path], Any], Any]] = {
     "choice": (Reader.choice, None),
     "switch": (Reader.switch, None),

@@ -1,4 +1,4 @@
-"""All rules, and how users select them: by codes, prefixes of codes, and names."""
+"""All rules, and how users select them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def every_rule() -> tuple[Rule, ...]:
 
 
 def by_code(code: str) -> Rule:
-    """The rule with a code; imports only the module of the rule. Raises ValueError if there is no such rule."""
+    """The rule with a code. Raises ValueError if there is none."""
     from importlib import import_module
 
     from irlint.findings.faults import RULES
@@ -36,12 +36,12 @@ def by_code(code: str) -> Rule:
 
 
 def in_order(code: str) -> tuple[str, int, str]:
-    """The sort key of a code: its family, then its number. Codes with four digits follow codes with three."""
+    """The sort key of a code: its family, then its number. Four digits follow three."""
     return code[:4], len(code), code
 
 
 def named(rule: Rule, name: str) -> bool:
-    """Whether ``name`` selects a rule: as the code or the name of the rule, or as a prefix of its code.
+    """Whether ``name`` is the code or the name of a rule, or a prefix of its code.
 
     A prefix that is the code of another rule does not count.
     """
@@ -59,7 +59,7 @@ def codes(name: str) -> frozenset[str]:
 
 
 def verified(option: str, names: list[str]) -> list[str]:
-    """The names of rules in an option, unchanged. Raises ValueError for a name that selects no rule."""
+    """The names of rules in an option. Raises ValueError for a name that selects no rule."""
     for name in names:
         if not codes(name):
             raise ValueError(f"{option}: unknown rule {name!r}{suggestion(name, every_rule())}")
@@ -67,11 +67,11 @@ def verified(option: str, names: list[str]) -> list[str]:
 
 
 def suggestion(name: str, rules: Iterable[Rule]) -> str:
-    """A text such as ``, did you mean 'IRL201'?``; "" if no rule has a similar code or name."""
+    """A text such as ``, did you mean 'IRL201'?``; "" if no code or name is similar."""
     close = closest(name, [text for rule in rules for text in (rule.code, rule.name)])
     return f", did you mean {close!r}?" if close else ""
 
 
 def closest(name: str, names: Iterable[str]) -> str | None:
-    """The name that is most similar to ``name``; None if no name is similar."""
+    """The most similar name, or None if no name is similar."""
     return wording.closest(name, names)

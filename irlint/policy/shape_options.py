@@ -11,46 +11,48 @@ from irlint.records import NOTHING, record
 if TYPE_CHECKING:
     from irlint.model.tensor import Tensor
 
-#: A size may have at most this many digits.
+#: The most digits of a size.
 DIGITS = 19
 
-#: How messages call the argument for shapes of the functions in Python.
+#: The argument of the Python functions that replaces shapes, for messages.
 BY = "shapes="
 
 
 @record
 class ModelShapes:
-    """A ``[[models]]`` entry: what is stated about the models that the glob ``file`` matches.
+    """A ``[[models]]`` entry: requirements for the models that a glob matches."""
 
-    ``shapes`` replace the shapes of inputs. The models must have the inputs ``takes``, accept the sizes ``accepts`` and
-    have the outputs ``returns``. ``budgets`` are the limits on their costs, by key. ``place`` is the file and line of
-    the entry.
-    """
-
+    #: The glob.
     file: str
+    #: The shapes that replace the declared shapes of inputs.
     shapes: Mapping[str, Shape]
+    #: The file and line of the entry.
     place: str
+    #: The required inputs.
     takes: Mapping[str, Tensor] = NOTHING
+    #: The conditions on sizes that the models must accept.
     accepts: tuple[str, ...] = ()
+    #: The required outputs.
     returns: Mapping[str, Tensor] = NOTHING
+    #: The limits on costs, by key.
     budgets: Mapping[str, int] = NOTHING
 
     @property
     def promises(self) -> bool:
-        """Whether the entry states the inputs, the accepted sizes or the outputs of the models."""
+        """Whether the entry states inputs, accepted sizes or outputs."""
         return bool(self.takes or self.accepts or self.returns)
 
 
 def named_shapes(shapes: Mapping[str, Sequence[int | str | None]]) -> dict[str, Shape]:
-    """The shapes of inputs by name, with a symbol for each name of a size; "?" and None are unknown sizes.
+    """The shapes of inputs, with a symbol for each name of a size; "?" and None are unknown sizes.
 
-    Raises ValueError for a negative size, and for a text that is neither an integer nor a Python identifier.
+    Raises ValueError for a negative size, and for a text that is neither an integer nor an identifier.
     """
     return {name: tuple(_dim(entry) for entry in entries) for name, entries in shapes.items()}
 
 
 def parsed_shapes(options: Iterable[str]) -> dict[str, Shape]:
-    """The shapes in options of the form ``INPUT=DIMS``; ``INPUT=`` is a scalar. Raises ValueError."""
+    """The shapes in options ``INPUT=DIMS``; ``INPUT=`` is a scalar. Raises ValueError."""
     result: dict[str, Shape] = {}
     for option in options:
         name, equals, dims = option.rpartition("=")
@@ -66,7 +68,6 @@ def parsed_dims(text: str) -> Shape:
 
 
 def _dim(entry: int | str | None) -> MaybeDim:
-    """The size that a user states; raises ValueError."""
     if entry is None or entry == "?":
         return None
     if isinstance(entry, str) and entry.isdecimal() and len(entry) > DIGITS:

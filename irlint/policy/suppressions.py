@@ -1,4 +1,4 @@
-"""Which findings are reported, and at what severity: selections of rules, suppressions and the baseline."""
+"""The findings that are reported, and their severities: selections of rules, suppressions and the baseline."""
 
 from __future__ import annotations
 
@@ -19,79 +19,78 @@ if TYPE_CHECKING:
 
     from irlint.model import Model, Problem
 
-#: The rules whose findings no suppression and no baseline hides, because the file was not checked completely.
+#: Neither suppressions nor baselines hide these rules, because the file was not checked completely.
 ALWAYS = frozenset([CHECK_CRASHED.code, CHECK_TIMED_OUT.code])
 
-#: At most this many unused entries of a model are listed.
+#: The most unused entries of a model that are listed.
 UNUSED_SHOWN = 5
 
-#: The width of an entry that is a code or a name. The width of a prefix of codes is the number of its characters.
+#: The width of a code or a name. A prefix of codes has the number of its characters as width.
 ONE_RULE = 100
 
-#: The phrase in messages about weights that are a Git LFS pointer.
+#: All messages about Git LFS pointers have these words.
 POINTER = "is a Git LFS pointer"
 
 
 @record
 class FileIgnores:
-    """Rules that are not reported for the files that a glob matches. ``place`` is the file and line of the entry."""
+    """Rules that are not reported for some files."""
 
     glob: str
     codes: frozenset[str]
+    #: The file and line of the entry.
     place: str
 
 
 @record
 class Suppression:
-    """A ``[[suppress]]`` entry; ``place`` is the file and line of the entry.
+    """A ``[[suppress]]`` entry."""
 
-    A ``file`` or ``node`` of "" matches all files or nodes, and ``codes`` of None matches all rules.
-    """
-
+    #: A glob; "" matches all files.
     file: str
+    #: None matches all rules.
     codes: frozenset[str] | None
+    #: A glob; "" matches all nodes.
     node: str
     reason: str
     expires: date | None
+    #: The file and line of the entry.
     place: str
 
     def fits(self, finding: Finding) -> bool:
-        """Whether the rule and the node of a finding match the entry; the file is not compared."""
+        """Whether the rule and the node of a finding match the entry."""
         if self.codes is not None and finding.rule.code not in self.codes:
             return False
         if not self.node:
             return True
         from fnmatch import fnmatchcase
 
-        return any(each == self.node or fnmatchcase(each, closed(self.node)) for each in _names(finding))
+        return any(name == self.node or fnmatchcase(name, closed(self.node)) for name in _names(finding))
 
     def expiry(self) -> str:
         """The notice that the entry has expired."""
         return (
-            f"{self.described()} expired on {self.expires} and no longer hides findings: fix them, or set a "
-            "later "
+            f"{self.described()} expired on {self.expires} and no longer hides findings: fix them, or set a later "
             f"date; its reason was: {self.reason}"
         )
 
     def described(self) -> str:
-        """The place, the file and the node of the entry, as notices show them."""
+        """The place, the file and the node of the entry, for notices."""
         parts = [f"{label} {text}" for label, text in (("file", self.file), ("node", self.node)) if text]
         return f"{self.place}: the suppression ({', '.join(parts) or 'of every file'})"
 
 
 def _names(finding: Finding) -> tuple[str, ...]:
-    """The names by which an entry may name the node of a finding or, without a node, its value."""
+    """The names of a finding's node or, without a node, of its value."""
     name = finding.node if finding.node is not None else finding.value or ""
     return (name, f"{finding.graph}/{name}") if finding.graph else (name,)
 
 
 class _Entries:
-    """The entries for a file, with their indices.
-
-    ``named`` has the entries whose ``node`` has no wildcards, by this name, and ``others`` all other entries.
-    """
+    """The entries for a file, with their indices."""
 
     def __init__(self, policy: Policy, path: str) -> None:
+        #: The entries with a node without wildcards, by this name.
         self.named: dict[str, list[tuple[int, Suppression]]] = {}
         self.others: list[tuple[int, Suppression]] = []
         for at in policy.suppress.fitting(path):
@@ -103,12 +102,12 @@ class _Entries:
         """The indices of the entries that hide a finding."""
         if not self.named and not self.others:
             return []
-        candidates = [*self.others, *(each for name in _names(finding) for each in self.named.get(name, ()))]
+        candidates = [*self.others, *(entry for name in _names(finding) for entry in self.named.get(name, ()))]
         return sorted(at for at, entry in candidates if entry.fits(finding))
 
 
 def in_force(entries: Iterable[Suppression], today: date | None = None) -> tuple[Suppression, ...]:
-    """The entries that have not expired on a day, which is today by default."""
+    """The entries that have not expired on a day (None: today)."""
     if today is None:
         from datetime import date
 
@@ -117,44 +116,42 @@ def in_force(entries: Iterable[Suppression], today: date | None = None) -> tuple
 
 
 def by_file(entries: Sequence[Suppression], root: str) -> ByGlob[Suppression]:
-    """The entries by the globs of their files, which are relative to ``root``."""
+    """The entries by the globs of their files, relative to ``root``."""
     return ByGlob((entry.file or "**" for entry in entries), entries, root)
 
 
 @record
 class Selection:
-    """A selection of rules by code: the rules in ``select`` without those in ``ignore``, and the rules in ``extend``.
+    """A selection of rules by code: ``select`` without ``ignore``, and ``extend``."""
 
-    If ``select`` is None, the rules that were selected before take its place.
-    """
-
+    #: None selects the rules that were selected before.
     select: frozenset[str] | None = None
     ignore: frozenset[str] = frozenset()
     extend: frozenset[str] = frozenset()
 
     def chosen(self, code: str, before: bool) -> bool:
-        """Whether this selection has a rule; ``before`` states whether the rule was selected before."""
+        """Whether this selection has a rule, which may have been selected ``before``."""
         chosen = before if self.select is None else code in self.select
         return code in self.extend or (chosen and code not in self.ignore)
 
 
 def selection(select: Iterable[str] | None, ignore: Iterable[str], extend: Iterable[str]) -> Selection:
-    """The selection from lists of codes, prefixes of codes and names; ``select`` is None if there is no such list.
+    """The selection from lists of codes, prefixes of codes and names.
 
-    If a rule is both selected and ignored, the entry with the larger width wins; for equal widths, it is ignored.
+    If a rule is selected and ignored, the larger width wins; for equal widths, it is ignored.
     """
     selected = _widths(select) if select is not None else {}
-    added, less = _widths(extend), _widths(ignore)
+    added, removed = _widths(extend), _widths(ignore)
     for code, width in selected.items():
         added[code] = max(width, added.get(code, 0))
-    ignored = frozenset(code for code, width in less.items() if width >= added.get(code, 0))
+    ignored = frozenset(code for code, width in removed.items() if width >= added.get(code, 0))
     return Selection(frozenset(selected) if select is not None else None, ignored, frozenset(added) - ignored)
 
 
 def severities(entries: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """The level of each rule, by code, from pairs of an entry and a level.
+    """The level of each rule, by code.
 
-    Of several entries for a rule, the one with the largest width counts, and of these the last one.
+    The last of the entries with the largest width counts.
     """
     widths: dict[str, int] = {}
     levels: dict[str, str] = {}
@@ -166,7 +163,7 @@ def severities(entries: Iterable[tuple[str, str]]) -> dict[str, str]:
 
 
 def _widths(names: Iterable[str]) -> dict[str, int]:
-    """The largest width of an entry that matches a rule, by the code of the rule."""
+    """The largest width of the entries that match a rule, by its code."""
     from irlint.policy.rulebook import codes
 
     widths: dict[str, int] = {}
@@ -179,23 +176,25 @@ def _widths(names: Iterable[str]) -> dict[str, int]:
 
 @record
 class Policy:
-    """Which findings a run reports, and at what severity.
+    """The findings that a run reports, and their severities."""
 
-    ``selections`` apply one after another. ``severities`` are pairs of a code and a level. ``suppress`` has the entries
-    that have not expired. ``baseline`` has the fingerprints of findings to hide, by file and rule; its files are
-    relative to ``baseline_root``. ``pointers`` is True if LFS pointers are no fault. ``source`` is the configuration
-    file, and ``without`` is the policy of the same run without a configuration.
-    """
-
+    #: Each applies to the result of the selection before it.
     selections: tuple[Selection, ...] = ()
+    #: (code, level).
     severities: tuple[tuple[str, str], ...] = ()
     file_ignores: ByGlob[FileIgnores] = ByGlob()
+    #: The entries that have not expired.
     suppress: ByGlob[Suppression] = ByGlob()
+    #: The fingerprints of findings to hide, by file and code.
     baseline: Mapping[str, Mapping[str, frozenset[str]]] | None = None
+    #: The files of the baseline are relative to this folder.
     baseline_root: str = ""
-    pointers: bool = False
+    #: Whether LFS pointers are no fault.
+    accepts_pointers: bool = False
+    #: The configuration file.
     source: str = ""
-    without: Policy | None = None
+    #: The policy of the same run without a configuration.
+    without_configuration: Policy | None = None
 
     def reports(self, code: str) -> bool:
         """Whether the selections have a rule."""
@@ -207,20 +206,20 @@ class Policy:
 
 @record
 class Remaining:
-    """The findings of a file that are reported, and counts of the other findings.
+    """The findings of a file that are reported, and those that are not."""
 
-    ``kept`` has the index of each reported finding, and the finding with its final severity. ``suppressed`` is the
-    number of findings that a suppression hides or that are about accepted LFS pointers. ``used`` has the indices of the
-    suppressions that hide a finding. ``hidden`` has the code and fingerprint of each finding that the baseline hides.
-    ``silenced`` are all suppressed and hidden findings. ``errors_hidden`` is the number of errors that the
-    configuration hides or lowers, without errors in the baseline and errors that follow from another error.
-    """
-
+    #: (index, finding with its final severity) of each reported finding.
     kept: tuple[tuple[int, Finding], ...]
+    #: The number of findings that a suppression hides, or that are about accepted LFS pointers.
     suppressed: int = 0
+    #: The indices of the suppressions that hide a finding.
     used: tuple[int, ...] = ()
+    #: (code, fingerprint) of each finding that the baseline hides.
     hidden: tuple[tuple[str, str], ...] = ()
+    #: All suppressed and hidden findings.
     silenced: tuple[Silenced, ...] = ()
+    #: The number of errors that the configuration hides or lowers. Errors in the baseline and errors that follow from
+    #: another error do not count.
     errors_hidden: int = 0
 
 
@@ -243,7 +242,7 @@ def remaining(policy: Policy, path: str, findings: Sequence[Finding]) -> Remaini
             continue
         fitting = [] if code in ALWAYS else entries.fitting(finding)
         used.update(fitting)
-        if fitting or (policy.pointers and POINTER in finding.message):
+        if fitting or (policy.accepts_pointers and POINTER in finding.message):
             suppressed += 1
             reason = policy.suppress.entries[fitting[0]].reason if fitting else "Git LFS pointers are accepted here"
             silenced.append(Silenced(finding, "configuration", reason))
@@ -252,8 +251,8 @@ def remaining(policy: Policy, path: str, findings: Sequence[Finding]) -> Remaini
             silenced.append(Silenced(finding, "baseline"))
         else:
             kept.append((index, replaced(finding, severity=Severity(levels[code])) if code in levels else finding))
-    lost = _errors_hidden(policy, findings, kept, hidden) if policy.without is not None else 0
-    return Remaining(tuple(kept), suppressed, tuple(sorted(used)), tuple(hidden), tuple(silenced), lost)
+    errors_hidden = _errors_hidden(policy, findings, kept, hidden) if policy.without_configuration is not None else 0
+    return Remaining(tuple(kept), suppressed, tuple(sorted(used)), tuple(hidden), tuple(silenced), errors_hidden)
 
 
 def _errors_hidden(
@@ -262,35 +261,35 @@ def _errors_hidden(
     kept: Sequence[tuple[int, Finding]],
     hidden: Sequence[tuple[str, str]],
 ) -> int:
-    """``errors_hidden`` of Remaining."""
-    without = policy.without
-    assert without is not None
-    levels = dict(without.severities)
+    without_configuration = policy.without_configuration
+    assert without_configuration is not None
+    levels = dict(without_configuration.severities)
     reported = {index for index, finding in kept if finding.severity is Severity.ERROR}
     in_baseline = set(hidden)
     errors = [
         (index, finding)
         for index, finding in enumerate(findings)
         if levels.get(finding.rule.code, finding.severity.value) == Severity.ERROR.value
-        and without.reports(finding.rule.code)
+        and without_configuration.reports(finding.rule.code)
     ]
     roots = {finding.fingerprint for _, finding in errors}
     return sum(
-        index not in reported and (each.rule.code, each.fingerprint) not in in_baseline and each.because not in roots
-        for index, each in errors
+        index not in reported
+        and (finding.rule.code, finding.fingerprint) not in in_baseline
+        and finding.because not in roots
+        for index, finding in errors
     )
 
 
 def ignored(model: Model, problems: Sequence[Problem]) -> tuple[list[bool], list[str]]:
-    """For each problem, whether metadata of the model or of the problem's node lists its rule; and notices about
-    entries of metadata that are unused or no rule."""
+    """(whether metadata ignores each problem, notices about entries that are unused or no rule)."""
     from irlint.policy.rulebook import named
 
-    names_of_model = _listed(model.metadata)
+    names_of_model = _ignored_rules(model.metadata)
     nodes = {id(node): node for graph in graphs(model) for node in graph.nodes if node.metadata}
     if not names_of_model and not nodes:
         return [False] * len(problems), []
-    # Entries are pairs of the id of the node, 0 for the model, and the name.
+    # (id of the node or 0 for the model, name of a rule).
     used: set[tuple[int, str]] = set()
     of_model: dict[str, list[tuple[int, str]]] = {}
     result = []
@@ -300,13 +299,15 @@ def ignored(model: Model, problems: Sequence[Problem]) -> tuple[list[bool], list
             of_model[rule.code] = [(0, name) for name in names_of_model if named(rule, name)]
             used.update(of_model[rule.code])
         owner = id(problem.node) if problem.node is not None else 0
-        names_of_node = _listed(nodes[owner].metadata) if owner in nodes else ()
+        names_of_node = _ignored_rules(nodes[owner].metadata) if owner in nodes else ()
         of_node = [(owner, name) for name in names_of_node if named(rule, name)]
         used.update(of_node)
         result.append(bool(of_node or of_model[rule.code]))
     listed = [("the model", name) for name in names_of_model if (0, name) not in used]
     for owner, node in nodes.items():
-        listed += [(f'{node.op} "{node.label}"', name) for name in _listed(node.metadata) if (owner, name) not in used]
+        listed += [
+            (f'{node.op} "{node.label}"', name) for name in _ignored_rules(node.metadata) if (owner, name) not in used
+        ]
     notices = [_unused(model.path, where, name) for where, name in listed[:UNUSED_SHOWN]]
     if len(listed) > UNUSED_SHOWN:
         notices.append(f"{model.path.replace(os.sep, '/')}: and {len(listed) - UNUSED_SHOWN} more unused entries")
@@ -314,15 +315,13 @@ def ignored(model: Model, problems: Sequence[Problem]) -> tuple[list[bool], list
 
 
 def _unused(path: str, where: str, name: str) -> str:
-    """The notice that ``name`` in the metadata of the model or a node (``where``) is unused or no rule."""
     from irlint.policy.rulebook import codes, every_rule, suggestion
 
     fault = "which is unused; remove it" if codes(name) else f"which is no rule{suggestion(name, every_rule())}"
     return f"{path.replace(os.sep, '/')}: {IGNORE} in {where} lists {name}, {fault}"
 
 
-def _listed(metadata: Mapping[str, str]) -> tuple[str, ...]:
-    """The names of rules that metadata lists to ignore."""
+def _ignored_rules(metadata: Mapping[str, str]) -> tuple[str, ...]:
     text = metadata.get(IGNORE, "") if metadata else ""
     return tuple(text.replace(",", " ").replace(";", " ").split())
 
@@ -330,11 +329,10 @@ def _listed(metadata: Mapping[str, str]) -> tuple[str, ...]:
 def stale(
     entries: ByGlob[Suppression], used: frozenset[int], checked: Iterable[str], is_complete: bool, policy: Policy
 ) -> Iterator[str]:
-    """Notices about the entries that hide nothing; ``used`` are the indices of the other entries.
+    """Notices about the entries that hide nothing.
 
-    ``checked`` are the files of the run. ``is_complete`` is True if the run checked the complete folder of the
-    configuration; if not, there are only notices about entries that name a checked file without wildcards. Entries
-    whose rules are not reported are skipped.
+    ``used`` are the indices of the other entries. Unless the run ``is_complete``, only entries that name a checked file
+    without wildcards have notices.
     """
     if len(used) == len(entries):
         return

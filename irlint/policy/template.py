@@ -14,7 +14,7 @@ HEAD = """\
 # file; ** matches any number of folders. To set a key, remove the "# " before it. Keep all keys above the [tables].
 """
 
-#: The headers of keys whose values are tables, by the kind of the key. Every other key is written ``KEY = VALUE``.
+#: The headers of keys whose values are tables, by the kind of the key.
 TABLES = {
     "levels": "[{}]",
     "rules by glob": "[{}]",
@@ -23,12 +23,12 @@ TABLES = {
     "suppressions": "[[{}]]",
 }
 
-#: The largest width of the explanations, in columns, without the ``# `` at the beginning of their lines.
+#: The largest width of explanations, in columns, without ``# ``.
 WIDTH = 118
 
 
 def text() -> str:
-    """The text of the file: a comment for every key, with its explanation and an example."""
+    """The text of the file: every key with its explanation and an example, in comments."""
     in_order = sorted(KEYS, key=lambda key: key.kind in TABLES)
     return "\n".join([HEAD, *map(_section, in_order)])
 

@@ -1,4 +1,4 @@
-"""The positions of the keys and values of a TOML document in its text."""
+"""The positions of the keys and values in the text of a TOML document."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from bisect import bisect_right
 from itertools import count
 
-#: The path to a value: the names of tables and keys, and the indices of elements of arrays.
+#: The names of tables and keys, and the indices of elements, that lead to a value.
 Path = tuple[str | int, ...]
 
 #: A string, a comment, a bare word, or one other character.
@@ -14,7 +14,7 @@ TOKEN = re.compile(
     r'"""(?:\\.|[^\\])*?"{3,5}|\'\'\'.*?\'{3,5}|"(?:\\.|[^"\\\n])*"|\'[^\'\n]*\'|#[^\n]*|[\w+-]+|\n|\S', re.DOTALL
 )
 
-#: How a token changes the depth of nesting.
+#: The change of the depth of nesting at a token.
 DEPTHS = {"[": 1, "{": 1, "]": -1, "}": -1}
 
 
@@ -24,8 +24,9 @@ class Places:
     def __init__(self, text: str) -> None:
         self._tokens = [token for token in TOKEN.finditer(f"{text}\n\n\n") if token[0][0] != "#"]
         words = [token[0] for token in self._tokens]
-        #: The indices of the tokens that are keys, by the key; and of these, the keys in a header ``[[key]]``.
+        #: The indices of the tokens that are keys, by the key.
         self._keys: dict[str, list[int]] = {}
+        #: The indices of the keys in headers ``[[key]]``.
         self._entries: dict[str, list[int]] = {}
         first = 0
         for at, word in enumerate(words[:-2]):
@@ -38,9 +39,9 @@ class Places:
                     self._entries.setdefault(name, []).append(at)
 
     def span(self, path: Path, *, key: bool) -> tuple[int, int]:
-        """The start and the end, in the text, of the value at a path or, with ``key``, of the key of this value.
+        """(start, end) of the value at a path, or of its ``key``.
 
-        If the document lacks the value, the result is about the innermost table of the path that it has.
+        Without this value, the innermost table of the path that exists.
         """
         at, is_value = -1, False
         for part, table in zip(path, ("", *path)):
@@ -60,7 +61,7 @@ class Places:
         return self._tokens[at].start(), self._tokens[self._end(at) if is_value else at].end()
 
     def _element(self, key: int, index: int) -> int:
-        """The index of the first token of element ``index`` of the array whose key is the token ``key``."""
+        """The index of the first token of element ``index`` of the array with this key."""
         at = key + 3
         for before in range(index + 1):
             at = self._end(at) + 1 if before else at

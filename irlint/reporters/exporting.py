@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from keyword import iskeyword
 
-from irlint.contracts.derived import Multiple, multiple_of, narrowed
-from irlint.contracts.profiles import Free, Profile, Progression, progression
+from irlint.contracts.derived import Linear, linear_form, narrowed
+from irlint.contracts.profiles import Profile, Progression, SymbolicSize, progression
 from irlint.dims import Expr, MaybeDim, symbols, unused_name
 from irlint.records import record
 from irlint.reporters.pasted import comment
@@ -59,11 +59,11 @@ def lines(profile: Profile) -> Iterator[str]:
     yield "from torch.export import Dim"
     yield ""
     for free in leaders(profile):
-        if free.name in sizes and free.name not in profile.dependence.multiples:
+        if free.name in sizes and free.name not in profile.dependence.linear:
             yield sizes[free.name].line
         elif free.name not in sizes:
             yield comment(_fixed_comment(free, names))
-    for name in profile.dependence.multiples:
+    for name in profile.dependence.linear:
         if name in sizes:
             yield sizes[name].line
     yield from _inexpressible(profile, names)
@@ -96,14 +96,14 @@ def _dynamic_sizes(profile: Profile, names: _Names) -> Iterator[tuple[str, _Size
     depends, (written, tied) = profile.dependence, _written(profile)
     for free in leaders(profile):
         variable = names.variables[free.name]
-        if free.name in depends.multiples:
+        if free.name in depends.linear:
             continue
         if free.name in depends.tied or free.name in tied:
             if free.fixed is None:
                 yield free.name, _Size(f"{variable} = {_hint(free)}")
             continue
         following = {
-            name: each for name, each in depends.multiples.items() if each.root == free.name and name in profile.symbols
+            name: each for name, each in depends.linear.items() if each.root == free.name and name in profile.symbols
         }
         within = narrowed(free.sizes, [(each, profile.symbols[name].sizes) for name, each in following.items()])
         if within is None:
@@ -126,11 +126,11 @@ def _written(profile: Profile) -> tuple[set[str], set[str]]:
     for dim in (dim for _, shape in profile.inputs for dim in shape or ()):
         if isinstance(dim, Expr) and free_of(dim, profile) is None:
             names = {profile.symbols[name].leader for name in symbols(dim)}
-            (others if multiple_of(dim) is None else roots).update(names)
+            (others if linear_form(dim) is None else roots).update(names)
     return roots, others
 
 
-def _root(free: Free, found: Progression, names: _Names, *, is_shared: bool) -> _Size | None:
+def _root(free: SymbolicSize, found: Progression, names: _Names, *, is_shared: bool) -> _Size | None:
     """A size with the accepted sizes ``found``; None if torch fixes it. Others are computed from it if ``is_shared``."""
     rest = found.first % found.step
     low = (found.first - rest) // found.step
@@ -158,7 +158,7 @@ def _root(free: Free, found: Progression, names: _Names, *, is_shared: bool) -> 
     return _Size(f"{variable} = {dim}{note}", example)
 
 
-def _multiple(multiple: Multiple, root: str) -> str:
+def _multiple(multiple: Linear, root: str) -> str:
     return _scaled(root, multiple.factor, multiple.rest)
 
 
@@ -168,7 +168,7 @@ def _scaled(text: str, factor: int, rest: int) -> str:
     return scaled if not rest else f"{scaled} {'+' if rest > 0 else '-'} {abs(rest)}"
 
 
-def _hint(free: Free) -> str:
+def _hint(free: SymbolicSize) -> str:
     """``Dim.AUTO`` with the bounds of a size."""
     least, greatest = free.sizes.least, free.sizes.greatest
     limits = [f"min={least}"] if least > 1 else []
@@ -176,14 +176,14 @@ def _hint(free: Free) -> str:
     return f"Dim.AUTO({', '.join(limits)})" if limits else "Dim.AUTO"
 
 
-def _fixed_comment(free: Free, names: _Names) -> str:
+def _fixed_comment(free: SymbolicSize, names: _Names) -> str:
     variable = names.variables[free.name]
     if free.fixed is not None:
         return f"{variable} is {free.fixed}"
     return f"{variable} has the size of the example: torch can express no range for {_conditions(free)}"
 
 
-def _conditions(free: Free) -> str:
+def _conditions(free: SymbolicSize) -> str:
     return " and ".join(free.conditions) or "any size"
 
 
@@ -192,7 +192,7 @@ def _inexpressible(profile: Profile, names: _Names) -> Iterator[str]:
     if tied:
         shown = ", ".join(names.variables[name] for name in profile.symbols if name in tied)
         yield comment(f"{shown}: torch infers from the example inputs how they depend on each other")
-    expressed = {each.text for each in profile.dependence.multiples.values()}
+    expressed = {each.text for each in profile.dependence.linear.values()}
     for text in profile.together:
         if text not in expressed:
             yield comment(f"{text} has to hold too")
@@ -207,7 +207,7 @@ def _dynamic_axes(
         if free is not None and free.leader in sizes:
             yield axis, names.variables[free.leader]
         elif free is None and isinstance(dim, Expr):
-            multiple = multiple_of(dim)
+            multiple = linear_form(dim)
             root = None if multiple is None else profile.symbols[multiple.root].leader
             known = None if root is None else sizes.get(root)
             if multiple is None or root is None or known is None or known.example is None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
-from irlint.contracts.fitting import OPEN_RANGE
-from irlint.contracts.profiles import Free, Profile, progression
+from irlint.contracts.fitting import UNBOUNDED_RANGE
+from irlint.contracts.profiles import Profile, SymbolicSize, progression
 from irlint.dims import Expr, MaybeDim, evaluated
 from irlint.reporters.pasted import comment, literal, pasted, word
 
@@ -89,10 +89,10 @@ def _without_rank(profile: Profile) -> Iterator[str]:
 
 def _trtexec(profile: Profile) -> Iterator[str]:
     for free in leaders(profile):
-        if free.is_open:
+        if free.is_unbounded:
             yield comment(
-                f"{free.name} has no upper end of its own; {free.greatest} is a guess of at most {OPEN_RANGE} times "
-                "the least:"
+                f"{free.name} has no upper end of its own; {free.greatest} is a guess of at most {UNBOUNDED_RANGE} "
+                "times the least:"
                 f" --assume '{free.name} <= {free.greatest}' states it"
             )
     yield from _gap_comments(profile)
@@ -107,7 +107,7 @@ def _trtexec(profile: Profile) -> Iterator[str]:
         if "'" in name:
             yield comment(f"{name}: trtexec accepts no name with a quote")
     words = [f"trtexec --onnx={word(profile.path)}"]
-    for flag, point in (("min", "least"), ("opt", "usual"), ("max", "greatest")):
+    for flag, point in (("min", "least"), ("opt", "middle"), ("max", "greatest")):
         shapes = [f"{_trt_name(name)}:{_sized(shape, profile, point)}" for name, shape in resized]
         if shapes:
             words.append(f"  --{flag}Shapes={word(','.join(shapes))}")
@@ -128,12 +128,12 @@ def _trt_name(name: str) -> str:
     return name if name.replace("_", "").replace(".", "").replace("/", "").isalnum() else f"'{name}'"
 
 
-def free_of(dim: MaybeDim, profile: Profile) -> Free | None:
+def free_of(dim: MaybeDim, profile: Profile) -> SymbolicSize | None:
     """The symbol that is the size of an axis; None for other sizes."""
     return profile.symbols.get(str(dim)) if isinstance(dim, Expr) else None
 
 
-def leaders(profile: Profile) -> list[Free]:
+def leaders(profile: Profile) -> list[SymbolicSize]:
     """The symbols that are not equal to an earlier symbol."""
     return [free for free in profile.symbols.values() if free.leader == free.name]
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from irlint.contracts.contract import contract_of
-from irlint.contracts.identity import Digest, Identity, Numbers, attribute_text, constant_text, trimmed
+from irlint.contracts.identity import Digest, Numbering, Numbers, attribute_text, constant_text, trimmed
 from irlint.contracts.interface import inputs, outputs
 from irlint.inference.known import Known
 from irlint.model import Constant, Function, Graph, Node, Value
@@ -75,7 +75,7 @@ class _Scope:
 
 class _Writer:
     def __init__(self, known: Known, digest: Digest) -> None:
-        self.identity = Identity(known, Numbers(), digest)
+        self.numbering = Numbering(known, Numbers(), digest)
         self.format = known.format
         self.digest = digest
         self.scopes: list[_Scope] = []
@@ -87,12 +87,12 @@ class _Writer:
         constants = {value: self._constant(constant) for value, constant in graph.constants.items()}
         nodes = []
         for node in graph.nodes:
-            if not self.identity.is_leaf(node):
+            if not self.numbering.is_leaf(node):
                 nodes.append(node)
                 continue
             for value in node.outputs:
                 if value is not None and value not in names:
-                    constant = self.identity.held(node, value, graph)
+                    constant = self.numbering.constant_of(node, value, graph)
                     constants[value] = node.op if constant is None else self._constant(constant)
         scope = _Scope({**constants, **names})
         self.scopes.append(scope)
@@ -118,7 +118,8 @@ class _Writer:
     def _node(self, node: Node, scope: _Scope, indent: str) -> Iterator[str]:
         op = self.format.operator_name(node.domain, node.op)
         attributes = ", ".join(
-            f"{name} = {attribute_text(node, name, self.digest)}" for name in sorted(self.identity.counted(node))
+            f"{name} = {attribute_text(node, name, self.digest)}"
+            for name in sorted(self.numbering.compared_attributes(node))
         )
         version = f" {node.version}" if isinstance(node.version, str) else ""
         taken = ", ".join("" if value is None else self._reference(value) for value in trimmed(node.inputs))

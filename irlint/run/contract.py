@@ -149,7 +149,9 @@ def _returned(end: End, contract: Contract) -> dict[str, Any]:
     """The entry of an output, with its sizes under the conditions of the contract."""
     found = end.type
     if isinstance(found, Tensor) and found.shape is not None:
-        found = Tensor(found.dtype, tuple(None if dim is None else contract.returned(dim) for dim in found.shape), None)
+        found = Tensor(
+            found.dtype, tuple(None if dim is None else contract.simplified_size(dim) for dim in found.shape), None
+        )
     return {"name": end.name, **typed(found)}
 
 

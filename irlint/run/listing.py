@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Set
 from itertools import islice
 
 from irlint import parsers
-from irlint.contracts.interface import as_fed
+from irlint.contracts.interface import converted_type
 from irlint.dims import Expr, Shape
 from irlint.findings.wording import counted
 from irlint.inference.inputs import input_names
@@ -161,7 +161,7 @@ def _values(graph: Graph, known: Known) -> Iterator[tuple[Value, Node | None]]:
 def _entry(graph: Graph, value: Value, node: Node | None, port: int | None, known: Known) -> dict[str, Any]:
     found = known.types.get(value)
     if node is not None and node.op == known.format.input_node and not graph.path:
-        found = as_fed(found, known, known.format.converted_inputs)
+        found = converted_type(found, known, known.format.converted_inputs)
     return {
         "graph": graph.path,
         "name": value.name,

@@ -32,7 +32,7 @@ CASES: Mapping[str, tuple[str, str, tuple[str, ...]]] = {
     ),
     "type of an output": (FREE, 'returns = { y = "int64[n, 3]" }', ("output `y` is float32, where it was int64",)),
     "input missing": (FREE, 'takes = { x = "float32[n, 3]", z = "float32[n]" }', ("input `z` (float32[n]) is gone",)),
-    "input too many": (TABLE, 'takes = { x = "float32[n, 3]" }', ("input `i` (int64[k]) is new, and must be fed",)),
+    "input too many": (TABLE, 'takes = { x = "float32[n, 3]" }', ("input `i` (int64[k]) is new and required",)),
     "output missing": (
         FREE,
         'returns = { y = "float32[n, 3]", z = "float32[n]" }',

@@ -115,8 +115,8 @@ def test_a_journal_of_another_run_is_left_alone(models: Path) -> None:
     run("models", "--resume", "run.jsonl", cwd=models)
     before = (models / "run.jsonl").read_bytes()
     for arguments, entries in (
-        (("models/0.onnx",), "of a run with other paths"),
-        (("models", "--ignore", "IRL2"), "of a run with other options"),
+        (("models/0.onnx",), "records a run with other paths"),
+        (("models", "--ignore", "IRL2"), "records a run with other options"),
         (("models", "--output", "x.sarif"), "--resume collects no report for --output"),
     ):
         result = run(*arguments, "--resume", "run.jsonl", cwd=models)

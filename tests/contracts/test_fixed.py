@@ -81,7 +81,9 @@ def test_what_is_fixed(text: str, expected: list[tuple[str, int | str, str]], tm
     path.write_bytes(onnx.parser.parse_model(f"{HEAD}g {text}").SerializeToString())
     contract = contract_of(worked_out(str(path)))
     limits = dict.fromkeys(("B", "S", "N", "M", "K", "H", "W"), (1, None))
-    found = [(" ".join(each.names), each.size or each.condition, each.one) for each in fixed_sizes(contract, limits)]
+    found = [
+        (" ".join(each.names), each.size or each.condition, each.broadcast) for each in fixed_sizes(contract, limits)
+    ]
     assert found == expected
 
 
@@ -89,7 +91,7 @@ def test_limits_of_an_axis_leave_one_size(tmp_path: Path) -> None:
     path = tmp_path / "m.onnx"
     path.write_bytes(onnx.parser.parse_model(f"{HEAD}g {MODELS[0][0]}").SerializeToString())
     (found,) = fixed_sizes(contract_of(worked_out(str(path))), {"S": (2, 100)})
-    assert (found.names, found.size, found.one) == (("S",), 7, "")
+    assert (found.names, found.size, found.broadcast) == (("S",), 7, "")
 
 
 H, W, N = (symbol(name, 1) for name in "HWN")

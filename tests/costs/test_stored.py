@@ -12,7 +12,7 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 import irlint
-from irlint.costs.stored import ALSO, QUANTIZATION, SETTINGS
+from irlint.costs.stored import QUANTIZATION, SETTINGS, SETTINGS_OF_OPERATORS
 from irlint.ops import tables
 from irlint.ops.signatures import signature
 
@@ -141,7 +141,7 @@ def test_every_name_of_a_setting_is_that_of_an_input() -> None:
     operators = [each for table in tables() for versions in table.values() for each in versions]
     names = {name for each in operators for name in signature(each.function).inputs}
     assert names >= SETTINGS | QUANTIZATION
-    for op, also in ALSO.items():
+    for op, also in SETTINGS_OF_OPERATORS.items():
         mine = {name for each in operators if each.name == op for name in signature(each.function).inputs}
         assert mine >= set(also), op
 

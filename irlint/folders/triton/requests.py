@@ -100,7 +100,7 @@ def _sizes_of_batch(model: Interface, contract: Contract) -> Sizes | None:
 
 def _behind(contract: Contract) -> tuple[Related, ...]:
     """The node of the first demand in a contract as a related place; () if there is none."""
-    first = next((demand for demands in contract.makers.values() for demand, _ in demands), None)
+    first = next((demand for demands in contract.limiting.values() for demand, _ in demands), None)
     return () if first is None else (Related(first.node.label, first.requirement.why),)
 
 

@@ -347,7 +347,7 @@ def along_axis(x: Tensor, axis: int, scalar: bool = False, *, negative: bool = T
     return unchanged(x)
 
 
-@onnx("Softmax", "LogSoftmax", "Hardmax", since=13, scratch=("turned",))
+@onnx("Softmax", "LogSoftmax", "Hardmax", since=13, scratch=("transposed",))
 def softmax(x: Tensor, *, axis: int = -1) -> Tensor:
     """ONNX Softmax, LogSoftmax and Hardmax from opset 13 on."""
     return along_axis(x, axis)

@@ -234,7 +234,7 @@ def packed_attention(
     return Tensor(input.dtype, (size(input, 0, 2), value_hidden))
 
 
-@onnx("QOrderedAttention", domain=MICROSOFT, macs=("projected_apart",))
+@onnx("QOrderedAttention", domain=MICROSOFT, macs=("projected_separately",))
 def q_ordered_attention(
     input: Tensor,
     scale_input: Tensor,
