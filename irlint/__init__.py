@@ -157,11 +157,11 @@ def contract(
     Raises OSError if the file cannot be opened, and ValueError if it is not a readable model.
     """
     from irlint.policy.shape_options import BY, named_shapes
-    from irlint.run.contract import demanded
+    from irlint.run.contract import contract_data
     from irlint.run.sources import source
 
     given = source(model, name)
-    return demanded(given.path, given.data, named_shapes(shapes or {}), dict.fromkeys(shapes or (), BY))
+    return contract_data(given.path, given.data, named_shapes(shapes or {}), dict.fromkeys(shapes or (), BY))
 
 
 def diff(
@@ -173,11 +173,11 @@ def diff(
     ``names`` are the names of models in memory. Raises OSError if a file cannot be opened, and ValueError if one is not
     a readable model.
     """
-    from irlint.run.comparison import compared
+    from irlint.run.comparison import diff_data
     from irlint.run.sources import source
 
     one, other = source(old, names[0], stem="old"), source(new, names[1], stem="new")
-    return compared(one.path, other.path, (one.data, other.data))
+    return diff_data(one.path, other.path, (one.data, other.data))
 
 
 def fix(model: Model, *, unsafe: bool = False, name: str | os.PathLike[str] | None = None) -> Fixed:
@@ -202,11 +202,11 @@ def info(model: Model, *, shapes: Shapes | None = None, name: str | os.PathLike[
     Raises OSError if the file cannot be opened, and ValueError if it is not a readable model.
     """
     from irlint.policy.shape_options import BY, named_shapes
-    from irlint.run.info import described
+    from irlint.run.info import info_data
     from irlint.run.sources import source
 
     given = source(model, name)
-    return described(given.path, given.data, named_shapes(shapes or {}), dict.fromkeys(shapes or (), BY))
+    return info_data(given.path, given.data, named_shapes(shapes or {}), dict.fromkeys(shapes or (), BY))
 
 
 def shapes(model: Model, *, shapes: Shapes | None = None, name: str | os.PathLike[str] | None = None) -> dict[str, Any]:
@@ -215,11 +215,11 @@ def shapes(model: Model, *, shapes: Shapes | None = None, name: str | os.PathLik
     Raises OSError if the file cannot be opened, and ValueError if it is not a readable model.
     """
     from irlint.policy.shape_options import BY, named_shapes
-    from irlint.run.listing import listed
+    from irlint.run.listing import shapes_data
     from irlint.run.sources import source
 
     given = source(model, name)
-    return listed(given.path, given.data, named_shapes(shapes or {}), dict.fromkeys(shapes or (), BY))
+    return shapes_data(given.path, given.data, named_shapes(shapes or {}), dict.fromkeys(shapes or (), BY))
 
 
 def why(
@@ -237,10 +237,10 @@ def why(
     """
     from irlint.policy.shape_options import BY, named_shapes
     from irlint.run.sources import source
-    from irlint.run.why import traced
+    from irlint.run.why import why_data
 
     given = source(model, name)
-    return traced(given.path, value, axis, given.data, named_shapes(shapes or {}), dict.fromkeys(shapes or (), BY))
+    return why_data(given.path, value, axis, given.data, named_shapes(shapes or {}), dict.fromkeys(shapes or (), BY))
 
 
 def targets(
@@ -260,9 +260,9 @@ def targets(
     """
     from irlint.policy.shape_options import BY, named_shapes
     from irlint.run.sources import source
-    from irlint.run.targets import taken
+    from irlint.run.targets import targets_data
 
     given = source(model, name)
     named = [targets] if isinstance(targets, str) else targets
     given_by = dict.fromkeys(shapes or (), BY)
-    return taken(given.path, given.data, named, named_shapes(shapes or {}), given_by, covers=coverage)
+    return targets_data(given.path, given.data, named, named_shapes(shapes or {}), given_by, covers=coverage)

@@ -157,7 +157,7 @@ class _Run:
             emit_blocks(found.blocks())
             return True
         if changed:
-            if not found.is_current:
+            if not found.is_unchanged:
                 fail(f"fix: {path} was changed meanwhile, so it is not written")
             write_blocks(path, found.blocks(), "fix")
         return changed

@@ -152,10 +152,10 @@ def _replace(file: str, blocks: Iterable[bytes], *, in_place: bool) -> None:
     If the folder does not permit a new file, the old one is overwritten with ``in_place``, and PermissionError is
     raised without.
     """
-    from irlint.run.writing import permissions, put
+    from irlint.run.writing import permissions, replace_file
 
     try:
-        put(file, blocks, permissions(file))
+        replace_file(file, blocks, permissions(file))
     except PermissionError:
         if not in_place:
             raise

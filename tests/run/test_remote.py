@@ -282,7 +282,7 @@ def test_a_listing_that_trickles_is_left(site: Site, monkeypatch: pytest.MonkeyP
 
 
 def test_a_remote_file_has_a_time_limit(site: Site, tmp_path: Path) -> None:
-    shorter = "from irlint.run import remote\nremote.USUAL = 0.5\n"
+    shorter = "from irlint.run import remote\nremote.DEFAULT_SECONDS = 0.5\n"
     check = (
         "import irlint, sys\nsys.exit([each.rule.code for each in irlint.check(sys.argv[1]).findings] == ['IRL010'])"
     )
