@@ -51,10 +51,10 @@ def test_what_a_worker_lacks() -> None:
     assert answered(killed, alone) == ([], [cluster.Batch(alone.items, 1)])
     assert answered(killed, cluster.Batch(alone.items, 1)) == ([], [])
     cancelled = type("FutureCancelledError", (Exception,), {})()
-    assert answered(cancelled, batch) == ([], [cluster.Batch(batch.items, resendings=3)])
+    assert answered(cancelled, batch) == ([], [cluster.Batch(batch.items, resends=3)])
     for left, status in ((0, "running"), (4, "closed")):
         with pytest.raises(cluster.NoCluster, match="the connection to the scheduler was lost"):
-            answered(cancelled, cluster.Batch(batch.items, resendings=left), status)
+            answered(cancelled, cluster.Batch(batch.items, resends=left), status)
 
 
 def test_a_time_limit_in_another_thread() -> None:
