@@ -31,8 +31,8 @@ def inspected(path: str, data: bytes | None, settings: Settings) -> tuple[Checke
     if checked.reason:
         return CheckedFile(name, None, status="skipped", reason=checked.reason, kind=checked.kind), ()
     counts: dict[str, int] = {}
-    found = sorted(checked.found, key=lambda each: (each.span.line, each.span.column))
-    findings = tuple(_finding(name, each, counts) for each in found)
+    faults = sorted(checked.faults, key=lambda each: (each.span.line, each.span.column))
+    findings = tuple(_finding(name, each, counts) for each in faults)
     file, findings = with_policy(settings.policy, path, CheckedFile(name, None, kind=checked.kind), findings)
     if not settings.silenced:
         file = replaced(file, silenced=())
