@@ -107,10 +107,10 @@ def check(
     Raises FileNotFoundError with every path that does not exist, TypeError for an argument that is not a model, and
     ValueError for an input that no model has, an unknown rule or target, or an invalid configuration.
     """
-    from irlint.run.requests import answered
+    from irlint.run.requests import report_on
     from irlint.run.sources import sources
 
-    return answered(
+    return report_on(
         sources(models, name),
         shapes=shapes,
         select=select,

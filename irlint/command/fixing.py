@@ -58,7 +58,7 @@ def _refuse_contradictions(paths: Sequence[str], options: Mapping[str, Any]) -> 
 def _files(paths: Sequence[str], options: Mapping[str, Any], config: Config | None) -> list[str]:
     """The files to fix: the models that ``paths`` name, without standard input and without links to files outside of
     the named folders. Ends the run if nothing is left to fix."""
-    from irlint.run.search import first, links_leading_out, models
+    from irlint.run.search import first_links, links_leading_out, models
 
     excluded = settings.excluded(paths, options, config)
     named = [path for path in paths if path != "-"]
@@ -67,7 +67,7 @@ def _files(paths: Sequence[str], options: Mapping[str, Any], config: Config | No
     outside = links_leading_out(found, named)
     found = [path for path in found if path not in outside]
     if outside:
-        links = f"{counted(len(outside), 'link')} to files outside of the named paths ({first(outside)})"
+        links = f"{counted(len(outside), 'link')} to files outside of the named paths ({first_links(outside)})"
         results.note([f"not fixed: {links}; name a file to fix it"])
     if not found and "-" not in paths and not options["allow_empty"]:
         fail("there is no model to fix among the paths", "help: name a model file, or a folder with models")

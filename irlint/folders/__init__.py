@@ -27,8 +27,7 @@ def is_configuration(path: str) -> bool:
 
 
 def is_beside_models(path: str) -> bool:
-    """Whether a configuration has a known name. For a ``COMMON`` name, also whether a model is in its folder or in the
-    subfolder ``onnx``."""
+    """Whether a configuration is about models. For a ``COMMON`` name, a model must be in its folder or in ``onnx``."""
     if os.path.basename(path) not in COMMON:
         return True
     from irlint.folders.huggingface import model_files

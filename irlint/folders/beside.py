@@ -94,7 +94,7 @@ def interface_of(known: Known) -> Interface:
 
 
 def _declared(value: Value, by: str) -> Type | None:
-    """The type of a value that the "input" or "output" entry of the graph declares."""
+    """The type that the entry ``by`` ("input" or "output") of the graph declares for a value, or None."""
     return next((each.type for each in value.declared if each.by == by), None)
 
 

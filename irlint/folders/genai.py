@@ -391,7 +391,7 @@ def _is_named(name: str, template: str) -> bool:
 
 
 def _logits(document: Document, model: Interface, names: Names) -> Iterator[ConfigFault]:
-    """A finding about another last axis than ``vocab_size``."""
+    """A finding if the last axis of the logits is not ``vocab_size``."""
     end = by_name(names.outputs["logits"], model.outputs)
     stated = document.integer("model", "vocab_size")
     if end is None or not end.sizes or not stated:

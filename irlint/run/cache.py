@@ -93,7 +93,7 @@ def _hash_of(settings: Settings) -> bytes:
 
 
 def _canonical(value: Any) -> Any:
-    """A value in a form whose ``repr`` is equal for equal values."""
+    """A form of a value whose ``repr`` does not depend on identities or on the order of sets."""
     names = getattr(type(value), "__match_args__", None)
     if names:
         return (type(value).__name__, *(_canonical(getattr(value, name)) for name in names))

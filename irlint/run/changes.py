@@ -1,4 +1,4 @@
-"""Which models of a git repository differ from a revision, in their own files, their weights or their external data."""
+"""Chooses the models of a git repository that differ from a revision, with their weights and external data."""
 
 from __future__ import annotations
 

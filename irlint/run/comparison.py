@@ -13,7 +13,7 @@ from irlint.lazy_typing import Any
 from irlint.model import Constant
 from irlint.model.order import graphs
 from irlint.parsers.digests import Digests
-from irlint.run.listing import errors_on
+from irlint.run.listing import error_notes
 from irlint.run.opened import Opened, opened
 
 
@@ -23,7 +23,7 @@ def diff_data(old: str, new: str, data: tuple[bytes | None, bytes | None] = (Non
     Raises OSError if a file cannot be opened, and ValueError if a file is not a readable model.
     """
     before, after = opened(old, data[0]), opened(new, data[1])
-    notes = [*errors_on(before.known, old), *errors_on(after.known, new)]
+    notes = [*error_notes(before.known, old), *error_notes(after.known, new)]
     unreadable: list[str] = []
     if before.known.format is after.known.format:
         unreadable = [*_unreadable_constants(before, old), *_unreadable_constants(after, new)]

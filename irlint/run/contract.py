@@ -12,7 +12,7 @@ from irlint.inference.known import Known
 from irlint.lazy_typing import TYPE_CHECKING, Any
 from irlint.model.tensor import SparseTensor, Tensor, Type
 from irlint.records import NOTHING, replaced
-from irlint.run.listing import errors_on, inferred_file, notes_on, typed
+from irlint.run.listing import error_notes, inferred_file, notes_on, typed
 
 if TYPE_CHECKING:
     from irlint.contracts.profiles import Profile
@@ -65,7 +65,7 @@ def contract_data_of(known: Known, path: str) -> dict[str, Any]:
 
 
 def _notes(known: Known, path: str) -> dict[str, list[str]]:
-    notes = [*notes_on(known).get("notes", ()), *errors_on(known, path)]
+    notes = [*notes_on(known).get("notes", ()), *error_notes(known, path)]
     return {"notes": notes} if notes else {}
 
 

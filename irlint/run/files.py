@@ -57,7 +57,7 @@ class Settings:
     targets: tuple[str, ...] = ()
     #: In seconds for each file; None for no limit.
     timeout: float | None = None
-    #: Honors the rules to ignore in the metadata of a model.
+    #: Ignores the rules that the metadata of a model lists.
     ignores: bool = True
     #: The folder for stored outcomes; "" for none.
     cache: str = ""
@@ -146,7 +146,7 @@ def checked(
 
 
 def local_and_remote(paths: Iterable[str]) -> tuple[list[str], list[str]]:
-    """The local paths and the URLs."""
+    """(local paths, URLs)."""
     named = [path.partition("://")[2] if path.startswith(LOCAL) else path for path in paths]
     return [path for path in named if not is_url(path)], [path for path in named if is_url(path)]
 
@@ -155,9 +155,9 @@ def remote_files(urls: Sequence[str], excluded: Excluded | None, force_exclude: 
     """The models behind URLs. Raises MissingPaths, and ValueError if a store is missing or cannot list its files."""
     if not urls:
         return iter(())
-    from irlint.run.remote import listed
+    from irlint.run.remote import located_files
 
-    return listed(urls, excluded or Excluded(), force_exclude)
+    return located_files(urls, excluded or Excluded(), force_exclude)
 
 
 def named_files(paths: Sequence[str]) -> frozenset[str]:

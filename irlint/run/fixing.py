@@ -45,7 +45,7 @@ class Version:
 
     #: All bytes.
     stream: BinaryIO
-    #: The bytes that the parser reads, with zeros in place of large weights.
+    #: The bytes for the parser. In a large ONNX model, zeros replace large weights.
     data: Any
     outcome: Outcome
 
@@ -120,8 +120,8 @@ def fixed(
 ) -> Fixed:
     """A model after its suggested fixes (with ``unsafe``), its safe fixes, and the edits for the wishes.
 
-    ``settings`` has the targets and shapes of the wishes. Edits that cause new findings are not applied.
-    Raises OSError if the model cannot be opened.
+    ``settings`` has the targets and shapes of the wishes. An edit that causes a new finding is not applied; a suggested
+    fix may cause notes. Raises OSError if the model cannot be opened.
     """
     quick = replaced(settings, drawn=False, operands=True, cache="")
     stream = BytesIO(data) if data is not None else opened(path)
@@ -231,7 +231,6 @@ def _version(path: str, stream: BinaryIO, settings: Settings) -> Version:
 
 
 def _read(path: str, stream: BinaryIO) -> Any:
-    """The bytes of a file for its parser. In a large ONNX model, zeros replace large weights."""
     if isinstance(stream, BytesIO):
         return stream.getvalue()
     stream.seek(0)
@@ -251,7 +250,7 @@ def _has_lines(format_name: str | None) -> bool:
 def _with_safe_fixes(
     path: str, version: Version, settings: Settings, rules: Collection[Rule] | None
 ) -> tuple[Version, Applied]:
-    """(model after all safe fixes for ``rules``, these fixes); None for all rules."""
+    """(model after all safe fixes for ``rules``, these fixes). Without ``rules``, all rules are fixed."""
     applied: Applied = []
     for _ in range(ROUNDS):
         found = [each for each in version.outcome.findings if each.fix is not None and each.fix.applicability == SAFE]

@@ -48,7 +48,7 @@ def shapes_data(
 def shapes_data_of(
     known: Known, path: str, *, selection: Selection | None = None, marked: bool = False, most: int | None = None
 ) -> dict[str, Any]:
-    """The data of ``irlint shapes --format json`` for an inferred model, of at most the first ``most`` values."""
+    """The data of ``irlint shapes --format json`` for an inferred model, with at most the first ``most`` values."""
     model = known.model
     shown = None
     if selection is not None:
@@ -102,7 +102,7 @@ def notes_on(known: Known) -> dict[str, list[str]]:
     return {"notes": found} if found else {}
 
 
-def errors_on(known: Known, path: str) -> list[str]:
+def error_notes(known: Known, path: str) -> list[str]:
     """A note that shapes may be unknown, if the model has errors."""
     problems = (*known.model.problems, *known.problems)
     count = sum(each.is_error and each.because is None for each in problems)

@@ -93,7 +93,7 @@ def resolved(name: str, model: Model) -> Resolved:
 
 
 def names_of(model: Model) -> list[tuple[str, Resolved]]:
-    """(name of a value, node or port with the path of its graph, value)."""
+    """(name, value): the names of values, nodes and ports, with the paths of their graphs."""
     return [(_qualified(text, each), each) for text, each in (*_values_by_name(model), *_values_by_node(model))]
 
 
@@ -113,7 +113,7 @@ def _values_by_name(model: Model) -> list[tuple[str, Resolved]]:
 
 
 def _values_by_node(model: Model) -> list[tuple[str, Resolved]]:
-    """(name or id of a node, its first output or else its first input), and (name of an output port, value)."""
+    """(name, value): names and ids of nodes with their first output or else first input, and names of output ports."""
     found: list[tuple[str, Resolved]] = []
     for graph in graphs(model):
         for node in graph.nodes:

@@ -83,7 +83,7 @@ def _inspected(path: str, data: bytes | None, settings: Settings) -> tuple[Check
 
 
 def _with_details(checked: CheckedFile, known: Known, settings: Settings) -> CheckedFile:
-    """The entry with the facts about the model, and without suppressed findings, as ``settings`` request."""
+    """The entry with the facts and the suppressed findings that ``settings`` request."""
     if checked.silenced and not settings.silenced:
         checked = replaced(checked, silenced=())
     if settings.facts and known.model.graph is not None:

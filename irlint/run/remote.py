@@ -25,7 +25,7 @@ class NotListed(ValueError):
     """A folder or a glob of a store that cannot be listed."""
 
 
-def listed(urls: Iterable[str], excluded: Excluded, force_exclude: bool = False) -> Iterator[Located]:
+def located_files(urls: Iterable[str], excluded: Excluded, force_exclude: bool = False) -> Iterator[Located]:
     """The models and configurations behind URLs, each once.
 
     A named file is excluded only with ``force_exclude``. Raises MissingPaths, NotListed, and NotInstalled.
@@ -75,7 +75,8 @@ class _Folder:
     def models(self, entries: Mapping[str, Any], beside: Iterable[str] = ()) -> Iterator[Located]:
         """The models and configurations in a listing, without hidden files.
 
-        A file with a COMMON name is a configuration only if ``entries`` or ``beside`` have a model in its folder.
+        A file with a COMMON name is a configuration only if a model in ``entries`` or ``beside`` is in its folder or in
+        the subfolder ``onnx``.
         """
         folders = _folders_of_models((*entries, *beside))
         for path in sorted(entries):

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from irlint.policy.suppressions import Policy
 
 
-def answered(
+def report_on(
     models: Sequence[Source],
     *,
     shapes: Mapping[str, Sequence[int | str | None]] | None = None,
@@ -69,7 +69,7 @@ def fixed(model: Source, *, unsafe: bool = False) -> Fixed:
         data = b"".join(found.blocks())
     finally:
         found.close()
-    return Fixed(data, found.edits, answered([Source(model.path, data, model.alone)]))
+    return Fixed(data, found.edits, report_on([Source(model.path, data, model.alone)]))
 
 
 def configuration(file: str) -> Config:

@@ -88,7 +88,9 @@ class Excluded:
     def unfollowed_links(self) -> Iterator[str]:
         """A line about the links that were not followed, if there are any."""
         if self.links:
-            links = f"{counted(len(self.links), 'link')} to folders outside of the named paths ({first(self.links)})"
+            links = (
+                f"{counted(len(self.links), 'link')} to folders outside of the named paths ({first_links(self.links)})"
+            )
             yield f"not followed: {links}; name a folder to check it"
 
     def by(self, path: str) -> str:
@@ -131,7 +133,7 @@ def models(
     return [path for path in discovered(paths, excluded, force_exclude) if not _is_skipped(path, skip_pointers)]
 
 
-def first(links: Collection[str]) -> str:
+def first_links(links: Collection[str]) -> str:
     """The first LINKS links by name as a text, with "..." for others."""
     return ", ".join([*sorted(links)[:LINKS], *(["..."] if len(links) > LINKS else [])])
 

@@ -112,8 +112,7 @@ def _has_entries(target: Target, entries: Sequence[dict[str, Any]]) -> bool:
 
 
 def _entry_of_target(target: Target, entries: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """The entry of a target. Without a measurement, it is the entry of the last measured release before it, or
-    UNKNOWN."""
+    """The entry of a target. If it was not measured, the entry is that of the last measured release before it."""
     if target.column is None:
         fault = too_old(target)
         reason = {"rule": fault.rule.name, "message": fault.message, "help": fault.help}

@@ -27,6 +27,14 @@ def test_case(name: str, tmp_path: Path) -> None:
     assert codes == CASES[name][2].split(), [each.message for each in found]
 
 
+@pytest.mark.parametrize("policy", ["", "version_policy { specific { versions: [ 1 ] } }"])
+def test_versions_that_are_stored_elsewhere_are_a_warning(policy: str, tmp_path: Path) -> None:
+    (tmp_path / "net").mkdir()
+    (tmp_path / "net" / "config.pbtxt").write_text(f'backend: "onnxruntime"\n{policy}\n')
+    found = irlint.check(tmp_path).findings
+    assert [(each.rule.code, each.severity.value) for each in found] == [("IRL622", "warning")]
+
+
 def test_a_template_is_skipped(tmp_path: Path) -> None:
     path = written(tmp_path / "model", ("pair", PAIR.replace("8", "${max_batch_size}"), ""))
     assert irlint.check(path).files[0].reason == "it is a template, which a script fills in"

@@ -60,26 +60,23 @@ def _faults(config: Config) -> Iterator[ConfigFault]:
 def _missing_versions(config: Config) -> Iterator[ConfigFault]:
     """The findings about missing version folders; warnings if the server loads a version, or if no version exists."""
     policy = config.message.version_policy
+    if not config.all_versions:
+        message = "there is no folder of a version, and the server loads no model without one"
+        help = "put the model into a folder whose name is its version, such as 1"
+        yield _warning(missing(config.at("name", 0), message, help))
+        return
     for at, version in enumerate(policy.specific.versions):
         if str(version) not in config.all_versions:
-            existing = f"; there {'are' if config.all_versions else 'is'} {', '.join(config.all_versions) or 'none'}"
             found = missing(
                 config.at("version_policy", 0, "specific", 0, "versions", at),
-                f"version_policy names the version {version}, of which there is no folder{existing}",
+                f"version_policy names the version {version}, of which there is no folder; "
+                f"there are {', '.join(config.all_versions)}",
                 "add the folder, or name versions that exist",
             )
             yield _warning(found) if config.versions else found
-    if config.all_versions and not config.versions and not policy.specific.versions:
+    if not config.versions and not policy.specific.versions:
         span = config.at("version_policy", 0)
         yield missing(span, "version_policy loads no version", "write `latest { num_versions: 1 }`")
-    if not config.all_versions:
-        yield _warning(
-            missing(
-                config.at("name", 0),
-                "there is no folder of a version, and the server loads no model without one",
-                "put the model into a folder whose name is its version, such as 1",
-            )
-        )
 
 
 def _warning(found: ConfigFault) -> ConfigFault:

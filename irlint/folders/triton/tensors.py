@@ -32,7 +32,7 @@ class BackendRules:
 
     #: The default model file.
     filename: str
-    #: Accepts only the first name of a tensor, and the first name in the alphabet.
+    #: Knows a tensor by one of its names: the first one, or the first one in the alphabet.
     knows_one_name: bool = False
     converts_types: bool = False
     allows_non_tensors: bool = False
