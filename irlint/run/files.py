@@ -122,8 +122,10 @@ def checked(
     here, there = local_and_remote(paths)
     files: list[str | Located] = [*discovered(here, excluded, force_exclude)]
     files += remote_files(there, excluded, force_exclude)
-    alone = _without_missing_weights(settings)
-    found = [outcome(alone if each.alone else settings, each.path, each.data) for each in in_memory]
+    found = [
+        outcome(_without_missing_weights(settings) if each.alone else settings, each.path, each.data)
+        for each in in_memory
+    ]
     only = files[0] if len(files) == 1 and isinstance(files[0], str) else ""
     report_progress = advance(len(files), only) if advance is not None and files else None
     try:
