@@ -79,7 +79,7 @@ def results(
         done = as_completed(loop=client.loop)
         following = next(waiting, None)
 
-        def give(batch: Batch) -> None:
+        def submit(batch: Batch) -> None:
             future = client.submit(_worked, function, __version__, batch.items, pure=False, retries=0)
             under_way[future.key] = batch
             done.add(future)
@@ -88,13 +88,13 @@ def results(
         suspects: list[Batch] = []
         while following is not None or under_way or suspects:
             if suspects and not under_way:
-                give(suspects.pop(0))
+                submit(suspects.pop(0))
             room = 0 if suspects else BATCHES_PER_THREAD * max(1, sum(client.nthreads().values())) - len(under_way)
             while following is not None and room > 0 and not (under_way and next(iter(under_way.values())).tries):
                 first = following.items[0][0]
                 if first - min((each.items[0][0] for each in under_way.values()), default=first) >= ahead:
                     break
-                give(following)
+                submit(following)
                 following, room = next(waiting, None), room - 1
             future = next(done)
             batch = under_way.pop(future.key)

@@ -195,9 +195,9 @@ def _with_suggested_fixes(path: str, before: Version, settings: Settings) -> tup
 
     A suggested fix is kept if its finding disappears, and no new error or warning appears.
     """
-    after, applied = before, Applied()
     from irlint.fixes.rechecking import reveals
 
+    after, applied = before, Applied()
     refused: set[tuple[Edit, ...]] = set()
     for _ in range(ROUNDS):
         suggested = (

@@ -169,8 +169,8 @@ def _tensor(
         span = config.at(*path, "optional", 0)
         yield refused(span, f"input `{tensor.name}` is optional, which excludes batches", "set max_batch_size: 0")
     yield from _type(config, backend, path, tensor, end)
-    states_shape = len(tensor.reshape.shape) + config.has_batches if tensor.HasField("reshape") else len(tensor.dims)
-    if end.is_tensor and states_shape and config.message.max_batch_size >= 0:
+    stated_rank = len(tensor.reshape.shape) + config.has_batches if tensor.HasField("reshape") else len(tensor.dims)
+    if end.is_tensor and stated_rank and config.message.max_batch_size >= 0:
         yield from _shape(config, backend, path, tensor, end)
 
 
@@ -223,7 +223,7 @@ def _fits(
     """Whether a shape of the configuration agrees with the sizes of the model after the batch axis."""
     if len(dims) != len(sizes):
         return False
-    for dim, size in list(zip(dims, sizes))[has_batch_axis:]:
+    for dim, size in list(zip(dims, sizes))[1 if has_batch_axis else 0 :]:
         if size is None or size == dim:
             continue
         if size == ANY:
