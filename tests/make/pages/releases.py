@@ -48,7 +48,7 @@ def _onnxruntime(domain: str, name: str) -> str:
         return f"{_measured('onnxruntime', 'Schemas')}<p>No release that was measured has the operator.</p>\n"
     heads = ("version", "releases that know it", "releases with a CPU kernel", "element types of the newest kernel")
     note = ""
-    if any(row[2] == NONE for row in rows) and name not in RUNTIMES["onnxruntime"].free:
+    if any(row[2] == NONE for row in rows) and name not in RUNTIMES["onnxruntime"].built_in:
         note = (
             "<p>Without a kernel of its own a version loads only where ONNX defines it by other operators. "
             "<code>irlint targets MODEL</code> follows these definitions.</p>\n"
