@@ -120,10 +120,10 @@ def check(
     Raises FileNotFoundError with every missing path, TypeError for an argument that is not a model, and ValueError for
     an input that no model has, an unknown rule or target, or an invalid configuration.
     """
-    from irlint.run.requests import answered
+    from irlint.run.requests import report_on
     from irlint.run.sources import sources
 
-    return answered(
+    return report_on(
         sources(models, name),
         shapes=shapes,
         select=select,
@@ -169,11 +169,11 @@ def contract(
     Raises OSError if the file cannot be opened, and ValueError if it is not a readable model.
     """
     from irlint.policy.shape_options import BY, named_shapes
-    from irlint.run.contract import demanded
+    from irlint.run.contract import contract_data
     from irlint.run.sources import source
 
     given = source(model, name)
-    return demanded(given.path, given.data, named_shapes(shapes or {}), dict.fromkeys(shapes or (), BY))
+    return contract_data(given.path, given.data, named_shapes(shapes or {}), dict.fromkeys(shapes or (), BY))
 
 
 def diff(
@@ -184,11 +184,11 @@ def diff(
     The result states whether users of the old model can use the new one. ``names`` are the names of models in memory.
     Raises OSError if a file cannot be opened, and ValueError if one is not a readable model.
     """
-    from irlint.run.comparison import compared
+    from irlint.run.comparison import diff_data
     from irlint.run.sources import source
 
     one, other = source(old, names[0], stem="old"), source(new, names[1], stem="new")
-    return compared(one.path, other.path, (one.data, other.data))
+    return diff_data(one.path, other.path, (one.data, other.data))
 
 
 def fix(model: Model, *, unsafe: bool = False, name: str | os.PathLike[str] | None = None) -> Fixed:
@@ -213,11 +213,11 @@ def info(model: Model, *, shapes: Shapes | None = None, name: str | os.PathLike[
     Raises OSError if the file cannot be opened, and ValueError if it is not a readable model.
     """
     from irlint.policy.shape_options import BY, named_shapes
-    from irlint.run.info import described
+    from irlint.run.info import info_data
     from irlint.run.sources import source
 
     given = source(model, name)
-    return described(given.path, given.data, named_shapes(shapes or {}), dict.fromkeys(shapes or (), BY))
+    return info_data(given.path, given.data, named_shapes(shapes or {}), dict.fromkeys(shapes or (), BY))
 
 
 def shapes(model: Model, *, shapes: Shapes | None = None, name: str | os.PathLike[str] | None = None) -> dict[str, Any]:
@@ -226,11 +226,11 @@ def shapes(model: Model, *, shapes: Shapes | None = None, name: str | os.PathLik
     Raises OSError if the file cannot be opened, and ValueError if it is not a readable model.
     """
     from irlint.policy.shape_options import BY, named_shapes
-    from irlint.run.listing import listed
+    from irlint.run.listing import shapes_data
     from irlint.run.sources import source
 
     given = source(model, name)
-    return listed(given.path, given.data, named_shapes(shapes or {}), dict.fromkeys(shapes or (), BY))
+    return shapes_data(given.path, given.data, named_shapes(shapes or {}), dict.fromkeys(shapes or (), BY))
 
 
 def why(
@@ -248,10 +248,10 @@ def why(
     """
     from irlint.policy.shape_options import BY, named_shapes
     from irlint.run.sources import source
-    from irlint.run.why import traced
+    from irlint.run.why import why_data
 
     given = source(model, name)
-    return traced(given.path, value, axis, given.data, named_shapes(shapes or {}), dict.fromkeys(shapes or (), BY))
+    return why_data(given.path, value, axis, given.data, named_shapes(shapes or {}), dict.fromkeys(shapes or (), BY))
 
 
 def targets(
@@ -271,9 +271,9 @@ def targets(
     """
     from irlint.policy.shape_options import BY, named_shapes
     from irlint.run.sources import source
-    from irlint.run.targets import taken
+    from irlint.run.targets import targets_data
 
     given = source(model, name)
     named = [targets] if isinstance(targets, str) else targets
     given_by = dict.fromkeys(shapes or (), BY)
-    return taken(given.path, given.data, named, named_shapes(shapes or {}), given_by, covers=coverage)
+    return targets_data(given.path, given.data, named, named_shapes(shapes or {}), given_by, covers=coverage)

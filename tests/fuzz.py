@@ -19,7 +19,7 @@ from onnx import AttributeProto, ModelProto, NodeProto
 from irlint.dims import TooComplex
 from irlint.findings.report import Report
 from irlint.reporters.forms import FORMS
-from irlint.run.contract import demanded
+from irlint.run.contract import contract_data
 from irlint.run.files import Outcome, Settings, outcome
 
 FIXTURES = Path(__file__).resolve().parent.parent / "fixtures"
@@ -267,7 +267,7 @@ def fault(file: Path, data: bytes) -> str:
             if not form.document and "\x1b" in text:
                 return f"{name}: an escape sequence"
         if found.file.status == "checked":
-            demanded(str(file), data)
+            contract_data(str(file), data)
     except (ValueError, TooComplex) as error:
         return "" if type(error).__name__ == "NotReadable" else f"{type(error).__name__}: {error}"
     except Exception as error:

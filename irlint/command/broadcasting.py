@@ -16,7 +16,7 @@ def broadcast(texts: Sequence[str], options: Mapping[str, Any]) -> int:
     """
     from irlint.policy.rulebook import closest
     from irlint.policy.shape_options import parsed_dims
-    from irlint.run.broadcasting import RULES, answers
+    from irlint.run.broadcasting import RULES, broadcast_data
 
     names = [rule.name for rule in RULES]
     rule = options["rule"]
@@ -24,7 +24,7 @@ def broadcast(texts: Sequence[str], options: Mapping[str, Any]) -> int:
         near = closest(rule, names)
         fail(f"unknown broadcast rule {rule!r}" + f", did you mean {near!r}?" * bool(near), f"help: {', '.join(names)}")
     try:
-        found = answers([parsed_dims(text.strip().strip("[]")) for text in texts], options["axis"], rule)
+        found = broadcast_data([parsed_dims(text.strip().strip("[]")) for text in texts], options["axis"], rule)
     except ValueError as error:
         fail(str(error))
     if options["format"] == "json":

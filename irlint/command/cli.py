@@ -85,7 +85,7 @@ def shapes(model: str, **options: Any) -> None:
     from functools import partial
 
     from irlint.reporters.listing import rendered
-    from irlint.run.listing import listed
+    from irlint.run.listing import shapes_data
     from irlint.run.selection import Selection
 
     if options["depth"] is not None and options["around"] is None:
@@ -93,7 +93,7 @@ def shapes(model: str, **options: Any) -> None:
     selection = Selection(
         options["node"], options["around"] or "", options["depth"] or 1, ends=options["inputs_outputs"]
     )
-    question = partial(listed, selection=selection, marked=options["format"] == "text")
+    question = partial(shapes_data, selection=selection, marked=options["format"] == "text")
     _print(question, partial(rendered, columns=_full_width(), every=options["verbose"]), model, options)
 
 
@@ -125,9 +125,9 @@ def contract(models: tuple[str, ...], **options: Any) -> None:
         return
     (model,) = models
     from irlint.reporters.contract import rendered
-    from irlint.run.contract import demanded
+    from irlint.run.contract import contract_data
 
-    _print(demanded, rendered, model, options)
+    _print(contract_data, rendered, model, options)
 
 
 def _print_profile(model: str, tool: str, assumptions: tuple[str, ...], options: Any) -> None:
@@ -138,21 +138,26 @@ def _print_profile(model: str, tool: str, assumptions: tuple[str, ...], options:
         fail(f"--as {tool} prints what the model accepts, and excludes --assume", "help: remove one of them")
     if tool == "triton":
         from irlint.reporters.triton import rendered as configured
-        from irlint.run.contract import stated
+        from irlint.run.contract import interface_and_contract
 
-        _print(lambda path, **shapes: configured(*stated(path, **shapes)), lambda text, _: text, model, options)
+        _print(
+            lambda path, **shapes: configured(*interface_and_contract(path, **shapes)),
+            lambda text, _: text,
+            model,
+            options,
+        )
         return
     if tool == "config":
         from irlint.reporters.promises import rendered as promised
-        from irlint.run.contract import demanded as demands
+        from irlint.run.contract import contract_data
 
-        _print(demands, lambda found, _: promised(found), model, options)
+        _print(contract_data, lambda found, _: promised(found), model, options)
         return
     from irlint.reporters.profiles import rendered
-    from irlint.run.contract import fitted
+    from irlint.run.contract import profile_for
 
     def question(path: str, **shapes: Any) -> Any:
-        return fitted(path, tool, assumptions, **shapes)
+        return profile_for(path, tool, assumptions, **shapes)
 
     _print(question, lambda profile, _: rendered(profile, tool), model, options)
 
@@ -186,11 +191,11 @@ def why(model: str, value: str, **options: Any) -> None:
 
     from irlint.reporters.ansi import width
     from irlint.reporters.why import rendered
-    from irlint.run.why import traced
+    from irlint.run.why import why_data
     from irlint.snippets.reasons import NAMED
 
     limit = None if options["verbose"] else NAMED
-    question = partial(traced, name=value, axis=options["axis"], limit=limit)
+    question = partial(why_data, name=value, axis=options["axis"], limit=limit)
     _print(question, partial(rendered, columns=width(sys.stdout)), model, options)
 
 

@@ -14,9 +14,9 @@ def compare(models: Sequence[str], options: Mapping[str, Any]) -> NoReturn:
     """Prints the differences of two models; ends with status 1 if the second cannot replace the first."""
     if len(models) != 2:
         fail(f"diff compares two models, and {len(models)} are named", "help: irlint diff OLD NEW")
-    from irlint.run.comparison import compared
+    from irlint.run.comparison import diff_data
 
-    found = _answered(lambda: compared(models[0], models[1]))
+    found = _answered(lambda: diff_data(models[0], models[1]))
     if options["format"] == "json":
         import json
 

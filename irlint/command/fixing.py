@@ -56,7 +56,7 @@ def _refuse_contradictions(paths: Sequence[str], options: Mapping[str, Any]) -> 
 
 def _files(paths: Sequence[str], options: Mapping[str, Any], config: Config | None) -> list[str]:
     """The models to fix, without standard input and links to files outside of the named folders."""
-    from irlint.run.search import first, links_leading_out, models
+    from irlint.run.search import first_links, links_leading_out, models
 
     excluded = settings.excluded(paths, options, config)
     named = [path for path in paths if path != "-"]
@@ -65,7 +65,7 @@ def _files(paths: Sequence[str], options: Mapping[str, Any], config: Config | No
     outside = links_leading_out(found, named)
     found = [path for path in found if path not in outside]
     if outside:
-        links = f"{counted(len(outside), 'link')} to files outside of the named paths ({first(outside)})"
+        links = f"{counted(len(outside), 'link')} to files outside of the named paths ({first_links(outside)})"
         results.note([f"not fixed: {links}; name a file to fix it"])
     if not found and "-" not in paths and not options["allow_empty"]:
         fail("there is no model to fix among the paths", "help: name a model file, or a folder with models")
@@ -149,7 +149,7 @@ class _Run:
             emit_blocks(found.blocks())
             return True
         if changed:
-            if not found.is_current:
+            if not found.is_unchanged:
                 fail(f"fix: {path} was changed meanwhile, so it is not written")
             write_blocks(path, found.blocks(), "fix")
         return changed

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from irlint.lazy_typing import Any
 from irlint.policy.keys import KEYS, Key, Option
 from irlint.records import replaced
-from irlint.run.deadline import USUAL
+from irlint.run.deadline import DEFAULT_SECONDS
 
 #: The words that can begin a command line. Any other word is a path or an option of `irlint check`.
 COMMANDS = (
@@ -93,7 +93,7 @@ WITHOUT_KEY = (
     ),
     Option(
         "--timeout",
-        f"Time limit for each file, in seconds (default: {USUAL}).",
+        f"Time limit for each file, in seconds (default: {DEFAULT_SECONDS}).",
         "number",
         metavar="SECONDS",
         after="--fail-on",

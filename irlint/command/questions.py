@@ -44,14 +44,14 @@ def info(model: str, options: Mapping[str, Any]) -> None:
     from irlint.command.settings import configured_shapes
     from irlint.reporters.ansi import colored
     from irlint.reporters.info import markdown, rendered
-    from irlint.run.info import described, described_folder
+    from irlint.run.info import folder_info_data, info_data
 
     shapes = configured_shapes(options)
 
     def question() -> dict[str, Any]:
         if os.path.isdir(model):
-            return described_folder(model, shapes)
-        return described(model, **shapes(model))
+            return folder_info_data(model, shapes)
+        return info_data(model, **shapes(model))
 
     if options["format"] == "markdown":
         emit(markdown(answered(question, model)), "utf-8", "markdown")
@@ -62,11 +62,11 @@ def info(model: str, options: Mapping[str, Any]) -> None:
 def targets(model: str, form: str = "text", named: Sequence[str] = (), more: Mapping[str, Any] = NOTHING) -> int:
     """Runs ``irlint targets MODEL`` and returns its exit status: 1 if a named release refuses the model.
 
-    ``more`` are further arguments of ``irlint.run.targets.taken``.
+    ``more`` has further keyword arguments for ``irlint.run.targets.targets_data``.
     """
-    from irlint.run.targets import taken
+    from irlint.run.targets import targets_data
 
-    found = answered(lambda: taken(model, named=named, **more), model)
+    found = answered(lambda: targets_data(model, named=named, **more), model)
     if form == "markdown":
         from irlint.reporters.targets import markdown
 

@@ -12,7 +12,7 @@ from irlint.lazy_typing import TYPE_CHECKING, Any
 from irlint.parsers.opening import is_url
 from irlint.policy.keys import KEYS, LEVELS
 from irlint.reporters.forms import FORMS, Form, by_name
-from irlint.run.deadline import USUAL
+from irlint.run.deadline import DEFAULT_SECONDS
 
 if TYPE_CHECKING:
     from irlint.dims import Shape
@@ -247,7 +247,7 @@ def of_files(
         skip_non_models=True,
         weights=options["weights"],
         targets=named_targets(options["target"]),
-        timeout=float(options["timeout"] or USUAL),
+        timeout=float(options["timeout"] or DEFAULT_SECONDS),
         ignores=not options["no_ignores"],
         cache=os.path.abspath(options["cache"]) if cached else "",
         drawn=drawn,
@@ -285,7 +285,7 @@ def configured_shapes(options: Mapping[str, Any]) -> Callable[[str], dict[str, A
 
     Also declares the operators of the configuration.
     """
-    from irlint.run.files import Settings, given
+    from irlint.run.files import Settings, given_shapes
 
     config = configuration(options)
     if config is not None and config["operators"]:
@@ -295,7 +295,7 @@ def configured_shapes(options: Mapping[str, Any]) -> Callable[[str], dict[str, A
     settings = Settings(_shapes(options), models=config.models if config is not None else None)
 
     def shapes(path: str) -> dict[str, Any]:
-        found, by = given(settings, path)
+        found, by = given_shapes(settings, path)
         return {"shapes": found, "given_by": by}
 
     return shapes

@@ -22,7 +22,15 @@ from irlint.records import replaced
 from irlint.reporters import jsonl, statistics
 from irlint.reporters.forms import FORMS
 from irlint.run import journal
-from irlint.run.files import Outcome, local_and_remote, named_files, opened, outcomes, remote_files, require_inputs
+from irlint.run.files import (
+    Outcome,
+    local_and_remote,
+    named_files,
+    outcomes,
+    remote_files,
+    require_inputs,
+    with_opening_error,
+)
 from irlint.run.search import Excluded, discovered
 
 if TYPE_CHECKING:
@@ -72,7 +80,9 @@ def check(
     found = outcomes(files, chosen, options["jobs"], ordered=True, executor=options["executor"])
     named = named_files(here)
     keeps = policy is not None or bool(chosen.shapes) or bool(chosen.models)
-    kept, skipped = _written((opened(outcome, named, policy) for outcome in found), sink, options, keeps, progress)
+    kept, skipped = _written(
+        (with_opening_error(outcome, named, policy) for outcome in found), sink, options, keeps, progress
+    )
     tally = sink.closed()
     if tally.files == tally.skipped and not (options["allow_empty"] or excluded.unchanged):
         from irlint.command.empty import fail_empty

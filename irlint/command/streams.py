@@ -143,10 +143,10 @@ def _replace(file: str, blocks: Iterable[bytes], *, in_place: bool) -> None:
 
     With ``in_place``, overwrites it if the folder permits no new file.
     """
-    from irlint.run.writing import permissions, put
+    from irlint.run.writing import permissions, replace_file
 
     try:
-        put(file, blocks, permissions(file))
+        replace_file(file, blocks, permissions(file))
     except PermissionError:
         if not in_place:
             raise

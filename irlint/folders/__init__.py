@@ -1,4 +1,4 @@
-"""Configurations in the folders of models, checked against these models."""
+"""Checks configurations in the folders of models against these models."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from irlint.lazy_typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from irlint.folders.statements import Checked
 
-#: The names of the configuration files, with the module of this package that checks each.
+#: The module that checks each configuration, by file name.
 MODULES = {
     "config.pbtxt": "triton",
     "genai_config.json": "genai",
@@ -17,7 +17,7 @@ MODULES = {
     "preprocessor_config.json": "huggingface",
 }
 
-#: Names that files of many other programs have, too.
+#: Names that other programs also use.
 COMMON = ("config.json", "preprocessor_config.json")
 
 
@@ -27,19 +27,15 @@ def is_configuration(path: str) -> bool:
 
 
 def is_beside_models(path: str) -> bool:
-    """Whether to check a configuration that was found in a folder.
-
-    A file with one of the ``COMMON`` names is checked only if it has models in its folder or in the subfolder ``onnx``.
-    """
+    """Whether a configuration is about models. For a ``COMMON`` name, a model must be in its folder or in ``onnx``."""
     if os.path.basename(path) not in COMMON:
         return True
     from irlint.folders.huggingface import model_files
 
-    return bool(model_files(os.path.dirname(path))) or _is_of_openvino(path)
+    return bool(model_files(os.path.dirname(path))) or _is_beside_openvino_model(path)
 
 
-def _is_of_openvino(path: str) -> bool:
-    """Whether a file is the ``config.json`` beside an ``openvino_model.xml``."""
+def _is_beside_openvino_model(path: str) -> bool:
     if os.path.basename(path) != "config.json":
         return False
     from irlint.folders.places import is_file, joined
@@ -48,16 +44,13 @@ def _is_of_openvino(path: str) -> bool:
 
 
 def checked(path: str, text: str) -> Checked:
-    """The findings about the configuration at ``path``, which has this text.
-
-    Raises OSError if a model or another file beside it cannot be opened.
-    """
+    """The findings about the configuration at ``path``. Raises OSError if a file beside it cannot be opened."""
     from importlib import import_module
 
     from irlint.folders.huggingface import model_files
 
     module = MODULES[os.path.basename(path)]
-    if module == "huggingface" and _is_of_openvino(path) and not model_files(os.path.dirname(path)):
+    if module == "huggingface" and _is_beside_openvino_model(path) and not model_files(os.path.dirname(path)):
         module = "openvino_genai"
     found: Checked = import_module(f"{__name__}.{module}").checked(path, text)
     return found

@@ -16,24 +16,23 @@ from irlint.model.tensor import Tensor, Type, tensor_shape
 from irlint.parsers.opening import is_url
 from irlint.records import record, replaced
 
-#: The size of an axis as a runtime reports it: a number, -1 if the axis is dynamic, None if the size is uncertain.
+#: The size of an axis as a runtime reports it: a number, -1 for a dynamic axis, None if it is uncertain.
 Size = int | None
 
 
 @record
 class Reported:
-    """An input or output as a runtime reports it.
+    """An input or output as a runtime reports it."""
 
-    ``names`` are all names that select it, and ``tensors`` are these names without the name of its layer. ``dtype`` is
-    None if the element type is unknown or the value is no tensor. ``sizes`` is None if the rank is uncertain; a single
-    size is None if only this size is uncertain.
-    """
-
+    #: All names that select it.
     names: tuple[str, ...]
+    #: None for an unknown element type, and for a value that is no tensor.
     dtype: str | None
+    #: None if the rank is uncertain.
     sizes: tuple[Size, ...] | None
     optional: bool = False
     is_tensor: bool = True
+    #: The ``names`` without the name of its layer.
     tensors: tuple[str, ...] = ()
 
     @property
@@ -56,14 +55,11 @@ class Interface:
 
 
 class Unreadable(ValueError):
-    """Raised for a file that no model can be read from."""
+    """A file is no readable model."""
 
 
 def interface(path: str) -> Interface:
-    """The model at a path, with its inputs and outputs.
-
-    Raises OSError if the file cannot be opened, and Unreadable if it is no model.
-    """
+    """The model at a path. Raises OSError if the file cannot be opened, and Unreadable if it is no model."""
     if is_url(path):
         from irlint.parsers.remote.session import session_of
 
@@ -82,67 +78,57 @@ def _interface(path: str) -> Interface:
 def interface_of(known: Known) -> Interface:
     """The inputs and outputs of a model as its runtime reports them.
 
-    The runtime of an IR reports the inferred shapes of outputs, and ONNX Runtime the declared shapes, merged with the
-    inferred ones. The ``sizes`` of all outputs are None if the model has an error.
+    OpenVINO reports the inferred shapes of outputs. ONNX Runtime merges declared and inferred shapes. In a model with
+    errors, the ``sizes`` of outputs are None.
     """
-    fed = [each for each in inputs(known) if not each.optional or known.model.inputs_have_defaults]
+    ends = [each for each in inputs(known) if not each.optional or known.model.inputs_have_defaults]
+    reported_inputs = tuple(_reported(each, _declared(each.value, "input") or each.type) for each in ends)
     is_inferred = known.format.declared_shapes_hold
-    returned = tuple(
+    reported_outputs = tuple(
         _reported(each, each.type) if is_inferred else _merged(each, _declared(each.value, "output"))
         for each in outputs(known)
     )
     if any(problem.is_error for problem in known.problems):
-        returned = tuple(replaced(each, sizes=None) for each in returned)
-    return Interface(
-        known, tuple(_reported(each, _declared(each.value, "input") or each.type) for each in fed), returned
-    )
+        reported_outputs = tuple(replaced(each, sizes=None) for each in reported_outputs)
+    return Interface(known, reported_inputs, reported_outputs)
 
 
 def _declared(value: Value, by: str) -> Type | None:
-    """The type of the first declaration ``by`` "input" or "output" of a value; None if there is no declaration."""
+    """The type that the entry ``by`` ("input" or "output") of the graph declares for a value, or None."""
     return next((each.type for each in value.declared if each.by == by), None)
 
 
-def _reported(end: End, found: Type | None) -> Reported:
-    """An input or output with the type ``found``; dynamic axes are -1."""
-    shape = tensor_shape(found)
+def _reported(end: End, type: Type | None) -> Reported:
+    shape = tensor_shape(type)
     sizes = None if shape is None else tuple(dim if isinstance(dim, int) else -1 for dim in shape)
-    dtype = found.dtype if isinstance(found, Tensor) else None
-    is_tensor = isinstance(found, Tensor) or found is None
+    dtype = type.dtype if isinstance(type, Tensor) else None
+    is_tensor = isinstance(type, Tensor) or type is None
     return Reported(end.names, dtype, sizes, end.optional, is_tensor, end.tensors)
 
 
 def _merged(end: End, declared: Type | None) -> Reported:
-    """An output as ONNX Runtime reports it, which merges declared and inferred shapes.
-
-    A size is None if the merged size is uncertain. ``sizes`` is None if one of the two shapes is unknown or their ranks
-    differ.
-    """
+    """An output as ONNX Runtime reports it. ``sizes`` is None unless both shapes are known and have one rank."""
     found = _reported(end, declared if declared is not None else end.type)
-    own = tensor_shape(end.type)
+    inferred_shape = tensor_shape(end.type)
     sizes = found.sizes
-    if sizes is None or own is None or tensor_shape(declared) is None or len(own) != len(sizes):
+    if sizes is None or inferred_shape is None or tensor_shape(declared) is None or len(inferred_shape) != len(sizes):
         return replaced(found, sizes=None)
-    merged = tuple(size if _is_kept(size, dim) else None for size, dim in zip(sizes, own))
+    merged = tuple(size if _is_reported(size, dim) else None for size, dim in zip(sizes, inferred_shape))
     return replaced(found, sizes=merged)
 
 
-def _is_kept(size: Size, dim: MaybeDim) -> bool:
-    """Whether ONNX Runtime certainly reports the declared size of an axis for which ``dim`` was inferred.
-
-    It keeps a declared number unless another number is inferred, and a dynamic axis if the inferred size is certainly
-    dynamic.
-    """
-    return size == dim or _is_certain(dim) or (size not in (-1, None) and not isinstance(dim, int))
+def _is_reported(declared: Size, dim: MaybeDim) -> bool:
+    """Whether ONNX Runtime certainly reports the declared size of an axis with the inferred size ``dim``."""
+    return declared == dim or _is_dynamic(dim) or (declared not in (-1, None) and not isinstance(dim, int))
 
 
-def _is_certain(dim: MaybeDim) -> bool:
-    """Whether an inferred size depends only on sizes of inputs, so that it is dynamic and not merely unknown."""
+def _is_dynamic(dim: MaybeDim) -> bool:
+    """Whether an inferred size depends only on sizes of inputs."""
     return isinstance(dim, Expr) and not any(name.startswith("_") for name in symbols(dim))
 
 
 def by_name(name: str, ends: tuple[Reported, ...]) -> Reported | None:
-    """The input or output that a name selects; None if there is none."""
+    """The input or output with this name, or None."""
     return next((each for each in ends if name in each.names), None)
 
 
@@ -158,8 +144,7 @@ def text_of(size: Size) -> str:
 
 
 def suggestion(name: str, names: list[str]) -> str:
-    """The help for a name that does not exist: the most similar one of ``names``, else all of them; "" if ``names`` is
-    empty."""
+    """The help for a name that does not exist: the most similar one of ``names``, else all of them."""
     close = closest(name, names)
     if close is not None:
         return f"write `{close}`"
@@ -167,6 +152,6 @@ def suggestion(name: str, names: list[str]) -> str:
 
 
 def new_errors(model: Interface, with_sizes: Known) -> list[Problem]:
-    """The errors of ``with_sizes``, the same model with other input sizes, at nodes that have no error in ``model``."""
+    """The errors of ``with_sizes``, the model with other input sizes, at nodes without an error in ``model``."""
     before = {id(each.node) for each in model.known.problems if each.is_error}
     return [each for each in with_sizes.problems if each.is_error and id(each.node) not in before]

@@ -40,7 +40,7 @@ DECODERS = (
     *("qwen2", "qwen3", "smollm3"),
 )
 
-#: The default names of the inputs that the library feeds a decoder, by key.
+#: The default names of the inputs of a decoder, by key.
 INPUTS = {
     "input_ids": "input_ids",
     "attention_mask": "attention_mask",
@@ -54,28 +54,28 @@ INPUTS = {
     "cache_indirection": "cache_indirection",
     "rnn_prev_states": "rnn_states_prev",
 }
-#: The default names of the outputs of a decoder that the library reads, by key.
+#: The default names of the outputs of a decoder, by key.
 OUTPUTS = {
     "logits": "logits",
     "present_key_names": "present.%d.key",
     "present_value_names": "present.%d.value",
 }
 
-#: The beginnings of the names of inputs that the library sets although no key names them.
-PRESET = ("num_logits_to_keep", "onnx::Neg_")
+#: The prefixes of inputs that the library feeds without a key.
+SET_WITHOUT_KEY = ("num_logits_to_keep", "onnx::Neg_")
 
 #: The type of models whose decoder is a pipeline of stages.
 PIPELINE = "decoder-pipeline"
 
 #: The types of models that have several files, or caches of another kind.
-OTHERS = (
+OTHER_TYPES = (
     *("gpt2", "granitemoehybrid", "lfm2", "qwen3_5_moe_text", "qwen3_5_text", "fara", "gemma3", "mistral3", "phi3v"),
     *("qwen2_5_vl", "qwen3_vl", "qwen3_5", "qwen3_5_moe", "videochat_flash_qwen", "whisper", "nemotron_speech"),
     *("parakeet_tdt", "gemma4", "phi4mm", PIPELINE, "marian-ssru"),
 )
 
-#: Common keys, by the path of their object, to recognize misspelled keys.
-KEYS = {
+#: Common keys, by the path of their object. A misspelled key is similar to one of them.
+COMMON_KEYS = {
     ("model",): "type decoder encoder vocab_size context_length bos_token_id eos_token_id pad_token_id",
     ("model", "decoder"): "session_options filename head_size hidden_size num_attention_heads num_hidden_layers "
     "num_key_value_heads inputs outputs pipeline sliding_window run_options layer_types conv_cache_size",
@@ -86,18 +86,17 @@ KEYS = {
     "hidden_states present_conv_names",
 }
 
-#: The parts of a model that are files of their own.
+#: The parts of a model with files of their own.
 PARTS = ("decoder", "encoder", "embedding", "vision", "speech", "joiner", "vad", "mtp", "draft")
 
 #: The element types of masks and positions.
 INTEGER_TYPES = ("int32", "int64")
 
 #: The least similarity (0 to 1) of a misspelled key to the right one.
-CLOSE = 0.8
+SIMILARITY = 0.8
 
-#: The indices of the inputs that may be rotary tables. ``RotaryEmbedding`` of ONNX and ``RotaryEmbedding`` of Microsoft
-#: have the tables at different indices.
-TABLES = {"RotaryEmbedding": (2, 1), "GroupQueryAttention": (7,)}
+#: The indices of the inputs that may be rotary tables. ``RotaryEmbedding`` has other indices in ``com.microsoft``.
+ROTARY_TABLES = {"RotaryEmbedding": (2, 1), "GroupQueryAttention": (7,)}
 
 
 @record
@@ -109,17 +108,17 @@ class Names:
 
 
 def checked(path: str, text: str) -> Checked:
-    """The findings about a ``genai_config.json`` with this text. Raises OSError if a model cannot be opened."""
+    """The findings about a ``genai_config.json``. Raises OSError if a model cannot be opened."""
     document = parsed(text)
     if isinstance(document, ConfigFault):
         return Checked(KIND, (document,))
     if document.of("model", "type") is None:
         return Checked(KIND, reason="it has no model.type: no configuration of ONNX Runtime GenAI")
-    return Checked(KIND, tuple(_found(path, document)))
+    return Checked(KIND, tuple(_faults(path, document)))
 
 
-def _found(path: str, document: Document) -> Iterator[ConfigFault]:
-    """The findings about the configuration, then about the decoder if it is a single model that can be read."""
+def _faults(path: str, document: Document) -> Iterator[ConfigFault]:
+    """The findings about the configuration, then about the decoder if it is a single readable model."""
     yield from _type(document)
     yield from _keys(document)
     yield from _numbers(document)
@@ -147,8 +146,7 @@ def _found(path: str, document: Document) -> Iterator[ConfigFault]:
 
 
 def _readable(folder: str, name: str) -> Interface | None:
-    """The model with a name in a folder; None if the file does not exist, which ``_files`` reports, or cannot be read,
-    which the check of the file reports."""
+    """The model in a file; None if it does not exist or cannot be read."""
     path = joined(folder, name)
     try:
         return interface(path) if is_file(path) else None
@@ -157,31 +155,27 @@ def _readable(folder: str, name: str) -> Interface | None:
 
 
 def refused(document: Document, path: tuple[str | int, ...], message: str, help: str) -> ConfigFault:
-    """The finding about a value that the library refuses, at its path."""
+    """The finding about a value that the library refuses."""
     return ConfigFault(FIELD_REFUSED.fault(message, help=help), document.at(*path))
 
 
 def _type(document: Document) -> Iterator[ConfigFault]:
-    """A warning about a type that the library does not know; later releases may know it."""
+    """A warning about an unknown type. Later releases may know it."""
     stated = document.text("model", "type") or ""
-    if stated not in (*DECODERS, *OTHERS):
-        close = closest(stated, [*DECODERS, *OTHERS])
+    if stated not in (*DECODERS, *OTHER_TYPES):
+        close = closest(stated, [*DECODERS, *OTHER_TYPES])
         help = f"write `{close}`" if close is not None else "use a release of onnxruntime-genai that has it"
         found = refused(document, ("model", "type"), f"onnxruntime-genai 0.18 has no type of models `{stated}`", help)
         yield ConfigFault(found.fault.lowered(Severity.WARNING), found.span)
 
 
 def _keys(document: Document) -> Iterator[ConfigFault]:
-    """A finding for each misspelled key.
-
-    The library refuses every unknown key. Only keys that are similar to a known key are reported, because later
-    releases know more keys.
-    """
-    for path, known in KEYS.items():
+    """The findings about misspelled keys. Other unknown keys may be keys of later releases."""
+    for path, known in COMMON_KEYS.items():
         found = document.of(*path)
         names = known.split()
         for key in found if isinstance(found, dict) else ():
-            close = closest(key, names, CLOSE) if key not in names else None
+            close = closest(key, names, SIMILARITY) if key not in names else None
             if close is not None:
                 help = "remove it" if close in found else f"write `{close}`"
                 yield refused(document, (*path, key), f"there is no key `{key}` in {path[-1]}", help)
@@ -212,8 +206,7 @@ def _numbers(document: Document) -> Iterator[ConfigFault]:
 
 
 def _files(folder: str, document: Document, path: tuple[str | int, ...]) -> Iterator[ConfigFault]:
-    """A finding for each file that does not exist, among the model of a part and the models of the stages in its
-    pipeline."""
+    """The findings about missing models of a part, and of the stages in its pipeline."""
     name = document.text(*path, "filename")
     if name is not None and not is_file(joined(folder, name)):
         span = document.at(*path, "filename")
@@ -230,35 +223,33 @@ def _files(folder: str, document: Document, path: tuple[str | int, ...]) -> Iter
 
 def _decoder(document: Document, model: Interface) -> Iterator[ConfigFault]:
     """The findings about the inputs, outputs and sizes of a decoder."""
-    names = Names(_names(document, "inputs", INPUTS), _names(document, "outputs", OUTPUTS))
+    names = Names(_tensor_names(document, "inputs", INPUTS), _tensor_names(document, "outputs", OUTPUTS))
     if not document.text("model", "decoder", "inputs", "past_names"):
         yield from _caches(document, model, names)
     for kind, key, ends in (("inputs", "input_ids", model.inputs), ("outputs", "logits", model.outputs)):
         name = names.inputs[key] if kind == "inputs" else names.outputs[key]
         if by_name(name, ends) is None:
             yield _unknown(document, kind, key, name, ends)
-    yield from _positions(document, model, names)
-    yield from _unfed(document, model, names)
+    yield from _mask_and_positions(document, model, names)
+    yield from _unfed_inputs(document, model, names)
     yield from _logits(document, model, names)
-    yield from _tables(document, model)
+    yield from _rotary_tables(document, model)
 
 
-def _names(document: Document, kind: str, defaults: Mapping[str, str]) -> dict[str, str]:
-    """The names of the inputs or outputs of the decoder, by key: the name that the configuration states, or the name in
-    ``defaults``."""
+def _tensor_names(document: Document, kind: str, defaults: Mapping[str, str]) -> dict[str, str]:
+    """The names of the inputs or outputs of the decoder, by key."""
     found = document.of("model", "decoder", kind)
     stated = {key: name for key, name in found.items() if isinstance(name, str)} if isinstance(found, dict) else {}
     return {**defaults, **stated}
 
 
 def _unknown(document: Document, kind: str, key: str, name: str, ends: tuple[Reported, ...]) -> ConfigFault:
-    """The finding about a name of an input or output that the model does not have."""
     help = suggestion(name, [each.name for each in ends])
     fault = UNKNOWN_TENSOR.fault(f"the model has no {kind[:-1]} `{name}`, the name of {key}", help=help)
     return ConfigFault(fault, document.at("model", "decoder", kind, key), name)
 
 
-def _layers(template: str, ends: tuple[Reported, ...]) -> list[int]:
+def _cached_layers(template: str, ends: tuple[Reported, ...]) -> list[int]:
     """The sorted layer numbers in the names of caches that match a template such as ``past_key_values.%d.key``."""
     before, percent, after = template.partition("%d")
     if not percent:
@@ -268,8 +259,8 @@ def _layers(template: str, ends: tuple[Reported, ...]) -> list[int]:
 
 
 def _caches(document: Document, model: Interface, names: Names) -> Iterator[ConfigFault]:
-    """The findings about the caches: names that the model does not have, the number of layers, and sizes."""
-    layers = _layers(names.inputs["past_key_names"], model.inputs)
+    """The findings about the names, layers and sizes of caches."""
+    layers = _cached_layers(names.inputs["past_key_names"], model.inputs)
     if not layers:
         return
     for kind, key, ends in (
@@ -288,7 +279,7 @@ def _caches(document: Document, model: Interface, names: Names) -> Iterator[Conf
         message = f"num_hidden_layers is {stated}, and the model has caches of {cached}"
         first = by_name(names.inputs["past_key_names"].replace("%d", str(layers[0])), model.inputs)
         yield _warning(document, path, message, f"write `{len(layers)}`", shown(model.file, first) if first else ())
-    yield from _sizes(document, model, names, layers)
+    yield from _cache_sizes(document, model, names, layers)
 
 
 def _warning(
@@ -298,12 +289,10 @@ def _warning(
     return ConfigFault(fault, document.at(*path), related=related)
 
 
-def _sizes(document: Document, model: Interface, names: Names, layers: list[int]) -> Iterator[ConfigFault]:
-    """The findings about ``num_key_value_heads`` and ``head_size``, if no cache of the model has the stated size, or if
-    the model has errors with it.
+def _cache_sizes(document: Document, model: Interface, names: Names, layers: list[int]) -> Iterator[ConfigFault]:
+    """The findings about sizes that no cache has, or with which the model has errors.
 
-    Each cache is [batch, num_key_value_heads, past, head_size]. If axis 1 or 3 is dynamic, the model is inferred again
-    with the stated sizes.
+    A cache is [batch, num_key_value_heads, past, head_size].
     """
     shapes: dict[str, tuple[Dim | None, ...]] = {}
     for axis, key in ((1, "num_key_value_heads"), (3, "head_size")):
@@ -338,9 +327,8 @@ def _sizes(document: Document, model: Interface, names: Names, layers: list[int]
         yield ConfigFault(fault, document.at("model", "decoder", "num_key_value_heads"), related=related)
 
 
-def _positions(document: Document, model: Interface, names: Names) -> Iterator[ConfigFault]:
-    """A finding if the mask or the positions have an element type that the library does not feed, or if their types
-    differ: the library feeds both in one type."""
+def _mask_and_positions(document: Document, model: Interface, names: Names) -> Iterator[ConfigFault]:
+    """A finding about the element types of the mask and the positions. The library feeds both in one type."""
     found = [
         (key, end)
         for key in ("attention_mask", "position_ids")
@@ -360,19 +348,21 @@ def _positions(document: Document, model: Interface, names: Names) -> Iterator[C
         yield ConfigFault(fault, span, found[1][1].name, shown(model.file, found[1][1]))
 
 
-def _unfed(document: Document, model: Interface, names: Names) -> Iterator[ConfigFault]:
-    """A finding for each input that nodes use and the library does not feed: an error if the input has the default name
-    of a key with another name, else a warning."""
+def _unfed_inputs(document: Document, model: Interface, names: Names) -> Iterator[ConfigFault]:
+    """The findings about used inputs that the library does not feed.
+
+    A finding is an error if the input has the default name of a key, and the configuration states another name.
+    """
     graph = model.known.model.graph
     used = {value for each in graphs(model.known.model) for node in each.nodes for value in node.inputs}
     fed = list(names.inputs.values())
     reported = {key for key in ("input_ids",) if by_name(names.inputs[key], model.inputs) is None}
-    if _layers(names.inputs["past_key_names"], model.inputs):
+    if _cached_layers(names.inputs["past_key_names"], model.inputs):
         reported.add("past_value_names")
     by_value = {value.name: value for value in graph.inputs} if graph is not None else {}
     for end in model.inputs:
         value = by_value.get(end.name)
-        if end.optional or value not in used or end.name.startswith(PRESET):
+        if end.optional or value not in used or end.name.startswith(SET_WITHOUT_KEY):
             continue
         if any(_is_named(end.name, each) for each in fed):
             continue
@@ -393,7 +383,7 @@ def _unfed(document: Document, model: Interface, names: Names) -> Iterator[Confi
 
 
 def _is_named(name: str, template: str) -> bool:
-    """Whether a name is the template, with a number of a layer in place of ``%d``."""
+    """Whether a name matches a template, with the number of a layer in place of ``%d``."""
     before, percent, after = template.partition("%d")
     if not percent:
         return name == template
@@ -413,14 +403,14 @@ def _logits(document: Document, model: Interface, names: Names) -> Iterator[Conf
         yield ConfigFault(fault, document.at("model", "vocab_size"), end.name, shown(model.file, end))
 
 
-def _tables(document: Document, model: Interface) -> Iterator[ConfigFault]:
+def _rotary_tables(document: Document, model: Interface) -> Iterator[ConfigFault]:
     """A warning if ``context_length`` exceeds the rows of every rotary table."""
     stated = document.integer("model", "context_length")
     rows: dict[str, int] = {}
     for graph in graphs(model.known.model):
         constants: Mapping[object, Constant] = graph.constants  # type: ignore[assignment]
         for node in graph.nodes:
-            for at in TABLES.get(node.op, ()):
+            for at in ROTARY_TABLES.get(node.op, ()):
                 value = node.inputs[at] if at < len(node.inputs) else None
                 shape = constants[value].tensor.shape if value is not None and value in constants else None
                 if value is not None and shape is not None and len(shape) == 2 and isinstance(shape[0], int):

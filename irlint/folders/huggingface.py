@@ -1,4 +1,4 @@
-"""Hugging Face's exports: compares ``config.json`` and ``preprocessor_config.json`` with the models in the folder.
+"""Compares ``config.json`` and ``preprocessor_config.json`` of Hugging Face's exports with the models.
 
 Source: the pipelines of transformers and transformers.js, which name classes by ``id2label``.
 """
@@ -40,7 +40,7 @@ CLASSIFIERS = (
 #: The endings of architectures whose output `logits` has the classes on axis 1.
 SEGMENTERS = ("ForSemanticSegmentation",)
 
-#: The kinds of changes of `irlint diff` with which a variant cannot replace its model, and the rule for each.
+#: The rule for each kind of change with which a variant cannot replace its model.
 RULES = {
     "input-removed": UNKNOWN_TENSOR,
     "input-added": UNKNOWN_TENSOR,
@@ -52,9 +52,10 @@ RULES = {
 
 
 @record
-class Named:
-    """A model, and its path relative to the configuration."""
+class NamedModel:
+    """A model with its path."""
 
+    #: The path relative to the configuration.
     name: str
     model: Interface
 
@@ -72,7 +73,7 @@ def model_files(folder: str) -> list[str]:
 
 
 def checked(path: str, text: str) -> Checked:
-    """The findings about a configuration with this text. Raises OSError if a model cannot be opened."""
+    """The findings about a configuration. Raises OSError if a model cannot be opened."""
     folder = os.path.dirname(path)
     files = model_files(folder)
     if not files:
@@ -88,28 +89,31 @@ def checked(path: str, text: str) -> Checked:
         return Checked(KIND, tuple(found))
     if document.text("model_type") is None:
         return Checked(KIND, reason="it has no model_type: no configuration of transformers")
-    found = [*exported_files.missing(document, folder, files), *_configured(document, list(_models(folder, files)))]
+    found = [
+        *exported_files.missing_files(document, folder, files),
+        *_configured(document, list(_models(folder, files))),
+    ]
     return Checked(KIND, tuple(found))
 
 
-def _models(folder: str, files: list[str]) -> Iterator[Named]:
-    """The models that can be read. The fault of an unreadable model is reported by the check of the model itself."""
+def _models(folder: str, files: list[str]) -> Iterator[NamedModel]:
+    """The readable models. The checks of the models report unreadable ones."""
     for name in files:
         try:
-            yield Named(name, interface(joined(folder, name)))
+            yield NamedModel(name, interface(joined(folder, name)))
         except Unreadable:
             continue
 
 
-def _configured(document: Document, models: list[Named]) -> Iterator[ConfigFault]:
+def _configured(document: Document, models: list[NamedModel]) -> Iterator[ConfigFault]:
     for each in models:
         yield from _classes(document, each)
         yield from caches.faults(document, each.name, each.model)
     yield from _variants(document, models)
 
 
-def _classes(document: Document, named: Named) -> Iterator[ConfigFault]:
-    """A finding if the configuration names another number of classes than `logits` has; a warning if it names more."""
+def _classes(document: Document, named: NamedModel) -> Iterator[ConfigFault]:
+    """A finding about another number of classes than in `logits`; a warning if the configuration has more."""
     architecture = document.text("architectures", 0) or ""
     labels, key = document.of("id2label"), "id2label"
     count = len(labels) if isinstance(labels, dict) and labels else None
@@ -130,36 +134,35 @@ def _classes(document: Document, named: Named) -> Iterator[ConfigFault]:
     yield ConfigFault(fault, document.at(key), "logits", shown(named.name, logits))
 
 
-def _variants(document: Document, models: list[Named]) -> Iterator[ConfigFault]:
-    """A warning for each variant that cannot replace its model, with the first breaking change of `irlint diff`."""
-    by_path = {each.name: each.model for each in models}
+def _variants(document: Document, models: list[NamedModel]) -> Iterator[ConfigFault]:
+    """A warning for each variant that cannot replace its model."""
+    by_name = {each.name: each for each in models}
     for each in models:
-        first = exported_files.VARIANT.sub("", each.name)
-        if first != each.name and first in by_path:
-            yield from _variant(document, (first, by_path[first]), (each.name, each.model))
+        original = exported_files.VARIANT.sub("", each.name)
+        if original != each.name and original in by_name:
+            yield from _breaking_change(document, by_name[original], each)
 
 
-def _variant(document: Document, one: tuple[str, Interface], other: tuple[str, Interface]) -> Iterator[ConfigFault]:
-    """A warning about the first breaking change from a model to its variant."""
-    for change in interface_changes(_side(one[1]), _side(other[1])):
-        if not change.breaking or change.kind not in RULES or _is_stated(document, other[0], change):
+def _breaking_change(document: Document, original: NamedModel, variant: NamedModel) -> Iterator[ConfigFault]:
+    """A warning about the first breaking change."""
+    for change in interface_changes(_side(original.model), _side(variant.model)):
+        if not change.breaking or change.kind not in RULES or _is_stated_cache(document, variant.name, change):
             continue
-        message = f"{other[0]} against {one[0]}: {change.message}"
+        message = f"{variant.name} against {original.name}: {change.message}"
         fault = RULES[change.kind].fault(message, help="export all variants from one model")
         yield ConfigFault(fault.lowered(Severity.WARNING), value=change.name)
         return
 
 
 def _side(model: Interface) -> Side:
-    """The interface of a model for a comparison, without the requirements of its nodes, because quantization fuses
-    nodes."""
+    # Quantization fuses nodes, so requirements of nodes are not compared.
     known = replaced(model.known, requires=())
     return Side(inputs(known), outputs(known), contract_of(known), known.model.symbols)
 
 
-def _is_stated(document: Document, file: str, change: Change) -> bool:
-    """Whether a change is about a cache, and the configuration states an element type of caches for this variant."""
-    types = document.of(exported_files.BROWSER, "kv_cache_dtype")
+def _is_stated_cache(document: Document, file: str, change: Change) -> bool:
+    """Whether a change is about a cache, and the configuration states the element type of caches for this variant."""
+    types = document.of(exported_files.TRANSFORMERS_JS, "kv_cache_dtype")
     variant = exported_files.VARIANT.search(file)
     is_cache = change.name.startswith(("past_key_values.", "present."))
     return is_cache and isinstance(types, dict) and variant is not None and variant[1] in types

@@ -1,4 +1,4 @@
-"""The positions of the values of a JSON text; the package ``json`` parses the values themselves."""
+"""The values of a JSON text, with their positions."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _TOKEN = re.compile(r'(?P<space>\s+)|(?P<text>"(?:[^"\\]|\\.)*")|(?P<word>[^\s"{
 
 @record
 class Document:
-    """The value of a JSON text, and the position of each value inside it by its path. The position of an object or an
-    array is that of its opening bracket."""
+    """The value of a JSON text."""
 
     value: Any
+    #: The position of each value inside it; for an object or array, of its opening bracket.
     spans: dict[Path, Span]
 
     def of(self, *path: str | int) -> Any:
@@ -48,15 +48,14 @@ class Document:
         return found if isinstance(found, str) else None
 
     def at(self, *path: str | int) -> Span:
-        """The position of the value at a path; if the path does not exist, that of the innermost value on it."""
+        """The position of the value at a path, or else of the innermost value on the path."""
         while path and path not in self.spans:
             path = path[:-1]
         return self.spans.get(path, START)
 
 
 def parsed(text: str) -> Document | ConfigFault:
-    """The document of a JSON text whose value is an object. For any other text, the fault: wrong syntax, an integer of
-    more than 4300 digits, nesting that is too deep, or another value than an object."""
+    """The document of a JSON text, or its fault. Any value but an object is a fault, too."""
     try:
         value = json.loads(text)
     except json.JSONDecodeError as error:
@@ -74,12 +73,12 @@ def parsed(text: str) -> Document | ConfigFault:
 
 
 class _Container:
-    """An object or array that has begun and not ended: its path, and the key or index of the next value. The key is
-    None where the object has a key next."""
+    """An object or array that has begun and not ended."""
 
     def __init__(self, path: Path, *, is_array: bool) -> None:
         self.path = path
         self.is_array = is_array
+        #: The key or index of the next value; None if a key comes next.
         self.key: str | int | None = 0 if is_array else None
 
     def next(self) -> Path:
@@ -91,7 +90,7 @@ class _Container:
 
 
 def _spans(text: str) -> Iterator[tuple[Path, Span]]:
-    """The path and the position of each value of a valid text whose value is an object."""
+    """(path, position) of each value of a valid text."""
     containers: list[_Container] = []
     for kind, token, span in _tokens(text):
         container = containers[-1] if containers else None
@@ -111,7 +110,7 @@ def _spans(text: str) -> Iterator[tuple[Path, Span]]:
 
 
 def _tokens(text: str) -> Iterator[tuple[str, str, Span]]:
-    """The kind (``text``, ``word`` or ``mark``), the text and the position of each token; spaces are skipped."""
+    """(``text``, ``word`` or ``mark``, token, position) of each token except spaces."""
     line, start = 1, 0
     for match in _TOKEN.finditer(text):
         kind, token = match.lastgroup or "", match.group()

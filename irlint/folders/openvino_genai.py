@@ -1,8 +1,6 @@
-"""OpenVINO GenAI: the folder of a language model, as ``LLMPipeline`` of openvino_genai 2026.4 uses it.
+"""OpenVINO GenAI: checks the folder of a language model for ``LLMPipeline`` of openvino_genai 2026.4.
 
-Sources: ``llm/pipeline.cpp``, ``lm_encoding.cpp`` and ``tokenizer/tokenizer_impl.cpp`` of that release. On CPU the
-pipeline uses paged attention if it can, which needs neither the mask nor the beam indices. Findings about these inputs
-are warnings.
+Sources: ``llm/pipeline.cpp``, ``lm_encoding.cpp`` and ``tokenizer/tokenizer_impl.cpp`` of that release.
 """
 
 from __future__ import annotations
@@ -29,14 +27,15 @@ KIND = "openvino-genai"
 
 MODEL = "openvino_model.xml"
 
-#: The inputs that the pipeline always feeds, with their element types.
+#: The element types of the inputs that the pipeline always feeds.
 FED = {"input_ids": "int64", "attention_mask": "int64", "beam_idx": "int32"}
 
-#: The inputs that the pipeline feeds if the model has them.
-ALSO_FED = {"position_ids": "int64", "token_type_ids": "int64"}
+#: The element types of the inputs that the pipeline feeds if the model has them.
+FED_IF_PRESENT = {"position_ids": "int64", "token_type_ids": "int64"}
 
-#: The inputs that paged attention removes from the model.
-REMOVED = ("attention_mask", "beam_idx")
+#: The inputs that paged attention removes from the model. On CPU, the pipeline uses paged attention if it can, so
+#: findings about these inputs are warnings.
+REMOVED_BY_PAGED_ATTENTION = ("attention_mask", "beam_idx")
 
 #: The output that the pipeline reads.
 LOGITS = "logits"
@@ -47,17 +46,16 @@ STATE = "ReadValue"
 
 @record
 class Converter:
-    """The model of a tokenizer or detokenizer.
-
-    ``accepts`` is the element type of its input. ``returns`` are the element types of the outputs that the pipeline
-    reads, by name; the name "" means the only output. ``without`` states in messages what the pipeline does without
-    the model, and ``option`` is the end of the help to convert the model.
-    """
+    """The model of a tokenizer or detokenizer."""
 
     file: str
+    #: The element type of the input.
     accepts: str
+    #: The element types of the outputs that the pipeline reads, by name; "" is the only output.
     returns: Mapping[str, str]
+    #: What the pipeline does without the model.
     without: str
+    #: An option of convert_tokenizer.
     option: str = ""
 
 
@@ -79,10 +77,7 @@ CONVERTERS = (
 
 
 def checked(path: str, text: str) -> Checked:
-    """The findings about a ``config.json`` with this text and the models beside it.
-
-    Raises OSError if a model cannot be opened.
-    """
+    """The findings about a ``config.json`` and the models beside it. Raises OSError if a model cannot be opened."""
     folder = os.path.dirname(path)
     try:
         model = interface(joined(folder, MODEL))
@@ -93,11 +88,10 @@ def checked(path: str, text: str) -> Checked:
     document = parsed(text)
     if isinstance(document, ConfigFault):
         return Checked(KIND, (document,))
-    return Checked(KIND, (*_ends(document), *_found(model), *_converters(folder)))
+    return Checked(KIND, (*_token_ids(document), *_model_faults(model), *_converters(folder)))
 
 
-def _ends(document: Document) -> Iterator[ConfigFault]:
-    """A finding for each token id that is a text."""
+def _token_ids(document: Document) -> Iterator[ConfigFault]:
     for key in ("pad_token_id", "bos_token_id", "eos_token_id"):
         stated = document.text(key)
         if stated is not None:
@@ -113,27 +107,26 @@ def _has_state(model: Interface) -> bool:
 
 
 def _tensors(ends: tuple[Reported, ...]) -> dict[str, Reported]:
-    """The inputs or outputs by the names of their tensors; the pipeline knows no names of layers."""
+    """The inputs or outputs by the names that the pipeline knows."""
     return {name: each for each in ends for name in each.tensors}
 
 
-def _found(model: Interface) -> Iterator[ConfigFault]:
-    """The findings about the language model itself."""
-    yield from _fed(model)
-    yield from _unfed(model)
+def _model_faults(model: Interface) -> Iterator[ConfigFault]:
+    yield from _fed_inputs(model)
+    yield from _unfed_inputs(model)
     if not _has_state(model):
         message = (
             f"{MODEL} has beam_idx and no state: LLMPipeline feeds one token at a time, and the model forgets the rest"
         )
         help = "convert the model again, with a state for its cache"
         yield ConfigFault(INPUTS_MISSING.fault(message, help=help).lowered(Severity.WARNING))
-    yield from _read(model)
+    yield from _logits(model)
 
 
-def _fed(model: Interface) -> Iterator[ConfigFault]:
-    """A finding for each input that the pipeline feeds, if the model lacks it or has another element type."""
+def _fed_inputs(model: Interface) -> Iterator[ConfigFault]:
+    """The findings about fed inputs that the model lacks or that have another element type."""
     known = _tensors(model.inputs)
-    for name, dtype in {**FED, **ALSO_FED}.items():
+    for name, dtype in {**FED, **FED_IF_PRESENT}.items():
         end = known.get(name)
         if end is None and name in FED:
             help = suggestion(name, list(known))
@@ -146,26 +139,23 @@ def _fed(model: Interface) -> Iterator[ConfigFault]:
 
 
 def _with_severity(fault: Fault, name: str) -> Fault:
-    """The fault of an input; a warning if paged attention removes the input."""
-    return fault.lowered(Severity.WARNING) if name in REMOVED else fault
+    return fault.lowered(Severity.WARNING) if name in REMOVED_BY_PAGED_ATTENTION else fault
 
 
-def _unfed(model: Interface) -> Iterator[ConfigFault]:
-    """A warning for each input that the pipeline does not feed. Nothing if the model lacks an input that the pipeline
-    feeds, because the two may be one input under different names."""
+def _unfed_inputs(model: Interface) -> Iterator[ConfigFault]:
     known = _tensors(model.inputs)
+    # An input that the pipeline does not feed may be a missing input under another name.
     if any(name not in known for name in FED):
         return
     for end in model.inputs:
-        if not any(name in (*FED, *ALSO_FED) for name in end.tensors):
+        if not any(name in (*FED, *FED_IF_PRESENT) for name in end.tensors):
             name = (*end.tensors, end.name)[0]
-            help = suggestion(name, [each for each in ALSO_FED if each not in known])
+            help = suggestion(name, [each for each in FED_IF_PRESENT if each not in known])
             fault = INPUTS_MISSING.fault(f"LLMPipeline does not feed the input `{name}` of {MODEL}", help=help)
             yield ConfigFault(fault.lowered(Severity.WARNING), value=name, related=shown(MODEL, end))
 
 
-def _read(model: Interface) -> Iterator[ConfigFault]:
-    """A finding if the model lacks the output that the pipeline reads, or if it has another rank than 3."""
+def _logits(model: Interface) -> Iterator[ConfigFault]:
     known = _tensors(model.outputs)
     logits = known.get(LOGITS)
     if logits is None:
@@ -181,7 +171,6 @@ def _read(model: Interface) -> Iterator[ConfigFault]:
 
 
 def _converters(folder: str) -> Iterator[ConfigFault]:
-    """The findings about the tokenizer and the detokenizer."""
     for each in CONVERTERS:
         help = f"run convert_tokenizer of openvino_tokenizers{each.option}"
         path = joined(folder, each.file)
@@ -193,12 +182,11 @@ def _converters(folder: str) -> Iterator[ConfigFault]:
             model = interface(path)
         except Unreadable:
             continue
-        yield from _converted(each, model, help)
+        yield from _converter_faults(each, model, help)
 
 
-def _converted(converter: Converter, model: Interface, help: str) -> Iterator[ConfigFault]:
-    """The findings about a tokenizer or detokenizer with other inputs or outputs than the pipeline uses. If the input
-    has a wrong element type, only this is reported."""
+def _converter_faults(converter: Converter, model: Interface, help: str) -> Iterator[ConfigFault]:
+    """The findings about the inputs and outputs of a tokenizer or detokenizer."""
     first = model.inputs[0] if model.inputs else None
     if first is not None and first.dtype not in (converter.accepts, None):
         message = f"the input of {converter.file} is {first.dtype}, and LLMPipeline feeds {converter.accepts}"

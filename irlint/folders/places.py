@@ -1,4 +1,4 @@
-"""The folders of configurations and models, on this machine or behind a URL."""
+"""Files and folders, on this machine or behind a URL."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ def joined(folder: str, *names: str) -> str:
 
 
 def absolute(folder: str) -> str:
-    """The folder as an absolute path; a URL stays as it is."""
+    """The folder as an absolute path or URL, without a slash at the end."""
     return folder.rstrip("/") if is_url(folder) else os.path.abspath(folder or os.curdir)
 
 
 def parent(folder: str) -> str:
-    """The folder that contains a folder, as an absolute path or a URL."""
+    """The folder that contains a folder, as an absolute path or URL."""
     return os.path.dirname(absolute(folder))
 
 
@@ -39,7 +39,7 @@ def folders_in(folder: str) -> list[str]:
 def is_folder(path: str) -> bool:
     """Whether a folder exists. Raises OSError for a URL whose server lists no folders."""
     if is_url(path):
-        return _entry(path) is True
+        return _is_folder_entry(path) is True
     return os.path.isdir(path)
 
 
@@ -50,7 +50,7 @@ def is_file(path: str) -> bool:
     from irlint.parsers.remote.session import exists
 
     try:
-        return _entry(path) is False
+        return _is_folder_entry(path) is False
     except NotListed:
         return exists(path)
 
@@ -66,16 +66,18 @@ def size_of(path: str) -> int:
 
 
 def is_inside(path: str, folder: str) -> bool:
-    """Whether a path stays inside a folder after links are followed; the parts of a URL are compared as they are."""
+    """Whether a path is inside a folder. Links are followed, except behind URLs."""
     if is_url(path):
         return ".." not in path.split("/") and path.startswith(joined(folder, ""))
     root = os.path.realpath(folder or os.curdir)
     return os.path.realpath(path).startswith(os.path.join(root, ""))
 
 
-def _entry(url: str) -> bool | None:
-    """True if a URL is a folder, False if it is a file, None if it does not exist or has a part ``..``. Raises
-    NotListed, an OSError, if the server lists no folders."""
+def _is_folder_entry(url: str) -> bool | None:
+    """Whether the listed entry at a URL is a folder; None without an entry, and for a path with ``..``.
+
+    Raises NotListed, an OSError, if the server lists no folders.
+    """
     folder, _, name = url.rstrip("/").rpartition("/")
     if ".." in url.split("/"):
         return None

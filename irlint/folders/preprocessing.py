@@ -1,7 +1,6 @@
 """Compares the image and sound inputs of Hugging Face's exported models with ``preprocessor_config.json``.
 
-Source: the image processors and feature extractors of transformers. Image processors with their own code beside the
-model are not compared.
+Source: the image processors and feature extractors of transformers. Image processors with custom code are not compared.
 """
 
 from __future__ import annotations
@@ -19,31 +18,30 @@ from irlint.folders.statements import ConfigFault, Span
 from irlint.inference.walk import inferred
 from irlint.records import record
 
-#: The input of a model of images, [batch, channels, height, width].
+#: The input of images, [batch, channels, height, width].
 PIXELS = "pixel_values"
 
 
 @record
 class Steps:
-    """The last steps of an image processor, which determine the size of the images.
+    """The last steps of an image processor, which determine the size of the images."""
 
-    ``resizes``: it resizes to ``size``. ``crops``: it crops to ``crop_size``. ``squares``: it resizes to squares whose
-    edge is ``size.shortest_edge``. ``stated`` is a key whose default varies: if the file omits the key, the size of the
-    images is uncertain.
-    """
-
+    #: Resizes to ``size``.
     resizes: bool = True
+    #: Crops to ``crop_size``.
     crops: bool = False
+    #: Resizes to squares of ``size.shortest_edge``.
     squares: bool = False
-    stated: str = ""
+    #: A key without which the size of the images is uncertain, because its default varies.
+    required_key: str = ""
 
 
 _RESIZES = Steps()
-_CROPS = Steps(crops=True, stated="do_center_crop")
-_PADS = Steps(stated="do_pad")
+_CROPS = Steps(crops=True, required_key="do_center_crop")
+_PADS = Steps(required_key="do_pad")
 
-#: The steps of processors, by the names of their classes without ``END``. They are the same in transformers 4.57 and
-#: 5.24, with and without torchvision. Other processors resize after they crop, pad, or keep the aspect ratio.
+#: The steps of processors in transformers 4.57 and 5.24, by the names of their classes without ``CLASS_SUFFIX``. Other
+#: processors resize after they crop, pad, or keep the aspect ratio.
 PROCESSORS: Mapping[str, Steps] = {
     **dict.fromkeys(("ViT", "Siglip", "Segformer", "LayoutLMv2", "LayoutLMv3", "DPT", "RTDetr"), _RESIZES),
     **dict.fromkeys(("CLIP", "ChineseCLIP", "DeiT", "Beit", "Bit", "EfficientNet", "MobileViT"), _CROPS),
@@ -52,16 +50,16 @@ PROCESSORS: Mapping[str, Steps] = {
     "PoolFormer": Steps(resizes=False, crops=True),
     "ConvNext": Steps(resizes=False, squares=True),
 }
-END = re.compile(r"(ImageProcessor(Fast|Pil)?|FeatureExtractor)$")
+CLASS_SUFFIX = re.compile(r"(ImageProcessor(Fast|Pil)?|FeatureExtractor)$")
 
-#: If one of these keys is set, `size` is only a limit, or another step follows the resizing.
-LIMITS = (
+#: With one of these keys, `size` is only a limit, or another step follows.
+LIMITING_KEYS = (
     *("do_pad", "pad_size", "keep_aspect_ratio", "ensure_multiple_of", "do_grayscale", "do_thumbnail"),
     *("do_image_splitting", "use_square_size"),
 )
 
-#: The extractors of sounds: the name of the input, and the keys of the sizes of its axes, from axis 1 on.
-SOUNDS: Mapping[str, tuple[str, tuple[str, ...]]] = {
+#: (name of the input, keys of the sizes of its axes from axis 1 on), by extractor.
+SOUND_EXTRACTORS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "WhisperFeatureExtractor": ("input_features", ("feature_size", "nb_max_frames")),
     "ASTFeatureExtractor": ("input_values", ("max_length", "num_mel_bins")),
 }
@@ -69,21 +67,19 @@ SOUNDS: Mapping[str, tuple[str, tuple[str, ...]]] = {
 
 @record
 class Axis:
-    """An axis of the images that a processor returns.
+    """An axis of the images that a processor returns."""
 
-    ``what`` is the name of the axis in messages, ``size`` is None if it is uncertain, and ``span`` is the position of
-    the size in the configuration.
-    """
-
-    what: str
+    name: str
+    #: None if the size is uncertain.
     size: int | None
+    #: The position of the size in the configuration.
     span: Span
 
 
 def faults(document: Document, name: str, model: Interface) -> Iterator[ConfigFault]:
-    """The findings about the input of sounds and the input of images of a model, if the processor contradicts them."""
+    """The findings about the inputs of sounds and images."""
     kind = document.text("feature_extractor_type") or ""
-    if kind in SOUNDS:
+    if kind in SOUND_EXTRACTORS:
         yield from _sounds(document, name, model, kind)
     pixels = by_name(PIXELS, model.inputs)
     if document.of("auto_map", "AutoImageProcessor") is not None:
@@ -94,40 +90,37 @@ def faults(document: Document, name: str, model: Interface) -> Iterator[ConfigFa
 
 
 def _sounds(document: Document, name: str, model: Interface, kind: str) -> Iterator[ConfigFault]:
-    """A finding for each fixed size of the input of sounds that is not the size that the extractor states."""
-    wanted, keys = SOUNDS[kind]
-    end = by_name(wanted, model.inputs)
+    """The findings about fixed sizes that differ from those of the extractor."""
+    input_name, keys = SOUND_EXTRACTORS[kind]
+    end = by_name(input_name, model.inputs)
     if end is None or end.sizes is None or len(end.sizes) != len(keys) + 1:
         return
-    for axis, (key, own) in enumerate(zip(keys, end.sizes[1:]), 1):
+    for axis, (key, size) in enumerate(zip(keys, end.sizes[1:]), 1):
         stated = document.integer(key)
-        if stated is not None and own is not None and own > 0 and own != stated:
-            message = f"{key} is {stated}, and axis {axis} of `{wanted}` of {name} is {own}"
+        if stated is not None and size is not None and size > 0 and size != stated:
+            message = f"{key} is {stated}, and axis {axis} of `{input_name}` of {name} is {size}"
             fault = SHAPE_MISMATCH.fault(message, help="state the size of the model, or export the model for this size")
-            yield ConfigFault(fault, document.at(key), wanted, shown(name, end))
+            yield ConfigFault(fault, document.at(key), input_name, shown(name, end))
 
 
 def image_axes(document: Document) -> tuple[Axis, ...]:
-    """The channels, rows and columns of the images that the processor returns.
-
-    Implementations differ in a mean of one number and in the default of ``do_normalize``. Therefore the number of
-    channels is certain only if the mean has several numbers, ``do_normalize`` is true and ``do_grayscale`` is not.
-    """
+    """The channels, rows and columns of the images that the processor returns."""
     mean = document.of("image_mean")
-    gray = document.of("do_grayscale") is True
-    is_certain = isinstance(mean, list) and len(mean) > 1 and document.of("do_normalize") is True and not gray
+    is_gray = document.of("do_grayscale") is True
+    # Implementations differ in a mean of one number, and in the default of ``do_normalize``.
+    is_certain = isinstance(mean, list) and len(mean) > 1 and document.of("do_normalize") is True and not is_gray
     sizes = _size(document) or ((None, document.at("image_mean")),) * 2
     channels = Axis("channels", len(mean) if is_certain else None, document.at("image_mean"))
     return (channels, *(Axis(what, size, span) for what, (size, span) in zip(("rows", "columns"), sizes)))
 
 
 def _size(document: Document) -> tuple[tuple[int, Span], ...]:
-    """The height and width of the images, with their positions in the file; () if they are uncertain."""
-    kind = END.sub("", document.text("image_processor_type") or document.text("feature_extractor_type") or "")
+    """(size, position) of the height and the width of the images; () if they are uncertain."""
+    kind = CLASS_SUFFIX.sub("", document.text("image_processor_type") or document.text("feature_extractor_type") or "")
     steps = PROCESSORS.get(kind)
-    if steps is None or (steps.stated and document.of(steps.stated) is None):
+    if steps is None or (steps.required_key and document.of(steps.required_key) is None):
         return ()
-    if any(document.of(key) not in (None, False) for key in LIMITS):
+    if any(document.of(key) not in (None, False) for key in LIMITING_KEYS):
         return ()
     crops, resizes = document.of("do_center_crop"), document.of("do_resize") is not False
     if crops is True:
@@ -138,10 +131,10 @@ def _size(document: Document) -> tuple[tuple[int, Span], ...]:
 
 
 def _edges(document: Document, key: str, *, square: str | None) -> tuple[tuple[int, Span], ...]:
-    """The height and width that a key states, with their positions in the file; () if the key does not state both.
+    """(size, position) of the height and the width that a key states; () if it does not state both.
 
-    The key may state one number for both: the value of its inner key ``square``, or its own value if ``square`` is "".
-    If ``square`` is None, it must have the inner keys ``height`` and ``width``.
+    One number for both may be the value of the inner key ``square`` or, for "", of the key itself. For None, the inner
+    keys ``height`` and ``width`` are required.
     """
     if square != "shortest_edge":
         both = [(document.integer(key, name), document.at(key, name)) for name in ("height", "width")]
@@ -155,16 +148,17 @@ def _edges(document: Document, key: str, *, square: str | None) -> tuple[tuple[i
 
 
 def _mean(document: Document, name: str, model: Interface, end: Reported) -> Iterator[ConfigFault]:
-    """A warning about a mean of one number if the model accepts no images of 1 channel.
+    """A warning about a mean of one number for a model that accepts no images of 1 channel.
 
-    The processors without torchvision refuse a mean of one number for images of several channels.
+    Processors without torchvision refuse such a mean for several channels.
     """
     mean, channels = document.of("image_mean"), (end.sizes or (None, None))[1]
-    gray = document.of("do_normalize") is not True or document.of("do_grayscale") is True
-    if gray or not isinstance(mean, list) or len(mean) != 1:
+    if document.of("do_normalize") is not True or document.of("do_grayscale") is True:
         return
-    one = {PIXELS: (None, 1, None, None)}
-    if channels == 1 or (channels in (None, -1) and not new_errors(model, inferred(model.known.model, one))):
+    if not isinstance(mean, list) or len(mean) != 1:
+        return
+    one_channel = {PIXELS: (None, 1, None, None)}
+    if channels == 1 or (channels in (None, -1) and not new_errors(model, inferred(model.known.model, one_channel))):
         return
     message = f"image_mean has 1 number, and `{PIXELS}` of {name} accepts no images of 1 channel"
     fault = SHAPE_MISMATCH.fault(message, help="state the mean of each channel").lowered(Severity.WARNING)
@@ -172,8 +166,7 @@ def _mean(document: Document, name: str, model: Interface, end: Reported) -> Ite
 
 
 def _pixels(name: str, model: Interface, end: Reported, axes: tuple[Axis, ...]) -> Iterator[ConfigFault]:
-    """At most one finding about the images that the processor returns: the model has the channels last, another size,
-    or errors with images of this size."""
+    """At most one finding about the images that the processor returns."""
     sizes = (end.sizes or ())[1:]
     if sizes[0] != axes[0].size and sizes[2] == axes[0].size and (sizes[0] or 0) > 0:
         layout = "[batch, channels, height, width]"
@@ -183,7 +176,7 @@ def _pixels(name: str, model: Interface, end: Reported, axes: tuple[Axis, ...]) 
         return
     for axis, own in zip(axes, sizes):
         if axis.size is not None and own is not None and own > 0 and own != axis.size:
-            message = f"the processor returns images of {axis.size} {axis.what}, and `{PIXELS}` of {name} has {own}"
+            message = f"the processor returns images of {axis.size} {axis.name}, and `{PIXELS}` of {name} has {own}"
             help = "state the size of the model, or export the model for this size"
             yield ConfigFault(SHAPE_MISMATCH.fault(message, help=help), axis.span, PIXELS, shown(name, end))
             return

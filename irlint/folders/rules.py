@@ -149,8 +149,8 @@ SHAPE_MISMATCH = Rule(
     Severity.ERROR,
     "A configuration states a shape that the model contradicts.",
     why="With `max_batch_size` above 0, the shape is a batch axis followed by `dims`, otherwise `dims` alone. In an "
-    "input, any size fits a dynamic axis of the model. In an output, a dynamic axis of the model has to be -1 in "
-    "`dims`. Where `input` or `output` is missing and the model takes batches, the ONNX Runtime backend sets "
+    "input, any size fits a dynamic axis of the model. In an output, the ONNX Runtime backend requires -1 in `dims` "
+    "for a dynamic axis. Where `input` or `output` is missing and the model takes batches, that backend sets "
     "`max_batch_size` to 4.",
     fix="State the shape of the model, without the batch axis where `max_batch_size` is above 0.",
     bad=f"""-- model/config.pbtxt --

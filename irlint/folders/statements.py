@@ -1,4 +1,4 @@
-"""A finding about a configuration, and its position in that file."""
+"""Faults in a configuration, with their positions."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ from irlint.records import record
 
 @record
 class Span:
-    """A part of a text: the line and column, from 1, of its first letter and of the position after its last."""
+    """A part of a text. Lines and columns count from 1."""
 
     line: int
     column: int
     end_line: int
+    #: The column after the last letter.
     end_column: int
 
 
@@ -23,19 +24,22 @@ START = Span(1, 1, 1, 1)
 
 @record
 class ConfigFault:
-    """A fault in a configuration, with its position in the file. ``value`` is the name of the input or output that the
-    fault is about, and ``related`` are places in the model."""
+    """A fault in a configuration, with its position."""
 
     fault: Fault
     span: Span = START
+    #: The name of the input or output at fault.
     value: str | None = None
+    #: Places in the model.
     related: tuple[Related, ...] = ()
 
 
 @record
 class Checked:
-    """The findings about a file of a ``kind``. If the file was skipped, ``reason`` says why."""
+    """The findings about a configuration."""
 
+    #: The kind of the configuration, such as ``triton``.
     kind: str
-    found: tuple[ConfigFault, ...] = ()
+    faults: tuple[ConfigFault, ...] = ()
+    #: Why the file was skipped, or "".
     reason: str = ""

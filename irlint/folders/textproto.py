@@ -1,4 +1,4 @@
-"""The positions of the fields of a text in protobuf's text format; protobuf itself parses their values."""
+"""The positions of the fields of a text in protobuf's text format."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from irlint.folders.statements import START, Span
 from irlint.records import record
 
-#: Pairs of the name of a field and its number among the fields of this name, from the outermost message on.
+#: A field: its name and its number among the fields of this name, after those of the messages around it.
 Path = tuple[str | int, ...]
 
 _TOKEN = re.compile(
@@ -25,14 +25,13 @@ class Places:
     texts: dict[Path, str]
 
     def of(self, *path: str | int) -> Span:
-        """The position of a field; if it does not exist, that of the innermost message of its path that exists."""
+        """The position of a field, or else of the innermost message on its path."""
         while path and path not in self.spans:
             path = path[:-1]
         return self.spans.get(path, START)
 
     def of_key(self, path: Path, name: str, key: str) -> Span:
-        """The position of the entry with a key in the map ``name`` of the message at ``path``; if there is no such
-        entry, that of the message."""
+        """The position of an entry in the map ``name`` of the message at ``path``, or else of the message."""
         number = 0
         while (*path, name, number) in self.spans:
             if self.texts.get((*path, name, number, "key", 0), "")[1:-1] == key:
@@ -42,34 +41,34 @@ class Places:
 
 
 class _Message:
-    """A message that has begun and not ended: its path, how often each field has occurred, and the field whose value
-    comes next ("" if none does). ``is_list``: the values of a list follow."""
+    """A message that has begun and not ended."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        #: How often each field has occurred.
         self.counts: dict[str, int] = {}
+        #: The field whose value comes next, or "".
         self.field = ""
-        self.is_list = False
+        self.is_in_list = False
 
     def next(self) -> Path:
         """The path of the next value of the field."""
         number = self.counts.get(self.field, 0)
         self.counts[self.field] = number + 1
         path = (*self.path, self.field, number)
-        self.field = self.field if self.is_list else ""
+        self.field = self.field if self.is_in_list else ""
         return path
 
 
 def places(text: str) -> Places:
-    """The positions of all fields of a text that protobuf has parsed.
+    """The positions of all fields of a valid text.
 
-    The position of a scalar is that of its value. The position of a message is that of its field name or, in a list, of
-    its opening bracket.
+    A scalar is at its value. A message is at its field name or, in a list, at its opening bracket.
     """
     found: dict[Path, Span] = {}
     texts: dict[Path, str] = {}
     messages = [_Message(())]
-    named = START
+    field_span = START
     for kind, token, span in _tokens(text):
         message = messages[-1]
         if kind == "value":
@@ -77,14 +76,13 @@ def places(text: str) -> Places:
                 path = message.next()
                 found[path], texts[path] = span, token
             elif token[0] not in "\"'-":
-                message.field, named = token, span
+                message.field, field_span = token, span
         elif token == "[" or token == "]":
-            message.is_list = token == "["
-            message.field = message.field if message.is_list else ""
+            message.is_in_list = token == "["
+            message.field = message.field if message.is_in_list else ""
         elif token in "{<" and message.field:
-            in_list = message.is_list
             path = message.next()
-            found[path] = span if in_list else named
+            found[path] = span if message.is_in_list else field_span
             messages.append(_Message(path))
         elif token in "}>" and len(messages) > 1:
             messages.pop()
@@ -92,7 +90,7 @@ def places(text: str) -> Places:
 
 
 def _tokens(text: str) -> Iterator[tuple[str, str, Span]]:
-    """The kind (``value`` or ``mark``), the text and the position of each token; spaces and comments are skipped."""
+    """(``value`` or ``mark``, token, position) of each token except spaces and comments."""
     line, start = 1, 0
     for match in _TOKEN.finditer(text):
         kind, token = match.lastgroup or "", match.group()

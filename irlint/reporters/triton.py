@@ -9,7 +9,7 @@ from irlint.contracts.contract import Contract
 from irlint.dims import Expr
 from irlint.folders.beside import Interface, Reported, Size
 from irlint.folders.triton.requests import PADDING
-from irlint.folders.triton.tensors import BACKENDS, TYPES, Backend, type_text
+from irlint.folders.triton.tensors import BACKEND_RULES, TYPES, BackendRules, type_text
 from irlint.model.tensor import tensor_shape
 from irlint.reporters.pasted import comment, pasted
 
@@ -17,11 +17,11 @@ from irlint.reporters.pasted import comment, pasted
 def rendered(model: Interface, contract: Contract) -> str:
     """The configuration; raises ValueError if the server does not support an input or output of the model."""
     name = next(iter(model.known.format.runtimes))
-    _require_support(model, BACKENDS[name])
+    _require_support(model, BACKEND_RULES[name])
     return pasted(_lines(model, contract, name))
 
 
-def _require_support(model: Interface, backend: Backend) -> None:
+def _require_support(model: Interface, backend: BackendRules) -> None:
     for end in (*model.inputs, *model.outputs):
         if not end.is_tensor:
             raise ValueError(f"{end.name} is not a tensor, and Triton supports only tensors")
@@ -41,12 +41,12 @@ def _lines(model: Interface, contract: Contract, backend: str) -> Iterator[str]:
         if not condition.when:
             yield comment(f"the model runs if {condition.text}")
     yield f"backend: {_protobuf_text(backend)}"
-    if file != BACKENDS[backend].filename:
+    if file != BACKEND_RULES[backend].filename:
         yield f"default_model_filename: {_protobuf_text(file)}"
     if batches:
         yield comment("the model accepts any batch: write the largest one that fits into the memory of the server")
     yield f"max_batch_size: {8 if batches else 0}"
-    if batches and BACKENDS[backend].batch_is_set:
+    if batches and BACKEND_RULES[backend].sets_batch_size:
         yield comment("the backend runs batches of that size, and fills up smaller ones only with this parameter")
         yield f'parameters {{ key: "{PADDING}" value {{ string_value: "YES" }} }}'
     yield from _tensors("input", [each for each in model.inputs if not each.optional], batches=batches)

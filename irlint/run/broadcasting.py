@@ -20,21 +20,19 @@ Shapes = Sequence[Shape]
 
 @record
 class BroadcastRule:
-    """A broadcast rule.
-
-    ``where`` names the format and the operators that use the rule, ``sentence`` states the rule, and ``result``
-    computes the shape. ``takes`` is the number of shapes that the rule accepts; None is any number from 2. With
-    ``needs_axis``, the rule applies only if an axis is given. ``placed`` is the index of the shape whose first axis is
-    aligned with the given axis, or None if the rule has no axis.
-    """
+    """A broadcast rule."""
 
     name: str
+    #: The format and the operators that use the rule.
     where: str
     sentence: str
+    #: Computes the shape from the shapes and the axis. Raises Fault.
     result: Callable[[Shapes, int | None], Shape | None]
-    takes: int | None = None
+    #: The number of shapes; None is any number from 2.
+    shape_count: int | None = None
     needs_axis: bool = False
-    placed: int | None = None
+    #: The index of the shape whose first axis is aligned with the given axis; None if the rule has no axis.
+    aligned_shape: int | None = None
 
 
 def _stretched(shapes: Shapes, axis: int | None) -> Shape | None:
@@ -74,8 +72,8 @@ RULES = (
         "the second shape is one element, or equals consecutive axes of the first shape: from `axis` on, or the last "
         "axes",
         lambda shapes, axis: legacy_broadcast(shapes[0], shapes[1], 1, axis=axis),
-        takes=2,
-        placed=1,
+        shape_count=2,
+        aligned_shape=1,
     ),
     BroadcastRule(
         "none",
@@ -95,8 +93,8 @@ RULES = (
         "only the second shape is stretched; its axes are aligned with the axes of the first from `axis` on, or with "
         "the last axes if `axis` is -1",
         _pdpd,
-        takes=2,
-        placed=1,
+        shape_count=2,
+        aligned_shape=1,
     ),
     BroadcastRule(
         "broadcast-numpy",
@@ -104,7 +102,7 @@ RULES = (
         "the result is the target; the data is aligned with its last axis, and each size of the data is 1 or the size "
         "of the target",
         lambda shapes, axis: repeated(shapes[0], shapes[1]),
-        takes=2,
+        shape_count=2,
     ),
     BroadcastRule(
         "broadcast-explicit",
@@ -112,43 +110,42 @@ RULES = (
         "the axes of the data are aligned with the axes of the target from `axis` on; each size of the data is 1 or "
         "the size of the target",
         _mapped,
-        takes=2,
+        shape_count=2,
         needs_axis=True,
-        placed=0,
+        aligned_shape=0,
     ),
     BroadcastRule(
         "broadcast-bidirectional",
         "OpenVINO: Broadcast with mode bidirectional, of data to a target",
         "data and target are aligned at their last axis; the two sizes on each axis are equal, or one of the two is 1",
         lambda shapes, axis: expanded(shapes[0], shapes[1]),
-        takes=2,
+        shape_count=2,
     ),
 )
 
 
-def answers(shapes: Shapes, axis: int | None = None, rule: str | None = None) -> dict[str, Any]:
-    """The data of ``irlint broadcast --format json``, with an entry for each rule, or only for the rule named ``rule``.
+def broadcast_data(shapes: Shapes, axis: int | None = None, rule: str | None = None) -> dict[str, Any]:
+    """The data of ``irlint broadcast --format json``: an entry for each rule, or only for the rule named ``rule``.
 
-    Raises ValueError for fewer than two shapes, and if the named rule accepts another number of shapes or needs an
-    axis.
+    Raises ValueError for fewer than two shapes, and if the named rule does not apply.
     """
     if len(shapes) < 2:
         raise ValueError("name at least two shapes, such as 1,64,56,56 64,1,1")
-    asked = [each for each in RULES if rule in (None, each.name)]
-    if rule is not None and (refusal := _refusal(asked[0], shapes, axis)):
-        raise ValueError(refusal)
+    chosen = [each for each in RULES if rule in (None, each.name)]
+    if rule is not None and (reason := _inapplicable(chosen[0], shapes, axis)):
+        raise ValueError(reason)
     return {
         "schema": "irlint-broadcast-1",
-        "shapes": [_entry(shape) for shape in shapes],
+        "shapes": [_shape_entry(shape) for shape in shapes],
         "axis": axis,
-        "rules": [_answer(each, shapes, axis) for each in asked],
+        "rules": [_rule_entry(each, shapes, axis) for each in chosen],
     }
 
 
-def _refusal(rule: BroadcastRule, shapes: Shapes, axis: int | None) -> str:
+def _inapplicable(rule: BroadcastRule, shapes: Shapes, axis: int | None) -> str:
     """Why a rule does not apply to these shapes and this axis, or ""."""
-    if rule.takes is not None and len(shapes) != rule.takes:
-        return f"{rule.name} takes {rule.takes} shapes, and there are {len(shapes)}"
+    if rule.shape_count is not None and len(shapes) != rule.shape_count:
+        return f"{rule.name} takes {rule.shape_count} shapes, and there are {len(shapes)}"
     if rule.needs_axis and axis is None:
         return f"{rule.name} needs --axis"
     return ""
@@ -156,43 +153,38 @@ def _refusal(rule: BroadcastRule, shapes: Shapes, axis: int | None) -> str:
 
 def _offsets(rule: BroadcastRule, shapes: Shapes, axis: int | None) -> list[int]:
     """The axis on which each shape begins, counted in the highest rank."""
-    rank = max(map(len, shapes))
-    found = [rank - len(shape) for shape in shapes]
-    if rule.placed is not None and axis is not None and 0 <= axis <= rank - len(shapes[rule.placed]):
-        found = [axis if index == rule.placed else 0 for index in range(len(shapes))]
-    return found
+    rank, aligned = max(map(len, shapes)), rule.aligned_shape
+    if aligned is not None and axis is not None and 0 <= axis <= rank - len(shapes[aligned]):
+        return [axis if index == aligned else 0 for index in range(len(shapes))]
+    return [rank - len(shape) for shape in shapes]
 
 
-def _entry(shape: Shape | None) -> list[object] | None:
+def _shape_entry(shape: Shape | None) -> list[object] | None:
     return None if shape is None else [dim_entry(dim) for dim in shape]
 
 
-def _answer(rule: BroadcastRule, shapes: Shapes, axis: int | None) -> dict[str, Any]:
-    """The entry of a rule.
-
-    ``holds`` is True if the rule accepts the shapes, False if it refuses them, and None if it does not apply to them.
-    ``message`` has the warnings, the fault, or why the rule does not apply.
-    """
-    answer: dict[str, Any] = {
+def _rule_entry(rule: BroadcastRule, shapes: Shapes, axis: int | None) -> dict[str, Any]:
+    """The entry of a rule. ``holds`` is None if the rule does not apply."""
+    entry: dict[str, Any] = {
         "rule": rule.name,
         "where": rule.where,
         "sentence": rule.sentence,
         "holds": None,
         "shape": None,
         "requires": [],
-        "message": _refusal(rule, shapes, axis),
+        "message": _inapplicable(rule, shapes, axis),
         "help": "",
         "offsets": _offsets(rule, shapes, axis),
         "marks": [],
     }
-    if answer["message"]:
-        return answer
+    if entry["message"]:
+        return entry
     with stated() as statements:
         try:
             result = rule.result(shapes, axis)
         except Fault as fault:
             marks = [list(mark) for mark in fault.marks]
-            return {**answer, "holds": False, "message": fault.message, "help": fault.help, "marks": marks}
+            return {**entry, "holds": False, "message": fault.message, "help": fault.help, "marks": marks}
     requires = list(dict.fromkeys(each.condition for each in statements.requirements))
     message = "; ".join(fault.message for fault in statements.faults)
-    return {**answer, "holds": True, "shape": _entry(result), "requires": requires, "message": message}
+    return {**entry, "holds": True, "shape": _shape_entry(result), "requires": requires, "message": message}

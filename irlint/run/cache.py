@@ -1,4 +1,4 @@
-"""A cache of results: the result of a model is not computed again if nothing has changed that its check has read."""
+"""A cache of outcomes. A stored outcome is used if the settings and all that the check read are unchanged."""
 
 from __future__ import annotations
 
@@ -14,56 +14,52 @@ from irlint.parsers.opening import file_bytes
 from irlint.parsers.trace import Beside, Read, Trace, is_same, is_same_beside
 from irlint.records import record, replaced
 from irlint.run.files import Outcome, Settings, outcome
-from irlint.run.plain_data import made, plain
-from irlint.run.writing import permissions, put
+from irlint.run.plain_data import plain, record_from
+from irlint.run.writing import permissions, replace_file
 
-#: Results with findings of these rules are not stored: the check was not completed.
+#: The rules of findings about incomplete checks, whose outcomes are not stored.
 INCOMPLETE = (NOT_WORKED_OUT,)
 
 #: The latest settings and their hash.
-_known: list[tuple[Settings, bytes]] = []
+_latest_settings: list[tuple[Settings, bytes]] = []
 
 
 @record
 class Entry:
-    """A stored result.
-
-    ``path`` is relative to ``folder``, the working folder of the run. ``settings`` is a hash of the settings. ``reads``
-    and ``facts`` are the recorded reads and facts of the check.
-    """
+    """A stored outcome."""
 
     path: str
+    #: The working folder of the run.
     folder: str
+    #: The hash of the settings.
     settings: bytes
     reads: tuple[Read, ...]
     facts: tuple[Beside, ...]
     outcome: Outcome
 
 
-def remembered(settings: Settings, path: str) -> Outcome:
-    """The outcome of a file: the stored outcome if nothing has changed, else a new outcome, which is stored if it may
-    be used again."""
+def cached_outcome(settings: Settings, path: str) -> Outcome:
+    """The stored outcome of a file, or else a new one, which is stored if its check was complete."""
     file, hash_of_settings = _file(settings.cache, path), _hash_of(settings)
     entry = _read(file)
     if entry is not None and _is_about(entry, path) and entry.settings == hash_of_settings and _is_current(entry, path):
         return entry.outcome
     with Trace() as trace:
         found = outcome(replaced(settings, cache="", stamped=False), path)
-    if found.file.status == "checked" and found.error is None and _is_complete(found) and _has_sound_files(trace):
+    if found.file.status == "checked" and found.error is None and _is_complete(found) and _has_all_data(trace):
         _write(file, Entry(path, os.getcwd(), hash_of_settings, trace.reads(), tuple(trace.facts), found))
     return found
 
 
 def _is_about(entry: Entry, path: str) -> bool:
-    """Whether an entry is about this path, all its findings are about this file, and the file was read."""
+    """Whether an entry and all its findings are about this file, and the file was read."""
     shown = path.replace(os.sep, "/")
-    places = {entry.outcome.file.path, *(finding.path for finding in entry.outcome.findings)}
-    is_read = any(each.path == path and each.parts for each in entry.reads)
-    return (entry.path, entry.folder) == (path, os.getcwd()) and places == {shown} and is_read
+    subjects = {entry.outcome.file.path, *(finding.path for finding in entry.outcome.findings)}
+    was_read = any(each.path == path and each.parts for each in entry.reads)
+    return (entry.path, entry.folder) == (path, os.getcwd()) and subjects == {shown} and was_read
 
 
 def _is_current(entry: Entry, path: str) -> bool:
-    """Whether all recorded reads and facts are unchanged."""
     form = entry.outcome.file.format
     if entry.facts and form not in [each.name for each in FORMATS]:
         return False
@@ -77,30 +73,27 @@ def _is_complete(found: Outcome) -> bool:
     return not any(finding.rule in INCOMPLETE for finding in found.findings)
 
 
-def _has_sound_files(trace: Trace) -> bool:
-    """Whether every data file of the model could be read. If not, the report also depends on other files in the
-    folder, which are not recorded."""
+def _has_all_data(trace: Trace) -> bool:
+    # If a data file is missing, the report depends on other files in the folder, which are not recorded.
     return all(each.facts[1] is None for each in trace.facts)
 
 
 def _file(folder: str, path: str) -> str:
-    """The cache file for a path and the working folder."""
     name = blake2b(f"{os.getcwd()}\0{path}".encode("utf-8", "surrogateescape"), digest_size=16).hexdigest()
     return os.path.join(folder, name[:2], name[2:])
 
 
 def _hash_of(settings: Settings) -> bytes:
-    """A hash of the settings and of everything else, beside files, on which an outcome depends: the program, Python,
-    and the packages that read files."""
-    if not _known or _known[0][0] is not settings:
+    """A hash of the settings, Python, irlint, and the packages that read files."""
+    if not _latest_settings or _latest_settings[0][0] is not settings:
         relevant = replaced(settings, cache="", timeout=None, stamped=False)
         text = repr((_canonical(relevant), sys.version, *_program()))
-        _known[:] = [(settings, blake2b(text.encode("utf-8", "backslashreplace")).digest())]
-    return _known[0][1]
+        _latest_settings[:] = [(settings, blake2b(text.encode("utf-8", "backslashreplace")).digest())]
+    return _latest_settings[0][1]
 
 
 def _canonical(value: Any) -> Any:
-    """A value in a form whose ``repr`` is equal for equal values."""
+    """A form of a value whose ``repr`` does not depend on identities or on the order of sets."""
     names = getattr(type(value), "__match_args__", None)
     if names:
         return (type(value).__name__, *(_canonical(getattr(value, name)) for name in names))
@@ -114,7 +107,7 @@ def _canonical(value: Any) -> Any:
 
 
 def _program() -> Iterator[tuple[str, int, int]]:
-    """The path, size and modification time of the files of irlint and of the packages that read files."""
+    """(path, size, modification time) of the files of irlint and of the packages that read files."""
     from importlib.util import find_spec
 
     package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -132,23 +125,23 @@ def _stamp(file: str) -> tuple[str, int, int]:
 
 
 def _read(file: str) -> Entry | None:
-    """The entry in a cache file; None if there is no valid entry."""
+    """The entry in a cache file; None without a valid entry."""
     import json
 
     try:
-        found: Entry = made(Entry, json.loads(file_bytes(file, "document")))
+        found: Entry = record_from(Entry, json.loads(file_bytes(file, "document")))
     except (OSError, ValueError, RecursionError):
         return None
     return found
 
 
 def _write(file: str, entry: Entry) -> None:
-    """Stores an entry. An error is ignored, so that the next run computes the result again."""
+    """Stores an entry; errors are ignored."""
     import json
 
     try:
         text = json.dumps(plain(entry), separators=(",", ":"))
         os.makedirs(os.path.dirname(file), exist_ok=True)
-        put(file, [text.encode()], permissions(file))
+        replace_file(file, [text.encode()], permissions(file))
     except (OSError, TypeError):
         return

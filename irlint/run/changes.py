@@ -1,4 +1,4 @@
-"""Which models of a git repository differ from a revision, in their own files, their weights or their external data."""
+"""Chooses the models of a git repository that differ from a revision, with their weights and external data."""
 
 from __future__ import annotations
 
@@ -17,14 +17,13 @@ from irlint.run.search import SUFFIXES, WEIGHTS
 
 @record
 class Differences:
-    """The files of a repository that ``changed`` since a revision or are untracked, and the files of the revision.
-
-    The latter are in ``known``. All paths are relative to ``root``.
-    """
+    """The differences of a work tree from a revision. Paths are relative to ``root``."""
 
     root: str
+    #: The files that differ or are untracked.
     changed: frozenset[str]
-    known: frozenset[str]
+    #: The files of the revision.
+    of_revision: frozenset[str]
 
     def has(self, path: str) -> bool:
         """Whether a file, or the submodule that contains it, differs."""
@@ -32,7 +31,7 @@ class Differences:
 
     def has_model(self, path: str) -> bool:
         """Whether the file of a model differs, or is not in the revision."""
-        return self.has(path) or self.known.isdisjoint(_with_folders(_name(path, self.root)))
+        return self.has(path) or self.of_revision.isdisjoint(_with_folders(_name(path, self.root)))
 
     def has_below(self, folder: str) -> bool:
         """Whether a file in a folder or below it differs."""
@@ -47,22 +46,22 @@ class Differences:
         return any(name.startswith(inside) and not name.lower().endswith(SUFFIXES) for name in self.changed)
 
 
-#: Options for git to list differing files, and differing submodules whatever the repository configures.
+#: Options of ``git diff`` to list all differing files and submodules, whatever the repository configures.
 NAMES = ("--name-only", "-z", "--no-renames", "--no-relative", "--no-ext-diff", "--ignore-submodules=none")
 
 
 class Changes:
-    """Chooses the models that differ from the commit where the current branch and the revision ``ref`` branched.
+    """Chooses the models that differ from the merge base of HEAD and the revision ``ref``, or else from ``ref``.
 
-    Without such a commit, models are compared with ``ref``. A change of a file in ``deciding`` counts as a change of
-    every model of its repository. ``unchanged`` counts the models that were not chosen.
+    A change of a file in ``deciding`` counts as a change of every model of its repository.
     """
 
     def __init__(self, ref: str, deciding: Collection[str] = ()) -> None:
         self.ref = ref
         self.deciding = deciding
+        #: The number of files that were not chosen.
         self.unchanged = 0
-        self._found: dict[str, Differences] = {}
+        self._differences: dict[str, Differences] = {}
         self._roots: dict[str, str] = {}
 
     def among(self, files: Sequence[str]) -> list[str]:
@@ -72,7 +71,7 @@ class Changes:
         return chosen
 
     def _differs(self, path: str) -> bool:
-        """Whether a model or configuration, its weights or its external data differ, or a deciding file does."""
+        """Whether a model or configuration, its weights, its external data, or a deciding file differs."""
         places = {path, os.path.realpath(path)}
         if any(self._of(each).has_model(each) for each in places) or self._decided(path):
             return True
@@ -92,17 +91,17 @@ class Changes:
     def _decided(self, path: str) -> bool:
         """Whether a deciding file in the repository of a path differs."""
         root = self._root(os.path.dirname(path))
-        inside = (each for each in self.deciding if self._root(os.path.dirname(os.path.abspath(each))) == root)
-        return any(self._of(path).has(os.path.abspath(each)) for each in inside)
+        deciding = map(os.path.abspath, self.deciding)
+        return any(self._of(path).has(each) for each in deciding if self._root(os.path.dirname(each)) == root)
 
     def _of(self, path: str) -> Differences:
         """The differences of the repository that contains a file. Raises NoRevision."""
         root = self._root(os.path.dirname(path))
         if not root:
             raise NoRevision(f"{path} is in no git repository")
-        if root not in self._found:
-            self._found[root] = differences(root, self.ref)
-        return self._found[root]
+        if root not in self._differences:
+            self._differences[root] = differences(root, self.ref)
+        return self._differences[root]
 
     def _root(self, folder: str) -> str:
         """The root of the work tree that contains a folder; "" if there is none."""
@@ -114,7 +113,7 @@ class Changes:
 
 
 def differences(root: str, ref: str) -> Differences:
-    """The differences of a work tree from the commit where its branch and ``ref`` branched, or from ``ref``.
+    """The differences of a work tree from the merge base of HEAD and ``ref``, or else from ``ref``.
 
     Raises NoRevision.
     """
@@ -124,16 +123,15 @@ def differences(root: str, ref: str) -> Differences:
         raise NoRevision(
             f"{root} has no revision {ref}; in CI fetch it first, as actions/checkout does with `fetch-depth: 0`"
         )
-    branched = git("merge-base", commit[0].strip(), "HEAD")
-    base = (branched or commit)[0].strip()
+    merge_base = git("merge-base", commit[0].strip(), "HEAD")
+    base = (merge_base or commit)[0].strip()
     changed = git("diff", *NAMES, base, "--") or []
-    new = git("ls-files", "--others", "--exclude-standard", "-z") or []
-    known = git("ls-tree", "-r", "-z", "--name-only", "--full-tree", base) or []
-    return Differences(root, frozenset(filter(None, (*changed, *new))), frozenset(known))
+    untracked = git("ls-files", "--others", "--exclude-standard", "-z") or []
+    of_revision = git("ls-tree", "-r", "-z", "--name-only", "--full-tree", base) or []
+    return Differences(root, frozenset(filter(None, (*changed, *untracked))), frozenset(of_revision))
 
 
 def _is_submodule(folder: str) -> bool:
-    """Whether a folder is the work tree of a submodule, so that the revision is in the repository around it."""
     try:
         with opened(os.path.join(folder, ".git")) as file:
             return "/modules/" in os.fsdecode(file.read(4096).partition(b"\n")[0]).replace(os.sep, "/")

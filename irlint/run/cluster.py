@@ -21,17 +21,17 @@ MOST_ITEMS = 16
 MOST_BYTES = 1 << 26
 
 #: At most this many batches are in progress for each thread of the cluster.
-DEEP = 2
+BATCHES_PER_THREAD = 2
 
 #: How often an item is tried alone after a worker crashed with it.
-CHANCES = 2
+TRIES = 2
 
 #: How often a batch is sent again because its results were lost.
-RESENT = 4
+RESENDS = 4
 
-#: The seconds within which a scheduler must answer, and within which its cluster must have a worker.
-CONNECT = 10
-WORKERS = 60
+#: A scheduler must answer within CONNECT_SECONDS. Its cluster must have a worker within WORKER_SECONDS.
+CONNECT_SECONDS = 10
+WORKER_SECONDS = 60
 
 #: The environment variable that configures the logs of workers on this machine.
 LOGGING = "DASK_LOGGING__DISTRIBUTED"
@@ -46,15 +46,14 @@ class NoCluster(ValueError):
 
 @record
 class Batch:
-    """Items with their indices, which are processed together.
+    """Items that one worker processes together."""
 
-    ``chances`` is 0 for a batch that has crashed no worker. For an item that is tried again alone, it is the number of
-    tries that remain, including the current one. ``resendings`` is how often the batch may still be sent again.
-    """
-
+    #: (index, item).
     items: tuple[tuple[int, Any], ...]
-    chances: int = 0
-    resendings: int = RESENT
+    #: The number of remaining tries of an item that is tried again alone; 0 for a batch without a crash.
+    tries: int = 0
+    #: How often the batch may be sent again.
+    resends: int = RESENDS
 
 
 def results(
@@ -67,10 +66,10 @@ def results(
     address: str = "",
     ahead: int = sys.maxsize,
 ) -> Iterator[tuple[int, Result]]:
-    """As ``processes.results``, on the cluster at ``address`` or, without an address, on ``jobs`` workers started here.
+    """Like ``processes.results``, on the cluster at ``address``. Without an address, ``jobs`` workers are started here.
 
-    Items are sent in batches, by their ``weight`` in bytes. If a worker crashes, each of its items is tried again
-    alone, up to CHANCES times. If all of these tries crash, ``died`` makes the result. Raises NoCluster.
+    ``weight`` is the size of an item in bytes. If a worker crashes, each of its items is tried again alone, up to TRIES
+    times. If all of these tries crash, ``died`` makes the result. Raises NoCluster.
     """
     waiting = _batches(enumerate(items), weight)
     under_way: dict[Any, Batch] = {}
@@ -80,23 +79,22 @@ def results(
         done = as_completed(loop=client.loop)
         following = next(waiting, None)
 
-        def give(batch: Batch) -> None:
+        def submit(batch: Batch) -> None:
             future = client.submit(_worked, function, __version__, batch.items, pure=False, retries=0)
             under_way[future.key] = batch
             done.add(future)
 
-        # Any batch in the queue of a crashed worker may have crashed it. So each item of these batches is tried again
-        # while nothing else runs.
+        # Any batch in the queue of a crashed worker may have crashed it. Their items run again, one at a time.
         suspects: list[Batch] = []
         while following is not None or under_way or suspects:
             if suspects and not under_way:
-                give(suspects.pop(0))
-            room = 0 if suspects else DEEP * max(1, sum(client.nthreads().values())) - len(under_way)
-            while following is not None and room > 0 and not (under_way and next(iter(under_way.values())).chances):
+                submit(suspects.pop(0))
+            room = 0 if suspects else BATCHES_PER_THREAD * max(1, sum(client.nthreads().values())) - len(under_way)
+            while following is not None and room > 0 and not (under_way and next(iter(under_way.values())).tries):
                 first = following.items[0][0]
                 if first - min((each.items[0][0] for each in under_way.values()), default=first) >= ahead:
                     break
-                give(following)
+                submit(following)
                 following, room = next(waiting, None), room - 1
             future = next(done)
             batch = under_way.pop(future.key)
@@ -110,7 +108,6 @@ def results(
 
 
 def _batches(items: Iterator[tuple[int, Item]], weight: Callable[[Item], int]) -> Iterator[Batch]:
-    """The items in batches of consecutive items."""
     collected: list[tuple[int, Item]] = []
     total = 0
     for index, item in items:
@@ -125,20 +122,20 @@ def _batches(items: Iterator[tuple[int, Item]], weight: Callable[[Item], int]) -
 
 
 def _answered(future: Any, batch: Batch, client: Any) -> tuple[list[tuple[int, Any]], list[Batch]]:
-    """The results of a batch and no batches, or no results and the batches to try again.
+    """(results of a batch, batches to try again). Both are empty if the item of the batch has no more tries.
 
-    Both are empty if the only item of the batch has no more chances. Raises NoCluster for other failures.
+    Raises NoCluster for other failures.
     """
     try:
         return future.result(), []
     except Exception as error:
         name = type(error).__name__
         if name == "KilledWorker":
-            chances = batch.chances - 1 if batch.chances else CHANCES
-            return [], [Batch((each,), chances) for each in batch.items if chances]
+            tries = batch.tries - 1 if batch.tries else TRIES
+            return [], [Batch((each,), tries) for each in batch.items if tries]
         # The results of a worker that crashes before they are fetched are lost.
-        if "Cancelled" in name and client.status == "running" and batch.resendings:
-            return [], [replaced(batch, resendings=batch.resendings - 1)]
+        if "Cancelled" in name and client.status == "running" and batch.resends:
+            return [], [replaced(batch, resends=batch.resends - 1)]
         raise NoCluster(_reason(error)) from None
 
 
@@ -151,31 +148,28 @@ def _reason(error: BaseException) -> str:
     return f"a worker cannot do the work: {type(error).__name__}: {first}"
 
 
-#: Lets a worker with several threads check only one file at a time.
-_ALONE = Lock()
+#: Held while a worker processes a batch: checks cannot share a process.
+_ONE_BATCH = Lock()
 
 
 def _worked(function: Callable[[Any], Any], version: str, items: tuple[tuple[int, Any], ...]) -> list[tuple[int, Any]]:
-    """The results of a batch; it runs in the worker."""
+    """The results of a batch. This runs in the worker."""
     if version != __version__:
         raise NoCluster(f"irlint {__version__} is installed there, but {version} here")
-    with _ALONE:
+    with _ONE_BATCH:
         return [(index, function(item)) for index, item in items]
 
 
 def dask_setup(worker: Any) -> None:
-    """Silences the logs of a worker on this machine; Dask calls it. Findings report the crashes."""
-    nothing = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nothing, 2)
-    os.close(nothing)
+    """Silences the logs of a worker on this machine. Dask calls this function by its name."""
+    null = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(null, 2)
+    os.close(null)
 
 
 @contextmanager
 def _connected(address: str, jobs: int) -> Iterator[Any]:
-    """A client of the cluster at ``address`` or, without an address, of a new one, which is stopped afterwards.
-
-    Raises NoCluster.
-    """
+    """A client of the cluster at ``address``, or of a temporary cluster with ``jobs`` workers. Raises NoCluster."""
     try:
         from distributed import Client, LocalCluster
     except ImportError:
@@ -187,7 +181,7 @@ def _connected(address: str, jobs: int) -> Iterator[Any]:
 
     place = address.removeprefix(SCHEME)
     with ExitStack() as stack:
-        # Findings report crashes of workers.
+        # Findings report the crashes of workers.
         for name in ("distributed", "distributed.nanny", "distributed.scheduler", "distributed.core"):
             logging.getLogger(name).setLevel(logging.CRITICAL)
         settings = {
@@ -197,13 +191,18 @@ def _connected(address: str, jobs: int) -> Iterator[Any]:
         stack.enter_context(dask.config.set(settings))
         try:
             if place:
-                client = Client(f"tcp://{place}", timeout=CONNECT, set_as_default=False)
+                client = Client(f"tcp://{place}", timeout=CONNECT_SECONDS, set_as_default=False)
             else:
-                # Without a port of its own, the dashboard would use a fixed one, which may be taken.
-                page = {"dashboard": False, "dashboard_address": "127.0.0.1:0"}
+                # The default port of the dashboard may be in use.
+                dashboard = {"dashboard": False, "dashboard_address": "127.0.0.1:0"}
                 preload = [__name__, *dask.config.get("distributed.worker.preload")]
-                options = {"threads_per_worker": 1, "memory_limit": 0, "preload": preload, "scheduler_kwargs": page}
-                # Starting the cluster lets workers receive Ctrl-C again, but only this process handles it.
+                options = {
+                    "threads_per_worker": 1,
+                    "memory_limit": 0,
+                    "preload": preload,
+                    "scheduler_kwargs": dashboard,
+                }
+                # If the resource tracker starts later, it unblocks Ctrl-C.
                 if os.name == "posix":
                     resource_tracker.ensure_running()
                 with interruptions_wait():
@@ -214,7 +213,7 @@ def _connected(address: str, jobs: int) -> Iterator[Any]:
         except (OSError, ValueError) as error:
             raise NoCluster(f"the scheduler {place or 'on this machine'} cannot be reached: {_short(error)}") from None
         try:
-            client.wait_for_workers(1, timeout=WORKERS)
+            client.wait_for_workers(1, timeout=WORKER_SECONDS)
         except Exception:
             raise NoCluster(f"the scheduler {place} has no workers") from None
         yield client

@@ -13,33 +13,35 @@ from irlint.lazy_typing import Any
 from irlint.model import Constant
 from irlint.model.order import graphs
 from irlint.parsers.digests import Digests
-from irlint.run.listing import errors_on
+from irlint.run.listing import error_notes
 from irlint.run.opened import Opened, opened
 
 
-def compared(old: str, new: str, data: tuple[bytes | None, bytes | None] = (None, None)) -> dict[str, Any]:
+def diff_data(old: str, new: str, data: tuple[bytes | None, bytes | None] = (None, None)) -> dict[str, Any]:
     """The data of ``irlint diff --format json``; ``data`` has the bytes of models in memory.
 
     Raises OSError if a file cannot be opened, and ValueError if a file is not a readable model.
     """
-    one, other = opened(old, data[0]), opened(new, data[1])
-    notes = [*errors_on(one.known, old), *errors_on(other.known, new)]
-    lacking = [] if one.known.format is not other.known.format else [*_lacking(one, old), *_lacking(other, new)]
+    before, after = opened(old, data[0]), opened(new, data[1])
+    notes = [*error_notes(before.known, old), *error_notes(after.known, new)]
+    unreadable: list[str] = []
+    if before.known.format is after.known.format:
+        unreadable = [*_unreadable_constants(before, old), *_unreadable_constants(after, new)]
     digests = Digests()
-    hashes = _digest(one, digests, bool(lacking)), _digest(other, digests, bool(lacking))
-    changes = [*differences(one.known, other.known, hashes), *cost_changes(one.known, other.known)]
+    hashes = _digest(before, digests, bool(unreadable)), _digest(after, digests, bool(unreadable))
+    changes = [*differences(before.known, after.known, hashes), *cost_changes(before.known, after.known)]
     found: dict[str, Any] = {
         "schema": "irlint-diff-1",
-        "old": _described(one, old),
-        "new": _described(other, new),
+        "old": _model_entry(before, old),
+        "new": _model_entry(after, new),
         "compatible": not any(each.breaking for each in changes),
-        "changes": [_entry(each) for each in changes],
+        "changes": [_change_entry(each) for each in changes],
     }
-    notes += [f"weights are compared only by their types: {each}" for each in lacking]
+    notes += [f"weights are compared only by their types: {each}" for each in unreadable]
     return {**found, "notes": notes} if notes else found
 
 
-def _described(model: Opened, path: str) -> dict[str, Any]:
+def _model_entry(model: Opened, path: str) -> dict[str, Any]:
     known = model.known.model
     return {
         "path": path.replace(os.sep, "/"),
@@ -49,7 +51,7 @@ def _described(model: Opened, path: str) -> dict[str, Any]:
     }
 
 
-def _entry(change: Change) -> dict[str, Any]:
+def _change_entry(change: Change) -> dict[str, Any]:
     entry: dict[str, Any] = {
         "kind": change.kind,
         "breaking": change.breaking,
@@ -61,8 +63,8 @@ def _entry(change: Change) -> dict[str, Any]:
     return {**entry, "follow": change.follow} if change.follow else entry
 
 
-def _lacking(model: Opened, path: str) -> Iterator[str]:
-    """A sentence about the constants that cannot be read, with the reason for the first; nothing if all can."""
+def _unreadable_constants(model: Opened, path: str) -> Iterator[str]:
+    """A sentence about the constants that cannot be read, if there are any."""
     reasons = [why for each in _constants(model) if (why := Digests.lack(each))]
     if reasons:
         what = "1 constant" if len(reasons) == 1 else f"{len(reasons)} constants"
@@ -79,7 +81,7 @@ def _constants(model: Opened) -> Iterator[Constant]:
 
 
 def _digest(model: Opened, digests: Digests, by_type: bool) -> Digest:
-    """A function that hashes the constants of a model; with ``by_type``, it returns None for large constants."""
+    """A function that hashes the constants of a model. With ``by_type``, it returns None for large constants."""
     found: dict[int, str | None] = {}
 
     def digest(constant: Constant) -> str | None:

@@ -1,4 +1,4 @@
-"""Checks one configuration file that makes statements about the models beside it."""
+"""Checks one configuration file beside models."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from irlint.folders.statements import ConfigFault
 from irlint.parsers.opening import NotListed, file_bytes, lies_elsewhere
 from irlint.records import replaced
 from irlint.run.files import Settings, with_policy
-from irlint.run.one_file import DRAWN, fingerprint
+from irlint.run.one_file import SNIPPETS_PER_RULE, fingerprint
 
-#: Why a configuration behind a URL may be skipped: its check needs the files beside it.
+#: Why a configuration behind a URL is skipped.
 NOT_LISTED = "the server does not list the folder of the configuration: copy the folder to this machine"
 
 
 def inspected(path: str, data: bytes | None, settings: Settings) -> tuple[CheckedFile, tuple[Finding, ...]]:
-    """The entry of a configuration, and its findings without those that the policy of ``settings`` suppresses.
+    """(entry of a configuration, findings that the policy of ``settings`` reports).
 
     Raises OSError if the configuration or a model beside it cannot be opened.
     """
@@ -31,13 +31,13 @@ def inspected(path: str, data: bytes | None, settings: Settings) -> tuple[Checke
     if checked.reason:
         return CheckedFile(name, None, status="skipped", reason=checked.reason, kind=checked.kind), ()
     counts: dict[str, int] = {}
-    found = sorted(checked.found, key=lambda each: (each.span.line, each.span.column))
-    findings = tuple(_finding(name, each, counts) for each in found)
+    faults = sorted(checked.faults, key=lambda each: (each.span.line, each.span.column))
+    findings = tuple(_finding(name, each, counts) for each in faults)
     file, findings = with_policy(settings.policy, path, CheckedFile(name, None, kind=checked.kind), findings)
     if not settings.silenced:
         file = replaced(file, silenced=())
     if settings.drawn and not lies_elsewhere(path):
-        findings = tuple(_drawn(text, each) for each in findings[:DRAWN]) + findings[DRAWN:]
+        findings = tuple(_drawn(text, each) for each in findings[:SNIPPETS_PER_RULE]) + findings[SNIPPETS_PER_RULE:]
     return file, findings
 
 

@@ -1,4 +1,4 @@
-"""The contract of a model (which inputs it accepts, and which outputs it then returns), as data."""
+"""The contract of a model as data: the inputs that it accepts, and the outputs that it returns."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from irlint.inference.known import Known
 from irlint.lazy_typing import TYPE_CHECKING, Any
 from irlint.model.tensor import SparseTensor, Tensor, Type
 from irlint.records import NOTHING, replaced
-from irlint.run.listing import errors_on, notes_on, typed, worked_out
+from irlint.run.listing import error_notes, inferred_file, notes_on, typed
 
 if TYPE_CHECKING:
     from irlint.contracts.profiles import Profile
@@ -21,21 +21,21 @@ if TYPE_CHECKING:
 #: Tools that do not read OpenVINO IR.
 ONNX_ONLY = ("onnxruntime", "trtexec")
 
-#: Tools that build all branches of a model, also branches that never run.
-BUILDS_BRANCHES = ("trtexec",)
+#: Tools that build all branches of a model, including branches that never run.
+BUILD_ALL_BRANCHES = ("trtexec",)
 
 
-def demanded(
+def contract_data(
     path: str,
     data: bytes | None = None,
     shapes: Mapping[str, Shape] | None = None,
     given_by: Mapping[str, str] = NOTHING,
 ) -> dict[str, Any]:
-    """The data of ``irlint contract --format json``. Raises like ``listing.listed``."""
-    return demanded_by(worked_out(path, data, shapes, given_by), path)
+    """The data of ``irlint contract --format json``. Raises like ``listing.shapes_data``."""
+    return contract_data_of(inferred_file(path, data, shapes, given_by), path)
 
 
-def demanded_by(known: Known, path: str) -> dict[str, Any]:
+def contract_data_of(known: Known, path: str) -> dict[str, Any]:
     """The data of ``irlint contract --format json`` for an inferred model."""
     contract = contract_of(known)
     found: dict[str, Any] = {
@@ -43,9 +43,9 @@ def demanded_by(known: Known, path: str) -> dict[str, Any]:
         "path": path.replace(os.sep, "/"),
         "format": known.format.name,
         **_notes(known, path.replace(os.sep, "/")),
-        "inputs": [_entry(end) for end in inputs(known) if not end.optional],
-        "requires": [_condition(each) for each in contract.conditions],
-        "outputs": [_returned(end, contract) for end in outputs(known)],
+        "inputs": [_input_entry(end) for end in inputs(known) if not end.optional],
+        "requires": [_condition_entry(each) for each in contract.conditions],
+        "outputs": [_output_entry(end, contract) for end in outputs(known)],
         "symbols": {name: text for name, text in known.symbols.items() if not name.startswith("_")},
     }
     if not contract.satisfiable:
@@ -65,11 +65,11 @@ def demanded_by(known: Known, path: str) -> dict[str, Any]:
 
 
 def _notes(known: Known, path: str) -> dict[str, list[str]]:
-    notes = [*notes_on(known).get("notes", ()), *errors_on(known, path)]
+    notes = [*notes_on(known).get("notes", ()), *error_notes(known, path)]
     return {"notes": notes} if notes else {}
 
 
-def fitted(
+def profile_for(
     path: str,
     tool: str,
     assumptions: Sequence[str] = (),
@@ -78,13 +78,13 @@ def fitted(
 ) -> Profile:
     """The sizes that a model accepts under the assumptions, for a tool.
 
-    Raises like ``listing.listed``. Raises ValueError for an invalid assumption, if no sizes meet all assumptions and
-    conditions, and if the tool does not read the format.
+    Raises like ``listing.shapes_data``. Raises ValueError for an invalid assumption, if no sizes fit, and if the tool
+    does not read the format.
     """
     from irlint.contracts.assumptions import with_assumptions
     from irlint.contracts.profiles import profile_of
 
-    known = worked_out(path, None, shapes, given_by)
+    known = inferred_file(path, None, shapes, given_by)
     if tool in ONNX_ONLY and known.format.input_node is not None:
         raise ValueError(f"{tool} reads ONNX models only; this is {known.format.title}")
     ends = [end for end in inputs(known) if not end.optional]
@@ -92,36 +92,30 @@ def fitted(
     shapes_of_inputs = tuple((end.names[0] if named else end.name, _shape(end.type)) for end in ends)
     names = {name for _, shape in shapes_of_inputs for dim in shape or () if dim is not None for name in symbols(dim)}
     assumed = with_assumptions(known, assumptions, names)
-    contract = _built(assumed, tool) if tool in BUILDS_BRANCHES else contract_of(assumed)
+    contract = _contract_of_all_branches(assumed, tool) if tool in BUILD_ALL_BRANCHES else contract_of(assumed)
     unnamed = {name: "" for name in known.symbols if name not in known.model.symbols}
     labels = {**known.model.symbols, **unnamed}
-    computed = _computed(known) if tool == "torch" else ()
+    computed = _symbolic_sizes(known) if tool == "torch" else ()
     shown = path.replace(os.sep, "/")
     found = profile_of(shown, shapes_of_inputs, contract, labels, named=named, computed=computed)
     return replaced(found, notes=tuple(notes_on(known).get("notes", ())))
 
 
-def stated(
+def interface_and_contract(
     path: str,
     data: bytes | None = None,
     shapes: Mapping[str, Shape] | None = None,
     given_by: Mapping[str, str] = NOTHING,
 ) -> tuple[Interface, Contract]:
-    """The inputs and outputs of a model as its runtime declares them, and the contract of the model.
-
-    Raises like ``listing.listed``.
-    """
+    """(inputs and outputs of a model as its runtime reports them, contract). Raises like ``listing.shapes_data``."""
     from irlint.folders.beside import interface_of
 
-    known = worked_out(path, data, shapes, given_by)
+    known = inferred_file(path, data, shapes, given_by)
     return interface_of(known), contract_of(known)
 
 
-def _built(known: Known, tool: str) -> Contract:
-    """The contract of a model of which the tool builds all branches.
-
-    Raises ValueError if the model accepts some sizes, but all branches together accept none.
-    """
+def _contract_of_all_branches(known: Known, tool: str) -> Contract:
+    """The sizes that all branches accept. Raises ValueError if only the branches together accept none."""
     contract = contract_of(known)
     if not any(demand.when for demand in known.requires):
         return contract
@@ -132,20 +126,19 @@ def _built(known: Known, tool: str) -> Contract:
     return together
 
 
-def _computed(known: Known) -> dict[Dim, None]:
-    """The symbolic sizes of all values, each once."""
+def _symbolic_sizes(known: Known) -> dict[Dim, None]:
     return dict.fromkeys(dim for each in known.types.values() for dim in _shape(each) or () if isinstance(dim, Expr))
 
 
-def _shape(given: Type | None) -> Shape | None:
-    return given.shape if isinstance(given, (Tensor, SparseTensor)) else None
+def _shape(type: Type | None) -> Shape | None:
+    return type.shape if isinstance(type, (Tensor, SparseTensor)) else None
 
 
-def _entry(end: End) -> dict[str, Any]:
+def _input_entry(end: End) -> dict[str, Any]:
     return {"name": end.name, **typed(end.type)}
 
 
-def _returned(end: End, contract: Contract) -> dict[str, Any]:
+def _output_entry(end: End, contract: Contract) -> dict[str, Any]:
     """The entry of an output, with its sizes under the conditions of the contract."""
     found = end.type
     if isinstance(found, Tensor) and found.shape is not None:
@@ -155,7 +148,7 @@ def _returned(end: End, contract: Contract) -> dict[str, Any]:
     return {"name": end.name, **typed(found)}
 
 
-def _condition(condition: Condition) -> dict[str, Any]:
+def _condition_entry(condition: Condition) -> dict[str, Any]:
     node, requirement = condition.demand.node, condition.demand.requirement
     entry = {
         "condition": condition.text,

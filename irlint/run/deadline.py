@@ -1,4 +1,4 @@
-"""The time limit of one file: a check that exceeds it is interrupted, in a process or a thread."""
+"""The time limit of the check of one file."""
 
 from __future__ import annotations
 
@@ -12,29 +12,28 @@ if TYPE_CHECKING:
     from types import FrameType
 
 #: The default limit in seconds.
-USUAL = 600
+DEFAULT_SECONDS = 600
 
-#: A limit of more seconds is no limit, because some clocks do not accept more.
-LONGEST = 1e9
+#: A limit of more seconds is no limit: some clocks do not accept it.
+UNLIMITED_ABOVE = 1e9
 
-#: A process that does not react to the interruption, for example inside a library, is killed after this many seconds.
+#: A process that ignores the interruption, for example inside a library, is killed after this many more seconds.
 GRACE = 5.0
 
-#: The seconds after which an interruption is repeated until the block ends, because it may be lost in cleanup code.
-AGAIN = 1.0
+#: The interruption is repeated after this many seconds, because cleanup code may swallow it.
+REPEAT_SECONDS = 1.0
 
 
 class TimedOut(BaseException):
-    """The time for a file is over. This is no Exception, because an Exception becomes a finding about a single node."""
+    """The time for a file is over. An Exception would become a finding about a single node."""
 
 
-def limited(seconds: float | None) -> Any:
-    """A context manager that raises TimedOut in its block after ``seconds``; None is no limit.
+def time_limit(seconds: float | None) -> Any:
+    """A context manager that raises TimedOut after ``seconds``; None is no limit.
 
-    In the main thread of a system without ``setitimer``, the block receives KeyboardInterrupt, and the context manager
-    turns that into TimedOut.
+    Without ``setitimer``, code in the main thread sees KeyboardInterrupt, which becomes TimedOut after the block.
     """
-    if seconds is None or seconds > LONGEST:
+    if seconds is None or seconds > UNLIMITED_ABOVE:
         return _Unlimited()
     if not _is_main_thread():
         return _InThread(seconds)
@@ -47,7 +46,7 @@ def _is_main_thread() -> bool:
 
 
 def _signals() -> Any:
-    """The C module behind ``signal``: the Python module imports ``enum``, which takes a tenth of a small check."""
+    """The C module behind ``signal``, whose import is faster."""
     return import_module("_signal")
 
 
@@ -67,7 +66,7 @@ class _BySignal:
     def __enter__(self) -> None:
         signals = _signals()
         self.before = signals.signal(signals.SIGALRM, self._ring)
-        signals.setitimer(signals.ITIMER_REAL, self.seconds, AGAIN)
+        signals.setitimer(signals.ITIMER_REAL, self.seconds, REPEAT_SECONDS)
 
     def _ring(self, _: int, frame: FrameType | None) -> None:
         # An exception in __enter__ or __exit__ would leave the timer running.
@@ -83,7 +82,7 @@ class _BySignal:
 
 
 class _ByThread:
-    """The limit on systems without ``setitimer``: another thread interrupts the main thread, as Ctrl-C does."""
+    """The limit on systems without ``setitimer``: a timer thread interrupts the main thread, like Ctrl-C."""
 
     def __init__(self, seconds: float) -> None:
         from threading import Timer
@@ -108,8 +107,7 @@ class _ByThread:
 
 
 class _InThread:
-    """The limit in a thread other than the main one: another thread raises TimedOut in it, between two steps of Python.
-    Workers of a cluster run in such threads."""
+    """The limit in any other thread, such as a worker of a cluster: a timer thread raises TimedOut in it."""
 
     def __init__(self, seconds: float) -> None:
         import ctypes
@@ -132,7 +130,7 @@ class _InThread:
             with self.lock:
                 if not self.over.is_set():
                     self.send(self.number, self.timed_out)
-            pause = AGAIN
+            pause = REPEAT_SECONDS
 
     def __exit__(self, *_: object) -> None:
         try:
@@ -143,13 +141,13 @@ class _InThread:
             self.over.set()
 
 
-def watch(parent: Any, end: Callable[[], None]) -> None:
-    """Starts a thread that calls ``end`` when the process with the sentinel ``parent`` has ended."""
+def watch(sentinel: Any, end: Callable[[], None]) -> None:
+    """Starts a thread that calls ``end`` when the process with this sentinel has ended."""
     from multiprocessing.connection import wait
     from threading import Thread
 
-    def wait_for_it() -> None:
-        wait([parent])
+    def wait_and_end() -> None:
+        wait([sentinel])
         end()
 
-    Thread(target=wait_for_it, daemon=True).start()
+    Thread(target=wait_and_end, daemon=True).start()

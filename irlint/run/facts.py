@@ -10,19 +10,19 @@ VALUES = 2_000
 
 
 def facts(known: Known, path: str) -> dict[str, Any]:
-    """A table of at most ``VALUES`` values of a model, its contract, its costs, and which releases load the model."""
+    """A table of the values of a model, its contract, its costs, and the verdicts of releases."""
     from irlint.reporters.listing import table
-    from irlint.run.contract import demanded_by
-    from irlint.run.info import described_by
-    from irlint.run.listing import listed_of
-    from irlint.run.targets import taken_of
+    from irlint.run.contract import contract_data_of
+    from irlint.run.info import info_data_of
+    from irlint.run.listing import shapes_data_of
+    from irlint.run.targets import targets_data_of
 
-    listing = listed_of(known, path, marked=True, most=VALUES)
-    contract = demanded_by(known, path)
+    shapes = shapes_data_of(known, path, marked=True, most=VALUES)
+    contract = contract_data_of(known, path)
     return {
-        "values": table(listing),
-        "all": len(listing["values"]) < VALUES,
+        "values": table(shapes),
+        "all": len(shapes["values"]) < VALUES,
         "contract": contract,
-        "info": described_by(known, path, contract),
-        "targets": taken_of(known, path),
+        "info": info_data_of(known, path, contract),
+        "targets": targets_data_of(known, path),
     }

@@ -1,4 +1,4 @@
-"""One run over several paths: finds the files to check, and reports on all of them."""
+"""One run over several paths: finds the files, checks them, and reports on them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 #: The prefixes of URLs of local paths.
 LOCAL = ("file://", "local://")
 
-#: Optional packages: the name under which each is imported, and the name under which it is installed.
+#: The package to install for each importable name.
 PACKAGES = {"lxml": "lxml", "numpy": "numpy", "google": "protobuf"}
 
 #: The name of the executor that uses processes of this machine.
@@ -39,37 +39,43 @@ PROCESSES = "processes"
 
 @record
 class Settings:
-    """The settings of the check of each file, as plain data for every process.
+    """The settings of the check of each file. They are plain data, because they are sent to other processes."""
 
-    ``models`` are the ``[[models]]`` entries of the configuration, and ``shapes`` override the shapes in these entries.
-    ``shapes_by`` is how messages call the source of ``shapes``. ``operators`` are the custom operators of the
-    configuration. ``policy`` selects the reported findings; None reports all. ``skip_pointers`` skips Git LFS pointers,
-    and ``skip_non_models`` skips files whose names and bytes are not those of models. With ``weights``, large constants
-    are read. ``targets`` are runtime releases that must load the models. ``timeout`` is in seconds per file, None for
-    no limit. With ``ignores``, the rules are ignored that the metadata of a model lists. ``cache`` is a folder for
-    results, or "". With ``stamped``, the entries of files have sizes and modification times.
-
-    The other fields determine the data for reports: ``drawn``, ``silenced`` and ``facts`` as in ``Form``, ``operands``
-    for the inputs of nodes, and ``every`` for a snippet of every finding, instead of the first of each rule.
-    """
-
+    #: The shapes of inputs, which override those of ``models``.
     shapes: Mapping[str, Shape] = NOTHING
+    #: The ``[[models]]`` entries of the configuration.
     models: ByGlob[ModelShapes] | None = None
+    #: Selects the reported findings; None reports all.
     policy: Policy | None = None
+    #: Skips Git LFS pointers.
     skip_pointers: bool = False
+    #: Skips files whose names and bytes are not those of models.
     skip_non_models: bool = False
+    #: Reads large constants.
     weights: bool = False
+    #: The releases that must load the models.
     targets: tuple[str, ...] = ()
+    #: In seconds for each file; None for no limit.
     timeout: float | None = None
+    #: Ignores the rules that the metadata of a model lists.
     ignores: bool = True
+    #: The folder for stored outcomes; "" for none.
     cache: str = ""
+    #: Adds sizes and modification times to the entries of files.
     stamped: bool = False
+    #: Adds snippets, as in ``Form``.
     drawn: bool = False
+    #: Adds suppressed findings, as in ``Form``.
     silenced: bool = False
+    #: Adds facts about the model, as in ``Form``.
     facts: bool = False
+    #: Adds the inputs of nodes.
     operands: bool = True
+    #: Adds a snippet to every finding, not only to the first findings of each rule.
     every: bool = False
+    #: The source of ``shapes`` in messages.
     shapes_by: str = SHAPE_OPTION
+    #: The custom operators of the configuration.
     operators: tuple[Declared, ...] = ()
 
 
@@ -79,10 +85,11 @@ DEFAULT = Settings()
 
 @record
 class Outcome:
-    """The result for one file; ``error`` is the reason why the file could not be opened, or None."""
+    """The result for one file."""
 
     file: CheckedFile
     findings: tuple[Finding, ...] = ()
+    #: Why the file could not be opened.
     error: OSError | None = None
 
 
@@ -101,14 +108,13 @@ def checked(
 ) -> Report:
     """The report on every model in ``paths`` and ``in_memory``.
 
-    ``jobs`` is the number of processes, None for an automatic number, and ``executor`` is as in ``sharing.shared``.
-    ``advance(count, name)`` is called with the number of files and, for a single file, its name; it returns a function
-    that is called with the number of finished files. After Ctrl-C, ``interrupted`` is called with the number of
-    finished files and of all files, and the report is about the finished files; without it, KeyboardInterrupt is
-    raised.
+    ``jobs`` is the number of processes; None for an automatic number. ``executor`` is as in ``sharing.shared``.
+    ``advance(number of files, name of a single file)`` returns a function that is called with the number of finished
+    files. After Ctrl-C, ``interrupted(number of finished files, number of all files)`` is called, and the report is
+    about the finished files.
 
-    Raises MissingPaths, OSError if a named file cannot be opened or too many files are open, and ValueError if a shape
-    is for an input that no model has. An unreadable file in a folder is a finding.
+    Raises MissingPaths, OSError if a named file cannot be opened or too many files are open, ValueError if a shape
+    is for an input that no model has, and KeyboardInterrupt without ``interrupted``.
     """
     from irlint import __version__
 
@@ -116,7 +122,10 @@ def checked(
     here, there = local_and_remote(paths)
     files: list[str | Located] = [*discovered(here, excluded, force_exclude)]
     files += remote_files(there, excluded, force_exclude)
-    found = [outcome(_alone(settings) if each.alone else settings, each.path, each.data) for each in in_memory]
+    found = [
+        outcome(_without_missing_weights(settings) if each.alone else settings, each.path, each.data)
+        for each in in_memory
+    ]
     only = files[0] if len(files) == 1 and isinstance(files[0], str) else ""
     report_progress = advance(len(files), only) if advance is not None and files else None
     try:
@@ -129,7 +138,7 @@ def checked(
             raise
         interrupted(len(found), len(files) + len(in_memory))
     named = named_files(here)
-    found = [opened(each, named, settings.policy) for each in found]
+    found = [with_opening_error(each, named, settings.policy) for each in found]
     if len(found) == len(files) + len(in_memory):
         require_inputs(settings, [each.file for each in found], {each.path: each.data for each in in_memory})
     found.sort(key=lambda each: each.file.path)
@@ -139,7 +148,7 @@ def checked(
 
 
 def local_and_remote(paths: Iterable[str]) -> tuple[list[str], list[str]]:
-    """The local paths and the URLs."""
+    """(local paths, URLs)."""
     named = [path.partition("://")[2] if path.startswith(LOCAL) else path for path in paths]
     return [path for path in named if not is_url(path)], [path for path in named if is_url(path)]
 
@@ -148,9 +157,9 @@ def remote_files(urls: Sequence[str], excluded: Excluded | None, force_exclude: 
     """The models behind URLs. Raises MissingPaths, and ValueError if a store is missing or cannot list its files."""
     if not urls:
         return iter(())
-    from irlint.run.remote import listed
+    from irlint.run.remote import located_files
 
-    return listed(urls, excluded or Excluded(), force_exclude)
+    return located_files(urls, excluded or Excluded(), force_exclude)
 
 
 def named_files(paths: Sequence[str]) -> frozenset[str]:
@@ -159,25 +168,23 @@ def named_files(paths: Sequence[str]) -> frozenset[str]:
 
 
 def _text(report: Report, **settings: Any) -> str:
-    """The text report, for ``Report.written``."""
     from irlint.reporters.text import rendered
 
     return rendered(report.folded(), **settings)
 
 
-def _alone(settings: Settings) -> Settings:
-    """The settings for a model whose folder is unknown: missing weights are not reported."""
+def _without_missing_weights(settings: Settings) -> Settings:
+    """The settings for a model whose folder is unknown."""
+    from irlint.checks.constants import WEIGHTS_MISSING
     from irlint.policy.suppressions import Policy, Selection
 
     policy = settings.policy or Policy()
-    from irlint.checks.constants import WEIGHTS_MISSING
-
-    kept = (*policy.selections, Selection(ignore=frozenset([WEIGHTS_MISSING.code])))
-    return replaced(settings, policy=replaced(policy, selections=kept))
+    selections = (*policy.selections, Selection(ignore=frozenset([WEIGHTS_MISSING.code])))
+    return replaced(settings, policy=replaced(policy, selections=selections))
 
 
-#: With an automatic number of processes, further processes start only after this many seconds.
-PATIENCE = 1.0
+#: With an automatic number of processes, this process checks files alone for this many seconds.
+ALONE_SECONDS = 1.0
 
 
 def outcomes(
@@ -190,16 +197,16 @@ def outcomes(
 ) -> Iterator[Outcome]:
     """The outcome of each file, checked in this process or by ``sharing.shared``.
 
-    ``jobs`` is the number of processes, None for an automatic number. ``ordered`` and ``executor`` are as in
+    ``jobs`` is the number of processes; None for an automatic number. ``ordered`` and ``executor`` are as in
     ``sharing.shared``. Raises ValueError if the executor is not available.
     """
     processes = _processors() if jobs is None else jobs
-    until = monotonic() + PATIENCE
+    alone_until = monotonic() + ALONE_SECONDS
     rest = iter(files)
     for file in rest:
         if executor != PROCESSES:
             break
-        if processes > 1 and (jobs is not None or monotonic() > until or not isinstance(file, str)):
+        if processes > 1 and (jobs is not None or monotonic() > alone_until or not isinstance(file, str)):
             break
         yield outcome(settings, file)
     else:
@@ -221,22 +228,22 @@ def _processors() -> int:
 
 
 def outcome(settings: Settings, path: str | Located, data: bytes | None = None) -> Outcome:
-    """The outcome of one file. A defect of irlint or a timeout becomes a finding."""
+    """The outcome of one file. A crash or a timeout becomes a finding."""
     if not isinstance(path, str):
         from irlint.run.remote import outcome_of
 
         return outcome_of(replaced(settings, cache=""), path)
     if settings.cache and data is None and not is_configuration(path):
-        from irlint.run.cache import remembered
+        from irlint.run.cache import cached_outcome
 
-        found = remembered(settings, path)
+        found = cached_outcome(settings, path)
         return _stamped(found, path) if settings.stamped and found.error is None else found
     if settings.timeout is None:
         return _outcome(settings, path, data)
-    from irlint.run.deadline import TimedOut, limited
+    from irlint.run.deadline import TimedOut, time_limit
 
     try:
-        with limited(settings.timeout):
+        with time_limit(settings.timeout):
             return _outcome(settings, path, data)
     except TimedOut:
         return timed_out(settings.timeout, path)
@@ -264,7 +271,6 @@ def _outcome(settings: Settings, path: str, data: bytes | None) -> Outcome:
 
 
 def _lacking(path: str, data: bytes | None, package: str) -> Outcome:
-    """The outcome of a file that cannot be checked because a package is not installed."""
     from irlint import parsers
 
     form = parsers.kind(path, parsers.first_bytes(path) if data is None else data[: parsers.HEAD])
@@ -287,20 +293,20 @@ def _inspected(settings: Settings, path: str, data: bytes | None) -> Outcome:
     return Outcome(*inspected(path, data, settings))
 
 
-def given(settings: Settings, path: str) -> tuple[dict[str, Shape], dict[str, str]]:
-    """The given shapes for the inputs of a file, and the source of each shape unless it is the option ``--shape``.
+def given_shapes(settings: Settings, path: str) -> tuple[dict[str, Shape], dict[str, str]]:
+    """(given shapes of the inputs of a file, source of each shape that is not given by ``--shape``).
 
-    Of several matching entries of the configuration, the last one counts. ``settings.shapes`` overrides all entries.
+    A later entry of the configuration overrides an earlier one. ``settings.shapes`` overrides all entries.
     """
     shapes: dict[str, Shape] = {}
-    places: dict[str, str] = {}
+    sources: dict[str, str] = {}
     for entry in settings.models.of(path) if settings.models else ():
         shapes |= entry.shapes
-        places |= dict.fromkeys(entry.shapes, entry.place)
-    places = {name: place for name, place in places.items() if name not in settings.shapes}
+        sources |= dict.fromkeys(entry.shapes, entry.place)
+    sources = {name: source for name, source in sources.items() if name not in settings.shapes}
     if settings.shapes_by != SHAPE_OPTION:
-        places |= dict.fromkeys(settings.shapes, settings.shapes_by)
-    return {**shapes, **settings.shapes}, places
+        sources |= dict.fromkeys(settings.shapes, settings.shapes_by)
+    return {**shapes, **settings.shapes}, sources
 
 
 def budgets(settings: Settings, path: str) -> tuple[Budget, ...]:
@@ -316,35 +322,34 @@ def budgets(settings: Settings, path: str) -> tuple[Budget, ...]:
 def require_inputs(settings: Settings, files: Iterable[CheckedFile], in_memory: Mapping[str, bytes | None]) -> None:
     """Raises ValueError if a given shape is for an input that no checked model has.
 
-    For a shape in a ``[[models]]`` entry, the models are those of the entry. ``in_memory`` has the bytes of models that
-    are not in files.
+    A shape in a ``[[models]]`` entry is for the models of the entry. ``in_memory`` has the bytes of models by path.
     """
     if not settings.shapes and not settings.models:
         return
-    sound = [file for file in files if file.status == "checked"]
+    readable = [file for file in files if file.status == "checked"]
     for name in settings.shapes:
-        _require([name], sound, f"{settings.shapes_by} {name}".replace("= ", "="), in_memory)
+        _require([name], readable, f"{settings.shapes_by} {name}".replace("= ", "="), in_memory)
     if not settings.models:
         return
-    covered: dict[int, list[CheckedFile]] = {}
-    for file in sound:
+    files_of_entry: dict[int, list[CheckedFile]] = {}
+    for file in readable:
         for at in settings.models.fitting(file.path):
-            covered.setdefault(at, []).append(file)
+            files_of_entry.setdefault(at, []).append(file)
     for at, entry in enumerate(settings.models.entries):
-        _require(entry.shapes, covered.get(at, ()), entry.place, in_memory)
+        _require(entry.shapes, files_of_entry.get(at, ()), entry.place, in_memory)
 
 
 def _require(
-    names: Iterable[str], files: Sequence[CheckedFile], place: str, in_memory: Mapping[str, bytes | None]
+    names: Iterable[str], files: Sequence[CheckedFile], source: str, in_memory: Mapping[str, bytes | None]
 ) -> None:
     missing = frozenset.intersection(*(frozenset(file.missing) for file in files)) if files else frozenset()
     for name in names:
         if name in missing:
-            raise ValueError(f"{place}: no input named {name}{_inputs(files[0].path, in_memory)}")
+            raise ValueError(f"{source}: no input named {name}{_inputs(files[0].path, in_memory)}")
 
 
 def _inputs(path: str, in_memory: Mapping[str, bytes | None]) -> str:
-    """The inputs of a model as the end of a message; "" if it cannot be read."""
+    """The inputs of a model as the end of a message; "" for an unreadable model."""
     from irlint import parsers
     from irlint.inference.inputs import input_names
 
@@ -355,10 +360,10 @@ def _inputs(path: str, in_memory: Mapping[str, bytes | None]) -> str:
     return f"; the inputs of {path} are {', '.join(input_names(model))}" if model.graph is not None else ""
 
 
-def opened(found: Outcome, named: Collection[str], policy: Policy | None) -> Outcome:
-    """The outcome, with a finding in place of an error.
+def with_opening_error(found: Outcome, named: Collection[str], policy: Policy | None) -> Outcome:
+    """The outcome, with a finding in place of an ``error``.
 
-    Raises the error instead if the file is one of the ``named`` files, or if too many files are open.
+    Raises the error of a ``named`` file, and the error if too many files are open.
     """
     error, path = found.error, found.file.path
     if error is None:
@@ -369,14 +374,14 @@ def opened(found: Outcome, named: Collection[str], policy: Policy | None) -> Out
 
     message = f"{_what_is_at(path)} cannot be opened: {_lowered(error.strerror or str(error))}"
     other = error.filename is not None and os.fspath(error.filename) != path
-    outcome = _unread(path, UNREADABLE_FILE, f"{message} ({os.fspath(error.filename)})" if other else message)
+    outcome = _unchecked(path, UNREADABLE_FILE, f"{message} ({os.fspath(error.filename)})" if other else message)
     return Outcome(*with_policy(policy, path, outcome.file, outcome.findings))
 
 
 def with_policy(
     policy: Policy | None, path: str, file: CheckedFile, findings: tuple[Finding, ...]
 ) -> tuple[CheckedFile, tuple[Finding, ...]]:
-    """The entry of a file with counts of the unreported findings, and the reported findings."""
+    """(entry of a file with counts of the unreported findings, reported findings)."""
     if policy is None:
         return file, findings
     from irlint.policy.suppressions import remaining
@@ -393,7 +398,6 @@ def _what_is_at(path: str) -> str:
 
 
 def _first_line(error: BaseException) -> str:
-    """The first line of the message of an error; some libraries append lists to it."""
     return str(error).partition("\n")[0]
 
 
@@ -402,7 +406,7 @@ def _lowered(text: str) -> str:
 
 
 def died(path: str | Located, ending: str) -> Outcome:
-    """The outcome of a file whose process crashed."""
+    """The outcome of a file whose process crashed. ``ending`` is a phrase such as "ended with status 1"."""
     return _crashed(str(path), f"the process that checked it {ending}")
 
 
@@ -411,18 +415,18 @@ def timed_out(seconds: float, path: str | Located) -> Outcome:
     from irlint.parsers.faults import CHECK_TIMED_OUT
 
     message = f"the check of this file was stopped after {seconds:g} seconds (--timeout) and has no result"
-    return _unread(str(path), CHECK_TIMED_OUT, message, CHECK_TIMED_OUT.advice)
+    return _unchecked(str(path), CHECK_TIMED_OUT, message, CHECK_TIMED_OUT.advice)
 
 
 def _crashed(path: str, reason: str) -> Outcome:
     from irlint.parsers.faults import CHECK_CRASHED
 
     advice = "report this with the model, if you may share it; it is a defect of irlint, or a lack of memory"
-    return _unread(path, CHECK_CRASHED, f"the check of this file failed: {reason}", advice)
+    return _unchecked(path, CHECK_CRASHED, f"the check of this file failed: {reason}", advice)
 
 
-def _unread(path: str, rule: Rule, message: str, advice: str = "") -> Outcome:
-    """The outcome of a file that was not checked, with one finding of this rule."""
+def _unchecked(path: str, rule: Rule, message: str, advice: str = "") -> Outcome:
+    """The outcome of a file with one finding, and without a check."""
     from hashlib import sha256
 
     name = path.replace(os.sep, "/")
@@ -432,7 +436,7 @@ def _unread(path: str, rule: Rule, message: str, advice: str = "") -> Outcome:
 
 
 def _raised_at(error: Exception) -> str:
-    """The innermost position in the code of irlint at which an exception passed, as the end of a message; or ""."""
+    """The innermost position of an exception in the code of irlint, as the end of a message; or ""."""
     found, trace = "", error.__traceback__
     while trace is not None:
         file = trace.tb_frame.f_code.co_filename.replace(os.sep, "/")

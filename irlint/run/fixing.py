@@ -1,4 +1,4 @@
-"""Applies fixes to a model until there are no more, and checks the result."""
+"""Applies fixes and requested edits to a model, and checks the result."""
 
 from __future__ import annotations
 
@@ -41,32 +41,33 @@ BLOCK = 1 << 20
 
 @record(eq=False)
 class Version:
-    """One version of a model: its bytes as a ``stream``, ``data`` as the parser reads it, and its findings."""
+    """One version of a model."""
 
+    #: All bytes.
     stream: BinaryIO
+    #: The bytes for the parser. In a large ONNX model, zeros replace large weights.
     data: Any
     outcome: Outcome
 
 
 @record(eq=False)
 class Fixed:
-    """A model before and after fixes.
-
-    ``after`` is ``before`` if nothing was changed. ``asked`` are the edits that the user requested beside the fixes,
-    and ``refused`` states why a request was not met. ``state`` identifies the file that was read; it is None for a
-    model in memory.
-    """
+    """A model before and after fixes."""
 
     path: str
     before: Version
+    #: The same object as ``before`` if nothing was changed.
     after: Version
     fixes: tuple[tuple[Finding, Fix], ...] = ()
+    #: The edits that fulfil the wishes.
     asked: tuple[Edit, ...] = ()
+    #: Why a wish was not fulfilled.
     refused: tuple[str, ...] = ()
+    #: The state of the file when it was opened; None for a model in memory.
     state: tuple[int, ...] | None = None
 
     @property
-    def is_current(self) -> bool:
+    def is_unchanged(self) -> bool:
         """Whether the file has not changed since it was opened. Raises OSError."""
         return self.state is None or self.state == _state(os.stat(self.path))
 
@@ -82,10 +83,9 @@ class Fixed:
         return (*dict.fromkeys(edit for _, fix in self.fixes for edit in fix.edits), *self.asked)
 
     def texts(self) -> tuple[list[str], list[str]]:
-        """The lines before and after the fixes.
+        """(lines before the fixes, lines after): the document, or the text of ``irlint diff --textconv``.
 
-        For a format that is text, these are the lines of the document; for others, the lines of ``irlint diff
-        --textconv`` without hashes of weights.
+        That text has no hashes of weights.
         """
         if _has_lines(self.after.outcome.file.format):
             before, after = [
@@ -100,7 +100,7 @@ class Fixed:
         return before, after
 
     def external_data(self) -> list[str]:
-        """The external data files that the initializers of the fixed model name, relative to its folder."""
+        """The external data files of initializers of the fixed model, relative to its folder."""
         model = parsers.read(self.path, self.after.data)
         stored = [each.stored for graph in graphs(model) for each in graph.constants.values()]
         return sorted({each.file for each in stored if each is not None and each.file is not None})
@@ -111,17 +111,17 @@ class Fixed:
             version.stream.close()
 
 
-#: The requests of a user beside fixes: versions for targets, fixed sizes of inputs, and annotations.
+#: An option of ``irlint fix`` that requests other edits than fixes.
 Wish = Literal["target", "freeze", "annotate"]
 
 
 def fixed(
     path: str, settings: Settings, data: bytes | None = None, wishes: Sequence[Wish] = (), *, unsafe: bool = False
 ) -> Fixed:
-    """A model after its safe fixes (with ``unsafe``, first the suggested fixes), and then the ``wishes``.
+    """A model after its suggested fixes (with ``unsafe``), its safe fixes, and the edits for the wishes.
 
-    The wishes use the targets and shapes of ``settings``. A step that leaves a new finding is undone or refused. Raises
-    OSError if the model cannot be opened.
+    ``settings`` has the targets and shapes of the wishes. An edit that causes a new finding is not applied; a suggested
+    fix may cause notes. Raises OSError if the model cannot be opened.
     """
     quick = replaced(settings, drawn=False, operands=True, cache="")
     stream = BytesIO(data) if data is not None else opened(path)
@@ -129,23 +129,23 @@ def fixed(
     before = _version(path, stream, quick)
     if before.outcome.error is not None:
         raise before.outcome.error
-    # An unused value shows which node has lost an input, so that safe fixes, which remove it, come last.
-    sound, repairs = _repaired(path, before, quick) if unsafe else (before, Applied())
-    after, fixes = _tidied(path, sound, quick, None)
-    if _is_worse(after.outcome, sound.outcome):
-        after, fixes = _tidied_by_rule(path, sound, quick)
+    # Suggested fixes come first: they use unused values, which safe fixes remove.
+    repaired, repairs = _with_suggested_fixes(path, before, quick) if unsafe else (before, Applied())
+    after, fixes = _with_safe_fixes(path, repaired, quick, None)
+    if _is_worse(after.outcome, repaired.outcome):
+        after, fixes = _with_safe_fixes_by_rule(path, repaired, quick)
     fixes = [*repairs, *fixes]
     asked: list[Edit] = []
     refused: list[str] = []
     for wish in wishes:
         try:
-            edits = _wished(wish, path, after, settings)
+            edits = _edits_for(wish, path, after, settings)
         except Unwritable as error:
             refused.append(f"--{wish} was not applied: {error}")
             continue
         if not edits:
             continue
-        # The file has the frozen sizes afterwards, so the settings must not give them.
+        # The file now states the sizes, so the settings must not.
         settings_of_wish = replaced(quick, shapes=NOTHING, models=()) if wish == "freeze" else quick
         base = _checked_again(path, after, settings_of_wish) if wish == "freeze" else after
         changed = _changed(path, base, settings_of_wish, edits)
@@ -157,7 +157,7 @@ def fixed(
     return Fixed(path, before, after, tuple(fixes), tuple(asked), tuple(refused), state)
 
 
-def _wished(wish: Wish, path: str, version: Version, settings: Settings) -> list[Edit]:
+def _edits_for(wish: Wish, path: str, version: Version, settings: Settings) -> list[Edit]:
     """The edits that fulfil a wish. Raises Unwritable."""
     from irlint.fixes import asked
     from irlint.inference.inputs import input_names, overridden
@@ -180,26 +180,24 @@ def _checked_again(path: str, version: Version, settings: Settings) -> Version:
 
 
 def _refusal(wish: Wish, changed: Version | None, before: Version) -> str:
-    """Why a wish is refused: its edits cannot be written, or the first finding that they would cause."""
+    """Why a wish is refused. ``changed`` is None if its edits cannot be written."""
     if changed is None:
         return f"--{wish} was not applied: its edits cannot be written into this file"
-    known = Counter(each.rule for each in before.outcome.findings)
-    new = [each for each in changed.outcome.findings if not known[each.rule]] or list(changed.outcome.findings)
-    return (
-        f"--{wish} was not applied: it would cause {new[0].rule.code} ({new[0].message})"
-        if new
-        else f"--{wish} was not applied"
-    )
+    known = {each.rule for each in before.outcome.findings}
+    new = [each for each in changed.outcome.findings if each.rule not in known] or list(changed.outcome.findings)
+    if not new:
+        return f"--{wish} was not applied"
+    return f"--{wish} was not applied: it would cause {new[0].rule.code} ({new[0].message})"
 
 
-def _repaired(path: str, before: Version, settings: Settings) -> tuple[Version, Applied]:
-    """A model after its suggested fixes, which are applied one by one, each followed by safe fixes.
+def _with_suggested_fixes(path: str, before: Version, settings: Settings) -> tuple[Version, Applied]:
+    """A model after its suggested fixes, each followed by safe fixes.
 
-    A suggested fix is kept only if its finding disappears and no new error or warning is left.
+    A suggested fix is kept if its finding disappears, and no new error or warning appears.
     """
-    after, applied = before, Applied()
     from irlint.fixes.rechecking import reveals
 
+    after, applied = before, Applied()
     refused: set[tuple[Edit, ...]] = set()
     for _ in range(ROUNDS):
         suggested = (
@@ -209,22 +207,21 @@ def _repaired(path: str, before: Version, settings: Settings) -> tuple[Version, 
         if finding is None or finding.fix is None:
             break
         changed = _changed(path, after, settings, finding.fix.edits)
-        tidied, more = (after, Applied()) if changed is None else _tidied(path, changed, settings, None)
-        is_fixed = all(each.fingerprint != finding.fingerprint for each in tidied.outcome.findings)
+        tried, more = (after, Applied()) if changed is None else _with_safe_fixes(path, changed, settings, None)
+        is_fixed = all(each.fingerprint != finding.fingerprint for each in tried.outcome.findings)
         # A warning may have moved to another node.
-        if finding.severity is not Severity.ERROR and not _has_fewer(finding.rule, tidied.outcome, after.outcome):
+        if finding.severity is not Severity.ERROR and not _has_fewer(finding.rule, tried.outcome, after.outcome):
             is_fixed = False
         shown = reveals(finding.fix.edits)
-        if changed is None or not is_fixed or _is_worse(tidied.outcome, after.outcome, notes=False, shown=shown):
+        if changed is None or not is_fixed or _is_worse(tried.outcome, after.outcome, notes=False, reveals_sizes=shown):
             refused.add(finding.fix.edits)
             continue
-        after = tidied
+        after = tried
         applied += [(finding, finding.fix), *more]
     return after, applied
 
 
 def _state(status: os.stat_result) -> tuple[int, ...]:
-    """The facts about a file that change if it is written or replaced."""
     return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
 
 
@@ -234,7 +231,6 @@ def _version(path: str, stream: BinaryIO, settings: Settings) -> Version:
 
 
 def _read(path: str, stream: BinaryIO) -> Any:
-    """The bytes of a file as its parser reads them: of a large ONNX model, with zeros in place of large weights."""
     if isinstance(stream, BytesIO):
         return stream.getvalue()
     stream.seek(0)
@@ -247,13 +243,14 @@ def _read(path: str, stream: BinaryIO) -> Any:
     return bytes_of(stream)
 
 
-def _has_lines(kind: str | None) -> bool:
-    """Whether the format of this name is text."""
-    return any(form.name == kind and form.has_lines for form in FORMATS)
+def _has_lines(format_name: str | None) -> bool:
+    return any(form.name == format_name and form.has_lines for form in FORMATS)
 
 
-def _tidied(path: str, version: Version, settings: Settings, rules: Collection[Rule] | None) -> tuple[Version, Applied]:
-    """A model after all safe fixes of findings of ``rules`` (None: all rules), and these fixes."""
+def _with_safe_fixes(
+    path: str, version: Version, settings: Settings, rules: Collection[Rule] | None
+) -> tuple[Version, Applied]:
+    """(model after all safe fixes for ``rules``, these fixes). Without ``rules``, all rules are fixed."""
     applied: Applied = []
     for _ in range(ROUNDS):
         found = [each for each in version.outcome.findings if each.fix is not None and each.fix.applicability == SAFE]
@@ -268,48 +265,46 @@ def _tidied(path: str, version: Version, settings: Settings, rules: Collection[R
 
 
 def _same_bytes(one: Any, other: Any) -> bool:
-    """Whether two buffers, which may be large, are equal."""
     ends = range(0, len(one), BLOCK)
     return len(one) == len(other) and all(one[at : at + BLOCK] == other[at : at + BLOCK] for at in ends)
 
 
-def _tidied_by_rule(path: str, before: Version, settings: Settings) -> tuple[Version, Applied]:
-    """As ``_tidied``, with one rule after another; a rule whose fixes leave new findings is skipped."""
-    after, fixes = before, list[tuple[Finding, Fix]]()
+def _with_safe_fixes_by_rule(path: str, before: Version, settings: Settings) -> tuple[Version, Applied]:
+    """Like ``_with_safe_fixes``, without the rules whose fixes cause new findings."""
+    after, fixes = before, Applied()
     kept: set[Rule] = set()
     safe = (each for each in before.outcome.findings if each.fix is not None and each.fix.applicability == SAFE)
     for rule in dict.fromkeys(each.rule for each in safe):
-        tried, found = _tidied(path, before, settings, {*kept, rule})
+        tried, found = _with_safe_fixes(path, before, settings, {*kept, rule})
         if not _is_worse(tried.outcome, before.outcome):
             after, fixes = tried, found
             kept.add(rule)
     return after, fixes
 
 
-def _is_worse(after: Outcome, before: Outcome, *, notes: bool = True, shown: bool = False) -> bool:
-    """Whether a model has more findings of any rule than before, or an error that prevents the check.
+def _is_worse(after: Outcome, before: Outcome, *, notes: bool = True, reveals_sizes: bool = False) -> bool:
+    """Whether a model has more findings of any rule than before, or can no longer be opened.
 
-    With ``notes=False``, new notes are ignored; with ``shown``, warnings about sizes that were unknown before. Rules
-    about unused parts are ignored if the model had errors before, because they are only checked without errors.
+    With ``notes=False``, new notes are ignored. With ``reveals_sizes``, new findings about revealed sizes are ignored.
     """
     from irlint.fixes.rechecking import may_be_hidden
 
-    hidden = _last(before) if any(each.severity is Severity.ERROR for each in before.findings) else ()
+    had_errors = any(each.severity is Severity.ERROR for each in before.findings)
+    new_rules = _rules_without_errors(before) if had_errors else ()
     found = (each for each in after.findings if notes or each.severity is not Severity.NOTE)
-    found = (each for each in found if not (shown and may_be_hidden(each.rule, each.severity)))
-    counts = Counter(each.rule for each in found if each.rule not in hidden)
+    found = (each for each in found if not (reveals_sizes and may_be_hidden(each.rule, each.severity)))
+    counts = Counter(each.rule for each in found if each.rule not in new_rules)
     counts.subtract(each.rule for each in before.findings)
     return after.error is not None or any(count > 0 for count in counts.values())
 
 
 def _has_fewer(rule: Rule, after: Outcome, before: Outcome) -> bool:
-    """Whether a model has fewer findings of a rule than before."""
-    one, other = (sum(each.rule is rule for each in outcome.findings) for outcome in (after, before))
-    return one < other
+    count, count_before = (sum(each.rule is rule for each in outcome.findings) for outcome in (after, before))
+    return count < count_before
 
 
-def _last(outcome: Outcome) -> Collection[Rule]:
-    """The rules about unused parts, which are only checked if there is no error."""
+def _rules_without_errors(outcome: Outcome) -> Collection[Rule]:
+    """The rules that are checked only in a model without errors."""
     from irlint.policy.rule_index import RULES as MODULES
     from irlint.policy.rulebook import by_code
 
@@ -318,7 +313,7 @@ def _last(outcome: Outcome) -> Collection[Rule]:
 
 
 def _changed(path: str, version: Version, settings: Settings, edits: Iterable[Edit]) -> Version | None:
-    """The model after edits; None if the edits cannot be written."""
+    """The model after edits; None if they cannot be written."""
     model = parsers.read(path, version.data)
     if model.format is None or not model.format.writer:
         return None
@@ -334,7 +329,7 @@ def _changed(path: str, version: Version, settings: Settings, edits: Iterable[Ed
 
 
 def _joined(path: str, pieces: Iterable[Piece], source: BinaryIO) -> BinaryIO:
-    """A stream of the joined pieces: in memory or, if ``source`` is large, in a temporary file beside the model."""
+    """The joined pieces: in memory or, for a large ``source``, in a temporary file beside the model."""
     source.seek(0, os.SEEK_END)
     result: BinaryIO
     if source.tell() <= SMALL:

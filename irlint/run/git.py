@@ -1,16 +1,16 @@
-"""Asks git about a repository. No hook, filter, monitor or transport that the repository configures is executed."""
+"""Runs git in a repository, but no hook, filter, monitor or transport that the repository configures."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator
 
-from irlint.run.deadline import USUAL
+from irlint.run.deadline import DEFAULT_SECONDS
 
-#: The variables that git sets for a hook. They may name another repository than the one in question.
-OF_A_HOOK = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_PREFIX", "GIT_NAMESPACE")
+#: The variables that git sets for a hook. They may name another repository.
+HOOK_VARIABLES = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_PREFIX", "GIT_NAMESPACE")
 
-#: Values for the keys that make git start programs.
+#: Harmless values of the keys that make git start programs.
 OVERRIDDEN = (("core.fsmonitor", "false"), ("core.hooksPath", os.devnull))
 
 #: An environment in which git does not fetch, prompt or write.
@@ -38,8 +38,7 @@ class Git:
     def __init__(self, root: str) -> None:
         self.root = root
         self.keys = list(OVERRIDDEN)
-        names = sorted(set(self._filters(root, set())))
-        for name in names:
+        for name in sorted(set(self._filters(root, set()))):
             self.keys += [(f"{name}.{key}", "") for key in ("clean", "smudge", "process")]
             self.keys.append((f"{name}.required", "false"))
 
@@ -58,22 +57,21 @@ class Git:
                 stdin=subprocess.DEVNULL,
                 capture_output=True,
                 check=False,
-                timeout=USUAL,
+                timeout=DEFAULT_SECONDS,
             )
         except OSError as error:
             raise NoRevision(f"git cannot be run: {error.strerror}") from None
         except subprocess.TimeoutExpired:
-            raise NoRevision(f"git {arguments[0]} takes more than {USUAL} seconds") from None
+            raise NoRevision(f"git {arguments[0]} takes more than {DEFAULT_SECONDS} seconds") from None
         message = result.stderr.decode("utf-8", "replace").strip()
         if result.returncode and message:
             raise NoRevision(f"git {arguments[0]}: {message.splitlines()[0]}")
         return os.fsdecode(result.stdout).split("\0") if result.returncode == 0 else None
 
     def _filters(self, root: str, seen: set[str]) -> Iterator[str]:
-        """``filter.NAME`` of each filter that the configuration of a work tree or of its submodules defines.
+        """``filter.NAME`` of each filter that a work tree or one of its submodules configures.
 
-        If such a configuration extends Git LFS, which runs the extension, the result has all filters, also those of the
-        user.
+        If the work tree configures an extension of Git LFS, the result also has the filters of the user, which run it.
         """
         seen.add(os.path.realpath(root))
         pattern = r"^(filter\..*\.(clean|smudge|process)|lfs\.extension\..*)$"
@@ -92,18 +90,18 @@ class Git:
 
 
 def _program() -> str:
-    """The command for git. On Windows, it is a full path, because Windows also searches the working folder."""
+    """The command for git: a full path on Windows, which also searches the working folder."""
     from irlint.reporters.console import WINDOWS
 
-    found = (os.path.join(folder, "git.exe") for folder in os.get_exec_path() if os.path.isabs(folder))
-    return next(filter(os.path.isfile, found), "git.exe") if WINDOWS else "git"
+    candidates = (os.path.join(folder, "git.exe") for folder in os.get_exec_path() if os.path.isabs(folder))
+    return next(filter(os.path.isfile, candidates), "git.exe") if WINDOWS else "git"
 
 
 def _environment(keys: list[tuple[str, str]]) -> dict[str, str]:
-    """The environment of git with these configuration keys, which override the keys of the repository."""
-    result = {name: value for name, value in os.environ.items() if name not in OF_A_HOOK} | ENVIRONMENT
-    given = result.get("GIT_CONFIG_COUNT", "")
-    count = int(given) if given.isascii() and given.isdigit() else 0
+    """The environment of git. ``keys`` override the configuration of the repository."""
+    result = {name: value for name, value in os.environ.items() if name not in HOOK_VARIABLES} | ENVIRONMENT
+    text = result.get("GIT_CONFIG_COUNT", "")
+    count = int(text) if text.isascii() and text.isdigit() else 0
     for at, (key, value) in enumerate(keys, count):
         result |= {f"GIT_CONFIG_KEY_{at}": key, f"GIT_CONFIG_VALUE_{at}": value}
     return result | {"GIT_CONFIG_COUNT": str(count + len(keys))}

@@ -15,47 +15,46 @@ from irlint.lazy_typing import Any
 from irlint.model import Node
 from irlint.model.order import graphs
 from irlint.records import NOTHING
-from irlint.run.contract import demanded_by
-from irlint.run.listing import dim_entry, worked_out
+from irlint.run.contract import contract_data_of
+from irlint.run.listing import dim_entry, inferred_file
 from irlint.run.search import Excluded, models
 
-#: The number of most expensive nodes (by MACs) that are listed.
-DEAREST = 5
+#: At most this many nodes are listed, those with the most MACs.
+MOST_LISTED = 5
 
 
-def described(
+def info_data(
     path: str,
     data: bytes | None = None,
     shapes: Mapping[str, Shape] | None = None,
     given_by: Mapping[str, str] = NOTHING,
 ) -> dict[str, Any]:
-    """The data of ``irlint info --format json``. Raises like ``listing.listed``."""
-    return described_by(worked_out(path, data, shapes, given_by), path)
+    """The data of ``irlint info --format json``. Raises like ``listing.shapes_data``."""
+    return info_data_of(inferred_file(path, data, shapes, given_by), path)
 
 
-def described_folder(folder: str, shapes: Callable[[str], Mapping[str, Any]]) -> dict[str, Any]:
-    """The data of ``irlint info --format json`` for a folder; the entry of an unreadable model has an ``error``.
+def folder_info_data(folder: str, shapes: Callable[[str], Mapping[str, Any]]) -> dict[str, Any]:
+    """The data of ``irlint info --format json`` for a folder. The entry of an unreadable model has an ``error``.
 
-    ``shapes`` returns the keyword arguments of ``described`` for a path. Raises ValueError for a folder without models.
+    ``shapes(path)`` returns keyword arguments of ``info_data``. Raises ValueError for a folder without models.
     """
     paths = models([folder], Excluded(configurations=True))
     if not paths:
         raise ValueError("this folder has no models")
-    return {"schema": "irlint-infos-1", "models": [_described(path, shapes(path)) for path in paths]}
+    return {"schema": "irlint-infos-1", "models": [_data_or_error(path, shapes(path)) for path in paths]}
 
 
-def _described(path: str, shapes: Mapping[str, Any]) -> dict[str, Any]:
+def _data_or_error(path: str, shapes: Mapping[str, Any]) -> dict[str, Any]:
     try:
-        return described(path, **shapes)
+        return info_data(path, **shapes)
     except (OSError, ValueError) as error:
         return {"schema": "irlint-info-1", "path": path.replace(os.sep, "/"), "error": str(error)}
 
 
-def described_by(known: Known, path: str, contract: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """The data of ``irlint info --format json`` for an inferred model; ``contract`` is the result of ``demanded_by``,
-    if the caller has it."""
+def info_data_of(known: Known, path: str, contract: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """The data of ``irlint info --format json`` for an inferred model. ``contract`` is its ``contract_data_of``."""
     model, cost, stored = known.model, counted(known), sums(known)
-    contract = contract or demanded_by(known, path)
+    contract = contract or contract_data_of(known, path)
     found: dict[str, Any] = {
         "schema": "irlint-info-1",
         "path": path.replace(os.sep, "/"),
@@ -65,7 +64,7 @@ def described_by(known: Known, path: str, contract: Mapping[str, Any] | None = N
         "producer": model.producer,
         "nodes": sum(_nodes(known).values()),
         **{name: contract[name] for name in ("notes", "inputs", "outputs", "requires") if name in contract},
-        "symbols": _named(known, contract, cost),
+        "symbols": _symbol_meanings(known, contract, cost),
         "parameters": stored.parameters,
         "parameters_by_type": dict(stored.parameters_by_type),
         "bytes": stored.bytes,
@@ -73,7 +72,7 @@ def described_by(known: Known, path: str, contract: Mapping[str, Any] | None = N
         "macs": dim_entry(cost.macs),
         "peak_memory": dim_entry(cost.peak),
         "by_operator": _by_operator(known, cost, stored),
-        "dearest": [_dear(each, stored) for each in _dearest(cost)],
+        "dearest": [_node_entry(each, stored) for each in _most_expensive(cost)],
     }
     if cost.uncounted:
         found["uncounted"] = dict(Counter(_operator(known, node) for node in cost.uncounted))
@@ -85,10 +84,10 @@ def _operator(known: Known, node: Node) -> str:
 
 
 def _nodes(known: Known) -> Counter[str]:
-    """The number of nodes of each operator, without nodes that represent inputs, outputs and constants."""
+    """The number of nodes of each operator, without inputs, outputs and constants."""
     omitted = (known.format.input_node, known.format.constant_node, known.format.output_node)
-    every = (node for graph in graphs(known.model) for node in graph.nodes if node.op not in omitted)
-    return Counter(_operator(known, node) for node in every)
+    nodes = (node for graph in graphs(known.model) for node in graph.nodes if node.op not in omitted)
+    return Counter(_operator(known, node) for node in nodes)
 
 
 def _by_operator(known: Known, cost: Cost, stored: Sums) -> dict[str, dict[str, Any]]:
@@ -105,23 +104,23 @@ def _by_operator(known: Known, cost: Cost, stored: Sums) -> dict[str, dict[str, 
     }
 
 
-def _dearest(cost: Cost) -> list[NodeCost]:
+def _most_expensive(cost: Cost) -> list[NodeCost]:
     found = [each for each in cost.nodes if each.macs is not None and each.macs != 0]
-    return sorted(found, key=lambda each: -weight(each.macs))[:DEAREST]
+    return sorted(found, key=lambda each: -weight(each.macs))[:MOST_LISTED]
 
 
-def _dear(each: NodeCost, stored: Sums) -> dict[str, Any]:
+def _node_entry(cost: NodeCost, stored: Sums) -> dict[str, Any]:
     return {
-        "graph": each.graph,
-        "node": each.node.label,
-        "op": each.operator,
-        "macs": dim_entry(each.macs),
-        "parameters": stored.by_node.get(each.node, 0),
+        "graph": cost.graph,
+        "node": cost.node.label,
+        "op": cost.operator,
+        "macs": dim_entry(cost.macs),
+        "parameters": stored.by_node.get(cost.node, 0),
     }
 
 
-def _named(known: Known, contract: Mapping[str, Any], cost: Cost) -> dict[str, str]:
-    """The names in the file, or the meanings, of the symbols in the contract and in the costs."""
+def _symbol_meanings(known: Known, contract: Mapping[str, Any], cost: Cost) -> dict[str, str]:
+    """The meanings of the symbols in the contract and in the costs."""
     names = {name for size in (cost.macs, cost.peak) if isinstance(size, Expr) for name in symbols(size)}
-    found = {name: text for name, text in known.symbols.items() if name in names}
-    return {**contract["symbols"], **found}
+    in_costs = {name: text for name, text in known.symbols.items() if name in names}
+    return {**contract["symbols"], **in_costs}

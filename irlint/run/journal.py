@@ -1,4 +1,4 @@
-"""Reads a journal, the file of JSON lines that a run writes; of an interrupted run, its complete lines."""
+"""Reads the complete lines of a journal, the file of JSON lines that a run writes."""
 
 from __future__ import annotations
 
@@ -18,22 +18,24 @@ class BrokenJournal(ValueError):
 
 @record
 class Block:
-    """The parsed lines of one checked file, and the positions in the journal, in bytes, at which they start and end."""
+    """The parsed lines of one checked file."""
 
     file: dict[str, Any]
     findings: list[dict[str, Any]]
+    #: The offset of the first byte in the journal.
     start: int
+    #: The offset after the last byte.
     end: int
 
     @property
     def key(self) -> int | None:
-        """The ``key`` of the file as it was checked; None if the journal has no sizes."""
+        """The ``key`` of the file as it was checked; None if the journal does not state its size."""
         size, stamp = self.file.get("size"), self.file.get("stamp")
         return None if size is None else key(str(self.file.get("path")), size, stamp or "")
 
 
 def key(path: str, size: int, stamp: str) -> int:
-    """A number that identifies a file and its state in little memory. Two of a million files seldom have the same."""
+    """A hash of a file and its state, with 64 bits."""
     from hashlib import blake2b
 
     text = f"{path}\0{size}\0{stamp}".encode("utf-8", "surrogatepass")
@@ -49,11 +51,9 @@ def header(stream: BinaryIO) -> dict[str, Any]:
 
 
 def blocks(stream: BinaryIO) -> Iterator[Block]:
-    """The files in a journal from the current position, up to the first incomplete line.
-
-    A file without its own line, which follows the lines of its findings, is omitted.
-    """
+    """The complete files in a journal from the current position, up to the first incomplete or invalid line."""
     findings: list[dict[str, Any]] = []
+    # The line of a file follows the lines of its findings.
     start = at = stream.tell()
     for line in stream:
         entry = _parsed(line) if line.endswith(b"\n") else None
@@ -68,7 +68,7 @@ def blocks(stream: BinaryIO) -> Iterator[Block]:
 
 
 def tally(file: str) -> tuple[Tally, bool]:
-    """The counts of a journal, and whether its run was completed. Raises OSError and BrokenJournal."""
+    """(counts of a journal, whether its run was completed). Raises OSError and BrokenJournal."""
     found = Tally()
     end = 0
     source: Any = opened(file)
@@ -83,24 +83,24 @@ def tally(file: str) -> tuple[Tally, bool]:
     return found, last is not None and last.get("kind") == "summary"
 
 
-#: The fields of each kind of line that must be texts.
-TEXTS = {"file": ("path", "status"), "finding": ("code", "rule", "severity")}
+#: The required fields with texts, by kind of line.
+REQUIRED_TEXTS = {"file": ("path", "status"), "finding": ("code", "rule", "severity")}
 
-#: The fields of each kind of line that must be texts, null or missing.
-OPTIONAL = {"file": ("format", "producer"), "finding": ("op", "because")}
+#: The fields with a text or null, which may be missing, by kind of line.
+OPTIONAL_TEXTS = {"file": ("format", "producer"), "finding": ("op", "because")}
 
 
 def _validate(entry: dict[str, Any]) -> None:
-    """Raises KeyError if a field of TEXTS is missing, and TypeError if a field is not a text."""
+    """Raises KeyError for a missing field, and TypeError for a field that is not a text."""
     kind = entry["kind"]
-    texts = [entry[name] for name in TEXTS[kind]]
-    texts += [entry[name] for name in OPTIONAL[kind] if entry.get(name) is not None]
+    texts = [entry[name] for name in REQUIRED_TEXTS[kind]]
+    texts += [entry[name] for name in OPTIONAL_TEXTS[kind] if entry.get(name) is not None]
     if not all(isinstance(text, str) for text in texts):
         raise TypeError(f"a field of a {kind} is no text")
 
 
 def _add(found: Tally, block: Block) -> None:
-    """Counts a file; raises BrokenJournal if one of its lines is invalid."""
+    """Counts a file. Raises BrokenJournal if one of its lines is invalid."""
     try:
         for entry in (block.file, *block.findings):
             _validate(entry)

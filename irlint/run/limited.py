@@ -1,4 +1,4 @@
-"""Limits the listed problems of a file: one problem states the number of the unlisted problems of a rule."""
+"""Limits the listed problems of a file. For each rule, one problem states the number of unlisted ones."""
 
 from __future__ import annotations
 
@@ -6,17 +6,12 @@ from irlint.findings.wording import are
 from irlint.model import Problem
 from irlint.records import replaced
 
-#: Problems with the same key are counted together: the code of the rule, the severity, and whether the problem follows
-#: from another one.
+#: (code of the rule, severity, whether the problem follows from another one). Equal keys are counted together.
 Key = tuple[str, str, bool]
 
 
 def limited(problems: list[Problem], most: int) -> list[Problem]:
-    """The problems, at most ``most`` with each key.
-
-    All further problems with a key are replaced by one problem at the end, which states their number and has the place
-    of the first of them.
-    """
+    """At most ``most`` problems for each key, and one problem at the end that states the number of the others."""
     counts: dict[Key, int] = {}
     listed: list[Problem] = []
     unlisted: dict[Key, list[Problem]] = {}
@@ -25,9 +20,10 @@ def limited(problems: list[Problem], most: int) -> list[Problem]:
         counts[key] = count = counts.get(key, 0) + problem.count
         (listed if count <= most and problem.count == 1 else unlisted.setdefault(key, [])).append(problem)
     replacements: dict[int, Problem] = {}
-    for each in sorted(unlisted.values(), key=lambda every: every[0].because is not None):
-        replacement = _replacement(each, counts[_key(each[0])], replacements)
-        replacements.update(dict.fromkeys(map(id, each), replacement))
+    # Roots come first: the replacement of a root is the root of other replacements.
+    for group in sorted(unlisted.values(), key=lambda problems: problems[0].because is not None):
+        replacement = _replacement(group, counts[_key(group[0])], replacements)
+        replacements.update(dict.fromkeys(map(id, group), replacement))
         listed.append(replacement)
     return [_with_root(problem, replacements) for problem in listed]
 
@@ -37,7 +33,7 @@ def _key(problem: Problem) -> Key:
 
 
 def _replacement(unlisted: list[Problem], count: int, replacements: dict[int, Problem]) -> Problem:
-    """The problem that replaces unlisted problems with one key; ``count`` is the number of all problems with it."""
+    """The problem that replaces unlisted problems of one key. ``count`` includes the listed problems."""
     first, rule = unlisted[0], unlisted[0].fault.rule
     severity, number = first.fault.severity, sum(each.count for each in unlisted)
     fault = rule.fault(
@@ -51,6 +47,6 @@ def _replacement(unlisted: list[Problem], count: int, replacements: dict[int, Pr
 
 
 def _with_root(problem: Problem, replacements: dict[int, Problem]) -> Problem:
-    """The problem, which follows from a replacement if the problem from which it followed was replaced."""
+    """The problem, with the replacement of its root if the root was replaced."""
     root = replacements.get(id(problem.because)) if problem.because is not None else None
     return problem if root is None else replaced(problem, because=root)

@@ -1,4 +1,4 @@
-"""Lists every value of a model with its element type, its shape and its values if there are few."""
+"""The values of a model with their element types, shapes and elements, as data."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 LISTED_CONTENTS = 64
 
 
-def listed(
+def shapes_data(
     path: str,
     data: bytes | None = None,
     shapes: Mapping[str, Shape] | None = None,
@@ -35,21 +35,20 @@ def listed(
     selection: Selection | None = None,
     marked: bool = False,
 ) -> dict[str, Any]:
-    """The data of ``irlint shapes --format json``; with ``selection``, only the selected values.
+    """The data of ``irlint shapes --format json``, with the values of the ``selection``.
 
-    With ``marked``, ``marks`` of each value states whether the value is an ``input``, a ``constant`` or an ``output``
-    of its graph.
+    With ``marked``, each value has ``marks``: ``input``, ``constant`` or ``output`` of its graph.
 
     Raises OSError if the file cannot be opened. Raises ValueError if the file is not a readable model, or if ``shapes``
     names an input that the model does not have.
     """
-    return listed_of(worked_out(path, data, shapes, given_by), path, selection=selection, marked=marked)
+    return shapes_data_of(inferred_file(path, data, shapes, given_by), path, selection=selection, marked=marked)
 
 
-def listed_of(
+def shapes_data_of(
     known: Known, path: str, *, selection: Selection | None = None, marked: bool = False, most: int | None = None
 ) -> dict[str, Any]:
-    """The data of ``irlint shapes --format json`` for an inferred model; only the first ``most`` values are listed."""
+    """The data of ``irlint shapes --format json`` for an inferred model, with at most the first ``most`` values."""
     model = known.model
     shown = None
     if selection is not None:
@@ -64,15 +63,15 @@ def listed_of(
         "path": path.replace(os.sep, "/"),
         "format": known.format.name,
         **notes_on(known),
-        "inputs": _inputs(model),
-        "outputs": _outputs(model),
+        "inputs": _input_names(model),
+        "outputs": _output_names(model),
         "values": values,
         "requires": [] if selection is not None and selection.ends else _requires(known, shown),
         "symbols": {name: text for name, text in known.symbols.items() if name in mentioned},
     }
 
 
-def worked_out(
+def inferred_file(
     path: str,
     data: bytes | None = None,
     shapes: Mapping[str, Shape] | None = None,
@@ -80,7 +79,8 @@ def worked_out(
 ) -> Known:
     """The inferred model in a file, with ``shapes`` in place of the declared shapes of inputs.
 
-    ``given_by`` has the sources of shapes that may be for inputs which the model does not have. Raises like ``listed``.
+    ``given_by`` has the source of a shape by the name of its input. A shape with a source is ignored if the model does
+    not have the input. Raises like ``shapes_data``.
     """
     model = parsers.read(path, data)
     if model.graph is None:
@@ -93,7 +93,7 @@ def worked_out(
 
 
 def notes_on(known: Known) -> dict[str, list[str]]:
-    """The entry ``notes`` about given shapes that contradict the declarations of the file; {} if there is none."""
+    """The entry ``notes``: given shapes that contradict the declarations of the file; {} if there is none."""
     if not known.overridden:
         return {}
     from irlint.checks.given import problems
@@ -102,8 +102,8 @@ def notes_on(known: Known) -> dict[str, list[str]]:
     return {"notes": found} if found else {}
 
 
-def errors_on(known: Known, path: str) -> list[str]:
-    """A note that shapes may be unknown, if the model has errors; [] if it has none."""
+def error_notes(known: Known, path: str) -> list[str]:
+    """A note that shapes may be unknown, if the model has errors."""
     problems = (*known.model.problems, *known.problems)
     count = sum(each.is_error and each.because is None for each in problems)
     if not count:
@@ -111,7 +111,7 @@ def errors_on(known: Known, path: str) -> list[str]:
     return [f"{path} has {counted(count, 'error')}, so later shapes may be unknown: see `irlint {path}`"]
 
 
-def _inputs(model: Model) -> list[str]:
+def _input_names(model: Model) -> list[str]:
     assert model.graph is not None and model.format is not None
     if model.format.input_node is None:
         return [value.name for value in model.graph.inputs if value not in model.graph.constants]
@@ -119,7 +119,7 @@ def _inputs(model: Model) -> list[str]:
     return [makers[value].name if value in makers else value.name for value in model.graph.inputs]
 
 
-def _outputs(model: Model) -> list[str]:
+def _output_names(model: Model) -> list[str]:
     assert model.graph is not None and model.format is not None
     output_node = model.format.output_node
     if output_node is None:
@@ -128,7 +128,6 @@ def _outputs(model: Model) -> list[str]:
 
 
 def _entries(graph: Graph, known: Known, marked: bool) -> Iterator[tuple[Value, dict[str, Any]]]:
-    """The values of a graph in order, each with its entry."""
     outputs = set(graph.outputs) if marked else set()
     for value, node in _values(graph, known):
         entry = _entry(graph, value, node, None if node is None else value.port, known)
@@ -138,14 +137,13 @@ def _entries(graph: Graph, known: Known, marked: bool) -> Iterator[tuple[Value, 
 
 
 def _marks(graph: Graph, value: Value, node: Node | None, outputs: set[Value], known: Known) -> list[str]:
-    """Whether a value is an input, a constant or an output, as words."""
     is_constant = value in graph.constants or (node is not None and node.op == known.format.constant_node)
     found = (("constant", is_constant), ("input", node is None and not is_constant), ("output", value in outputs))
     return [name for name, holds in found if holds]
 
 
 def _values(graph: Graph, known: Known) -> Iterator[tuple[Value, Node | None]]:
-    """The values of a graph in order, each with the node that computes it; None for an input or an initializer."""
+    """(value, node that computes it), in order; the node is None for an input or an initializer."""
     if known.format.input_node is None:
         seen: set[Value] = set()
         for value in (*graph.inputs, *graph.constants):
@@ -169,7 +167,7 @@ def _entry(graph: Graph, value: Value, node: Node | None, port: int | None, know
         "op": None if node is None else node.op,
         "port": port,
         **typed(found),
-        "value": _value(found),
+        "value": _elements(found),
     }
 
 
@@ -180,7 +178,7 @@ def entry_of(graph: Graph, value: Value, known: Known) -> dict[str, Any]:
 
 
 def typed(known: Type | None) -> dict[str, Any]:
-    """The element type and the shape of a value, as in JSON."""
+    """The entries ``dtype`` and ``shape`` of a value."""
     shape = known.shape if isinstance(known, (Tensor, SparseTensor)) else None
     return {"dtype": _dtype(known), "shape": None if shape is None else [dim_entry(dim) for dim in shape]}
 
@@ -202,12 +200,12 @@ def _dtype(known: Type | None) -> str | None:
 
 
 def dim_entry(dim: object) -> object:
-    """A size as in JSON: a number, a text for an expression, or None."""
+    """A size in JSON: a number, the text of an expression, or None."""
     return str(dim) if isinstance(dim, Expr) else dim
 
 
-def _value(known: Type | None) -> Any:
-    """The elements of a tensor as nested lists; None if an element is unknown or there are too many."""
+def _elements(known: Type | None) -> Any:
+    """The elements of a tensor as nested lists; None if there are too many, or if one is unknown."""
     if not isinstance(known, Tensor) or known.value is None or known.shape is None:
         return None
     if len(known.value) > LISTED_CONTENTS or None in known.value:
@@ -233,7 +231,7 @@ def _scalar(entry: Scalar) -> Any:
 
 
 def _requires(known: Known, shown: Set[Value] | None) -> list[dict[str, str]]:
-    """The requirements of the nodes that make ``shown`` values (None: all nodes), each condition once per node."""
+    """The requirements of the nodes that compute ``shown`` values; None for all nodes."""
     result: dict[tuple[str, str], dict[str, str]] = {}
     for demand in known.requires:
         node, requirement = demand.node, demand.requirement
@@ -247,7 +245,7 @@ def _requires(known: Known, shown: Set[Value] | None) -> list[dict[str, str]]:
 
 
 def _mentioned(values: list[dict[str, Any]]) -> set[str]:
-    """The symbols in the listed dims and elements."""
+    """The symbols in the shapes and elements."""
     names: set[str] = set()
     waiting: list[Any] = [(entry["shape"], entry["value"]) for entry in values]
     while waiting:

@@ -8,35 +8,37 @@ from irlint.model import Graph, Model, Node, Value
 from irlint.model.order import graphs, producers
 from irlint.records import record
 
-#: At most this many names are proposed for a name that matches no value or several.
+#: At most this many names are proposed.
 PROPOSED = 5
 
 #: The characters that a shell interprets.
-STEERING = frozenset(" \t\n\"'`$\\;&|<>()*?[]{}!#~^,")
+SHELL_CHARACTERS = frozenset(" \t\n\"'`$\\;&|<>()*?[]{}!#~^,")
 
 #: The separators between the parts of a name.
 SEPARATORS = "/.:"
 
 
 class NotOneValue(ValueError):
-    """A name matches no value, or several values. ``helps`` lists names that may have been intended."""
+    """A name matches no value, or several values."""
 
     def __init__(self, message: str, helps: Sequence[str]) -> None:
         super().__init__(message)
+        #: Lines with the names that may have been intended.
         self.helps = tuple(helps)
 
 
 @record
 class Resolved:
-    """A value and its graph; ``node`` is the node that computes the value, or a node without outputs that uses it."""
+    """A value and its graph."""
 
     graph: Graph
     value: Value
+    #: The node that computes the value, or the named node if it has no outputs.
     node: Node | None = None
 
     @property
     def name(self) -> str:
-        """The name of the value, after the path of its graph unless this is the main graph."""
+        """The name of the value, such as ``If_0/then_branch/y``, with the path of its graph."""
         return _qualified(self.value.name, self)
 
 
@@ -45,15 +47,16 @@ def resolved(name: str, model: Model) -> Resolved:
 
     The name may be, in this order:
 
-    * the name of a value, then the name or id of a node or the name of one of its ports, in the main graph,
-    * such a name after the path of its graph,
-    * the name of a value, then one of the names of a node, in any graph,
-    * the end of such a name, preferably after ``/``, ``.`` or ``:``,
+    * the name of a value in the main graph,
+    * the name or id of a node, or the name of a port, in the main graph,
+    * such a name with the path of its graph,
+    * the name of a value, then of a node or port, in any graph,
+    * the last parts of such a name, after ``/``, ``.`` or ``:``, then any end of such a name,
     * an operator with only one node.
 
     Raises NotOneValue.
     """
-    values, nodes, qualified = _by_value(model), _by_node(model), names_of(model)
+    values, nodes, qualified = _values_by_name(model), _values_by_node(model), names_of(model)
 
     def is_name(text: str, each: Resolved) -> bool:
         return text == name
@@ -90,31 +93,27 @@ def resolved(name: str, model: Model) -> Resolved:
 
 
 def names_of(model: Model) -> list[tuple[str, Resolved]]:
-    """Every name of a value or a node, after the path of its graph unless this is the main graph; and the value."""
-    return [(_qualified(text, each), each) for text, each in (*_by_value(model), *_by_node(model))]
+    """(name, value): the names of values, nodes and ports, with the paths of their graphs."""
+    return [(_qualified(text, each), each) for text, each in (*_values_by_name(model), *_values_by_node(model))]
 
 
 def completions(start: str, model: Model) -> list[str]:
-    """The names in the main graph that begin with ``start``, without names with characters that a shell interprets."""
+    """The names in the main graph that begin with ``start`` and need no quotes in a shell, sorted."""
     found = {text for text, each in names_of(model) if not each.graph.path and text.startswith(start)}
-    return sorted(text for text in found if text.isprintable() and STEERING.isdisjoint(text))
+    return sorted(text for text in found if text.isprintable() and SHELL_CHARACTERS.isdisjoint(text))
 
 
-def _by_value(model: Model) -> list[tuple[str, Resolved]]:
-    """Every value with its name."""
+def _values_by_name(model: Model) -> list[tuple[str, Resolved]]:
     found: list[tuple[str, Resolved]] = []
     for graph in graphs(model):
-        made = producers(graph)
-        for value in dict.fromkeys((*graph.inputs, *graph.constants, *made)):
-            found.append((value.name, Resolved(graph, value, made.get(value))))
+        makers = producers(graph)
+        for value in dict.fromkeys((*graph.inputs, *graph.constants, *makers)):
+            found.append((value.name, Resolved(graph, value, makers.get(value))))
     return found
 
 
-def _by_node(model: Model) -> list[tuple[str, Resolved]]:
-    """Every name of a node with its value: the first output of the node or, without outputs, its first input.
-
-    Every name of a port, with the value of this port, is included.
-    """
+def _values_by_node(model: Model) -> list[tuple[str, Resolved]]:
+    """(name, value): names and ids of nodes with their first output or else first input, and names of output ports."""
     found: list[tuple[str, Resolved]] = []
     for graph in graphs(model):
         for node in graph.nodes:
@@ -128,13 +127,13 @@ def _by_node(model: Model) -> list[tuple[str, Resolved]]:
 
 
 def _listed(found: Sequence[Resolved]) -> list[str]:
-    """The first PROPOSED values as lines of a help, and the number of the others."""
+    """The lines of a help: the first values, and the number of the others."""
     shown = [_described(each) for each in found[:PROPOSED]]
     return [*shown, f"and {len(found) - PROPOSED} more"] if len(found) > PROPOSED else shown
 
 
 def _described(each: Resolved) -> str:
-    """A value as a text: its name and the node that computes it, such as ```If_0/then_branch/y`, of Add "name"``."""
+    """A text such as ```If_0/then_branch/y`, of Add "name"``."""
     if each.node is None:
         return f"`{each.name}`"
     label = f' "{each.node.name}"' if each.node.name and each.node.name != each.value.name else ""
@@ -146,10 +145,7 @@ def _qualified(text: str, each: Resolved) -> str:
 
 
 def proposals(name: str, named: Iterable[str]) -> list[str]:
-    """A help, in a list, with names that may have been intended: first names that contain ``name``, then similar names.
-
-    If there are none, the help names the command that lists all values.
-    """
+    """The line of a help: the names that contain ``name`` or are similar to it, or the command that lists all."""
     names = list(dict.fromkeys(named))
     close = list(dict.fromkeys((*_containing(name, names), *_similar(name, names))))[:PROPOSED]
     return (

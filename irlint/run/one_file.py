@@ -16,7 +16,7 @@ from irlint.lazy_typing import TYPE_CHECKING, Any
 from irlint.model import IGNORE, MOST_LISTED, Graph, Model, Node, Place, Problem
 from irlint.parsers.opening import file_bytes
 from irlint.records import replaced
-from irlint.run.files import DEFAULT, Settings, budgets, given
+from irlint.run.files import DEFAULT, Settings, budgets, given_shapes
 
 if TYPE_CHECKING:
     from irlint.costs.budgets import Budget
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
     from irlint.inference.origins import Makers
     from irlint.policy.suppressions import Policy
 
-#: The families of rules for whose findings fixes are searched.
-FIXED = ("structure", "broadcasting", "shapes", "element-types", "operators", "declarations", "versions")
+#: The families of rules with suggested fixes.
+FIXABLE_FAMILIES = ("structure", "broadcasting", "shapes", "element-types", "operators", "declarations", "versions")
 
-#: At most this many findings of a rule in a file get a snippet in the text report.
-DRAWN = 10
+#: At most this many findings of a rule in a file have snippets.
+SNIPPETS_PER_RULE = 10
 
-#: The first line and column, and the exclusive last line and column.
+#: (line, column, line of the end, column after the end).
 Span = tuple[int | None, int | None, int | None, int | None]
 
 #: The span of a place in a file without lines.
@@ -40,10 +40,9 @@ NOWHERE: Span = (None, None, None, None)
 def inspected(
     path: str, data: bytes | None = None, settings: Settings = DEFAULT
 ) -> tuple[CheckedFile, tuple[Finding, ...]]:
-    """The entry of one file, and its reported findings in document order.
+    """(entry of one file, reported findings in document order). The entry counts the suppressed findings.
 
-    Findings that the policy of ``settings`` or the metadata of the model suppress are only counted in the entry. Raises
-    OSError if the file cannot be opened.
+    Raises OSError if the file cannot be opened.
     """
     if not settings.operators:
         return _inspected(path, data, settings)
@@ -55,36 +54,36 @@ def inspected(
 
 def _inspected(path: str, data: bytes | None, settings: Settings) -> tuple[CheckedFile, tuple[Finding, ...]]:
     model = parsers.read(path, data, weights=settings.weights)
-    asked = given(settings, path)
-    missing = _missing(model, asked[0])
-    known = inferred(model, *(_without(each, missing) for each in asked))
+    shapes, sources = given_shapes(settings, path)
+    missing = _missing(model, shapes)
+    known = inferred(model, _without(shapes, missing), _without(sources, missing))
     found = _every_problem(known, settings.targets, budgets(settings, path))
     found = _in_document_order(model, [*found, *_broken_promises(known, settings)])
     makers = _makers(known) if found else None
-    suggestions = _suggestions(makers, found, data, asked[0])
+    suggestions = _suggestions(makers, found, data, shapes)
     if suggestions is not None:
         found = suggestions.rooted()
     findings = _findings(model, makers, found, data, with_operands=settings.operands)
     if model.graph is not None and any(problem.fault.rule.fixable for problem in found):
-        findings = _with_fixes(known, found, findings, data)
+        findings = _with_safe_fixes(known, found, findings, data)
     checked = _checked(model, missing)
-    ignores = settings.ignores and _ignores(model)
+    ignores = settings.ignores and _may_ignore(model)
     if settings.policy is not None or ignores:
         found, findings, checked = _remaining(model, found, findings, checked, settings.policy, ignores)
     if suggestions is not None and (settings.drawn or settings.operands):
         if len(found) < len(suggestions.problems):
             suggestions.again()
-        findings = [_suggested(suggestions, *pair) for pair in zip(found, findings)]
+        findings = [_with_suggestion(suggestions, *pair) for pair in zip(found, findings)]
     if makers is not None and findings and settings.drawn:
         from irlint.snippets.finding import drawn
 
-        limit = None if settings.every else DRAWN
+        limit = None if settings.every else SNIPPETS_PER_RULE
         findings = drawn(model, makers, found, findings, data, limit, around=settings.facts)
     return _with_details(checked, known, settings), tuple(findings)
 
 
 def _with_details(checked: CheckedFile, known: Known, settings: Settings) -> CheckedFile:
-    """The entry of a file with the facts about the model and the unreported findings that ``settings`` request."""
+    """The entry with the facts and the suppressed findings that ``settings`` request."""
     if checked.silenced and not settings.silenced:
         checked = replaced(checked, silenced=())
     if settings.facts and known.model.graph is not None:
@@ -95,7 +94,7 @@ def _with_details(checked: CheckedFile, known: Known, settings: Settings) -> Che
 
 
 def _every_problem(known: Known, targets: Sequence[str], limits: Sequence[Budget]) -> list[Problem]:
-    """All problems of a model, at most MOST_LISTED of each kind, with their explanations."""
+    """The problems of a model, at most MOST_LISTED of a rule, with explanations."""
     found = checks.found(known, targets)
     if limits and known.model.graph is not None and not any(each.is_error for each in found):
         from irlint.costs.budgets import problems
@@ -119,7 +118,7 @@ def _makers(known: Known) -> Makers:
 
 
 def _broken_promises(known: Known, settings: Settings) -> list[Problem]:
-    """The problems of a model whose inputs, accepted sizes or outputs contradict the configuration."""
+    """The problems of a model that contradicts the ``[[models]]`` entries of the configuration."""
     entries = settings.models.of(known.model.path) if settings.models else ()
     promises = [each for each in entries if each.promises]
     if not promises:
@@ -133,13 +132,13 @@ def _broken_promises(known: Known, settings: Settings) -> list[Problem]:
 def _suggestions(
     makers: Makers | None, found: Sequence[Problem], data: bytes | None, shapes: Mapping[str, Shape]
 ) -> Suggestions | None:
-    """The search for fixes of a model; None if none of its problems has a family in FIXED or is in the document."""
+    """The search for fixes of a model; None if no problem may have a fix."""
     if makers is None:
         return None
     model = makers.known.model
     form = model.format
-    by_document = form is not None and bool(form.intended) and any(each.is_error for each in found)
-    if not by_document and (model.graph is None or not any(map(_may_be_fixed, found))):
+    has_document_fixes = form is not None and bool(form.intended) and any(each.is_error for each in found)
+    if not has_document_fixes and (model.graph is None or not any(map(_may_be_fixed, found))):
         return None
     from irlint.fixes.rechecking import Rechecked
     from irlint.fixes.suggestions import Suggestions
@@ -148,17 +147,15 @@ def _suggestions(
 
 
 def _may_be_fixed(problem: Problem) -> bool:
-    return problem.fault.severity is not Severity.NOTE and problem.fault.rule.family in FIXED
+    return problem.fault.severity is not Severity.NOTE and problem.fault.rule.family in FIXABLE_FAMILIES
 
 
-def _suggested(suggestions: Suggestions, problem: Problem, finding: Finding) -> Finding:
-    """The finding with its suggested fix, if there is one."""
+def _with_suggestion(suggestions: Suggestions, problem: Problem, finding: Finding) -> Finding:
     found = suggestions.of(problem)
     return finding if found is None else replaced(finding, suggestion=found.text, fix=finding.fix or found.fix)
 
 
-def _with_fixes(known: Known, found: list[Problem], findings: list[Finding], data: bytes | None) -> list[Finding]:
-    """The findings; a finding for which a safe fix exists gets the fix."""
+def _with_safe_fixes(known: Known, found: list[Problem], findings: list[Finding], data: bytes | None) -> list[Finding]:
     from importlib import import_module
 
     from irlint.findings.edits import Fix
@@ -176,8 +173,8 @@ def _with_fixes(known: Known, found: list[Problem], findings: list[Finding], dat
     ]
 
 
-def _ignores(model: Model) -> bool:
-    """Whether the metadata of a model lists rules to ignore, or a node of it has metadata."""
+def _may_ignore(model: Model) -> bool:
+    """Whether a model or its nodes may have metadata that lists rules to ignore."""
     if IGNORE in model.metadata:
         return True
     return any(node.metadata for graph in _graphs(model) for node in graph.nodes)
@@ -191,7 +188,7 @@ def _remaining(
     policy: Policy | None,
     ignores: bool,
 ) -> tuple[list[Problem], list[Finding], CheckedFile]:
-    """The reported problems and findings, and the entry of the file with counts of the unreported findings."""
+    """(reported problems, reported findings, entry of the file with counts of the others)."""
     from irlint.policy.suppressions import Policy, ignored, remaining
 
     policy = policy or Policy()
@@ -214,7 +211,7 @@ def _remaining(
 
 
 def _missing(model: Model, shapes: Mapping[str, Shape]) -> tuple[str, ...]:
-    """The names in ``shapes`` that are not inputs of the model; () if the model has no graph."""
+    """The names in ``shapes`` that are not inputs of the model."""
     if not shapes or model.graph is None:
         return ()
     from irlint.inference.inputs import input_names
@@ -236,7 +233,7 @@ def _checked(model: Model, missing: tuple[str, ...]) -> CheckedFile:
 
 
 def _in_document_order(model: Model, found: Iterable[Problem]) -> list[Problem]:
-    """The problems sorted by their places; problems of values that the user has given come first."""
+    """The problems sorted by their places. Problems of given shapes come first."""
     order: dict[str, int] = {}
     for graph in _graphs(model):
         order.setdefault(graph.path, len(order))
@@ -269,11 +266,11 @@ def _findings(
     nodes = [related(makers, problem) for problem in found]
     places = [*(problem.place for problem in found), *(place for pairs in nodes for _, place in pairs)]
     positions = positions_of(model, places, data)
-    given = _operands(model, makers, found, data) if with_operands else [()] * len(found)
+    operands_of = _operands(model, makers, found, data) if with_operands else [()] * len(found)
     counts: dict[str, int] = {}
     fingerprints = {id(problem): _fingerprint(problem, counts) for problem in found}
     result = []
-    for problem, pairs, operands in zip(found, nodes, given):
+    for problem, pairs, operands in zip(found, nodes, operands_of):
         fault, node = problem.fault, problem.node
         line, column, end_line, end_column = positions.get(problem.place, NOWHERE)
         result.append(
@@ -308,7 +305,7 @@ def _findings(
 
 
 def _operands(model: Model, makers: Makers, found: list[Problem], data: bytes | None) -> list[tuple[Operand, ...]]:
-    """The inputs of the node of each problem."""
+    """The listed inputs of the node of each problem."""
     from irlint.run.operands import operands
     from irlint.snippets.finding import Snippets
 
@@ -317,10 +314,10 @@ def _operands(model: Model, makers: Makers, found: list[Problem], data: bytes | 
 
 
 def _axis(operands: Iterable[Operand], at_fault: int | None) -> int | None:
-    """The first axis at fault of the input at fault or, if that has none, of the first input that has one; or None."""
-    having = [each for each in operands if each.axes]
-    having.sort(key=lambda each: each.input != at_fault)
-    return having[0].axes[0] if having else None
+    """The first axis at fault, preferably of the input at fault."""
+    marked = [each for each in operands if each.axes]
+    marked.sort(key=lambda each: each.input != at_fault)
+    return marked[0].axes[0] if marked else None
 
 
 def _version(node: Node | None) -> str | None:
@@ -330,7 +327,6 @@ def _version(node: Node | None) -> str | None:
 
 
 def _fingerprint(problem: Problem, counts: dict[str, int]) -> str:
-    """A text that identifies a problem, and does not change if other nodes are added or removed."""
     node = problem.node
     name = "" if node is None else node.label
     parts = [problem.fault.rule.code, problem.graph, name, problem.value or "", str(problem.fault.input)]
@@ -340,10 +336,7 @@ def _fingerprint(problem: Problem, counts: dict[str, int]) -> str:
 
 
 def fingerprint(parts: Iterable[str], counts: dict[str, int]) -> str:
-    """A hash of the subject of a finding, ``parts``, and of the number of earlier findings with the same subject.
-
-    ``counts`` stores these numbers.
-    """
+    """A hash of ``parts``, and of the number of earlier calls with equal parts. ``counts`` stores these numbers."""
     from hashlib import sha256
 
     key = "\0".join(parts)
@@ -352,7 +345,7 @@ def fingerprint(parts: Iterable[str], counts: dict[str, int]) -> str:
 
 
 def positions_of(model: Model, places: Iterable[Place | None], data: bytes | None) -> dict[Place | None, Span]:
-    """The span of each place in a text file, with lines and columns from 1; {} for a file without lines."""
+    """The span of each place in a text file, from 1; {} for a file without lines."""
     wanted = {place for place in places if place is not None}
     if model.format is None or not model.format.has_lines or not wanted:
         return {}

@@ -1,4 +1,4 @@
-"""Opens a model for commands that compare or print models, also if its file is a Git LFS pointer."""
+"""Opens a model for ``irlint diff``, even if its file is a Git LFS pointer."""
 
 from __future__ import annotations
 
@@ -14,14 +14,12 @@ from irlint.records import record
 
 @record(eq=False)
 class Opened:
-    """An inferred model.
-
-    ``source`` is the file from which it was read, or None if this is the path of the model. ``data`` are the bytes of a
-    model in memory.
-    """
+    """An inferred model."""
 
     known: Known
+    #: The file with the bytes of the model; None if it is the path of the model.
     source: str | None = None
+    #: The bytes of a model in memory.
     data: bytes | None = None
 
 
@@ -35,10 +33,10 @@ class Unreadable(ValueError):
 
 
 def opened(path: str, data: bytes | None = None, *, alone: bool = False) -> Opened:
-    """The model in a file, or in ``data``, the bytes of the file; with ``alone``, no files beside the model are read.
+    """The model in a file or in ``data``. With ``alone``, no files beside the model are read.
 
-    For a Git LFS pointer, the file that it represents is read, if it is in the store of the repository. Raises OSError
-    if the file cannot be opened, and Unreadable if it is not a readable model.
+    For a Git LFS pointer, the file in the store of the repository is read. Raises OSError if the file cannot be opened,
+    and Unreadable if it is not a readable model.
     """
     if data is not None:
         return Opened(_inferred(path, parsers.read(path, data)), data=data)
@@ -47,7 +45,7 @@ def opened(path: str, data: bytes | None = None, *, alone: bool = False) -> Open
     source = path if alone else None
     if pointer is not None:
         source = lfs.stored(pointer, os.path.dirname(path) or os.curdir, os.curdir)
-    # A path in a folder that does not exist has no files beside it.
+    # This folder does not exist, so no file is beside the model.
     place = os.path.join(os.devnull, os.path.basename(path)) if alone else path
     model = parsers.read(path) if source is None or not head else parsers.read_from(place, source)
     return Opened(_inferred(path, model), source)

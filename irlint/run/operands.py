@@ -12,12 +12,12 @@ from irlint.run.listing import typed
 from irlint.snippets.finding import Snippets
 from irlint.snippets.tables import marked_axes
 
-#: At most this many inputs of a node are listed, including those at fault.
+#: At most this many inputs of a node are listed.
 MOST = 8
 
 
 def operands(snippets: Snippets, problem: Problem) -> tuple[Operand, ...]:
-    """The inputs of a problem's node. They have no types if the fault is about other types than the inferred ones."""
+    """The inputs of a problem's node, without types if the fault is about other types than the inferred ones."""
     node, fault = problem.node, problem.fault
     if node is None or not node.inputs:
         return ()
@@ -38,15 +38,14 @@ def _operand(snippets: Snippets, node: Node, index: int, axes: tuple[int, ...], 
 
 
 def _shown(present: Sequence[int], at_fault: Iterable[int | None]) -> Sequence[int]:
-    """The indices of the inputs to list, in order: the inputs at fault and the first other ``present`` inputs."""
+    """The sorted indices of the listed inputs: the inputs at fault, and the first other ``present`` inputs."""
     if len(present) <= MOST:
         return present
-    first = [index for index in dict.fromkeys(at_fault) if index is not None and _is_in(present, index)][:MOST]
-    rest = [index for index in present[: MOST + len(first)] if index not in first]
-    return sorted([*first, *rest[: MOST - len(first)]])
+    faulty = [index for index in dict.fromkeys(at_fault) if index is not None and _is_in(present, index)][:MOST]
+    others = [index for index in present[: MOST + len(faulty)] if index not in faulty]
+    return sorted([*faulty, *others[: MOST - len(faulty)]])
 
 
 def _is_in(indices: Sequence[int], index: int) -> bool:
-    """Whether sorted indices contain an index."""
     at = bisect_left(indices, index)
     return at < len(indices) and indices[at] == index

@@ -1,7 +1,4 @@
-"""Converts records to plain JSON data and back.
-
-Only records of known classes are created, and the types of their fields are checked.
-"""
+"""Converts records of the classes in MODULES to plain JSON data and back, with checks of the types of fields."""
 
 from __future__ import annotations
 
@@ -20,9 +17,9 @@ Reader = Callable[[Any], Any]
 #: The modules whose records can be read.
 MODULES = (edits, report, trace, drawing, files)
 
-#: The types of some fields whose annotations do not state them. A field with the annotation Any that is not listed is a
-#: text, a number, None, or a tuple of these.
-DECLARED_OTHERWISE = {
+#: The types of fields with less exact annotations. Any other field with the annotation Any is a scalar, or a tuple of
+#: scalars.
+EXACT_TYPES = {
     ("Finding", "detail"): "Snippet | None",
     ("Outcome", "error"): "None",
     ("Edit", "kind"): "str",
@@ -32,7 +29,7 @@ DECLARED_OTHERWISE = {
 
 
 def plain(value: Any) -> Any:
-    """A value as lists, texts, numbers, booleans and None. Raises TypeError for a value that is no plain data."""
+    """A value as lists, texts, numbers, booleans and None. Raises TypeError for other values."""
     if value is None or isinstance(value, (str, int, float)):
         return value
     if isinstance(value, bytes):
@@ -49,54 +46,52 @@ def plain(value: Any) -> Any:
     return [plain(getattr(value, name)) for name in names]
 
 
-def made(kind: Any, value: Any) -> Any:
+def record_from(kind: Any, value: Any) -> Any:
     """The record of the class ``kind`` from plain data. Raises ValueError if the data do not match the class."""
     names = kind.__match_args__
     if not isinstance(value, list) or len(value) != len(names):
         raise ValueError(f"no {kind.__name__}")
-    return kind(*(read(each) for read, each in zip(_fields(kind), value)))
+    return kind(*(read(each) for read, each in zip(_readers_of_fields(kind), value)))
 
 
 @cache
-def _fields(kind: Any) -> tuple[Reader, ...]:
-    """The reader of each field of a class."""
+def _readers_of_fields(kind: Any) -> tuple[Reader, ...]:
     declared: dict[str, str] = kind.__annotations__
-    return tuple(_reader(DECLARED_OTHERWISE.get((kind.__name__, name), declared[name])) for name in kind.__match_args__)
+    return tuple(_reader(EXACT_TYPES.get((kind.__name__, name), declared[name])) for name in kind.__match_args__)
 
 
 @cache
-def _reader(text: str) -> Reader:
-    """The reader for a type annotation."""
-    kinds = _parts(text, " | ")
-    if len(kinds) > 1:
-        rest = [_reader(kind) for kind in kinds if kind != "None"]
-        return lambda value: None if value is None and "None" in kinds else _first(rest, value)
-    if text.startswith("tuple["):
-        inside = _parts(text[len("tuple[") : -1], ", ")
+def _reader(annotation: str) -> Reader:
+    alternatives = _parts(annotation, " | ")
+    if len(alternatives) > 1:
+        readers_of_others = [_reader(kind) for kind in alternatives if kind != "None"]
+        return lambda value: None if value is None and "None" in alternatives else _read_by(readers_of_others, value)
+    if annotation.startswith("tuple["):
+        inside = _parts(annotation[len("tuple[") : -1], ", ")
         if inside[-1] == "...":
-            each = _reader(inside[0])
-            return lambda value: tuple(map(each, _listed(value)))
+            read_element = _reader(inside[0])
+            return lambda value: tuple(map(read_element, _listed(value)))
         readers = [_reader(kind) for kind in inside]
         return lambda value: tuple(read(part) for read, part in zip(readers, _listed(value, len(readers))))
-    found = _readers().get(text)
+    found = _readers().get(annotation)
     if found is None:
-        raise ValueError(f"{text} is no plain data")
+        raise ValueError(f"{annotation} is no plain data")
     return found
 
 
-def _parts(text: str, between: str) -> list[str]:
-    """The parts of an annotation between the separators ``between`` that are not inside of brackets."""
+def _parts(annotation: str, separator: str) -> list[str]:
+    """The parts of an annotation, split outside of brackets."""
     result: list[str] = []
-    for part in text.split(between):
+    for part in annotation.split(separator):
         if result and result[-1].count("[") > result[-1].count("]"):
-            result[-1] += between + part
+            result[-1] += separator + part
         else:
             result.append(part)
     return result
 
 
-def _first(readers: list[Reader], value: Any) -> Any:
-    """The result of the first reader that accepts a value; raises ValueError."""
+def _read_by(readers: list[Reader], value: Any) -> Any:
+    """The result of the first reader that accepts a value. Raises ValueError."""
     for read in readers:
         try:
             return read(value)
@@ -106,7 +101,7 @@ def _first(readers: list[Reader], value: Any) -> Any:
 
 
 def _listed(value: Any, length: int | None = None) -> list[Any]:
-    """The value, which must be a list of this length; raises ValueError."""
+    """The value. Raises ValueError if it is no list of this length."""
     if not isinstance(value, list) or length not in (None, len(value)):
         raise ValueError("no such list")
     return value
@@ -115,7 +110,7 @@ def _listed(value: Any, length: int | None = None) -> list[Any]:
 @cache
 def _readers() -> dict[str, Reader]:
     """Readers by the name of the type."""
-    scalars: dict[str, Reader] = {kind.__name__: _of(kind) for kind in (str, int, float, bool)}
+    scalars: dict[str, Reader] = {kind.__name__: _exact(kind) for kind in (str, int, float, bool)}
     kinds = [kind for module in MODULES for kind in vars(module).values() if hasattr(kind, "__match_args__")]
     records: dict[str, Reader] = {kind.__name__: _record(kind) for kind in kinds if isinstance(kind, type)}
     special = {"None": _nothing, "Any": _any, "bytes": _bytes, "Severity": _severity, "Rule": _rule}
@@ -123,10 +118,10 @@ def _readers() -> dict[str, Reader]:
 
 
 def _record(kind: Any) -> Reader:
-    return lambda value: made(kind, value)
+    return lambda value: record_from(kind, value)
 
 
-def _of(kind: type) -> Reader:
+def _exact(kind: type) -> Reader:
     def read(value: Any) -> Any:
         if type(value) is not kind:
             raise ValueError(f"no {kind.__name__}")
@@ -152,7 +147,7 @@ def _scalar(value: Any) -> Any:
 
 
 def _bytes(value: Any) -> bytes:
-    return bytes.fromhex(_of(str)(value))
+    return bytes.fromhex(_exact(str)(value))
 
 
 def _severity(value: Any) -> Severity:
@@ -165,4 +160,4 @@ def _severity(value: Any) -> Severity:
 def _rule(value: Any) -> Rule:
     from irlint.policy.rulebook import by_code
 
-    return by_code(_of(str)(value))
+    return by_code(_exact(str)(value))

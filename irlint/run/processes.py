@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-#: The seconds after which a wait for results ends, so that overdue items are examined.
-TICK = 0.25
+#: Overdue items are examined after each wait of this many seconds.
+WAIT_SECONDS = 0.25
 
-#: Windows waits for at most 63 connections at once.
+#: The largest number of processes. Windows waits for at most 63 connections at once.
 MOST = 60 if WINDOWS else sys.maxsize
 
 
@@ -40,49 +40,45 @@ def results(
     seconds: float | None = None,
     ahead: int = sys.maxsize,
 ) -> Iterator[tuple[int, Result]]:
-    """The index of each item, and the result of ``function`` for this item, which ``jobs`` processes compute.
+    """(index of an item, result of ``function`` for the item), computed by ``jobs`` processes.
 
-    Items start in order. An item starts only if it is less than ``ahead`` places after the first unfinished item.
-    ``function``, items and results must be picklable, and ``function`` must not raise.
+    An item starts only if it is less than ``ahead`` places after the first unfinished item. ``function``, items and
+    results must be picklable, and ``function`` must not raise.
 
-    If a process crashes, ``died`` makes the result from the item and a text about how the process ended. If an item
-    takes longer than ``seconds``, its process is killed, and ``late`` makes the result.
+    If a process crashes, ``died(item, how the process ended)`` is the result. If an item takes longer than ``seconds``,
+    its process is killed, and ``late(item)`` is the result.
     """
     waiting = enumerate(items)
-    given: dict[int, Item] = {}
+    in_progress: dict[int, Item] = {}
     following = next(waiting, None)
     with _pool(function) as pool:
         while following is not None or pool.busy:
             while following is not None and len(pool.busy) < min(jobs, MOST):
-                if following[0] - min(given, default=following[0]) >= ahead:
+                if following[0] - min(in_progress, default=following[0]) >= ahead:
                     break
                 index, item = following
-                given[index] = item
-                pool.give(index, item)
+                in_progress[index] = item
+                pool.send(index, item)
                 following = next(waiting, None)
-            for index, answered, answer in pool.answers():
-                item = given.pop(index)
-                yield index, answer if answered else died(item, answer)
+            for index, is_result, answer in pool.answers():
+                item = in_progress.pop(index)
+                yield index, answer if is_result else died(item, answer)
             if late is not None and seconds is not None:
-                yield from ((index, late(given.pop(index))) for index in pool.overdue(seconds))
+                yield from ((index, late(in_progress.pop(index))) for index in pool.overdue(seconds))
 
 
 class _Pool:
-    """The processes, by their connections.
-
-    ``busy`` maps the connections of working processes to the indices of their items, and ``since`` to the times at
-    which these started. ``idle`` has the connections of the other processes.
-    """
-
     def __init__(self, function: Callable[[Any], Any]) -> None:
         self.function = function
         self.context = _context()
+        #: The index of the item in progress.
         self.busy: dict[Connection, int] = {}
+        #: When the item started.
         self.since: dict[Connection, float] = {}
         self.idle: list[Connection] = []
         self.processes: dict[Connection, BaseProcess] = {}
 
-    def give(self, index: int, item: Any) -> None:
+    def send(self, index: int, item: Any) -> None:
         """Sends an item to an idle process, or else to a new one."""
         while True:
             connection = self.idle.pop() if self.idle else self._started()
@@ -96,11 +92,8 @@ class _Pool:
             return
 
     def answers(self) -> Iterator[tuple[int, bool, Any]]:
-        """The index of each finished item, True, and its answer.
-
-        If the process has crashed, False and a text about how it ended are in place of True and the answer.
-        """
-        ready = wait([*self.busy], TICK)
+        """(index of a finished item, True, result), or (index, False, how the process crashed)."""
+        ready = wait([*self.busy], WAIT_SECONDS)
         for connection in [each for each in self.busy if each in ready]:
             index = self.busy.pop(connection)
             try:
@@ -136,7 +129,7 @@ class _Pool:
         return ours
 
     def _stopped(self, connection: Connection) -> str:
-        """Removes a process that has ended, and returns how it ended."""
+        """Removes an ended process. Returns how it ended."""
         process = self.processes.pop(connection)
         connection.close()
         process.join(5)
@@ -144,10 +137,7 @@ class _Pool:
 
 
 def _context() -> BaseContext:
-    """The start method of processes: the one that the program has set, else fork on Linux, else the default.
-
-    Fork is fast, and safe without threads.
-    """
+    """The start method that the program has set, else fork on Linux, else the default."""
     chosen = multiprocessing.get_start_method(allow_none=True)
     return multiprocessing.get_context(chosen or ("fork" if sys.platform == "linux" else None))
 
@@ -167,7 +157,7 @@ def _pool(function: Callable[[Any], Any]) -> Iterator[_Pool]:
 
 @contextmanager
 def interruptions_wait() -> Iterator[None]:
-    """A block that Ctrl-C does not interrupt. Processes that start in it are protected until they ignore Ctrl-C."""
+    """A block that Ctrl-C does not interrupt. Processes that start in the block do not receive Ctrl-C either."""
     if not hasattr(signal, "pthread_sigmask"):
         with Uninterrupted():
             yield
@@ -180,10 +170,7 @@ def interruptions_wait() -> Iterator[None]:
 
 
 def _serve(connection: Connection, function: Callable[[Any], Any]) -> None:
-    """The main loop of a worker process, until its connection closes or its parent ends.
-
-    Ctrl-C is ignored, because the parent handles it.
-    """
+    """The main loop of a worker process. The parent handles Ctrl-C."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent = multiprocessing.parent_process()
     assert parent is not None
@@ -206,7 +193,7 @@ def _end() -> None:
 
 
 def _ending(code: int | None) -> str:
-    """How a process with this exit code ended, as the end of a sentence."""
+    """A phrase such as "ended with status 1"."""
     if code is not None and code < 0:
         try:
             return f"was ended by {signal.Signals(-code).name}"

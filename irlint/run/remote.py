@@ -1,4 +1,4 @@
-"""Models behind URLs: lists the models of a folder or a glob, and checks a model."""
+"""Lists and checks models behind URLs."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from irlint.parsers.remote.locations import Located, is_web, shown
 from irlint.parsers.remote.session import Session, store_of
 from irlint.parsers.remote.stores import Store, classified, denied, stamp, with_retries
 from irlint.records import record, replaced
-from irlint.run.deadline import USUAL
+from irlint.run.deadline import DEFAULT_SECONDS
 from irlint.run.files import Outcome, Settings, outcome
 from irlint.run.search import SUFFIXES, Excluded, MissingPaths
 
-#: The default number of remote files that are checked at once. Most of the time, a check waits for a server.
+#: The default number of remote files that are checked at once.
 AT_ONCE = 16
 
 
@@ -25,16 +25,15 @@ class NotListed(ValueError):
     """A folder or a glob of a store that cannot be listed."""
 
 
-def listed(urls: Iterable[str], excluded: Excluded, force_exclude: bool = False) -> Iterator[Located]:
+def located_files(urls: Iterable[str], excluded: Excluded, force_exclude: bool = False) -> Iterator[Located]:
     """The models and configurations behind URLs, each once.
 
-    A named file is excluded only with ``force_exclude``. In folders and globs, the suffix or the name decides whether a
-    file is a model or a configuration. Raises MissingPaths, NotListed, and NotInstalled.
+    A named file is excluded only with ``force_exclude``. Raises MissingPaths, NotListed, and NotInstalled.
     """
     seen: set[int] = set()
     for url in urls:
-        is_file = _is_named(url)
-        for file in [Located(url)] if is_file else _found(url):
+        is_file = _names_one_file(url)
+        for file in [Located(url)] if is_file else _files_at(url):
             key = hash(file.url)
             if not is_file and excluded.configurations and is_configuration(str(file)):
                 continue
@@ -43,8 +42,7 @@ def listed(urls: Iterable[str], excluded: Excluded, force_exclude: bool = False)
                 yield file
 
 
-def _is_named(url: str) -> bool:
-    """Whether a URL names a file, and not a folder or several files."""
+def _names_one_file(url: str) -> bool:
     path = url.partition("?")[0] if is_web(url) else url
     if _is_glob(path) or path.endswith("/"):
         return False
@@ -52,22 +50,20 @@ def _is_named(url: str) -> bool:
 
 
 def _is_glob(path: str) -> bool:
-    """Whether a path has wildcards. On the web, brackets are part of an address."""
+    """Whether a path has wildcards. In a web address, brackets are no wildcards."""
     return "*" in path or ("[" in path and not is_web(path))
 
 
 @record
-class _Place:
-    """A folder of a store: its URL, and its path inside the store."""
+class _Folder:
+    """A folder of a store."""
 
     url: str
+    #: The path inside the store.
     path: str
 
     def file(self, path: str, entry: Mapping[str, Any]) -> Located:
-        """The file at a path in the store, in the folder or below, from its entry in a listing.
-
-        The URL of the file has the query of the folder's URL.
-        """
+        """The file at a path in the store, from its entry in a listing. Its URL has the query of the folder's URL."""
         if is_url(path):
             url = path
         else:
@@ -79,12 +75,13 @@ class _Place:
     def models(self, entries: Mapping[str, Any], beside: Iterable[str] = ()) -> Iterator[Located]:
         """The models and configurations in a listing, without hidden files.
 
-        A name that other programs also use is a configuration only if the listing, or ``beside``, has a model for it.
+        A file with a COMMON name is a configuration only if a model in ``entries`` or ``beside`` is in its folder or in
+        the subfolder ``onnx``.
         """
         folders = _folders_of_models((*entries, *beside))
         for path in sorted(entries):
-            wanted = path.lower().endswith(SUFFIXES) or _is_about_models(path, folders)
-            if wanted and not self.hides(path) and entries[path].get("type") != "directory":
+            is_wanted = path.lower().endswith(SUFFIXES) or _is_configuration(path, folders)
+            if is_wanted and not self.hides(path) and entries[path].get("type") != "directory":
                 yield self.file(path, entries[path])
 
     def hides(self, path: str) -> bool:
@@ -93,76 +90,76 @@ class _Place:
 
 
 def _folders_of_models(paths: Iterable[str]) -> set[str]:
-    """The folders with models, and the folders with a folder ``onnx`` with models."""
+    """The folders with models in them or in their subfolder ``onnx``."""
     found = {path.rpartition("/")[0] for path in paths if path.lower().endswith(SUFFIXES)}
     return found | {folder.removesuffix("/onnx") for folder in found}
 
 
-def _is_about_models(path: str, folders: set[str]) -> bool:
-    """Whether a file is a configuration of models; a name in COMMON counts only in one of the ``folders`` of models."""
+def _is_configuration(path: str, folders_of_models: set[str]) -> bool:
     path = path.partition("?")[0]
     folder, _, name = path.rpartition("/")
-    return is_configuration(path) and (name not in COMMON or folder in folders)
+    return is_configuration(path) and (name not in COMMON or folder in folders_of_models)
 
 
-def _place(store: Store, url: str) -> _Place:
-    """The folder at a URL; for a glob, the deepest folder without wildcards, which contains all matches."""
+def _folder(store: Store, url: str) -> _Folder:
+    """The folder at a URL; for a glob, the deepest folder that contains all matches."""
     if _is_glob(url):
         url = url[: min(url.find(mark) % (len(url) + 1) for mark in "*[")].rpartition("/")[0]
-    return _Place(url, store.filesystem._strip_protocol(url))
+    return _Folder(url, store.filesystem._strip_protocol(url))
 
 
-def _found(url: str) -> Iterator[Located]:
+def _files_at(url: str) -> Iterator[Located]:
     """The models and configurations at the URL of a folder or a glob."""
-    store, place = store_of(url), _place(store_of(url), url)
+    store, folder = store_of(url), _folder(store_of(url), url)
     filesystem = store.filesystem
     path = filesystem._strip_protocol(url)
     options: dict[str, Any] = {"on_error": partial(_raise_if_late, url)} if is_web(url) else {}
     if is_web(url):
         # fsspec skips a folder that it cannot list, even the first one.
-        _asked(url, lambda: filesystem.ls(place.path, detail=False))
+        _with_retries(url, lambda: filesystem.ls(folder.path, detail=False))
     if _is_glob(path):
-        yield from place.models(_asked(url, lambda: filesystem.glob(path, detail=True, **options)))
+        yield from folder.models(_with_retries(url, lambda: filesystem.glob(path, detail=True, **options)))
         return
     if is_web(url):
-        yield from place.models(_asked(url, lambda: filesystem.find(path, detail=True, **options)))
+        yield from folder.models(_with_retries(url, lambda: filesystem.find(path, detail=True, **options)))
         return
-    entry = _asked(url, lambda: filesystem.info(path))
+    entry = _with_retries(url, lambda: filesystem.info(path))
     if entry.get("type") == "directory":
-        yield from _in_folder(filesystem, place)
+        yield from _files_in(filesystem, folder)
     else:
-        yield place.file(path, entry)
+        yield folder.file(path, entry)
 
 
 def _raise_if_late(url: str, error: Exception) -> None:
-    """Raises OSError for the error of a server that does not list a folder in time; ignores other errors."""
+    """Raises OSError if the error is a timeout."""
     if "Timeout" in type(error).__name__:
         raise denied(errno.EIO, "the server did not answer in time", url)
 
 
-def _in_folder(filesystem: Any, place: _Place) -> Iterator[Located]:
-    """The models and configurations in a folder and below; each folder in it is listed when it is reached."""
-    entries = _asked(place.url, lambda: filesystem.ls(place.path, detail=True))
+def _files_in(filesystem: Any, folder: _Folder) -> Iterator[Located]:
+    """The models and configurations in a folder and below. Each subfolder is listed when it is reached."""
+    entries = _with_retries(folder.url, lambda: filesystem.ls(folder.path, detail=True))
     for entry in sorted(entries, key=lambda each: f"{each['name']}{'/' * (each['type'] == 'directory')}"):
         name = entry["name"]
         if entry["type"] != "directory":
-            yield from place.models({name: entry}, (each["name"] for each in entries))
-        elif not place.hides(name):
-            yield from place.models(_asked(place.url, lambda inside=name: filesystem.find(inside, detail=True)))
+            yield from folder.models({name: entry}, (each["name"] for each in entries))
+        elif not folder.hides(name):
+            below = _with_retries(folder.url, lambda path=name: filesystem.find(path, detail=True))
+            yield from folder.models(below)
 
 
-def _asked(url: str, ask: Any) -> Any:
-    """The result of ``ask``, which lists a folder, with retries. Raises MissingPaths and NotListed."""
+def _with_retries(url: str, listing: Any) -> Any:
+    """The result of ``listing``, which is called again after a failure. Raises MissingPaths and NotListed."""
 
-    def asked() -> Any:
+    def listing_in_time() -> Any:
         try:
-            return ask()
+            return listing()
         except Exception as error:
             _raise_if_late(url, error)
             raise
 
     try:
-        return with_retries(asked if is_web(url) else ask, url)
+        return with_retries(listing_in_time if is_web(url) else listing, url)
     except FileNotFoundError:
         raise MissingPaths([shown(url)]) from None
     except OSError as error:
@@ -171,16 +168,16 @@ def _asked(url: str, ask: Any) -> Any:
         raise NotListed(f"{shown(url)} cannot be listed: {classified(error, url)}") from None
 
 
-def _folder_of(configuration: str) -> str:
+def _readable_folder(configuration: str) -> str:
     """The folder whose files the check of a configuration may open: its own or, for Triton, the model repository."""
     folder = configuration.rpartition("/")[0]
     return folder.rpartition("/")[0] if configuration.endswith("/config.pbtxt") else folder
 
 
 def outcome_of(settings: Settings, file: Located) -> Outcome:
-    """The outcome of one remote file. Its check always has a time limit, because a server may be slow."""
-    timeout = USUAL if settings.timeout is None else settings.timeout
-    folder = _folder_of(str(file)) if is_configuration(str(file)) else None
+    """The outcome of one remote file. The check always has a time limit, because a server may be slow."""
+    timeout = DEFAULT_SECONDS if settings.timeout is None else settings.timeout
+    folder = _readable_folder(str(file)) if is_configuration(str(file)) else None
     with Session(file, folder) as session:
         found = outcome(replaced(settings, stamped=False, timeout=timeout), str(file))
         model = session.files[str(file)]
@@ -193,7 +190,5 @@ def outcome_of(settings: Settings, file: Located) -> Outcome:
             )
         entry = replaced(found.file, notices=notices)
         if settings.stamped and folder is None and model.known is not None and found.error is None:
-            known = model.known
-            stamp = known.stamp or file.stamp
-            entry = replaced(entry, size=known.size, stamp=stamp)
+            entry = replaced(entry, size=model.known.size, stamp=model.known.stamp or file.stamp)
         return replaced(found, file=entry)

@@ -1,4 +1,4 @@
-"""The check as called from Python: turns arguments such as rules, targets and a configuration into settings."""
+"""The check and the fix for Python: arguments become settings."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from irlint.policy.suppressions import Policy
 
 
-def answered(
+def report_on(
     models: Sequence[Source],
     *,
     shapes: Mapping[str, Sequence[int | str | None]] | None = None,
@@ -28,27 +28,27 @@ def answered(
     weights: bool = False,
     config: str | os.PathLike[str] | None = None,
 ) -> Report:
-    """The report on models; the findings have the snippets for a text report.
+    """The report on models, with snippets.
 
     Raises like ``files.checked``. Raises OSError if the configuration or its baseline cannot be opened, and ValueError
     if one of these is invalid, or if a rule or a target is unknown.
     """
-    given = None if config is None else configuration(os.fspath(config))
+    loaded = None if config is None else configuration(os.fspath(config))
     settings = Settings(
         named_shapes(shapes or {}),
         drawn=True,
-        policy=_policy(select, ignore, given),
-        models=None if given is None else given.models,
-        operators=() if given is None else given["operators"],
-        skip_pointers=given is not None and given.skips_pointers,
+        policy=_policy(select, ignore, loaded),
+        models=None if loaded is None else loaded.models,
+        operators=() if loaded is None else loaded["operators"],
+        skip_pointers=loaded is not None and loaded.skips_pointers,
         weights=weights,
-        targets=_targets(targets if targets is not None or given is None else given["targets"]),
+        targets=_targets(targets if targets is not None or loaded is None else loaded["targets"]),
         shapes_by=BY,
     )
     excluded = (
         None
-        if given is None
-        else Excluded(there=given["exclude"], root=given.root, configurations=not given["folders"])
+        if loaded is None
+        else Excluded(there=loaded["exclude"], root=loaded.root, configurations=not loaded["folders"])
     )
     in_memory = [each for each in models if each.data is not None]
     return checked(
@@ -57,7 +57,7 @@ def answered(
 
 
 def fixed(model: Source, *, unsafe: bool = False) -> Fixed:
-    """A model after its safe fixes, or with ``unsafe`` also after the suggested fixes.
+    """A model after its safe fixes, and with ``unsafe`` its suggested fixes.
 
     Raises OSError if the model cannot be opened.
     """
@@ -69,8 +69,7 @@ def fixed(model: Source, *, unsafe: bool = False) -> Fixed:
         data = b"".join(found.blocks())
     finally:
         found.close()
-    where = [Source(model.path, data, model.alone)]
-    return Fixed(data, found.edits, answered(where))
+    return Fixed(data, found.edits, report_on([Source(model.path, data, model.alone)]))
 
 
 def configuration(file: str) -> Config:
@@ -113,7 +112,7 @@ def _policy(
 
 
 def _rules(option: str, entries: str | Iterable[str] | None) -> list[str] | None:
-    """The names of rules in an argument, None if it is None; raises ValueError."""
+    """The names of rules in an argument; None for None. Raises ValueError."""
     if entries is None:
         return None
     from irlint.policy.rulebook import verified
@@ -125,7 +124,7 @@ def _rules(option: str, entries: str | Iterable[str] | None) -> list[str] | None
 
 
 def _targets(entries: str | Iterable[str] | None) -> tuple[str, ...]:
-    """The names of targets in an argument, each once; raises ValueError."""
+    """The names of targets in an argument, each once. Raises ValueError."""
     names = _listed(entries or ())
     if names:
         from irlint.targets.verdicts import target
@@ -136,5 +135,5 @@ def _targets(entries: str | Iterable[str] | None) -> tuple[str, ...]:
 
 
 def _listed(entries: str | Iterable[str]) -> list[str]:
-    """The names in an iterable, or in a text with commas between the names."""
+    """The names in an iterable, or in a text with commas."""
     return [name.strip() for name in entries.split(",") if name.strip()] if isinstance(entries, str) else list(entries)

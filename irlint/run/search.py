@@ -1,4 +1,4 @@
-"""Finds the files that a run checks: the named files, and the models in named folders."""
+"""Finds the files that a run checks."""
 
 from __future__ import annotations
 
@@ -17,14 +17,13 @@ if TYPE_CHECKING:
     from irlint.policy.gitignore import GitIgnores
     from irlint.run.changes import Changes
 
-#: The suffixes of the files for which folders are searched.
+#: The suffixes of models.
 SUFFIXES = tuple(suffix for form in FORMATS for suffix in form.suffixes)
 
-#: The suffixes of weights files, each with the suffix of its model.
+#: (suffix of weights files, suffix of their models).
 WEIGHTS = tuple((form.weights, form.suffixes[0]) for form in FORMATS if form.weights)
 
-#: The suffixes of files that are often beside models but are no models: documents, settings, programs, images, sounds
-#: and data.
+#: The suffixes of other files that are often beside models.
 NON_MODELS = (
     *(".md", ".rst", ".txt", ".pdf", ".html", ".htm", ".license", ".log"),
     *(".json", ".jsonl", ".yaml", ".yml", ".toml", ".ini", ".cfg", ".csv", ".tsv", ".lock", ".mapping"),
@@ -34,7 +33,7 @@ NON_MODELS = (
     *(".sha256", ".sha512", ".md5", ".sig", ".asc"),
 )
 
-#: The complete names, in lower case, of files that are often beside models.
+#: The names, in lower case, of other files that are often beside models.
 NAMES = ("license", "notice", "readme", "copying", "authors", "changelog", "makefile", "dockerfile", "sha256sums")
 
 
@@ -52,19 +51,20 @@ class MissingPaths(FileNotFoundError):
 
 @record
 class Excluded:
-    """The files that a run does not check.
+    """The files that a run does not check."""
 
-    The globs in ``here`` are relative to the working folder, and those in ``there`` to ``root``. ``git`` determines the
-    files that git ignores, and ``since`` the models that did not change since a revision. ``links`` collects the links
-    to folders that are not followed. ``configurations`` is True if configuration files in folders are excluded.
-    """
-
+    #: Globs relative to the working folder.
     here: tuple[str, ...] = ()
+    #: Globs relative to ``root``.
     there: tuple[str, ...] = ()
     root: str = ""
+    #: Excludes the files that git ignores.
     git: GitIgnores | None = None
+    #: Excludes the models that did not change since a revision.
     since: Changes | None = None
+    #: Collects the links to folders that are not followed.
     links: set[str] | None = None
+    #: Whether configurations in folders are excluded.
     configurations: bool = False
 
     def __call__(self, path: str) -> bool:
@@ -77,18 +77,20 @@ class Excluded:
 
     @property
     def ignored_files(self) -> Mapping[str, str]:
-        """The files that were skipped because git ignores them, each with the line that ignores it."""
+        """The files that git ignores, with the line that ignores each."""
         return self.git.ignored_files if self.git is not None else {}
 
     @property
     def unchanged(self) -> int:
-        """The number of files that were skipped because they did not change."""
+        """The number of files that did not change."""
         return self.since.unchanged if self.since is not None else 0
 
     def unfollowed_links(self) -> Iterator[str]:
-        """A line about the links that were not followed; nothing if there are none."""
+        """A line about the links that were not followed, if there are any."""
         if self.links:
-            links = f"{counted(len(self.links), 'link')} to folders outside of the named paths ({first(self.links)})"
+            links = (
+                f"{counted(len(self.links), 'link')} to folders outside of the named paths ({first_links(self.links)})"
+            )
             yield f"not followed: {links}; name a folder to check it"
 
     def by(self, path: str) -> str:
@@ -102,9 +104,9 @@ class Excluded:
 def discovered(paths: Iterable[str], excluded: Excluded | None = None, force_exclude: bool = False) -> list[str]:
     """The files to check, sorted, each once.
 
-    A named weights file is replaced by its model. Named folders are searched for files with the suffixes of models and
-    for configurations of models. Named files are excluded only with ``force_exclude``. Unreadable files and folders in
-    a folder are included. A link to a folder is followed only if its target is below a named folder.
+    A named weights file is replaced by its model. Folders are searched for models and configurations. Unreadable files
+    and folders in a folder are included. Named files are excluded only with ``force_exclude``. A link to a folder is
+    followed only if its target is below a named folder.
 
     Raises MissingPaths, OSError for a named folder that cannot be read, and ValueError if the changes are unknown.
     """
@@ -114,7 +116,7 @@ def discovered(paths: Iterable[str], excluded: Excluded | None = None, force_exc
         raise MissingPaths(missing)
     found: dict[str, str] = {}
     roots = [os.path.realpath(path) for path in paths if os.path.isdir(path)]
-    for path in map(_model, paths):
+    for path in map(_model_of_weights, paths):
         if os.path.isdir(path):
             for file, real in sorted(_files_in(path, excluded, roots).items()):
                 found.setdefault(real, file)
@@ -127,12 +129,12 @@ def discovered(paths: Iterable[str], excluded: Excluded | None = None, force_exc
 def models(
     paths: Iterable[str], excluded: Excluded | None = None, force_exclude: bool = False, skip_pointers: bool = False
 ) -> list[str]:
-    """The files of ``discovered`` that a run would not skip. Raises as ``discovered``."""
+    """The files of ``discovered`` that a run does not skip. Raises like ``discovered``."""
     return [path for path in discovered(paths, excluded, force_exclude) if not _is_skipped(path, skip_pointers)]
 
 
-def first(links: Collection[str]) -> str:
-    """The first LINKS links by name, as a text; "..." stands for further ones."""
+def first_links(links: Collection[str]) -> str:
+    """The first LINKS links by name as a text, with "..." for others."""
     return ", ".join([*sorted(links)[:LINKS], *(["..."] if len(links) > LINKS else [])])
 
 
@@ -142,8 +144,8 @@ def links_leading_out(files: Iterable[str], paths: Iterable[str]) -> list[str]:
     return [file for file in files if not within(os.path.realpath(file), roots)]
 
 
-def _model(path: str) -> str:
-    """The path of the model beside a weights file; for any other path, this path."""
+def _model_of_weights(path: str) -> str:
+    """The path of the model beside a weights file, or else ``path``."""
     for suffix, other in WEIGHTS:
         if path.lower().endswith(suffix) and os.path.isfile(path[: -len(suffix)] + other):
             return path[: -len(suffix)] + other
@@ -158,7 +160,7 @@ def _is_skipped(path: str, skip_pointers: bool) -> bool:
 
 
 def _files_in(folder: str, excluded: Excluded, roots: Sequence[str]) -> dict[str, str]:
-    """The models and configurations in a folder and below it, and the unreadable folders, each with its real path.
+    """The real paths of the models, configurations and unreadable folders in a folder and below it, by their paths.
 
     Links to folders are visited last, and only if they lead below one of ``roots``. Raises OSError if ``folder`` cannot
     be read.
@@ -196,8 +198,7 @@ def _files_in(folder: str, excluded: Excluded, roots: Sequence[str]) -> dict[str
 
 
 def _is_skipped_entry(name: str, path: str, is_folder: bool, excluded: Excluded) -> bool:
-    """Whether the search skips an entry of a folder: it is hidden, excluded, ignored by git, or a file that is neither
-    a model nor a configuration of models."""
+    """Whether an entry of a folder is hidden, excluded, ignored by git, or a file of another kind."""
     is_wanted = is_folder or name.lower().endswith(SUFFIXES)
     if not is_wanted and is_configuration(name) and not excluded.configurations:
         is_wanted = is_beside_models(path)
@@ -207,20 +208,20 @@ def _is_skipped_entry(name: str, path: str, is_folder: bool, excluded: Excluded)
 
 
 def _is_link(entry: os.DirEntry[str]) -> bool:
-    """Whether an entry of a folder is a link; on Windows also a junction."""
+    """Whether an entry of a folder is a link or, on Windows, a junction."""
     is_junction = getattr(entry, "is_junction", None)
     return entry.is_symlink() or bool(is_junction is not None and is_junction())
 
 
 def skipped(path: str, data: bytes | None, skip_pointers: bool, skip_non_models: bool) -> CheckedFile | None:
-    """The entry of a file that is skipped; None for a file that is checked.
+    """The entry of a skipped file; None for a file to check.
 
-    Skipped are .xml files with another root element than <net>; with ``skip_pointers``, LFS pointers; and with
-    ``skip_non_models``, files whose names and bytes are not those of models.
+    The check skips .xml files without the root element <net>. With ``skip_pointers``, it skips LFS pointers. With
+    ``skip_non_models``, it skips files whose names and bytes are not those of models.
     """
     lowered = path.lower()
-    is_no_model = skip_non_models and data is None and _has_other_name(lowered) and not is_configuration(path)
-    if not lowered.endswith(".xml") and not skip_pointers and not is_no_model:
+    may_be_skipped = skip_non_models and data is None and _has_other_name(lowered) and not is_configuration(path)
+    if not lowered.endswith(".xml") and not skip_pointers and not may_be_skipped:
         return None
     from irlint.parsers import HEAD, first_bytes, kind
 
@@ -228,7 +229,7 @@ def skipped(path: str, data: bytes | None, skip_pointers: bool, skip_non_models:
     name, found = path.replace(os.sep, "/"), kind(path, head)
     if found == "lfs-pointer" and skip_pointers:
         return CheckedFile(name, None, status="skipped", reason=POINTER_SKIPPED)
-    if is_no_model and not any(found == form.name for form in FORMATS):
+    if may_be_skipped and not any(found == form.name for form in FORMATS):
         return CheckedFile(name, None, status="skipped", reason=_reason(path))
     if found != "other-xml" or not lowered.endswith(".xml"):
         return None
@@ -236,7 +237,7 @@ def skipped(path: str, data: bytes | None, skip_pointers: bool, skip_non_models:
 
 
 def _has_other_name(path: str) -> bool:
-    """Whether the name of a path (in lower case) is usual for files beside models, but not for models."""
+    """Whether a path in lower case has a name of other files beside models."""
     if path.endswith(SUFFIXES):
         return False
     weights = tuple(suffix for suffix, _ in WEIGHTS)

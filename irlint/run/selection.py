@@ -12,16 +12,14 @@ from irlint.run.names import NotOneValue, names_of, proposals, resolved
 
 @record
 class Selection:
-    """Selects the values that satisfy all of these conditions.
+    """The conditions for selected values. A value satisfies all of them."""
 
-    If there are ``nodes``, one of these globs matches the name of the value or of its node. If there is ``around``, the
-    node of the value is at most ``depth`` steps from this node. With ``ends``, the value is an input or output of the
-    model.
-    """
-
+    #: Globs, one of which matches the name of the value or of its node.
     nodes: tuple[str, ...] = ()
+    #: The name of a node at most ``depth`` steps from the node of the value.
     around: str = ""
     depth: int = 1
+    #: Selects inputs and outputs of the model.
     ends: bool = False
 
 
@@ -30,14 +28,14 @@ def selected(model: Model, selection: Selection) -> Set[Value] | None:
 
     Raises NotOneValue if a glob matches no value, or unless ``around`` names exactly one value.
     """
-    parts: list[Set[Value]] = []
+    sets: list[Set[Value]] = []
     if selection.nodes:
-        parts.append(_fitting(model, selection.nodes))
+        sets.append(_matching(model, selection.nodes))
     if selection.around:
-        parts.append(_around(model, selection.around, selection.depth))
+        sets.append(_around(model, selection.around, selection.depth))
     if selection.ends and model.graph is not None:
-        parts.append(ends(model.graph))
-    return set.intersection(*map(set, parts)) if parts else None
+        sets.append(ends(model.graph))
+    return set.intersection(*map(set, sets)) if sets else None
 
 
 def ends(graph: Graph) -> Set[Value]:
@@ -45,49 +43,47 @@ def ends(graph: Graph) -> Set[Value]:
     return {value for value in graph.inputs if value not in graph.constants} | set(graph.outputs)
 
 
-def _fitting(model: Model, globs: Iterable[str]) -> Set[Value]:
-    """The values that one of the globs matches."""
+def _matching(model: Model, globs: Iterable[str]) -> Set[Value]:
     from fnmatch import fnmatchcase
 
     names = names_of(model)
     found: set[Value] = set()
     for glob in globs:
-        fitting = {each.value for text, each in names if text == glob or fnmatchcase(text, glob)}
-        if not fitting:
+        matches = {each.value for text, each in names if text == glob or fnmatchcase(text, glob)}
+        if not matches:
             bare = glob.strip("*?")
             raise NotOneValue(f"no value or node matches {glob!r}", proposals(bare, [text for text, _ in names]))
-        found |= fitting
+        found |= matches
     return found
 
 
 def _around(model: Model, name: str, depth: int) -> Set[Value]:
-    """The outputs of all nodes within ``depth`` steps of a node, and the inputs of the nodes within one step less.
+    """The outputs of the nodes within ``depth`` steps of a node, and the inputs of the nodes one step nearer.
 
-    A step goes from a node to a node that makes one of its inputs or uses one of its outputs. No step starts from a
-    constant to the nodes that use it.
+    A step leads along an edge in either direction, but not from a constant to the nodes that use it.
     """
     center = resolved(name, model)
     makers, users = _edges(model)
     constant = model.format.constant_node if model.format is not None else None
     found = {center.value}
     nodes = [center.node] if center.node is not None else []
-    beside = [] if nodes else list(users.get(center.value, ()))
+    neighbors = [] if nodes else list(users.get(center.value, ()))
     seen = set(nodes)
     for _ in range(depth):
-        if not nodes and not beside:
+        if not nodes and not neighbors:
             break
         for node in nodes:
             found.update(used(node))
-            beside += [makers[value] for value in used(node) if value in makers]
+            neighbors += [makers[value] for value in used(node) if value in makers]
             if node.op != constant:
-                beside += [user for value in node.outputs if value is not None for user in users.get(value, ())]
-        nodes, beside = [node for node in dict.fromkeys(beside) if node not in seen], []
+                neighbors += [user for value in node.outputs if value is not None for user in users.get(value, ())]
+        nodes, neighbors = [node for node in dict.fromkeys(neighbors) if node not in seen], []
         seen.update(nodes)
     return found | {value for node in seen for value in node.outputs if value is not None}
 
 
 def _edges(model: Model) -> tuple[dict[Value, Node], dict[Value, list[Node]]]:
-    """The node that computes each value, and the nodes that use it."""
+    """(node that computes each value, nodes that use each value)."""
     makers: dict[Value, Node] = {}
     users: dict[Value, list[Node]] = {}
     for graph in graphs(model):

@@ -1,4 +1,4 @@
-"""Distributes files to several processes: decides the order, and handles crashes."""
+"""Distributes files to several processes."""
 
 from __future__ import annotations
 
@@ -14,8 +14,7 @@ from irlint.run.files import PROCESSES, Outcome, Settings, died, outcome, timed_
 if TYPE_CHECKING:
     from irlint.parsers.remote.locations import Located
 
-#: If outcomes are yielded in order, a file starts only if it is less than this many places after the first unfinished
-#: one.
+#: The limit ``ahead`` of ``processes.results`` for outcomes in order, which bounds the memory for waiting outcomes.
 AHEAD = 1000
 
 
@@ -24,8 +23,8 @@ def shared(
 ) -> Iterator[Outcome]:
     """The outcomes of files, which ``jobs`` processes check.
 
-    With ``ordered``, the outcomes have the order of the files. Without, the largest files start first, and each outcome
-    is yielded as soon as it is known. The ``executor`` is PROCESSES, ``dask`` for a cluster on this machine, or
+    With ``ordered``, the outcomes have the order of the files. Otherwise, the largest files start first, and each
+    outcome is yielded at once. The ``executor`` is PROCESSES, ``dask`` for a cluster on this machine, or
     ``dask://HOST:PORT``. Raises ValueError if a cluster is not available.
     """
     if not ordered:
@@ -41,9 +40,8 @@ def shared(
 def _answers(
     files: Iterable[str | Located], settings: Settings, jobs: int, ahead: int, executor: str
 ) -> Iterator[tuple[int, Outcome]]:
-    """The outcomes with the indices of their files."""
-    # Modules that are loaded now need not be loaded by each forked process. The modules that report a lack of file
-    # handles cannot be loaded once there are none.
+    """(index of a file, outcome)."""
+    # Forked processes need not load these modules. Without free file handles, they could not be loaded at all.
     from irlint.reporters import plain  # noqa: F401
     from irlint.run import one_file as inspection  # noqa: F401
 
@@ -61,7 +59,7 @@ def _answers(
 
 
 def in_order(answers: Iterable[tuple[int, Outcome]]) -> Iterator[Outcome]:
-    """The answers in the order of their indices, each as soon as all earlier answers are known."""
+    """The answers in the order of their indices."""
     waiting: dict[int, Outcome] = {}
     following = 0
     for index, answer in answers:

@@ -1,4 +1,4 @@
-"""The models that functions in Python accept: a path, or a model in memory."""
+"""The models that Python functions accept: a path, or a model in memory."""
 
 from __future__ import annotations
 
@@ -15,23 +15,20 @@ NOWHERE = "<memory>"
 
 @record
 class Source:
-    """A model: its path, or for a model in memory its name and its bytes.
-
-    ``alone`` is True if the folder of the model is unknown, so that no file beside it can be read.
-    """
+    """A model: a path, or bytes with a name."""
 
     path: str
     data: bytes | None = None
+    #: Whether the folder of the model is unknown, so that no files beside the model are read.
     alone: bool = False
 
 
 def source(model: Any, name: str | os.PathLike[str] | None = None, *, stem: str = "model") -> Source:
-    """The source of a model: a path, bytes, a binary file object, an ``onnx.ModelProto``, or an object whose
-    ``model_proto`` is one.
+    """The source of a path, bytes, a binary file object, an ``onnx.ModelProto``, or an object with a ``model_proto``.
 
-    ``name`` is the path of a model in memory, beside which external data is searched. Without ``name``, the name of a
-    file object is used; without that, the model is alone and its name begins with ``stem``. Raises TypeError for any
-    other argument, and ValueError for a ``name`` beside a path or for a ModelProto that cannot be serialized.
+    ``name`` is the path of a model in memory, by default the name of a file object. External data is searched beside
+    it. Without a name, the model is ``alone``, and ``stem`` is its name without suffix. Raises TypeError for any other
+    argument, and ValueError for a path with ``name`` and for a ModelProto that cannot be serialized.
     """
     if isinstance(model, (str, os.PathLike)):
         if name is not None:
@@ -59,7 +56,7 @@ def sources(models: Any, name: str | os.PathLike[str] | None = None) -> list[Sou
 
 
 def _bytes(model: Any) -> bytes:
-    """The bytes of a model in memory; raises TypeError and ValueError."""
+    """The bytes of a model in memory. Raises TypeError and ValueError."""
     if isinstance(model, (bytes, bytearray, memoryview)):
         return bytes(model)
     if hasattr(model, "read"):

@@ -15,11 +15,10 @@ from irlint.run.opened import Unreadable, opened
 
 
 def text_of(path: str) -> str:
-    """The text of ``irlint diff --textconv``, from the bytes of the file alone.
+    """The text of ``irlint diff --textconv``. For a Git LFS pointer, the file in the store of the repository is read.
 
-    For a Git LFS pointer, the file in the store of the repository is read instead. Files beside the model are not read,
-    because git copies the model without them. A file that is not a model results in one line, because git stops at an
-    exit status. Raises OSError if the file cannot be opened.
+    Git copies the model without the files beside it, so they are not read. An unreadable model gives one line, because
+    git stops at an exit status. Raises OSError if the file cannot be opened.
     """
     try:
         model = opened(path, alone=True)
@@ -30,7 +29,6 @@ def text_of(path: str) -> str:
 
 
 def _unreadable(path: str, reason: str) -> str:
-    """The line for a file that is not a readable model."""
     pointer = lfs.pointer_in(parsers.first_bytes(path))
     if pointer is not None:
         where = "which is not in this repository's store"

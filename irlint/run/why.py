@@ -13,17 +13,17 @@ from irlint.model import Node
 from irlint.model.tensor import Tensor
 from irlint.parsers.opening import file_bytes
 from irlint.records import NOTHING, replaced
-from irlint.run.listing import dim_entry, entry_of, notes_on, worked_out
+from irlint.run.listing import dim_entry, entry_of, inferred_file, notes_on
 from irlint.run.names import Resolved, resolved
 from irlint.run.one_file import NOWHERE, positions_of
 from irlint.snippets.finding import Snippets
 from irlint.snippets.reasons import NAMED, cause, text
 
-#: Returns the line of a node, or None for a file without lines.
+#: Returns the line of a node; None in a file without lines.
 Lines = Callable[[Node], int | None]
 
 
-def traced(
+def why_data(
     path: str,
     name: str,
     axis: int | None = None,
@@ -33,48 +33,47 @@ def traced(
     *,
     limit: int | None = NAMED,
 ) -> dict[str, Any]:
-    """The data of ``irlint why --format json`` for the value ``name``, for one axis or, without ``axis``, for all axes.
+    """The data of ``irlint why --format json`` for the value ``name``, for one axis or all axes.
 
-    A sentence names at most ``limit`` of the nodes that pass a size on; None names all of them. Raises like
-    ``listing.listed``, NotOneValue (a ValueError) unless ``name`` matches exactly one value, and ValueError for an axis
-    that the value does not have.
+    A sentence names at most ``limit`` of the nodes that keep a size; None is no limit. Raises like
+    ``listing.shapes_data``, NotOneValue (a ValueError), and ValueError for an axis that the value does not have.
     """
-    known = worked_out(path, data, shapes, given_by)
-    wanted = resolved(name, known.model)
-    axes = _axes(wanted, axis, known)
+    known = inferred_file(path, data, shapes, given_by)
+    subject = resolved(name, known.model)
+    axes = _axes(subject, axis, known)
     if data is None and known.format.has_lines:
         data = file_bytes(path, "document")
     snippets = Snippets(replaced(known.model, path=""), Makers(known), data)
-    trails = [chain(wanted.value, each, snippets.makers, ANYWHERE) for each in axes]
+    trails = [chain(subject.value, each, snippets.makers, ANYWHERE) for each in axes]
     lines = _lines(known, [step for steps in trails for step in steps], data)
     return {
         "schema": "irlint-why-1",
         "path": path.replace(os.sep, "/"),
         "format": known.format.name,
         **notes_on(known),
-        **entry_of(wanted.graph, wanted.value, known),
+        **entry_of(subject.graph, subject.value, known),
         "axes": [
             {
                 "axis": each,
                 "size": dim_entry(steps[0].dim) if steps else None,
-                "steps": [_step(step, snippets, lines, limit) for step in steps],
+                "steps": [_step_entry(step, snippets, lines, limit) for step in steps],
             }
             for each, steps in zip(axes, trails)
         ],
     }
 
 
-def _axes(wanted: Resolved, axis: int | None, known: Known) -> list[int]:
-    """The axis counted from 0, or all axes; raises ValueError."""
-    found = known.types.get(wanted.value)
+def _axes(subject: Resolved, axis: int | None, known: Known) -> list[int]:
+    """The axis from 0, or all axes. Raises ValueError."""
+    found = known.types.get(subject.value)
     rank = found.rank if isinstance(found, Tensor) else None
     if axis is None:
         return list(range(rank or 0))
     if rank is None:
-        raise ValueError(f"--axis {axis}: the number of axes of {wanted.name} is not known")
+        raise ValueError(f"--axis {axis}: the number of axes of {subject.name} is not known")
     if not -rank <= axis < rank:
         axes = f"has the axes 0 to {rank - 1}" if rank > 1 else "has the axis 0 only" if rank else "is a scalar"
-        raise ValueError(f"--axis {axis}: {wanted.name} {axes}")
+        raise ValueError(f"--axis {axis}: {subject.name} {axes}")
     return [axis % rank]
 
 
@@ -84,24 +83,24 @@ def _lines(known: Known, steps: list[Trail], data: bytes | None) -> Lines:
     return lambda node: positions.get(node.place, NOWHERE)[0]
 
 
-def _step(step: Trail, snippets: Snippets, lines: Lines, limit: int | None) -> dict[str, Any]:
+def _step_entry(step: Trail, snippets: Snippets, lines: Lines, limit: int | None) -> dict[str, Any]:
     node = step.maker.node if step.maker is not None else None
     arithmetic = step.arithmetic
     return {
         "size": dim_entry(step.dim),
         "from": cause(step, snippets.known),
         "graph": step.maker.graph.path if step.maker is not None else None,
-        **_node(node, lines),
+        **_node_entry(node, lines),
         "value": step.value.name,
         "axis": step.axis,
         "formula": arithmetic.formula or None if arithmetic is not None else None,
         "details": arithmetic.details or None if arithmetic is not None else None,
-        "kept": [_node(each, lines) for each in step.kept],
+        "kept": [_node_entry(each, lines) for each in step.kept],
         "text": text(step, snippets.painter, limit),
     }
 
 
-def _node(node: Node | None, lines: Lines) -> dict[str, Any]:
+def _node_entry(node: Node | None, lines: Lines) -> dict[str, Any]:
     if node is None:
         return {"node": None, "op": None, "line": None}
     return {"node": node.label, "op": node.op, "line": lines(node)}

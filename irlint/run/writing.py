@@ -1,4 +1,4 @@
-"""Writes a file safely: a temporary file in the same folder is written, and then replaces the file."""
+"""Replaces files safely, by temporary files in the same folder."""
 
 from __future__ import annotations
 
@@ -9,17 +9,16 @@ from importlib import import_module
 from irlint.lazy_typing import Any
 
 #: The temporary files that exist now.
-_pending: set[str] = set()
+_temporary: set[str] = set()
 
 #: The signals that end a process before Python can clean up.
 ENDING = ("SIGTERM", "SIGHUP")
 
 
-def put(file: str, blocks: Iterable[bytes], mode: int) -> None:
-    """Replaces ``file`` by a file with these bytes and permissions.
+def replace_file(file: str, blocks: Iterable[bytes], mode: int) -> None:
+    """Replaces ``file`` by a file with these bytes and permissions. Raises OSError.
 
-    If this fails, or if a signal of ENDING ends the process, the old file stays and the temporary one is removed.
-    Raises OSError.
+    After an error or a signal of ENDING, the old file stays and the temporary file is removed.
     """
     from tempfile import mkstemp
 
@@ -28,26 +27,26 @@ def put(file: str, blocks: Iterable[bytes], mode: int) -> None:
         with _Ending() as ending:
             ending.block()
             handle, name = mkstemp(dir=os.path.dirname(file), prefix=".irlint-")
-            _pending.add(name)
+            _temporary.add(name)
             ending.unblock()
             with os.fdopen(handle, "wb") as stream:
                 stream.writelines(blocks)
             os.chmod(name, mode)
             os.replace(name, file)
-            _pending.discard(name)
+            _temporary.discard(name)
     finally:
-        if name in _pending:
+        if name in _temporary:
             _discard(name)
 
 
 def discard_all() -> None:
     """Removes all temporary files."""
-    for name in tuple(_pending):
+    for name in tuple(_temporary):
         _discard(name)
 
 
 def _discard(name: str) -> None:
-    _pending.discard(name)
+    _temporary.discard(name)
     try:
         os.unlink(name)
     except OSError:
@@ -55,7 +54,7 @@ def _discard(name: str) -> None:
 
 
 def permissions(file: str) -> int:
-    """The permissions of a file or, if it does not exist, those that a new file gets."""
+    """The permissions of a file; if it does not exist, those of a new file."""
     try:
         return os.stat(file).st_mode & 0o777
     except FileNotFoundError:
@@ -67,7 +66,7 @@ def permissions(file: str) -> int:
 class _Ending:
     """A block in which a signal that ends the process first removes the temporary files.
 
-    Signals with a handler are not changed. In threads other than the main one, the block has no effect.
+    Signals with a handler are not changed. Outside the main thread, the block handles no signals.
     """
 
     def __enter__(self) -> _Ending:
@@ -84,13 +83,13 @@ class _Ending:
         return self
 
     def block(self) -> None:
-        """Delays Ctrl-C and the signals that end the process until ``unblock``, if the system can do that."""
+        """Delays Ctrl-C and the handled signals until ``unblock``, if the system can do that."""
         if hasattr(self.signals, "pthread_sigmask"):
             delayed = [self.signals.SIGINT, *self.before]
             self.mask = self.signals.pthread_sigmask(self.signals.SIG_BLOCK, delayed)
 
     def unblock(self) -> None:
-        """Ends the effect of ``block``."""
+        """Lets delayed signals arrive."""
         if self.mask is not None:
             mask, self.mask = self.mask, None
             self.signals.pthread_sigmask(self.signals.SIG_SETMASK, mask)

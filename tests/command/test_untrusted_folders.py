@@ -167,9 +167,9 @@ def test_a_model_that_is_changed_while_it_is_fixed(tmp_path: Path) -> None:
     shutil.copy(WARNING, tmp_path / "m.onnx")
     shutil.copy(GOOD, tmp_path / "new")
     code = (
-        "import os\nfrom irlint.run import fixing\nsound = fixing._tidied\n"
+        "import os\nfrom irlint.run import fixing\nsound = fixing._with_safe_fixes\n"
         "def tidied(*rest):\n    os.replace('new', 'm.onnx')\n    return sound(*rest)\n"
-        "fixing._tidied = tidied\nfrom irlint.command.entry import main\nmain()"
+        "fixing._with_safe_fixes = tidied\nfrom irlint.command.entry import main\nmain()"
     )
     result = subprocess.run([sys.executable, "-c", code, "fix", "m.onnx"], cwd=tmp_path, capture_output=True, text=True)
     assert (result.returncode, result.stderr) == (

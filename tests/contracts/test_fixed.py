@@ -14,7 +14,7 @@ from irlint.contracts.fixed import fixed_product, fixed_sizes, product_text
 from irlint.contracts.simplified import simplified
 from irlint.dims import symbol
 from irlint.findings.statements import Relation
-from irlint.run.listing import worked_out
+from irlint.run.listing import inferred_file
 
 #: Models, and what is fixed: the symbols, the size or the condition, and what works beside it.
 MODELS = [
@@ -79,7 +79,7 @@ MODELS = [
 def test_what_is_fixed(text: str, expected: list[tuple[str, int | str, str]], tmp_path: Path) -> None:
     path = tmp_path / "m.onnx"
     path.write_bytes(onnx.parser.parse_model(f"{HEAD}g {text}").SerializeToString())
-    contract = contract_of(worked_out(str(path)))
+    contract = contract_of(inferred_file(str(path)))
     limits = dict.fromkeys(("B", "S", "N", "M", "K", "H", "W"), (1, None))
     found = [
         (" ".join(each.names), each.size or each.condition, each.broadcast) for each in fixed_sizes(contract, limits)
@@ -90,7 +90,7 @@ def test_what_is_fixed(text: str, expected: list[tuple[str, int | str, str]], tm
 def test_limits_of_an_axis_leave_one_size(tmp_path: Path) -> None:
     path = tmp_path / "m.onnx"
     path.write_bytes(onnx.parser.parse_model(f"{HEAD}g {MODELS[0][0]}").SerializeToString())
-    (found,) = fixed_sizes(contract_of(worked_out(str(path))), {"S": (2, 100)})
+    (found,) = fixed_sizes(contract_of(inferred_file(str(path))), {"S": (2, 100)})
     assert (found.names, found.size, found.broadcast) == (("S",), 7, "")
 
 

@@ -21,7 +21,7 @@ from irlint.contracts.sizes import joined, met, solved
 from irlint.dims import symbol
 from irlint.findings.statements import Relation
 from irlint.reporters.profiles import rendered
-from irlint.run.contract import fitted
+from irlint.run.contract import profile_for
 
 DETECTOR = (
     "g (float[N,1,H,W] images, float[4] mean) => (y) <float[1,1,3,3] w = {0,0,0,0,0,0,0,0,0}, int64[1] i = {0}> { "
@@ -38,7 +38,7 @@ THREE = "g (float[A] x, float[B] y, float[C] z) => (a) { a = Relu (x) }"
 def written(text: str, folder: Path, tool: str, *assumptions: str) -> str:
     path = folder / "m.onnx"
     path.write_bytes(onnx.parser.parse_model(HEAD + text).SerializeToString())
-    return rendered(fitted(str(path), tool, assumptions), tool)
+    return rendered(profile_for(str(path), tool, assumptions), tool)
 
 
 class Dim:
@@ -186,7 +186,7 @@ def test_names_that_the_text_uses_are_other_names(tmp_path: Path) -> None:
     node = onnx.helper.make_node("Relu", ["x0"], ["y"])
     graph = onnx.helper.make_graph([node], "g", inputs, [onnx.helper.make_tensor_value_info("y", 1, None)])
     path.write_bytes(onnx.helper.make_model(graph).SerializeToString())
-    found = rendered(fitted(str(path), "torch", ["H % 2 == 0"]), "torch")
+    found = rendered(profile_for(str(path), "torch", ["H % 2 == 0"]), "torch")
     shapes = dynamic_shapes(found)
     assert len({axes[0].name for axes in shapes if axes}) == len(names)
 
@@ -346,7 +346,7 @@ def test_inputs_of_an_ir_are_called_as_openvino_knows_them(names: str, key: str,
         f'precision="FP32">{dims}</input></layer>'
         '</layers><edges><edge from-layer="0" from-port="0" to-layer="1" to-port="0"/></edges></net>'
     )
-    assert key in rendered(fitted(str(tmp_path / "m.xml"), "openvino"), "openvino")
+    assert key in rendered(profile_for(str(tmp_path / "m.xml"), "openvino"), "openvino")
 
 
 def test_a_size_of_an_input_that_is_an_expression() -> None:
@@ -370,7 +370,7 @@ def test_an_input_of_which_not_even_the_axes_are_known(tool: str, tmp_path: Path
     outputs = [onnx.helper.make_tensor_value_info(name, 1, None) for name in ("u", "z")]
     path = tmp_path / "m.onnx"
     path.write_bytes(onnx.helper.make_model(onnx.helper.make_graph(nodes, "g", inputs, outputs)).SerializeToString())
-    text = rendered(fitted(str(path), tool), tool)
+    text = rendered(profile_for(str(path), tool), tool)
     if tool == "torch":
         assert dynamic_shapes(text)[0] is None
         assert "    None,  # x: its number of axes is unknown\n    {0: N},  # y\n" in text
@@ -390,7 +390,7 @@ def test_names_of_an_ir_end_no_comment(tool: str, tmp_path: Path) -> None:
         f'precision="FP32">{dims}</input></layer>'
         '</layers><edges><edge from-layer="0" from-port="0" to-layer="1" to-port="0"/></edges></net>'
     )
-    text = rendered(fitted(str(tmp_path / "m.xml"), tool), tool)
+    text = rendered(profile_for(str(tmp_path / "m.xml"), tool), tool)
     assert "# in\\nimport os\\n\n" in text
     assert "\nimport os\n" not in text
 

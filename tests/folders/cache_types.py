@@ -51,10 +51,10 @@ def configuration(kind: str, rng: random.Random) -> Json:
     }
     if kind == "gpt_neo":
         found["attention_types"] = [[["global"], layers]]
-    if keys.cached and rng.random() < 0.7:
-        found[keys.cached] = rng.choice((1, 2, 4))
-    if keys.size and rng.random() < 0.6:
-        found[keys.size] = rng.choice((8, 16))
+    if keys.cached_heads and rng.random() < 0.7:
+        found[keys.cached_heads] = rng.choice((1, 2, 4))
+    if keys.head_size and rng.random() < 0.6:
+        found[keys.head_size] = rng.choice((8, 16))
     if rng.random() < 0.15:
         del found[keys.heads]
     return found
@@ -90,11 +90,11 @@ def disagreement(values: Json, made: list[Shape]) -> str:
     """How the caches contradict what irlint infers from a configuration, "" where they do not."""
     document, keys = parsed(json.dumps(values)), caches.TYPES[values["model_type"]]
     assert isinstance(document, Document)
-    heads, size = caches._heads(document, (), keys)[1], caches._size(document, (), keys)[1]
+    heads, size = caches._cached_heads(document, (), keys)[1], caches._head_size(document, (), keys)[1]
     for shape in made:
         if len(shape) != 4 or heads not in (None, shape[1]):
             return f"{heads} heads in {shape}"
-        if size is not None and shape[3] not in (size, caches._share(document, (), keys)):
+        if size is not None and shape[3] not in (size, caches._width_per_head(document, (), keys)):
             return f"{size} elements in {shape}"
     layers = document.integer(keys.layers)
     return "" if layers == len(made) else f"{layers} layers in {len(made)}"

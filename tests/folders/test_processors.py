@@ -8,14 +8,14 @@ from collections import Counter
 import pytest
 from folders.processors import TABLE, fits, read, stated
 
-from irlint.folders.preprocessing import END, PROCESSORS
+from irlint.folders.preprocessing import CLASS_SUFFIX, PROCESSORS
 
 pytestmark = pytest.mark.skipif(not TABLE.exists(), reason="the table is not written yet")
 
 
 def kind(text: str) -> str:
     values = json.loads(text)
-    return END.sub("", values.get("image_processor_type") or values["feature_extractor_type"])
+    return CLASS_SUFFIX.sub("", values.get("image_processor_type") or values["feature_extractor_type"])
 
 
 def test_no_size_contradicts_the_library() -> None:

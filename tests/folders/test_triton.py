@@ -11,7 +11,7 @@ from folders.triton_cases import CASES, DEFAULT, MODELS, PAIR, written
 
 import irlint
 from irlint.reporters.triton import rendered
-from irlint.run.contract import stated
+from irlint.run.contract import interface_and_contract
 
 #: The models that take any batch.
 BATCHED = ("pair", "default", "state")
@@ -25,6 +25,14 @@ def test_case(name: str, tmp_path: Path) -> None:
     found = irlint.check(written(tmp_path / "model", CASES[name])).findings
     codes = sorted({each.rule.code for each in found})
     assert codes == CASES[name][2].split(), [each.message for each in found]
+
+
+@pytest.mark.parametrize("policy", ["", "version_policy { specific { versions: [ 1 ] } }"])
+def test_versions_that_are_stored_elsewhere_are_a_warning(policy: str, tmp_path: Path) -> None:
+    (tmp_path / "net").mkdir()
+    (tmp_path / "net" / "config.pbtxt").write_text(f'backend: "onnxruntime"\n{policy}\n')
+    found = irlint.check(tmp_path).findings
+    assert [(each.rule.code, each.severity.value) for each in found] == [("IRL622", "warning")]
 
 
 def test_a_template_is_skipped(tmp_path: Path) -> None:
@@ -43,7 +51,7 @@ def test_one_in_the_folder_of_a_version_is_skipped(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", [name for name in MODELS if name != "sequence"])
 def test_a_written_configuration_fits(name: str, tmp_path: Path) -> None:
     path = written(tmp_path / "model", (name, "", ""))
-    text = rendered(*stated(str(tmp_path / "model" / "1" / "model.onnx")))
+    text = rendered(*interface_and_contract(str(tmp_path / "model" / "1" / "model.onnx")))
     path.write_text(text)
     assert [each.message for each in irlint.check(path).findings] == []
     assert f"max_batch_size: {8 if name in BATCHED else 0}" in text
@@ -52,7 +60,7 @@ def test_a_written_configuration_fits(name: str, tmp_path: Path) -> None:
 def test_a_sequence_has_no_configuration(tmp_path: Path) -> None:
     written(tmp_path / "model", ("sequence", "", ""))
     with pytest.raises(ValueError, match="y is not a tensor, and Triton supports only tensors"):
-        rendered(*stated(str(tmp_path / "model" / "1" / "model.onnx")))
+        rendered(*interface_and_contract(str(tmp_path / "model" / "1" / "model.onnx")))
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from make.fixtures import files
 import irlint
 from irlint.findings.faults import Severity
 from irlint.reporters.triton import rendered
-from irlint.run.contract import stated
+from irlint.run.contract import interface_and_contract
 
 HERE = Path(__file__).parent
 LINES = [each for each in (HERE / "triton_repositories.txt").read_text().splitlines() if each and each[0] != "#"]
@@ -179,7 +179,7 @@ def test_a_written_repository(path: Path, tmp_path: Path) -> None:
 
 def test_a_written_configuration_of_openvino(tmp_path: Path) -> None:
     written(tmp_path, files(BASES["openvino"]))
-    text = rendered(*stated(str(tmp_path / "net" / "1" / "model.xml")))
+    text = rendered(*interface_and_contract(str(tmp_path / "net" / "1" / "model.xml")))
     assert "ENABLE_BATCH_PADDING" in text
     (tmp_path / "net" / "config.pbtxt").write_text(text)
     assert found_in(tmp_path) == "sound"

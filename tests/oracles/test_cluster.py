@@ -128,7 +128,7 @@ def test_a_cluster_by_its_address(scheduler: str, tmp_path: Path) -> None:
 
 
 def test_a_scheduler_that_cannot_be_reached(tmp_path: Path) -> None:
-    quick = "from irlint.run import cluster\ncluster.CONNECT = 0.2\n"
+    quick = "from irlint.run import cluster\ncluster.CONNECT_SECONDS = 0.2\n"
     for form in ("text", "jsonl"):
         result = ran(GOOD, "--executor", "dask://127.0.0.1:9", "--format", form, cwd=tmp_path, prelude=quick)
         assert (result.returncode, result.stdout) == (2, b"")

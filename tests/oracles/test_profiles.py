@@ -15,7 +15,7 @@ from contracts.models import HEAD, MODELS
 
 import irlint
 from irlint.reporters.profiles import rendered
-from irlint.run.contract import fitted
+from irlint.run.contract import profile_for
 
 pytestmark = pytest.mark.oracle
 
@@ -46,7 +46,7 @@ def saved(name: str, folder: Path) -> str:
 def ran(path: str, tool: str) -> dict[str, Any]:
     """What the printed code leaves behind."""
     known: dict[str, Any] = {}
-    exec(rendered(fitted(path, tool), tool), known)
+    exec(rendered(profile_for(path, tool), tool), known)
     return known
 
 
@@ -72,7 +72,7 @@ def test_onnxruntime_runs_with_its_overrides(name: str, tmp_path: Path) -> None:
     import onnxruntime
 
     path = saved(name, tmp_path)
-    text = rendered(fitted(path, "onnxruntime"), "onnxruntime")
+    text = rendered(profile_for(path, "onnxruntime"), "onnxruntime")
     contract = irlint.contract(path)
     session = ran(path, "onnxruntime")["session"]
     for point in _points(path, contract):
@@ -111,7 +111,7 @@ def _fed(contract: dict[str, Any], point: dict[str, int]) -> dict[str, Any]:
 def _points(path: str, contract: dict[str, Any]) -> list[dict[str, int]]:
     """The sizes of the least, usual and greatest shapes, as trtexec's options give them."""
     points = []
-    for word in shlex.split(rendered(fitted(path, "trtexec"), "trtexec").replace("\\\n", ""), comments=True)[2:]:
+    for word in shlex.split(rendered(profile_for(path, "trtexec"), "trtexec").replace("\\\n", ""), comments=True)[2:]:
         fed = dict(re.findall(r"(\w+):([\dx]+)", word))
         points.append(
             {

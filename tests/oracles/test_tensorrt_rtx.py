@@ -23,7 +23,7 @@ from oracles.tensorrt_rtx_worker import Question, answers
 import irlint
 from irlint.contracts.profiles import Profile
 from irlint.dims import Expr, evaluated
-from irlint.run.contract import fitted
+from irlint.run.contract import profile_for
 
 pytestmark = [
     pytest.mark.oracle,
@@ -83,7 +83,7 @@ def shapes(profile: Profile, *points: Mapping[str, int]) -> dict[str, list[list[
 
 def profiled(name: str, folder: Path) -> tuple[Profile, Question]:
     path = saved(name, folder)
-    profile = fitted(path, "trtexec")
+    profile = profile_for(path, "trtexec")
     points = [
         {symbol: getattr(free, point) for symbol, free in profile.symbols.items()}
         for point in ("least", "usual", "greatest")

@@ -12,7 +12,7 @@ from oracles.triton_server import needs_server, refusals
 
 import irlint
 from irlint.reporters.triton import rendered
-from irlint.run.contract import stated
+from irlint.run.contract import interface_and_contract
 
 pytestmark = [pytest.mark.oracle, needs_server, pytest.mark.slow, pytest.mark.together]
 
@@ -84,7 +84,7 @@ def test_the_written_configurations(tmp_path_factory: pytest.TempPathFactory) ->
     without: list[str] = []
     for at, model in enumerate(sorted((FIXTURES / "onnx" / "good").glob("*.onnx"))):
         try:
-            text = rendered(*stated(str(model)))
+            text = rendered(*interface_and_contract(str(model)))
         except ValueError:
             without.append(model.name)
             continue

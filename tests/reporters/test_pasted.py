@@ -14,7 +14,7 @@ import pytest
 
 from irlint.reporters.pasted import literal, word
 from irlint.reporters.profiles import FORMS, rendered
-from irlint.run.contract import fitted
+from irlint.run.contract import profile_for
 
 #: What ends lines, comments, texts and words, or is obeyed by terminals and logs.
 HOSTILE = [
@@ -75,8 +75,8 @@ def model(text: str, folder: Path) -> str:
 @pytest.mark.parametrize("tool", FORMS)
 @pytest.mark.parametrize("text", HOSTILE)
 def test_no_name_leaves_its_place(text: str, tool: str, tmp_path: Path) -> None:
-    plain = rendered(fitted(model("a", tmp_path), tool), tool).splitlines()
-    found = rendered(fitted(model(text, tmp_path), tool), tool)
+    plain = rendered(profile_for(model("a", tmp_path), tool), tool).splitlines()
+    found = rendered(profile_for(model(text, tmp_path), tool), tool)
     assert all(line.isprintable() for line in found.split("\n"))
     refused = tool == "trtexec" and "'" in text
     assert len(found.split("\n")) == len(plain) + 1 + refused
@@ -105,7 +105,7 @@ def test_no_name_leaves_its_place(text: str, tool: str, tmp_path: Path) -> None:
 def test_a_path_and_a_note_are_one_line(tmp_path: Path) -> None:
     from irlint.records import replaced
 
-    profile = replaced(fitted(model("a", tmp_path), "onnxruntime"), path="m\nimport os\x1b", notes=("one\ntwo",))
+    profile = replaced(profile_for(model("a", tmp_path), "onnxruntime"), path="m\nimport os\x1b", notes=("one\ntwo",))
     for tool in FORMS:
         found = rendered(profile, tool)
         assert all(line.isprintable() for line in found.split("\n"))

@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 
 from irlint.policy.shape_options import parsed_dims
-from irlint.run.broadcasting import RULES, answers
+from irlint.run.broadcasting import RULES, broadcast_data
 
 #: A rule, its shapes, the axis if any, and the result, ``-`` where the rule refuses them; conditions behind ``if``.
 CASES = """
@@ -40,7 +40,9 @@ broadcast-bidirectional | 2,3 3,3               | -
 def test_answers(line: str) -> None:
     rule, asked, text = (each.strip() for each in line.split("|"))
     shapes, _, axis = asked.partition("@")
-    found = answers([parsed_dims(each) for each in shapes.split()], int(axis) if axis else None, rule)["rules"][0]
+    found = broadcast_data([parsed_dims(each) for each in shapes.split()], int(axis) if axis else None, rule)["rules"][
+        0
+    ]
     result, _, conditions = text.partition(" if ")
     assert found["holds"] is (result != "-")
     if found["holds"]:
@@ -57,20 +59,20 @@ def test_every_rule_is_tried_in_both_directions() -> None:
 
 
 def test_where_the_shapes_begin_and_what_clashes() -> None:
-    found = {each["rule"]: each for each in answers([(2, 3, 4, 5), (3, 5)], 1)["rules"]}
+    found = {each["rule"]: each for each in broadcast_data([(2, 3, 4, 5), (3, 5)], 1)["rules"]}
     assert found["numpy"]["offsets"] == [0, 2]
     assert found["numpy"]["marks"] == [[0, 2], [1, 0]]
     assert found["pdpd"]["offsets"] == [0, 1]
     assert found["pdpd"]["marks"] == [[0, 2], [1, 1]]
-    assert answers([(2, 3), (3,)], 9)["rules"][5]["offsets"] == [0, 1]
+    assert broadcast_data([(2, 3), (3,)], 9)["rules"][5]["offsets"] == [0, 1]
 
 
 def test_what_a_rule_does_not_take() -> None:
-    found = {each["rule"]: each for each in answers([(2, 3), (3,), ()])["rules"]}
+    found = {each["rule"]: each for each in broadcast_data([(2, 3), (3,), ()])["rules"]}
     assert found["numpy"]["shape"] == [2, 3]
     assert (found["pdpd"]["holds"], found["pdpd"]["message"]) == (None, "pdpd takes 2 shapes, and there are 3")
-    assert answers([(3,), (3,)])["rules"][7]["message"] == "broadcast-explicit needs --axis"
+    assert broadcast_data([(3,), (3,)])["rules"][7]["message"] == "broadcast-explicit needs --axis"
     with pytest.raises(ValueError, match="needs --axis"):
-        answers([(3,), (3,)], rule="broadcast-explicit")
+        broadcast_data([(3,), (3,)], rule="broadcast-explicit")
     with pytest.raises(ValueError, match="two shapes"):
-        answers([(3,)])
+        broadcast_data([(3,)])

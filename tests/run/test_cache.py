@@ -221,7 +221,7 @@ def test_what_is_read_again_is_what_was_written(folder: Path) -> None:
     kept = 0
     for path in (*sorted(FIXTURES.glob("*/bad/*.onnx"))[::9], *sorted(FIXTURES.glob("*/bad/*.xml"))[::9]):
         settings = Settings({}, drawn=True, cache=str(folder / "kept"))
-        first = cache.remembered(settings, str(path))
+        first = cache.cached_outcome(settings, str(path))
         entry = cache._read(cache._file(settings.cache, str(path)))
         kept += entry is not None
         assert entry is None or entry.outcome == first

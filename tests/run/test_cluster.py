@@ -11,7 +11,7 @@ import pytest
 from command.process import GOOD, ran, run
 
 from irlint.run import cluster
-from irlint.run.deadline import TimedOut, limited
+from irlint.run.deadline import TimedOut, time_limit
 
 
 @pytest.mark.parametrize("executor", ["slurm", "dask://", "dask://host", "dask:8786", ""])
@@ -51,10 +51,10 @@ def test_what_a_worker_lacks() -> None:
     assert answered(killed, alone) == ([], [cluster.Batch(alone.items, 1)])
     assert answered(killed, cluster.Batch(alone.items, 1)) == ([], [])
     cancelled = type("FutureCancelledError", (Exception,), {})()
-    assert answered(cancelled, batch) == ([], [cluster.Batch(batch.items, resendings=3)])
+    assert answered(cancelled, batch) == ([], [cluster.Batch(batch.items, resends=3)])
     for left, status in ((0, "running"), (4, "closed")):
         with pytest.raises(cluster.NoCluster, match="the connection to the scheduler was lost"):
-            answered(cancelled, cluster.Batch(batch.items, resendings=left), status)
+            answered(cancelled, cluster.Batch(batch.items, resends=left), status)
 
 
 def test_a_time_limit_in_another_thread() -> None:
@@ -62,14 +62,14 @@ def test_a_time_limit_in_another_thread() -> None:
 
     def work() -> None:
         try:
-            with limited(0.05):
+            with time_limit(0.05):
                 until = time.monotonic() + 5
                 while time.monotonic() < until:
                     pass
             found.append("went on")
         except TimedOut:
             found.append("timed out")
-        with limited(0.2):
+        with time_limit(0.2):
             found.append("in time")
         time.sleep(0.3)
         found.append("not interrupted")

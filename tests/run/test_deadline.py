@@ -12,9 +12,9 @@ import pytest
 MANY_TIMES = """
 import signal
 from contextlib import suppress
-from irlint.run.deadline import TimedOut, limited
+from irlint.run.deadline import TimedOut, time_limit
 for at in range(3000):
-    with suppress(TimedOut), limited(2e-6 + at % 60 * 1e-6):
+    with suppress(TimedOut), time_limit(2e-6 + at % 60 * 1e-6):
         for _ in range(at % 37 * 40):
             pass
     assert signal.getitimer(signal.ITIMER_REAL)[0] == 0

@@ -6,9 +6,9 @@ import pytest
 
 from irlint.findings.report import CheckedFile
 from irlint.run.files import Outcome
-from irlint.run.fixing import _last
+from irlint.run.fixing import _rules_without_errors
 
 
 @pytest.mark.parametrize(("form", "codes"), [("openvino", {"IRL720"}), ("onnx", {"IRL901", "IRL902"})])
 def test_rules_that_an_error_keeps_from_being_asked(form: str, codes: set[str]) -> None:
-    assert codes <= {rule.code for rule in _last(Outcome(CheckedFile("model", form)))}
+    assert codes <= {rule.code for rule in _rules_without_errors(Outcome(CheckedFile("model", form)))}

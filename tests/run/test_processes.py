@@ -321,7 +321,7 @@ def napped(number: int) -> int:
 
 @pytest.mark.parametrize("patience", [-1.0, 1e-9, 60.0])
 def test_more_processes_where_a_run_lasts(patience: float, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("irlint.run.files.PATIENCE", patience)
+    monkeypatch.setattr("irlint.run.files.ALONE_SECONDS", patience)
     monkeypatch.setattr("irlint.run.files._processors", lambda: 2)
     shared: list[int] = []
     several = sharing.shared

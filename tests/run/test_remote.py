@@ -232,11 +232,11 @@ def test_how_urls_are_shown(url: str, shown: str) -> None:
 
 
 def test_files_of_a_folder_have_what_its_url_has() -> None:
-    from irlint.run.remote import _Place
+    from irlint.run.remote import _Folder
 
-    place = _Place("abfss://models@account/zoo/", "models/zoo")
+    place = _Folder("abfss://models@account/zoo/", "models/zoo")
     assert place.file("models/zoo/a/m.onnx", {}).url == "abfss://models@account/zoo/a/m.onnx"
-    query = _Place("s3://bucket/zoo?versionId=1", "bucket/zoo")
+    query = _Folder("s3://bucket/zoo?versionId=1", "bucket/zoo")
     assert query.file("bucket/zoo/m.onnx", {"size": 3, "ETag": '"x"'}).url == "s3://bucket/zoo/m.onnx?versionId=1"
 
 
@@ -282,7 +282,7 @@ def test_a_listing_that_trickles_is_left(site: Site, monkeypatch: pytest.MonkeyP
 
 
 def test_a_remote_file_has_a_time_limit(site: Site, tmp_path: Path) -> None:
-    shorter = "from irlint.run import remote\nremote.USUAL = 0.5\n"
+    shorter = "from irlint.run import remote\nremote.DEFAULT_SECONDS = 0.5\n"
     check = (
         "import irlint, sys\nsys.exit([each.rule.code for each in irlint.check(sys.argv[1]).findings] == ['IRL010'])"
     )

@@ -13,7 +13,7 @@ from make.measuring.traits import traits
 from targets.matrices import FLOATS, known, matrix, of
 
 import irlint
-from irlint.run.targets import taken
+from irlint.run.targets import targets_data
 from irlint.targets.conditions import conditions_in
 from irlint.targets.runtimes import RUNTIMES
 from irlint.targets.tables import uncompressed
@@ -122,7 +122,7 @@ GROUPS = "(float[1,4,2,2] x, float[{0}] s, float[{0}] b) => (y) {{ y = GroupNorm
     ],
 )
 def test_forms_of_nodes_that_were_asked_about(opset: int, graph: str, release: str, outcome: str) -> None:
-    found = taken("m.onnx", model_bytes(of(opset, graph)))["targets"]
+    found = targets_data("m.onnx", model_bytes(of(opset, graph)))["targets"]
     rows = {each["release"]: each["verdict"] for each in found if each["name"] == RUNTIME}
     assert rows[release] == outcome
 
@@ -178,7 +178,7 @@ def test_a_scan_with_values_from_outside() -> None:
 
 
 def test_an_error_that_no_release_was_asked_about_is_not_known() -> None:
-    found = taken("m.onnx", model_bytes(of(17, "(float[2] x) => (y) { y = If (x) }")))["targets"]
+    found = targets_data("m.onnx", model_bytes(of(17, "(float[2] x) => (y) { y = If (x) }")))["targets"]
     assert {each["verdict"] for each in found if each["name"] == RUNTIME} == {UNKNOWN}
 
 

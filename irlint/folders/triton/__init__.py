@@ -1,4 +1,4 @@
-"""Triton's model repositories: compares a ``config.pbtxt`` with the models in the folders of its versions."""
+"""Compares a ``config.pbtxt`` of a Triton model repository with the models in its version folders."""
 
 from __future__ import annotations
 
@@ -21,10 +21,7 @@ TEMPLATE = re.compile(r"\$\{\w+\}|\{\{")
 
 
 def checked(path: str, text: str) -> Checked:
-    """The findings about a ``config.pbtxt`` with this text: values that the server refuses, and requests that fail.
-
-    Raises OSError if a file cannot be opened.
-    """
+    """The findings about a ``config.pbtxt``. Raises OSError if a file cannot be opened."""
     if TEMPLATE.search(text):
         return Checked(KIND, reason="it is a template, which a script fills in")
     if is_in_version(path):
@@ -32,13 +29,12 @@ def checked(path: str, text: str) -> Checked:
     config = parsed(path, text)
     if isinstance(config, ConfigFault):
         return Checked(KIND, (config,))
-    return Checked(KIND, tuple(_found(config)))
+    return Checked(KIND, tuple(_faults(config)))
 
 
-def _found(config: Config) -> Iterator[ConfigFault]:
-    """The findings about a configuration: about its fields and files, then about the model of each version, each
-    finding once."""
-    for check in (field_faults, file_faults, parameter_faults, accelerator_faults, optional_faults, _versions):
+def _faults(config: Config) -> Iterator[ConfigFault]:
+    """The findings about the fields and files, then about the model of each version, each finding once."""
+    for check in (field_faults, file_faults, parameter_faults, accelerator_faults, optional_faults, _missing_versions):
         yield from check(config)
     if config.message.input and config.message.model_warmup:
         from irlint.folders.triton.sequences import warmup_faults
@@ -49,42 +45,38 @@ def _found(config: Config) -> Iterator[ConfigFault]:
 
         yield from ensemble_faults(config)
         return
-    from irlint.folders.triton.tensors import BACKENDS
+    from irlint.folders.triton.tensors import BACKEND_RULES
 
-    if config.backend in BACKENDS:
+    if config.backend in BACKEND_RULES:
         seen: set[tuple[str, str]] = set()
         for version in config.versions:
-            for each in _in_version(config, version):
+            for each in _version_faults(config, version):
                 key = (each.fault.rule.code, each.fault.message)
                 if key not in seen:
                     seen.add(key)
                     yield each
 
 
-def _versions(config: Config) -> Iterator[ConfigFault]:
-    """The findings about missing version folders. They are warnings if the server still loads a version, or if no
-    version exists yet."""
+def _missing_versions(config: Config) -> Iterator[ConfigFault]:
+    """The findings about missing version folders; warnings if the server loads a version, or if no version exists."""
     policy = config.message.version_policy
+    if not config.all_versions:
+        message = "there is no folder of a version, and the server loads no model without one"
+        help = "put the model into a folder whose name is its version, such as 1"
+        yield _warning(missing(config.at("name", 0), message, help))
+        return
     for at, version in enumerate(policy.specific.versions):
-        if str(version) not in config.every_version:
-            existing = f"; there {'are' if config.every_version else 'is'} {', '.join(config.every_version) or 'none'}"
+        if str(version) not in config.all_versions:
             found = missing(
                 config.at("version_policy", 0, "specific", 0, "versions", at),
-                f"version_policy names the version {version}, of which there is no folder{existing}",
+                f"version_policy names the version {version}, of which there is no folder; "
+                f"there are {', '.join(config.all_versions)}",
                 "add the folder, or name versions that exist",
             )
             yield _warning(found) if config.versions else found
-    if config.every_version and not config.versions and not policy.specific.versions:
+    if not config.versions and not policy.specific.versions:
         span = config.at("version_policy", 0)
         yield missing(span, "version_policy loads no version", "write `latest { num_versions: 1 }`")
-    if not config.every_version:
-        yield _warning(
-            missing(
-                config.at("name", 0),
-                "there is no folder of a version, and the server loads no model without one",
-                "put the model into a folder whose name is its version, such as 1",
-            )
-        )
 
 
 def _warning(found: ConfigFault) -> ConfigFault:
@@ -93,8 +85,7 @@ def _warning(found: ConfigFault) -> ConfigFault:
     return ConfigFault(found.fault.lowered(Severity.WARNING), found.span, found.value)
 
 
-def _in_version(config: Config, version: str) -> Iterator[ConfigFault]:
-    """The findings about the model of one version."""
+def _version_faults(config: Config, version: str) -> Iterator[ConfigFault]:
     path = config.model_file(version)
     shown = f"{version}/{config.filename}"
     span = config.at("default_model_filename", 0)
@@ -114,11 +105,10 @@ def _in_version(config: Config, version: str) -> Iterator[ConfigFault]:
     except Unreadable as error:
         yield missing(span, f"{shown} cannot be read: {error}", f"correct the model: irlint {shown}")
         return
-    yield from _against(config, model)
+    yield from _model_faults(config, model)
 
 
-def _against(config: Config, model: Interface) -> Iterator[ConfigFault]:
-    """The findings about a configuration and its model. Requests are examined only if the server loads the model."""
+def _model_faults(config: Config, model: Interface) -> Iterator[ConfigFault]:
     from irlint.folders.triton.completion import completed
     from irlint.folders.triton.requests import request_faults
     from irlint.folders.triton.sequences import sequence_faults, warmup_faults
@@ -129,5 +119,6 @@ def _against(config: Config, model: Interface) -> Iterator[ConfigFault]:
     if not config.message.input:
         found += warmup_faults(config, model.inputs)
     yield from found
+    # With such a finding, the server does not load the model.
     if not found:
         yield from request_faults(config, model)

@@ -1,4 +1,4 @@
-"""Completes a configuration as a server with default options does after it has read the model.
+"""Completes a configuration from its model, like a server with default options.
 
 Sources: ``AutoCompleteConfig`` in the server's onnxruntime_backend, and ``backend_config_defaults`` in the server
 core's ``backend_model.cc``.
@@ -19,9 +19,8 @@ DEFAULT_MAX_BATCH_SIZE = 4
 def completed(config: Config, model: Interface) -> Config:
     """The configuration with the ``max_batch_size`` that the server sets.
 
-    The ONNX Runtime backend sets it if the configuration does not list both inputs and outputs, and the first axis of
-    every required input and every output of the model is dynamic. If an axis is uncertain, the result is a copy of the
-    configuration without dims, so that no dims are compared.
+    The ONNX Runtime backend sets it if the first axis of every required input and every output is dynamic, unless the
+    configuration lists inputs and outputs. If an axis is uncertain, the result has no dims.
     """
     if config.backend != "onnxruntime" or config.message.max_batch_size or lists_everything(config):
         return config
@@ -40,13 +39,13 @@ def completed(config: Config, model: Interface) -> Config:
 
 
 def lists_everything(config: Config) -> bool:
-    """Whether the configuration lists inputs and outputs, so that the ONNX Runtime backend completes nothing."""
+    """Whether the configuration lists inputs and outputs. If so, the ONNX Runtime backend completes nothing."""
     message = config.message
     return bool((message.input or message.batch_input) and message.output)
 
 
 def _is_batched(ends: tuple[Reported, ...]) -> bool | None:
-    """Whether the first axis of every one of ``ends`` is dynamic; None if an axis is uncertain and no axis is fixed."""
+    """Whether every first axis is dynamic; None if an axis is uncertain and none is fixed."""
     if any(each.sizes is not None and (not each.sizes or each.sizes[0] not in (ANY, None)) for each in ends):
         return False
     return None if any(each.sizes is None or each.sizes[0] is None for each in ends) else True

@@ -1,4 +1,4 @@
-"""A ``config.pbtxt`` as the server completes it: its backend, the file of its model, and the versions that it loads.
+"""A ``config.pbtxt`` with the backend, the model file and the versions that the server chooses.
 
 Sources: ``AutoCompleteBackendFields`` in the server core's ``model_config_utils.cc``, ``VersionsToLoad`` in its
 ``model_lifecycle.cc``.
@@ -19,18 +19,19 @@ from irlint.lazy_typing import Any
 from irlint.parsers.opening import is_url
 from irlint.records import record
 
-#: The platform of a model that consists of others.
+#: The platform of an ensemble.
 ENSEMBLE = "ensemble"
 
-#: Numbers that protobuf's parser in Python accepts and its parser in C++ refuses.
-OTHER_NUMBER = re.compile(r"-?(0[bBoO]|[0-9][0-9a-fA-FxX]*_)")
+#: Numbers that protobuf's parser in Python accepts, and its parser in C++ refuses.
+PYTHON_NUMBER = re.compile(r"-?(0[bBoO]|[0-9][0-9a-fA-FxX]*_)")
 
 
 @record
 class Backend:
-    """A backend. The server chooses it by the name of its model file or by one of its platforms."""
+    """A backend, and how the server chooses it."""
 
     name: str
+    #: The name of the model file.
     filename: str
     platforms: tuple[str, ...] = ()
 
@@ -50,21 +51,22 @@ BACKENDS = (
 
 @record(eq=False)
 class Config:
-    """A configuration, the positions of its fields, and the values that the server adds.
-
-    ``backend`` is "" if the server finds no backend, and ``filename`` is the name of the model file. ``versions`` are
-    the version folders that the server loads, and ``every_version`` are all version folders. ``first_files`` are the
-    files in the first subfolder. ``is_completed``: the server has set ``max_batch_size``.
-    """
+    """A configuration with the values that the server adds."""
 
     path: str
+    #: The protobuf message ``ModelConfig``.
     message: Any
     places: Places
+    #: "" if the server finds no backend.
     backend: str
+    #: The name of the model file.
     filename: str
+    #: The version folders that the server loads, the latest version first.
     versions: tuple[str, ...]
-    every_version: tuple[str, ...]
+    all_versions: tuple[str, ...]
+    #: The files in the first subfolder.
     first_files: frozenset[str]
+    #: Whether the server has set ``max_batch_size``.
     is_completed: bool = False
 
     @property
@@ -73,7 +75,7 @@ class Config:
 
     @property
     def name(self) -> str:
-        """The name of the folder of the configuration, which is the name of the model."""
+        """The name of the folder, which is the name of the model."""
         return os.path.basename(absolute(self.folder))
 
     @property
@@ -81,21 +83,21 @@ class Config:
         return bool(self.message.platform == ENSEMBLE)
 
     @property
-    def batches(self) -> bool:
+    def has_batches(self) -> bool:
         return bool(self.message.max_batch_size > 0)
 
     def at(self, *path: str | int) -> Span:
-        """The position of a field; if it does not exist, that of the innermost message of its path that exists."""
+        """The position of a field, or else of the innermost message on its path."""
         return self.places.of(*path)
 
     def model_file(self, version: str) -> str:
-        """The path of the model of a version. If the path is a folder, the model is the file of the same name in it."""
+        """The path of the model of a version. A folder of this name contains the file of the same name."""
         path = joined(self.folder, version, self.filename)
         return joined(path, self.filename) if is_folder(path) else path
 
 
 def parsed(path: str, text: str) -> Config | ConfigFault:
-    """The configuration at ``path``, which has this text, or the fault if the server cannot parse it."""
+    """The configuration at ``path``, or its fault if the server cannot parse it."""
     from google.protobuf import text_format
 
     message = model_config()()
@@ -104,22 +106,21 @@ def parsed(path: str, text: str) -> Config | ConfigFault:
     except text_format.ParseError as error:
         return _not_parsed(error, text)
     except ValueError as error:
-        # A number in a list is out of range; protobuf's parser gives no position for it.
+        # A number in a list is out of range. The error has no position.
         return _out_of_range(str(error), text)
-    where = places(text)
-    for place, token in where.texts.items():
-        if OTHER_NUMBER.match(token):
+    positions = places(text)
+    for field, token in positions.texts.items():
+        if PYTHON_NUMBER.match(token):
             fault = NOT_PARSED.fault(f"`{token}` is no number", help="write it in decimal digits")
-            return ConfigFault(fault, where.of(*place))
-    every = _versions(os.path.dirname(path))
+            return ConfigFault(fault, positions.of(*field))
+    versions = _versions(os.path.dirname(path))
     files = _first_files(os.path.dirname(path))
-    backend, filename = _completed(message, files)
-    return Config(path, message, where, backend, filename, _loaded(message, every), every, files)
+    backend, filename = _backend_and_filename(message, files)
+    return Config(path, message, positions, backend, filename, _loaded_versions(message, versions), versions, files)
 
 
 def _not_parsed(error: Any, text: str) -> ConfigFault:
-    """The fault of a text that protobuf refuses, at the position of its error. If a field or a value is unknown, the
-    help names a similar one or all."""
+    """The fault of a text that protobuf refuses. For an unknown field or value, the help names known ones."""
     line, column = error.GetLine() or 1, error.GetColumn() or 1
     reason = bounded(re.sub(r"^\d+:\d+ : ('.*': )?", "", str(error), flags=re.S).rstrip("."))
     reason = reason.replace("inference.", "")
@@ -155,8 +156,7 @@ def _versions(folder: str) -> tuple[str, ...]:
 
 
 def is_in_version(path: str) -> bool:
-    """Whether a configuration is in the folder of a version, and not in the folder of a model whose name is a number:
-    the folder of a model has version folders."""
+    """Whether a configuration is in the folder of a version. The folder of a model has version folders."""
     folder = absolute(os.path.dirname(path))
     return os.path.basename(folder).isdecimal() and not _versions(folder)
 
@@ -171,7 +171,6 @@ def _subfolders(folder: str) -> list[str]:
 
 
 def _first_files(folder: str) -> frozenset[str]:
-    """The names in the first subfolder of a model's folder, by which the server chooses a backend."""
     folders = _subfolders(folder)
     return frozenset(files_in(joined(folder, folders[0])) if folders else ())
 
@@ -179,7 +178,7 @@ def _first_files(folder: str) -> frozenset[str]:
 def files_in(folder: str) -> list[str]:
     """The names of the files and folders in a folder; [] if it cannot be read.
 
-    Hidden files and ``.dvc`` files are omitted, because they only stand for a file that is fetched later.
+    Hidden and ``.dvc`` files are omitted, because they stand for files that are fetched later.
     """
     try:
         names = names_in(folder)
@@ -188,18 +187,18 @@ def files_in(folder: str) -> list[str]:
     return [each for each in names if not each.startswith(".") and not each.endswith(".dvc")]
 
 
-def _loaded(message: Any, every: tuple[str, ...]) -> tuple[str, ...]:
+def _loaded_versions(message: Any, versions: tuple[str, ...]) -> tuple[str, ...]:
     policy = message.version_policy
     if policy.HasField("specific"):
-        wanted = {str(each) for each in policy.specific.versions}
-        return tuple(each for each in every if each in wanted)
+        specific = {str(each) for each in policy.specific.versions}
+        return tuple(each for each in versions if each in specific)
     if policy.HasField("all"):
-        return every
-    return every[: policy.latest.num_versions if policy.HasField("latest") else 1]
+        return versions
+    return versions[: policy.latest.num_versions if policy.HasField("latest") else 1]
 
 
-def _completed(message: Any, files: frozenset[str]) -> tuple[str, str]:
-    """The backend, "" if the server finds none, and the name of the model file."""
+def _backend_and_filename(message: Any, files: frozenset[str]) -> tuple[str, str]:
+    """(backend or "", name of the model file or "")."""
     backend, platform, filename = message.backend, message.platform, message.default_model_filename
     if platform == ENSEMBLE:
         return "", ""

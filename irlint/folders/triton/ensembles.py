@@ -21,49 +21,49 @@ from irlint.folders.triton.completion import completed
 from irlint.folders.triton.config import Config, parsed
 from irlint.folders.triton.fields import ANY
 from irlint.folders.triton.schema import value_name
-from irlint.folders.triton.tensors import BACKENDS, type_text
+from irlint.folders.triton.tensors import BACKEND_RULES, type_text
 from irlint.inference.walk import inferred
 from irlint.lazy_typing import Any
 from irlint.model.tensor import tensor_shape
 from irlint.parsers.opening import file_bytes
 from irlint.records import NOTHING, record
 
-#: The sizes of a tensor; None for an unknown one.
+#: The sizes of a tensor; None for an unknown size.
 Shape = tuple[Dim | None, ...]
 
-#: The ``model_version`` of a step that means the latest version.
+#: The ``model_version`` that means the latest version.
 LATEST = -1
 
 
 @record
 class End:
-    """An input or output of the ensemble or of a model.
+    """An input or output of the ensemble or of a model."""
 
-    ``owner`` is the name of the ensemble or model. ``type`` is "" if the type is unknown. ``dims`` are the sizes
-    without the batch axis and ``full`` the sizes with it; both are None if the shape is unknown.
-    """
-
+    #: The name of the ensemble or model.
     owner: str
+    #: Such as TYPE_FP32; "" for an unknown type.
     type: str
+    #: The sizes without the batch axis; None for an unknown shape.
     dims: tuple[int, ...] | None
+    #: The sizes with the batch axis; None for an unknown shape.
     full: tuple[int, ...] | None
     optional: bool = False
 
 
 @record
 class Step:
-    """The model of a step.
+    """The model of a step."""
 
-    ``inputs`` and ``outputs`` are None if they are unknown. ``max_batch_size`` is 0 if neither the configuration nor
-    the server sets it. ``versions`` are the versions that the server loads, None if there is no version folder.
-    ``computed`` are the shapes of the outputs, by name, that the model computes from inputs of the configured shapes.
-    """
-
+    #: None for unknown inputs.
     inputs: Mapping[str, End] | None
+    #: None for unknown outputs.
     outputs: Mapping[str, End] | None
+    #: 0 if neither the configuration nor the server sets it.
     max_batch_size: int
+    #: The versions that the server loads; None without a version folder.
     versions: tuple[str, ...] | None
     is_decoupled: bool = False
+    #: The shapes of outputs, inferred from the configured shapes of inputs.
     computed: Mapping[str, Shape] = NOTHING
 
 
@@ -73,12 +73,12 @@ def ensemble_faults(config: Config) -> Iterator[ConfigFault]:
     if not steps:
         yield _refused(config.at("ensemble_scheduling", 0), "the ensemble has no steps", "add a `step`")
         return
-    ends = {each.name: _end(config.name, each, batched=config.batches, is_own=True) for each in config.message.input}
-    ends |= {each.name: _end(config.name, each, batched=config.batches, is_own=True) for each in config.message.output}
+    own_tensors = (*config.message.input, *config.message.output)
+    ends = {each.name: _end(config.name, each, batched=config.has_batches, of_ensemble=True) for each in own_tensors}
     writers: dict[str, int] = {}
     decoupled: set[int] = set()
-    names = _names(config)
-    models = {name: _model(config, name) for name in {step.model_name for step in steps}}
+    names = _model_names(config)
+    models = {name: _model_of_step(config, name) for name in {step.model_name for step in steps}}
     for at, step in enumerate(steps):
         path = ("ensemble_scheduling", 0, "step", at)
         yield from _maps(config, path, step, at, writers)
@@ -97,8 +97,8 @@ def ensemble_faults(config: Config) -> Iterator[ConfigFault]:
     flow = [*_flow(config, steps, writers)]
     yield from flow
     if not flow:
-        yield from _origins(config, steps, decoupled)
-        yield from _passed(config, steps, models)
+        yield from _mixed_responses(config, steps, decoupled)
+        yield from _computed_sizes(config, steps, models)
     yield from _cycle(config)
 
 
@@ -106,21 +106,19 @@ def _refused(span: Span, message: str, help: str, related: tuple[Related, ...] =
     return ConfigFault(ENSEMBLE_MISMATCH.fault(message, help=help), span, related=related)
 
 
-def _end(owner: str, tensor: Any, *, batched: bool, is_own: bool = False) -> End:
-    """An input or output that a configuration lists. With ``is_own``, the configuration is that of the ensemble itself,
-    and a reshape replaces the dims."""
-    kind = value_name("DataType", tensor.data_type)
-    shape = tensor.reshape.shape if is_own and tensor.HasField("reshape") else tensor.dims
+def _end(owner: str, tensor: Any, *, batched: bool, of_ensemble: bool = False) -> End:
+    """A listed input or output. In the ensemble itself, a reshape replaces the dims."""
+    type = value_name("DataType", tensor.data_type)
+    shape = tensor.reshape.shape if of_ensemble and tensor.HasField("reshape") else tensor.dims
     dims = tuple(shape) if tensor.dims else None
     full = None if dims is None else ((ANY,) if batched else ()) + dims
-    return End(owner, "" if kind == "TYPE_INVALID" else kind, dims, full, getattr(tensor, "optional", False))
+    return End(owner, "" if type == "TYPE_INVALID" else type, dims, full, getattr(tensor, "optional", False))
 
 
 def _maps(
     config: Config, path: tuple[str | int, ...], step: Any, at: int, writers: dict[str, int]
 ) -> Iterator[ConfigFault]:
-    """A finding for each missing field of a step, and for each tensor that another step writes, too. Adds the tensors
-    of the step to ``writers``."""
+    """The findings about missing fields of a step, and about tensors with two writers. Fills ``writers``."""
     for field in ("model_name", "input_map", "output_map"):
         if not getattr(step, field):
             yield _refused(config.at(*path), f"step {at} has no {field}", f"add {field}")
@@ -131,12 +129,12 @@ def _maps(
         writers[name] = at
 
 
-def _names(config: Config) -> list[str]:
-    """The names of the folders of models beside an ensemble."""
+def _model_names(config: Config) -> list[str]:
+    """The names of the folders beside an ensemble."""
     return [each for each in folders_in(parent(config.folder)) if each != config.name]
 
 
-def _model(config: Config, name: str) -> Step | None:
+def _model_of_step(config: Config, name: str) -> Step | None:
     """The model that a step names; None if its folder does not exist."""
     folder = joined(parent(config.folder), name)
     if os.path.basename(name) != name or not is_folder(folder):
@@ -146,25 +144,24 @@ def _model(config: Config, name: str) -> Step | None:
     found = parsed(path, text)
     if isinstance(found, ConfigFault):
         return Step(None, None, 0, None)
-    model = _interface(found)
+    model = _latest_model(found)
     if model is not None:
         found = completed(found, model)
-    inputs = _ends(found, found.message.input, None if model is None else model.inputs)
-    returned = _ends(found, found.message.output, None if model is None else model.outputs)
-    versions = found.versions if found.every_version else None
+    inputs = _listed_or_own(found, found.message.input, None if model is None else model.inputs)
+    returned = _listed_or_own(found, found.message.output, None if model is None else model.outputs)
+    versions = found.versions if found.all_versions else None
     decoupled = found.message.model_transaction_policy.decoupled
     computed = NOTHING if model is None else _computed(found, model)
     return Step(inputs, returned, found.message.max_batch_size, versions, decoupled, computed)
 
 
 def _computed(config: Config, model: Interface) -> Mapping[str, Shape]:
-    """The shapes of the outputs that a model computes from inputs of the configured shapes, by the names of the
-    outputs. Outputs with a reshape are omitted. Empty if the model has errors with these inputs."""
+    """The inferred shapes of outputs without a reshape; empty if the model has errors with the configured inputs."""
     fed: dict[str, Shape] = {}
     for each in config.message.input:
         shape = each.reshape.shape if each.HasField("reshape") else each.dims
         sizes = tuple(None if size == ANY else size for size in shape)
-        fed[each.name] = (None, *sizes) if config.batches else sizes
+        fed[each.name] = (None, *sizes) if config.has_batches else sizes
     reshaped = {each.name for each in config.message.output if each.HasField("reshape")}
     known = inferred(model.known.model, fed) if fed else model.known
     if any(problem.is_error for problem in known.problems):
@@ -173,10 +170,9 @@ def _computed(config: Config, model: Interface) -> Mapping[str, Shape]:
     return {name: shape for name, shape in shapes.items() if shape is not None and name not in reshaped}
 
 
-def _interface(config: Config) -> Interface | None:
-    """The model of the latest version that the server loads; None if there is no version, if irlint does not compare
-    models of the backend, or if the model cannot be read."""
-    if config.backend not in BACKENDS or not config.versions:
+def _latest_model(config: Config) -> Interface | None:
+    """The latest loaded model, if it can be read and irlint compares models of the backend."""
+    if config.backend not in BACKEND_RULES or not config.versions:
         return None
     try:
         return interface(config.model_file(config.versions[0]))
@@ -184,11 +180,10 @@ def _interface(config: Config) -> Interface | None:
         return None
 
 
-def _ends(config: Config, listed: Sequence[Any], stated: Any) -> Mapping[str, End] | None:
-    """The inputs or outputs that the configuration of a model lists, or, if it lists none, those of the model; None if
-    the model is unknown."""
+def _listed_or_own(config: Config, listed: Sequence[Any], stated: Any) -> Mapping[str, End] | None:
+    """The inputs or outputs in the configuration of a model, or else in the model; None for an unknown model."""
     if listed:
-        return {each.name: _end(config.name, each, batched=config.batches) for each in listed}
+        return {each.name: _end(config.name, each, batched=config.has_batches) for each in listed}
     if stated is None:
         return None
     found: dict[str, End] = {}
@@ -196,7 +191,7 @@ def _ends(config: Config, listed: Sequence[Any], stated: Any) -> Mapping[str, En
         kind = "" if each.dtype is None else type_text(each.dtype)
         sizes = each.sizes
         known = sizes is not None and None not in sizes and bool(sizes)
-        dims = tuple(sizes[1 if config.batches else 0 :]) if known else None
+        dims = tuple(sizes[1 if config.has_batches else 0 :]) if known else None
         found |= dict.fromkeys(each.names, End(config.name, kind, dims, sizes if known else None, each.optional))
     return found
 
@@ -204,7 +199,7 @@ def _ends(config: Config, listed: Sequence[Any], stated: Any) -> Mapping[str, En
 def _version(
     config: Config, path: tuple[str | int, ...], numbered: tuple[int, Any], model: Step
 ) -> Iterator[ConfigFault]:
-    """A finding if a step names a version that the server does not load; a step without a version means version 0."""
+    """A finding if a step names a version that the server does not load. The default is version 0."""
     at, step = numbered
     if step.model_version == LATEST or model.versions is None or str(step.model_version) in model.versions:
         return
@@ -228,7 +223,7 @@ def _batches(config: Config, path: tuple[str | int, ...], step: Any, model: Step
 def _tensors(
     config: Config, path: tuple[str | int, ...], numbered: tuple[int, Any], model: Step, ends: dict[str, End]
 ) -> Iterator[ConfigFault]:
-    """The findings about the inputs and outputs that a step maps. Adds the ends of new tensors to ``ends``."""
+    """The findings about the inputs and outputs that a step maps. Adds new tensors to ``ends``."""
     at, step = numbered
     for kind, entries, known in (
         ("input", step.input_map, model.inputs),
@@ -257,8 +252,7 @@ def _is_first(ends: Mapping[str, End] | None, name: str) -> bool:
 
 
 def _contradictions(span: Span, name: str, one: End, other: End) -> Iterator[ConfigFault]:
-    """The findings about two ends of a tensor with different types, or with shapes that differ with and without the
-    batch axis."""
+    """The findings about different types or shapes of a tensor. Shapes may agree with or without the batch axis."""
     related = (Related(one.owner, f"{one.type} {list(one.full or ())}"),) if one.owner != other.owner else ()
     if one.type and other.type and one.type != other.type:
         message = f"the tensor `{name}` is {one.type} in `{one.owner}` and {other.type} in `{other.owner}`"
@@ -279,7 +273,7 @@ def _may_be_equal(one: Sequence[int], other: Sequence[int]) -> bool:
 
 def _flow(config: Config, steps: Sequence[Any], writers: Mapping[str, int]) -> Iterator[ConfigFault]:
     """The findings about tensors that nothing writes or uses, and about steps that wait for each other."""
-    given = {each.name for each in config.message.input}
+    fed = {each.name for each in config.message.input}
     returned = {each.name for each in config.message.output}
     used = {name for step in steps for name in step.input_map.values()}
     for at, each in enumerate(config.message.input):
@@ -290,14 +284,14 @@ def _flow(config: Config, steps: Sequence[Any], writers: Mapping[str, int]) -> I
         if each.name not in writers:
             message = f"no step writes the output `{each.name}` of the ensemble"
             yield _refused(config.at("output", at, "name", 0), message, "map it in a step, or remove it")
-    if not given or not returned:
+    if not fed or not returned:
         return
     for at, step in enumerate(steps):
         path = ("ensemble_scheduling", 0, "step", at)
         for key, name in sorted(step.input_map.items()):
-            if name not in writers and name not in given:
+            if name not in writers and name not in fed:
                 span = config.places.of_key(path, "input_map", key)
-                names = sorted({*given, *writers})
+                names = sorted({*fed, *writers})
                 yield _refused(
                     span, f"step {at} uses the tensor `{name}`, which nothing writes", suggestion(name, names)
                 )
@@ -305,35 +299,34 @@ def _flow(config: Config, steps: Sequence[Any], writers: Mapping[str, int]) -> I
             if name not in used and name not in returned:
                 span = config.places.of_key(path, "output_map", key)
                 yield _refused(span, f"nothing uses the tensor `{name}`", "return it as an output, or remove the entry")
-    ready = set(_order(steps, given))
+    ready = set(_order(steps, fed))
     waiting = [at for at in range(len(steps)) if at not in ready]
-    taken = {name for at in waiting for name in steps[at].input_map.values()}
-    if waiting and taken <= writers.keys() | given:
+    awaited = {name for at in waiting for name in steps[at].input_map.values()}
+    if waiting and awaited <= writers.keys() | fed:
         numbers = first_few(waiting, 8)
         span = config.at("ensemble_scheduling", 0, "step", waiting[0])
         yield _refused(span, f"the steps {numbers} wait for each other", "remove the cycle")
 
 
-def _order(steps: Sequence[Any], given: set[str]) -> list[int]:
-    """The indices of the steps in an order in which they can run; steps that never get all their inputs are omitted."""
-    missing = [set(step.input_map.values()) - given for step in steps]
+def _order(steps: Sequence[Any], fed: set[str]) -> list[int]:
+    """The indices of the steps in an order in which they run, without steps that never get all inputs."""
+    missing = [set(step.input_map.values()) - fed for step in steps]
     readers: dict[str, list[int]] = {}
     for at, names in enumerate(missing):
         for name in names:
             readers.setdefault(name, []).append(at)
-    found = [at for at, names in enumerate(missing) if not names]
-    for at in found:
+    order = [at for at, names in enumerate(missing) if not names]
+    for at in order:
         for name in steps[at].output_map.values():
-            for other in readers.pop(name, []):
-                missing[other].discard(name)
-                if not missing[other]:
-                    found.append(other)
-    return found
+            for reader in readers.pop(name, []):
+                missing[reader].discard(name)
+                if not missing[reader]:
+                    order.append(reader)
+    return order
 
 
-def _passed(config: Config, steps: Sequence[Any], models: Mapping[str, Step | None]) -> Iterator[ConfigFault]:
-    """A finding if the model of a step computes a size of a tensor, and the configuration of a model that reads the
-    tensor allows only another size."""
+def _computed_sizes(config: Config, steps: Sequence[Any], models: Mapping[str, Step | None]) -> Iterator[ConfigFault]:
+    """The findings about tensors with a size that the model of a later step does not allow."""
     computed: dict[str, tuple[str, Shape]] = {}
     for step in steps:
         writer = models[step.model_name]
@@ -357,32 +350,33 @@ def _passed(config: Config, steps: Sequence[Any], models: Mapping[str, Step | No
                 yield ConfigFault(SIZE_EXCLUDED.fault(message, help=help), span)
 
 
-def _origins(config: Config, steps: Sequence[Any], decoupled: set[int]) -> Iterator[ConfigFault]:
+def _mixed_responses(config: Config, steps: Sequence[Any], decoupled: set[int]) -> Iterator[ConfigFault]:
     """A finding if a step reads, or the ensemble returns, tensors of different origins.
 
-    The origin of a tensor is the step with a decoupled model on which it depends, or None for the request. A decoupled
-    model returns any number of responses, so tensors of different origins do not belong together.
+    The origin of a tensor is the last step with a decoupled model before it, or None for the request. A decoupled model
+    returns any number of responses.
     """
     origins: dict[str, int | None] = {each.name: None for each in config.message.input}
     for at in _order(steps, set(origins)):
         step = steps[at]
-        taken = {origins[name] for name in step.input_map.values()}
-        if len(taken) > 1:
+        origins_of_inputs = {origins[name] for name in step.input_map.values()}
+        if len(origins_of_inputs) > 1:
             message = f"step {at} reads tensors of different decoupled models"
             span = config.at("ensemble_scheduling", 0, "step", at)
             yield _refused(span, message, "read tensors of one decoupled model")
             return
-        origins |= dict.fromkeys(step.output_map.values(), at if at in decoupled else next(iter(taken), None))
+        origin = at if at in decoupled else next(iter(origins_of_inputs), None)
+        origins |= dict.fromkeys(step.output_map.values(), origin)
     if len({origins.get(each.name) for each in config.message.output}) > 1:
         message = "the outputs of the ensemble come from different decoupled models"
         yield _refused(config.at("output", 0), message, "return tensors of one decoupled model")
 
 
 def _cycle(config: Config) -> Iterator[ConfigFault]:
-    """A finding for each step whose model needs the ensemble itself."""
+    """The findings about steps whose model needs the ensemble itself."""
     root = parent(config.folder)
     steps = config.message.ensemble_scheduling.step
-    needed = {name: _needed(root, name) for name in {step.model_name for step in steps}}
+    needed = {name: _needed_models(root, name) for name in {step.model_name for step in steps}}
     for at, step in enumerate(steps):
         if config.name in needed[step.model_name]:
             message = f"step {at} names `{step.model_name}`, which needs `{config.name}` itself"
@@ -392,8 +386,8 @@ def _cycle(config: Config) -> Iterator[ConfigFault]:
             yield _refused(span, message, "remove the cycle")
 
 
-def _needed(root: str, name: str) -> set[str]:
-    """The names of a model and of all models that it needs, directly or not."""
+def _needed_models(root: str, name: str) -> set[str]:
+    """The names of a model and of all models that it needs, directly or indirectly."""
     found, waiting = {name}, [name]
     while waiting:
         path = joined(root, waiting.pop(), "config.pbtxt")

@@ -1,7 +1,7 @@
 """Finds values of a configuration that the server refuses before it opens the model.
 
 Source: ``ValidateModelConfig``, ``ValidateModelIOConfig`` and ``ValidateInstanceGroup`` in the server core's
-``model_config_utils.cc``. Absent fields that the server completes are no fault.
+``model_config_utils.cc``.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from irlint.folders.triton.config import BACKENDS, ENSEMBLE, Config
 from irlint.folders.triton.schema import enum_values, value_name
 from irlint.lazy_typing import Any
 
-#: The platforms of the backends that refuse any other platform.
+#: The accepted platforms, by backend.
 PLATFORMS = {
     "onnxruntime": ("onnxruntime_onnx",),
     "tensorrt": ("tensorrt_plan",),
@@ -35,7 +35,7 @@ def refused(span: Span, message: str, help: str) -> ConfigFault:
 
 
 def field_faults(config: Config) -> Iterator[ConfigFault]:
-    """A finding for each value that the server refuses."""
+    """The findings about values that the server refuses."""
     for check in CHECKS:
         yield from check(config)
 
@@ -92,7 +92,6 @@ def _no_backend(config: Config) -> Iterator[ConfigFault]:
 
 
 def _batching(config: Config) -> Iterator[ConfigFault]:
-    """The findings about max_batch_size and the preferred batch sizes."""
     most = config.message.max_batch_size
     if most < 0:
         yield refused(config.at("max_batch_size", 0), f"max_batch_size is {most}", "write 0 or more")
@@ -166,7 +165,7 @@ def _sequences(config: Config) -> Iterator[ConfigFault]:
 
 
 def _control(config: Config, path: tuple[str | int, ...], control: Any, seen: dict[int, str]) -> Iterator[ConfigFault]:
-    """The findings about one control; ``seen`` has the kinds of the controls before, by number."""
+    """The findings about one control. ``seen`` has the names of the kinds before, by number."""
     kind = value_name("ControlKind", control.kind)
     span = config.at(*path)
     if control.kind in seen:
@@ -226,7 +225,7 @@ def _tensor(config: Config, path: tuple[str | int, ...], tensor: Any) -> Iterato
 def _reshape(config: Config, path: tuple[str | int, ...], tensor: Any, label: str) -> Iterator[ConfigFault]:
     dims, shape = list(tensor.dims), list(tensor.reshape.shape)
     span = config.at(*path, "reshape", 0)
-    if not shape and not config.batches and not _completes_batches(config):
+    if not shape and not config.has_batches and not _completes_batches(config):
         yield refused(span, f"{label} has an empty reshape without batches", "state the shape, or set max_batch_size")
     elif dims and _volumes(dims) != _volumes(shape):
         help = "state as many elements, and -1 at the corresponding places"
@@ -234,7 +233,7 @@ def _reshape(config: Config, path: tuple[str | int, ...], tensor: Any, label: st
 
 
 def _volumes(dims: list[int]) -> list[int]:
-    """The products of the sizes before, between and after the dynamic axes."""
+    """The products of sizes between dynamic axes, which a reshape keeps."""
     parts: list[list[int]] = [[]]
     for dim in dims:
         if dim == ANY:
@@ -272,7 +271,6 @@ def _batch_tensors(config: Config) -> Iterator[ConfigFault]:
 
 
 def _instances(config: Config) -> Iterator[ConfigFault]:
-    """The findings about instance groups."""
     for at, group in enumerate(config.message.instance_group):
         path, kind = ("instance_group", at), value_name("InstanceKind", group.kind)
         if config.is_ensemble:

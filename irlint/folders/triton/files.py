@@ -19,7 +19,7 @@ from irlint.folders.triton.fields import ANY, refused
 from irlint.folders.triton.schema import value_name
 from irlint.lazy_typing import Any
 
-#: The bytes of an element, by the ending of the name of its type; a STRING has no fixed size.
+#: The bytes of an element, by the suffix of its type.
 BYTES = {"BOOL": 1, "8": 1, "16": 2, "32": 4, "64": 8}
 
 
@@ -29,8 +29,7 @@ def missing(span: Span, message: str, help: str = "add the file, or correct the 
 
 
 def file_faults(config: Config) -> Iterator[ConfigFault]:
-    """The findings about files of labels and data that do not exist or are too short, and about incomplete warm-up
-    inputs and initial states."""
+    """The findings about files of labels, warm-up inputs and initial states."""
     yield from _labels(config)
     for at, request in enumerate(config.message.model_warmup):
         for key, given in sorted(request.inputs.items()) if request.batch_size else ():
@@ -44,7 +43,6 @@ def file_faults(config: Config) -> Iterator[ConfigFault]:
 
 
 def _labels(config: Config) -> Iterator[ConfigFault]:
-    """A finding for each file of labels that does not exist, or is outside of the model's folder."""
     for at, output in enumerate(config.message.output):
         name, span = output.label_filename, config.at("output", at, "label_filename", 0)
         if not name:
@@ -77,7 +75,6 @@ def _data(config: Config, span: Span, name: str, given: Any, label: str) -> Iter
 
 
 def _initial_state(config: Config, at: int, state: Any) -> Iterator[ConfigFault]:
-    """The findings about the initial state of a state of sequences."""
     span = config.at("sequence_batching", 0, "state", at, "initial_state", 0)
     label = f"the initial state of `{state.input_name}`"
     if len(state.initial_state) > 1:

@@ -1,7 +1,4 @@
-"""Finds batches and sizes that a configuration allows but with which the model does not run.
-
-The server loads such a model, and only the requests fail.
-"""
+"""Finds batches and sizes that a configuration allows, and with which requests fail."""
 
 from __future__ import annotations
 
@@ -16,7 +13,7 @@ from irlint.folders.rules import NO_BATCH_AXIS, SIZE_EXCLUDED
 from irlint.folders.statements import ConfigFault
 from irlint.folders.triton.config import Config
 from irlint.folders.triton.fields import ANY
-from irlint.folders.triton.tensors import BACKENDS, shape_text
+from irlint.folders.triton.tensors import BACKEND_RULES, shape_text
 from irlint.inference.walk import inferred
 from irlint.model.tensor import tensor_shape
 
@@ -25,20 +22,21 @@ PADDING = "ENABLE_BATCH_PADDING"
 
 
 def request_faults(config: Config, model: Interface) -> Iterator[ConfigFault]:
-    """The findings about sizes that the configuration allows and the model excludes; nothing if the model has an
-    error."""
+    """The findings about sizes that the configuration allows and a model without errors excludes."""
     if any(problem.is_error for problem in model.known.problems):
         return
-    if config.batches and BACKENDS[config.backend].batch_is_set:
+    if config.has_batches and BACKEND_RULES[config.backend].sets_batch_size:
         yield from _batch_of_openvino(config, model)
-    elif config.batches:
+    elif config.has_batches:
         yield from _batch_sizes(config, model, contract_of(model.known))
     yield from _fixed_dims(config, model)
 
 
 def _batch_of_openvino(config: Config, model: Interface) -> Iterator[ConfigFault]:
-    """A finding if the model cannot run with batches of ``max_batch_size``, to which the OpenVINO backend sets the
-    first axis of all inputs, or if requests with smaller batches fail."""
+    """A finding if batches of ``max_batch_size`` or smaller batches fail.
+
+    The OpenVINO backend sets the first axis of all inputs to ``max_batch_size``.
+    """
     most, span = config.message.max_batch_size, config.at("max_batch_size", 0)
     shapes = {each.name: _own_shape(model, each.name) for each in model.inputs}
     changed = inferred(model.known.model, {name: (most, *shape[1:]) for name, shape in shapes.items() if shape})
@@ -60,19 +58,19 @@ def _batch_of_openvino(config: Config, model: Interface) -> Iterator[ConfigFault
 
 
 def _batch_sizes(config: Config, model: Interface, contract: Contract) -> Iterator[ConfigFault]:
-    """A finding for each preferred batch size, and for the smallest allowed batch size, with which the model does not
-    run."""
+    """The findings about the preferred batch sizes and the smallest batch size that fail."""
     most = config.message.max_batch_size
     sizes = _sizes_of_batch(model, contract)
     if sizes is None:
         return
     preferred = config.message.dynamic_batching.preferred_batch_size
-    listed = [(("dynamic_batching", 0, "preferred_batch_size", at), size) for at, size in enumerate(preferred)]
-    first = next((size for size in range(1, min(most, 4096) + 1) if size not in sizes), None)
-    checked: list[tuple[tuple[str | int, ...], int]] = [*listed]
-    if first is not None:
-        checked.append((("max_batch_size", 0), first))
-    for path, size in checked:
+    candidates: list[tuple[tuple[str | int, ...], int]] = [
+        (("dynamic_batching", 0, "preferred_batch_size", at), size) for at, size in enumerate(preferred)
+    ]
+    smallest_failing = next((size for size in range(1, min(most, 4096) + 1) if size not in sizes), None)
+    if smallest_failing is not None:
+        candidates.append((("max_batch_size", 0), smallest_failing))
+    for path, size in candidates:
         if 1 <= size <= most and size not in sizes:
             working = [each for each in range(1, min(most, 64) + 1) if each in sizes][:4]
             text = ", ".join(map(str, working)) or "none of them"
@@ -81,14 +79,14 @@ def _batch_sizes(config: Config, model: Interface, contract: Contract) -> Iterat
             help = "export the model for any batch" if working else "set max_batch_size: 0"
             if working and working == list(range(1, len(working) + 1)):
                 help += f", or write `max_batch_size: {working[-1]}`"
-            yield ConfigFault(SIZE_EXCLUDED.fault(message, help=help), config.at(*path), related=_behind(contract))
+            related = _first_demand(contract)
+            yield ConfigFault(SIZE_EXCLUDED.fault(message, help=help), config.at(*path), related=related)
 
 
 def _sizes_of_batch(model: Interface, contract: Contract) -> Sizes | None:
-    """The batch sizes with which the model runs; None if nothing limits them, or if no sizes of inputs work at all.
+    """The batch sizes with which the model runs; None without a limit, or if no sizes work at all.
 
-    The name of a batch axis is ignored if inputs also have it on another axis, because runtimes do not compare axes
-    with the same name.
+    A name is ignored if another axis also has it, because runtimes do not compare axes with the same name.
     """
     graph = model.known.model.graph
     shapes = [tensor_shape(model.known.types.get(value)) or () for value in (graph.inputs if graph is not None else ())]
@@ -98,20 +96,20 @@ def _sizes_of_batch(model: Interface, contract: Contract) -> Sizes | None:
     return limits[0] if limits and contract.satisfiable else None
 
 
-def _behind(contract: Contract) -> tuple[Related, ...]:
-    """The node of the first demand in a contract as a related place; () if there is none."""
+def _first_demand(contract: Contract) -> tuple[Related, ...]:
+    """The node of the first demand in a contract, as a related place."""
     first = next((demand for demands in contract.limiting.values() for demand, _ in demands), None)
     return () if first is None else (Related(first.node.label, first.requirement.why),)
 
 
 def _fixed_dims(config: Config, model: Interface) -> Iterator[ConfigFault]:
-    """A finding if ``dims`` fix dynamic axes of the model at sizes with which it does not run."""
+    """A finding if ``dims`` fix dynamic axes at sizes with which the model does not run."""
     shapes: dict[str, tuple[Dim | None, ...]] = {}
     changed: list[tuple[int, str, list[int]]] = []
     for at, tensor in enumerate(config.message.input):
         end = by_name(tensor.name, model.inputs)
         dims = list(tensor.reshape.shape if tensor.HasField("reshape") else tensor.dims)
-        batch: list[int] = [ANY] if config.batches else []
+        batch: list[int] = [ANY] if config.has_batches else []
         if end is None or end.sizes is None or not dims or len(batch) + len(dims) != len(end.sizes):
             continue
         shape = _own_shape(model, end.name)
@@ -134,7 +132,7 @@ def _fixed_dims(config: Config, model: Interface) -> Iterator[ConfigFault]:
 
 
 def _own_shape(model: Interface, name: str) -> tuple[Dim | None, ...] | None:
-    """The shape of an input of the model; None if the name or the shape is unknown."""
+    """The inferred shape of an input; None if the name or the shape is unknown."""
     from irlint.inference.inputs import input_names
 
     value = input_names(model.known.model).get(name)

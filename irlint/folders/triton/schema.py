@@ -1,4 +1,4 @@
-"""The messages and enums of Triton's ``model_config.proto``, which define a ``config.pbtxt``."""
+"""The messages and enums of Triton's ``model_config.proto``."""
 
 from __future__ import annotations
 
@@ -114,7 +114,6 @@ def model_config() -> Any:
 
 
 def _add(message: Any, number: int, name: str, given: str) -> None:
-    """Adds a field to the description of a message."""
     kind, _, group = given.partition("|")
     field = message.field.add(name=name, number=number, label=3 if kind[-1] == "*" or ">" in kind else 1)
     key, arrow, value = kind.rstrip("*").partition(">")
@@ -144,6 +143,6 @@ def enum_values(name: str) -> list[str]:
 
 
 def value_name(enum: str, number: int) -> str:
-    """The name of an enum value; its number as text if it is unknown, which protobuf allows."""
+    """The name of an enum value, or the number of an unknown value, which protobuf allows."""
     names = enum_values(enum)
     return names[number] if 0 <= number < len(names) else str(number)

@@ -1,4 +1,4 @@
-"""Checks what the server feeds a model besides requests: the controls and states of sequences, and warm-up requests.
+"""Checks the controls and states of sequences, and warm-up requests.
 
 Sources: ``ValidateBooleanSequenceControl`` and ``ValidateTypedSequenceControl`` in the server's onnxruntime_backend,
 ``GenerateInitialStateData`` in the server core's ``sequence_batch_scheduler.cc``, ``GenerateWarmupData`` in its
@@ -16,39 +16,39 @@ from irlint.folders.statements import ConfigFault, Span
 from irlint.folders.triton.config import Config
 from irlint.folders.triton.fields import ANY, refused
 from irlint.folders.triton.schema import value_name
-from irlint.folders.triton.tensors import BACKENDS, dtype_of, shape_text, type_text
+from irlint.folders.triton.tensors import BACKEND_RULES, dtype_of, shape_text, type_text
 from irlint.lazy_typing import Any
 
-#: The fields with the values of a control, and their element types.
-VALUES = {"int32_false_true": "int32", "fp32_false_true": "float32", "bool_false_true": "bool"}
+#: The element types of the fields with the values of a control.
+CONTROL_TYPES = {"int32_false_true": "int32", "fp32_false_true": "float32", "bool_false_true": "bool"}
 
 
 def sequence_faults(config: Config, model: Interface) -> Iterator[ConfigFault]:
-    """The findings about controls and states that contradict the model; nothing for the OpenVINO backend."""
-    if not BACKENDS[config.backend].batch_is_set:
+    """The findings about controls and states that contradict a model of the ONNX Runtime backend."""
+    if not BACKEND_RULES[config.backend].sets_batch_size:
         yield from _controls(config, model)
         yield from _states(config, model)
 
 
 def _controls(config: Config, model: Interface) -> Iterator[ConfigFault]:
-    """The findings about controls that the model has no input for, or one of another shape or element type."""
-    fed = tuple(each for each in model.inputs if not each.optional)
+    """The findings about controls without an input of the same shape and element type."""
+    required = tuple(each for each in model.inputs if not each.optional)
     for at, control in enumerate(config.message.sequence_batching.control_input):
-        end, span = by_name(control.name, fed), config.at("sequence_batching", 0, "control_input", at)
+        end, span = by_name(control.name, required), config.at("sequence_batching", 0, "control_input", at)
         if not control.name or not control.control:
             continue
         if end is None:
-            help = suggestion(control.name, [each.name for each in fed])
+            help = suggestion(control.name, [each.name for each in required])
             fault = UNKNOWN_TENSOR.fault(f"the model has no input `{control.name}` for a sequence control", help=help)
             yield ConfigFault(fault, span, control.name)
             continue
-        if end.sizes is not None and list(end.sizes[1 if config.batches else 0 :]) not in ([1], [None]):
+        if end.sizes is not None and list(end.sizes[1 if config.has_batches else 0 :]) not in ([1], [None]):
             shape = shape_text(end.sizes)
             text = f"the sequence control `{control.name}` is {shape} in the model; without the batch it has to be [1]"
             yield ConfigFault(SHAPE_MISMATCH.fault(text, help="export it with the shape [1]"), span, control.name)
-        given = _type_of(control.control[0])
-        if given and end.dtype is not None and given != end.dtype:
-            stated = type_text(given)
+        dtype = _type_of(control.control[0])
+        if dtype and end.dtype is not None and dtype != end.dtype:
+            stated = type_text(dtype)
             text = (
                 f"the sequence control `{control.name}` is {end.dtype} in the model, and {stated} in the configuration"
             )
@@ -56,17 +56,15 @@ def _controls(config: Config, model: Interface) -> Iterator[ConfigFault]:
 
 
 def _type_of(control: Any) -> str:
-    """The element type of a control: the type of its only list of values, else ``data_type``. "" if the configuration
-    states no type or several lists."""
-    stated = [dtype for field, dtype in VALUES.items() if getattr(control, field)]
+    """The element type of the only list of values of a control, or else its ``data_type``; "" if it is unknown."""
+    stated = [dtype for field, dtype in CONTROL_TYPES.items() if getattr(control, field)]
     if not stated:
         return dtype_of(control.data_type)
     return stated[0] if len(stated) == 1 else ""
 
 
 def _states(config: Config, model: Interface) -> Iterator[ConfigFault]:
-    """A warning for each input or output of a state that the model does not have: the server loads the model, but each
-    request fails."""
+    """A warning for each input or output of a state that the model does not have. Requests fail."""
     for at, state in enumerate(config.message.sequence_batching.state):
         path = ("sequence_batching", 0, "state", at)
         for kind, ends in (("input", model.inputs), ("output", model.outputs)):
@@ -78,8 +76,10 @@ def _states(config: Config, model: Interface) -> Iterator[ConfigFault]:
 
 
 def warmup_faults(config: Config, inputs: Sequence[Reported] = ()) -> Iterator[ConfigFault]:
-    """The findings about warm-up requests that contradict the inputs of the configuration, or ``inputs``, those of the
-    model, if the configuration lists none."""
+    """The findings about warm-up requests that contradict the inputs of the configuration.
+
+    If the configuration lists no inputs, ``inputs`` of the model are compared instead.
+    """
     message, batching = config.message, config.message.sequence_batching
     listed = {each.name: each for each in message.input}
     of_model = [each.name for each in inputs if not each.optional]
@@ -119,5 +119,5 @@ def _warmup_input(span: Span, name: str, given: Any, listed: Any) -> Iterator[Co
 
 
 def _are_allowed(dims: list[int], expected: list[int]) -> bool:
-    """Whether ``expected`` allows the dims: each of its entries is the same number or -1."""
+    """Whether each dim is the expected number, or any number for -1."""
     return len(dims) == len(expected) and all(b in (a, ANY) for a, b in zip(dims, expected))

@@ -17,7 +17,7 @@ _INTEGER = (r"\s*[+-]?\d", "an integer")
 _COUNT = (r"\d+", "an integer of 0 or more")
 _SWITCH = (r"(true|on|1|false|off|0)$", "true or false")
 
-#: The parameters that a backend parses: a pattern for the start of an accepted value in lower case, and a description.
+#: (pattern for the start of an accepted value in lower case, description) of each parameter, by backend.
 PARAMETERS = {
     "onnxruntime": {
         "execution_mode": (r"\s*[+-]?0*[01](?!\d)", "0 or 1"),
@@ -40,7 +40,7 @@ PARAMETERS = {
 
 
 def parameter_faults(config: Config) -> Iterator[ConfigFault]:
-    """A finding for each parameter whose value the backend cannot parse."""
+    """The findings about parameters that the backend cannot parse."""
     for name, (pattern, expected) in PARAMETERS.get(config.backend, {}).items():
         if name not in config.message.parameters:
             continue
@@ -51,9 +51,9 @@ def parameter_faults(config: Config) -> Iterator[ConfigFault]:
 
 
 def accelerator_faults(config: Config) -> Iterator[ConfigFault]:
-    """A finding for each CPU accelerator that the ONNX Runtime backend does not have."""
-    given = config.message.optimization.execution_accelerators.cpu_execution_accelerator
-    for at, each in enumerate(given if config.backend == "onnxruntime" else ()):
+    """The findings about CPU accelerators that the ONNX Runtime backend does not have."""
+    accelerators = config.message.optimization.execution_accelerators.cpu_execution_accelerator
+    for at, each in enumerate(accelerators if config.backend == "onnxruntime" else ()):
         if each.name != "openvino":
             path = ("optimization", 0, "execution_accelerators", 0, "cpu_execution_accelerator", at)
             text = f"there is no accelerator `{each.name}` for instances on the CPU"
@@ -61,7 +61,7 @@ def accelerator_faults(config: Config) -> Iterator[ConfigFault]:
 
 
 def optional_faults(config: Config) -> Iterator[ConfigFault]:
-    """A finding for each optional input of the OpenVINO backend, which supports none."""
+    """The findings about optional inputs, which the OpenVINO backend does not support."""
     for at, each in enumerate(config.message.input if config.backend == "openvino" else ()):
         if each.optional:
             text = f"input `{each.name}` is optional, which the openvino backend does not have"

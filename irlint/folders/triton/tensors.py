@@ -1,4 +1,4 @@
-"""Finds inputs and outputs for which the ONNX Runtime and OpenVINO backends refuse a configuration of a model.
+"""Finds inputs and outputs for which the ONNX Runtime and OpenVINO backends refuse a configuration.
 
 Source: ``ValidateInputs``, ``ValidateOutputs``, ``AutoCompleteMaxBatch`` and ``CompareDimsSupported`` in the server's
 onnxruntime_backend and openvino_backend.
@@ -27,35 +27,32 @@ TYPES = (
 
 
 @record
-class Backend:
-    """How a backend compares a configuration with the model.
+class BackendRules:
+    """How a backend compares a configuration with the model."""
 
-    ``filename`` is its default model file. ``one_name``: a tensor with several names is known only by the first of
-    them, or by the first in the alphabet. ``converts``: element types may differ. ``allows_non_tensors``: values may be
-    no tensors. ``batch_is_set``: the backend sets the size of the first axis; if False, that axis has to be dynamic.
-    ``allows_any_size``: the configuration may state any size for a dynamic axis of an output; if False, only -1.
-    ``allows_scalars``: values may be scalars. ``refused_types`` are the element types that it refuses.
-    """
-
+    #: The default model file.
     filename: str
-    one_name: bool = False
-    converts: bool = False
+    #: Knows a tensor by one of its names: the first one, or the first one in the alphabet.
+    knows_one_name: bool = False
+    converts_types: bool = False
     allows_non_tensors: bool = False
-    batch_is_set: bool = False
-    allows_any_size: bool = False
+    #: Sets the size of the first axis, which need not be dynamic.
+    sets_batch_size: bool = False
+    #: Accepts any size for a dynamic axis of an output, instead of only -1.
+    allows_any_output_size: bool = False
     allows_scalars: bool = True
     refused_types: tuple[str, ...] = ()
 
 
-BACKENDS = {
-    "onnxruntime": Backend("model.onnx"),
-    "openvino": Backend(
+BACKEND_RULES = {
+    "onnxruntime": BackendRules("model.onnx"),
+    "openvino": BackendRules(
         "model.xml",
-        one_name=True,
-        converts=True,
+        knows_one_name=True,
+        converts_types=True,
         allows_non_tensors=True,
-        batch_is_set=True,
-        allows_any_size=True,
+        sets_batch_size=True,
+        allows_any_output_size=True,
         allows_scalars=False,
         refused_types=("float64", "string", "bfloat16"),
     ),
@@ -63,32 +60,31 @@ BACKENDS = {
 
 
 def dtype_of(number: int) -> str:
-    """The element type of a number of the enum ``DataType``; "" if the number has no type."""
+    """The element type with a number of the enum ``DataType``, or ""."""
     return TYPES[number - 1] if 1 <= number <= len(TYPES) else ""
 
 
 def type_text(dtype: str | None) -> str:
-    """The name of an element type in a configuration, such as TYPE_FP32; if it has no such name, the type itself."""
+    """The name of an element type in a configuration, such as TYPE_FP32, or else the type itself."""
     return enum_values("DataType")[TYPES.index(dtype) + 1] if dtype in TYPES else str(dtype)
 
 
 def tensor_faults(config: Config, model: Interface) -> Iterator[ConfigFault]:
     """The findings about inputs and outputs for which the configuration and the model differ."""
-    backend = BACKENDS[config.backend]
+    backend = BACKEND_RULES[config.backend]
     if not backend.allows_non_tensors:
         yield from _non_tensors(config, model)
-    yield from _counts(config, model)
+    yield from _input_count(config, model)
     for kind, ends in (("input", model.inputs), ("output", model.outputs)):
         for at, tensor in enumerate(getattr(config.message, kind)):
             yield from _tensor(config, backend, (kind, at), tensor, ends)
         if not getattr(config.message, kind):
-            yield from _not_stated(config, backend, kind, ends)
-    if config.batches and not backend.batch_is_set and not lists_everything(config):
-        yield from _batches(config, model)
+            yield from _unlisted_tensors(config, backend, kind, ends)
+    if config.has_batches and not backend.sets_batch_size and not lists_everything(config):
+        yield from _unlisted_without_batch(config, model)
 
 
 def _non_tensors(config: Config, model: Interface) -> Iterator[ConfigFault]:
-    """A finding for each input and output of the model that is no tensor."""
     for kind, ends in (("input", model.inputs), ("output", model.outputs)):
         for end in ends:
             if not end.is_tensor:
@@ -97,16 +93,15 @@ def _non_tensors(config: Config, model: Interface) -> Iterator[ConfigFault]:
                 yield ConfigFault(TYPE_MISMATCH.fault(message, help=help), config.at(kind, 0), end.name)
 
 
-def _counts(config: Config, model: Interface) -> Iterator[ConfigFault]:
-    """A finding if the configuration lists inputs, but another number than the model requires. Nothing if each missing
-    input may be a listed one with a wrong name, which ``_tensor`` reports."""
+def _input_count(config: Config, model: Interface) -> Iterator[ConfigFault]:
+    """A finding if the configuration lists another number of inputs than the model requires."""
     message = config.message
     if not message.input:
         return
-    backend = BACKENDS[config.backend]
-    listed = [each for each in message.input if backend.batch_is_set or not each.optional]
+    backend = BACKEND_RULES[config.backend]
+    listed = [each for each in message.input if backend.sets_batch_size or not each.optional]
     expected, names = len(listed), {each.name for each in message.input}
-    if not backend.batch_is_set:
+    if not backend.sets_batch_size:
         number, others = _fed_by_the_server(message)
         expected, names = expected + number, names | others
     fed = [each for each in model.inputs if not each.optional]
@@ -114,6 +109,7 @@ def _counts(config: Config, model: Interface) -> Iterator[ConfigFault]:
         return
     absent = [each.name for each in fed if names.isdisjoint(each.names)]
     unknown = [each.name for each in listed if by_name(each.name, model.inputs) is None]
+    # ``_tensor`` reports inputs with wrong names.
     if unknown and len(unknown) == len(absent):
         return
     defaults = [end.name for each in listed if (end := by_name(each.name, model.inputs)) is not None and end.optional]
@@ -128,7 +124,7 @@ def _counts(config: Config, model: Interface) -> Iterator[ConfigFault]:
 
 
 def _fed_by_the_server(message: Any) -> tuple[int, set[str]]:
-    """The number of inputs that no client feeds, and their names."""
+    """(number of inputs that no client feeds, their names)."""
     batching = message.sequence_batching
     kinds = {control.kind for each in batching.control_input for control in each.control}
     names = {each.name for each in batching.control_input} | {each.input_name for each in batching.state}
@@ -136,8 +132,10 @@ def _fed_by_the_server(message: Any) -> tuple[int, set[str]]:
     return len(message.batch_input) + len(kinds) + len(batching.state), names
 
 
-def _not_stated(config: Config, backend: Backend, kind: str, ends: tuple[Reported, ...]) -> Iterator[ConfigFault]:
-    """Findings about inputs or outputs that the server cannot add to a configuration that lists none."""
+def _unlisted_tensors(
+    config: Config, backend: BackendRules, kind: str, ends: tuple[Reported, ...]
+) -> Iterator[ConfigFault]:
+    """The findings about inputs or outputs that the server cannot add to a configuration."""
     for end in ends:
         if end.optional or not end.is_tensor:
             continue
@@ -153,93 +151,93 @@ def _not_stated(config: Config, backend: Backend, kind: str, ends: tuple[Reporte
 
 
 def _tensor(
-    config: Config, backend: Backend, path: tuple[str, int], tensor: Any, ends: tuple[Reported, ...]
+    config: Config, backend: BackendRules, path: tuple[str, int], tensor: Any, ends: tuple[Reported, ...]
 ) -> Iterator[ConfigFault]:
-    """The findings about an input or output that the configuration lists: its name, type and shape."""
+    """The findings about the name, type and shape of a listed input or output."""
     kind = path[0]
     if not tensor.name:
         return
     end = by_name(tensor.name, ends)
-    if end is None or (backend.one_name and tensor.name not in (end.name, min(end.names))):
+    if end is None or (backend.knows_one_name and tensor.name not in (end.name, min(end.names))):
         names = [each.name for each in ends]
         help = suggestion(tensor.name, names) if end is None else f"write `{end.name}`"
         other = "" if end is None else f"; the {config.backend} backend knows `{end.name}` by that name alone"
         fault = UNKNOWN_TENSOR.fault(f"the model has no {kind} `{tensor.name}`{other}", help=help)
         yield ConfigFault(fault, config.at(*path, "name", 0), tensor.name)
         return
-    if kind == "input" and tensor.optional and config.batches and not backend.batch_is_set:
+    if kind == "input" and tensor.optional and config.has_batches and not backend.sets_batch_size:
         span = config.at(*path, "optional", 0)
         yield refused(span, f"input `{tensor.name}` is optional, which excludes batches", "set max_batch_size: 0")
     yield from _type(config, backend, path, tensor, end)
-    given_shape = len(tensor.reshape.shape) + config.batches if tensor.HasField("reshape") else len(tensor.dims)
-    if end.is_tensor and given_shape and config.message.max_batch_size >= 0:
+    stated_rank = len(tensor.reshape.shape) + config.has_batches if tensor.HasField("reshape") else len(tensor.dims)
+    if end.is_tensor and stated_rank and config.message.max_batch_size >= 0:
         yield from _shape(config, backend, path, tensor, end)
 
 
-def _type(config: Config, backend: Backend, path: tuple[str, int], tensor: Any, end: Reported) -> Iterator[ConfigFault]:
-    """A finding if the element type is not that of the model, or one that the backend refuses."""
-    given, stated = dtype_of(tensor.data_type), value_name("DataType", tensor.data_type)
+def _type(
+    config: Config, backend: BackendRules, path: tuple[str, int], tensor: Any, end: Reported
+) -> Iterator[ConfigFault]:
+    dtype, stated = dtype_of(tensor.data_type), value_name("DataType", tensor.data_type)
     span = config.at(*path, "data_type", 0)
-    if given in backend.refused_types:
+    if dtype in backend.refused_types:
         message = f"{path[0]} `{tensor.name}` is {stated}, which the {config.backend} backend does not have"
         yield ConfigFault(TYPE_MISMATCH.fault(message, help="write another type"), span, tensor.name)
-    elif given and end.dtype is not None and given != end.dtype and not backend.converts:
+    elif dtype and end.dtype is not None and dtype != end.dtype and not backend.converts_types:
         message = f"{path[0]} `{tensor.name}` is {end.dtype} in the model, and {stated} in the configuration"
         fault = TYPE_MISMATCH.fault(message, help=f"write `data_type: {type_text(end.dtype)}`")
         yield ConfigFault(fault, span, tensor.name)
 
 
 def _shape(
-    config: Config, backend: Backend, path: tuple[str, int], tensor: Any, end: Reported
+    config: Config, backend: BackendRules, path: tuple[str, int], tensor: Any, end: Reported
 ) -> Iterator[ConfigFault]:
-    """A finding if the dims, or the reshape, contradict the shape in the model."""
+    """A finding if the dims or the reshape contradict the shape in the model."""
     kind = path[0]
-    if end.sizes is None or (kind == "output" and _is_gathered(config, tensor.name)):
+    if end.sizes is None or (kind == "output" and _is_batch_output_target(config, tensor.name)):
         return
     field = "reshape" if tensor.HasField("reshape") else "dims"
     dims = list(tensor.reshape.shape if field == "reshape" else tensor.dims)
     span = config.at(*path, field, 0)
     label = f"{kind} `{tensor.name}`"
-    if kind == "input" and tensor.allow_ragged_batch and not backend.batch_is_set:
+    if kind == "input" and tensor.allow_ragged_batch and not backend.sets_batch_size:
         if end.sizes != (ANY,):
             text = f"{label} is a ragged batch, which needs the shape [-1]; the model has {shape_text(end.sizes)}"
             yield ConfigFault(SHAPE_MISMATCH.fault(text, help="remove allow_ragged_batch"), span, tensor.name)
         return
-    if not end.sizes and not backend.batch_is_set:
+    if not end.sizes and not backend.sets_batch_size:
         if any(dim != 1 for dim in dims):
             text = f"{label} is a scalar in the model, and {field} is {dims}"
             yield ConfigFault(SHAPE_MISMATCH.fault(text, help="write `dims: [ 1 ]`"), span, tensor.name)
         return
-    if config.batches and not backend.batch_is_set and end.sizes[0] not in (ANY, None):
-        yield _without_batch(config, label, end, span_at=(*path, "name", 0))
+    if config.has_batches and not backend.sets_batch_size and end.sizes[0] not in (ANY, None):
+        yield _no_batch_axis(config, label, end, span_at=(*path, "name", 0))
         return
-    batch = [ANY] if config.batches else []
-    if not _fits(batch + dims, end.sizes, exact=kind == "output", backend=backend, skips=len(batch)):
+    batch = [ANY] if config.has_batches else []
+    if not _fits(batch + dims, end.sizes, backend, is_output=kind == "output", has_batch_axis=config.has_batches):
         yield _mismatch(config, label, end, batch + dims, field, span)
 
 
-def _fits(dims: list[int], sizes: Sequence[Size], *, exact: bool, backend: Backend, skips: int) -> bool:
-    """Whether a full shape of the configuration agrees with the sizes of the model, after the first ``skips`` axes.
-
-    With ``exact`` (for outputs), a dynamic axis of the model needs -1, unless the backend allows any size.
-    """
+def _fits(
+    dims: list[int], sizes: Sequence[Size], backend: BackendRules, *, is_output: bool, has_batch_axis: bool
+) -> bool:
+    """Whether a shape of the configuration agrees with the sizes of the model after the batch axis."""
     if len(dims) != len(sizes):
         return False
-    for dim, size in list(zip(dims, sizes))[skips:]:
+    for dim, size in list(zip(dims, sizes))[1 if has_batch_axis else 0 :]:
         if size is None or size == dim:
             continue
         if size == ANY:
-            if exact and not backend.allows_any_size:
+            if is_output and not backend.allows_any_output_size:
                 return False
-        elif not (backend.batch_is_set and not exact and skips and dim == ANY):
+        elif not (backend.sets_batch_size and not is_output and has_batch_axis and dim == ANY):
             return False
     return True
 
 
 def _mismatch(config: Config, label: str, end: Reported, full: list[int], field: str, span: Any) -> ConfigFault:
-    """The finding about the shape ``full``, with the batch axis, of an input or output; ``field`` states it."""
+    """The finding about a shape. ``full`` includes the batch axis, and ``field`` is ``dims`` or ``reshape``."""
     sizes = end.sizes or ()
-    added = " (the batch axis and the dims)" if config.batches else ""
+    added = " (the batch axis and the dims)" if config.has_batches else ""
     if config.is_completed:
         added = (
             f" (the batch axis of max_batch_size {config.message.max_batch_size}, which the server sets, and the dims)"
@@ -249,37 +247,36 @@ def _mismatch(config: Config, label: str, end: Reported, full: list[int], field:
         axis = next(at for at, (a, b) in enumerate(zip(full, sizes)) if b is not None and a != b)
         if label.startswith("output") and sizes[axis] == ANY:
             text += f": axis {axis} is dynamic, which has to be -1 in an output"
-    own = list(sizes)[1 if config.batches else 0 :]
+    own = list(sizes)[1 if config.has_batches else 0 :]
     if field == "reshape":
         help = f"write a reshape to {shape_text(own)}"
     else:
         help = f"write `dims: {shape_text(own)}`" if None not in own else "state the shape of the model"
-    if config.batches and len(full) == len(sizes) + 1:
+    if config.has_batches and len(full) == len(sizes) + 1:
         help += ": the server adds the batch axis"
         help += ", or list every input and output" if config.is_completed else ""
     return ConfigFault(SHAPE_MISMATCH.fault(text, help=help), span, end.name)
 
 
-def _without_batch(config: Config, label: str, end: Reported, *, span_at: tuple[str | int, ...]) -> ConfigFault:
-    """The finding about an input or output without a dynamic first axis, although the configuration allows batches."""
+def _no_batch_axis(config: Config, label: str, end: Reported, *, span_at: tuple[str | int, ...]) -> ConfigFault:
+    """The finding about an input or output without a dynamic first axis."""
     reason = f"axis 0 of {shape_text(end.sizes or ())} is fixed" if end.sizes else "it is a scalar in the model"
     text = f"max_batch_size is {config.message.max_batch_size}, but {label} has no batch axis: {reason}"
     help = "export the model with a dynamic first axis, or write `max_batch_size: 0` and full dims"
     return ConfigFault(NO_BATCH_AXIS.fault(text, help=help), config.at(*span_at), end.name)
 
 
-def _batches(config: Config, model: Interface) -> Iterator[ConfigFault]:
-    """A finding for each input and output that the configuration does not list and whose first axis is not dynamic,
-    although the configuration allows batches."""
+def _unlisted_without_batch(config: Config, model: Interface) -> Iterator[ConfigFault]:
+    """The findings about unlisted inputs and outputs without a dynamic first axis."""
     for kind, ends in (("input", model.inputs), ("output", model.outputs)):
         listed = {each.name for each in getattr(config.message, kind)}
         for end in ends:
             fixed = end.sizes is not None and (not end.sizes or end.sizes[0] not in (ANY, None))
             if fixed and not end.optional and listed.isdisjoint(end.names):
-                yield _without_batch(config, f"{kind} `{end.name}`", end, span_at=("max_batch_size", 0))
+                yield _no_batch_axis(config, f"{kind} `{end.name}`", end, span_at=("max_batch_size", 0))
 
 
-def _is_gathered(config: Config, name: str) -> bool:
+def _is_batch_output_target(config: Config, name: str) -> bool:
     """Whether an output is the target of a ``batch_output``, whose shape the server does not compare."""
     return any(name in each.target_name for each in config.message.batch_output)
 

@@ -116,11 +116,11 @@ def ask(file: Path, folders: Sequence[Path], wheels: Sequence[str]) -> None:
 
 def judged(path: str, runtimes: Sequence[str]) -> list[dict[str, Any]]:
     """What irlint says of a model, an entry for each release of some runtimes; none where it cannot be read."""
-    from irlint.run.listing import worked_out
+    from irlint.run.listing import inferred_file
     from irlint.run.targets import entries_of
 
     try:
-        return entries_of(worked_out(path), runtimes)
+        return entries_of(inferred_file(path), runtimes)
     except (OSError, ValueError):
         return []
 
