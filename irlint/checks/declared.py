@@ -291,9 +291,9 @@ def _has_declared_sizes(shape: Shape | None, declared: Shape | None) -> bool:
 def _is_ignored_by_onnxruntime(declaration: Declaration, value: Value, graph: Graph) -> bool:
     if declaration.by == "port":
         return False
-    from irlint.checks.types import counts
+    from irlint.checks.types import is_used_by_onnxruntime
 
-    return not counts(declaration, value, graph)
+    return not is_used_by_onnxruntime(declaration, value, graph)
 
 
 def _of_input_ports(node: Node, graph: Graph, known: Known, facts: SizeFacts | None) -> Iterator[Problem]:
