@@ -210,13 +210,13 @@ class _Comparison:
             if known.format.ports_declare and port and not self._is_used(value):
                 fault = fault.lowered(Severity.NOTE)
         elif node.op == known.format.constant_node:
-            from irlint.checks.clashes import of_bytes
+            from irlint.checks.clashes import constant_fault
 
-            fault = of_bytes(fault, value, declaration, graph)
+            fault = constant_fault(fault, value, declaration, graph)
         elif node.op == known.format.input_node and known.format.ports_declare:
-            from irlint.checks.clashes import of_a_parameter
+            from irlint.checks.clashes import parameter_fault
 
-            fault = of_a_parameter(fault, inferred, declaration.type, graph.path)
+            fault = parameter_fault(fault, inferred, declaration.type, graph.path)
         if (node.op == "Constant" and node.domain == "") or _is_ignored_by_onnxruntime(declaration, value, graph):
             fault = fault.lowered(Severity.WARNING)
         is_old = known.model.format_version == known.format.lenient_version
