@@ -78,7 +78,8 @@ def _compile_fault(known: Known, node: Node, sources: Sources) -> Fault | None:
 def _element_type_fault(node: Node, call: Call, kind: _Kind, sources: Sources) -> Fault | None:
     for index, dtype in kind.refused_types:
         value = node.inputs[index]
-        if sources.is_varying(value) if dtype != "dynamic" else value in sources.inputs:
+        is_affected = value in sources.inputs if dtype == "dynamic" else sources.is_varying(value)
+        if is_affected:
             moves_data = call.operator is not None and call.operator.moves_data
             return not_compiled(
                 f"input {index} is {dtype}, and the CPU plugin has no {call.op} of this type",
@@ -118,7 +119,7 @@ def _operation_fault(known: Known, call: Call, node: Node, kind: _Kind, sources:
 
 
 def _refused_types(call: Call, inputs: Sequence[Type | None]) -> list[tuple[int, str]]:
-    """(index, element type) of each input whose type the plugin refuses, unless the input is constant."""
+    """(index, element type) of each input whose type the plugin refuses if the input is varying."""
     typed = [(index, each.dtype or "dynamic") for index, each in enumerate(inputs) if isinstance(each, Tensor)]
     refused = [each for each in typed if is_refused(call.op, call.version, *each, sized=True)]
     if not refused or all(each is None or known_shape(each) is not None for each in inputs):
@@ -140,14 +141,14 @@ def _arguments(call: Call) -> dict[str, object]:
 
 def _constants(known: Known, graph: Graph) -> Iterator[Problem]:
     yield from _untyped_constants(known, graph)
-    yield from _unstored_constants(known, graph)
+    yield from _empty_constants(known, graph)
 
 
-def _unstored_constants(known: Known, graph: Graph) -> Iterator[Problem]:
+def _empty_constants(known: Known, graph: Graph) -> Iterator[Problem]:
     """The problems of constants without elements in an empty weights file, at layers that read them at load."""
     stored = [(value, constant.stored) for value, constant in graph.constants.items() if constant.stored is not None]
-    unstored = {value: each.file for value, each in stored if (each.size, each.offset, each.available) == (0, 0, 0)}
-    if not unstored:
+    empty = {value: each.file for value, each in stored if (each.size, each.offset, each.available) == (0, 0, 0)}
+    if not empty:
         return
     alive, constants = live(graph, known.format.keeps_alive), {None, *graph.constants}
     for node in graph.nodes:
@@ -156,12 +157,12 @@ def _unstored_constants(known: Known, graph: Graph) -> Iterator[Problem]:
             continue
         for index in operator.read_at_load:
             value = node.inputs[index] if index < len(node.inputs) else None
-            if value not in unstored or constants.issuperset(node.inputs[:index]):
+            if value not in empty or constants.issuperset(node.inputs[:index]):
                 continue
             fault = INVALID_CONST.fault(
-                f"input {index} is a constant without elements, and {unstored[value]} has no bytes: OpenVINO requires "
+                f"input {index} is a constant without elements, and {empty[value]} has no bytes: OpenVINO requires "
                 "a position inside the file even for such a constant, and refuses the layer",
-                help=f"write at least one byte into {unstored[value]}",
+                help=f"write at least one byte into {empty[value]}",
                 input=index,
             )
             yield Problem(fault, graph.path, node, place=place_of_fault(node, fault))

@@ -66,7 +66,7 @@ g (float[2,3] x) => (float[2,3] y) { y = Relu (x) }""",
 
 
 #: A name with more declarations than this is compared only at the first node that computes it.
-MANY = 8
+MOST_DECLARATIONS = 8
 
 
 def problems(known: Known) -> list[Problem]:
@@ -143,32 +143,36 @@ class _Comparison:
     def problems(self) -> Iterator[Problem]:
         """The problems of the graph, in the order of its nodes."""
         known = self.known
-        misread = {each.node for each in known.model.problems if each.place and each.place.attribute == "shape"}
+        with_misread_shape = {
+            each.node for each in known.model.problems if each.place and each.place.attribute == "shape"
+        }
         exact_pairs: set[tuple[int, int]] = set()
         for node in self._nodes_to_compare():
             if _is_as_declared(node, known, exact_pairs):
                 continue
             self.inexact.append(node)
-            if node not in known.faulted and node not in misread and node in known.calls:
+            if node not in known.faulted and node not in with_misread_shape and node in known.calls:
                 yield from self._problems_at(node)
 
     def _nodes_to_compare(self) -> Iterator[Node]:
-        """The nodes. A name with more than MANY declarations counts only at its first node."""
+        """The nodes. A name with more than MOST_DECLARATIONS declarations counts only at its first node."""
         values = [value for node in self.graph.nodes for value in node.outputs if value is not None]
-        crowded = {value.name for value in values if len(value.declared) > MANY}
-        if self.known.format.ports_declare or not crowded:
+        common_names = {value.name for value in values if len(value.declared) > MOST_DECLARATIONS}
+        if self.known.format.ports_declare or not common_names:
             yield from self.graph.nodes
             return
         seen: set[str] = set()
         for node in self.graph.nodes:
-            names = crowded.intersection([value.name for value in node.outputs if value is not None])
+            names = common_names.intersection([value.name for value in node.outputs if value is not None])
             if not names or not seen.issuperset(names):
                 seen |= names
                 yield node
 
     def _problems_at(self, node: Node) -> Iterator[Problem]:
         known = self.known
-        port_problems = list(_of_input_ports(node, self.graph, known, self.facts)) if known.format.ports_declare else []
+        port_problems = (
+            list(_input_port_problems(node, self.graph, known, self.facts)) if known.format.ports_declare else []
+        )
         yield from port_problems
         clashes: dict[tuple[Type | None, Type], Problem] = {}
         for port, value, declaration in _declarations(node):
@@ -219,8 +223,8 @@ class _Comparison:
             fault = parameter_fault(fault, inferred, declaration.type, graph.path)
         if (node.op == "Constant" and node.domain == "") or _is_ignored_by_onnxruntime(declaration, value, graph):
             fault = fault.lowered(Severity.WARNING)
-        is_old = known.model.format_version == known.format.lenient_version
-        return _lowered_for_lenient_version(fault, graph) if is_old else fault
+        is_lenient = known.model.format_version == known.format.lenient_version
+        return _lowered_for_lenient_version(fault, graph) if is_lenient else fault
 
     def _is_used(self, value: Value) -> bool:
         if self._used_values is None:
@@ -228,7 +232,7 @@ class _Comparison:
         return value in self._used_values
 
     def _root(self, node: Node, port: int, declaration: Declaration) -> Problem | None:
-        """The problem of an input, if the declaration agrees with the declared types of the inputs."""
+        """The problem of an input that explains the declaration: it is right for the declared types of the inputs."""
         known, roots = self.known, self._roots
         root = next((roots[value] for value in node.inputs if value is not None and value in roots), None)
         if root is None:
@@ -296,18 +300,20 @@ def _is_ignored_by_onnxruntime(declaration: Declaration, value: Value, graph: Gr
     return not is_used_by_onnxruntime(declaration, value, graph)
 
 
-def _of_input_ports(node: Node, graph: Graph, known: Known, facts: SizeFacts | None) -> Iterator[Problem]:
+def _input_port_problems(node: Node, graph: Graph, known: Known, facts: SizeFacts | None) -> Iterator[Problem]:
     """A problem for each wrong input port whose connected output port is declared correctly."""
     for index, (port, value) in enumerate(zip(node.input_ports, node.inputs)):
         given = known.types.get(value) if value is not None else None
         stated = value.type if value is not None else None
         if not isinstance(given, Tensor) or not isinstance(stated, Tensor) or stated.shape == port.type.shape:
             continue
-        text = _clash(given.shape, port.type.shape, known, facts)
-        if not text or not stated.shape or _clash(given.shape, stated.shape, known, facts):
+        text = _clash_text(given.shape, port.type.shape, known, facts)
+        if not text or not stated.shape or _clash_text(given.shape, stated.shape, known, facts):
             continue
-        both = len(node.input_ports) == 1 and any(each.type.shape == port.type.shape for each in node.output_ports)
-        subject = "both ports declare" if both else f"input port {port.id} declares"
+        both_ports_declare_it = len(node.input_ports) == 1 and any(
+            each.type.shape == port.type.shape for each in node.output_ports
+        )
+        subject = "both ports declare" if both_ports_declare_it else f"input port {port.id} declares"
         from irlint.checks.clashes import port_text
 
         fault = SHAPE_CONTRADICTED.fault(
@@ -361,7 +367,7 @@ def _contradiction(
     containers, inner, stated = _innermost(inferred, declared)
     if not isinstance(inner, Tensor) or not isinstance(stated, Tensor):
         return None
-    text = _clash(inner.shape, stated.shape, known, facts, returned=declaration.by == "output" and not within)
+    text = _clash_text(inner.shape, stated.shape, known, facts, returned=declaration.by == "output" and not within)
     if not text:
         return None
     from irlint.checks.clashes import broadcast_notes, clash_axis, correction
@@ -419,7 +425,7 @@ def _innermost(inferred: Type | None, declared: Type) -> tuple[str, Type | None,
     return containers, inner, declared_inner
 
 
-def _clash(
+def _clash_text(
     inferred: Shape | None, declared: Shape | None, known: Known, facts: SizeFacts | None, *, returned: bool = False
 ) -> str:
     """The axes on which two shapes cannot be equal, as text. ``returned``: the shapes are of an output of the model."""

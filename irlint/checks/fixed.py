@@ -29,7 +29,7 @@ LONGEST_CONDITION = 120
 MOST_CONDITIONS = 3
 
 #: The most sizes or ranges of sizes in a message.
-LISTED = 6
+MOST_LISTED = 6
 
 #: Sizes above this one are not listed.
 LARGEST = 1 << 16
@@ -46,8 +46,8 @@ class Place:
 
     input: str
     axis: int
-    #: The name of the size in the file; "" if it has none.
-    text: str
+    #: "" if the file does not name the size.
+    size_name: str
     limits: Bounds
     dtype: str | None = None
 
@@ -61,7 +61,7 @@ def problems(known: Known) -> list[Problem]:
         return []
     contract = contract_of(known)
     if not contract.satisfiable:
-        return [] if _has_empty_input(graph, known) else _unsatisfiable(contract, places, known)
+        return [] if _has_empty_input(graph, known) else _no_sizes_problem(contract, places, known)
     found: dict[str, Problem] = {}
     makers = Makers(known)
     limits = {name: place.limits for name, place in places.items()}
@@ -72,7 +72,7 @@ def problems(known: Known) -> list[Problem]:
     for narrow in narrow_sizes(contract, limits):
         if narrow.name not in found:
             found[narrow.name] = _narrow_problem(narrow, places, makers)
-    named = {name: place.text for name, place in places.items() if place.text}
+    named = {name: place.size_name for name, place in places.items() if place.size_name}
     for equal, values in equal_sizes(contract, named, known):
         if not found.keys().isdisjoint(equal.symbols):
             continue
@@ -165,7 +165,7 @@ def _listed_sizes(narrow: Narrow) -> str:
         else:
             runs.append([size])
     texts = [text for run in runs for text in ([f"{run[0]} to {run[-1]}"] if len(run) > 2 else map(str, run))]
-    if 0 < len(texts) <= LISTED:
+    if 0 < len(texts) <= MOST_LISTED:
         return listed(texts)
     return f"sizes with {listed(list(conditions(narrow.name, narrow.sizes) or (f'{narrow.name} <= {greatest}',)))}"
 
@@ -179,8 +179,8 @@ def _sizes_text(names: Sequence[str], places: Mapping[str, Place]) -> str:
 
 
 def _sizes_of_one_input(places: Sequence[Place]) -> str:
-    if any(place.text for place in places):
-        return listed([f"`{place.text}`" if place.text else f"axis {place.axis}" for place in places])
+    if any(place.size_name for place in places):
+        return listed([f"`{place.size_name}`" if place.size_name else f"axis {place.axis}" for place in places])
     return f"{'axis' if len(places) == 1 else 'axes'} {listed([str(place.axis) for place in places])}"
 
 
@@ -310,8 +310,8 @@ def _help_for_size(fixed: Fixed, declare: str, node: Node, makers: Makers) -> st
         lost = " or ".join(filter(None, (unstrided(node, *mark, makers) for mark in marked if mark[0] != constant)))
         text = _help_for_constant(_input_text(node, constant, known), declare, fixed.demands[0])
         text += f"; or set the strides of {lost}, if they were lost" if lost else ""
-        pools = size is None and len(fixed.names) > 1 and len(fixed.demands[0].requirement.any_of) == 1
-        return f"pool to a fixed size before this node, or {text}" if pools else text
+        can_pool = size is None and len(fixed.names) > 1 and len(fixed.demands[0].requirement.any_of) == 1
+        return f"pool to a fixed size before this node, or {text}" if can_pool else text
     which = correction(node, marked, makers)
     return f"{which}; or {declare}" if which else f"correct what computes the size, so that it is dynamic, or {declare}"
 
@@ -374,9 +374,8 @@ def _fits_transposed(index: int, node: Node, inputs: Sequence[Type | None], know
 # --- conditions that no sizes meet ------------------------------------------------------------------------------------
 
 
-def _unsatisfiable(contract: Contract, places: Mapping[str, Place], known: Known) -> list[Problem]:
-    """The problem of conditions that no sizes meet, at the node of the last condition. [] if a condition is on a size
-    that no input has."""
+def _no_sizes_problem(contract: Contract, places: Mapping[str, Place], known: Known) -> list[Problem]:
+    """The problem of conditions that no sizes meet, at the last node; [] if one is on a size that no input has."""
     demands = contradiction(contract.impossible, {name: place.limits for name, place in places.items()})
     relations = [relation for each in demands for relation in each.requirement.any_of]
     names = {name for each in relations for name in (*symbols(each.left), *symbols(each.right))}
@@ -416,8 +415,7 @@ def _no_sizes_fault(
 
 
 def _notes_on_shared_names(names: Sequence[str], known: Known) -> tuple[str, ...]:
-    """Notes about ``names`` of several axes, if sizes would work with one name for each axis. Runtimes do not compare
-    axes of one name."""
+    """Notes about ``names`` of several axes, if sizes would work with one name for each axis."""
     graph = known.model.graph
     assert graph is not None
     axes: dict[str, list[str]] = {}

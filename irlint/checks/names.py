@@ -135,11 +135,11 @@ def _duplicates(graph: Graph, known: Known) -> Iterator[Problem]:
         if other is value or not value.name:
             continue
         node = values.maker(value)
-        second, one = values.origin(value), values.origin(other)
+        origin, other_origin = values.origin(value), values.origin(other)
         fault = DUPLICATE_NAME.fault(
-            f"{value.name!r} is listed twice among {_LIST_NAMES[one]}"
-            if one in _LIST_NAMES and one == second
-            else f"{value.name!r} is {second} and also {one}",
+            f"{value.name!r} is listed twice among {_LIST_NAMES[origin]}"
+            if origin in _LIST_NAMES and origin == other_origin
+            else f"{value.name!r} is {origin} and also {other_origin}",
             help=_help_for_duplicates(value, other, values),
             severity=Severity.WARNING if _is_accepted_by_onnxruntime(values, known, value, other) else None,
             loses=1,
@@ -153,7 +153,7 @@ class _Values:
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
         self.inputs = frozenset(graph.inputs)
-        #: The index of the node that computes each value, and of the output.
+        #: (index of the node, index of the output) that computes each value.
         self.makers: dict[Value, tuple[int, int]] = {}
         for at, node in enumerate(graph.nodes):
             for port, value in enumerate(node.outputs):
@@ -161,6 +161,7 @@ class _Values:
                     self.makers[value] = at, port
         self.constant_names = frozenset(each.name for each in graph.constants)
         self.all_names = {each.name for each in (*graph.inputs, *graph.constants, *self.makers)}
+        #: The indices of the nodes that use each value.
         self.users: dict[Value, list[int]] = {}
         for at, node in enumerate(graph.nodes):
             for value in dict.fromkeys(node.inputs):

@@ -109,7 +109,7 @@ STATE_WITHOUT_SIZE = Rule(
 #: In these opsets, an Assign must depend on a ReadValue of its variable that is also of one of these opsets.
 _EARLY_OPSETS = frozenset({"opset3", "opset4", "opset5"})
 
-#: At most this many ids are named in a message.
+#: The most ids in a message.
 SHOWN = 20
 
 #: The most layers that the searches from all early Assigns of a graph visit together.
@@ -123,7 +123,7 @@ def problems(known: Known) -> list[Problem]:
     unread = [*_assigns_without_read(graph, known.format.keeps_alive)]
     return [
         *unread,
-        *_of_unknown_rank(known, graph),
+        *_variables_of_unknown_rank(known, graph),
         *_without_initial_value(known, graph),
         *(() if unread else _unpaired(known, graph)),
     ]
@@ -208,7 +208,7 @@ def _variable(node: Node) -> str | None:
     return None if attribute is None else attribute.value
 
 
-def _of_unknown_rank(known: Known, graph: Graph) -> Iterator[Problem]:
+def _variables_of_unknown_rank(known: Known, graph: Graph) -> Iterator[Problem]:
     """A problem for each variable of unknown rank that determines the initial value of a variable of stated shape.
 
     Inference fills unknown ranks from declared ports, which OpenVINO ignores. Layers after a ReadValue are therefore
@@ -306,11 +306,9 @@ def _id_place(node: Node) -> Place | None:
 
 
 def _unwritten_fault(id: str, written_ids: list[str]) -> Fault:
-    others = (
-        f"the written_ids {'id' if len(written_ids) == 1 else 'ids'} {are(len(written_ids))} {_quoted(written_ids)}"
-    )
+    others = f"the written {'id' if len(written_ids) == 1 else 'ids'} {are(len(written_ids))} {_quoted(written_ids)}"
     return VARIABLE_NOT_WRITTEN.fault(
-        f'the variable "{id}" is read and never written_ids: {others if written_ids else "no layer writes a variable"}',
+        f'the variable "{id}" is read and never written: {others if written_ids else "no layer writes a variable"}',
         help=f'add an Assign with variable_id="{id}", or replace this layer by the initial value',
         attribute="variable_id",
     )
@@ -348,7 +346,7 @@ def _has_empty_output(known: Known, node: Node) -> bool:
 def _without_initial_value(known: Known, graph: Graph) -> Iterator[Problem]:
     """The problems of the ReadValues without an initial value that OpenVINO creates.
 
-    A warning for each with a dynamic size above 0, and one note for all others with a dynamic batch.
+    A warning for each with a dynamic size whose lower bound is above 0; one note for all others with a dynamic batch.
     """
     readers = [node for node in _readers(graph) if not node.inputs]
     alive = live(graph, known.format.keeps_alive) if readers else ()
