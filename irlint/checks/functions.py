@@ -273,14 +273,19 @@ def _opset_problem(function: Function, model: Model) -> Iterator[Problem]:
         if (function_operator or model_operator) and (
             function_operator is None or model_operator is None or function_operator.since != model_operator.since
         ):
-            differing.append((graph, node, function_opset, model_opset))
+            if function_operator is None or model_operator is None:
+                only = function_opset if model_operator is None else model_opset
+                difference = f", and only opset {only} has the operator"
+            else:
+                difference = ", which has another version of the operator"
+            differing.append((graph, node, function_opset, model_opset, difference))
     if not differing:
         return
-    graph, node, function_opset, model_opset = differing[0]
-    more = f", and {counted(len(differing) - 1, 'more node')} of the function" if len(differing) > 1 else ""
+    graph, node, function_opset, model_opset, difference = differing[0]
+    more = f"; {counted(len(differing) - 1, 'more node differs', 'more nodes differ')}" if len(differing) > 1 else ""
     fault = FUNCTION_OPSET.fault(
-        f"the function imports opset {function_opset} of {node.domain or 'ai.onnx'} and the model opset {model_opset}, "
-        f"which has another version of the operator{more}",
+        f"the function imports opset {function_opset} of {node.domain or 'ai.onnx'} and the model opset {model_opset}"
+        f"{difference}{more}",
         help=f"import opset {model_opset} in the function, and write its nodes for that opset",
     )
     yield Problem(fault, graph.path, node)

@@ -66,7 +66,7 @@ def problems(known: Known) -> list[Problem]:
 
     Declarations are not compared if ``known.overridden`` gives shapes.
     """
-    found = [*_not_inputs(known), *_nameless(known), *_sparse(known)]
+    found = [*_not_inputs(known), *_unnamed_initializers(known), *_sparse_initializers(known)]
     if external_constants := _external_constants(known):
         from irlint.checks import external
 
@@ -121,24 +121,23 @@ def _external_constants(known: Known) -> dict[Value, Constant]:
     return found
 
 
-def _nameless(known: Known) -> Iterator[Problem]:
+def _unnamed_initializers(known: Known) -> Iterator[Problem]:
     """One problem for each graph with unnamed initializers; an error if ONNX Runtime refuses it."""
     for graph in graphs(known.model):
-        nameless = [constant for value, constant in graph.constants.items() if not value.name]
-        if nameless:
-            # Sparse initializers have no ``stored`` data.
+        unnamed = [constant for value, constant in graph.constants.items() if not value.name]
+        if unnamed:
             omits_inputs = any(None in node.inputs for node in graph.nodes)
-            refused = graph.path or omits_inputs or any(constant.stored is None for constant in nameless)
+            any_is_sparse = any(constant.stored is None for constant in unnamed)
+            refused = graph.path or omits_inputs or any_is_sparse
             fault = INITIALIZER_WITHOUT_NAME.fault(
-                f"{counted(len(nameless), 'initializer')} of the graph {'has' if len(nameless) == 1 else 'have'} no "
-                "name",
-                help="remove it, or name it" if len(nameless) == 1 else "remove them, or name them",
+                f"{counted(len(unnamed), 'initializer')} of the graph {'has' if len(unnamed) == 1 else 'have'} no name",
+                help="remove it, or name it" if len(unnamed) == 1 else "remove them, or name them",
                 severity=Severity.ERROR if refused else None,
             )
             yield Problem(fault, graph.path)
 
 
-def _sparse(known: Known) -> Iterator[Problem]:
+def _sparse_initializers(known: Known) -> Iterator[Problem]:
     """One problem for each graph with sparse initializers that a node or output uses."""
     for graph in graphs(known.model):
         sparse = [
@@ -161,8 +160,8 @@ def _sparse(known: Known) -> Iterator[Problem]:
 def _contradicted_declarations(graph: Graph, known: Known) -> Iterator[Problem]:
     """A problem for each initializer whose type or shape differs from its declaration.
 
-    ONNX Runtime refuses the model for declarations of graph inputs and, up to IR version 3, for all of the main graph.
-    It accepts shapes that differ only because one name stands for two sizes.
+    ONNX Runtime ignores declarations that are no graph inputs, except in the main graph up to IR version 3. It accepts
+    shapes that differ only because one name stands for two sizes.
     """
     refuses = not known.model.inputs_have_defaults and not graph.path
     inputs = frozenset(graph.inputs)

@@ -26,12 +26,9 @@ SEARCHED = 10
 
 def with_sources(problems: list[Problem], known: Known, rules: Collection[Rule]) -> list[Problem]:
     """The problems. The first SEARCHED errors of ``rules`` get a help to restore a layer or to remove the port."""
-    searched = [each for each in problems if each.is_error and each.fault.rule in rules][:SEARCHED]
-    return (
-        [_with_source(each, known) if any(each is one for one in searched) else each for each in problems]
-        if searched
-        else problems
-    )
+    about_ports = [each for each in problems if each.is_error and each.fault.rule in rules]
+    searched = {id(each) for each in about_ports[:SEARCHED]}
+    return [_with_source(each, known) if id(each) in searched else each for each in problems]
 
 
 def _with_source(problem: Problem, known: Known) -> Problem:
@@ -95,20 +92,18 @@ def help_to_connect_unused(
 def _is_removable_port(node: Node, index: int, known: Known) -> bool:
     """Whether the port is the last one, and the operation accepts the inputs before it."""
     before = node.inputs[:index]
-    return index + 1 == len(node.inputs) and None not in before and _is_sound_with(node, before, known) is True
+    return index + 1 == len(node.inputs) and None not in before and _accepts(node, before, known)
 
 
-def _is_sound_with(node: Node, inputs: tuple[Value | None, ...], known: Known) -> bool | None:
-    """Whether a node has no warning or error with other inputs; None if its operator cannot be asked."""
+def _accepts(node: Node, inputs: tuple[Value | None, ...], known: Known) -> bool:
+    """Whether a node certainly has no warning or error with other inputs."""
     other = replaced(node, inputs=inputs, input_ports=node.input_ports[: len(inputs)])
     call, faults = Binder(known.model).bound(other, NOTHING, within_function=False)
     if any(each.severity.rank for each in faults):
         return False
     types = [None if value is None else known.types.get(value, UNKNOWN) for value in inputs]
     answer = asked_again(known, other, types, call)
-    if answer is None:
-        return None
-    return answer.outputs is not None and not any(each.severity.rank for each in answer.faults)
+    return answer is not None and answer.outputs is not None and not any(each.severity.rank for each in answer.faults)
 
 
 # --- missing constants ------------------------------------------------------------------------------------------------
