@@ -73,10 +73,13 @@ def equal_sizes(
     for each in equal:
         names = frozenset(each.names)
         value = next((value for value, own in inputs.items() if each.symbols <= own), None)
-        if value is not None and names not in seen:
+        if value is None:
+            continue
+        if names not in seen:
             yield each, (value, value)
-        seen |= {names} if value is not None else set()
-    of_two = [each for each in equal if not each.ones and each.symbols == frozenset(each.names) not in seen]
+        seen.add(names)
+    pairs = [each for each in equal if not each.ones and each.symbols == frozenset(each.names)]
+    of_two = [each for each in pairs if each.symbols not in seen]
     for each in of_two[:1]:
         one, other = (next(value for value, own in inputs.items() if name in own) for name in each.names)
         yield replaced(each, other_pairs=len(of_two) - 1), (one, other)

@@ -32,7 +32,7 @@ class Place:
     axis: int
     #: The inferred size.
     size: Dim
-    #: The node that computes the value.
+    #: The node that computes the value; None for inputs and initializers.
     node: Node | None
 
 
@@ -100,11 +100,15 @@ def _clash(
         if place.value not in wrong:
             first.setdefault(place.size, place)
     sizes = list(first)[:MOST_SIZES]
-    for at, one in enumerate(sizes):
-        for other in sizes[at + 1 :]:
-            of_a_constant = first[one].value is first[other].value and first[one].node is None
-            if not of_a_constant and _differ(one, other, inputs) and not _may_be_required_equal(one, other, known):
-                return first[one], first[other]
+    for at, size in enumerate(sizes):
+        for other_size in sizes[at + 1 :]:
+            is_in_one_constant = first[size].value is first[other_size].value and first[size].node is None
+            if (
+                not is_in_one_constant
+                and _differ(size, other_size, inputs)
+                and not _may_be_required_equal(size, other_size, known)
+            ):
+                return first[size], first[other_size]
     return None
 
 

@@ -79,14 +79,13 @@ _LACKING = {
 
 
 def problems(known: Known) -> list[Problem]:
-    """The problems of declarations without a valid element type, of inputs that are outputs of another type, and of
-    types that ONNX Runtime does not have."""
+    """The problems of flawed declarations, of returned inputs of another type, and of types unknown to ONNX Runtime."""
     found = [
         problem for graph in graphs(known.model) for problem in (*_flawed_declarations(graph), *_returned_inputs(graph))
     ]
     found += _lacking_inputs(known)
     if not _LACKING.keys().isdisjoint({each.dtype for each in known.kinds() if isinstance(each, Tensor)}):
-        found += [problem for graph in graphs(known.model) for problem in _nodes_with_lacking_types(graph, known)]
+        found += [problem for graph in graphs(known.model) for problem in _first_lacking_type(graph, known)]
     return found
 
 
@@ -110,7 +109,7 @@ def _is_function_graph(graph: Graph) -> bool:
     return graph.path.startswith("function:") and "/" not in graph.path
 
 
-def _nodes_with_lacking_types(graph: Graph, known: Known) -> Iterator[Problem]:
+def _first_lacking_type(graph: Graph, known: Known) -> Iterator[Problem]:
     """The problem of the first value at a node whose element type ONNX Runtime does not have."""
     for node in graph.nodes:
         for value in (*node.inputs, *node.outputs):
