@@ -58,15 +58,15 @@ def declared_shape(value: Value, node: Node | None, known: Known) -> Shape | Non
 def _fault(name: str, given: Shape, declared: Shape, given_by: str) -> Fault | None:
     allowed = [_allowed_text(dim) for dim in declared]
     if len(given) != len(declared):
-        what = f"it has {counted(len(given), 'axis', 'axes')} against {len(declared)}"
+        difference = f"it has {counted(len(given), 'axis', 'axes')} against {len(declared)}"
     else:
         axes = [axis for axis, (one, other) in enumerate(zip(given, declared)) if same(one, other) is False]
         if not axes:
             return None
-        what = ", ".join(f"axis {axis} is {given[axis]} against {allowed[axis]}" for axis in axes)
+        difference = ", ".join(f"axis {axis} is {given[axis]} against {allowed[axis]}" for axis in axes)
     return GIVEN_SHAPE_CONTRADICTED.fault(
         f"{given_by} gives the input {name!r} the shape {shape_text(given)}, but the file declares "
-        f"[{', '.join(allowed)}]: {what}",
+        f"[{', '.join(allowed)}]: {difference}",
         help="use sizes that the declaration allows, or declare the sizes as dynamic",
     )
 

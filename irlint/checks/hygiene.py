@@ -115,17 +115,17 @@ _SHOWN = 4
 
 
 def problems(known: Known) -> list[Problem]:
-    """One problem for each kind of unused part in each graph."""
+    """One problem for each kind of unused part, in each graph and in the model."""
     model = known.model
     every = list(graphs(model))
     found: list[Problem] = []
     for graph in every:
-        found += _unused_values(graph)
+        found += _unused_parts(graph)
         found += _undefined_declaration_problem(graph)
     return [*found, *_unused_functions(model), *_unused_imports(model, every)]
 
 
-def _unused_values(graph: Graph) -> Iterator[Problem]:
+def _unused_parts(graph: Graph) -> Iterator[Problem]:
     """The problems of unused initializers, nodes and, in the main graph, inputs."""
     needed = used_values(graph)
     constants = unused_initializers(graph, needed)

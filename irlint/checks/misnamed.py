@@ -70,7 +70,7 @@ def _files(folder: str, model_folder: str) -> Iterator[tuple[str, int | None]]:
 
 
 def _only_of_size(size: int, names: Sequence[tuple[str, int | None]], model: str) -> str:
-    """The only file of ``size`` bytes that belongs to no model; "" if there is none or more than one."""
+    """The only file of ``size`` bytes that belongs to no other model; "" if there is none or more than one."""
     stems = [os.path.splitext(each)[0] for each, _ in names if each != model and each.endswith(SUFFIXES)]
     models = tuple(f"{stem}{mark}" for stem in stems for mark in "._")
     fitting = [each for each, its_size in names if its_size == size and each != model and not each.startswith(models)]

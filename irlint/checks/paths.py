@@ -23,10 +23,10 @@ def correction(node: Node, marks: Sequence[tuple[int, int]], makers: Makers) -> 
     own_paths = {index: [each for each in path if each not in shared] for index, path in paths.items()}
     if len(own_paths) != 2 or not any(own_paths.values()):
         return ""
-    texts = [_text(node, index, first[index], path, makers) for index, path in own_paths.items()]
+    texts = [_path_text(node, index, first[index], path, makers) for index, path in own_paths.items()]
     nodes = [each for path in own_paths.values() for each in path]
-    which = _node_text(nodes[0]) if len(nodes) == 1 else "one of these nodes"
-    return f"correct {which}, or insert the node that the other path lacks: {', and '.join(texts)}"
+    culprits = _node_text(nodes[0]) if len(nodes) == 1 else "one of these nodes"
+    return f"correct {culprits}, or insert the node that the other path lacks: {', and '.join(texts)}"
 
 
 def unstrided(node: Node, index: int, axis: int, makers: Makers) -> str:
@@ -53,14 +53,14 @@ def _computing_nodes(node: Node, index: int, axis: int, makers: Makers) -> list[
     return [each.maker.node for each in found if each.maker is not None and each.maker.node is not None]
 
 
-def _text(node: Node, index: int, axis: int, path: Sequence[Node], makers: Makers) -> str:
+def _path_text(node: Node, index: int, axis: int, path: Sequence[Node], makers: Makers) -> str:
     shape = shape_of(node.inputs[index], makers.known) or ()
     size = f"{shape[axis]}" if axis < len(shape) else ""
-    has = f" has {size}" if 0 < len(size) <= LONGEST_SIZE else " has its size"
+    size_text = f" has {size}" if 0 < len(size) <= LONGEST_SIZE else " has its size"
     more = f" and {len(path) - MOST_NODES} more" if len(path) > MOST_NODES else ""
     names = [_node_text(each) for each in path[:MOST_NODES]]
-    by = f" by {', '.join(names) + more if more else listed(names)}" if path else ""
-    return f"input {index}{has}{by}"
+    path_text = f" by {', '.join(names) + more if more else listed(names)}" if path else ""
+    return f"input {index}{size_text}{path_text}"
 
 
 def _node_text(node: Node) -> str:

@@ -26,24 +26,24 @@ def of_targets(known: Known, targets: Sequence[str], found: Sequence[Problem]) -
 
     The results of a target of ONNX Runtime replace the warnings about its newest release.
     """
-    asked = [each for each in map(target, targets) if each.runtime in known.format.runtimes]
-    if not asked:
+    supported = [each for each in map(target, targets) if each.runtime in known.format.runtimes]
+    if not supported:
         return list(found)
-    named = {each.runtime for each in asked}
+    runtimes = {each.runtime for each in supported}
     own_runtime = next(iter(known.format.runtimes))
-    is_named = own_runtime in named
-    kept = [each for each in found if not is_named or each.is_error or each.fault.rule not in _OF_THE_NEWEST]
+    is_own_named = own_runtime in runtimes
+    kept = [each for each in found if not is_own_named or each.is_error or each.fault.rule not in _OF_THE_NEWEST]
     newest = len(tables.releases(own_runtime)) - 1
-    if any(each.runtime == own_runtime and each.column == newest for each in asked):
+    if any(each.runtime == own_runtime and each.column == newest for each in supported):
         kept = with_causes(kept, [_for_newest_release(each) for each in kept])
     for runtime in known.format.runtimes:
-        if runtime in named:
-            kept += _problems_of_runtime(known, runtime, [each for each in asked if each.runtime == runtime])
+        if runtime in runtimes:
+            kept += _problems_of_runtime(known, runtime, [each for each in supported if each.runtime == runtime])
     return kept
 
 
 def _for_newest_release(problem: Problem) -> Problem:
-    """The problem for the newest release, which is known not to compile some layers: their warnings become errors."""
+    """The problem for the newest release: a warning that it does not compile a layer becomes an error."""
     if problem.fault.stage != "compile" or problem.fault.severity is not Severity.WARNING:
         return problem
     return replaced(problem, fault=problem.fault.lowered(Severity.ERROR))
@@ -71,11 +71,11 @@ def _problems_of_runtime(known: Known, runtime: str, targets: Sequence[Target]) 
             yield problem if use is None else replaced(problem, graph=use.graph, node=use.node, place=use.node.place)
 
 
-def _not_measured_problem(asked: Target) -> Problem:
-    assert asked.column is not None
-    measured = short(tables.releases(asked.runtime)[asked.column])
+def _not_measured_problem(target: Target) -> Problem:
+    assert target.column is not None
+    measured = short(tables.releases(target.runtime)[target.column])
     text = (
-        f"{asked.label}: the release was not measured; irlint reports the results of the release before it, {measured}"
+        f"{target.label}: the release was not measured; irlint reports the results of the release before it, {measured}"
     )
     fault = TARGET_NOT_KNOWN.fault(text, help="load the model with the release once", severity=Severity.NOTE)
-    return Problem(fault, target=asked.label)
+    return Problem(fault, target=target.label)
