@@ -31,7 +31,7 @@ def _only_axis(one: Shape | None, other: Shape | None) -> int | None:
 
 
 def clash_axis(given: Shape | None, declared: Shape | None, text: str) -> int | None:
-    """The axis that the message ``text`` is about: the only different one, or one with a broadcast size."""
+    """The axis that the message ``text`` is about; None if it is about several."""
     axis = None if "; " in text else _only_axis(given, declared)
     if axis is not None:
         return axis
@@ -81,7 +81,7 @@ def conversion(given: Type | None, wanted: Type) -> str:
 
 
 def constant_fault(fault: Fault, value: Value, declaration: Declaration, graph: Graph) -> Fault:
-    """The fault of a constant; if the stored bytes fit the declared shape, the help is to correct the constant."""
+    """The fault of a constant, with a help of its own if the stored bytes fit the declared shape."""
     constant, declared = graph.constants.get(value), declaration.type
     size = constant.stored.size if constant is not None and constant.stored is not None else None
     if constant is None or size is None or not isinstance(declared, Tensor):
@@ -100,7 +100,7 @@ def constant_fault(fault: Fault, value: Value, declaration: Declaration, graph: 
 
 
 def parameter_fault(fault: Fault, given: Type | None, declared: Type | None, within: str) -> Fault:
-    """The fault of a Parameter; if its sizes are known, the help is to correct `shape` or the port map."""
+    """The fault of a Parameter, with a help of its own if its sizes are known."""
     stated, shape = getattr(given, "shape", None), getattr(declared, "shape", None)
     if not stated or not shape or not all(isinstance(dim, int) for dim in (*stated, *shape)):
         return fault

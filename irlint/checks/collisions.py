@@ -129,7 +129,7 @@ def _layer_name_collision(known: Known, graph: Graph, makers: Makers, owners: di
 
 
 def _output_name(known: Known, infer: Infer, node: Node, port: int) -> str | None:
-    """The name that OpenVINO adds for an output of a layer; None if the number of its outputs is unknown."""
+    """The name that OpenVINO adds for an output of a layer; None if it is unknown."""
     if not node.name or node.op == known.format.input_node:
         return node.name
     answer = infer(node, known.types_of(node.inputs), None)

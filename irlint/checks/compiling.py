@@ -25,7 +25,7 @@ from irlint.schemas.openvino_cpu import is_refused
 
 
 def problems(known: Known) -> list[Problem]:
-    """The problems of constants that OpenVINO cannot use, and of layers of the main graph that it does not compile."""
+    """The problems of unusable constants, and of layers of the main graph that OpenVINO does not compile."""
     graph = known.model.graph
     assert graph is not None
     constants = [problem for each in graphs(known.model) for problem in _constants(known, each)]
@@ -93,8 +93,7 @@ def _element_type_fault(node: Node, call: Call, kind: _Kind, sources: Sources) -
 def _operation_fault(known: Known, call: Call, node: Node, kind: _Kind, sources: Sources) -> Fault | None:
     """The fault that the operation finds in its layer.
 
-    A layer without a fault stands for all layers of its kind with the same facts, unless the operation reads numbers of
-    weights.
+    A layer without a fault stands for its kind with the same facts, unless the operation reads numbers of weights.
     """
     if call.operator is None or call.operator.compiles is None or not kind.may_find_fault:
         return None
@@ -145,7 +144,7 @@ def _constants(known: Known, graph: Graph) -> Iterator[Problem]:
 
 
 def _empty_constants(known: Known, graph: Graph) -> Iterator[Problem]:
-    """The problems of constants without elements in an empty weights file, at layers that read them at load."""
+    """The problems of constants without elements that layers read from an empty file at load."""
     stored = [(value, constant.stored) for value, constant in graph.constants.items() if constant.stored is not None]
     empty = {value: each.file for value, each in stored if (each.size, each.offset, each.available) == (0, 0, 0)}
     if not empty:
@@ -177,7 +176,7 @@ def _untyped_constants(known: Known, graph: Graph) -> Iterator[Problem]:
     for value in untyped:
         node = sources.producers.get(value)
         attribute = None if node is None else node.attributes.get("element_type")
-        if node is None or attribute is None or not _is_dynamic(attribute.value):
+        if node is None or attribute is None or not _is_undetermined_type(attribute.value):
             continue
         is_needed = any(value in each.inputs and each in sources.needed for each in graph.nodes)
         fault = INVALID_CONST.fault(
@@ -189,8 +188,7 @@ def _untyped_constants(known: Known, graph: Graph) -> Iterator[Problem]:
         yield Problem(fault, graph.path, node, place=node.located(attribute.place))
 
 
-def _is_dynamic(text: object) -> bool:
-    """Whether a text names an undetermined element type, such as ``dynamic``."""
+def _is_undetermined_type(text: object) -> bool:
     try:
         return stored_type(str(text)) is None
     except ValueError:
@@ -235,7 +233,7 @@ def _rank_fault(known: Known, node: Node, kind: _Kind, sources: Sources) -> Faul
 def _lacks_rank_without(late: Collection[int], model_inputs: Collection[int], node: Node, known: Known) -> bool:
     """Whether the rank of a result is unknown without the values of the ``late`` inputs.
 
-    False if the values of another input are unknown, except for input 0 and inputs of the model.
+    False if another input has unknown values, except for input 0 and inputs of the model.
     """
     given = known.types_of(node.inputs)
     for index, each in enumerate(given[1:], 1):

@@ -18,7 +18,7 @@ from irlint.parsers.openvino.types import renamed_type
 
 
 def correction(constant: Constant, node: Node, size: int, known: Known) -> str:
-    """The help to correct the attribute of a Const that contradicts its ``size`` in bytes; "" if unclear."""
+    """The help to correct the wrong attribute of a Const of ``size`` bytes; "" if it is unclear."""
     declarations = _declared_by_ports(node, known)
     dtype, shape = constant.tensor.dtype, constant.tensor.shape
     by_users = declared_by_users(node, known)
@@ -42,7 +42,7 @@ def correction(constant: Constant, node: Node, size: int, known: Known) -> str:
 
 
 def _type_of_size(size: int, stated: Tensor, declarations: Sequence[Tensor]) -> Tensor | None:
-    """The type of ``size`` bytes with the element type or the shape of ``stated`` that most ``declarations`` have."""
+    """The type of ``size`` bytes, with the element type or shape of ``stated``, of most ``declarations``."""
     shapes = dict.fromkeys((stated.shape, *(each.shape for each in declarations)))
     dtypes = dict.fromkeys((stated.dtype, *(each.dtype for each in declarations)))
     for dtype, shape in [(stated.dtype, each) for each in shapes] + [(each, stated.shape) for each in dtypes]:
@@ -57,7 +57,7 @@ def _votes(declarations: Sequence[Tensor], dtype: str | None, shape: Shape | Non
 
 
 def _declared_by_ports(node: Node, known: Known) -> list[Tensor]:
-    """The types that the output port of a Const and the ports of its users declare, without scalars."""
+    """The types that the ports of a Const and of its users declare, without scalars."""
     found = [port.type for port in node.output_ports[:1] if port.type.shape]
     return found + declared_by_users(node, known)
 
@@ -91,7 +91,7 @@ def _sizes_text(shape: Shape | None) -> str:
 
 
 def can_grow(constant: Constant, needed: int, known: Known) -> bool:
-    """Whether the file has ``needed`` bytes for the constant, more than it has now, that no other constant uses."""
+    """Whether ``needed`` bytes, more than the constant has, are in the file and not used by others."""
     stored = constant.stored
     if stored is None or stored.size is None or needed > (stored.available or 0):
         return False

@@ -232,7 +232,7 @@ class _Comparison:
         return value in self._used_values
 
     def _root(self, node: Node, port: int, declaration: Declaration) -> Problem | None:
-        """The problem of an input that explains the declaration: it is right for the declared types of the inputs."""
+        """The problem of an input, if the declaration is right for the declared types of the inputs."""
         known, roots = self.known, self._roots
         root = next((roots[value] for value in node.inputs if value is not None and value in roots), None)
         if root is None:
@@ -356,7 +356,7 @@ def _contradiction(
     within: str = "",
     source: str = "the operator computes",
 ) -> Fault | None:
-    """The fault of the declaration of an output in the graph ``within``; None if both types can be true."""
+    """The fault of the declaration of an output; None if both types can be true."""
     declared = declaration.type
     if declaration.flaw or _are_equal_tensors(inferred, declared):
         return None

@@ -35,7 +35,7 @@ _Use = tuple[Graph, Node, int]
 
 
 def problems(known: Known, external_constants: Mapping[Value, Constant]) -> list[Problem]:
-    """One problem for each of the ``external_constants`` that decides a shape, at the first node where it does."""
+    """One problem for each external constant that decides a shape, at the first node where it does."""
     constants: set[Value] = set()
     for graph in graphs(known.model):
         constants |= graph.constants.keys() - replaceable(graph, known.model)
@@ -95,7 +95,7 @@ def _has_known_operands(known: Known, node: Node) -> bool:
 
 
 def _decides(known: Known, node: Node, index: int, constant: Constant) -> bool:
-    """Whether output shapes depend on the values of the constant, with known or unknown sizes of the inputs."""
+    """Whether output shapes depend on the values of the constant, for known or unknown input sizes."""
     inputs = known.types_of(node.inputs)
     tensor = constant.tensor
     empty = tensor.shape == (0,)
@@ -125,7 +125,7 @@ def _with_unknown_sizes(known: Type | None, position: int) -> Type | None:
 def _is_read(known: Known, node: Node, index: int, constants: set[Value]) -> bool:
     """Whether ONNX shape inference reads the values of an input.
 
-    It reads inputs of one type variable, such as the start and the limit of a Range, only if all are constants.
+    Inputs of one type variable, such as those of a Range, are read only if all are constants.
     """
     call = known.calls.get(node)
     if call is None or _is_declared_unread(known, node, call, index):

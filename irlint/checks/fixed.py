@@ -53,7 +53,7 @@ class Place:
 
 
 def problems(known: Known) -> list[Problem]:
-    """A problem for each fixed size or product, narrow size, and pair of equal sizes; one problem if no sizes work."""
+    """A problem for each fixed size, narrow size and pair of equal sizes; a single one if no sizes work."""
     graph = known.model.graph
     assert graph is not None
     places = _places(graph, known)
@@ -223,7 +223,7 @@ def _marks(demand: Demand, names: Sequence[str], known: Known) -> Marks:
 
 
 def _pairs(relation: Relation, types: Sequence[Type | None]) -> list[tuple[tuple[int, int], tuple[int, int]]]:
-    """Each pair of an axis of the left size and an axis of the right size, at two inputs."""
+    """Each pair of axes of two inputs, one of the left size and one of the right size."""
     left, right = (
         [(index, axis) for index, axis, dim in _axes(types) if dim == side] for side in (relation.left, relation.right)
     )

@@ -254,7 +254,7 @@ def _call_chain(
 
 
 def _opset_problem(function: Function, model: Model) -> Iterator[Problem]:
-    """One problem for all nodes of a function whose operator has another version in the opset of the model."""
+    """One problem for all nodes of a function whose operator differs at the opset of the model."""
     differing = []
     for graph, node in _nodes(function.graph):
         function_opset, model_opset = function.opsets.get(node.domain), model.opsets.get(node.domain)

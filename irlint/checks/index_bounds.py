@@ -27,7 +27,7 @@ class Lookup:
 
 
 def problems(known: Known) -> list[Problem]:
-    """The problems of loops with the trip count of another axis, and of tables without the rows that a lookup skips."""
+    """The problems of trip counts from the wrong axis, and of tables without the skipped rows."""
     if not any(graph.path for graph in graphs(known.model)) and len(known.requires) < 2:
         return []
     makers = Makers(known)
@@ -35,7 +35,7 @@ def problems(known: Known) -> list[Problem]:
 
 
 def _loops(known: Known, makers: Makers) -> Iterator[Problem]:
-    """A problem for each iteration number that is an index into another axis than the one that gives the trip count."""
+    """A problem for each iteration number that indexes another axis than the trip count comes from."""
     nodes = {
         each.path: (node, each) for graph in graphs(known.model) for node in graph.nodes for _, each in node.bodies
     }
@@ -84,7 +84,7 @@ def _contains_symbol(dim: MaybeDim, names: set[str]) -> bool:
 
 
 def _tables(known: Known, makers: Makers) -> Iterator[Problem]:
-    """A problem for each table that lacks as many rows as its lookup skips, unlike a table that is read alike."""
+    """A problem for each table that is shorter, by the skipped rows, than a table that is read alike."""
     found = [each for demand in known.requires if (each := _lookup(demand.node, makers)) is not None]
     for one in dict.fromkeys(found):
         for other in found:

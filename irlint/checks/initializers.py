@@ -160,7 +160,7 @@ def _sparse_initializers(known: Known) -> Iterator[Problem]:
 def _contradicted_declarations(graph: Graph, known: Known) -> Iterator[Problem]:
     """A problem for each initializer whose type or shape differs from its declaration.
 
-    ONNX Runtime ignores declarations that are no graph inputs, except in the main graph up to IR version 3. It accepts
+    ONNX Runtime ignores declarations other than graph inputs, except in the main graph up to IR version 3. It accepts
     shapes that differ only because one name stands for two sizes.
     """
     refuses = not known.model.inputs_have_defaults and not graph.path

@@ -286,7 +286,6 @@ def _is_accepted_by_onnxruntime(values: _Values, known: Known, value: Value, oth
 
 
 def _is_constant(value: Value, values: _Values) -> bool:
-    """Whether a value is an initializer or the output of a Constant."""
     node = values.maker(value)
     return node.op == "Constant" if node is not None else value in values.graph.constants
 

@@ -94,7 +94,7 @@ def _wrong_values(found: Collection[Problem], graph: Graph, known: Known) -> set
 def _clash(
     places: Sequence[Place], wrong: Collection[Value | None], known: Known, inputs: Container[str]
 ) -> tuple[Place, Place] | None:
-    """The first two places of a name whose sizes certainly differ, except for two axes of one initializer."""
+    """The first two places of a name whose sizes certainly differ, without two axes of one initializer."""
     first: dict[Dim, Place] = {}
     for place in places:
         if place.value not in wrong:
@@ -122,7 +122,6 @@ def _differ(one: Dim, other: Dim, inputs: Container[str]) -> bool:
 
 
 def _may_be_required_equal(one: Dim, other: Dim, known: Known) -> bool:
-    """Whether an operator requires two sizes to be equal, perhaps as one of several possibilities."""
     return any(
         {each.left, each.right} == {one, other} for demand in known.requires for each in demand.requirement.any_of
     )
@@ -192,12 +191,11 @@ def _symbols(demand: Demand) -> frozenset[str]:
 
 
 def _is_unmet_condition_on(demand: Demand, name: str) -> bool:
-    """Whether a condition is about the size ``name`` alone, and no size of at least LEAST meets it."""
+    """Whether no size of at least LEAST meets a condition on the size ``name`` alone."""
     return not demand.when and _symbols(demand) == {name} and _is_unmet(demand, (name,))
 
 
 def _is_unmet(demand: Demand, inputs: Container[str]) -> bool:
-    """Whether no sizes of at least LEAST meet a demand."""
     return all(each.kind == "==" and _differ(each.left, each.right, inputs) for each in demand.requirement.any_of)
 
 
