@@ -73,11 +73,11 @@ def correction(given: Shape | None, declared: Shape | None, axis: int | None) ->
     )
 
 
-def conversion(given: Type | None, wanted: Type) -> str:
-    """The help to make a value of the type ``given`` fit the type ``wanted``."""
-    if isinstance(given, Tensor) and isinstance(wanted, Tensor):
-        return f"convert the value to {wanted.dtype}"
-    return "cast the elements" if type(given) is type(wanted) else "connect another value"
+def conversion(given: Type | None, declared: Type) -> str:
+    """The help to make a value of the type ``given`` fit the declared type."""
+    if isinstance(given, Tensor) and isinstance(declared, Tensor):
+        return f"convert the value to {declared.dtype}"
+    return "cast the elements" if type(given) is type(declared) else "connect another value"
 
 
 def constant_fault(fault: Fault, value: Value, declaration: Declaration, graph: Graph) -> Fault:

@@ -81,9 +81,9 @@ def _output_collision(known: Known, graph: Graph, makers: Makers, owners: dict[s
         if node.op != known.format.output_node or not node.inputs or node.inputs[0] is None:
             continue
         names = _tensor_names(makers, node.inputs[0])
-        taken = next((name for name in names if name in owners), None)
-        if taken is not None:
-            return _output_problem(graph, node, taken)
+        owned_name = next((name for name in names if name in owners), None)
+        if owned_name is not None:
+            return _output_problem(graph, node, owned_name)
         owners.update(dict.fromkeys(names, node.inputs[0]))
     return None
 

@@ -137,9 +137,9 @@ def _equal_pairs(contract: Contract) -> Iterator[Equal]:
         if len(main_relations) != 1 or not are_equalities(each.relations):
             continue
         relation = simplified(main_relations[0])
-        if len(each.relations) == 1 and (alike := _symbols_of_same_computation(relation)):
+        if len(each.relations) == 1 and (symbol_pair := _symbols_of_same_computation(relation)):
             texts = str(relation.left), str(relation.right)
-            yield Equal(alike, each.demand, frozenset(alike), computed=texts)
+            yield Equal(symbol_pair, each.demand, frozenset(symbol_pair), computed=texts)
             continue
         sides = sorted((main_relations[0].left, main_relations[0].right), key=lambda side: not _symbol_name(side))
         own, others = _symbol_name(sides[0]), symbols(sides[1])

@@ -345,14 +345,14 @@ def _input_text(node: Node, index: int, known: Known) -> str:
 
 def _lists_removed_axes(node: Node, types: Sequence[Type | None], known: Known) -> bool:
     """Whether input 1 lists the axes of input 0 that the output lacks, as in Squeeze."""
-    made = [known.types.get(value) for value in node.outputs if value is not None]
-    if len(types) != 2 or len(made) != 1 or not isinstance(types[1], Tensor) or types[1].rank != 1:
+    outputs = [known.types.get(value) for value in node.outputs if value is not None]
+    if len(types) != 2 or len(outputs) != 1 or not isinstance(types[1], Tensor) or types[1].rank != 1:
         return False
     call, listed_axes = known.calls.get(node), types[1].value
     names = call.signature.inputs if call is not None and call.signature is not None else ()
     if len(names) < len(types) or "ax" not in names[1] or listed_axes is None:
         return False
-    return 0 < len(listed_axes) == _rank(types[0]) - _rank(made[0])
+    return 0 < len(listed_axes) == _rank(types[0]) - _rank(outputs[0])
 
 
 def _help_for_constant(constant: str, declare: str, demand: Demand) -> str:

@@ -50,7 +50,7 @@ def close_value(value: Value, user: Node | None, graph: Graph, unused: list[Valu
     - the most similar of the ``unused`` values, if it differs in more than digits
     - the most similar of all values, if it is also a slip and no initializer
     """
-    wanted = _without_numbers(value.name)
+    base_name = _without_numbers(value.name)
     stored = set(graph.constants).difference(graph.inputs)
     inputs = [each for each in unused if each in graph.inputs and each not in graph.constants]
     if len(inputs) == len(graph.undefined) == 1 and _contains(inputs[0].name, value.name):
@@ -63,7 +63,7 @@ def close_value(value: Value, user: Node | None, graph: Graph, unused: list[Valu
         names = {
             each.name: each
             for each in values
-            if _without_numbers(each.name) != wanted
+            if _without_numbers(each.name) != base_name
             and not (others_use_it and (each in stored or not _is_slip(value.name, each.name)))
         }
         close = wording.closest(value.name, names, ALIKE)
@@ -83,8 +83,8 @@ def help_for(
         missing, otherwise = f"the initializer {name!r} is missing: restore it{fitting}, or export the model again", ""
         slips = _slips_of_length(value, user, graph, known)
         if slips:
-            alike = wording.first_few([f"`{each}`" for each in slips], SHOWN)
-            return f"restore the initializer {name!r}, or connect {alike}, which fits, if the name is misspelled"
+            listed_slips = wording.first_few([f"`{each}`" for each in slips], SHOWN)
+            return f"restore the initializer {name!r}, or connect {listed_slips}, which fits, if the name is misspelled"
     if len(unused) <= TRIED:
         unused = [each for each in unused if _is_accepted(each, value, user, known)]
     if not unused:

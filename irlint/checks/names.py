@@ -280,9 +280,9 @@ def _is_accepted_by_onnxruntime(values: _Values, known: Known, value: Value, oth
     one, two = known.types.get(value), known.types.get(other)
     if not isinstance(one, Tensor) or not isinstance(two, Tensor):
         return True
-    alike = one.dtype in (None, two.dtype) and (None in (one.shape, two.shape) or one.shape == two.shape)
+    is_same_type = one.dtype in (None, two.dtype) and (None in (one.shape, two.shape) or one.shape == two.shape)
     constants = [graph.constants.get(each) for each in (value, other)]
-    return alike and any(each is None or each.stored is not None for each in constants)
+    return is_same_type and any(each is None or each.stored is not None for each in constants)
 
 
 def _is_constant(value: Value, values: _Values) -> bool:

@@ -90,8 +90,8 @@ def _repeated_index(node: Node, graph: Graph, makers: dict[str, int], named: dic
 
 
 def _values_with_shared_names(graph: Graph) -> tuple[Value, ...]:
-    made = (value for value in chain.from_iterable([node.outputs for node in graph.nodes]) if value is not None)
-    every = list(dict.fromkeys((*graph.inputs, *graph.constants, *made)))
+    computed = (value for value in chain.from_iterable([node.outputs for node in graph.nodes]) if value is not None)
+    every = list(dict.fromkeys((*graph.inputs, *graph.constants, *computed)))
     counts: dict[str, int] = {}
     for value in every:
         counts[value.name] = counts.get(value.name, 0) + 1

@@ -156,8 +156,8 @@ def _is_accepted(type: Type) -> bool:
 
 def _flawed_declarations(graph: Graph) -> Iterator[Problem]:
     """A problem for each value with a flawed declaration; a warning for Constants and for ignored declarations."""
-    made = [value for node in graph.nodes for value in node.outputs if value is not None and value.declared]
-    every = dict.fromkeys((*graph.inputs, *[value for value in graph.constants if value.declared], *made))
+    computed = [value for node in graph.nodes for value in node.outputs if value is not None and value.declared]
+    every = dict.fromkeys((*graph.inputs, *[value for value in graph.constants if value.declared], *computed))
     flaws = {value: [each for each in value.declared if each.flaw] for value in every}
     if not any(flaws.values()):
         return

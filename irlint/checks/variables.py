@@ -120,12 +120,12 @@ def problems(known: Known) -> list[Problem]:
     """The problems of the variables of the main graph."""
     assert known.model.graph is not None
     graph = known.model.graph
-    unread = [*_assigns_without_read(graph, known.format.keeps_alive)]
+    unread_problems = [*_assigns_without_read(graph, known.format.keeps_alive)]
     return [
-        *unread,
+        *unread_problems,
         *_variables_of_unknown_rank(known, graph),
         *_without_initial_value(known, graph),
-        *(() if unread else _unpaired(known, graph)),
+        *(() if unread_problems else _unpaired(known, graph)),
     ]
 
 
@@ -281,15 +281,15 @@ def _unpaired(known: Known, graph: Graph) -> Iterator[Problem]:
             continue
         if id not in writers:
             yield Problem(_unwritten_fault(id, written), graph.path, needed[0], place=_id_place(needed[0]))
-        for several, verb in ((needed, "read"), (writers.get(id, ()), "written")):
-            if len(several) > 1:
+        for layers, verb in ((needed, "read"), (writers.get(id, ()), "written")):
+            if len(layers) > 1:
                 fault = VARIABLE_USED_TWICE.fault(
-                    f'the variable "{id}" is {verb} by {counted(len(several), "layer")}; the CPU plugin expects one '
+                    f'the variable "{id}" is {verb} by {counted(len(layers), "layer")}; the CPU plugin expects one '
                     "ReadValue and one Assign",
                     help="use the value of one ReadValue everywhere" if verb == "read" else "write the variable once",
                     attribute="variable_id",
                 )
-                yield Problem(fault, graph.path, several[1], place=_id_place(several[1]))
+                yield Problem(fault, graph.path, layers[1], place=_id_place(layers[1]))
 
 
 def _by_variable(graph: Graph, op: str) -> dict[str | None, list[Node]]:
