@@ -10,13 +10,12 @@ from irlint.inference.known import Known
 from irlint.model import Declaration, Graph, Value
 from irlint.model.tensor import Tensor, Type, shape_text
 
-#: A shape with a longer expression, in characters, is not proposed as a declaration.
-READABLE = 24
+#: The most characters of a size in a proposed declaration.
+MOST_CHARACTERS = 24
 
 
 def port_text(given: Shape | None, declared: Shape | None, port: str) -> str:
-    """The message about the inferred shape of a value and the shape that a port declares: the only size that differs,
-    or both shapes in full. ``port`` is the subject and verb, such as ``input port 1 declares``."""
+    """The message about an inferred shape and the one that a port declares. ``port`` is the subject and verb."""
     axis = _only_axis(given, declared)
     if axis is not None and given is not None and declared is not None:
         return f"{given[axis]} arrives on axis {axis}, but {port} {declared[axis]}"
@@ -24,8 +23,7 @@ def port_text(given: Shape | None, declared: Shape | None, port: str) -> str:
 
 
 def _only_axis(one: Shape | None, other: Shape | None) -> int | None:
-    """The only axis on which two shapes cannot be equal; None if there is none or more than one, or if the ranks differ
-    or are unknown."""
+    """The only axis on which two shapes cannot be equal."""
     if one is None or other is None or len(one) != len(other):
         return None
     axes = [axis for axis, (a, b) in enumerate(zip(one, other)) if same(a, b) is False]
@@ -33,8 +31,7 @@ def _only_axis(one: Shape | None, other: Shape | None) -> int | None:
 
 
 def clash_axis(given: Shape | None, declared: Shape | None, text: str) -> int | None:
-    """The axis that the message ``text`` is about: the only axis that differs, or the axis whose declared size is one
-    of the sizes that are broadcast to the inferred size. None if there is no such axis."""
+    """The axis that the message ``text`` is about; None if it is about several."""
     axis = None if "; " in text else _only_axis(given, declared)
     if axis is not None:
         return axis
@@ -43,26 +40,27 @@ def clash_axis(given: Shape | None, declared: Shape | None, text: str) -> int | 
 
 
 def broadcast_notes(given: Shape | None, declared: Shape | None, known: Known) -> tuple[str, ...]:
-    """A note about the node that broadcasts a declared size with another size, and the conditions of that node; () if
-    there is no such node."""
-    for a, b in zip(given or (), declared or ()):
-        if not joins(a, b):
+    """A note about the node that broadcasts a declared size with another one, with its conditions."""
+    for inferred_size, declared_size in zip(given or (), declared or ()):
+        if not joins(inferred_size, declared_size):
             continue
-        parts = {*broadcast_parts(a)} if a is not None else set()
+        broadcast_sizes = {*broadcast_parts(inferred_size)} if inferred_size is not None else set()
         for demand in known.requires:
-            if any({each.left, each.right} == parts for each in demand.requirement.any_of):
+            if any({each.left, each.right} == broadcast_sizes for each in demand.requirement.any_of):
                 conditions = [each.requirement.condition for each in known.requires if each.node is demand.node]
                 label = f"{demand.node.op} {demand.node.label!r}"
-                return (f"{label} broadcasts {b} with another size, and works only if {', and '.join(conditions)}",)
+                return (
+                    f"{label} broadcasts {declared_size} with another size, and works only if "
+                    f"{', and '.join(conditions)}",
+                )
     return ()
 
 
 def correction(given: Shape | None, declared: Shape | None, axis: int | None) -> str:
-    """The help: declare the inferred shape, or correct the layers before this one. A shape that has a size of 0 or an
-    expression of more than READABLE characters is not proposed."""
+    """The help: declare the inferred shape if it is readable, or correct the layers before this one."""
     if not given:
         return f"declare {shape_text(given)}, or correct the layers before this one"
-    if any(dim == 0 or (isinstance(dim, Expr) and len(str(dim)) > READABLE) for dim in given):
+    if any(dim == 0 or (isinstance(dim, Expr) and len(str(dim)) > MOST_CHARACTERS) for dim in given):
         return "correct the layers before this one"
     if axis is not None and declared is not None:
         return (
@@ -75,17 +73,15 @@ def correction(given: Shape | None, declared: Shape | None, axis: int | None) ->
     )
 
 
-def conversion(given: Type | None, wanted: Type) -> str:
-    """The help for a value of the type ``given`` where ``wanted`` is declared. A tensor is converted, and the elements
-    of a container are cast if both containers are of one kind; else another value is connected."""
-    if isinstance(given, Tensor) and isinstance(wanted, Tensor):
-        return f"convert the value to {wanted.dtype}"
-    return "cast the elements" if type(given) is type(wanted) else "connect another value"
+def conversion(given: Type | None, declared: Type) -> str:
+    """The help to make a value of the type ``given`` fit the declared type."""
+    if isinstance(given, Tensor) and isinstance(declared, Tensor):
+        return f"convert the value to {declared.dtype}"
+    return "cast the elements" if type(given) is type(declared) else "connect another value"
 
 
-def of_bytes(fault: Fault, value: Value, declaration: Declaration, graph: Graph) -> Fault:
-    """The fault of a constant's declaration. If the number of stored bytes is right for the declared shape, the fault
-    gets a note and the help to correct the shape of the constant."""
+def constant_fault(fault: Fault, value: Value, declaration: Declaration, graph: Graph) -> Fault:
+    """The fault of a constant, with a help of its own if the stored bytes fit the declared shape."""
     constant, declared = graph.constants.get(value), declaration.type
     size = constant.stored.size if constant is not None and constant.stored is not None else None
     if constant is None or size is None or not isinstance(declared, Tensor):
@@ -103,8 +99,8 @@ def of_bytes(fault: Fault, value: Value, declaration: Declaration, graph: Graph)
     )
 
 
-def of_a_parameter(fault: Fault, given: Type | None, declared: Type | None, within: str) -> Fault:
-    """The fault of a Parameter; if shapes are known, with the help to correct `shape` or, in a body, the port map."""
+def parameter_fault(fault: Fault, given: Type | None, declared: Type | None, within: str) -> Fault:
+    """The fault of a Parameter, with a help of its own if its sizes are known."""
     stated, shape = getattr(given, "shape", None), getattr(declared, "shape", None)
     if not stated or not shape or not all(isinstance(dim, int) for dim in (*stated, *shape)):
         return fault

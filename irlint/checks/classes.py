@@ -42,19 +42,26 @@ CLASS_NAMES = Rule(
     good=_MODEL.replace("{NAMES}", "{0: 'cat', 1: 'dog', 2: 'bird'}"),
 )
 
-#: The first output of both exporters, and the output with the mask prototypes.
-OUTPUT, PROTOTYPES = "output0", "output1"
+#: The first output of both exporters.
+OUTPUT = "output0"
 
-#: The number of coordinates of a box, and this number with the objectness score of YOLOv5.
-BOX, SCORED_BOX = 4, 5
+#: The output with the mask prototypes.
+PROTOTYPES = "output1"
+
+#: The number of coordinates of a box.
+BOX = 4
+
+#: The coordinates of a box and the objectness score of YOLOv5.
+SCORED_BOX = 5
 
 #: The columns of a filtered box: four coordinates, the score and the class.
 FILTERED = 6
 
-#: The tasks whose output has channels for boxes and classes, and the tasks for which Ultralytics splits the channels by
-#: the number of names.
-DETECTS = ("detect", "segment", "pose", "obb")
-SPLITS = ("segment", "pose")
+#: The tasks whose output has channels for boxes and classes.
+DETECTION_TASKS = ("detect", "segment", "pose", "obb")
+
+#: The tasks for which Ultralytics splits the channels by the number of names.
+SPLIT_TASKS = ("segment", "pose")
 
 #: The strides that the first feature map of a detector may have.
 FIRST_STRIDES = (4, 8, 16)
@@ -62,8 +69,7 @@ FIRST_STRIDES = (4, 8, 16)
 #: The number of anchors of YOLOv5 at each position of a feature map.
 ANCHORS = 3
 
-#: The heads whose channels are those of the box, of the classes and of the task, as newer releases name them in the
-#: metadata.
+#: The heads, named in newer metadata, with channels for the box, the classes and the task.
 HEADS = ("Detect", "Segment", "Pose", "OBB", "Segment26", "Pose26", "OBB26", "v10Detect")
 
 #: The longest text that is parsed, in characters.
@@ -72,18 +78,15 @@ LONGEST = 1 << 20
 
 @record
 class Detector:
-    """The metadata of a model, the shape of its image, and the shapes of its outputs by name.
-
-    ``image`` has four unknown sizes unless the model has a single input, of rank 4.
-    """
+    """The metadata of a model, and the shapes of its image and of its outputs."""
 
     metadata: Mapping[str, str]
+    #: Four unknown sizes unless the model has a single input, of rank 4.
     image: tuple[MaybeDim, ...]
     outputs: Mapping[str, tuple[MaybeDim, ...]]
 
     def literal(self, key: str) -> Any:
-        """The value of a Python literal in the metadata; None if the key is missing, or if its text is no literal or
-        longer than LONGEST."""
+        """The value of a Python literal in the metadata; None if missing, invalid or longer than LONGEST."""
         text = self.metadata.get(key, "")
         if len(text) > LONGEST:
             return None
@@ -94,8 +97,7 @@ class Detector:
 
 
 def problems(known: Known) -> Iterator[Problem]:
-    """One problem if the metadata names another number of classes than the output has; nothing if the number of the
-    output is uncertain."""
+    """One problem if the metadata names another number of classes than the output has."""
     metadata = known.model.metadata
     is_ultralytics = metadata.get("author") == "Ultralytics" and "task" in metadata
     if not is_ultralytics and metadata.keys() != {"names", "stride"}:
@@ -118,43 +120,40 @@ def problems(known: Known) -> Iterator[Problem]:
         f"the metadata names {counted(len(names), 'class', 'classes')}, and the model has {classes}{text}",
         help="name each class of the model, or export it again from the weights that belong to the names",
     )
-    harmless = len(names) > classes and task not in SPLITS
-    yield Problem(fault.lowered(Severity.WARNING) if harmless else fault, value=OUTPUT)
+    is_harmless = len(names) > classes and task not in SPLIT_TASKS
+    yield Problem(fault.lowered(Severity.WARNING) if is_harmless else fault, value=OUTPUT)
 
 
 def _classes(detector: Detector, task: str) -> tuple[int, int] | None:
-    """The axis of the classes in the output of an Ultralytics model, and the number of classes; None if one of the two
-    is uncertain."""
+    """(axis of the classes, number of classes) of an Ultralytics model; None if one is uncertain."""
     shape = detector.outputs[OUTPUT]
     if task == "classify":
         return (1, shape[1]) if len(shape) == 2 and isinstance(shape[1], int) else None
-    more = _more(detector, task)
-    if task not in DETECTS or len(shape) != 3 or more is None or not isinstance(shape[1], int):
+    after_classes = _channels_after_classes(detector, task)
+    if task not in DETECTION_TASKS or len(shape) != 3 or after_classes is None or not isinstance(shape[1], int):
         return None
     options = detector.literal("args")
-    filters = isinstance(options, dict) and bool(options.get("nms"))
-    if filters or detector.metadata.get("end2end") == "True" or shape[2] == FILTERED + more:
+    is_filtered = isinstance(options, dict) and bool(options.get("nms"))
+    if is_filtered or detector.metadata.get("end2end") == "True" or shape[2] == FILTERED + after_classes:
         return None
     if isinstance(shape[2], int) and shape[2] not in _positions(detector):
         return None
     if not isinstance(shape[2], int) and detector.metadata.get("head") not in HEADS:
         return None
-    return 1, shape[1] - BOX - more
+    return 1, shape[1] - BOX - after_classes
 
 
 def _classes_of_yolov5(detector: Detector) -> tuple[int, int] | None:
-    """The axis of the classes in the output [batch, anchors, channels] of YOLOv5, and the number of classes; None if
-    one of the two is uncertain."""
+    """(axis of the classes, number of classes) of the output [batch, anchors, channels] of YOLOv5."""
     shape = detector.outputs[OUTPUT]
-    more = _more(detector, "segment" if PROTOTYPES in detector.outputs else "detect")
-    if len(shape) != 3 or more is None or not isinstance(shape[2], int):
+    after_classes = _channels_after_classes(detector, "segment" if PROTOTYPES in detector.outputs else "detect")
+    if len(shape) != 3 or after_classes is None or not isinstance(shape[2], int):
         return None
     anchors = [ANCHORS * positions for positions in _positions(detector)]
-    return (2, shape[2] - SCORED_BOX - more) if shape[1] in anchors else None
+    return (2, shape[2] - SCORED_BOX - after_classes) if shape[1] in anchors else None
 
 
-def _more(detector: Detector, task: str) -> int | None:
-    """The number of channels after the channels of the classes; None if the number is uncertain."""
+def _channels_after_classes(detector: Detector, task: str) -> int | None:
     if task == "segment":
         masks = detector.outputs.get(PROTOTYPES, ())
         size = masks[1] if len(masks) == 4 else None
@@ -169,8 +168,7 @@ def _more(detector: Detector, task: str) -> int | None:
 
 
 def _positions(detector: Detector) -> list[int]:
-    """The possible numbers of positions in all feature maps together: one number for each of FIRST_STRIDES, from which
-    strides double up to the last stride. [] if the size of the image or the last stride is unknown."""
+    """The possible numbers of positions of all feature maps, by FIRST_STRIDES; [] if a size is unknown."""
     height, width = detector.image[2:]
     last = detector.metadata.get("stride", "")
     if not isinstance(height, int) or not isinstance(width, int) or not last.isdecimal() or not 0 < int(last) <= 512:

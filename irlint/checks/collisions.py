@@ -48,24 +48,26 @@ TENSOR_NAME_COLLISION = Rule(
     good=_GOOD,
 )
 
-#: A function that asks the rule of a layer for its outputs.
-Asked = Callable[[Node, Sequence[Type | None], Call | None], Answer | None]
+#: A function that infers the outputs of a layer.
+Infer = Callable[[Node, Sequence[Type | None], Call | None], Answer | None]
 
-#: The layer that computes each value, and the index of the output port.
-Made = dict[Value, tuple[Node, int]]
+#: (layer, index of the output port) that computes each value.
+Makers = dict[Value, tuple[Node, int]]
 
 
 def problems(known: Known) -> Iterator[Problem]:
-    """The first name collision of the main graph. Nothing if two output ports have the same tensor name, because
-    OpenVINO then renames one of them."""
+    """The first name collision of the main graph.
+
+    Nothing if two output ports have the same tensor name, because OpenVINO then renames one of them.
+    """
     graph = known.model.graph
     assert graph is not None
-    if _repeats_a_name(graph):
+    if _has_repeated_name(graph):
         return
-    makers: Made = {
+    makers: Makers = {
         value: (node, port) for node in graph.nodes for port, value in enumerate(node.outputs) if value is not None
     }
-    owners = {name: value for value in graph.inputs for name in _names(makers, value)}
+    owners = {name: value for value in graph.inputs for name in _tensor_names(makers, value)}
     collision = _output_collision(known, graph, makers, owners)
     if collision is not None:
         yield collision
@@ -73,29 +75,26 @@ def problems(known: Known) -> Iterator[Problem]:
     yield from _layer_name_collision(known, graph, makers, owners)
 
 
-def _output_collision(known: Known, graph: Graph, makers: Made, owners: dict[str, Value]) -> Problem | None:
-    """The problem of the first output with a tensor name of an input or of another output; None if there is none. Adds
-    the names of the outputs before it to ``owners``."""
+def _output_collision(known: Known, graph: Graph, makers: Makers, owners: dict[str, Value]) -> Problem | None:
+    """The problem of the first output whose tensor name has an owner. Earlier outputs become owners."""
     for node in graph.nodes:
         if node.op != known.format.output_node or not node.inputs or node.inputs[0] is None:
             continue
-        names = _names(makers, node.inputs[0])
-        taken = next((name for name in names if name in owners), None)
-        if taken is not None:
-            return _output_problem(graph, node, taken)
+        names = _tensor_names(makers, node.inputs[0])
+        owned_name = next((name for name in names if name in owners), None)
+        if owned_name is not None:
+            return _output_problem(graph, node, owned_name)
         owners.update(dict.fromkeys(names, node.inputs[0]))
     return None
 
 
-def _repeats_a_name(graph: Graph) -> bool:
-    """Whether two output ports have the same tensor name."""
+def _has_repeated_name(graph: Graph) -> bool:
     ports = [port for node in graph.nodes for port in {each.id: each for each in node.output_ports}.values()]
     names = [name for port in ports for name in port.names]
     return len(set(names)) < len(names)
 
 
-def _names(makers: Made, value: Value) -> tuple[str, ...]:
-    """The tensor names of a value; () if no layer computes the value."""
+def _tensor_names(makers: Makers, value: Value) -> tuple[str, ...]:
     node, port = makers.get(value, (None, 0))
     return node.output_ports[port].names if node is not None and port < len(node.output_ports) else ()
 
@@ -108,14 +107,13 @@ def _output_problem(graph: Graph, node: Node, name: str) -> Problem:
     return Problem(fault, graph.path, node, place=node.place)
 
 
-def _layer_name_collision(known: Known, graph: Graph, makers: Made, owners: dict[str, Value]) -> Iterator[Problem]:
-    """The problem of the first Parameter, or layer before a Result, whose name already belongs to another input or
-    output."""
-    ask = questions(known)
+def _layer_name_collision(known: Known, graph: Graph, makers: Makers, owners: dict[str, Value]) -> Iterator[Problem]:
+    """The problem of the first Parameter, or layer before a Result, whose name has another owner."""
+    infer = questions(known)
     results = [node.inputs[0] for node in graph.nodes if node.op == known.format.output_node and node.inputs]
     for value in (*results, *graph.inputs):
         node, port = makers.get(value, (None, 0)) if value is not None else (None, 0)
-        name = None if node is None else _output_name(known, ask, node, port)
+        name = None if node is None else _output_name(known, infer, node, port)
         if value is None or node is None or not name:
             continue
         owner = owners.setdefault(name, value)
@@ -130,12 +128,11 @@ def _layer_name_collision(known: Known, graph: Graph, makers: Made, owners: dict
         return
 
 
-def _output_name(known: Known, ask: Asked, node: Node, port: int) -> str | None:
-    """The name that OpenVINO adds for an output of a layer; "" if the layer has no name, and None if the number of its
-    outputs is unknown."""
+def _output_name(known: Known, infer: Infer, node: Node, port: int) -> str | None:
+    """The name that OpenVINO adds for an output of a layer; None if it is unknown."""
     if not node.name or node.op == known.format.input_node:
         return node.name
-    answer = ask(node, known.types_of(node.inputs), None)
+    answer = infer(node, known.types_of(node.inputs), None)
     if answer is None or answer.outputs is None:
         return None
     return node.name if len(answer.outputs) == 1 else f"{node.name}.{port}"

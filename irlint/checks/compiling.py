@@ -25,8 +25,7 @@ from irlint.schemas.openvino_cpu import is_refused
 
 
 def problems(known: Known) -> list[Problem]:
-    """One problem for each layer of the main graph that OpenVINO reads but does not compile, and the problems of
-    constants of every graph that OpenVINO cannot use."""
+    """The problems of unusable constants, and of layers of the main graph that OpenVINO does not compile."""
     graph = known.model.graph
     assert graph is not None
     constants = [problem for each in graphs(known.model) for problem in _constants(known, each)]
@@ -34,12 +33,11 @@ def problems(known: Known) -> list[Problem]:
 
 
 def _refusals(known: Known, graph: Graph) -> list[Problem]:
-    """A problem for each layer of the graph that the plugin does not compile. It follows from the first problem of
-    inference at the layer, if there is one."""
+    """A problem for each layer that the plugin does not compile."""
     sources = Sources(graph, known)
     constant = known.format.constant_node
     layers = [node for node in graph.nodes if node.op != constant]
-    found = [(node, fault) for node in layers if (fault := _refused(known, node, sources)) is not None]
+    found = [(node, fault) for node in layers if (fault := _compile_fault(known, node, sources)) is not None]
     roots = {problem.node: problem for problem in reversed(known.problems)} if found else {}
     return [
         Problem(fault, graph.path, node, None, place_of_fault(node, fault), by_rule=True, because=roots.get(node))
@@ -49,42 +47,39 @@ def _refusals(known: Known, graph: Graph) -> list[Problem]:
 
 @record(frozen=False, eq=False)
 class _Kind:
-    """What layers with the same call and types have in common.
+    """What layers with the same call and types have in common. They may differ in the numbers of their weights."""
 
-    ``refused`` are the inputs with refused element types, each with the type. ``lacks_rank``: the rank of a result may
-    be unknown. ``asked``: the operation may find a fault. ``sound`` caches facts with which the operation found no
-    fault: for the names of the facts that it used, the indices of the inputs or outputs for which each of them holds.
-    Layers of a kind may differ in the numbers of their weights.
-    """
-
-    refused: list[tuple[int, str]]
-    lacks_rank: bool
-    asked: bool
-    sound: dict[tuple[Fact, ...], set[tuple[frozenset[int], ...]]]
+    #: (index, element type) of each input with a refused type.
+    refused_types: list[tuple[int, str]]
+    may_lack_rank: bool
+    may_find_fault: bool
+    #: Facts with which the operation found no fault: the inputs or outputs of each fact, by the names of the facts.
+    sound_facts: dict[tuple[Fact, ...], set[tuple[frozenset[int], ...]]]
 
 
-def _refused(known: Known, node: Node, sources: Sources) -> Fault | None:
-    """The fault for which the plugin does not compile a layer. None if it compiles the layer, if the layer has a fault
-    of inference, or if no result needs it."""
+def _compile_fault(known: Known, node: Node, sources: Sources) -> Fault | None:
+    """The fault for which the plugin does not compile a needed layer without faults of inference."""
     call = known.calls.get(node)
     if call is None or call.broken or call.operator is None or node in known.faulted:
         return None
     kind = sources.kind(node, call)
-    if not (kind.asked or kind.refused or kind.lacks_rank or (call.operator.compiles and sources.has_late)):
+    if not (
+        kind.may_find_fault or kind.refused_types or kind.may_lack_rank or (call.operator.compiles and sources.has_late)
+    ):
         return None
     fault = (
-        _of_the_operation(known, call, node, kind, sources)
-        or _of_element_types(node, call, kind, sources)
-        or _of_the_rank(known, node, kind, sources)
+        _operation_fault(known, call, node, kind, sources)
+        or _element_type_fault(node, call, kind, sources)
+        or _rank_fault(known, node, kind, sources)
     )
-    return fault if fault is not None and sources.is_needed(node) else None
+    return fault if fault is not None and node in sources.needed else None
 
 
-def _of_element_types(node: Node, call: Call, kind: _Kind, sources: Sources) -> Fault | None:
-    """The fault of the first input whose element type the plugin refuses for this operation; None if there is none."""
-    for index, dtype in kind.refused:
+def _element_type_fault(node: Node, call: Call, kind: _Kind, sources: Sources) -> Fault | None:
+    for index, dtype in kind.refused_types:
         value = node.inputs[index]
-        if sources.is_varying(value) if dtype != "dynamic" else value in sources.inputs:
+        is_affected = value in sources.inputs if dtype == "dynamic" else sources.is_varying(value)
+        if is_affected:
             moves_data = call.operator is not None and call.operator.moves_data
             return not_compiled(
                 f"input {index} is {dtype}, and the CPU plugin has no {call.op} of this type",
@@ -95,11 +90,12 @@ def _of_element_types(node: Node, call: Call, kind: _Kind, sources: Sources) -> 
     return None
 
 
-def _of_the_operation(known: Known, call: Call, node: Node, kind: _Kind, sources: Sources) -> Fault | None:
-    """The fault that the operation finds in its layer; None if there is none. A layer without a fault stands for others
-    of its kind: for all, if the operation asked for no fact, else for those of which the same facts hold. It stands for
-    none if the operation read the numbers of weights."""
-    if call.operator is None or call.operator.compiles is None or not kind.asked:
+def _operation_fault(known: Known, call: Call, node: Node, kind: _Kind, sources: Sources) -> Fault | None:
+    """The fault that the operation finds in its layer.
+
+    A layer without a fault stands for its kind with the same facts, unless the operation reads numbers of weights.
+    """
+    if call.operator is None or call.operator.compiles is None or not kind.may_find_fault:
         return None
     facts: dict[Fact, frozenset[int]] = {}
 
@@ -108,21 +104,21 @@ def _of_the_operation(known: Known, call: Call, node: Node, kind: _Kind, sources
             facts[fact] = sources.indices(node, fact)
         return facts[fact]
 
-    if any(tuple(map(indices, names)) in found for names, found in kind.sound.items()):
+    if any(tuple(map(indices, names)) in found for names, found in kind.sound_facts.items()):
         return None
     given = tuple([Unread(each) if type(each) is Weights else each for each in known.types_of(node.inputs)])
     fault = call.operator.compiles(Layer(given, tuple(known.types_of(node.outputs)), _arguments(call), indices))
     if fault is not None or any(type(each) is Unread and each.read for each in given):
         return fault
     if not facts:
-        kind.asked = False
+        kind.may_find_fault = False
     else:
-        kind.sound.setdefault(tuple(facts), set()).add(tuple(facts.values()))
+        kind.sound_facts.setdefault(tuple(facts), set()).add(tuple(facts.values()))
     return fault
 
 
 def _refused_types(call: Call, inputs: Sequence[Type | None]) -> list[tuple[int, str]]:
-    """The inputs whose element types the plugin refuses unless the inputs are constants, each with its type."""
+    """(index, element type) of each input whose type the plugin refuses if the input is varying."""
     typed = [(index, each.dtype or "dynamic") for index, each in enumerate(inputs) if isinstance(each, Tensor)]
     refused = [each for each in typed if is_refused(call.op, call.version, *each, sized=True)]
     if not refused or all(each is None or known_shape(each) is not None for each in inputs):
@@ -131,7 +127,7 @@ def _refused_types(call: Call, inputs: Sequence[Type | None]) -> list[tuple[int,
 
 
 def _arguments(call: Call) -> dict[str, object]:
-    """The attributes by name, with the defaults of omitted ones; each group of attributes is a record."""
+    """The attributes and defaults by name; each group of attributes is a record."""
     if call.signature is None:
         return {}
     written = call.attributes or {}
@@ -144,15 +140,14 @@ def _arguments(call: Call) -> dict[str, object]:
 
 def _constants(known: Known, graph: Graph) -> Iterator[Problem]:
     yield from _untyped_constants(known, graph)
-    yield from _unstored_constants(known, graph)
+    yield from _empty_constants(known, graph)
 
 
-def _unstored_constants(known: Known, graph: Graph) -> Iterator[Problem]:
-    """The problems of inputs that are lists without elements, stored in an empty weights file: OpenVINO requires a
-    position inside the file even for a constant without bytes."""
+def _empty_constants(known: Known, graph: Graph) -> Iterator[Problem]:
+    """The problems of constants without elements that layers read from an empty file at load."""
     stored = [(value, constant.stored) for value, constant in graph.constants.items() if constant.stored is not None]
-    unstored = {value: each.file for value, each in stored if (each.size, each.offset, each.available) == (0, 0, 0)}
-    if not unstored:
+    empty = {value: each.file for value, each in stored if (each.size, each.offset, each.available) == (0, 0, 0)}
+    if not empty:
         return
     alive, constants = live(graph, known.format.keeps_alive), {None, *graph.constants}
     for node in graph.nodes:
@@ -161,20 +156,19 @@ def _unstored_constants(known: Known, graph: Graph) -> Iterator[Problem]:
             continue
         for index in operator.read_at_load:
             value = node.inputs[index] if index < len(node.inputs) else None
-            if value not in unstored or constants.issuperset(node.inputs[:index]):
+            if value not in empty or constants.issuperset(node.inputs[:index]):
                 continue
             fault = INVALID_CONST.fault(
-                f"input {index} is a constant without elements, and {unstored[value]} has no bytes: OpenVINO requires "
+                f"input {index} is a constant without elements, and {empty[value]} has no bytes: OpenVINO requires "
                 "a position inside the file even for such a constant, and refuses the layer",
-                help=f"write at least one byte into {unstored[value]}",
+                help=f"write at least one byte into {empty[value]}",
                 input=index,
             )
             yield Problem(fault, graph.path, node, place=place_of_fault(node, fault))
 
 
 def _untyped_constants(known: Known, graph: Graph) -> Iterator[Problem]:
-    """The problems of constants with a dynamic element type: an error if a result needs a layer that uses the constant,
-    else a warning."""
+    """The problems of constants with a dynamic element type; warnings if no needed layer uses them."""
     untyped = [value for value, constant in graph.constants.items() if constant.tensor.dtype is None]
     if not untyped:
         return
@@ -182,20 +176,19 @@ def _untyped_constants(known: Known, graph: Graph) -> Iterator[Problem]:
     for value in untyped:
         node = sources.producers.get(value)
         attribute = None if node is None else node.attributes.get("element_type")
-        if node is None or attribute is None or not _is_dynamic(attribute.value):
+        if node is None or attribute is None or not _is_undetermined_type(attribute.value):
             continue
-        wanted = any(value in each.inputs and sources.is_needed(each) for each in graph.nodes)
+        is_needed = any(value in each.inputs and each in sources.needed for each in graph.nodes)
         fault = INVALID_CONST.fault(
             f'{node.label} has the element type "{attribute.value}", which no data can have',
             help="write the element type of its bytes",
             attribute="element_type",
-            severity=Severity.ERROR if wanted else Severity.WARNING,
+            severity=Severity.ERROR if is_needed else Severity.WARNING,
         )
         yield Problem(fault, graph.path, node, place=node.located(attribute.place))
 
 
-def _is_dynamic(text: object) -> bool:
-    """Whether a text is an element type that is not determined, such as ``dynamic``."""
+def _is_undetermined_type(text: object) -> bool:
     try:
         return stored_type(str(text)) is None
     except ValueError:
@@ -206,8 +199,7 @@ def _is_dynamic(text: object) -> bool:
 
 
 def _may_lack_rank(known: Known, node: Node, inputs: Sequence[Type | None], outputs: Sequence[Type | None]) -> bool:
-    """Whether the rank of a result may depend on values that are unknown: an output has no shape, or the values of an
-    integer input are unknown. False for a Result, and if the shape of an input is unknown."""
+    """Whether the rank of a result may depend on unknown values of an input."""
     if not node.inputs or node.op == known.format.output_node:
         return False
     given = [each for each, value in zip(inputs, node.inputs) if value is not None]
@@ -222,29 +214,30 @@ def _lacks_rank(type: Type | None) -> bool:
     return isinstance(type, Tensor) and type.shape is None
 
 
-def _of_the_rank(known: Known, node: Node, kind: _Kind, sources: Sources) -> Fault | None:
-    """The fault of a result whose rank depends on values that are known only at run time; None if there is none."""
+def _rank_fault(known: Known, node: Node, kind: _Kind, sources: Sources) -> Fault | None:
     late = sources.late_inputs(node)
-    if not (late or kind.lacks_rank):
+    if not (late or kind.may_lack_rank):
         return None
-    direct = [index for index, value in enumerate(node.inputs) if value in sources.inputs]
-    if not (late or direct) or not _lacks_rank_without(late, direct, node, known):
+    model_inputs = [index for index, value in enumerate(node.inputs) if value in sources.inputs]
+    if not (late or model_inputs) or not _lacks_rank_without(late, model_inputs, node, known):
         return None
-    last = (late or direct)[-1]
-    whose = "is computed when the model runs" if late else "is an input of the model"
+    last = (late or model_inputs)[-1]
+    origin = "is computed when the model runs" if late else "is an input of the model"
     return not_compiled(
-        f"the rank of the result depends on the value of input {last}, which {whose}",
+        f"the rank of the result depends on the value of input {last}, which {origin}",
         help=f"make input {last} a constant, or declare its size if that determines the rank",
         input=last,
     )
 
 
-def _lacks_rank_without(late: Collection[int], direct: Collection[int], node: Node, known: Known) -> bool:
-    """Whether the rank of a result is unknown without the values of the ``late`` inputs. False if the values of an
-    input are unknown that is neither input 0, nor late, nor ``direct``, an input of the model."""
+def _lacks_rank_without(late: Collection[int], model_inputs: Collection[int], node: Node, known: Known) -> bool:
+    """Whether the rank of a result is unknown without the values of the ``late`` inputs.
+
+    False if another input has unknown values, except for input 0 and inputs of the model.
+    """
     given = known.types_of(node.inputs)
     for index, each in enumerate(given[1:], 1):
-        if index in direct:
+        if index in model_inputs:
             continue
         if isinstance(each, Tensor) and index in late:
             given[index] = Tensor(each.dtype, each.shape)
@@ -257,17 +250,17 @@ def _lacks_rank_without(late: Collection[int], direct: Collection[int], node: No
 # --- where values come from -------------------------------------------------------------------------------------------
 
 
-#: The origin of a value: whether it is fixed, varying and late.
+#: (fixed, varying, late), see ``Sources``; all are False if the origin is unknown.
 Origin = tuple[bool, bool, bool]
 UNKNOWN_ORIGIN: Origin = (False, False, False)
 
 
 class Sources:
-    """The origins of the values of a graph, and the layers whose outputs its results need for more than their shapes.
+    """The origins of the values of a graph, and the layers whose values its results need.
 
-    The origin of a value has three parts. Fixed: it is computed from constants alone when OpenVINO compiles the model.
-    Varying: it is computed when the model runs. Late: it is varying although it depends on constants alone. The origin
-    is unknown if all three are False.
+    - Fixed: a value is computed from constants alone when OpenVINO compiles the model.
+    - Varying: a value is computed when the model runs.
+    - Late: a value is varying although it depends on constants alone.
     """
 
     def __init__(self, graph: Graph, known: Known) -> None:
@@ -276,7 +269,7 @@ class Sources:
         self.constants = set(graph.constants)
         self.kinds: dict[tuple[int | None, ...], _Kind] = {}
         self.origins: dict[Value, Origin] = {}
-        self.of_nodes: dict[tuple[object, ...], Origin] = {}
+        self.output_origins: dict[tuple[object, ...], Origin] = {}
 
     @cached_property
     def producers(self) -> Mapping[Value, Node]:
@@ -306,21 +299,20 @@ class Sources:
 
     @cached_property
     def has_late(self) -> bool:
-        """Whether any value is late: the graph has a layer that depends on constants alone, and OpenVINO does not
-        compute its operation in advance."""
+        """Whether any value of the graph is late."""
         calls = self.known.calls.items()
         not_folded = [node for node, call in calls if call.operator is not None and call.operator.kept]
         return any(self.is_late(value) for node in not_folded for value in node.outputs)
 
     @cached_property
     def needed(self) -> set[Node]:
-        """The layers whose outputs a result or a variable needs, and not only their shapes."""
+        """Results, Assigns, Parameters, and the layers whose values, not only their shapes, they need."""
         form = self.known.format
         waiting = [node for node in self.graph.nodes if node.op in form.keeps_alive]
         found = set(waiting)
         while waiting:
             node = waiting.pop()
-            if self._needs_only_shapes(node):
+            if self._depends_only_on_shapes(node):
                 continue
             for value in node.inputs:
                 producer = self.producers.get(value) if value is not None else None
@@ -329,13 +321,11 @@ class Sources:
                     waiting.append(producer)
         return found
 
-    def _needs_only_shapes(self, node: Node) -> bool:
-        """Whether the outputs of a layer depend only on the shapes of its inputs."""
+    def _depends_only_on_shapes(self, node: Node) -> bool:
         operator = self.known.operator(node)
         return operator is not None and operator.of_shape
 
     def _is_never_folded(self, node: Node) -> bool:
-        """Whether OpenVINO computes the layer at run time even if all its inputs are constants."""
         operator = self.known.operator(node)
         return operator is not None and operator.kept
 
@@ -348,9 +338,12 @@ class Sources:
         found = self.kinds.get(key)
         if found is None:
             inputs, outputs = self.known.types_of(node.inputs), self.known.types_of(node.outputs)
-            asked = call.operator is not None and call.operator.compiles is not None
-            refused, lacks_rank = _refused_types(call, inputs), _may_lack_rank(self.known, node, inputs, outputs)
-            found = self.kinds[key] = _Kind(refused, lacks_rank, asked, {})
+            found = self.kinds[key] = _Kind(
+                refused_types=_refused_types(call, inputs),
+                may_lack_rank=_may_lack_rank(self.known, node, inputs, outputs),
+                may_find_fault=call.operator is not None and call.operator.compiles is not None,
+                sound_facts={},
+            )
         return found
 
     def indices(self, node: Node, fact: Fact) -> frozenset[int]:
@@ -359,7 +352,6 @@ class Sources:
         return frozenset([at for at, value in enumerate(values) if value is not None and self._holds(fact, value)])
 
     def _holds(self, fact: Fact, value: Value) -> bool:
-        """Whether a fact holds for a value."""
         match fact:
             case "fixed":
                 fixed, _, _ = self._origin(value)
@@ -376,12 +368,8 @@ class Sources:
                 return value in self.used
         return value in self.results
 
-    def is_needed(self, node: Node) -> bool:
-        """Whether a result of the model needs the output of a layer, and not only its shape."""
-        return node in self.needed
-
     def is_varying(self, value: Value | None) -> bool:
-        """Whether the elements of a value are computed when the model runs."""
+        """Whether a value is computed when the model runs."""
         if value is None:
             return False
         _, varying, _ = self._origin(value)
@@ -400,18 +388,14 @@ class Sources:
             return []
         return [index for index, value in enumerate(node.inputs) if index and self.is_late(value)]
 
-    def _of_node(self, node: Node, inputs: list[Origin]) -> Origin:
-        """The origin of the outputs of a layer from the origins of its inputs."""
-        key = (id(self.known.calls.get(node)), len(node.inputs), len(node.bodies), *inputs)
-        found = self.of_nodes.get(key)
+    def _cached_origin_of_outputs(self, node: Node, inputs: list[Origin]) -> Origin:
+        key = (id(self.known.calls.get(node)), *inputs)
+        found = self.output_origins.get(key)
         if found is None:
-            found = self.of_nodes[key] = self._of_call(node, inputs)
+            found = self.output_origins[key] = self._origin_of_outputs(node, inputs)
         return found
 
-    def _of_call(self, node: Node, inputs: list[Origin]) -> Origin:
-        """The same as ``_of_node``, without its cache."""
-        if self._needs_only_shapes(node) or not node.inputs or any(node.bodies):
-            return UNKNOWN_ORIGIN
+    def _origin_of_outputs(self, node: Node, inputs: list[Origin]) -> Origin:
         fixed, varying, constant = True, False, True
         for is_fixed, is_varying, is_late in inputs:
             fixed, varying = fixed and is_fixed, varying or is_varying
@@ -421,7 +405,7 @@ class Sources:
 
     def _origin(self, value: Value) -> Origin:
         """The origin of a value. The inputs of a cycle count as unknown."""
-        # An input that was met before, but has no origin yet, is on a cycle.
+        # An input in ``met`` without an origin is on a cycle.
         waiting, met = [value], set[Value]()
         while waiting:
             last = waiting[-1]
@@ -430,7 +414,7 @@ class Sources:
                 waiting.pop()
             elif last in self.constants or node is None or last in self.inputs:
                 self.origins[last] = (last in self.constants, last in self.inputs, False)
-            elif self._needs_only_shapes(node) or not node.inputs or any(node.bodies):
+            elif self._depends_only_on_shapes(node) or not node.inputs or any(node.bodies):
                 self.origins[last] = UNKNOWN_ORIGIN
             else:
                 used = [each for each in node.inputs if each is not None]
@@ -439,5 +423,7 @@ class Sources:
                 if unseen:
                     waiting += unseen
                     continue
-                self.origins[last] = self._of_node(node, [self.origins.get(each, UNKNOWN_ORIGIN) for each in used])
+                self.origins[last] = self._cached_origin_of_outputs(
+                    node, [self.origins.get(each, UNKNOWN_ORIGIN) for each in used]
+                )
         return self.origins[value]

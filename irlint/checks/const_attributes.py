@@ -18,21 +18,19 @@ from irlint.parsers.openvino.types import renamed_type
 
 
 def correction(constant: Constant, node: Node, size: int, known: Known) -> str:
-    """The help for a Const whose element type and shape need another number of bytes than its ``size``: the attribute
-    to correct. "" if the types that its port and the ports of its users declare do not decide which attribute is
-    wrong."""
-    declarations = _declared_by(node, known)
+    """The help to correct the wrong attribute of a Const of ``size`` bytes; "" if it is unclear."""
+    declarations = _declared_by_ports(node, known)
     dtype, shape = constant.tensor.dtype, constant.tensor.shape
-    used = declared_by_users(node, known)
-    other, ports = _of_size(size, constant.tensor, declarations), "the ports declare"
-    if other is None and used:
-        other, ports = _of_size(size, constant.tensor, used), "the ports of its users declare"
+    by_users = declared_by_users(node, known)
+    other, declarer = _type_of_size(size, constant.tensor, declarations), "the ports declare"
+    if other is None and by_users:
+        other, declarer = _type_of_size(size, constant.tensor, by_users), "the ports of its users declare"
     if other is not None:
         name, text = "element_type", renamed_type(other.dtype or "")
         if other.dtype == dtype:
-            name, text = "shape", _sizes(other.shape)
+            name, text = "shape", _sizes_text(other.shape)
         stated = f"{other.dtype}{shape_text(other.shape)}"
-        return f'write {name}="{text}": {ports} {stated}, which needs exactly {counted(size, "byte")}'
+        return f'write {name}="{text}": {declarer} {stated}, which needs exactly {counted(size, "byte")}'
     needed = bytes_of(dtype, shape)
     agreed = declarations and _votes(declarations, dtype, shape) == len(declarations)
     if agreed and needed is not None and can_grow(constant, needed, known):
@@ -43,9 +41,8 @@ def correction(constant: Constant, node: Node, size: int, known: Known) -> str:
     return ""
 
 
-def _of_size(size: int, stated: Tensor, declarations: Sequence[Tensor]) -> Tensor | None:
-    """The type that needs ``size`` bytes, that more than half of the ``declarations`` agree with, and that has the
-    element type or the shape of ``stated``; None if there is none."""
+def _type_of_size(size: int, stated: Tensor, declarations: Sequence[Tensor]) -> Tensor | None:
+    """The type of ``size`` bytes, with the element type or shape of ``stated``, of most ``declarations``."""
     shapes = dict.fromkeys((stated.shape, *(each.shape for each in declarations)))
     dtypes = dict.fromkeys((stated.dtype, *(each.dtype for each in declarations)))
     for dtype, shape in [(stated.dtype, each) for each in shapes] + [(each, stated.shape) for each in dtypes]:
@@ -59,15 +56,14 @@ def _votes(declarations: Sequence[Tensor], dtype: str | None, shape: Shape | Non
     return sum(each.dtype in (None, dtype) and each.shape == shape for each in declarations)
 
 
-def _declared_by(node: Node, known: Known) -> list[Tensor]:
-    """The types that the output port of a Const, and the input ports of its users, declare; scalars and types without a
-    shape are omitted."""
+def _declared_by_ports(node: Node, known: Known) -> list[Tensor]:
+    """The types that the ports of a Const and of its users declare, without scalars."""
     found = [port.type for port in node.output_ports[:1] if port.type.shape]
     return found + declared_by_users(node, known)
 
 
 def declared_by_users(node: Node, known: Known) -> list[Tensor]:
-    """The types that the input ports of the users of a Const declare; scalars and types without a shape are omitted."""
+    """The types that the input ports of the users of a Const declare, without scalars."""
     declared = _declared_types(known.model)
     return [each for value in node.outputs for each in declared.get(value, ()) if each.shape]
 
@@ -90,13 +86,12 @@ def is_mismeasured(constant: Constant) -> bool:
     return needed is not None and constant.stored is not None and constant.stored.size not in (None, needed)
 
 
-def _sizes(shape: Shape | None) -> str:
+def _sizes_text(shape: Shape | None) -> str:
     return ",".join(map(str, shape or ()))
 
 
 def can_grow(constant: Constant, needed: int, known: Known) -> bool:
-    """Whether the file has ``needed`` bytes from the offset of the constant on, more than the constant has now, and no
-    other constant uses the additional bytes."""
+    """Whether ``needed`` bytes, more than the constant has, are in the file and not used by others."""
     stored = constant.stored
     if stored is None or stored.size is None or needed > (stored.available or 0):
         return False
@@ -108,8 +103,7 @@ def can_grow(constant: Constant, needed: int, known: Known) -> bool:
 
 @lru_cache(maxsize=1)
 def _extents(model: Model) -> tuple[list[int], list[int]]:
-    """The offsets of all constants in ascending order, and for each offset the greatest end of a constant that begins
-    there or before."""
+    """(offsets of all constants in order, for each the greatest end of a constant up to it)."""
     stored = (each.stored for graph in graphs(model) for each in graph.constants.values())
     extents = sorted((each.offset, each.offset + each.size) for each in stored if each is not None and each.size)
     return [begin for begin, _ in extents], list(accumulate((end for _, end in extents), max))

@@ -65,16 +65,15 @@ g (float[2,3] x) => (float[2,3] y) { y = Relu (x) }""",
 )
 
 
-#: If a value has more declarations than this, only the first node that computes a value of its name is compared with
-#: the declarations.
-MANY = 8
+#: A name with more declarations than this is compared only at the first node that computes it.
+MOST_DECLARATIONS = 8
 
 
 def problems(known: Known) -> list[Problem]:
-    """A problem for each declaration that contradicts the inferred type or shape, then problems about names of sizes.
+    """The problems of declared types and shapes that contradict the inferred ones, and of names of sizes.
 
-    In a chain of nodes, only the first contradiction is a root; later problems name it in ``because``. If an option or
-    the configuration gives shapes, only the inputs whose given shape contradicts the declared one are reported.
+    In a chain of nodes, a later problem names the first one in ``because``. If ``known.overridden`` gives shapes, only
+    those are compared.
     """
     if known.overridden:
         from irlint.checks import given
@@ -89,18 +88,16 @@ def problems(known: Known) -> list[Problem]:
         from irlint.checks.merged import with_refusals
 
         found = with_refusals(found, known)
-    found = _grouped(found, known)
-    if not known.requires and not any(_names_sizes(node) for each in compared for node in each.unlike):
+    found = _with_grouped_branches(found, known)
+    if not known.requires and not any(_declares_named_size(node) for each in compared for node in each.inexact):
         return found
     from irlint.checks import size_names
 
     return [*found, *size_names.problems(known, found)]
 
 
-def _grouped(found: list[Problem], known: Known) -> list[Problem]:
-    """The problems ``found``, in which stale shapes in alternative bodies, such as the branches of an If, are one
-    problem with their number."""
-    stale = [each for each in found if each.graph and each.because is None and _is_stale(each)]
+def _with_grouped_branches(found: list[Problem], known: Known) -> list[Problem]:
+    stale = [each for each in found if each.graph and each.because is None and _is_stale_shape(each)]
     if len(stale) < 2:
         return found
     from irlint.checks import stale_branches
@@ -108,7 +105,7 @@ def _grouped(found: list[Problem], known: Known) -> list[Problem]:
     return stale_branches.grouped(found, stale, known)
 
 
-def _is_stale(problem: Problem) -> bool:
+def _is_stale_shape(problem: Problem) -> bool:
     """Whether a problem is a wrong declared shape that runtimes ignore."""
     return problem.fault.rule is SHAPE_CONTRADICTED and problem.fault.severity is Severity.WARNING
 
@@ -123,61 +120,60 @@ def _size_facts(known: Known) -> SizeFacts | None:
     return size_facts(known)
 
 
-def _names_sizes(node: Node) -> bool:
-    """Whether the declaration of an output of the node contains a named size."""
+def _declares_named_size(node: Node) -> bool:
     declared = [each.type for value in node.outputs if value is not None for each in value.declared]
     return any(isinstance(dim, Expr) for each in declared if isinstance(each, Tensor) for dim in each.shape or ())
 
 
 class _Comparison:
-    """The declarations of one graph, compared with the inferred types.
-
-    ``unlike`` are the nodes that were compared and are not exactly as declared (see ``_is_as_declared``).
-    """
+    """The declarations of one graph, compared with the inferred types."""
 
     def __init__(self, graph: Graph, known: Known, facts: SizeFacts | None) -> None:
         self.graph = graph
         self.known = known
         self.facts = facts
-        self.unlike: list[Node] = []
-        #: The first problem of a chain, by each value in the chain.
+        #: The compared nodes that are not exactly as declared.
+        self.inexact: list[Node] = []
+        #: The first problem of the chain to which a value belongs.
         self._roots: dict[Value, Problem] = {}
-        self._used: Set[Value | None] | None = None
-        #: The ids of inferred types and of declarations that do not contradict them; many nodes of an IR share both.
+        self._used_values: Set[Value | None] | None = None
+        #: The ids of inferred types and of declarations that agree with them; many nodes of an IR share both.
         self._agreeing: set[tuple[int, int]] = set()
 
     def problems(self) -> Iterator[Problem]:
         """The problems of the graph, in the order of its nodes."""
         known = self.known
-        misread = {each.node for each in known.model.problems if each.place and each.place.attribute == "shape"}
-        alike: set[tuple[int, int]] = set()
-        for node in self._compared():
-            if _is_as_declared(node, known, alike):
+        with_misread_shape = {
+            each.node for each in known.model.problems if each.place and each.place.attribute == "shape"
+        }
+        exact_pairs: set[tuple[int, int]] = set()
+        for node in self._nodes_to_compare():
+            if _is_as_declared(node, known, exact_pairs):
                 continue
-            self.unlike.append(node)
-            if node not in known.faulted and node not in misread and node in known.calls:
-                yield from self._of_node(node)
+            self.inexact.append(node)
+            if node not in known.faulted and node not in with_misread_shape and node in known.calls:
+                yield from self._problems_at(node)
 
-    def _compared(self) -> Iterator[Node]:
-        """The nodes to compare; of the nodes that compute an output of one name with more than MANY declarations, only
-        the first. A port of an IR is one declaration."""
-        made = [value for node in self.graph.nodes for value in node.outputs if value is not None]
-        often = {value.name for value in made if len(value.declared) > MANY}
-        if self.known.format.ports_declare or not often:
+    def _nodes_to_compare(self) -> Iterator[Node]:
+        """The nodes. A name with more than MOST_DECLARATIONS declarations counts only at its first node."""
+        values = [value for node in self.graph.nodes for value in node.outputs if value is not None]
+        common_names = {value.name for value in values if len(value.declared) > MOST_DECLARATIONS}
+        if self.known.format.ports_declare or not common_names:
             yield from self.graph.nodes
             return
         seen: set[str] = set()
         for node in self.graph.nodes:
-            names = often.intersection([value.name for value in node.outputs if value is not None])
+            names = common_names.intersection([value.name for value in node.outputs if value is not None])
             if not names or not seen.issuperset(names):
                 seen |= names
                 yield node
 
-    def _of_node(self, node: Node) -> Iterator[Problem]:
-        """The problems of the declarations of a node: of its input ports, then of its outputs."""
+    def _problems_at(self, node: Node) -> Iterator[Problem]:
         known = self.known
-        ports = list(_of_inputs(node, self.graph, known, self.facts)) if known.format.ports_declare else []
-        yield from ports
+        port_problems = (
+            list(_input_port_problems(node, self.graph, known, self.facts)) if known.format.ports_declare else []
+        )
+        yield from port_problems
         clashes: dict[tuple[Type | None, Type], Problem] = {}
         for port, value, declaration in _declarations(node):
             fault = self._fault(node, port, value, declaration)
@@ -186,7 +182,7 @@ class _Comparison:
             clash = known.types.get(value), declaration.type
             root = self._roots.get(value) or self._root(node, port, declaration)
             if root is None and fault.rule is SHAPE_CONTRADICTED:
-                root = ports[0] if ports else clashes.get(clash)
+                root = port_problems[0] if port_problems else clashes.get(clash)
             problem = Problem(
                 fault,
                 self.graph.path,
@@ -201,20 +197,14 @@ class _Comparison:
             yield problem
 
     def _fault(self, node: Node, port: int, value: Value, declaration: Declaration) -> Fault | None:
-        """The fault of a declaration of an output; None if the declaration can be true, or if a Convert declares the
-        type of the stored weights.
-
-        Some faults are only notes: types of unused ports of an IR after the first, and all types in IR version 10.
-        Others are only warnings: an ONNX Constant, a declaration that runtimes ignore, and a shape in a body in IR
-        version 10.
-        """
+        """The fault of the declaration of an output, with its severity."""
         known, graph = self.known, self.graph
         inferred = known.types.get(value)
         pair = id(inferred), id(declaration)
         if pair in self._agreeing:
             return None
-        stated = gives(node, known, graph.path)
-        fault = _contradiction(inferred, declaration, known, self.facts, port=port, within=graph.path, gives=stated)
+        source = source_text(node, known, graph.path)
+        fault = _contradiction(inferred, declaration, known, self.facts, port=port, within=graph.path, source=source)
         if fault is None:
             self._agreeing.add(pair)
             return None
@@ -224,78 +214,76 @@ class _Comparison:
             if known.format.ports_declare and port and not self._is_used(value):
                 fault = fault.lowered(Severity.NOTE)
         elif node.op == known.format.constant_node:
-            from irlint.checks.clashes import of_bytes
+            from irlint.checks.clashes import constant_fault
 
-            fault = of_bytes(fault, value, declaration, graph)
+            fault = constant_fault(fault, value, declaration, graph)
         elif node.op == known.format.input_node and known.format.ports_declare:
-            from irlint.checks.clashes import of_a_parameter
+            from irlint.checks.clashes import parameter_fault
 
-            fault = of_a_parameter(fault, inferred, declaration.type, graph.path)
-        if (node.op == "Constant" and node.domain == "") or _is_ignored(declaration, value, graph):
+            fault = parameter_fault(fault, inferred, declaration.type, graph.path)
+        if (node.op == "Constant" and node.domain == "") or _is_ignored_by_onnxruntime(declaration, value, graph):
             fault = fault.lowered(Severity.WARNING)
-        is_old = known.model.format_version == known.format.lenient_version
-        return _of_an_old_writer(fault, graph) if is_old else fault
+        is_lenient = known.model.format_version == known.format.lenient_version
+        return _lowered_for_lenient_version(fault, graph) if is_lenient else fault
 
     def _is_used(self, value: Value) -> bool:
-        if self._used is None:
-            self._used = {each for node in self.graph.nodes for each in node.inputs}
-        return value in self._used
+        if self._used_values is None:
+            self._used_values = {each for node in self.graph.nodes for each in node.inputs}
+        return value in self._used_values
 
     def _root(self, node: Node, port: int, declaration: Declaration) -> Problem | None:
-        """The problem of an input from which the problem of a declaration follows. None if the inputs have no problem,
-        or if the declaration would contradict the declared types of the inputs, too."""
+        """The problem of an input, if the declaration is right for the declared types of the inputs."""
         known, roots = self.known, self._roots
         root = next((roots[value] for value in node.inputs if value is not None and value in roots), None)
         if root is None:
             return None
-        stated = {value: value.type for value in node.inputs if value is not None and value in roots}
-        outputs = outputs_for(known, node, known.types_of(node.inputs, stated))
+        declared_types = {value: value.type for value in node.inputs if value is not None and value in roots}
+        outputs = outputs_for(known, node, known.types_of(node.inputs, declared_types))
         if outputs is None or port >= len(outputs):
             return None
         return None if _contradiction(outputs[port], declaration, known, self.facts, port=port) else root
 
 
 def _declarations(node: Node) -> Iterator[tuple[int, Value, Declaration]]:
-    """Each declaration of an output of a node, with the port and the value of that output."""
     for port, value in enumerate(node.outputs):
         if value is not None:
             yield from ((port, value, declaration) for declaration in value.declared)
 
 
-def _is_as_declared(node: Node, known: Known, alike: set[tuple[int, int]]) -> bool:
-    """Whether the outputs of a node are tensors of exactly the declared types, and its input ports declare the same as
-    the outputs to which they are connected. A declared type without an element type or a size fits any. ``alike``
-    caches pairs of a type and declarations, or of declarations and a port, by their ``id``, because many nodes share
-    them."""
+def _is_as_declared(node: Node, known: Known, exact_pairs: set[tuple[int, int]]) -> bool:
+    """Whether outputs have exactly the declared types, and input ports declare what connected outputs declare.
+
+    ``exact_pairs`` caches pairs of ``id``, because many nodes share types and declarations.
+    """
     type_of = known.types.get
     for value in node.outputs:
         if value is not None and value.declared:
             given = type_of(value)
             pair = id(given), id(value.declared)
-            if pair in alike:
+            if pair in exact_pairs:
                 continue
-            if not all(_are_alike(given, declaration.type) for declaration in value.declared):
+            if not all(_is_exactly(given, declaration.type) for declaration in value.declared):
                 return False
-            alike.add(pair)
+            exact_pairs.add(pair)
     for port, value in zip(node.input_ports, node.inputs):
         if value is None:
             continue
         pair = id(value.declared), id(port)
-        if pair in alike:
+        if pair in exact_pairs:
             continue
-        if not value.declared or not _are_alike(value.declared[0].type, port.type):
+        if not value.declared or not _is_exactly(value.declared[0].type, port.type):
             return False
-        alike.add(pair)
+        exact_pairs.add(pair)
     return True
 
 
-def _are_alike(one: Type | None, other: Type) -> bool:
-    if not (isinstance(one, Tensor) and isinstance(other, Tensor)):
+def _is_exactly(type: Type | None, declared: Type) -> bool:
+    if not (isinstance(type, Tensor) and isinstance(declared, Tensor)):
         return False
-    return other.dtype in (None, one.dtype) and _has_sizes(one.shape, other.shape)
+    return declared.dtype in (None, type.dtype) and _has_declared_sizes(type.shape, declared.shape)
 
 
-def _has_sizes(shape: Shape | None, declared: Shape | None) -> bool:
+def _has_declared_sizes(shape: Shape | None, declared: Shape | None) -> bool:
     """Whether a shape is exactly as declared, except for axes whose size is not declared."""
     if shape == declared:
         return True
@@ -304,28 +292,28 @@ def _has_sizes(shape: Shape | None, declared: Shape | None) -> bool:
     return all(stated is None or stated == dim for dim, stated in zip(shape, declared))
 
 
-def _is_ignored(declaration: Declaration, value: Value, graph: Graph) -> bool:
-    """Whether ONNX Runtime ignores a declaration of a value; False for ports of an IR."""
+def _is_ignored_by_onnxruntime(declaration: Declaration, value: Value, graph: Graph) -> bool:
     if declaration.by == "port":
         return False
-    from irlint.checks.types import counts
+    from irlint.checks.types import is_used_by_onnxruntime
 
-    return not counts(declaration, value, graph)
+    return not is_used_by_onnxruntime(declaration, value, graph)
 
 
-def _of_inputs(node: Node, graph: Graph, known: Known, facts: SizeFacts | None) -> Iterator[Problem]:
-    """A problem for each input port of an IR whose dims contradict the inferred shape although the output port at the
-    other end of its edge agrees with it."""
+def _input_port_problems(node: Node, graph: Graph, known: Known, facts: SizeFacts | None) -> Iterator[Problem]:
+    """A problem for each wrong input port whose connected output port is declared correctly."""
     for index, (port, value) in enumerate(zip(node.input_ports, node.inputs)):
         given = known.types.get(value) if value is not None else None
         stated = value.type if value is not None else None
         if not isinstance(given, Tensor) or not isinstance(stated, Tensor) or stated.shape == port.type.shape:
             continue
-        text = _clash(given.shape, port.type.shape, known, facts)
-        if not text or not stated.shape or _clash(given.shape, stated.shape, known, facts):
+        text = _clash_text(given.shape, port.type.shape, known, facts)
+        if not text or not stated.shape or _clash_text(given.shape, stated.shape, known, facts):
             continue
-        both = len(node.input_ports) == 1 and any(each.type.shape == port.type.shape for each in node.output_ports)
-        subject = "both ports declare" if both else f"input port {port.id} declares"
+        both_ports_declare_it = len(node.input_ports) == 1 and any(
+            each.type.shape == port.type.shape for each in node.output_ports
+        )
+        subject = "both ports declare" if both_ports_declare_it else f"input port {port.id} declares"
         from irlint.checks.clashes import port_text
 
         fault = SHAPE_CONTRADICTED.fault(
@@ -338,26 +326,24 @@ def _of_inputs(node: Node, graph: Graph, known: Known, facts: SizeFacts | None) 
 
 
 def _declares_stored_type(node: Node, declaration: Declaration, graph: Graph) -> bool:
-    """Whether a Convert of compressed weights declares the stored type, float16, as its output type. OpenVINO writes
-    such a declaration if the weights are an output of the model."""
+    """Whether a Convert of float16 weights declares float16, as OpenVINO writes for weights that the model returns."""
     stored = graph.constants.get(node.inputs[0]) if node.op == "Convert" and node.inputs and node.inputs[0] else None
     declared = declaration.type
     return stored is not None and isinstance(declared, Tensor) and declared.dtype == stored.tensor.dtype == "float16"
 
 
-def _of_an_old_writer(fault: Fault, graph: Graph) -> Fault:
-    """The fault with its severity in IR version 10: a note for a type, and a warning for a shape in a body."""
+def _lowered_for_lenient_version(fault: Fault, graph: Graph) -> Fault:
     if fault.rule is TYPE_CONTRADICTED:
         return fault.lowered(Severity.NOTE)
     return fault.lowered(Severity.WARNING) if graph.path else fault
 
 
-def gives(node: Node, known: Known, within: str) -> str:
-    """The subject and verb of a message about a wrong declaration, such as "the operator computes"."""
+def source_text(node: Node, known: Known, within: str) -> str:
+    """What a declaration is compared with, as subject and verb, such as "the operator computes"."""
     if within and node.op == known.format.input_node:
         return "the enclosing layer passes"
-    stated = node.op in (known.format.input_node, known.format.constant_node)
-    return "its attributes say" if stated else "the operator computes"
+    has_type_attributes = node.op in (known.format.input_node, known.format.constant_node)
+    return "its attributes say" if has_type_attributes else "the operator computes"
 
 
 def _contradiction(
@@ -368,46 +354,48 @@ def _contradiction(
     *,
     port: int,
     within: str = "",
-    gives: str = "the operator computes",
+    source: str = "the operator computes",
 ) -> Fault | None:
-    """The fault of a declaration of an output of a node in the graph ``within``; None if the declared and the inferred
-    type can both be true."""
+    """The fault of the declaration of an output; None if both types can be true."""
     declared = declaration.type
-    if declaration.flaw or _are_equal(inferred, declared):
+    if declaration.flaw or _are_equal_tensors(inferred, declared):
         return None
     if disagree(inferred, declared):
-        return _type_fault(inferred, declared, f"{_called(declaration, port, within)} is declared as", known, gives)
-    what, held, stated = _innermost(inferred, declared)
-    if not isinstance(held, Tensor) or not isinstance(stated, Tensor):
+        return _type_fault(
+            inferred, declared, f"{_declaration_text(declaration, port, within)} is declared as", known, source
+        )
+    containers, inner, stated = _innermost(inferred, declared)
+    if not isinstance(inner, Tensor) or not isinstance(stated, Tensor):
         return None
-    text = _clash(held.shape, stated.shape, known, facts, returned=declaration.by == "output" and not within)
+    text = _clash_text(inner.shape, stated.shape, known, facts, returned=declaration.by == "output" and not within)
     if not text:
         return None
     from irlint.checks.clashes import broadcast_notes, clash_axis, correction
 
-    where = _called(declaration, port, within)
-    axis = None if what else clash_axis(held.shape, stated.shape, text)
-    if axis is not None and held.shape is not None and stated.shape is not None:
-        message = f"axis {axis} of {where} is declared as {stated.shape[axis]}; {gives} {held.shape[axis]}"
+    where = _declaration_text(declaration, port, within)
+    axis = None if containers else clash_axis(inner.shape, stated.shape, text)
+    if axis is not None and inner.shape is not None and stated.shape is not None:
+        message = f"axis {axis} of {where} is declared as {stated.shape[axis]}; {source} {inner.shape[axis]}"
     else:
-        message = f"{where} is declared as {what}{shape_text(stated.shape)}; {gives} {shape_text(held.shape)}: {text}"
+        message = (
+            f"{where} is declared as {containers}{shape_text(stated.shape)}; {source} {shape_text(inner.shape)}: {text}"
+        )
     return SHAPE_CONTRADICTED.fault(
         message,
-        help=correction(held.shape, stated.shape, axis),
-        notes=broadcast_notes(held.shape, stated.shape, known),
+        help=correction(inner.shape, stated.shape, axis),
+        notes=broadcast_notes(inner.shape, stated.shape, known),
         severity=Severity.ERROR if known.format.declared_shapes_hold else Severity.WARNING,
     )
 
 
-def _are_equal(inferred: Type | None, declared: Type) -> bool:
-    """Whether both types are tensors of the same element type and shape."""
+def _are_equal_tensors(inferred: Type | None, declared: Type) -> bool:
     if not isinstance(inferred, Tensor) or not isinstance(declared, Tensor):
         return False
     return inferred.dtype == declared.dtype and inferred.shape == declared.shape
 
 
-def _called(declaration: Declaration, port: int, within: str) -> str:
-    """The name of an output in a message, such as "value_info of output 0"."""
+def _declaration_text(declaration: Declaration, port: int, within: str) -> str:
+    """The name of a declaration in a message, such as "value_info of output 0"."""
     if declaration.by == "port":
         return f"output {port}"
     if declaration.by == "value_info":
@@ -415,33 +403,32 @@ def _called(declaration: Declaration, port: int, within: str) -> str:
     return f"output {port}, a {'body' if within else 'graph'} {declaration.by},"
 
 
-def _type_fault(inferred: Type | None, declared: Type, where: str, known: Known, gives: str) -> Fault:
+def _type_fault(inferred: Type | None, declared: Type, where: str, known: Known, source: str) -> Fault:
     from irlint.checks.clashes import conversion
 
     stated, given = types_text(declared, inferred)
     return TYPE_CONTRADICTED.fault(
-        f"{where} {stated}; {gives} {given}",
+        f"{where} {stated}; {source} {given}",
         help=f"declare {given}, or {conversion(inferred, declared)}",
         severity=Severity.ERROR if known.format.declared_types_hold else Severity.WARNING,
     )
 
 
 def _innermost(inferred: Type | None, declared: Type) -> tuple[str, Type | None, Type | None]:
-    """The containers around two types in words, such as "elements of ", and the types inside; "" and both types if they
-    are no containers."""
-    what = ""
-    held: Type | None = inferred
-    stated: Type | None = declared
-    while isinstance(held, (Sequence, Optional)) and isinstance(stated, (Sequence, Optional)):
-        what += "elements of " if isinstance(stated, Sequence) else "a value of "
-        held, stated = held.element, stated.element
-    return what, held, stated
+    """(the containers in words, such as "elements of ", the inferred type inside, the declared type inside)."""
+    containers = ""
+    inner: Type | None = inferred
+    declared_inner: Type | None = declared
+    while isinstance(inner, (Sequence, Optional)) and isinstance(declared_inner, (Sequence, Optional)):
+        containers += "elements of " if isinstance(declared_inner, Sequence) else "a value of "
+        inner, declared_inner = inner.element, declared_inner.element
+    return containers, inner, declared_inner
 
 
-def _clash(
+def _clash_text(
     inferred: Shape | None, declared: Shape | None, known: Known, facts: SizeFacts | None, *, returned: bool = False
 ) -> str:
-    """The axes on which two shapes cannot be equal, as text; "" if they can. ``returned``: of a model's output."""
+    """The axes on which two shapes cannot be equal, as text. ``returned``: the shapes are of an output of the model."""
     if inferred == declared or (known.format.no_dims_means_unknown and not declared):
         return ""
     from irlint.inference.agreement import NO_FACTS, clashes

@@ -43,44 +43,42 @@ g (float[2,3] x) => (float[2,3] y) { y = RandomNormalLike (x) }""",
 g (float[2,3] x) => (float[2,3] y) { y = RandomNormalLike (x) }""",
 )
 
-#: At most this many operators are listed in a message.
+#: The most operators in a message.
 _SHOWN = 8
 
 
-def without_kernel(model: Model, runtime: str) -> Iterator[Fault]:
-    """One fault for all nodes whose opset is older than ONNX Runtime's first kernel of their operator; nothing if there
-    are no such nodes. ``runtime`` is the version of ONNX Runtime."""
+def without_kernel(model: Model, release: str) -> Iterator[Fault]:
+    """One fault for all nodes whose opset is older than ONNX Runtime's first kernel of their operator."""
     first = late_kernels()
-    counts, opsets = _counted(model, lambda op, version: version < first.get(op, 0))
+    counts, opsets = _counts_and_opsets(model, lambda op, version: version < first.get(op, 0))
     if not counts:
         return
     begin = max(first[operator.partition("-")[0]] for operator in counts)
     yield NO_KERNEL.fault(
-        f"opset {_numbers(opsets)} allows {_listed(counts)}; ONNX Runtime {runtime} refuses the model: its kernels for "
+        f"opset {_opsets_text(opsets)} allows {_operators_text(counts)}; ONNX Runtime {release} refuses the model: its "
+        "kernels for "
         f"{'this operator' if len(counts) == 1 else 'these operators'} begin with opset {begin}",
         help="convert the model with onnx.version_converter, or export it again, for opset 7 or later",
     )
 
 
-def kernel_ended(model: Model, runtime: str) -> Iterator[Fault]:
-    """One fault for all nodes whose opset is newer than ONNX Runtime's last kernel of their operator; nothing if there
-    are no such nodes. ``runtime`` is the version of ONNX Runtime."""
+def kernel_ended(model: Model, release: str) -> Iterator[Fault]:
+    """One fault for all nodes whose opset is newer than ONNX Runtime's last kernel of their operator."""
     ended = ended_kernels()
-    counts, opsets = _counted(model, lambda op, version: version >= ended.get(op, version + 1))
+    counts, opsets = _counts_and_opsets(model, lambda op, version: version >= ended.get(op, version + 1))
     if not counts:
         return
     last = min(ended[operator.partition("-")[0]] for operator in counts) - 1
     yield KERNEL_ENDED.fault(
-        f"opset {_numbers(opsets)} allows {_listed(counts)}; ONNX Runtime {runtime} refuses the model on a CPU: its "
-        "kernels for "
+        f"opset {_opsets_text(opsets)} allows {_operators_text(counts)}; ONNX Runtime {release} refuses the model "
+        "on a CPU: its kernels for "
         f"{'this operator' if len(counts) == 1 else 'these operators'} end with opset {last}",
         help=f"export the model for opset {last}, or convert it with onnx.version_converter",
     )
 
 
-def _counted(model: Model, lacks: Callable[[str, int], bool]) -> tuple[dict[str, int], set[int]]:
-    """The number of nodes of each operator version of ai.onnx, such as ``Add-6``, and the opsets of these nodes. Only
-    nodes count for whose operator and opset ``lacks`` returns True."""
+def _counts_and_opsets(model: Model, lacks_kernel: Callable[[str, int], bool]) -> tuple[dict[str, int], set[int]]:
+    """(number of nodes by operator, such as ``Add-6``, opsets) of the nodes for which ``lacks_kernel`` holds."""
     counts: dict[str, int] = {}
     opsets: set[int] = set()
     for graph in graphs(model):
@@ -89,7 +87,7 @@ def _counted(model: Model, lacks: Callable[[str, int], bool]) -> tuple[dict[str,
                 node.domain == ""
                 and isinstance(node.version, int)
                 and node.version > 0
-                and lacks(node.op, node.version)
+                and lacks_kernel(node.op, node.version)
             ):
                 schema = official(node.op, node.version, "")
                 if schema is not None:
@@ -99,10 +97,10 @@ def _counted(model: Model, lacks: Callable[[str, int], bool]) -> tuple[dict[str,
     return counts, opsets
 
 
-def _numbers(opsets: set[int]) -> str:
+def _opsets_text(opsets: set[int]) -> str:
     return " and ".join(map(str, sorted(opsets)))
 
 
-def _listed(counts: dict[str, int]) -> str:
+def _operators_text(counts: dict[str, int]) -> str:
     parts = [operator if count == 1 else f"{operator} ({count} nodes)" for operator, count in counts.items()]
     return first_few(parts, _SHOWN)

@@ -44,46 +44,49 @@ g (float[batch,seq,8] x) => (float[batch,seq,8] y) { t = Relu (x) y = Add (x, t)
 
 @record
 class Equal:
-    """Two sizes that have to be equal, and the demand that requires it.
+    """Two sizes that must be equal."""
 
-    The first name is a symbol; the second name is a symbol, or an expression of ``symbols``. ``ones`` are the names of
-    sizes that may be 1 instead. ``more`` is the number of other pairs of sizes of different inputs. ``computed`` are
-    the equal expressions, if both sizes only have to be equal after the same computation.
-    """
-
+    #: A symbol; then a symbol, or an expression of ``symbols``.
     names: tuple[str, str]
     demand: Demand
     symbols: frozenset[str] = frozenset()
+    #: The names of sizes that may be 1 instead.
     ones: tuple[str, ...] = ()
-    more: int = 0
+    #: The number of other pairs of sizes of different inputs.
+    other_pairs: int = 0
+    #: The two expressions, if only what the graph computes from the sizes must be equal.
     computed: tuple[str, ...] = ()
 
 
 def equal_sizes(
     contract: Contract, named: Mapping[str, str], known: Known
 ) -> Iterator[tuple[Equal, tuple[Value, Value]]]:
-    """Each pair of sizes of one input that have to be equal, with that input twice. Of the pairs whose sizes belong to
-    different inputs, only the first is returned, with both inputs. ``named`` maps symbols to the names that the file
-    gives them."""
+    """(equal sizes, their inputs) of each pair of one input, and of the first pair of two inputs.
+
+    ``named`` maps symbols to their names in the file.
+    """
     graph = known.model.graph
     assert graph is not None
-    inputs = {value: _sizes(known.types.get(value)) & named.keys() for value in graph.inputs}
+    inputs = {value: _dim_texts(known.types.get(value)) & named.keys() for value in graph.inputs}
     seen: set[frozenset[str]] = set()
-    equal = [each for each in _equal(contract) if each.symbols <= named.keys()]
+    equal = [each for each in _equal_pairs(contract) if each.symbols <= named.keys()]
     for each in equal:
         names = frozenset(each.names)
         value = next((value for value, own in inputs.items() if each.symbols <= own), None)
-        if value is not None and names not in seen:
+        if value is None:
+            continue
+        if names not in seen:
             yield each, (value, value)
-        seen |= {names} if value is not None else set()
-    of_two = [each for each in equal if not each.ones and each.symbols == frozenset(each.names) not in seen]
+        seen.add(names)
+    pairs = [each for each in equal if not each.ones and each.symbols == frozenset(each.names)]
+    of_two = [each for each in pairs if each.symbols not in seen]
     for each in of_two[:1]:
         one, other = (next(value for value, own in inputs.items() if name in own) for name in each.names)
-        yield replaced(each, more=len(of_two) - 1), (one, other)
+        yield replaced(each, other_pairs=len(of_two) - 1), (one, other)
 
 
 def problem_of(
-    each: Equal,
+    equal: Equal,
     values: tuple[Value, Value],
     named: Mapping[str, str],
     *,
@@ -91,22 +94,24 @@ def problem_of(
     note: str,
     makers: Makers,
 ) -> Problem:
-    """The problem of two sizes that have to be equal, at the node that requires it."""
-    one, other = (named.get(name, name) for name in each.names)
-    ones = [named.get(name, name) for name in each.ones]
+    """The problem of two sizes that must be equal, at the node that requires it."""
+    one, other = (named.get(name, name) for name in equal.names)
+    ones = [named.get(name, name) for name in equal.ones]
     also = ", or one of them 1" if len(ones) > 1 else "".join(f", or `{name}` 1" for name in ones)
-    also += f", as must {counted(each.more, 'more pair')} of sizes of different inputs" if each.more else ""
+    also += (
+        f", as must {counted(equal.other_pairs, 'more pair')} of sizes of different inputs" if equal.other_pairs else ""
+    )
     are_of_two_inputs = values[0] is not values[1]
     of = f" of `{values[0].name}`" if are_of_two_inputs else ""
     message = f"`{one}`{of} and `{other}` of `{values[1].name}` are dynamic, but must be equal{also}"
     help = "correct the node that uses one size for the axis of the other, or give both axes the same name"
-    if each.computed:
-        sizes = " and ".join(each.computed)
+    if equal.computed:
+        sizes = " and ".join(equal.computed)
         message = f"`{one}` and `{other}` of `{values[1].name}` are dynamic, but {sizes} must be equal"
         help = "correct the node that uses one size for the axis of the other"
-    elif each.symbols != frozenset(each.names):
+    elif equal.symbols != frozenset(equal.names):
         message = f"`{one}` of `{values[0].name}` is dynamic, but must equal {other}{also}"
-        help = correction(each.demand.node, marks, makers) or "correct the node that joins the two sizes"
+        help = correction(equal.demand.node, marks, makers) or "correct the node that joins the two sizes"
     fault = EQUAL_SIZES.fault(
         message,
         help=help,
@@ -115,45 +120,43 @@ def problem_of(
         notes=(note,),
         severity=Severity.NOTE if are_of_two_inputs else None,
     )
-    return Problem(fault, each.demand.graph, each.demand.node, place=each.demand.node.place)
+    return Problem(fault, equal.demand.graph, equal.demand.node, place=equal.demand.node.place)
 
 
-def _sizes(given: Type | None) -> frozenset[str]:
-    """The dims of a tensor as texts; empty for other types."""
+def _dim_texts(given: Type | None) -> frozenset[str]:
     shape = given.shape if isinstance(given, Tensor) else None
     return frozenset(str(dim) for dim in shape or ())
 
 
-def _equal(contract: Contract) -> Iterator[Equal]:
-    """Each pair of symbols that the contract requires to be equal."""
+def _equal_pairs(contract: Contract) -> Iterator[Equal]:
     for name, demand in contract.equal.items():
-        for other in _names(contract.values.get(name)):
+        for other in _symbol_name(contract.values.get(name)):
             yield Equal((name, other), demand, frozenset((name, other)))
     for each in contract.joint:
-        wide = [relation for relation in each.relations if relation.right != 1]
-        if len(wide) != 1 or not are_equalities(each.relations):
+        main_relations = [relation for relation in each.relations if relation.right != 1]
+        if len(main_relations) != 1 or not are_equalities(each.relations):
             continue
-        relation = simplified(wide[0])
-        if len(each.relations) == 1 and (alike := _alike(relation)):
+        relation = simplified(main_relations[0])
+        if len(each.relations) == 1 and (symbol_pair := _symbols_of_same_computation(relation)):
             texts = str(relation.left), str(relation.right)
-            yield Equal(alike, each.demand, frozenset(alike), computed=texts)
+            yield Equal(symbol_pair, each.demand, frozenset(symbol_pair), computed=texts)
             continue
-        sides = sorted((wide[0].left, wide[0].right), key=lambda side: not _names(side))
-        own, others = _names(sides[0]), symbols(sides[1])
-        if own and others and (_names(sides[1]) or own[0] not in others):
+        sides = sorted((main_relations[0].left, main_relations[0].right), key=lambda side: not _symbol_name(side))
+        own, others = _symbol_name(sides[0]), symbols(sides[1])
+        if own and others and (_symbol_name(sides[1]) or own[0] not in others):
             ones = tuple(str(relation.left) for relation in each.relations if relation.right == 1)
             yield Equal((own[0], str(sides[1])), each.demand, frozenset((*own, *others)), ones)
 
 
-def _alike(relation: Relation) -> tuple[str, str] | None:
-    """The symbols of both sides, if each side has one, and computes the same from it; None if a side is a symbol."""
+def _symbols_of_same_computation(relation: Relation) -> tuple[str, str] | None:
+    """The symbols of both sides, if each side computes the same from one symbol."""
     left, right = symbols(relation.left), symbols(relation.right)
-    if len(left) != 1 or len(right) != 1 or left == right or _names(relation.left):
+    if len(left) != 1 or len(right) != 1 or left == right or _symbol_name(relation.left):
         return None
     (one,), (other,) = left, right
     return (one, other) if substituted(relation.left, {one: symbol(other, 1)}) == relation.right else None
 
 
-def _names(a: Dim | None) -> tuple[str, ...]:
+def _symbol_name(a: Dim | None) -> tuple[str, ...]:
     """The name of a size that is a single symbol, as a tuple; () for other sizes."""
     return (str(a),) if isinstance(a, Expr) and str(a) in symbols(a) else ()

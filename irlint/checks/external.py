@@ -30,12 +30,12 @@ SHAPE_CONSTANT_EXTERNAL = Rule(
     ),
 )
 
-_Users = tuple[Graph, Node, int]
+#: (graph, node, index of the input).
+_Use = tuple[Graph, Node, int]
 
 
-def problems(known: Known, outside: Mapping[Value, Constant]) -> list[Problem]:
-    """One problem for each constant that decides a shape, at the first node for which it does. ``outside`` are the
-    constants in external data."""
+def problems(known: Known, external_constants: Mapping[Value, Constant]) -> list[Problem]:
+    """One problem for each external constant that decides a shape, at the first node where it does."""
     constants: set[Value] = set()
     for graph in graphs(known.model):
         constants |= graph.constants.keys() - replaceable(graph, known.model)
@@ -48,20 +48,20 @@ def problems(known: Known, outside: Mapping[Value, Constant]) -> list[Problem]:
         if value
     }
     found = []
-    for value, users in _users(known, outside).items():
+    for value, users in _users(known, external_constants).items():
         for graph, node, index in users:
-            if _is_read(known, node, index, constants) and _decides(known, node, index, outside[value]):
-                found.append(_problem(value, outside[value], graph, node, index, known))
+            if _is_read(known, node, index, constants) and _decides(known, node, index, external_constants[value]):
+                found.append(_problem(value, external_constants[value], graph, node, index, known))
                 break
     return found
 
 
-def _users(known: Known, outside: Mapping[Value, Constant]) -> dict[Value, list[_Users]]:
-    users: dict[Value, list[_Users]] = {}
+def _users(known: Known, external_constants: Mapping[Value, Constant]) -> dict[Value, list[_Use]]:
+    users: dict[Value, list[_Use]] = {}
     for graph in graphs(known.model):
         for node in graph.nodes:
             for index, value in enumerate(node.inputs):
-                if value is not None and value in outside:
+                if value is not None and value in external_constants:
                     users.setdefault(value, []).append((graph, node, index))
     return users
 
@@ -79,9 +79,10 @@ def _problem(value: Value, constant: Constant, graph: Graph, node: Node, index: 
 
 
 def _has_known_operands(known: Known, node: Node) -> bool:
-    """Whether the sizes of all inputs of a node without a declared shape are known or named. If a size is unknown (its
-    symbol begins with ``_``), ONNX shape inference may not know the rank either, and then does not read the
-    constant."""
+    """Whether inputs without a declared shape have only known or named sizes.
+
+    Else ONNX shape inference may not know the rank either, and then does not read the constant.
+    """
     for value in node.inputs:
         operand = (
             None if value is None or (isinstance(value.type, Tensor) and value.type.shape) else known.types.get(value)
@@ -94,8 +95,7 @@ def _has_known_operands(known: Known, node: Node) -> bool:
 
 
 def _decides(known: Known, node: Node, index: int, constant: Constant) -> bool:
-    """Whether the node has other output shapes without the values of the constant: with its inputs as they are, or with
-    inputs whose sizes are unknown."""
+    """Whether output shapes depend on the values of the constant, for known or unknown input sizes."""
     inputs = known.types_of(node.inputs)
     tensor = constant.tensor
     empty = tensor.shape == (0,)
@@ -116,17 +116,19 @@ def _shapes(known: Known, node: Node, inputs: Sequence[Type | None], index: int,
 
 
 def _with_unknown_sizes(known: Type | None, position: int) -> Type | None:
-    """A tensor with unknown sizes; a scalar or a tensor of known values, and any other type, stays as it is."""
+    """A tensor type with unknown sizes; scalars, known values and other types are unchanged."""
     if not isinstance(known, Tensor) or not known.shape or known.value is not None:
         return known
     return Tensor(known.dtype, tuple(symbol(f"size_{position}_{axis}") for axis in range(len(known.shape))))
 
 
 def _is_read(known: Known, node: Node, index: int, constants: set[Value]) -> bool:
-    """Whether ONNX shape inference reads the values of an input. It reads inputs of one type variable, such as the
-    start and the limit of a Range, only if all of them are constants."""
+    """Whether ONNX shape inference reads the values of an input.
+
+    Inputs of one type variable, such as those of a Range, are read only if all are constants.
+    """
     call = known.calls.get(node)
-    if call is None or _is_unread(known, node, call, index):
+    if call is None or _is_declared_unread(known, node, call, index):
         return False
     if node.domain or call.schema is None or index >= len(call.schema.inputs):
         return True
@@ -135,7 +137,7 @@ def _is_read(known: Known, node: Node, index: int, constants: set[Value]) -> boo
     return all(value is None or value in constants for value in of_one_type)
 
 
-def _is_unread(known: Known, node: Node, call: Call, index: int) -> bool:
+def _is_declared_unread(known: Known, node: Node, call: Call, index: int) -> bool:
     """Whether the operator states that ONNX shape inference does not read an input."""
     if call.operator is None or call.signature is None or index >= len(call.signature.inputs):
         return False

@@ -22,40 +22,38 @@ from irlint.model import Graph, Node, Problem
 from irlint.model.tensor import Tensor, Type
 from irlint.records import record, replaced
 
-#: A longer condition, in characters, is omitted from a note.
-LONG = 120
+#: A condition with more characters is not written out in a note.
+LONGEST_CONDITION = 120
 
-#: At most this many conditions are listed in the notes about one size, and in a message about conditions that
-#: contradict each other, before the last condition.
-MOST = 3
+#: The most conditions in the notes about one size, and before the last condition in a message.
+MOST_CONDITIONS = 3
 
-#: At most this many sizes or ranges of sizes are listed, and only if none is above this size.
-LISTED, LARGEST = 6, 1 << 16
+#: The most sizes or ranges of sizes in a message.
+MOST_LISTED = 6
 
-#: How the element types of weights begin.
-FLOATING = ("float", "bfloat")
+#: Sizes above this one are not listed.
+LARGEST = 1 << 16
 
-#: The element types of ids.
-IDS = ("int32", "int64")
+FLOAT_PREFIXES = ("float", "bfloat")
+ID_TYPES = ("int32", "int64")
 
 Marks = tuple[tuple[int, int], ...]
 
 
 @record
 class Place:
-    """An axis of an input whose size is a single symbol. ``text`` is the name of the size in the file, "" if it has no
-    name; ``limits`` are its bounds, and ``dtype`` is the element type of the input."""
+    """An axis of an input whose size is a single symbol."""
 
     input: str
     axis: int
-    text: str
+    #: "" if the file does not name the size.
+    size_name: str
     limits: Bounds
     dtype: str | None = None
 
 
 def problems(known: Known) -> list[Problem]:
-    """A problem for each fixed size or product, each size with few values, and each pair of sizes that must be equal. A
-    single problem if no sizes work."""
+    """A problem for each fixed size, narrow size and pair of equal sizes; a single one if no sizes work."""
     graph = known.model.graph
     assert graph is not None
     places = _places(graph, known)
@@ -63,28 +61,28 @@ def problems(known: Known) -> list[Problem]:
         return []
     contract = contract_of(known)
     if not contract.satisfiable:
-        return [] if _has_empty_input(graph, known) else _unsatisfiable(contract, places, known)
+        return [] if _has_empty_input(graph, known) else _no_sizes_problem(contract, places, known)
     found: dict[str, Problem] = {}
     makers = Makers(known)
     limits = {name: place.limits for name, place in places.items()}
     for each in fixed_sizes(contract, limits):
         if all(name in places for name in each.names):
-            problem = _fixed(each, places, makers)
+            problem = _fixed_problem(each, places, makers)
             found["*".join(each.names)] = replaced(problem, because=found.get(each.same_as))
     for narrow in finite_sizes(contract, limits):
         if narrow.name not in found:
-            found[narrow.name] = _narrow(narrow, places, makers)
-    named = {name: place.text for name, place in places.items() if place.text}
+            found[narrow.name] = _narrow_problem(narrow, places, makers)
+    named = {name: place.size_name for name, place in places.items() if place.size_name}
     for equal, values in equal_sizes(contract, named, known):
         if not found.keys().isdisjoint(equal.symbols):
             continue
-        marks, note = _marks(equal.demand, sorted(equal.symbols), known), _needed(equal.demand, here=True)
+        marks, note = _marks(equal.demand, sorted(equal.symbols), known), _condition_note(equal.demand, here=True)
         found["==".join(equal.names)] = problem_of(equal, values, named, marks=marks, note=note, makers=makers)
     return list(found.values())
 
 
 def _places(graph: Graph, known: Known) -> dict[str, Place]:
-    """The first input and axis of each size that is a single symbol, by the symbol."""
+    """The first place of each input size that is a single symbol, by symbol."""
     makers = {node.outputs[0]: node.name for node in graph.nodes if node.op == known.format.input_node and node.outputs}
     found: dict[str, Place] = {}
     sizes = [(value, axis, dim) for value in graph.inputs for _, axis, dim in _axes([known.types.get(value)])]
@@ -95,13 +93,13 @@ def _places(graph: Graph, known: Known) -> dict[str, Place]:
             text = known.symbols.get(name, name)
             low, high = bounds(dim)
             limits = max(low or 1, 1), high
-            known_as = makers.get(value) or value.name
-            found[name] = Place(known_as, axis, "" if "[" in text else text, limits, getattr(given, "dtype", None))
+            input_name = makers.get(value) or value.name
+            found[name] = Place(input_name, axis, "" if "[" in text else text, limits, getattr(given, "dtype", None))
     return found
 
 
 def _has_empty_input(graph: Graph, known: Known) -> bool:
-    """Whether an input is declared with a size of 0. Then sizes of 0 may be valid for other inputs, too."""
+    """Whether an input is declared with a size of 0. Then other inputs may have one, too."""
     given = (known.types.get(value) for value in graph.inputs if value not in graph.constants)
     return any(isinstance(each, Tensor) and 0 in (each.shape or ()) for each in given)
 
@@ -109,96 +107,105 @@ def _has_empty_input(graph: Graph, known: Known) -> bool:
 # --- sizes that are fixed ---------------------------------------------------------------------------------------------
 
 
-def _fixed(each: Fixed, places: Mapping[str, Place], makers: Makers) -> Problem:
-    """The problem of a size or product that the contract fixes."""
-    known, demand = makers.known, each.demands[0]
-    if len(each.names) == 1:
-        dynamic = f"{_called(each.names, places)} is dynamic, but only {each.size} works"
-        declare = f"declare {each.size}"
+def _fixed_problem(fixed: Fixed, places: Mapping[str, Place], makers: Makers) -> Problem:
+    known, demand = makers.known, fixed.demands[0]
+    if len(fixed.names) == 1:
+        dynamic = f"{_sizes_text(fixed.names, places)} is dynamic, but only {fixed.size} works"
+        declare = f"declare {fixed.size}"
     else:
-        dynamic = f"{_called(each.names, places)} are dynamic, but only sizes with {each.condition} work"
-        declare = f"declare sizes with {each.condition}"
-    marks = _marks(demand, each.names, known)
+        dynamic = f"{_sizes_text(fixed.names, places)} are dynamic, but only sizes with {fixed.condition} work"
+        declare = f"declare sizes with {fixed.condition}"
+    marks = _marks(demand, fixed.names, known)
     fault = FROZEN_SIZE.fault(
-        f"{dynamic} (and {each.broadcast})" if each.broadcast else dynamic,
-        help=_help_for_size(each, declare, demand.node, makers),
+        f"{dynamic} (and {fixed.broadcast})" if fixed.broadcast else dynamic,
+        help=_help_for_size(fixed, declare, demand.node, makers),
         marks=marks,
-        aligned="right" if _are_aligned(marks, demand.node, known) else "left",
-        remark=_remark(each, demand, marks),
-        notes=tuple(_needed(other, here=other.node is demand.node) for other in each.demands[:MOST]),
-        severity=Severity.NOTE if not _of_ids(each.names, places) and _is_of_a_weight(demand, marks, makers) else None,
+        aligned="right" if _are_right_aligned(marks, demand.node, known) else "left",
+        remark=_remark(fixed, demand, marks),
+        notes=tuple(
+            _condition_note(other, here=other.node is demand.node) for other in fixed.demands[:MOST_CONDITIONS]
+        ),
+        severity=Severity.NOTE
+        if not _is_size_of_integers(fixed.names, places) and _is_fixed_by_weight(demand, marks, makers)
+        else None,
     )
-    sizes = tuple((name, each.size) for name in each.names)
+    sizes = tuple((name, fixed.size) for name in fixed.names)
     return Problem(fault, demand.graph, demand.node, place=demand.node.place, sizes=sizes)
 
 
-def _narrow(each: FiniteSize, places: Mapping[str, Place], makers: Makers) -> Problem:
-    """The problem of a size of which only a few values work."""
-    known, demand = makers.known, each.demands[0]
-    text = _listed_sizes(each)
-    marks = _marks(demand, (each.name,), known)
-    as_fixed = Fixed((each.name,), each.demands, None, text)
+def _narrow_problem(narrow: FiniteSize, places: Mapping[str, Place], makers: Makers) -> Problem:
+    known, demand = makers.known, narrow.demands[0]
+    text = _listed_sizes(narrow)
+    marks = _marks(demand, (narrow.name,), known)
+    as_fixed = Fixed((narrow.name,), narrow.demands, None, text)
     fault = NARROW_SIZE.fault(
-        f"{_called((each.name,), places)} is dynamic, but only {text} work",
+        f"{_sizes_text((narrow.name,), places)} is dynamic, but only {text} work",
         help=_help_for_size(as_fixed, "declare one of these sizes", demand.node, makers),
         marks=marks,
-        aligned="right" if _are_aligned(marks, demand.node, known) else "left",
+        aligned="right" if _are_right_aligned(marks, demand.node, known) else "left",
         remark=_remark(as_fixed, demand, marks),
-        notes=tuple(_needed(other, here=other.node is demand.node) for other in each.demands[:MOST]),
+        notes=tuple(
+            _condition_note(other, here=other.node is demand.node) for other in narrow.demands[:MOST_CONDITIONS]
+        ),
         severity=Severity.NOTE
-        if not _of_ids((each.name,), places) and _is_of_a_weight(demand, marks, makers)
+        if not _is_size_of_integers((narrow.name,), places) and _is_fixed_by_weight(demand, marks, makers)
         else None,
     )
-    return Problem(fault, demand.graph, demand.node, place=demand.node.place, sizes=((each.name, None),))
+    return Problem(fault, demand.graph, demand.node, place=demand.node.place, sizes=((narrow.name, None),))
 
 
-def _listed_sizes(each: FiniteSize) -> str:
+def _listed_sizes(narrow: FiniteSize) -> str:
     """``32 to 39``, ``1, 2, 39 and 40``, or ``sizes with H <= 40 and H % 8 in (1, 2)``."""
-    greatest = each.sizes.greatest
+    greatest = narrow.sizes.greatest
     assert greatest is not None
     runs: list[list[int]] = []
-    for size in each.sizes.elements(greatest) if greatest <= LARGEST else ():
+    for size in narrow.sizes.elements(greatest) if greatest <= LARGEST else ():
         if runs and runs[-1][-1] == size - 1:
             runs[-1].append(size)
         else:
             runs.append([size])
     texts = [text for run in runs for text in ([f"{run[0]} to {run[-1]}"] if len(run) > 2 else map(str, run))]
-    if 0 < len(texts) <= LISTED:
+    if 0 < len(texts) <= MOST_LISTED:
         return listed(texts)
-    return f"sizes with {listed(list(conditions(each.name, each.sizes) or (f'{each.name} <= {greatest}',)))}"
+    return f"sizes with {listed(list(conditions(narrow.name, narrow.sizes) or (f'{narrow.name} <= {greatest}',)))}"
 
 
-def _called(names: Sequence[str], places: Mapping[str, Place]) -> str:
-    """The names of sizes with their inputs: ```H` and `W` of `x```, or ``axes 2 and 3 of `x```."""
+def _sizes_text(names: Sequence[str], places: Mapping[str, Place]) -> str:
+    """Sizes with their inputs in words: ```H` and `W` of `x```, or ``axes 2 and 3 of `x```."""
     inputs: dict[str, list[Place]] = {}
     for name in names:
         inputs.setdefault(places[name].input, []).append(places[name])
-    return listed([f"{_sizes(own)} of `{given}`" for given, own in inputs.items()])
+    return listed([f"{_sizes_of_one_input(own)} of `{given}`" for given, own in inputs.items()])
 
 
-def _sizes(places: Sequence[Place]) -> str:
-    if any(place.text for place in places):
-        return listed([f"`{place.text}`" if place.text else f"axis {place.axis}" for place in places])
+def _sizes_of_one_input(places: Sequence[Place]) -> str:
+    if any(place.size_name for place in places):
+        return listed([f"`{place.size_name}`" if place.size_name else f"axis {place.axis}" for place in places])
     return f"{'axis' if len(places) == 1 else 'axes'} {listed([str(place.axis) for place in places])}"
 
 
-def _needed(demand: Demand, *, here: bool) -> str:
-    """The note about the condition of a node and its reason. A condition over LONG characters is not written out."""
+def _condition_note(demand: Demand, *, here: bool) -> str:
     condition, why = demand.requirement.condition, demand.requirement.why
-    who = "this node" if here else f"{demand.node.op} {demand.node.label!r}"
-    return f"{who} needs {condition}: {why}" if len(condition) <= LONG else f"{who} needs a long condition: {why}"
+    subject = "this node" if here else f"{demand.node.op} {demand.node.label!r}"
+    return (
+        f"{subject} needs {condition}: {why}"
+        if len(condition) <= LONGEST_CONDITION
+        else f"{subject} needs a long condition: {why}"
+    )
 
 
-def _remark(each: Fixed, demand: Demand, marks: Marks) -> str:
-    """The remark beside the marks: the size of one input that works, or that sizes of several inputs must be equal."""
+def _remark(fixed: Fixed, demand: Demand, marks: Marks) -> str:
     if len({index for index, _ in marks}) < 2:
-        return f"only {each.condition or each.size} works" if marks else ""
+        return f"only {fixed.condition or fixed.size} works" if marks else ""
     return "have to be equal" if len(demand.requirement.any_of) == 1 else "have to be equal, or one of them 1"
 
 
 def _marks(demand: Demand, names: Sequence[str], known: Known) -> Marks:
-    """The inputs and axes to mark at a node: the axes of two inputs that the demand requires to be equal, if they are
-    aligned for broadcasting or a single pair; else all axes whose sizes contain one of the ``names``."""
+    """(input, axis) of each axis to mark at a node.
+
+    The axes of two inputs that the demand requires to be equal, if they are aligned for broadcasting or a single pair.
+    Else all axes whose sizes contain one of the ``names``.
+    """
     types = inputs_of(demand.node, known)
     if _lists_removed_axes(demand.node, types, known):
         types = types[:1]
@@ -216,7 +223,7 @@ def _marks(demand: Demand, names: Sequence[str], known: Known) -> Marks:
 
 
 def _pairs(relation: Relation, types: Sequence[Type | None]) -> list[tuple[tuple[int, int], tuple[int, int]]]:
-    """Each pair of an axis with the left size of a relation and an axis of another input with its right size."""
+    """Each pair of axes of two inputs, one of the left size and one of the right size."""
     left, right = (
         [(index, axis) for index, axis, dim in _axes(types) if dim == side] for side in (relation.left, relation.right)
     )
@@ -224,7 +231,7 @@ def _pairs(relation: Relation, types: Sequence[Type | None]) -> list[tuple[tuple
 
 
 def _axes(types: Sequence[Type | None]) -> Iterator[tuple[int, int, Dim | None]]:
-    """The input, the axis and the size of each axis of tensors."""
+    """(input, axis, size) of each axis of tensors."""
     for index, each in enumerate(types):
         for axis, dim in enumerate(each.shape or () if isinstance(each, Tensor) else ()):
             yield index, axis, dim
@@ -234,8 +241,8 @@ def _rank(known: Type | None) -> int:
     return len(known.shape or ()) if isinstance(known, Tensor) else 0
 
 
-def _are_aligned(marks: Marks, node: Node, known: Known) -> bool:
-    """Whether there are marks of several inputs, on the same axes of each, counted from the last axis."""
+def _are_right_aligned(marks: Marks, node: Node, known: Known) -> bool:
+    """Whether several inputs are marked, all on the same axes counted from the last one."""
     types = inputs_of(node, known)
     ends: dict[int, set[int]] = {}
     for index, axis in marks:
@@ -243,13 +250,12 @@ def _are_aligned(marks: Marks, node: Node, known: Known) -> bool:
     return len(ends) > 1 and len({frozenset(each) for each in ends.values()}) == 1
 
 
-def _of_ids(names: Sequence[str], places: Mapping[str, Place]) -> bool:
-    """Whether an input of integers, such as ids or a mask, has one of these sizes. Such an input has no axis of
-    channels."""
-    return any(places[name].dtype in IDS for name in names)
+def _is_size_of_integers(names: Sequence[str], places: Mapping[str, Place]) -> bool:
+    """Whether an input of integers, such as ids or a mask, has one of these sizes."""
+    return any(places[name].dtype in ID_TYPES for name in names)
 
 
-def _is_of_a_weight(demand: Demand, marks: Marks, makers: Makers) -> bool:
+def _is_fixed_by_weight(demand: Demand, marks: Marks, makers: Makers) -> bool:
     """Whether a weight fixes the size, in a model that declares every axis of every input dynamic."""
     known = makers.known
     graph = known.model.graph
@@ -259,19 +265,19 @@ def _is_of_a_weight(demand: Demand, marks: Marks, makers: Makers) -> bool:
     types = inputs_of(demand.node, known)
     fixing = [(index, axis) for index, axis in marks if isinstance(_dim(types[index], axis), int)]
     if fixing:
-        return all(_is_weight(index, axis, demand.node, makers) for index, axis in fixing)
-    return any(_is_weight(index, 0, demand.node, makers) for index, each in enumerate(types) if _rank(each))
+        return all(_is_size_of_weight(index, axis, demand.node, makers) for index, axis in fixing)
+    return any(_is_size_of_weight(index, 0, demand.node, makers) for index, each in enumerate(types) if _rank(each))
 
 
 def _dim(known: Type | None, axis: int) -> Dim | None:
     return known.shape[axis] if isinstance(known, Tensor) and known.shape is not None else None
 
 
-def _is_weight(index: int, axis: int, node: Node, makers: Makers) -> bool:
-    """Whether the size of an axis of an input is the size of a floating-point constant."""
+def _is_size_of_weight(index: int, axis: int, node: Node, makers: Makers) -> bool:
+    """Whether an axis of an input has its size from a floating-point constant."""
     value = node.inputs[index]
     known = makers.known.types.get(value) if value is not None else None
-    if value is None or not isinstance(known, Tensor) or not (known.dtype or "").startswith(FLOATING):
+    if value is None or not isinstance(known, Tensor) or not (known.dtype or "").startswith(FLOAT_PREFIXES):
         return False
     found = trail(value, axis, makers)
     return found is not None and makers.is_constant(found.value)
@@ -280,10 +286,9 @@ def _is_weight(index: int, axis: int, node: Node, makers: Makers) -> bool:
 # --- helps ------------------------------------------------------------------------------------------------------------
 
 
-def _help_for_size(each: Fixed, declare: str, node: Node, makers: Makers) -> str:
-    """The help for fixed sizes: other axes to remove, another target, another axis, transposed matrices, reordered
-    axes, or a table of another size; and always, as the alternative, to ``declare`` the sizes."""
-    known, size = makers.known, each.size
+def _help_for_size(fixed: Fixed, declare: str, node: Node, makers: Makers) -> str:
+    """A correction of the node or its inputs, if one is found, or to ``declare`` the sizes."""
+    known, size = makers.known, fixed.size
     inputs = inputs_of(node, known)
     if _lists_removed_axes(node, inputs, known):
         return f"remove the axis from input 1, the list of axes to remove, or {declare}"
@@ -296,34 +301,35 @@ def _help_for_size(each: Fixed, declare: str, node: Node, makers: Makers) -> str
     fitting = [f"input {index}" for index in range(len(inputs)) if _fits_transposed(index, node, inputs, known)]
     if fitting:
         return f"with the last two axes of {' or of '.join(fitting)} swapped, it works for every size; or {declare}"
-    if moved := _moved(size, each, node, known):
+    if moved := _moved_axis_text(size, fixed, node, known):
         return f"{moved}: reorder the axes before this node, or {declare}"
-    marked = _marks(each.demands[0], each.names, known)
-    fixing = {index for index, axis in axes or marked if _is_weight(index, axis, node, makers)}
+    marked = _marks(fixed.demands[0], fixed.names, known)
+    fixing = {index for index, axis in axes or marked if _is_size_of_weight(index, axis, node, makers)}
     if len(fixing) == 1:
         constant = fixing.pop()
         lost = " or ".join(filter(None, (unstrided(node, *mark, makers) for mark in marked if mark[0] != constant)))
-        text = _help_for_constant(_input_text(node, constant, known), declare, each.demands[0])
+        text = _help_for_constant(_input_text(node, constant, known), declare, fixed.demands[0])
         text += f"; or set the strides of {lost}, if they were lost" if lost else ""
-        pools = size is None and len(each.names) > 1 and len(each.demands[0].requirement.any_of) == 1
-        return f"pool to a fixed size before this node, or {text}" if pools else text
+        can_pool = size is None and len(fixed.names) > 1 and len(fixed.demands[0].requirement.any_of) == 1
+        return f"pool to a fixed size before this node, or {text}" if can_pool else text
     which = correction(node, marked, makers)
     return f"{which}; or {declare}" if which else f"correct what computes the size, so that it is dynamic, or {declare}"
 
 
-def _moved(size: int | None, each: Fixed, node: Node, known: Known) -> str:
-    """The only axis with the needed size, among the inputs with a mark of another size, in words; "" if there is none,
-    if there are several, or if the needed size is 1 or unknown."""
+def _moved_axis_text(size: int | None, fixed: Fixed, node: Node, known: Known) -> str:
+    """The only axis of the needed size in words, at an input whose marked axis has another size."""
     inputs = inputs_of(node, known)
     marks = [
-        (index, axis) for index, axis in _marks(each.demands[0], each.names, known) if _dim(inputs[index], axis) != size
+        (index, axis)
+        for index, axis in _marks(fixed.demands[0], fixed.names, known)
+        if _dim(inputs[index], axis) != size
     ]
     axes = [(index, axis) for index, axis, dim in _axes(inputs) if dim == size and index in dict(marks)]
     return f"axis {axes[0][1]} of input {axes[0][0]} is {size}" if size not in (None, 1) and len(axes) == 1 else ""
 
 
 def _lists_output_sizes(node: Node, inputs: Sequence[Type | None], known: Known) -> bool:
-    """Whether an input after input 0 is a list of known values with an entry for each axis of the only output."""
+    """Whether an input after input 0 is a known list with one entry for each axis of the output."""
     output = known.types.get(node.outputs[0]) if len(node.outputs) == 1 and node.outputs[0] is not None else None
     if not isinstance(output, Tensor) or output.rank is None:
         return False
@@ -338,32 +344,29 @@ def _input_text(node: Node, index: int, known: Known) -> str:
 
 
 def _lists_removed_axes(node: Node, types: Sequence[Type | None], known: Known) -> bool:
-    """Whether input 1 of two inputs lists axes of input 0, as many as the output has fewer axes than input 0."""
-    made = [known.types.get(value) for value in node.outputs if value is not None]
-    if len(types) != 2 or len(made) != 1 or not isinstance(types[1], Tensor) or types[1].rank != 1:
+    """Whether input 1 lists the axes of input 0 that the output lacks, as in Squeeze."""
+    outputs = [known.types.get(value) for value in node.outputs if value is not None]
+    if len(types) != 2 or len(outputs) != 1 or not isinstance(types[1], Tensor) or types[1].rank != 1:
         return False
     call, listed_axes = known.calls.get(node), types[1].value
     names = call.signature.inputs if call is not None and call.signature is not None else ()
     if len(names) < len(types) or "ax" not in names[1] or listed_axes is None:
         return False
-    return 0 < len(listed_axes) == _rank(types[0]) - _rank(made[0])
+    return 0 < len(listed_axes) == _rank(types[0]) - _rank(outputs[0])
 
 
-def _help_for_constant(what: str, declare: str, demand: Demand) -> str:
-    """The help for the constant ``what`` that fixes a size: slice it if it is broadcast (1 is the alternative), else
-    declare the size."""
+def _help_for_constant(constant: str, declare: str, demand: Demand) -> str:
     if len(demand.requirement.any_of) > 1:
         wanted = missing_entry(demand.requirement.any_of[0])
         if wanted:
-            lost = f"give {what} {wanted} entries, because square inputs never need {wanted - 1}"
+            lost = f"give {constant} {wanted} entries, because square inputs never need {wanted - 1}"
             return f"{lost}, or slice or compute it to the size of the input, or {declare}"
-        return f"slice or compute {what} to the size of the input, or {declare}"
-    return f"{declare}, which {what} fixes"
+        return f"slice or compute {constant} to the size of the input, or {declare}"
+    return f"{declare}, which {constant} fixes"
 
 
 def _fits_transposed(index: int, node: Node, inputs: Sequence[Type | None], known: Known) -> bool:
-    """Whether a node has no condition on sizes if the last two axes of an input are swapped. False if one of the axes
-    is 1: it is broadcast, so the answer proves nothing."""
+    """Whether a node accepts every size if the last two axes of an input, neither of size 1, are swapped."""
     given = inputs[index]
     if not isinstance(given, Tensor) or given.shape is None or len(given.shape) < 2 or 1 in given.shape[-2:]:
         return False
@@ -372,34 +375,36 @@ def _fits_transposed(index: int, node: Node, inputs: Sequence[Type | None], know
     return answer is not None and answer.outputs is not None and not answer.requirements and not answer.faults
 
 
-# --- sizes that nothing fits ------------------------------------------------------------------------------------------
+# --- conditions that no sizes meet ------------------------------------------------------------------------------------
 
 
-def _unsatisfiable(contract: Contract, places: Mapping[str, Place], known: Known) -> list[Problem]:
-    """The problem of conditions that no sizes meet, at the node of the last condition. It follows from an error of a
-    node with one of the conditions. [] if a size in the conditions is not that of an input."""
+def _no_sizes_problem(contract: Contract, places: Mapping[str, Place], known: Known) -> list[Problem]:
+    """The problem of conditions that no sizes meet, at the last node; [] if one is on a size that no input has."""
     demands = contradiction(contract.impossible, {name: place.limits for name, place in places.items()})
     relations = [relation for each in demands for relation in each.requirement.any_of]
     names = {name for each in relations for name in (*symbols(each.left), *symbols(each.right))}
     if not names or not names <= places.keys():
         return []
-    fault = _no_sizes(demands, [name for name in places if name in names], places, known)
+    fault = _no_sizes_fault(demands, [name for name in places if name in names], places, known)
     nodes = {each.node for each in demands}
     root = next((each for each in known.problems if each.is_error and each.by_rule and each.node in nodes), None)
     last = demands[-1]
     return [Problem(fault, last.graph, last.node, place=last.node.place, because=root)]
 
 
-def _no_sizes(demands: Sequence[Demand], names: Sequence[str], places: Mapping[str, Place], known: Known) -> Fault:
-    """The fault of conditions that no sizes ``names`` meet together, at the node of the last condition."""
+def _no_sizes_fault(
+    demands: Sequence[Demand], names: Sequence[str], places: Mapping[str, Place], known: Known
+) -> Fault:
     last = demands[-1]
-    before = [f"{each.node.op} {each.node.label!r} needs {_text(each)}" for each in demands[:-1][-MOST:]]
+    before = [
+        f"{each.node.op} {each.node.label!r} needs {_condition_text(each)}" for each in demands[:-1][-MOST_CONDITIONS:]
+    ]
     others = listed(before) if before else ""
     named = listed(list(dict.fromkeys(f"{each.node.op} {each.node.label!r}" for each in demands)))
     marks = _marks(last, names, known)
-    shared = _shared(names, known)
+    shared_names = _notes_on_shared_names(names, known)
     sizes, work = ("size", "works") if len(names) == 1 else ("sizes", "work")
-    message = f"no {sizes} of {_called(names, places)} {work}: this node needs {_text(last)}"
+    message = f"no {sizes} of {_sizes_text(names, places)} {work}: this node needs {_condition_text(last)}"
     return NO_SIZES_FIT.fault(
         f"{message}, and {others}" if others else message,
         help=f"correct the node whose condition is not intended: {named}"
@@ -408,14 +413,13 @@ def _no_sizes(demands: Sequence[Demand], names: Sequence[str], places: Mapping[s
         marks=marks,
         aligned="left",
         remark="no sizes work",
-        notes=(*(_needed(each, here=each is last) for each in demands), *shared),
-        severity=Severity.WARNING if shared else None,
+        notes=(*(_condition_note(each, here=each is last) for each in demands), *shared_names),
+        severity=Severity.WARNING if shared_names else None,
     )
 
 
-def _shared(names: Sequence[str], known: Known) -> tuple[str, ...]:
-    """The notes about ``names`` that several axes of inputs share; () unless some sizes would work if each axis had its
-    own name. Runtimes do not compare axes with one name."""
+def _notes_on_shared_names(names: Sequence[str], known: Known) -> tuple[str, ...]:
+    """Notes about ``names`` of several axes, if sizes would work with one name for each axis."""
     graph = known.model.graph
     assert graph is not None
     axes: dict[str, list[str]] = {}
@@ -437,9 +441,8 @@ def _shared(names: Sequence[str], known: Known) -> tuple[str, ...]:
     )
 
 
-def _text(demand: Demand) -> str:
-    """A condition as text. If the two sides without their common factors are numbers, the relation of these numbers
-    follows, such as ``2 * N == 3 * N, which is 2 == 3``."""
+def _condition_text(demand: Demand) -> str:
+    """A condition as text, with what remains of it if only numbers do: ``2 * N == 3 * N, which is 2 == 3``."""
     relations = [without_common_factors(each) for each in demand.requirement.any_of]
     condition = demand.requirement.condition
     if any(symbols(each.left) or symbols(each.right) for each in relations):

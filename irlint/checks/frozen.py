@@ -79,9 +79,10 @@ g (float[n] x, float[2] a) => (float[h,2] y, float[k,2] z) {
 
 
 def problems(known: Known) -> list[Problem]:
-    """A problem for each dynamic size, or product of sizes, of which only one value or a few neighboring values work,
-    and for each pair of sizes that must be equal. A single problem if no sizes work. [] if an option or the
-    configuration gives shapes."""
+    """The problems of sizes with one or a few values, of equal sizes, and of conditions that no sizes meet.
+
+    Nothing if ``known.overridden`` gives shapes.
+    """
     if known.overridden or known.model.graph is None or not known.requires:
         return []
     from irlint.checks import fixed, index_bounds, transposed

@@ -107,19 +107,21 @@ Relu (a) => (b) { b = Neg (a) }""",
 
 
 def problems(known: Known) -> list[Problem]:
-    """The problems of the functions of a model, whether they are called or not."""
+    """The problems of all functions of a model, whether they are called or not."""
     model = known.model
     found = list(_recursions(model))
     for function in model.functions.values():
         path = function.graph.path
-        found += [Problem(fault, path) for fault in (*_parameters(function), *_shadowed(function, model))]
-        found += _other_opset(function, model)
-        found += _references(function, function.graph)
+        found += [
+            Problem(fault, path) for fault in (*_parameter_faults(function), *_shadowed_operator(function, model))
+        ]
+        found += _opset_problem(function, model)
+        found += _undeclared_references(function)
     return found
 
 
-def _parameters(function: Function) -> Iterator[Fault]:
-    """The faults of the names of a function, of its inputs and of its outputs: empty names, and equal names."""
+def _parameter_faults(function: Function) -> Iterator[Fault]:
+    """The faults of missing or shared names of a function, its inputs and its outputs."""
     inputs = [value.name for value in function.graph.inputs]
     outputs = [value.name for value in function.graph.outputs]
     if not function.name:
@@ -142,8 +144,7 @@ def _parameters(function: Function) -> Iterator[Fault]:
             )
 
 
-def _shadowed(function: Function, model: Model) -> Iterator[Fault]:
-    """The fault of a function with the name of an operator of its domain."""
+def _shadowed_operator(function: Function, model: Model) -> Iterator[Fault]:
     version = model.opsets.get(function.domain)
     if function.domain in OFFICIAL_DOMAINS and version and official(function.name, version, function.domain):
         name = f"{function.domain or 'ai.onnx'}.{function.name}"
@@ -154,19 +155,19 @@ def _shadowed(function: Function, model: Model) -> Iterator[Fault]:
 
 
 def _nodes(graph: Graph) -> Iterator[tuple[Graph, Node]]:
-    """The nodes of a graph and of the bodies in it, each with its graph."""
+    """(graph, node) of each node in a graph and its bodies."""
     for node in graph.nodes:
         yield graph, node
         for _, body in node.bodies:
             yield from _nodes(body)
 
 
+#: (graph, node, called function) of each call in a function.
 Calls = dict[Function, list[tuple[Graph, Node, Function]]]
 
 
 def _recursions(model: Model) -> Iterator[Problem]:
-    """A problem for each cycle of functions that call each other, at the call by its first function. A cycle that
-    shares a function with a reported cycle is omitted."""
+    """A problem for each cycle of calls, without cycles that share a function with a reported one."""
     calls = _calls(model)
     components = _components({function: [callee for _, _, callee in called] for function, called in calls.items()})
     reported: set[Function] = set()
@@ -186,7 +187,6 @@ def _recursions(model: Model) -> Iterator[Problem]:
 
 
 def _calls(model: Model) -> Calls:
-    """The calls in each function: the graph, the node and the called function."""
     calls: Calls = {}
     for function in model.functions.values():
         named = (
@@ -253,34 +253,47 @@ def _call_chain(
     return chain[::-1]
 
 
-def _other_opset(function: Function, model: Model) -> Iterator[Problem]:
-    """The problem of a function with nodes whose operator has another version, or does not exist, at the opset of the
-    model. Only domains of ONNX are compared."""
+def _opset_problem(function: Function, model: Model) -> Iterator[Problem]:
+    """One problem for all nodes of a function whose operator differs at the opset of the model."""
     differing = []
     for graph, node in _nodes(function.graph):
-        mine, theirs = function.opsets.get(node.domain), model.opsets.get(node.domain)
-        if mine is None or theirs is None or mine == theirs or node.domain not in OFFICIAL_DOMAINS:
+        function_opset, model_opset = function.opsets.get(node.domain), model.opsets.get(node.domain)
+        if (
+            function_opset is None
+            or model_opset is None
+            or function_opset == model_opset
+            or node.domain not in OFFICIAL_DOMAINS
+        ):
             continue
-        if not 0 < mine <= latest_opset(node.domain):
+        if not 0 < function_opset <= latest_opset(node.domain):
             continue
-        here, there = (official(node.op, version, node.domain) for version in (mine, theirs))
-        if (here or there) and (here is None or there is None or here.since != there.since):
-            differing.append((graph, node, mine, theirs))
+        function_operator, model_operator = (
+            official(node.op, version, node.domain) for version in (function_opset, model_opset)
+        )
+        if (function_operator or model_operator) and (
+            function_operator is None or model_operator is None or function_operator.since != model_operator.since
+        ):
+            if function_operator is None or model_operator is None:
+                only = function_opset if model_operator is None else model_opset
+                difference = f", and only opset {only} has the operator"
+            else:
+                difference = ", which has another version of the operator"
+            differing.append((graph, node, function_opset, model_opset, difference))
     if not differing:
         return
-    graph, node, mine, theirs = differing[0]
-    more = f", and {counted(len(differing) - 1, 'more node')} of the function" if len(differing) > 1 else ""
+    graph, node, function_opset, model_opset, difference = differing[0]
+    more = f"; {counted(len(differing) - 1, 'more node differs', 'more nodes differ')}" if len(differing) > 1 else ""
     fault = FUNCTION_OPSET.fault(
-        f"the function imports opset {mine} of {node.domain or 'ai.onnx'} and the model opset {theirs}, which has "
-        f"another version of the operator{more}",
-        help=f"import opset {theirs} in the function, and write its nodes for that opset",
+        f"the function imports opset {function_opset} of {node.domain or 'ai.onnx'} and the model opset {model_opset}"
+        f"{difference}{more}",
+        help=f"import opset {model_opset} in the function, and write its nodes for that opset",
     )
     yield Problem(fault, graph.path, node)
 
 
-def _references(function: Function, graph: Graph) -> Iterator[Problem]:
+def _undeclared_references(function: Function) -> Iterator[Problem]:
     """A problem for each reference to an attribute that the function does not declare."""
-    for inner, node in _nodes(graph):
+    for graph, node in _nodes(function.graph):
         for name, attribute in node.attributes.items():
             if attribute.reference is None or attribute.reference in function.attributes:
                 continue
@@ -290,4 +303,4 @@ def _references(function: Function, graph: Graph) -> Iterator[Problem]:
                 help=f"declare `{attribute.reference}` in the function, or correct the name",
                 attribute=name,
             )
-            yield Problem(fault, inner.path, node)
+            yield Problem(fault, graph.path, node)

@@ -39,8 +39,6 @@ def problems(known: Known) -> list[Problem]:
 
 
 def _problem(value: Value, node: Node | None, known: Known) -> Problem | None:
-    """The problem of an input whose given shape contradicts the declared one; None if both can be equal, or if one of
-    them is unknown."""
     declared, given = declared_shape(value, node, known), known.types.get(value)
     if declared is None or not isinstance(given, Tensor) or given.shape is None:
         return None
@@ -52,31 +50,28 @@ def _problem(value: Value, node: Node | None, known: Known) -> Problem | None:
 
 
 def declared_shape(value: Value, node: Node | None, known: Known) -> Shape | None:
-    """The declared shape of an input; None if the shape is unknown. ``node`` is the node of the input, in formats whose
-    inputs are nodes."""
+    """The declared shape of an input. ``node`` is its node, in formats whose inputs are nodes."""
     outputs = outputs_for(known, node, ()) if node is not None else None
     return tensor_shape(outputs[0] if outputs else value.type)
 
 
-def _fault(name: str, given: Shape, declared: Shape, by: str) -> Fault | None:
-    """The fault of a given shape that cannot be equal to the declared one; None if both can be equal. ``by`` names the
-    option or configuration that gives the shape."""
-    allowed = [_allowed(dim) for dim in declared]
+def _fault(name: str, given: Shape, declared: Shape, given_by: str) -> Fault | None:
+    allowed = [_allowed_text(dim) for dim in declared]
     if len(given) != len(declared):
-        what = f"it has {counted(len(given), 'axis', 'axes')} against {len(declared)}"
+        difference = f"it has {counted(len(given), 'axis', 'axes')} against {len(declared)}"
     else:
         axes = [axis for axis, (one, other) in enumerate(zip(given, declared)) if same(one, other) is False]
         if not axes:
             return None
-        what = ", ".join(f"axis {axis} is {given[axis]} against {allowed[axis]}" for axis in axes)
+        difference = ", ".join(f"axis {axis} is {given[axis]} against {allowed[axis]}" for axis in axes)
     return GIVEN_SHAPE_CONTRADICTED.fault(
-        f"{by} gives the input {name!r} the shape {shape_text(given)}, but the file declares [{', '.join(allowed)}]: "
-        f"{what}",
+        f"{given_by} gives the input {name!r} the shape {shape_text(given)}, but the file declares "
+        f"[{', '.join(allowed)}]: {difference}",
         help="use sizes that the declaration allows, or declare the sizes as dynamic",
     )
 
 
-def _allowed(dim: MaybeDim) -> str:
-    """A declared size as text; only the limits of a size with limits, such as ``2 to 8``."""
+def _allowed_text(dim: MaybeDim) -> str:
+    """A declared size as text; only its limits, such as ``2 to 8``, if it has limits."""
     text = size_text(dim)
     return text.partition(" (")[2].removesuffix(")") if text.endswith(")") and " (" in text else text

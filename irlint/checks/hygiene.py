@@ -95,7 +95,7 @@ g (float[2,3] x) => (float[2,3] y, float[2,3] w) { y = Relu (x) z = Neg (x) w = 
 )
 
 
-STRAY_DECLARATION = Rule(
+UNDEFINED_DECLARATION = Rule(
     "IRL906",
     "value-info-without-value",
     Severity.NOTE,
@@ -110,24 +110,23 @@ g (float[2,3] x) => (float[2,3] y) <float[2,3] z> { z = Relu (x) y = Neg (z) }""
 )
 
 
-#: The most names that a message lists.
+#: The most names in a message.
 _SHOWN = 4
 
 
 def problems(known: Known) -> list[Problem]:
-    """One problem for each kind of unused part in each graph."""
+    """One problem for each kind of unused part, in each graph and in the model."""
     model = known.model
     every = list(graphs(model))
     found: list[Problem] = []
     for graph in every:
-        found += _values(graph)
-        found += _undefined_declarations(graph)
-    return [*found, *_functions(model), *_imports(model, every)]
+        found += _unused_parts(graph)
+        found += _undefined_declaration_problem(graph)
+    return [*found, *_unused_functions(model), *_unused_imports(model, every)]
 
 
-def _values(graph: Graph) -> Iterator[Problem]:
-    """One problem each for the unused initializers, for the unused nodes and, in the main graph, for the unused
-    inputs."""
+def _unused_parts(graph: Graph) -> Iterator[Problem]:
+    """The problems of unused initializers, nodes and, in the main graph, inputs."""
     needed = used_values(graph)
     constants = unused_initializers(graph, needed)
     if constants:
@@ -139,7 +138,7 @@ def _values(graph: Graph) -> Iterator[Problem]:
         yield _problem(UNUSED_INPUT, f"nothing uses {listed}", graph, inputs[0].name)
     dead = unused_nodes(graph, needed)
     if dead:
-        names = _listed((node.label or node.op for node in dead), many=len(dead))
+        names = _listed((node.label or node.op for node in dead), total=len(dead))
         contribute = "contributes" if len(dead) == 1 else "contribute"
         text = f"{counted(len(dead), 'node')} {contribute} to no output of the graph: {names}"
         end = next(node for node in dead if needed.isdisjoint(node.outputs))
@@ -147,7 +146,7 @@ def _values(graph: Graph) -> Iterator[Problem]:
 
 
 def unused_initializers(graph: Graph, needed: Collection[Value]) -> list[Value]:
-    """The initializers with a name that nothing uses; ``needed`` are the values that something uses."""
+    """The named initializers that nothing uses. ``needed`` are the used values."""
     constants = [value for value in graph.constants if value not in needed and value.name]
     if constants:
         # A name that is defined twice is in use if one of its values is.
@@ -157,24 +156,22 @@ def unused_initializers(graph: Graph, needed: Collection[Value]) -> list[Value]:
 
 
 def unused_nodes(graph: Graph, needed: Set[Value]) -> list[Node]:
-    """The nodes of a graph that contribute to no output; [] if the graph has no outputs. ``needed`` are the values that
-    something uses."""
+    """The nodes that contribute to no output; [] if the graph has no outputs. ``needed`` are the used values."""
     ends = [node for node in graph.nodes if needed.isdisjoint(node.outputs) and _has_no_side_effects(node)]
     if ends:
         # A name that is defined twice is in use if one of its values is.
         names = {value.name for value in needed}
         ends = [node for node in ends if all(value is None or value.name not in names for value in node.outputs)]
-    return _with_their_sources(graph, ends) if ends and graph.outputs else []
+    return _with_sources(graph, ends) if ends and graph.outputs else []
 
 
 def _has_no_side_effects(node: Node) -> bool:
-    """Whether a node has outputs and certainly no other effect: it is of a domain of ONNX or of ONNX Runtime."""
+    """Whether a node has outputs and is of a domain whose operators have no other effect."""
     return bool(node.outputs) and (node.domain in OFFICIAL_DOMAINS or node.domain == MICROSOFT)
 
 
-def _with_their_sources(graph: Graph, ends: list[Node]) -> list[Node]:
-    """The nodes ``ends``, whose outputs nothing uses, and the nodes whose outputs only they use, directly or through
-    others; in the order of the graph."""
+def _with_sources(graph: Graph, ends: list[Node]) -> list[Node]:
+    """The nodes ``ends`` and the nodes that only they use, directly or not, in the order of the graph."""
     dead = set(ends)
     users: dict[Value, set[Node]] = {}
     makers: dict[Value, Node] = {}
@@ -195,32 +192,29 @@ def _with_their_sources(graph: Graph, ends: list[Node]) -> list[Node]:
     return [node for node in graph.nodes if node in dead]
 
 
-def _undefined_declarations(graph: Graph) -> Iterator[Problem]:
-    """The problem of the names that ``value_info`` declares although no value of the graph or of its bodies has
-    them."""
-    names = stray_names(graph)
+def _undefined_declaration_problem(graph: Graph) -> Iterator[Problem]:
+    names = undefined_declarations(graph)
     if names:
         text = f"value_info declares {counted(len(names), 'name')} that no value has: {_listed(names)}"
-        yield _problem(STRAY_DECLARATION, text, graph, names[0])
+        yield _problem(UNDEFINED_DECLARATION, text, graph, names[0])
 
 
-def stray_names(graph: Graph) -> list[str]:
-    """The names that ``value_info`` declares although no value of the graph or of its bodies has them."""
+def undefined_declarations(graph: Graph) -> list[str]:
+    """The names that ``value_info`` declares although no value of the graph or its bodies has them."""
     if not graph.undefined_value_info:
         return []
-    inner: set[str] = set()
+    names_in_bodies: set[str] = set()
     waiting = [body for node in graph.nodes for _, body in node.bodies]
     while waiting:
         body = waiting.pop()
-        inner.update(value.name for value in (*body.inputs, *body.constants))
+        names_in_bodies.update(value.name for value in (*body.inputs, *body.constants))
         for node in body.nodes:
-            inner.update(value.name for value in node.outputs if value is not None)
+            names_in_bodies.update(value.name for value in node.outputs if value is not None)
             waiting += [each for _, each in node.bodies]
-    return [name for name in dict.fromkeys(graph.undefined_value_info) if name not in inner]
+    return [name for name in dict.fromkeys(graph.undefined_value_info) if name not in names_in_bodies]
 
 
-def _functions(model: Model) -> Iterator[Problem]:
-    """The problem of the functions that the main graph calls neither directly nor through other functions."""
+def _unused_functions(model: Model) -> Iterator[Problem]:
     if not model.functions:
         return
     assert model.graph is not None
@@ -244,7 +238,7 @@ def _functions(model: Model) -> Iterator[Problem]:
         yield _problem(UNUSED_FUNCTION, text, model.graph, None)
 
 
-def _imports(model: Model, every: Iterable[Graph]) -> Iterator[Problem]:
+def _unused_imports(model: Model, every: Iterable[Graph]) -> Iterator[Problem]:
     unused = unused_imports(model, every)
     if unused:
         assert model.graph is not None
@@ -253,8 +247,7 @@ def _imports(model: Model, every: Iterable[Graph]) -> Iterator[Problem]:
 
 
 def unused_imports(model: Model, every: Iterable[Graph]) -> list[str]:
-    """The imported domains of which no graph of ``every`` has a node and the model has no function; ai.onnx is omitted.
-    [] if the model uses a domain that it does not import."""
+    """The imported domains, without ai.onnx, of no node and no function; [] if an import is missing."""
     if all(domain in ("", "ai.onnx") for domain, _ in model.imports):
         return []
     present = {node.domain for graph in every for node in graph.nodes} | {domain for domain, _, _ in model.functions}
@@ -268,9 +261,8 @@ def _problem(rule: Rule, text: str, graph: Graph, value: str | None, node: Node 
     return Problem(rule.fault(text, help=rule.advice), graph.path, node, value)
 
 
-def _listed(names: Iterable[str], many: int | None = None) -> str:
-    """The first _SHOWN names in quotes, and the number of the others. ``many`` is the number of all things, if some of
-    them have no name."""
-    shown = list(names)
-    more = (len(shown) if many is None else many) - _SHOWN
-    return ", ".join(repr(shortened(name)) for name in shown[:_SHOWN]) + (f" and {more} more" if more > 0 else "")
+def _listed(names: Iterable[str], total: int | None = None) -> str:
+    """The first _SHOWN names in quotes, and the number of the others. ``total`` counts unnamed things, too."""
+    all_names = list(names)
+    more = (len(all_names) if total is None else total) - _SHOWN
+    return ", ".join(repr(shortened(name)) for name in all_names[:_SHOWN]) + (f" and {more} more" if more > 0 else "")

@@ -1,4 +1,4 @@
-"""Finds indices that are outside their axis for usual sizes, where other parts of the model show what was intended."""
+"""Finds indices outside of their axis, where other parts of the model show the intended axis or number of rows."""
 
 from __future__ import annotations
 
@@ -15,9 +15,6 @@ from irlint.ops.shared.bounds import ramp_of
 from irlint.ops.shared.index_ranges import INDEX_OUT_OF_RANGE
 from irlint.records import record
 
-#: The axes of a table: its rows, and the elements of each.
-MATRIX = 2
-
 
 @record
 class Lookup:
@@ -30,53 +27,51 @@ class Lookup:
 
 
 def problems(known: Known) -> list[Problem]:
-    """The problems of loops that count the elements of another axis than they read, and of tables without the rows that
-    the lookup skips."""
-    if not any(graph.path for graph in graphs(known.model)) and len(known.requires) < MATRIX:
+    """The problems of trip counts from the wrong axis, and of tables without the skipped rows."""
+    if not any(graph.path for graph in graphs(known.model)) and len(known.requires) < 2:
         return []
     makers = Makers(known)
     return [*_loops(known, makers), *_tables(known, makers)]
 
 
 def _loops(known: Known, makers: Makers) -> Iterator[Problem]:
-    """A problem for each index in the body of a loop that is the iteration number, where the trip count is the size of
-    another axis of the same input of the model."""
+    """A problem for each iteration number that indexes another axis than the trip count comes from."""
     nodes = {
         each.path: (node, each) for graph in graphs(known.model) for node in graph.nodes for _, each in node.bodies
     }
     for demand in known.requires:
         loop, body = nodes.get(demand.graph, (None, None))
         number = body.inputs[0] if body is not None and body.inputs else None
-        counts = known.types.get(number) if number is not None else None
-        if loop is None or number not in demand.node.inputs or not isinstance(counts, Tensor):
+        number_type = known.types.get(number) if number is not None else None
+        if loop is None or number not in demand.node.inputs or not isinstance(number_type, Tensor):
             continue
-        count = loop.inputs[0] if loop.inputs else None
-        if not isinstance(counts.extent, Ends) or count is None:
+        trip_count = loop.inputs[0] if loop.inputs else None
+        if not isinstance(number_type.extent, Ends) or trip_count is None:
             continue
-        source, place = read_from(count, Position(0, 0, True), makers)
+        source, place = read_from(trip_count, Position(0, 0, True), makers)
         shape = shape_of(source, known)
         if place.in_contents or shape is None or not isinstance(shape[place.index], int):
             continue
-        yield from _of_other_axis(demand, source, place.index, makers)
+        yield from _index_into_other_axis(demand, source, place.index, makers)
 
 
-def _of_other_axis(demand: Demand, source: Value, counted: int, makers: Makers) -> Iterator[Problem]:
-    """The problem of an index into an axis that comes from another axis of the input that gives the trip count."""
+def _index_into_other_axis(demand: Demand, source: Value, counted_axis: int, makers: Makers) -> Iterator[Problem]:
+    """The problem of an index into another axis than ``counted_axis``, which gives the trip count."""
     node, known = demand.node, makers.known
     names = {name for each in demand.requirement.any_of for name in symbols(each.left)}
     shapes = ((value, shape_of(value, known) or ()) for value in node.inputs[:1] if value is not None)
     axes = [(value, axis, dim) for value, shape in shapes for axis, dim in enumerate(shape)]
     for value, axis, dim in axes:
         found = trail(value, axis, makers)
-        is_other = found is not None and found.value is source and found.axis != counted
-        if found is None or not is_other or not _is_of(dim, names):
+        is_other = found is not None and found.value is source and found.axis != counted_axis
+        if found is None or not is_other or not _contains_symbol(dim, names):
             continue
-        count = (shape_of(source, known) or ())[counted]
-        last = count - 1 if isinstance(count, int) else count
+        trip_count = (shape_of(source, known) or ())[counted_axis]
+        last = trip_count - 1 if isinstance(trip_count, int) else trip_count
         fault = INDEX_OUT_OF_RANGE.fault(
             f"the iteration number, 0 to {last}, is an index into axis {axis} of input 0, which is {dim}; the trip "
-            f"count {count} is axis {counted} of `{source.name}`, and {dim} is its axis {found.axis}",
-            help=f"take axis {found.axis} of `{source.name}` as the trip count, or read axis {counted}",
+            f"count {trip_count} is axis {counted_axis} of `{source.name}`, and {dim} is its axis {found.axis}",
+            help=f"take axis {found.axis} of `{source.name}` as the trip count, or read axis {counted_axis}",
             marks=((0, axis),),
             severity=Severity.WARNING,
         )
@@ -84,13 +79,12 @@ def _of_other_axis(demand: Demand, source: Value, counted: int, makers: Makers) 
         return
 
 
-def _is_of(dim: MaybeDim, names: set[str]) -> bool:
+def _contains_symbol(dim: MaybeDim, names: set[str]) -> bool:
     return dim is not None and not isinstance(dim, int) and bool(symbols(dim) & names)
 
 
 def _tables(known: Known, makers: Makers) -> Iterator[Problem]:
-    """A problem for each table that lacks as many rows as its lookup skips, in comparison with a table of the model
-    that is read alike."""
+    """A problem for each table that is shorter, by the skipped rows, than a table that is read alike."""
     found = [each for demand in known.requires if (each := _lookup(demand.node, makers)) is not None]
     for one in dict.fromkeys(found):
         for other in found:
@@ -108,8 +102,8 @@ def _tables(known: Known, makers: Makers) -> Iterator[Problem]:
 
 
 def _lookup(node: Node, makers: Makers) -> Lookup | None:
-    """The lookup of positions in a constant table; None if a node is none."""
-    if len(node.inputs) != MATRIX or None in node.inputs:
+    """The lookup of increasing positions in a constant table; None for other nodes."""
+    if len(node.inputs) != 2 or None in node.inputs:
         return None
     table, positions = node.inputs
     known = makers.known.types.get
@@ -118,7 +112,7 @@ def _lookup(node: Node, makers: Makers) -> Lookup | None:
         return None
     ramp = ramp_of(given) if given.value is None else None
     rows = (stored.shape or (None,))[0]
-    is_table = stored.dtype in FLOATS and stored.rank == MATRIX and makers.is_constant(table)
+    is_table = stored.dtype in FLOATS and stored.rank == 2 and makers.is_constant(table)
     if ramp is None or not is_table or not isinstance(rows, int) or not isinstance(ramp.first, int) or ramp.first < 1:
         return None
     return Lookup(node, table, rows, ramp.first)

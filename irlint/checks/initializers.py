@@ -1,4 +1,4 @@
-"""Checks ONNX initializers: their names, their storage, and the graph inputs and declarations of their names."""
+"""Checks ONNX initializers: their names, storage, graph inputs and declarations."""
 
 from __future__ import annotations
 
@@ -62,16 +62,17 @@ SPARSE_INITIALIZER = Rule(
 
 
 def problems(known: Known) -> list[Problem]:
-    """The problems of initializers that are no inputs, have no name, are sparse, decide a shape although they are
-    stored as external data, or differ from their declaration. If an option or the configuration gives shapes,
-    declarations are not compared."""
-    found = [*_not_inputs(known), *_nameless(known), *_sparse(known)]
-    if outside := _outside(known):
+    """The problems of the names, the storage, the graph inputs and the declarations of initializers.
+
+    Declarations are not compared if ``known.overridden`` gives shapes.
+    """
+    found = [*_not_inputs(known), *_unnamed_initializers(known), *_sparse_initializers(known)]
+    if external_constants := _external_constants(known):
         from irlint.checks import external
 
-        found += external.problems(known, outside)
+        found += external.problems(known, external_constants)
     if not known.overridden:
-        found += [problem for graph in graphs(known.model) for problem in _contradicted(graph, known)]
+        found += [problem for graph in graphs(known.model) for problem in _contradicted_declarations(graph, known)]
     return found
 
 
@@ -83,9 +84,9 @@ def _not_inputs(known: Known) -> Iterator[Problem]:
     for graph in graphs(known.model):
         inputs = {value.name for value in graph.inputs}
         hidden = [value for value in graph.constants if value.name not in inputs]
-        near = {value.name for node in graph.nodes for value in node.inputs if value is not None}
-        near |= {value.name for value in graph.outputs}
-        refused = hidden if graph.path else [value for value in hidden if value.name not in near]
+        used_names = {value.name for node in graph.nodes for value in node.inputs if value is not None}
+        used_names |= {value.name for value in graph.outputs}
+        refused = hidden if graph.path else [value for value in hidden if value.name not in used_names]
         if not hidden:
             continue
         first = (refused or hidden)[0]
@@ -100,13 +101,12 @@ def _not_inputs(known: Known) -> Iterator[Problem]:
 
 
 def replaceable(graph: Graph, model: Model) -> Set[Value]:
-    """The graph inputs, if callers may replace their initializers by other values; else an empty set."""
+    """The graph inputs, if callers may replace their initializers; else an empty set."""
     return frozenset(graph.inputs) if model.inputs_have_defaults else frozenset()
 
 
-def _outside(known: Known) -> dict[Value, Constant]:
-    """The initializers and the outputs of Constant nodes whose data is external, without initializers that callers may
-    replace."""
+def _external_constants(known: Known) -> dict[Value, Constant]:
+    """The constants in external data, without initializers that callers may replace."""
     found: dict[Value, Constant] = {}
     for graph in graphs(known.model):
         not_constant = replaceable(graph, known.model)
@@ -121,25 +121,24 @@ def _outside(known: Known) -> dict[Value, Constant]:
     return found
 
 
-def _nameless(known: Known) -> Iterator[Problem]:
-    """One problem for each graph with initializers without a name. ONNX Runtime refuses the model if they are in a
-    body, if one of them is sparse (``stored`` is None), or if a node omits an input by an empty name."""
+def _unnamed_initializers(known: Known) -> Iterator[Problem]:
+    """One problem for each graph with unnamed initializers; an error if ONNX Runtime refuses it."""
     for graph in graphs(known.model):
-        nameless = [constant for value, constant in graph.constants.items() if not value.name]
-        if nameless:
+        unnamed = [constant for value, constant in graph.constants.items() if not value.name]
+        if unnamed:
             omits_inputs = any(None in node.inputs for node in graph.nodes)
-            refused = graph.path or omits_inputs or any(constant.stored is None for constant in nameless)
+            any_is_sparse = any(constant.stored is None for constant in unnamed)
+            refused = graph.path or omits_inputs or any_is_sparse
             fault = INITIALIZER_WITHOUT_NAME.fault(
-                f"{counted(len(nameless), 'initializer')} of the graph {'has' if len(nameless) == 1 else 'have'} no "
-                "name",
-                help="remove it, or name it" if len(nameless) == 1 else "remove them, or name them",
+                f"{counted(len(unnamed), 'initializer')} of the graph {'has' if len(unnamed) == 1 else 'have'} no name",
+                help="remove it, or name it" if len(unnamed) == 1 else "remove them, or name them",
                 severity=Severity.ERROR if refused else None,
             )
             yield Problem(fault, graph.path)
 
 
-def _sparse(known: Known) -> Iterator[Problem]:
-    """One problem for each graph with sparse initializers (``stored`` is None) that a node or output uses."""
+def _sparse_initializers(known: Known) -> Iterator[Problem]:
+    """One problem for each graph with sparse initializers that a node or output uses."""
     for graph in graphs(known.model):
         sparse = [
             value
@@ -158,25 +157,24 @@ def _sparse(known: Known) -> Iterator[Problem]:
             yield Problem(fault, graph.path, value=names[0])
 
 
-def _contradicted(graph: Graph, known: Known) -> Iterator[Problem]:
+def _contradicted_declarations(graph: Graph, known: Known) -> Iterator[Problem]:
     """A problem for each initializer whose type or shape differs from its declaration.
 
-    ONNX Runtime refuses the model if the declaration is that of a graph input or, up to IR version 3, if the
-    initializer is in the main graph. It ignores other declarations, and shapes that differ only because one name stands
-    for two sizes.
+    ONNX Runtime ignores declarations other than graph inputs, except in the main graph up to IR version 3. It accepts
+    shapes that differ only because one name stands for two sizes.
     """
     refuses = not known.model.inputs_have_defaults and not graph.path
     inputs = frozenset(graph.inputs)
-    kinds = Counter([constant.tensor.dtype for constant in graph.constants.values()])
+    type_counts = Counter([constant.tensor.dtype for constant in graph.constants.values()])
     for value, constant in graph.constants.items():
         declared, stored = value.type, constant.tensor
-        severity_if_ignored = None if value in inputs or refuses else Severity.WARNING
+        severity = None if value in inputs or refuses else Severity.WARNING
         if disagree(declared, stored):
             stated, given = types_text(declared, stored)
             fault = TYPE_CONTRADICTED.fault(
                 f"{value.name!r} is declared as {stated}; its initializer is {given}",
-                help=_help_for(declared, stored.dtype, kinds) or f"declare {given}",
-                severity=severity_if_ignored,
+                help=_help_to_convert(declared, stored.dtype, type_counts) or f"declare {given}",
+                severity=severity,
             )
             yield Problem(fault, graph.path, value=value.name)
             continue
@@ -191,17 +189,15 @@ def _contradicted(graph: Graph, known: Known) -> Iterator[Problem]:
                 f"{value.name!r} is declared as {shape_text(declared.shape)}; its initializer is "
                 f"{shape_text(stored.shape)}: {text}",
                 help=f"declare {shape_text(stored.shape)}",
-                severity=severity_if_ignored if differ(stored, declared) else Severity.WARNING,
+                severity=severity if differ(stored, declared) else Severity.WARNING,
             )
             yield Problem(fault, graph.path, value=value.name)
 
 
-def _help_for(declared: Type | None, stored: str | None, kinds: Mapping[str | None, int]) -> str:
-    """The help to convert an initializer to its declared element type. "" unless both types are floating-point types
-    and more initializers have the declared type than the stored type. ``kinds`` counts the initializers of each element
-    type."""
+def _help_to_convert(declared: Type | None, stored: str | None, type_counts: Mapping[str | None, int]) -> str:
+    """The help to convert an initializer to its declared floating-point type, if more initializers have that type."""
     stated = declared.dtype if isinstance(declared, Tensor) else None
-    count = kinds.get(stated, 0)
-    if stated is None or stored not in FLOATS or stated not in FLOATS or count <= kinds.get(stored, 0):
+    count = type_counts.get(stated, 0)
+    if stated is None or stored not in FLOATS or stated not in FLOATS or count <= type_counts.get(stored, 0):
         return ""
     return f"convert the initializer to {stated}, the type of {count} others, or declare {stored}"

@@ -12,16 +12,19 @@ from irlint.model import Graph, Node, Value
 from irlint.model.order import used_values
 from irlint.model.tensor import Tensor, Type, type_text
 
-#: At most this many unused values are listed in a help.
+#: The most values in a help.
 SHOWN = 3
 
-#: At most this many values are tested at the users of the undefined name.
+#: The most values that are tested at the user of an undefined name.
 TRIED = 16
 
-#: The least similarity (0 to 1) of a misspelled name to the right one, and of names of the same kind of value.
-ALIKE, OF_ONE_KIND = 0.8, 0.6
+#: The least similarity (0 to 1) of a misspelled name to the right one.
+ALIKE = 0.8
 
-#: A slip of the pen: the misspelled name differs from the right one in at most this many letters.
+#: The least similarity (0 to 1) of names of the same kind of value.
+OF_ONE_KIND = 0.6
+
+#: The most letters of a slip, a small misspelling.
 SLIP = 2
 
 #: A mark that programs append to a name: ``_1``, ``.1``, ``:0`` or ``_``.
@@ -31,22 +34,23 @@ MARK = re.compile(r"[._:]\d*$")
 PROBE = Tensor("float32", (3, 5))
 
 
-def spare_values(graph: Graph) -> list[Value]:
-    """The named values of a graph that nothing uses: inputs, initializers and outputs of nodes."""
+def unused_values(graph: Graph) -> list[Value]:
+    """The named inputs, initializers and outputs of nodes of a graph that nothing uses."""
     needed = used_values(graph)
     return [value for value in dict.fromkeys(_definitions(graph)) if value.name and value not in needed]
 
 
 def close_value(value: Value, user: Node | None, graph: Graph, unused: list[Value], known: Known) -> str:
-    """The name of the value that the undefined ``value`` was probably intended to be; "" if there is none. ``user``
-    must accept it.
+    """The name of the value that the undefined ``value`` was probably intended to be; "" if there is none.
 
-    It is the only unused input, if the graph has no other undefined name and one of the two names contains the other.
-    Else it is the most similar name, first among the ``unused`` values, then among all. A name that differs only in
-    digits belongs to another block and is not proposed. A name that other nodes use is proposed only if it is a slip
-    (see ``_is_slip``) and no initializer.
+    The first of these that the node ``user`` accepts:
+
+    - the only unused input, if one name contains the other and no other name is undefined
+    - a value whose name differs by a mark (see ``is_marked``)
+    - the most similar of the ``unused`` values, if it differs in more than digits
+    - the most similar of all values, if it is also a slip and no initializer
     """
-    wanted = _without_numbers(value.name)
+    base_name = _without_numbers(value.name)
     stored = set(graph.constants).difference(graph.inputs)
     inputs = [each for each in unused if each in graph.inputs and each not in graph.constants]
     if len(inputs) == len(graph.undefined) == 1 and _contains(inputs[0].name, value.name):
@@ -59,7 +63,7 @@ def close_value(value: Value, user: Node | None, graph: Graph, unused: list[Valu
         names = {
             each.name: each
             for each in values
-            if _without_numbers(each.name) != wanted
+            if _without_numbers(each.name) != base_name
             and not (others_use_it and (each in stored or not _is_slip(value.name, each.name)))
         }
         close = wording.closest(value.name, names, ALIKE)
@@ -71,8 +75,7 @@ def close_value(value: Value, user: Node | None, graph: Graph, unused: list[Valu
 def help_for(
     value: Value, user: Node | None, graph: Graph, unused: list[Value], known: Known, *, searched: bool
 ) -> str:
-    """The help for an undefined name for which ``close_value`` finds none: define it, or connect one of the ``unused``
-    values. If ``searched``, the help states whether the name is probably that of a missing initializer."""
+    """The help for an undefined name without a close value: define it, restore an initializer, or connect a value."""
     name = value.name
     missing, otherwise = f"define {name!r}", ", or connect another value"
     if searched and _is_like_initializer(name, graph):
@@ -80,8 +83,8 @@ def help_for(
         missing, otherwise = f"the initializer {name!r} is missing: restore it{fitting}, or export the model again", ""
         slips = _slips_of_length(value, user, graph, known)
         if slips:
-            alike = wording.first_few([f"`{each}`" for each in slips], SHOWN)
-            return f"restore the initializer {name!r}, or connect {alike}, which fits, if the name is misspelled"
+            listed_slips = wording.first_few([f"`{each}`" for each in slips], SHOWN)
+            return f"restore the initializer {name!r}, or connect {listed_slips}, which fits, if the name is misspelled"
     if len(unused) <= TRIED:
         unused = [each for each in unused if _is_accepted(each, value, user, known)]
     if not unused:
@@ -100,8 +103,7 @@ def _only_input(value: Value, user: Node | None, graph: Graph, known: Known) -> 
 
 
 def _slips_of_length(value: Value, user: Node | None, graph: Graph, known: Known) -> list[str]:
-    """The names that are slips of an undefined name (see ``_is_slip``) with another length, and whose values the user
-    accepts. [] if there are more than TRIED of them to test, or more than SHOWN to list."""
+    """The names of accepted values that are slips of another length; [] if there are too many."""
     close = [each for each in _definitions(graph) if 0 < abs(len(each.name) - len(value.name)) <= SLIP]
     close = [each for each in close if _is_slip(value.name, each.name)]
     fitting = [each.name for each in close if _is_accepted(each, value, user, known)] if len(close) <= TRIED else []
@@ -109,8 +111,7 @@ def _slips_of_length(value: Value, user: Node | None, graph: Graph, known: Known
 
 
 def _is_like_initializer(name: str, graph: Graph) -> bool:
-    """Whether an undefined name is probably that of an initializer: an initializer has the same first part
-    (``layer.norm.weight`` and ``layer.fc.bias``), or the most similar name is that of an initializer."""
+    """Whether a name is like that of an initializer, by its first part or by similarity."""
     module, dot, _ = name.partition(".")
     if dot and any(each.name.startswith(module + dot) for each in graph.constants if each not in graph.inputs):
         return True
@@ -138,8 +139,7 @@ def _is_slip(name: str, other: str) -> bool:
 
 
 def is_marked(one: str, other: str, graph: Graph) -> bool:
-    """Whether one of two names is the other one with a mark at its end, such as ``_1``, ``.1`` and ``:0``, and no two
-    other names of the graph differ like this."""
+    """Whether names differ by a mark, such as ``_1`` or ``:0``, by which no other two names of the graph differ."""
     short, long = sorted((one, other), key=len)
     mark = MARK.search(long)
     if mark is None or long[: mark.start()] != short:
@@ -150,7 +150,7 @@ def is_marked(one: str, other: str, graph: Graph) -> bool:
 
 
 def _is_accepted(candidate: Value, value: Value, user: Node | None, known: Known) -> bool:
-    """Whether the node ``user`` accepts the candidate in place of the value; True if the node cannot be asked."""
+    """Whether ``user`` accepts the candidate in place of the value, or cannot be asked."""
     if user is None or value not in user.inputs:
         return True
     answer = asked_again(known, user, known.types_of(user.inputs, {value: known.types.get(candidate)}))
@@ -158,8 +158,7 @@ def _is_accepted(candidate: Value, value: Value, user: Node | None, known: Known
 
 
 def _type_of_missing(value: Value, graph: Graph, known: Known) -> str:
-    """The type of a missing initializer in parentheses: the type of the same parameter in other blocks, else the type
-    of the last axis of the users' other inputs. "" if the users refuse both."""
+    """The type of a missing initializer in parentheses, from the parameter of other blocks or from its users."""
     users = _users(value, graph, known)
     similar = [each for each in graph.constants if plain(each.name) == plain(value.name)]
     types = {_without_values(known.types.get(each)) for each in similar}
@@ -171,8 +170,7 @@ def _type_of_missing(value: Value, graph: Graph, known: Known) -> str:
 
 
 def _row_of_users(users: list[tuple[Node, Value]], known: Known) -> Tensor | None:
-    """The type of the last axis of the users' other inputs; None if the last axes differ, or if the users refuse this
-    type or a scalar of its element type."""
+    """The type of the last axis of the users' other inputs, if it is one type that they accept."""
     others = (each for user, used in users for each in user.inputs if each is not None and each is not used)
     rows = {
         Tensor(each.dtype, each.shape[-1:])
@@ -191,8 +189,7 @@ def _without_values(known: Type | None) -> Tensor | None:
 
 
 def _users(value: Value, graph: Graph, known: Known) -> list[tuple[Node, Value]]:
-    """The nodes that use a value or a copy of it, each with the input that it uses: the value or the copy. Nodes that
-    only copy the value are omitted."""
+    """(node, input) of each use of a value or of its copies, without the nodes that copy it."""
     found: list[tuple[Node, Value]] = []
     same = {value}
     for node in graph.nodes:
@@ -208,7 +205,7 @@ def _users(value: Value, graph: Graph, known: Known) -> list[tuple[Node, Value]]
 
 
 def _all_accept(type: Tensor, users: list[tuple[Node, Value]], known: Known) -> bool:
-    """Whether all ``users`` accept a type for the input that they use; False if there are no users."""
+    """Whether all ``users``, at least one, accept a type for their input."""
     for user, used in users:
         answer = asked_again(known, user, known.types_of(user.inputs, {used: type}))
         if answer is None or answer.outputs is None or answer.faults:
@@ -230,7 +227,6 @@ _DIGITS = dict.fromkeys(map(ord, "0123456789"))
 
 
 def _definitions(graph: Graph) -> Iterator[Value]:
-    """The inputs, the initializers and the outputs of nodes of a graph."""
     yield from graph.inputs
     inputs = frozenset(graph.inputs)
     yield from (value for value in graph.constants if value not in inputs)

@@ -67,7 +67,7 @@ g (float[2,3] x) => (float[N,3] y) { y = Relu (x) }""",
 )
 
 
-#: At most this many values are listed in a message.
+#: The most values in a message.
 _SHOWN = 8
 
 
@@ -75,7 +75,7 @@ def problems(known: Known) -> list[Problem]:
     """The problems of the inputs and outputs of the main graph, and of class names in the metadata."""
     graph = known.model.graph
     assert graph is not None
-    found = [*_no_outputs(graph), *_twice(graph), *_without_shape(graph)]
+    found = [*_no_outputs(graph), *_duplicate_outputs(graph), *_without_shape(graph)]
     if "names" in known.model.metadata:
         from irlint.checks.classes import problems as of_classes
 
@@ -84,8 +84,7 @@ def problems(known: Known) -> list[Problem]:
 
 
 def _no_outputs(graph: Graph) -> Iterator[Problem]:
-    """The problem of a model without outputs; an error if ONNX Runtime refuses it because it has only Constants or no
-    nodes."""
+    """The problem of a model without outputs; an error if ONNX Runtime refuses it."""
     if graph.outputs:
         return
     nodes = "only Constants as nodes" if graph.nodes else "no nodes"
@@ -100,8 +99,7 @@ def _no_outputs(graph: Graph) -> Iterator[Problem]:
     )
 
 
-def _twice(graph: Graph) -> Iterator[Problem]:
-    """One problem for all values that are listed more than once among the outputs."""
+def _duplicate_outputs(graph: Graph) -> Iterator[Problem]:
     if len(set(graph.outputs)) == len(graph.outputs):
         return
     counts: dict[Value, int] = {}
@@ -116,35 +114,37 @@ def _twice(graph: Graph) -> Iterator[Problem]:
 
 
 def _without_shape(graph: Graph) -> Iterator[Problem]:
-    """One problem for all inputs and outputs that are declared without a shape."""
-    inputs_without_shape = [value for value in graph.inputs if value.name and _lacks(value, "input", typed=True)]
-    outputs_without_shape = [value for value in dict.fromkeys(graph.outputs) if _lacks(value, "output", typed=False)]
+    inputs_without_shape = [
+        value for value in graph.inputs if value.name and _lacks_shape(value, "input", ignore_undeclared=True)
+    ]
+    outputs_without_shape = [
+        value for value in dict.fromkeys(graph.outputs) if _lacks_shape(value, "output", ignore_undeclared=False)
+    ]
     parts = [_listed("input", inputs_without_shape), _listed("output", outputs_without_shape)]
     if inputs_without_shape or outputs_without_shape:
         have = "has" if len(inputs_without_shape) + len(outputs_without_shape) == 1 else "have"
         yield Problem(
-            _no_shape(f"{' and '.join(filter(None, parts))} {have}"),
+            _no_shape_fault(f"{' and '.join(filter(None, parts))} {have}"),
             value=(inputs_without_shape or outputs_without_shape)[0].name,
         )
 
 
-def _no_shape(places: str) -> Fault:
+def _no_shape_fault(places: str) -> Fault:
     return NO_SHAPE.fault(
         f"{places} no declared shape; the ONNX checker refuses the model",
         help="declare the shape, with a name for each dynamic size",
     )
 
 
-def _lacks(value: Value, by: str, *, typed: bool) -> bool:
-    """Whether the declaration ``by`` "input" or "output" of a value has no shape. A missing declaration counts only if
-    not ``typed``, because another rule reports inputs without a type."""
+def _lacks_shape(value: Value, by: str, *, ignore_undeclared: bool) -> bool:
+    """Whether the declaration of a value ``by`` "input" or "output" has no shape."""
     declared = next((each.type for each in value.declared if each.by == by), None)
     if declared is None:
-        return not typed
+        return not ignore_undeclared
     return isinstance(declared, (Tensor, SparseTensor)) and declared.shape is None
 
 
-def _listed(what: str, values: list[Value]) -> str:
+def _listed(kind: str, values: list[Value]) -> str:
     return (
-        f"{what}{'s' * (len(values) > 1)} {first_few([repr(value.name) for value in values], _SHOWN)}" if values else ""
+        f"{kind}{'s' * (len(values) > 1)} {first_few([repr(value.name) for value in values], _SHOWN)}" if values else ""
     )

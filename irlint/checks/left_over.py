@@ -1,6 +1,4 @@
-"""What is left over in an IR: layers that lead to no result, and bytes after the last constant in the file of weights.
-
-OpenVINO writes neither."""
+"""Finds layers of an IR that lead to no result, and bytes after the last constant in its weights file."""
 
 from __future__ import annotations
 
@@ -10,8 +8,11 @@ from irlint.inference.known import Known
 from irlint.model import Constant, Graph, Node, Problem
 from irlint.model.order import graphs, live, used_values
 
-#: At most this many unused layers are named, and at most this many missing ids.
-SHOWN, GAPS = 3, 2
+#: The most unused layers in a message.
+SHOWN = 3
+
+#: The most missing ids in a help.
+MOST_MISSING = 2
 
 WEIGHTS_LEFT_OVER = Rule(
     "IRL720",
@@ -29,12 +30,11 @@ WEIGHTS_LEFT_OVER = Rule(
 
 def problems(known: Known) -> list[Problem]:
     """The note about layers that lead to no result, and the warning about bytes after the last constant."""
-    return [*_unused(known), *_bytes(known)]
+    return [*_unused_layers(known), *_bytes_after_constants(known)]
 
 
-def _bytes(known: Known) -> list[Problem]:
-    """The warning about bytes after the last constant of the model; [] if there are none, or if the end of a constant
-    is unknown."""
+def _bytes_after_constants(known: Known) -> list[Problem]:
+    """The warning about bytes after the last constant; [] if the end of a constant is unknown."""
     constants = [each for graph in graphs(known.model) for each in graph.constants.values()]
     ends = [_end(each) for each in constants]
     last = max((end for end in ends if end is not None), default=0)
@@ -61,9 +61,8 @@ def _end(constant: Constant) -> int | None:
     return stored.offset + stored.size
 
 
-def _unused(known: Known) -> list[Problem]:
-    """One problem of all layers of the main graph that lead to no result; [] if there are none, or if one of
-    them is meant to be a result, which is a finding of its own."""
+def _unused_layers(known: Known) -> list[Problem]:
+    """One problem for all layers that lead to no result; [] if one of them has no outputs."""
     graph = known.model.graph
     if graph is None:
         return []
@@ -75,22 +74,22 @@ def _unused(known: Known) -> list[Problem]:
     from irlint.checks.hygiene import UNUSED_NODE
 
     more = [counted(len(ends) - SHOWN, "more layer")] if len(ends) > SHOWN else []
-    named = listed([*map(_called, ends[:SHOWN]), *more])
+    named = listed([*map(_layer_text, ends[:SHOWN]), *more])
     subject = counted(len(dead), "layer")
     text = f"{subject} {'leads' if len(dead) == 1 else 'lead'} to no result; nothing uses {named}"
-    return [Problem(UNUSED_NODE.fault(text, help=_help(ends, graph)), node=ends[0], place=ends[0].place)]
+    return [Problem(UNUSED_NODE.fault(text, help=_help_for_unused(ends, graph)), node=ends[0], place=ends[0].place)]
 
 
-def _help(ends: list[Node], graph: Graph) -> str:
-    """The help: if ids are missing between those of the other layers, the layers with these ids were removed."""
+def _help_for_unused(ends: list[Node], graph: Graph) -> str:
+    """The help: restore layers whose ids are missing, or connect or remove the unused layers."""
     ids = {int(node.id) for node in graph.nodes if node.id is not None and node.id.isdecimal()}
     missing = [each for each in range(max(ids, default=0)) if each not in ids]
     these = listed([f"layer {node.id}" for node in ends[:SHOWN]])
-    if 0 < len(missing) <= GAPS:
+    if 0 < len(missing) <= MOST_MISSING:
         lost = listed(list(map(str, missing)))
         return f"restore layer {lost}, which is missing and probably took {these}; or remove these layers"
     return f"connect {these} to the layer that is to use {'it' if len(ends) == 1 else 'them'}, or remove these layers"
 
 
-def _called(node: Node) -> str:
+def _layer_text(node: Node) -> str:
     return f'{node.op} layer {node.id} "{node.name}"'

@@ -23,8 +23,7 @@ class Refusal:
 
 
 def refusals(known: Known) -> dict[Value, Refusal]:
-    """For each value whose declared numbers make ONNX Runtime refuse a node that uses the value: the first such
-    node."""
+    """The first node that ONNX Runtime refuses because of the declared sizes of a value, by value."""
     found: dict[Value, Refusal] = {}
     for graph in graphs(known.model):
         merged = {
@@ -33,7 +32,7 @@ def refusals(known: Known) -> dict[Value, Refusal]:
             for value in node.outputs
             if value is not None
             and value.declared
-            and (merged_type := _as_merged(value, known.types.get(value))) is not None
+            and (merged_type := _merged_type(value, known.types.get(value))) is not None
         }
         if not merged:
             continue
@@ -41,15 +40,14 @@ def refusals(known: Known) -> dict[Value, Refusal]:
             cause = next((value for value in node.inputs if value in merged), None)
             if cause is None or node in known.faulted or cause in found:
                 continue
-            fault = _refused(known, node, merged)
+            fault = _load_fault(known, node, merged)
             if fault is not None:
                 found[cause] = Refusal(node, fault)
     return found
 
 
-def _as_merged(value: Value, inferred: Type | None) -> Tensor | None:
-    """The inferred type of a value with declared numbers in place of expressions; None if no declaration has a number
-    where the inferred size is an expression."""
+def _merged_type(value: Value, inferred: Type | None) -> Tensor | None:
+    """The inferred type with declared numbers in place of expressions; None if there are none."""
     shape = tensor_shape(inferred)
     if shape is None or not any(isinstance(dim, Expr) for dim in shape):
         return None
@@ -64,9 +62,8 @@ def _as_merged(value: Value, inferred: Type | None) -> Tensor | None:
     return None
 
 
-def _refused(known: Known, node: Node, merged: dict[Value, Tensor]) -> Fault | None:
-    """The first fault for which ONNX Runtime refuses a node with the ``merged`` types of its inputs; None if there is
-    none."""
+def _load_fault(known: Known, node: Node, merged: dict[Value, Tensor]) -> Fault | None:
+    """The first fault for which ONNX Runtime refuses a node with the ``merged`` types of its inputs."""
     inputs = [None if value is None else merged.get(value) or known.types.get(value) for value in node.inputs]
     answer = asked_again(known, node, inputs)
     faults = answer.faults if answer is not None else ()
@@ -80,8 +77,7 @@ def _refused(known: Known, node: Node, merged: dict[Value, Tensor]) -> Fault | N
 
 
 def with_refusals(found: list[Problem], known: Known) -> list[Problem]:
-    """The problems ``found``, and an error for each value whose declared sizes make ONNX Runtime refuse a node. The
-    error replaces a problem of the same value."""
+    """The problems. An error for each refusal replaces a problem of the same value."""
     refused = refusals(known)
     if not refused:
         return found
@@ -89,13 +85,12 @@ def with_refusals(found: list[Problem], known: Known) -> list[Problem]:
     for graph, node in ((each, node) for each in graphs(known.model) for node in each.nodes):
         outputs = tuple(each for each in node.outputs if each is not None)
         for value in [each for each in outputs if each in refused]:
-            fault = _refusal(value, node.outputs.index(value), refused[value], known)
+            fault = _refusal_fault(value, node.outputs.index(value), refused[value], known)
             errors[node, value.name] = Problem(fault, graph.path, node, value.name, node.place, disputes=outputs)
     return [errors.pop((each.node, each.value), each) for each in found] + list(errors.values())
 
 
-def _refusal(value: Value, port: int, refusal: Refusal, known: Known) -> Fault:
-    """The error of the declaration of a value that makes ONNX Runtime refuse a node."""
+def _refusal_fault(value: Value, port: int, refusal: Refusal, known: Known) -> Fault:
     inferred = known.types[value]
     declared = next(each.type for each in value.declared if isinstance(each.type, Tensor))
     assert isinstance(inferred, Tensor)

@@ -13,28 +13,27 @@ from irlint.inference.known import Known
 from irlint.model import Graph, Node, Problem, Stored
 from irlint.model.order import graphs, live
 
-#: For this many missing files, a file with another name is searched beside the model.
-MOST_SOUGHT = 16
+#: The number of missing files for which files of other names are searched.
+SEARCHED = 16
 
 
 def missing_problems(missing: Mapping[str, list[Case]], known: Known) -> Iterator[Problem]:
-    """One problem for each missing file; ``missing`` maps the name of a file to the constants in it."""
+    """One problem for each missing file. ``missing`` has the constants in each file."""
     makers: dict[tuple[Graph, str], Node] = {}
     for graph in {cases[0].graph for cases in missing.values()}:
         named = ((value.name, node) for node in graph.nodes for value in node.outputs if value is not None)
         for name, node in named:
             makers.setdefault((graph, name), node)
     every = [each.stored for graph in graphs(known.model) for each in graph.constants.values()]
-    taken = [each for each in every if each is not None and each.file]
+    all_stored = [each for each in every if each is not None and each.file]
     for at, (file, cases) in enumerate(missing.items()):
         maker = makers.get((cases[0].graph, cases[0].name))
-        yield _missing_problem(file, cases, known, maker, taken if at < MOST_SOUGHT else None)
+        yield _missing_problem(file, cases, known, maker, all_stored if at < SEARCHED else None)
 
 
 def _missing_problem(
-    file: str, cases: list[Case], known: Known, maker: Node | None, taken: Sequence[Stored] | None
+    file: str, cases: list[Case], known: Known, maker: Node | None, all_stored: Sequence[Stored] | None
 ) -> Problem:
-    """The problem of a missing file; ``maker`` is the node of its first constant."""
     graph, name, stored = cases[0].graph, cases[0].name, cases[0].stored
     label = maker.name if maker is not None and maker.name else name
     what = f"{len(cases)} constants are" if len(cases) > 1 else f"the constant {label!r} is"
@@ -45,7 +44,7 @@ def _missing_problem(
         f"{what} stored in {shortened(file) or 'a file'}, {text}",
         help=f'fetch it: git lfs pull --include "{beside}"'
         if "LFS" in reason
-        else _help_for([each.stored for each in cases], known, taken),
+        else _help_for_missing_file([each.stored for each in cases], known, all_stored),
         severity=Severity.WARNING if _are_unread(cases, known) else None,
     )
     is_constant_node = maker is not None and not graph.constants.keys().isdisjoint(maker.outputs)
@@ -53,12 +52,10 @@ def _missing_problem(
     return Problem(fault, "", value=None if is_constant_node else name, place=place)
 
 
-def _help_for(stored: Sequence[Stored], known: Known, taken: Sequence[Stored] | None) -> str:
-    """The help for a missing file: correct its location, or put the file beside the model.
+def _help_for_missing_file(stored: Sequence[Stored], known: Known, all_stored: Sequence[Stored] | None) -> str:
+    """The help: correct the location of the constants ``stored``, or put their file beside the model.
 
-    ``stored`` are the positions of the constants in the missing file, and ``taken`` the positions of all constants. If
-    ``taken`` is not None, the help may name another file: one that has unused bytes at exactly these positions, or one
-    to rename.
+    With ``all_stored``, the help may name another file.
     """
     file, reason = stored[0].file, stored[0].reason or "does not exist"
     if not file or stored[0].available is not None:
@@ -66,41 +63,41 @@ def _help_for(stored: Sequence[Stored], known: Known, taken: Sequence[Stored] | 
     if reason.endswith("is an absolute path; runtimes refuse it"):
         name = file.replace("\\", "/").rpartition("/")[2]
         return f"write the location relative to the model's folder: {shortened(name)} if the file is beside the model"
-    other = ""
-    if taken is not None and reason.endswith("does not exist"):
+    renamed_file = ""
+    if all_stored is not None and reason.endswith("does not exist"):
         from irlint.checks.misnamed import misnamed
 
-        around = _file_around(stored, taken)
-        if around:
-            return f"write the location {shortened(around)}: no other constant uses its bytes at these offsets"
-        other = misnamed(file, stored, known.model.path, {each.file for each in taken})
-    return f"put {shortened(file)} beside the model{f': {shortened(other)}' if other else ''}"
+        other_file = _file_with_unused_bytes(stored, all_stored)
+        if other_file:
+            return f"write the location {shortened(other_file)}: no other constant uses its bytes at these offsets"
+        renamed_file = misnamed(file, stored, known.model.path, {each.file for each in all_stored})
+    return f"put {shortened(file)} beside the model{f': {shortened(renamed_file)}' if renamed_file else ''}"
 
 
-def _file_around(stored: Sequence[Stored], taken: Sequence[Stored]) -> str:
-    """The only readable file that other constants use in which all positions ``stored`` fit between the other
-    constants (see ``_fits_between``); "" if there is none or more than one."""
+def _file_with_unused_bytes(stored: Sequence[Stored], all_stored: Sequence[Stored]) -> str:
+    """The only readable file with unused bytes at all positions ``stored``; "" if there is none or more than one."""
     found = []
-    for file in dict.fromkeys(each.file for each in taken if each.available is not None and not each.reason):
+    for file in dict.fromkeys(each.file for each in all_stored if each.available is not None and not each.reason):
         spans = [
-            (each.offset, each.offset + (each.size or 0), each.available or 0) for each in taken if each.file == file
+            (each.offset, each.offset + (each.size or 0), each.available or 0)
+            for each in all_stored
+            if each.file == file
         ]
         end = max(offset + available for offset, _, available in spans)
-        if all(_fits_between(each, spans, end) for each in stored):
+        if all(_fits_beside_constants(each, spans, end) for each in stored):
             found.append(file)
     return (found[0] or "") if len(found) == 1 else ""
 
 
-def _fits_between(stored: Stored, spans: Sequence[tuple[int, int, int]], end: int) -> bool:
-    """Whether bytes of a file that ends at ``end`` overlap no constant, and begin at 0 or at the end of a constant, or
-    end where a constant begins. ``spans`` are the offset, the end and the available bytes of each constant."""
+def _fits_beside_constants(stored: Stored, spans: Sequence[tuple[int, int, int]], end: int) -> bool:
+    """Whether bytes overlap no constant, and touch one or begin at 0. ``spans`` have (offset, end, available bytes)."""
     begin, behind = stored.offset, stored.offset + (stored.size or 0)
     separate = all(behind <= first or last <= begin for first, last, _ in spans)
     return begin < behind <= end and separate and any(begin in (last, 0) or behind == first for first, last, _ in spans)
 
 
 def _are_unread(cases: list[Case], known: Known) -> bool:
-    """Whether the runtime reads none of the constants: nothing uses them, or OpenVINO does not create their layers."""
+    """Whether the runtime reads none of the constants."""
     if all(case.unread for case in cases):
         return True
     if not known.format.keeps_alive:
@@ -116,8 +113,7 @@ def _are_unread(cases: list[Case], known: Known) -> bool:
 
 
 def linked_problem(file: str, cases: list[Case]) -> Problem:
-    """The problem of a file that the ONNX checker does not open, because the file or a folder on its path is a link; an
-    error if the checker examines one of the constants."""
+    """The problem of a linked file; an error if the ONNX checker examines one of its constants."""
     case = next((each for each in cases if is_checked(each.graph, each.node)), None)
     shown, others = case or cases[0], len(cases) - 1
     stored = f"and {others} more are stored" if others else "is stored"

@@ -1,4 +1,4 @@
-"""Checks the names of an ONNX graph: each has one value, which is computed before it is used; and inputs have types."""
+"""Checks ONNX graphs: unique names, sorted nodes, typed inputs, and bodies that return or redefine outer values."""
 
 from __future__ import annotations
 
@@ -95,20 +95,25 @@ Neg (x) }>
 
 
 #: From this number of duplicate names on, repeated rows of nodes are searched.
-SEVERAL = 3
+LEAST_FOR_ROWS = 3
+
+#: The most users of a name in a help.
+MOST_USERS = 4
+
+#: The list that contains the values of an origin.
+_LIST_NAMES = {"a graph input": "the inputs", "an initializer": "the initializers"}
 
 
 def problems(known: Known) -> list[Problem]:
-    """The problems of inputs without a type, of duplicate names, of nodes in the wrong order, and of bodies that return
-    or redefine outer values."""
+    """The problems of untyped inputs, shared names, unsorted nodes, and bodies that return or redefine outer values."""
     model = known.model
     assert model.graph is not None
-    found: list[Problem] = list(_untyped(model.graph))
+    found: list[Problem] = list(_untyped_inputs(model.graph))
     for graph in (model.graph, *(function.graph for function in model.functions.values())):
-        found += _bodies(graph, set())
+        found += _body_problems(graph, set())
     for graph in graphs(model):
         duplicates = [*_duplicates(graph, known), *_duplicate_nodes(graph)]
-        if len(duplicates) >= SEVERAL:
+        if len(duplicates) >= LEAST_FOR_ROWS:
             from irlint.checks.repeated_rows import grouped
 
             duplicates = grouped(duplicates, graph)
@@ -123,38 +128,40 @@ def _duplicates(graph: Graph, known: Known) -> Iterator[Problem]:
     every += {*graph.inputs, *graph.constants}
     if len(set(map(attrgetter("name"), every))) == len(every):
         return
-    names = _Names(graph)
+    values = _Values(graph)
     first: dict[str, Value] = {}
-    for value in (*graph.inputs, *(v for v in graph.constants if v not in names.inputs), *names.makers):
+    for value in (*graph.inputs, *(v for v in graph.constants if v not in values.inputs), *values.makers):
         other = first.setdefault(value.name, value)
         if other is value or not value.name:
             continue
-        node = names.maker(value)
-        second, one = names.origin(value), names.origin(other)
+        node = values.maker(value)
+        origin, other_origin = values.origin(value), values.origin(other)
         fault = DUPLICATE_NAME.fault(
-            f"{value.name!r} is listed twice among {_LISTS[one]}"
-            if one in _LISTS and one == second
-            else f"{value.name!r} is {second} and also {one}",
-            help=_help_for_duplicates(value, other, names),
-            severity=Severity.WARNING if _tolerated(names, known, value, other) else None,
+            f"{value.name!r} is listed twice among {_LIST_NAMES[origin]}"
+            if origin in _LIST_NAMES and origin == other_origin
+            else f"{value.name!r} is {origin} and also {other_origin}",
+            help=_help_for_duplicates(value, other, values),
+            severity=Severity.WARNING if _is_accepted_by_onnxruntime(values, known, value, other) else None,
             loses=1,
         )
         yield Problem(fault, graph.path, node, value.name, node.place if node is not None else None)
 
 
-class _Names:
+class _Values:
     """The values of a graph, with the nodes that compute and use them."""
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
         self.inputs = frozenset(graph.inputs)
+        #: (index of the node, index of the output) that computes each value.
         self.makers: dict[Value, tuple[int, int]] = {}
         for at, node in enumerate(graph.nodes):
             for port, value in enumerate(node.outputs):
                 if value is not None and self.makers.get(value, (-1,))[0] != at:
                     self.makers[value] = at, port
-        self.defaults = frozenset(each.name for each in graph.constants)
-        self.all = {each.name for each in (*graph.inputs, *graph.constants, *self.makers)}
+        self.constant_names = frozenset(each.name for each in graph.constants)
+        self.all_names = {each.name for each in (*graph.inputs, *graph.constants, *self.makers)}
+        #: The indices of the nodes that use each value.
         self.users: dict[Value, list[int]] = {}
         for at, node in enumerate(graph.nodes):
             for value in dict.fromkeys(node.inputs):
@@ -178,75 +185,69 @@ class _Names:
         return min((self.users[each][0] for each in values if each in self.users), default=-1)
 
 
-def _name_after_node(value: Value, other: Value, names: _Names) -> str:
-    """The help to rename one of two values as the name of its node suggests, in graphs whose nodes are named after
-    their outputs: ``Add_95`` computes ``95``. "" unless one node is named after the shared name and the other node
-    after a name that is not in use."""
-    for named, rest in ((other, value), (value, other)):
-        right, wrong = names.maker(named), names.maker(rest)
-        if right is None or wrong is None or right.name.rpartition("_")[2] != named.name:
+def _help_by_node_name(value: Value, other: Value, values: _Values) -> str:
+    """The help to rename one of two values after its node, as in graphs where ``Add_95`` computes ``95``."""
+    for intended, renamed in ((other, value), (value, other)):
+        intended_maker, renamed_maker = values.maker(intended), values.maker(renamed)
+        if intended_maker is None or renamed_maker is None or intended_maker.name.rpartition("_")[2] != intended.name:
             continue
-        unused = wrong.name.rpartition("_")[2]
-        if unused.isdigit() and unused not in names.all:
+        unused = renamed_maker.name.rpartition("_")[2]
+        if unused.isdigit() and unused not in values.all_names:
             return (
-                f"rename output {names.makers[rest][1]} of node {wrong.name!r} to {unused!r}, after which the node is "
-                "named, and update the nodes that use it"
+                f"rename output {values.makers[renamed][1]} of node {renamed_maker.name!r} to {unused!r}, after "
+                "which the node is named, and update the nodes that use it"
             )
     return ""
 
 
-def _help_for_duplicates(value: Value, other: Value, names: _Names) -> str:
-    """The help for two values of one name: remove one of two equal constants, or rename one value and update the nodes
-    that use it, which are listed if there are at most USERS."""
-    graph = names.graph
-    if _are_equal(graph.constants.get(value), graph.constants.get(other)):
+def _help_for_duplicates(value: Value, other: Value, values: _Values) -> str:
+    """The help: remove one of two equal constants, or rename a value and update its users."""
+    graph = values.graph
+    if _are_known_equal(graph.constants.get(value), graph.constants.get(other)):
         return "remove one of them: both are equal"
-    named = _name_after_node(value, other, names)
-    lacking = "" if named else _undefined_name(value, other, names)
-    if lacking:
-        return lacking
-    some = [at for each in (value, other) for at in names.users.get(each, ())[: USERS + 1]]
-    if not 0 < len(some) <= USERS:
-        return named or "rename one of them, and update the nodes that use it"
-    nodes = [graph.nodes[at] for at in some]
+    help_by_node = _help_by_node_name(value, other, values)
+    help_by_undefined_name = "" if help_by_node else _help_by_undefined_name(value, other, values)
+    if help_by_undefined_name:
+        return help_by_undefined_name
+    users = [at for each in (value, other) for at in values.users.get(each, ())[: MOST_USERS + 1]]
+    if not 0 < len(users) <= MOST_USERS:
+        return help_by_node or "rename one of them, and update the nodes that use it"
+    nodes = [graph.nodes[at] for at in users]
     labels = [repr(node.name) if node.name else f"node {node.index} ({node.op})" for node in nodes]
-    if named:
-        return f"{named}: one of {', '.join(labels)}" if len(labels) > 1 else f"{named}: {labels[0]}"
+    if help_by_node:
+        return f"{help_by_node}: one of {', '.join(labels)}" if len(labels) > 1 else f"{help_by_node}: {labels[0]}"
     return f"rename one of them, and update the nodes that use it: {', '.join(labels)}"
 
 
-def _undefined_name(value: Value, other: Value, names: _Names) -> str:
-    """The help to rename one of two values to the only undefined name of the graph. "" unless exactly one of the two
-    can be renamed: its node comes before the first use of the undefined name, and the node of the other value before
-    the first use of the shared name."""
-    graph = names.graph
-    if len(graph.undefined) != 1 or value not in names.makers or other not in names.makers:
+def _help_by_undefined_name(value: Value, other: Value, values: _Values) -> str:
+    """The help to rename one of two values to the only undefined name of the graph; "" unless exactly one fits.
+
+    A value fits if its node comes before the users of the undefined name. The other node must come before the users of
+    the shared name.
+    """
+    graph = values.graph
+    if len(graph.undefined) != 1 or value not in values.makers or other not in values.makers:
         return ""
     missing = graph.undefined[0]
-    lost, kept = names.first_use(missing), names.first_use(value, other)
-    if min(lost, kept) < 0:
+    first_use_of_missing, first_use_of_shared = values.first_use(missing), values.first_use(value, other)
+    if min(first_use_of_missing, first_use_of_shared) < 0:
         return ""
     fitting = [
         one
         for one, rest in ((value, other), (other, value))
-        if names.makers[one][0] < lost and names.makers[rest][0] < kept
+        if values.makers[one][0] < first_use_of_missing and values.makers[rest][0] < first_use_of_shared
     ]
     if len(fitting) != 1:
         return ""
-    node, user = graph.nodes[names.makers[fitting[0]][0]], graph.nodes[lost]
+    node, user = graph.nodes[values.makers[fitting[0]][0]], graph.nodes[first_use_of_missing]
     return (
         f"rename the output of node {node.index} ({node.op}) to {missing.name!r}, which node {user.index} "
         f"({user.op}) uses but nothing computes"
     )
 
 
-def _are_equal(one: Constant | None, other: Constant | None) -> bool:
-    """Whether the values of two constants are known and equal."""
+def _are_known_equal(one: Constant | None, other: Constant | None) -> bool:
     return one is not None and other is not None and one.tensor.value is not None and one.tensor == other.tensor
-
-
-#: At most this many users of a name are listed in a help.
-USERS = 4
 
 
 def _duplicate_nodes(graph: Graph) -> Iterator[Problem]:
@@ -265,37 +266,32 @@ def _duplicate_nodes(graph: Graph) -> Iterator[Problem]:
             yield Problem(fault, graph.path, node, place=node.place)
 
 
-def _tolerated(names: _Names, known: Known, value: Value, other: Value) -> bool:
+def _is_accepted_by_onnxruntime(values: _Values, known: Known, value: Value, other: Value) -> bool:
     """Whether ONNX Runtime accepts two values of one name.
 
-    It accepts constants of one type and shape that are not both sparse, outside of bodies, and uses the last constant.
-    It accepts inputs of the main graph if an initializer has their name, and uses the first input.
+    It accepts inputs of the main graph if an initializer has their name. Outside of bodies, it accepts constants of one
+    type and shape that are not both sparse.
     """
-    graph = names.graph
-    if not graph.path and value in names.inputs and other in names.inputs:
-        return value.name in names.defaults
-    if _is_body(graph) or not all(_constant(each, names) for each in (value, other)):
+    graph = values.graph
+    if not graph.path and value in values.inputs and other in values.inputs:
+        return value.name in values.constant_names
+    if _is_body(graph) or not all(_is_constant(each, values) for each in (value, other)):
         return False
     one, two = known.types.get(value), known.types.get(other)
     if not isinstance(one, Tensor) or not isinstance(two, Tensor):
         return True
-    alike = one.dtype in (None, two.dtype) and (None in (one.shape, two.shape) or one.shape == two.shape)
+    is_same_type = one.dtype in (None, two.dtype) and (None in (one.shape, two.shape) or one.shape == two.shape)
     constants = [graph.constants.get(each) for each in (value, other)]
-    return alike and any(each is None or each.stored is not None for each in constants)
+    return is_same_type and any(each is None or each.stored is not None for each in constants)
 
 
-def _constant(value: Value, names: _Names) -> bool:
-    """Whether a value is an initializer or the output of a Constant."""
-    node = names.maker(value)
-    return node.op == "Constant" if node is not None else value in names.graph.constants
-
-
-#: The list of a graph in which values of an origin stand.
-_LISTS = {"a graph input": "the inputs", "an initializer": "the initializers"}
+def _is_constant(value: Value, values: _Values) -> bool:
+    node = values.maker(value)
+    return node.op == "Constant" if node is not None else value in values.graph.constants
 
 
 def _used_too_early(order: Order, graph: Graph) -> Iterator[Problem]:
-    """The problem of the first node that uses a value of a later node, and the number of the others."""
+    """One problem for all uses of values of later nodes, at the first one."""
     cyclic = set(order.cyclic)
     early = [(node, value) for node, value in order.early if node not in cyclic]
     if not early:
@@ -320,8 +316,7 @@ def _is_body(graph: Graph) -> bool:
     return bool(graph.path) and not (graph.path.startswith("function:") and "/" not in graph.path)
 
 
-def _untyped(graph: Graph) -> Iterator[Problem]:
-    """A problem for each graph input without a declared type."""
+def _untyped_inputs(graph: Graph) -> Iterator[Problem]:
     for value in graph.inputs:
         stored = value in graph.constants
         if value.type is None:
@@ -333,25 +328,24 @@ def _untyped(graph: Graph) -> Iterator[Problem]:
             yield Problem(fault, graph.path, value=value.name)
 
 
-def _bodies(graph: Graph, visible: set[str]) -> Iterator[Problem]:
-    """The problems of bodies that return or redefine outer values. ``visible`` are the names of the graphs around
-    ``graph``; names are added during the search and removed at its end."""
+def _body_problems(graph: Graph, visible: set[str]) -> Iterator[Problem]:
+    """The problems of bodies that return or redefine outer values, whose names are ``visible``."""
     if not graph.bodies:
         return
     own = {value.name for value in (*graph.inputs, *graph.constants)} - visible
     visible |= own
     for node in graph.nodes:
         for _, body in node.bodies:
-            yield from _returned(body)
-            yield from _shadowed(body, visible)
-            yield from _bodies(body, visible)
-        own |= (made := {value.name for value in node.outputs if value is not None} - visible)
-        visible |= made
+            yield from _returned_outer_values(body)
+            yield from _redefined_outer_values(body, visible)
+            yield from _body_problems(body, visible)
+        computed = {value.name for value in node.outputs if value is not None} - visible
+        own |= computed
+        visible |= computed
     visible -= own
 
 
-def _returned(body: Graph) -> Iterator[Problem]:
-    """A problem for each output of a body that is a value of an enclosing graph."""
+def _returned_outer_values(body: Graph) -> Iterator[Problem]:
     captured = set(body.captured)
     for position, value in enumerate(body.outputs):
         if value in captured:
@@ -362,8 +356,7 @@ def _returned(body: Graph) -> Iterator[Problem]:
             yield Problem(fault, body.path, value=value.name)
 
 
-def _shadowed(body: Graph, visible: set[str]) -> Iterator[Problem]:
-    """A problem for each output of a node in a body whose name is that of an outer value."""
+def _redefined_outer_values(body: Graph, visible: set[str]) -> Iterator[Problem]:
     for node in body.nodes:
         for port, value in enumerate(node.outputs):
             if value is not None and value.name in visible:

@@ -34,17 +34,20 @@ PROMISE_BROKEN = Rule(
 )
 
 #: Changes that do not affect users who address inputs and outputs by name.
-PASSED = ("input-moved", "output-moved", "output-untold")
+HARMLESS_CHANGES = ("input-moved", "output-moved", "output-untold")
 
 
 @record
 class Promise:
-    """The promises of ``[[models]]`` about a model: types of inputs and outputs by name, and conditions on sizes.
-    ``place`` is the place in the configuration."""
+    """The promises of ``[[models]]`` about a model."""
 
+    #: The types of the inputs.
     takes: Mapping[str, Tensor]
+    #: The conditions on sizes.
     accepts: tuple[str, ...]
+    #: The types of the outputs.
     returns: Mapping[str, Tensor]
+    #: The place in the configuration.
     place: str
 
 
@@ -65,23 +68,23 @@ def tensor(text: str) -> Tensor:
 
 
 def broken(known: Known, promise: Promise) -> Iterator[Problem]:
-    """A problem for each promise that the model breaks; a single problem if a condition of ``accepts`` is invalid."""
+    """A problem for each broken promise; a single problem if a condition of ``accepts`` is invalid."""
     if known.model.graph is None:
         return
-    taken = _ends(inputs(known), promise.takes)
-    returned = _ends(outputs(known), promise.returns)
-    types = {each.value: each.type for each in taken}
+    promised_inputs = _promised_ends(inputs(known), promise.takes)
+    promised_outputs = _promised_ends(outputs(known), promise.returns)
+    types = {each.value: each.type for each in promised_inputs}
     promised = replaced(known, types={**known.types, **types}, requires=())
-    names = {name for each in types.values() for name in _names(each)}
+    names = {name for each in types.values() for name in _symbols_in(each)}
     try:
         promised = with_assumptions(promised, promise.accepts, names)
     except ValueError as error:
         yield _problem(promise, str(error))
         return
-    before = Side(taken, returned, contract_of(promised))
+    before = Side(promised_inputs, promised_outputs, contract_of(promised))
     after = Side(inputs(known), outputs(known), contract_of(known), known.model.symbols)
     for change in interface_changes(before, after):
-        if change.breaking and change.kind not in PASSED:
+        if change.breaking and change.kind not in HARMLESS_CHANGES:
             yield _problem(promise, change.message, change.name)
 
 
@@ -90,18 +93,16 @@ def _problem(promise: Promise, message: str, name: str = "") -> Problem:
     return Problem(fault, value=name or None)
 
 
-def _ends(own: Sequence[End], stated: Mapping[str, Tensor]) -> tuple[End, ...]:
-    """The promised inputs or outputs; the ``own`` ones of the model if nothing is promised. A promised name that the
-    model has selects that input or output, with the promised type."""
-    if not stated:
+def _promised_ends(own: Sequence[End], promised_types: Mapping[str, Tensor]) -> tuple[End, ...]:
+    """The promised inputs or outputs with the promised types; the ``own`` ones if nothing is promised."""
+    if not promised_types:
         return tuple(own)
     by_name = {name: each for each in own for name in each.names}
     return tuple(
         replaced(by_name[name], name=name, type=given) if name in by_name else End(name, (name,), Value(name), given)
-        for name, given in stated.items()
+        for name, given in promised_types.items()
     )
 
 
-def _names(given: Type | None) -> set[str]:
-    """The names of the symbols in a shape."""
+def _symbols_in(given: Type | None) -> set[str]:
     return {name for dim in tensor_shape(given) or () if dim is not None for name in symbols(dim)}

@@ -10,10 +10,10 @@ from irlint.findings.wording import counted
 from irlint.model import Graph, Node, Problem, Value
 from irlint.records import record, replaced
 
-#: A row of at least this many repeated nodes counts as a merged graph.
-LEAST = 3
+#: The least nodes of a row that counts as a merged graph.
+LEAST_NODES = 3
 
-#: At most this many rows are listed in a message.
+#: The most rows in a message.
 SHOWN = 2
 
 
@@ -30,9 +30,8 @@ class Row:
 
 
 def grouped(duplicates: Sequence[Problem], graph: Graph) -> list[Problem]:
-    """The problems of repeated names of a graph. If rows of nodes repeat others, one problem names the rows, and the
-    problems of these nodes follow from it."""
-    rows = [row for row in _rows(graph) if row.last - row.first + 1 >= LEAST]
+    """The problems. Those of nodes in repeated rows follow from one problem about the rows."""
+    rows = [row for row in _rows(graph) if row.last - row.first + 1 >= LEAST_NODES]
     if not rows:
         return list(duplicates)
     repeated = {node for row in rows for node in graph.nodes[row.first : row.last + 1]}
@@ -50,21 +49,20 @@ def grouped(duplicates: Sequence[Problem], graph: Graph) -> list[Problem]:
         "for the names of one graph (onnx.compose.add_prefix)",
     )
     root = Problem(fault, graph.path, first, place=first.place, disputes=_values_with_shared_names(graph))
-    return [root, *(replaced(each, because=root) if _follows(each, repeated) else each for each in duplicates)]
+    return [root, *(replaced(each, because=root) if _is_explained(each, repeated) else each for each in duplicates)]
 
 
-def _follows(problem: Problem, repeated: set[Node]) -> bool:
-    """Whether a problem is at a repeated node or at no node."""
+def _is_explained(problem: Problem, repeated: set[Node]) -> bool:
     return problem.node is None or problem.node in repeated
 
 
 def _rows(graph: Graph) -> Iterator[Row]:
-    """The rows of nodes that repeat earlier nodes in the same order, each as long as possible."""
+    """The longest rows of nodes that repeat earlier nodes in the same order."""
     makers: dict[str, int] = {}
     named: dict[str, int] = {}
     row: Row | None = None
     for at, node in enumerate(graph.nodes):
-        before = _repeated(node, graph, makers, named)
+        before = _repeated_index(node, graph, makers, named)
         if row is not None and before == row.before + at - row.first and row.last == at - 1:
             row = Row(row.first, at, row.before)
         else:
@@ -80,9 +78,8 @@ def _rows(graph: Graph) -> Iterator[Row]:
         yield row
 
 
-def _repeated(node: Node, graph: Graph, makers: dict[str, int], named: dict[str, int]) -> int | None:
-    """The index of the first earlier node with which ``node`` shares the name of an output, else its own name. None if
-    there is no such node, or if that node has another operator."""
+def _repeated_index(node: Node, graph: Graph, makers: dict[str, int], named: dict[str, int]) -> int | None:
+    """The index of the node that ``node`` repeats, by the name of an output or else by its own name."""
     earlier = [makers.get(value.name) for value in node.outputs if value is not None and value.name]
     before = next((each for each in earlier if each is not None), None)
     if before is None:
@@ -93,9 +90,8 @@ def _repeated(node: Node, graph: Graph, makers: dict[str, int], named: dict[str,
 
 
 def _values_with_shared_names(graph: Graph) -> tuple[Value, ...]:
-    """The values of a graph whose names other values have as well."""
-    made = (value for value in chain.from_iterable([node.outputs for node in graph.nodes]) if value is not None)
-    every = list(dict.fromkeys((*graph.inputs, *graph.constants, *made)))
+    computed = (value for value in chain.from_iterable([node.outputs for node in graph.nodes]) if value is not None)
+    every = list(dict.fromkeys((*graph.inputs, *graph.constants, *computed)))
     counts: dict[str, int] = {}
     for value in every:
         counts[value.name] = counts.get(value.name, 0) + 1

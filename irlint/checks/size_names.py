@@ -26,37 +26,36 @@ _REUSE = "ONNX Runtime may use one buffer for values whose sizes have the same n
 
 @record
 class Place:
-    """An axis for which the file declares a named size: its value, its inferred size, and the node that computes the
-    value."""
+    """An axis for which the file declares a named size."""
 
     value: Value
     axis: int
+    #: The inferred size.
     size: Dim
+    #: The node that computes the value; None for inputs and initializers.
     node: Node | None
 
 
 def problems(known: Known, found: Collection[Problem]) -> list[Problem]:
-    """At most one problem.
+    """At most one problem: of a name that input sizes share although they must differ, or of names with two sizes.
 
-    If the inputs share one name for sizes that have to differ, the problem is about this name. Else it is about the
-    names of the main graph that have two sizes each. Values with a problem of ``found``, and values computed from them,
-    are ignored.
+    Values with a problem of ``found``, and values computed from them, are ignored.
     """
     graph = known.model.graph
     if graph is None:
         return []
     places = _places(graph, known)
     wrong = _wrong_values(found, graph, known)
-    of_inputs = list(_of_inputs(graph, places, wrong, known))
-    if of_inputs:
-        return of_inputs
-    inputs = _inputs(known)
+    shared = list(_shared_name_problem(graph, places, wrong, known))
+    if shared:
+        return shared
+    inputs = _input_symbols(known)
     clashes = [pair for each in places.values() if (pair := _clash(each, wrong, known, inputs)) is not None]
-    return [_of_clashes(clashes, known)] if clashes else []
+    return [_clashes_problem(clashes, known)] if clashes else []
 
 
 def _places(graph: Graph, known: Known) -> dict[str, list[Place]]:
-    """The places of each name in the main graph, without inputs that callers may omit."""
+    """The places of each name in the main graph, without optional inputs."""
     optional = set(graph.inputs).intersection(graph.constants) if known.model.inputs_have_defaults else ()
     found: dict[str, list[Place]] = {}
     values: list[tuple[Value, Node | None]] = [(value, None) for value in (*graph.inputs, *graph.constants)]
@@ -74,8 +73,7 @@ def _places(graph: Graph, known: Known) -> dict[str, list[Place]]:
 
 
 def _named_axes(declaration: Declaration, rank: int) -> Iterator[tuple[int, str]]:
-    """The axes that are declared with a name, each with its name. Nothing if the declared rank is not the inferred
-    ``rank``."""
+    """(axis, name) of each axis declared with a name; nothing if the declared rank is not ``rank``."""
     shape = tensor_shape(declaration.type)
     if shape is not None and len(shape) == rank:
         sizes = ((axis, dim) for axis, dim in enumerate(shape) if isinstance(dim, Expr))
@@ -83,7 +81,7 @@ def _named_axes(declaration: Declaration, rank: int) -> Iterator[tuple[int, str]
 
 
 def _wrong_values(found: Collection[Problem], graph: Graph, known: Known) -> set[Value | None]:
-    """The outputs of nodes that have a problem of ``found``, and the values that are computed from them."""
+    """The outputs with a problem of ``found``, and the values computed from them."""
     wrong = {(each.node, each.value) for each in found}
     values: set[Value | None] = set()
     for node in known.order(graph).nodes:
@@ -96,18 +94,21 @@ def _wrong_values(found: Collection[Problem], graph: Graph, known: Known) -> set
 def _clash(
     places: Sequence[Place], wrong: Collection[Value | None], known: Known, inputs: Container[str]
 ) -> tuple[Place, Place] | None:
-    """The first two places of a name whose sizes certainly differ; None if there are no such places. Two axes of one
-    initializer, and sizes that an operator may require to be equal, are not compared."""
+    """The first two places of a name whose sizes certainly differ, without two axes of one initializer."""
     first: dict[Dim, Place] = {}
     for place in places:
         if place.value not in wrong:
             first.setdefault(place.size, place)
     sizes = list(first)[:MOST_SIZES]
-    for at, one in enumerate(sizes):
-        for other in sizes[at + 1 :]:
-            of_a_constant = first[one].value is first[other].value and first[one].node is None
-            if not of_a_constant and _differ(one, other, inputs) and not _may_be_required_equal(one, other, known):
-                return first[one], first[other]
+    for at, size in enumerate(sizes):
+        for other_size in sizes[at + 1 :]:
+            is_in_one_constant = first[size].value is first[other_size].value and first[size].node is None
+            if (
+                not is_in_one_constant
+                and _differ(size, other_size, inputs)
+                and not _may_be_required_equal(size, other_size, known)
+            ):
+                return first[size], first[other_size]
     return None
 
 
@@ -121,14 +122,12 @@ def _differ(one: Dim, other: Dim, inputs: Container[str]) -> bool:
 
 
 def _may_be_required_equal(one: Dim, other: Dim, known: Known) -> bool:
-    """Whether an operator requires two sizes to be equal, perhaps as one of several possibilities."""
     return any(
         {each.left, each.right} == {one, other} for demand in known.requires for each in demand.requirement.any_of
     )
 
 
-def _of_clashes(clashes: Sequence[tuple[Place, Place]], known: Known) -> Problem:
-    """The problem of names with two sizes each: the first in detail, and the number of the others."""
+def _clashes_problem(clashes: Sequence[tuple[Place, Place]], known: Known) -> Problem:
     one, other = clashes[0]
     more = len(clashes) - 1
     also = f", and {more} other name{'s' * (more > 1)} of the graph {'are' if more > 1 else 'is'} used for two" * bool(
@@ -148,7 +147,7 @@ def _of_clashes(clashes: Sequence[tuple[Place, Place]], known: Known) -> Problem
 
 
 def _declared_name(place: Place, known: Known) -> str:
-    """The name that the file gives to the size at a place; "" if the size has no name."""
+    """The name that the file gives to the size at a place; "" if it has none."""
     for declaration in place.value.declared:
         shape = tensor_shape(declaration.type)
         if shape is not None and place.axis < len(shape) and isinstance(shape[place.axis], Expr):
@@ -160,62 +159,60 @@ def _declared_name(place: Place, known: Known) -> str:
 # --- inputs -----------------------------------------------------------------------------------------------------------
 
 
-def _of_inputs(
+def _shared_name_problem(
     graph: Graph, places: Mapping[str, Sequence[Place]], wrong: Collection[Value | None], known: Known
 ) -> Iterator[Problem]:
-    """The problem of the only name of input sizes, if a node has a condition that only different sizes of the axes
-    with this name meet. Only sizes of at least LEAST count."""
-    name = _shared(graph, places)
+    """The problem of the only name of input sizes, if a node needs different sizes for it."""
+    name = _shared_name(graph, places)
     if name is None:
         return
-    demands = (each for each in known.requires if _fails_for_one(each, name) and not set(each.node.inputs) & set(wrong))
+    demands = (
+        each for each in known.requires if _is_unmet_condition_on(each, name) and not set(each.node.inputs) & set(wrong)
+    )
     demand = next(demands, None)
-    if demand is None or not _works_with_own_names(demand.node, graph, known):
+    if demand is None or not _can_work_with_separate_names(demand.node, graph, known):
         return
     of_inputs = [place for place in places[name] if place.value in graph.inputs]
-    fault = _of_a_demand(name, of_inputs, demand, known)
+    fault = _shared_name_fault(name, of_inputs, demand, known)
     yield Problem(fault, demand.graph, demand.node, place=demand.node.place)
 
 
-def _shared(graph: Graph, places: Mapping[str, Sequence[Place]]) -> str | None:
-    """The only name of sizes of the inputs, if axes at several positions have it; else None."""
+def _shared_name(graph: Graph, places: Mapping[str, Sequence[Place]]) -> str | None:
+    """The only name of sizes of the inputs, if axes at several positions have it."""
     inputs = set(graph.inputs)
     axes = {name: {place.axis for place in each if place.value in inputs} for name, each in places.items()}
     named = [name for name, each in axes.items() if each]
     return named[0] if len(named) == 1 and len(axes[named[0]]) > 1 else None
 
 
-def _names(demand: Demand) -> frozenset[str]:
-    """The names of the symbols in a demand."""
+def _symbols(demand: Demand) -> frozenset[str]:
     relations = demand.requirement.any_of
     return frozenset().union(*[symbols(each.left) | symbols(each.right) for each in relations])
 
 
-def _fails_for_one(demand: Demand, name: str) -> bool:
-    """Whether a condition is about the size ``name`` alone, and no size of at least LEAST meets it."""
-    return not demand.when and _names(demand) == {name} and _fails_for_any(demand, (name,))
+def _is_unmet_condition_on(demand: Demand, name: str) -> bool:
+    """Whether no size of at least LEAST meets a condition on the size ``name`` alone."""
+    return not demand.when and _symbols(demand) == {name} and _is_unmet(demand, (name,))
 
 
-def _fails_for_any(demand: Demand, inputs: Container[str]) -> bool:
-    """Whether no sizes of at least LEAST meet a demand."""
+def _is_unmet(demand: Demand, inputs: Container[str]) -> bool:
     return all(each.kind == "==" and _differ(each.left, each.right, inputs) for each in demand.requirement.any_of)
 
 
-def _works_with_own_names(node: Node, graph: Graph, known: Known) -> bool:
-    """Whether a node has a condition that sizes can meet if each axis of the inputs has its own name."""
+def _can_work_with_separate_names(node: Node, graph: Graph, known: Known) -> bool:
+    """Whether sizes can meet a condition of a node if each axis of the inputs has its own name."""
     separate = with_separate_names(graph, known)
-    inputs = _inputs(separate)
-    return any(each.node is node and not _fails_for_any(each, inputs) for each in separate.requires)
+    inputs = _input_symbols(separate)
+    return any(each.node is node and not _is_unmet(each, inputs) for each in separate.requires)
 
 
-def _inputs(known: Known) -> frozenset[str]:
-    """The names of the symbols in the shapes of the inputs."""
+def _input_symbols(known: Known) -> frozenset[str]:
     graph = known.model.graph
     return names_in([known.types.get(value) for value in graph.inputs]) if graph is not None else frozenset()
 
 
 def with_separate_names(graph: Graph, known: Known) -> Known:
-    """The result of a new inference in which each dynamic axis of each input has a name of its own."""
+    """The result of a new inference in which each dynamic axis of each input has its own name."""
     from irlint.inference.walk import Walk
 
     shapes = {
@@ -229,25 +226,23 @@ def with_separate_names(graph: Graph, known: Known) -> Known:
 
 
 def with_consequences(found: Sequence[Problem], known: Known) -> list[Problem]:
-    """The problems. A problem of input sizes that disappears if each axis has its own name becomes a warning that
-    follows from the problem of the shared name."""
+    """The problems; those that separate names of the axes solve become warnings ``because`` of the shared name."""
     from irlint.checks import frozen
 
     graph = known.model.graph
     sizes = [each for each in found if each.fault.rule in (frozen.FROZEN_SIZE, frozen.NO_SIZES_FIT)]
     root = next(each for each in found if each.fault.role == "size")
-    if graph is None or not sizes or _shared(graph, _places(graph, known)) is None:
+    if graph is None or not sizes or _shared_name(graph, _places(graph, known)) is None:
         return list(found)
     remaining = {(each.node, each.fault.rule) for each in frozen.problems(with_separate_names(graph, known))}
-    moved = {id(each) for each in sizes if (each.node, each.fault.rule) not in remaining}
+    solved = {id(each) for each in sizes if (each.node, each.fault.rule) not in remaining}
     return [
-        replaced(each, because=root, fault=each.fault.lowered(Severity.WARNING)) if id(each) in moved else each
+        replaced(each, because=root, fault=each.fault.lowered(Severity.WARNING)) if id(each) in solved else each
         for each in found
     ]
 
 
-def _of_a_demand(name: str, places: Sequence[Place], demand: Demand, known: Known) -> Fault:
-    """The fault of a name whose sizes, at the ``places``, must differ because of a demand."""
+def _shared_name_fault(name: str, places: Sequence[Place], demand: Demand, known: Known) -> Fault:
     axes = [f"axis {place.axis} of {place.value.name!r}" for place in places]
     relation: Relation = demand.requirement.any_of[0]
     return SHAPE_CONTRADICTED.fault(

@@ -17,27 +17,22 @@ from irlint.parsers.openvino.types import renamed_type
 from irlint.parsers.weights import byte_size
 from irlint.records import NOTHING, replaced
 
-#: At most this many layers are listed in a help.
+#: The most layers in a help.
 SHOWN = 3
 
-#: Sources are searched for this many ports.
+#: The number of ports for which sources are searched.
 SEARCHED = 10
 
 
-def with_sources(problems: list[Problem], known: Known, unfed: Collection[Rule]) -> list[Problem]:
-    """The problems. The first SEARCHED errors of the rules ``unfed``, which are about input ports without a value, get
-    a longer help: to restore a layer, or to remove the port."""
-    searched = [each for each in problems if each.is_error and each.fault.rule in unfed][:SEARCHED]
-    return (
-        [_with_source(each, known) if any(each is one for one in searched) else each for each in problems]
-        if searched
-        else problems
-    )
+def with_sources(problems: list[Problem], known: Known, rules: Collection[Rule]) -> list[Problem]:
+    """The problems. The first SEARCHED errors of ``rules`` get a help to restore a layer or to remove the port."""
+    about_ports = [each for each in problems if each.is_error and each.fault.rule in rules]
+    searched = {id(each) for each in about_ports[:SEARCHED]}
+    return [_with_source(each, known) if id(each) in searched else each for each in problems]
 
 
 def _with_source(problem: Problem, known: Known) -> Problem:
-    """The problem with the help for its port; unchanged if the problem is not about exactly one port without a
-    value."""
+    """The problem with a help for its port, if it is about exactly one port without a value."""
     node, fault = problem.node, problem.fault
     if node is None:
         return problem
@@ -45,15 +40,14 @@ def _with_source(problem: Problem, known: Known) -> Problem:
     if index is None:
         return problem
     if fault.rule is DANGLING_EDGE:
-        help = _restored_const(node, index, known) or _restored_layer(node.input_ports[index])
+        help = _help_to_restore_const(node, index, known) or _help_to_restore_layer(node.input_ports[index])
     else:
-        help = fault.help + ", or remove the port" * _works_without(node, index, known)
+        help = fault.help + ", or remove the port" * _is_removable_port(node, index, known)
     return replaced(problem, fault=fault.changed(help=help))
 
 
 def _unconnected_port(problem: Problem, node: Node) -> int | None:
-    """The index of the port without a value that a problem is about; None if the problem is about no such port, or
-    about a missing layer while several ports have no value."""
+    """The index of the only port without a value that a problem is about."""
     if problem.fault.rule is DANGLING_EDGE:
         if problem.place is None or problem.place.attribute != "from-layer" or node.inputs.count(None) != 1:
             return None
@@ -66,57 +60,57 @@ def _unconnected_port(problem: Problem, node: Node) -> int | None:
 
 
 def makers_of_unused(graph: Graph) -> dict[Shape, list[tuple[Node, Value]]]:
-    """The values of a graph that nothing uses, each with its node, by their declared shapes. Scalars and values without
-    a declared shape are omitted."""
+    """(node, value) of each unused value, by declared shape; without scalars and values of undeclared shape."""
     needed = used_values(graph)
     found: dict[Shape, list[tuple[Node, Value]]] = {}
-    for maker, value in _made(graph):
+    for maker, value in _outputs(graph):
         if value not in needed and isinstance(value.type, Tensor) and value.type.shape:
             found.setdefault(value.type.shape, []).append((maker, value))
     return found
 
 
-def unused(node: Node, index: int, makers: Mapping[Shape, Sequence[tuple[Node, Value]]], graph: Graph) -> str:
-    """The help to connect an unused layer with the type that a port declares; "" if there are no such layers, or more
-    than SHOWN. ``makers`` are the unused values by shape. Layers that depend on the node do not count."""
+def help_to_connect_unused(
+    node: Node, index: int, makers: Mapping[Shape, Sequence[tuple[Node, Value]]], graph: Graph
+) -> str:
+    """The help to connect an unused layer of the type that a port declares; "" for none or more than SHOWN.
+
+    ``makers`` are the unused values by shape.
+    """
     declared = node.input_ports[index].type
-    alike = [
+    of_port_type = [
         maker
         for maker, value in (makers.get(declared.shape, ()) if declared.shape else ())
-        if maker is not node and _is_of(value.type, declared)
+        if maker is not node and _is_of_port_type(value.type, declared)
     ]
-    behind = downstream(node, graph) if alike else ()
-    fitting = [maker for maker in alike if maker not in behind]
+    dependents = downstream(node, graph) if of_port_type else ()
+    fitting = [maker for maker in of_port_type if maker not in dependents]
     if not 0 < len(fitting) <= SHOWN:
         return ""
     return f"connect {' or '.join(map(named, fitting))}, which is unused and has the type that input {index} declares"
 
 
-def _works_without(node: Node, index: int, known: Known) -> bool:
+def _is_removable_port(node: Node, index: int, known: Known) -> bool:
     """Whether the port is the last one, and the operation accepts the inputs before it."""
     before = node.inputs[:index]
-    return index + 1 == len(node.inputs) and None not in before and _is_sound_with(node, before, known) is True
+    return index + 1 == len(node.inputs) and None not in before and _accepts(node, before, known)
 
 
-def _is_sound_with(node: Node, inputs: tuple[Value | None, ...], known: Known) -> bool | None:
-    """Whether a node has no warning or error with other inputs; None if its operator cannot be asked."""
+def _accepts(node: Node, inputs: tuple[Value | None, ...], known: Known) -> bool:
+    """Whether a node certainly has no warning or error with other inputs."""
     other = replaced(node, inputs=inputs, input_ports=node.input_ports[: len(inputs)])
     call, faults = Binder(known.model).bound(other, NOTHING, within_function=False)
     if any(each.severity.rank for each in faults):
         return False
     types = [None if value is None else known.types.get(value, UNKNOWN) for value in inputs]
     answer = asked_again(known, other, types, call)
-    if answer is None:
-        return None
-    return answer.outputs is not None and not any(each.severity.rank for each in answer.faults)
+    return answer is not None and answer.outputs is not None and not any(each.severity.rank for each in answer.faults)
 
 
 # --- missing constants ------------------------------------------------------------------------------------------------
 
 
-def _restored_const(node: Node, index: int, known: Known) -> str:
-    """The help to restore a missing Const whose bytes are still in a weights file. "" unless exactly one range of
-    unused bytes has the size that the port needs."""
+def _help_to_restore_const(node: Node, index: int, known: Known) -> str:
+    """The help to restore a missing Const, if exactly one range of unused bytes has the needed size."""
     port = node.input_ports[index]
     shape, dtype = port.type.shape, port.type.dtype
     sizes = [dim for dim in shape or () if isinstance(dim, int)]
@@ -135,14 +129,13 @@ def _restored_const(node: Node, index: int, known: Known) -> str:
     )
 
 
-def _restored_layer(port: Port) -> str:
-    """The help to restore a missing layer or to connect another one."""
+def _help_to_restore_layer(port: Port) -> str:
     gives = f"which gives the {declared_text(port)} that input port {port.id} declares, " if port.type.shape else ""
     return f"restore the layer, {gives}or connect the edge to another layer"
 
 
 def holes(known: Known) -> Iterator[tuple[str, int, int]]:
-    """The ranges of bytes in weights files that no constant uses: the file, the offset and the number of bytes."""
+    """(file, offset, number of bytes) of each range of a weights file that no constant uses."""
     ends: dict[str, int] = {}
     spans: dict[str, list[tuple[int, int]]] = {}
     for graph in graphs(known.model):
@@ -173,17 +166,15 @@ def declared_text(port: Port) -> str:
     return shape_text(port.type.shape) if port.type.dtype is None else type_text(port.type)
 
 
-def _made(graph: Graph) -> Iterator[tuple[Node, Value]]:
-    """The outputs of all nodes, each with its node."""
+def _outputs(graph: Graph) -> Iterator[tuple[Node, Value]]:
     for node in graph.nodes:
         for value in node.outputs:
             if value is not None:
                 yield node, value
 
 
-def _is_of(given: Type | None, declared: Type) -> bool:
-    """Whether a value has the shape, above rank 0, and the element type that a port declares. One of the two element
-    types may be unknown."""
+def _is_of_port_type(given: Type | None, declared: Type) -> bool:
+    """Whether a value has the shape, above rank 0, and the element type of a port. One type may be unknown."""
     if not isinstance(given, Tensor) or not isinstance(declared, Tensor) or not given.shape:
         return False
     return (given.shape == declared.shape and None in (given.dtype, declared.dtype)) or given == declared

@@ -12,22 +12,21 @@ from irlint.records import replaced
 
 
 def grouped(found: Sequence[Problem], stale: Sequence[Problem], known: Known) -> list[Problem]:
-    """The problems ``found``, in which only the first of the ``stale`` shapes in alternative bodies remains, with the
-    number of the others. Bodies are alternative if their node has several."""
-    choices = [
+    """The problems. Of the ``stale`` shapes in alternative bodies, only the first remains, with their number."""
+    alternative_paths = [
         f"{body.path}/"
         for graph in graphs(known.model)
         for node in graph.nodes
         if len(node.bodies) > 1
         for _, body in node.bodies
     ]
-    stale = [each for each in stale if f"{each.graph}/".startswith(tuple(choices))]
+    stale = [each for each in stale if f"{each.graph}/".startswith(tuple(alternative_paths))]
     if len(stale) < 2:
         return list(found)
     first, others = stale[0], {id(each) for each in stale[1:]}
     more = counted(len(others), "other declaration is", "other declarations are")
     message = f"{first.fault.message}; {more} stale, too, in the branches of the model"
     root = replaced(first, fault=first.fault.changed(message=message))
-    moved = {id(first), *others}
+    grouped_ids = {id(first), *others}
     kept = [root if each is first else each for each in found if id(each) not in others]
-    return [replaced(each, because=root) if id(each.because) in moved else each for each in kept]
+    return [replaced(each, because=root) if id(each.because) in grouped_ids else each for each in kept]

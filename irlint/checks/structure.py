@@ -11,8 +11,8 @@ from irlint.model import Graph, Node, Problem, Value
 from irlint.model.order import graphs, used, varying
 from irlint.model.tensor import Tensor
 
-#: At most this many unused values are named for an input in a cycle.
-UNUSED = 6
+#: The most unused values in the help for a cycle.
+MOST_UNUSED = 6
 
 UNDEFINED_NAME = Rule(
     "IRL101",
@@ -53,20 +53,20 @@ g (float[2,3] x) => (float[2,3] y) { z = Add (x, x) y = Relu (z) }""",
 )
 
 
-#: For this many undefined names, similar names are searched.
+#: The number of undefined names for which similar names are searched.
 SEARCHED = 3
 
-#: If a cycle has at least two nodes more than this, only this many are listed in a message, else all.
+#: The most nodes of a cycle in a message, unless only one more exists.
 SHOWN_ON_CYCLE = 4
 
 
 def problems(known: Known) -> list[Problem]:
-    """The undefined names and the cycles of every graph, and the tensor names that collide in an IR of version 10."""
+    """The problems of undefined names, of cycles and, in IRs of version 10, of colliding tensor names."""
     searched = SEARCHED
     found: list[Problem] = []
     for graph in graphs(known.model):
-        found += _undefined(graph, known, searched)
-        found += _cycles(graph, known)
+        found += _undefined_names(graph, known, searched)
+        found += _cycle_problem(graph, known)
         searched = max(0, searched - len(graph.undefined))
     if known.format.lenient_version and known.model.format_version == known.format.lenient_version:
         from irlint.checks import collisions
@@ -75,23 +75,22 @@ def problems(known: Known) -> list[Problem]:
     return found
 
 
-def _undefined(graph: Graph, known: Known, searched: int) -> Iterator[Problem]:
-    """The problems of the undefined names of a graph. For the first ``searched`` names only, the help names a similar
-    value."""
+def _undefined_names(graph: Graph, known: Known, searched: int) -> Iterator[Problem]:
+    """The problems of undefined names. Only for the first ``searched`` names is a similar value searched."""
     if not graph.undefined:
         return
-    wanted = dict.fromkeys(graph.undefined)
-    direct: dict[Value, Node] = {}
-    inside: dict[Value, Node] = {}
+    undefined = dict.fromkeys(graph.undefined)
+    users: dict[Value, Node] = {}
+    users_in_bodies: dict[Value, Node] = {}
     for node in graph.nodes:
         for value in used(node):
-            if value in wanted:
-                (direct if value in node.inputs else inside).setdefault(value, node)
-    from irlint.checks.intended import close_value, help_for, spare_values
+            if value in undefined:
+                (users if value in node.inputs else users_in_bodies).setdefault(value, node)
+    from irlint.checks.intended import close_value, help_for, unused_values
 
-    unused = spare_values(graph)
+    unused = unused_values(graph)
     for at, value in enumerate(graph.undefined):
-        user = direct.get(value) or inside.get(value)
+        user = users.get(value) or users_in_bodies.get(value)
         close = close_value(value, user, graph, unused, known) if at < searched else ""
         help = (
             f"did you mean `{close}`?" if close else help_for(value, user, graph, unused, known, searched=at < searched)
@@ -102,7 +101,7 @@ def _undefined(graph: Graph, known: Known, searched: int) -> Iterator[Problem]:
             )
             yield Problem(fault, graph.path, value=value.name)
             continue
-        index = user.inputs.index(value) if value in direct else None
+        index = user.inputs.index(value) if value in users else None
         text = f"input {index}, {value.name!r}, is" if index is not None else f"its body uses {value.name!r}, which is"
         fault = UNDEFINED_NAME.fault(f"{text} not defined: {_NOWHERE}", help=help, input=index, intended=close)
         yield Problem(fault, graph.path, user, value.name, user.place)
@@ -111,8 +110,8 @@ def _undefined(graph: Graph, known: Known, searched: int) -> Iterator[Problem]:
 _NOWHERE = "no input, initializer or node output of this graph or an enclosing one has that name"
 
 
-def _cycles(graph: Graph, known: Known) -> Iterator[Problem]:
-    """The problem of the nodes of a graph that depend on each other."""
+def _cycle_problem(graph: Graph, known: Known) -> Iterator[Problem]:
+    """One problem for all nodes of a graph that are on cycles."""
     order = known.order(graph)
     if order.cyclic:
         names = [_shortened(node.label) for node in order.cyclic]
@@ -122,14 +121,14 @@ def _cycles(graph: Graph, known: Known) -> Iterator[Problem]:
             f"{len(names)} nodes use each other's results: {', '.join(shown)}{more}"
             if len(names) > 1
             else "the node uses its own result",
-            help=_help_for(order.cyclic, graph, known) or _help_to_break(order.cyclic),
-            notes=(*_shortest(order.cyclic), *_links(order.cyclic, len(shown))),
+            help=_help_to_connect_layer(order.cyclic, graph, known) or _help_to_break(order.cyclic),
+            notes=(*_shortest_cycle_note(order.cyclic), *_connection_notes(order.cyclic, len(shown))),
         )
         yield Problem(fault, graph.path, order.cyclic[0], place=order.cyclic[0].place)
 
 
 def _help_to_break(cyclic: Sequence[Node]) -> str:
-    """The help to break a cycle, at the only input in it that a later node computes if there is only one."""
+    """The help to break a cycle, at its only backward input if there is just one."""
     backward = backward_inputs(cyclic)
     if len(backward) != 1 or len(cyclic) == 1:
         return "break the cycle: one of these inputs has to come from outside of it"
@@ -140,9 +139,8 @@ def _help_to_break(cyclic: Sequence[Node]) -> str:
     )
 
 
-def _shortest(cyclic: Sequence[Node]) -> Iterator[str]:
-    """The note that lists the shortest cycle, if there are several: of those through the first inputs that later nodes
-    compute."""
+def _shortest_cycle_note(cyclic: Sequence[Node]) -> Iterator[str]:
+    """The note that lists the shortest cycle through the first backward inputs, if it is not the only cycle."""
     makers: dict[Value | None, Node] = {value: node for node in cyclic for value in node.outputs if value}
     users: dict[Node, list[Node]] = {}
     for node in cyclic:
@@ -150,7 +148,7 @@ def _shortest(cyclic: Sequence[Node]) -> Iterator[str]:
             if value in makers:
                 users.setdefault(makers[value], []).append(node)
     backward = backward_inputs(cyclic)[:SHOWN_ON_CYCLE]
-    found = [_path(node, makers[node.inputs[index]], users) for node, index in backward]
+    found = [_shortest_path(node, makers[node.inputs[index]], users) for node, index in backward]
     best = min((each for each in found if each), key=len, default=[])
     if 0 < len(best) < len(cyclic):
         names = [f"{node.op} {_shortened(node.label)!r}" for node in (*best, best[0])]
@@ -158,7 +156,7 @@ def _shortest(cyclic: Sequence[Node]) -> Iterator[str]:
         yield f"the shortest cycle has {counted(len(best), 'node')}: {' -> '.join(shown)}"
 
 
-def _path(start: Node, end: Node, users: Mapping[Node, Sequence[Node]]) -> list[Node]:
+def _shortest_path(start: Node, end: Node, users: Mapping[Node, Sequence[Node]]) -> list[Node]:
     """The nodes of the shortest path along uses from one node to another; [] if there is none."""
     before: dict[Node, Node] = {start: start}
     waiting = [start]
@@ -174,9 +172,8 @@ def _path(start: Node, end: Node, users: Mapping[Node, Sequence[Node]]) -> list[
     return path[::-1]
 
 
-def _links(cyclic: Sequence[Node], shown: int) -> Iterator[str]:
-    """The notes about the inputs of nodes in a cycle that are outputs of nodes in the cycle: first, at most ``shown``
-    outputs of nodes that come later in the file; then all inputs of the first ``shown`` nodes."""
+def _connection_notes(cyclic: Sequence[Node], shown: int) -> Iterator[str]:
+    """The notes about connections in a cycle: of ``shown`` backward inputs, then of the first ``shown`` nodes."""
     backward = backward_inputs(cyclic)
     makers: dict[Value | None, Node] = {value: node for node in cyclic for value in node.outputs if value is not None}
     edges = [(node, index) for node in cyclic[:shown] for index, value in enumerate(node.inputs) if value in makers]
@@ -188,7 +185,7 @@ def _links(cyclic: Sequence[Node], shown: int) -> Iterator[str]:
 
 
 def backward_inputs(cyclic: Sequence[Node]) -> list[tuple[Node, int]]:
-    """The inputs of nodes in a cycle that are outputs of the node itself or of a node later in the file."""
+    """(node, index) of each input in a cycle that is an output of the node itself or of a later node."""
     makers = {value: node for node in cyclic for value in node.outputs if value is not None}
     return [
         (node, index)
@@ -198,54 +195,52 @@ def backward_inputs(cyclic: Sequence[Node]) -> list[tuple[Node, int]]:
     ]
 
 
-def _help_for(cyclic: Sequence[Node], graph: Graph, known: Known) -> str:
-    """The help to connect an unused layer to one of the inputs in a cycle. "" unless there is exactly one input for
-    which unused layers have the declared type. In ONNX: the unused values for the only input in the cycle that a later
-    node computes."""
+def _help_to_connect_layer(cyclic: Sequence[Node], graph: Graph, known: Known) -> str:
+    """The help to connect an unused layer or value, if only one input in the cycle fits."""
     if not known.format.ports_declare:
-        return _unused_for(cyclic, graph, known)
-    from irlint.checks.sources import SEARCHED, makers_of_unused, unused
+        return _help_to_connect_value(cyclic, graph, known)
+    from irlint.checks.sources import SEARCHED, help_to_connect_unused, makers_of_unused
 
     makers = makers_of_unused(graph)
-    made = {value for node in cyclic for value in node.outputs if value is not None}
+    cycle_values = {value for node in cyclic for value in node.outputs if value is not None}
     ports = [
         (node, index)
         for node in cyclic
         for index, value in enumerate(node.inputs)
-        if value in made and node.input_ports[index].type.shape in makers
+        if value in cycle_values and node.input_ports[index].type.shape in makers
     ]
     found = [
         f"{text.removesuffix(' declares')} of {node.op} {_shortened(node.label)!r} declares"
         for node, index in (ports if len(ports) <= SEARCHED else ())
-        if (text := unused(node, index, makers, graph))
+        if (text := help_to_connect_unused(node, index, makers, graph))
     ]
     return found[0] if len(found) == 1 else ""
 
 
-def _unused_for(cyclic: Sequence[Node], graph: Graph, known: Known) -> str:
-    """The help to connect one of the unused values of the element type that the node's other inputs have; "" if several
-    inputs are made by later nodes, or if there are no such values, or too many."""
-    from irlint.checks.intended import spare_values
+def _help_to_connect_value(cyclic: Sequence[Node], graph: Graph, known: Known) -> str:
+    """The help to connect unused values of a fitting element type to the only backward input of a cycle."""
+    from irlint.checks.intended import unused_values
 
     backward = backward_inputs(cyclic)
     if len(backward) != 1:
         return ""
     (node, index) = backward[0]
-    made = {value for each in cyclic for value in each.outputs}
-    types = [known.types.get(value) for value in node.inputs if value is not None and value not in made]
+    cycle_values = {value for each in cyclic for value in each.outputs}
+    types = [known.types.get(value) for value in node.inputs if value is not None and value not in cycle_values]
     dtypes = {each.dtype for each in types if isinstance(each, Tensor)}
-    changing = varying(graph, known.order(graph).nodes)
-    others = {value for at, value in enumerate(node.inputs) if at != index} & (changing | made)
-    unused = [each for each in spare_values(graph) if each not in made and each not in graph.outputs]
-    unused = [each for each in unused if others or each in changing]
+    varying_values = varying(graph, known.order(graph).nodes)
+    other_varying_inputs = {value for at, value in enumerate(node.inputs) if at != index} & (
+        varying_values | cycle_values
+    )
+    unused = [each for each in unused_values(graph) if each not in cycle_values and each not in graph.outputs]
+    unused = [each for each in unused if other_varying_inputs or each in varying_values]
     given = [(each, known.types.get(each)) for each in unused]
     fitting = [each for each, type in given if isinstance(type, Tensor) and (not dtypes or type.dtype in dtypes)]
-    if not 0 < len(fitting) <= UNUSED:
+    if not 0 < len(fitting) <= MOST_UNUSED:
         return ""
     names = either(*(f"`{each.name}`" for each in fitting))
     return f"connect {names}, which nothing uses, as input {index} of {node.op} {_shortened(node.label)!r}"
 
 
 def _shortened(name: str) -> str:
-    """The name of a node; only the end of a long one."""
     return name if len(name) <= 48 else f"...{name[-45:]}"

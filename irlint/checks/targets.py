@@ -1,4 +1,4 @@
-"""Finds what the targets of a model, releases of runtimes, refuse."""
+"""Finds what the target releases of runtimes refuse in a model."""
 
 from __future__ import annotations
 
@@ -22,43 +22,43 @@ _OF_THE_NEWEST = (IR_VERSION_TOO_NEW, OPSET_TOO_NEW, NO_KERNEL, KERNEL_ENDED)
 
 
 def of_targets(known: Known, targets: Sequence[str], found: Sequence[Problem]) -> list[Problem]:
-    """The problems ``found`` and those of the targets. Warnings about the newest release are removed if a target names
-    ONNX Runtime. Targets whose runtime loads no files of the format are ignored."""
-    asked = [each for each in map(target, targets) if each.runtime in known.format.runtimes]
-    if not asked:
+    """The problems ``found`` and those of the targets whose runtimes load the format.
+
+    The results of a target of ONNX Runtime replace the warnings about its newest release.
+    """
+    supported = [each for each in map(target, targets) if each.runtime in known.format.runtimes]
+    if not supported:
         return list(found)
-    named = {each.runtime for each in asked}
+    runtimes = {each.runtime for each in supported}
     own_runtime = next(iter(known.format.runtimes))
-    is_named = own_runtime in named
-    kept = [each for each in found if not is_named or each.is_error or each.fault.rule not in _OF_THE_NEWEST]
+    is_own_named = own_runtime in runtimes
+    kept = [each for each in found if not is_own_named or each.is_error or each.fault.rule not in _OF_THE_NEWEST]
     newest = len(tables.releases(own_runtime)) - 1
-    if any(each.runtime == own_runtime and each.column == newest for each in asked):
-        kept = with_causes(kept, [_targeted(each) for each in kept])
+    if any(each.runtime == own_runtime and each.column == newest for each in supported):
+        kept = with_causes(kept, [_for_newest_release(each) for each in kept])
     for runtime in known.format.runtimes:
-        if runtime in named:
-            kept += _of_runtime(known, runtime, [each for each in asked if each.runtime == runtime])
+        if runtime in runtimes:
+            kept += _problems_of_runtime(known, runtime, [each for each in supported if each.runtime == runtime])
     return kept
 
 
-def _targeted(problem: Problem) -> Problem:
-    """The problem for the newest release of a runtime: a warning about a layer that this release does not compile
-    becomes an error. irlint knows of no other release which layers it compiles."""
+def _for_newest_release(problem: Problem) -> Problem:
+    """The problem for the newest release: a warning that it does not compile a layer becomes an error."""
     if problem.fault.stage != "compile" or problem.fault.severity is not Severity.WARNING:
         return problem
     return replaced(problem, fault=problem.fault.lowered(Severity.ERROR))
 
 
-def _of_runtime(known: Known, runtime: str, asked: Sequence[Target]) -> Iterator[Problem]:
-    """The problems of the releases ``asked`` of one runtime."""
-    columns = sum({1 << each.column for each in asked if each.column is not None})
+def _problems_of_runtime(known: Known, runtime: str, targets: Sequence[Target]) -> Iterator[Problem]:
+    columns = sum({1 << each.column for each in targets if each.column is not None})
     found = reasons(known, runtime, columns) if columns else []
     is_measured = record_of(known, runtime).is_measured
-    for each in asked:
+    for each in targets:
         if each.column is None:
             yield Problem(too_old(each), target=each.label)
             continue
         if each.uses_earlier_release:
-            yield _assumed(each)
+            yield _not_measured_problem(each)
         of_release = [reason for reason in found if reason.releases >> each.column & 1]
         for reason, nodes in grouped(of_release):
             count = f" ({counted(nodes, 'node')})" if nodes > 1 else ""
@@ -71,12 +71,11 @@ def _of_runtime(known: Known, runtime: str, asked: Sequence[Target]) -> Iterator
             yield problem if use is None else replaced(problem, graph=use.graph, node=use.node, place=use.node.place)
 
 
-def _assumed(asked: Target) -> Problem:
-    """The note that a release was not measured."""
-    assert asked.column is not None
-    measured = short(tables.releases(asked.runtime)[asked.column])
+def _not_measured_problem(target: Target) -> Problem:
+    assert target.column is not None
+    measured = short(tables.releases(target.runtime)[target.column])
     text = (
-        f"{asked.label}: the release was not measured; irlint reports the results of the release before it, {measured}"
+        f"{target.label}: the release was not measured; irlint reports the results of the release before it, {measured}"
     )
     fault = TARGET_NOT_KNOWN.fault(text, help="load the model with the release once", severity=Severity.NOTE)
-    return Problem(fault, target=asked.label)
+    return Problem(fault, target=target.label)

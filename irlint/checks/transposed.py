@@ -13,21 +13,19 @@ from irlint.inference.questions import asked_again
 from irlint.model import Problem
 from irlint.model.tensor import Tensor, Type
 
-#: The operator that changes the order of axes, by both formats.
 TRANSPOSE = "Transpose"
 
 
 def problems(known: Known) -> Iterator[Problem]:
-    """A problem for each node that requires a size that depends on data to be one number. Its first input is the output
-    of a Transpose, its second input is a weight, and without the Transpose the node would fix no size."""
+    """A problem for each node whose weight fixes a data-dependent size only because input 0 is transposed."""
     graph = known.model.graph
     inputs = [known.types.get(value) for value in graph.inputs] if graph is not None else []
-    of_inputs = {name for each in inputs for name in _names(each)}
-    fixing = [(each, _fixing(each.requirement)) for each in known.requires if not each.graph and not each.when]
+    input_symbols = {name for each in inputs for name in _symbols_in(each)}
+    fixed_sizes = [(each, _fixed_size(each.requirement)) for each in known.requires if not each.graph and not each.when]
     computed = [
         (demand, *found)
-        for demand, found in fixing
-        if found is not None and symbols(found[0]).isdisjoint(of_inputs) and _is_computed(found[0])
+        for demand, found in fixed_sizes
+        if found is not None and symbols(found[0]).isdisjoint(input_symbols) and _is_computed(found[0])
     ]
     if not computed:
         return
@@ -37,14 +35,13 @@ def problems(known: Known) -> Iterator[Problem]:
             yield _problem(demand, size, number, makers)
 
 
-def _names(known: Type | None) -> Iterator[str]:
-    """The symbols in the shape of a value."""
+def _symbols_in(known: Type | None) -> Iterator[str]:
     for dim in known.shape or () if isinstance(known, Tensor) else ():
         yield from symbols(dim) if dim is not None else ()
 
 
-def _fixing(requirement: Requirement) -> tuple[Expr, int] | None:
-    """The size and the number that a requirement equates; None if the requirement does not fix a size."""
+def _fixed_size(requirement: Requirement) -> tuple[Expr, int] | None:
+    """(size, number) that a requirement equates; None if it does not fix a size."""
     relation, *more = requirement.any_of
     pairs = ((relation.left, relation.right), (relation.right, relation.left))
     found = [(one, other) for one, other in pairs if isinstance(one, Expr) and isinstance(other, int)]
@@ -52,14 +49,12 @@ def _fixing(requirement: Requirement) -> tuple[Expr, int] | None:
 
 
 def _is_computed(size: Expr) -> bool:
-    """Whether a size is computed from other sizes, as along an axis that a convolution slides over. A size that is not,
-    a single symbol, is merely unknown and may be the needed number."""
+    """Whether a size is computed from others. A single symbol is merely unknown, and may be the number."""
     return f"{size!s}" not in symbols(size)
 
 
 def _is_transposed(demand: Demand, size: Expr, makers: Makers) -> bool:
-    """Whether input 0 of a node, with this size, is the output of a Transpose, input 1 is a constant, and the node has
-    no fault and fixes no size if input 0 is the input of the Transpose instead."""
+    """Whether input 0 is transposed, input 1 is constant, and the node fixes no size without the Transpose."""
     node, known = demand.node, makers.known
     given = inputs_of(node, known)
     maker = makers.of(node.inputs[0]) if node.inputs and node.inputs[0] is not None else None
@@ -73,11 +68,10 @@ def _is_transposed(demand: Demand, size: Expr, makers: Makers) -> bool:
     answer = asked_again(known, node, [known.types.get(value), *given[1:]])
     if answer is None or answer.outputs is None or answer.faults:
         return False
-    return all(_fixing(each) is None for each in answer.requirements)
+    return all(_fixed_size(each) is None for each in answer.requirements)
 
 
 def _problem(demand: Demand, size: Expr, number: int, makers: Makers) -> Problem:
-    """The problem of a size of input 0 that depends on data and must be ``number``."""
     node = demand.node
     first = inputs_of(node, makers.known)[0]
     axes = [axis for axis, dim in enumerate(first.shape or ()) if dim == size] if isinstance(first, Tensor) else []

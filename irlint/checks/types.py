@@ -1,5 +1,4 @@
-"""Checks declared types: without an element type, contradictory, or unknown to ONNX Runtime; and chooses the
-declaration of a value that counts."""
+"""Checks declared types: without an element type, contradictory, or unknown to ONNX Runtime."""
 
 from __future__ import annotations
 
@@ -80,24 +79,23 @@ _LACKING = {
 
 
 def problems(known: Known) -> list[Problem]:
-    """The problems of declarations without a valid element type, of inputs that are outputs of another type, and of
-    types that ONNX Runtime does not have."""
-    found = [problem for graph in graphs(known.model) for problem in (*_flawed(graph), *_returned_inputs(graph))]
+    """The problems of flawed declarations, of returned inputs of another type, and of types unknown to ONNX Runtime."""
+    found = [
+        problem for graph in graphs(known.model) for problem in (*_flawed_declarations(graph), *_returned_inputs(graph))
+    ]
     found += _lacking_inputs(known)
     if not _LACKING.keys().isdisjoint({each.dtype for each in known.kinds() if isinstance(each, Tensor)}):
-        found += [problem for graph in graphs(known.model) for problem in _of_lacking_types(graph, known)]
+        found += [problem for graph in graphs(known.model) for problem in _first_lacking_type(graph, known)]
     return found
 
 
-def counts(declaration: Declaration, value: Value, graph: Graph, given: Container[Value] = ()) -> bool:
-    """Whether ONNX Runtime uses a declaration of a value. ``given`` are the inputs and initializers of the graph, if
-    the value may be one of them.
+def is_used_by_onnxruntime(declaration: Declaration, value: Value, graph: Graph, given: Container[Value] = ()) -> bool:
+    """Whether ONNX Runtime uses a declaration of a value. ``given`` are the inputs and initializers of the graph.
 
-    For an input, ONNX Runtime uses the declaration as input; for an initializer that is no input, it uses none. For
-    another value, it uses the declaration as output, or the last ``value_info`` if the value is no output. In the graph
-    of a function, it uses no declaration.
+    It uses the declaration of an input as input, and of other values as output or else their last ``value_info``. It
+    uses none of initializers that are no inputs, and none in the graph of a function.
     """
-    if is_function_body(graph):
+    if _is_function_graph(graph):
         return False
     if value in given:
         return declaration.by == "input"
@@ -106,13 +104,13 @@ def counts(declaration: Declaration, value: Value, graph: Graph, given: Containe
     return declaration is (last if declaration.by == "value_info" and first.by == "value_info" else first)
 
 
-def is_function_body(graph: Graph) -> bool:
-    """Whether a graph is the graph of a function itself, and not the body of a node in the function."""
+def _is_function_graph(graph: Graph) -> bool:
+    """Whether a graph is the graph of a function, not of a node in it."""
     return graph.path.startswith("function:") and "/" not in graph.path
 
 
-def _of_lacking_types(graph: Graph, known: Known) -> Iterator[Problem]:
-    """The problem of the first value at a node of the graph whose element type ONNX Runtime does not have."""
+def _first_lacking_type(graph: Graph, known: Known) -> Iterator[Problem]:
+    """The problem of the first value at a node whose element type ONNX Runtime does not have."""
     for node in graph.nodes:
         for value in (*node.inputs, *node.outputs):
             dtype = getattr(known.types.get(value), "dtype", None) if value is not None else None
@@ -124,8 +122,7 @@ def _of_lacking_types(graph: Graph, known: Known) -> Iterator[Problem]:
 
 
 def _lacking_inputs(known: Known) -> Iterator[Problem]:
-    """The problems of inputs of the main graph whose types ONNX Runtime does not have. Tensors that nodes use are
-    omitted, because they are reported at the node."""
+    """The problems of inputs of types that ONNX Runtime does not have, without tensors that nodes use."""
     graph = known.model.graph
     inputs = graph.inputs if graph is not None else ()
     lacking = [value for value in inputs if value.type is not None and not _is_accepted(value.type)]
@@ -140,7 +137,7 @@ def _lacking_inputs(known: Known) -> Iterator[Problem]:
 
 
 def _is_accepted(type: Type) -> bool:
-    """Whether ONNX Runtime accepts an input of a type; True if the unknown parts of the type decide it."""
+    """Whether ONNX Runtime accepts an input of a type. True if unknown parts of the type decide it."""
     match type:
         case Tensor(dtype):
             return dtype not in _LACKING
@@ -157,11 +154,10 @@ def _is_accepted(type: Type) -> bool:
     return False
 
 
-def _flawed(graph: Graph) -> Iterator[Problem]:
-    """A problem for each value with a flawed declared type. It is a warning if ONNX Runtime does not use the
-    declaration, or if the value is the output of a Constant."""
-    made = [value for node in graph.nodes for value in node.outputs if value is not None and value.declared]
-    every = dict.fromkeys((*graph.inputs, *[value for value in graph.constants if value.declared], *made))
+def _flawed_declarations(graph: Graph) -> Iterator[Problem]:
+    """A problem for each value with a flawed declaration; a warning for Constants and for ignored declarations."""
+    computed = [value for node in graph.nodes for value in node.outputs if value is not None and value.declared]
+    every = dict.fromkeys((*graph.inputs, *[value for value in graph.constants if value.declared], *computed))
     flaws = {value: [each for each in value.declared if each.flaw] for value in every}
     if not any(flaws.values()):
         return
@@ -170,25 +166,27 @@ def _flawed(graph: Graph) -> Iterator[Problem]:
     for value, flawed in flaws.items():
         if not flawed:
             continue
-        declaration = next((each for each in flawed if counts(each, value, graph, given)), flawed[0])
+        declaration = next((each for each in flawed if is_used_by_onnxruntime(each, value, graph, given)), flawed[0])
         stored = value in makers and makers[value].op == "Constant"
         fault = TYPE_MISSING.fault(
             f"{value.name!r} is declared, by {declaration.by}, {declaration.flaw}",
             help="declare its element type",
-            severity=None if counts(declaration, value, graph, given) and not stored else Severity.WARNING,
+            severity=None
+            if is_used_by_onnxruntime(declaration, value, graph, given) and not stored
+            else Severity.WARNING,
         )
         yield Problem(fault, graph.path, value=value.name)
 
 
 def _returned_inputs(graph: Graph) -> Iterator[Problem]:
-    """A warning for each input that is declared as an output of another type: runtimes use the type of the input."""
+    """A warning for each input that is declared as an output of another type."""
     inputs = frozenset(graph.inputs)
     for value in dict.fromkeys(graph.outputs):
         if value not in inputs or value in graph.constants:
             continue
-        taken, returned = value.type, next((each.type for each in value.declared if each.by == "output"), None)
-        if disagree(taken, returned):
-            one, other = types_text(taken, returned)
+        declared, returned = value.type, next((each.type for each in value.declared if each.by == "output"), None)
+        if disagree(declared, returned):
+            one, other = types_text(declared, returned)
             fault = TYPE_CONTRADICTED.fault(
                 f"{value.name!r} is a graph input, declared as {one}, and a graph output, declared as {other}",
                 help=f"declare the output as {one}",

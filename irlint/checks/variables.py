@@ -106,97 +106,94 @@ STATE_WITHOUT_SIZE = Rule(
 )
 
 
-#: The opsets in which an Assign has to depend on a ReadValue of its variable, also of one of these opsets.
-_OLD = frozenset({"opset3", "opset4", "opset5"})
+#: In these opsets, an Assign must depend on a ReadValue of its variable that is also of one of these opsets.
+_EARLY_OPSETS = frozenset({"opset3", "opset4", "opset5"})
 
-#: At most this many ids are named in a message.
+#: The most ids in a message.
 SHOWN = 20
 
-#: The Assigns of _OLD opsets in a graph together are followed back through at most this many layers.
-MOST_LOOKED_AT = 1_000_000
+#: The most layers that the searches from all early Assigns of a graph visit together.
+MOST_VISITED = 1_000_000
 
 
 def problems(known: Known) -> list[Problem]:
     """The problems of the variables of the main graph."""
     assert known.model.graph is not None
     graph = known.model.graph
-    unread = [*_unread(graph, known.format.keeps_alive)]
+    unread_problems = [*_assigns_without_read(graph, known.format.keeps_alive)]
     return [
-        *unread,
-        *_of_unknown_rank(known, graph),
+        *unread_problems,
+        *_variables_of_unknown_rank(known, graph),
         *_without_initial_value(known, graph),
-        *(() if unread else _pairs(known, graph)),
+        *(() if unread_problems else _unpaired(known, graph)),
     ]
 
 
-def _unread(graph: Graph, keeps_alive: tuple[str, ...]) -> Iterator[Problem]:
-    """A problem for each Assign whose variable has no ReadValue that OpenVINO creates, and for each Assign of an _OLD
-    opset that does not depend on such a ReadValue."""
+def _assigns_without_read(graph: Graph, keeps_alive: tuple[str, ...]) -> Iterator[Problem]:
+    """A problem for each Assign that needs a ReadValue of its variable and has none."""
     writers = [node for node in graph.nodes if node.op == "Assign" and "variable_id" in node.attributes]
     if not writers:
         return
     ids = _read_ids(graph, keeps_alive)
     dead = _by_variable(graph, "ReadValue").keys() - ids
+    written = {_variable(node) for node in writers}
     search = _Search(graph)
     for node in writers:
         id = _variable(node)
-        if id in ids and (node.version not in _OLD or search.depends(node, id)):
+        if id in ids and (node.version not in _EARLY_OPSETS or search.depends_on_read(node, id)):
             continue
-        unwritten = ids - {_variable(each) for each in writers}
-        text, help = _unread_text(id, ids, unwritten, is_dead=id in dead)
+        text, help = _unread_text(id, ids, ids - written, has_only_dead_reads=id in dead)
         fault = VARIABLE_NOT_READ.fault(text, help=help, attribute="variable_id")
         yield Problem(fault, graph.path, node, place=node.located(node.attributes["variable_id"].place))
 
 
 def _read_ids(graph: Graph, keeps_alive: tuple[str, ...]) -> KeysView[str]:
-    """The sorted ids of the variables with a ReadValue that OpenVINO creates, because a Result or an Assign depends on
-    it."""
+    """The sorted ids of the variables with a ReadValue that a Result or an Assign needs. OpenVINO creates no other."""
     alive = live(graph, keeps_alive)
     read = {_variable(node) for node in graph.nodes if node.op == "ReadValue" and node in alive}
     return dict.fromkeys(sorted(id for id in read if id is not None)).keys()
 
 
-def _unread_text(id: str | None, ids: Collection[str], unwritten: Collection[str], *, is_dead: bool) -> tuple[str, str]:
-    """The message and the help about an Assign to the variable ``id``. ``ids`` are the variables with a ReadValue that
-    OpenVINO creates, and ``unwritten`` those without an Assign. ``is_dead``: the variable has only ReadValues that
-    OpenVINO removes."""
-    if id in ids:
+def _unread_text(
+    id: str | None, read_ids: Collection[str], read_only_ids: Collection[str], *, has_only_dead_reads: bool
+) -> tuple[str, str]:
+    """(message, help) about an Assign to the variable ``id``."""
+    if id in read_ids:
         text = f'an Assign before opset6 has to depend on a ReadValue before opset6; this one depends on none of "{id}"'
         return text, f'write version="opset6" here, or compute the input from an older ReadValue of "{id}"'
-    if is_dead:
+    if has_only_dead_reads:
         text = f'no Result or Assign depends on the ReadValue of the variable "{id}", so OpenVINO does not create it'
         return text, "use the value of the ReadValue, or remove this layer"
-    others = f"; the variables with a ReadValue are: {_quoted(ids)}" if ids else ""
+    others = f"; the variables with a ReadValue are: {_quoted(read_ids)}" if read_ids else ""
     text = f'the variable "{id}" has no ReadValue{others}'
-    if len(unwritten) == 1:
-        return text, f"set variable_id={_quoted(unwritten)}, the only variable with a ReadValue and no Assign"
+    if len(read_only_ids) == 1:
+        return text, f"set variable_id={_quoted(read_only_ids)}, the only variable with a ReadValue and no Assign"
     return text, "give this layer and its ReadValue the same `variable_id`"
 
 
 def _quoted(ids: Collection[str]) -> str:
-    """The ids in quotes, such as ``"a", "b"``; if there are more than SHOWN, the first SHOWN and the number of
-    others."""
+    """The first SHOWN ids in quotes, such as ``"a", "b"``, and the number of the others."""
     shown = [f'"{each}"' for each in islice(ids, SHOWN)]
     return ", ".join([*shown, f"and {len(ids) - SHOWN} more"] if len(ids) > SHOWN else shown)
 
 
 class _Search:
-    """A search back from the Assigns of a graph. ``remaining`` is the number of layers that may still be visited."""
+    """A search back from the Assigns of a graph."""
 
     def __init__(self, graph: Graph) -> None:
         self.producers = producers(graph)
-        self.remaining = MOST_LOOKED_AT
+        #: The number of layers that may still be visited.
+        self.remaining = MOST_VISITED
 
-    def depends(self, writer: Node, id: str | None) -> bool:
-        """Whether a layer depends on a ReadValue of the variable ``id`` of an _OLD opset. True as well when the search
-        has visited MOST_LOOKED_AT layers: then the answer is unknown."""
+    def depends_on_read(self, writer: Node, id: str | None) -> bool:
+        """Whether a layer depends on an early ReadValue of ``id``; True after MOST_VISITED layers."""
         waiting, seen = [writer], {writer}
         while waiting:
             for value in waiting.pop().inputs:
                 node = self.producers.get(value) if value is not None else None
                 if node is None or node in seen:
                     continue
-                if node.op == "ReadValue" and node.version in _OLD and _variable(node) == id:
+                if node.op == "ReadValue" and node.version in _EARLY_OPSETS and _variable(node) == id:
                     return True
                 seen.add(node)
                 waiting.append(node)
@@ -211,12 +208,11 @@ def _variable(node: Node) -> str | None:
     return None if attribute is None else attribute.value
 
 
-def _of_unknown_rank(known: Known, graph: Graph) -> Iterator[Problem]:
-    """A problem for each variable of unknown rank from which the initial value of a variable with a stated shape is
-    computed.
+def _variables_of_unknown_rank(known: Known, graph: Graph) -> Iterator[Problem]:
+    """A problem for each variable of unknown rank that determines the initial value of a variable of stated shape.
 
-    Inference fills unknown ranks from declared ports, which OpenVINO ignores. Therefore each layer behind a ReadValue
-    is asked again with inputs of unknown rank.
+    Inference fills unknown ranks from declared ports, which OpenVINO ignores. Layers after a ReadValue are therefore
+    asked again.
     """
     readers = set(_readers(graph))
     if len(readers) < 2:
@@ -238,12 +234,10 @@ def _of_unknown_rank(known: Known, graph: Graph) -> Iterator[Problem]:
 
 
 def _readers(graph: Graph) -> list[Node]:
-    """The ReadValues of a graph that have an output."""
     return [node for node in graph.nodes if node.op == "ReadValue" and node.outputs and node.outputs[0] is not None]
 
 
 def _values_of_unknown_rank(node: Node, types: Iterable[Type | None]) -> list[Value]:
-    """The outputs of a node whose rank is unknown; ``types`` are the types of all its outputs."""
     without_rank = (
         value for value, type in zip(node.outputs, types) if isinstance(type, Tensor) and type.shape is None
     )
@@ -251,8 +245,7 @@ def _values_of_unknown_rank(node: Node, types: Iterable[Type | None]) -> list[Va
 
 
 def _unknown_rank_problem(root: Node, node: Node, graph: Graph) -> Problem:
-    """The problem of the ReadValue ``root``, whose variable has an unknown rank. The initial value of the ReadValue
-    ``node``, whose variable has a stated shape, is computed from it."""
+    """The problem of the ReadValue ``root``: OpenVINO refuses the ReadValue ``node`` because the rank is unknown."""
     from irlint.ops.flow.state import VARIABLE_MISMATCH
 
     stated, attribute = node.attributes["variable_shape"], root.attributes.get("variable_shape")
@@ -268,37 +261,39 @@ def _unknown_rank_problem(root: Node, node: Node, graph: Graph) -> Problem:
 
 
 def _without_shape(known: Known, value: Value | None, roots: Mapping[Value, Node]) -> Type | None:
-    """The type of an input; of unknown rank if it is among ``roots``."""
+    """The type of a value; of unknown rank if the value is in ``roots``."""
     type = None if value is None else known.types.get(value)
     return Tensor(type.dtype) if value in roots and isinstance(type, Tensor) else type
 
 
-def _pairs(known: Known, graph: Graph) -> Iterator[Problem]:
-    """The problems of variables without an Assign, with several ReadValues, or with several Assigns. ReadValues whose
-    elements the CPU plugin does not need are ignored. Nothing if an Assign does not name its variable."""
+def _unpaired(known: Known, graph: Graph) -> Iterator[Problem]:
+    """The problems of variables without an Assign, with several ReadValues, or with several Assigns.
+
+    ReadValues whose elements the CPU plugin does not need are ignored.
+    """
     writers, readers = _by_variable(graph, "Assign"), _by_variable(graph, "ReadValue")
     if not readers or None in writers:
         return
     values, written = _needed_values(known, graph), sorted(filter(None, writers))
     for id, nodes in readers.items():
-        needed = [node for node in nodes if not values.isdisjoint(node.outputs) and not _is_empty(known, node)]
+        needed = [node for node in nodes if not values.isdisjoint(node.outputs) and not _has_empty_output(known, node)]
         if id is None or not needed:
             continue
         if id not in writers:
-            yield Problem(_unwritten(id, written), graph.path, needed[0], place=_id_place(needed[0]))
-        for several, verb in ((needed, "read"), (writers.get(id, ()), "written")):
-            if len(several) > 1:
+            yield Problem(_unwritten_fault(id, written), graph.path, needed[0], place=_id_place(needed[0]))
+        for layers, verb in ((needed, "read"), (writers.get(id, ()), "written")):
+            if len(layers) > 1:
                 fault = VARIABLE_USED_TWICE.fault(
-                    f'the variable "{id}" is {verb} by {counted(len(several), "layer")}; the CPU plugin expects one '
+                    f'the variable "{id}" is {verb} by {counted(len(layers), "layer")}; the CPU plugin expects one '
                     "ReadValue and one Assign",
                     help="use the value of one ReadValue everywhere" if verb == "read" else "write the variable once",
                     attribute="variable_id",
                 )
-                yield Problem(fault, graph.path, several[1], place=_id_place(several[1]))
+                yield Problem(fault, graph.path, layers[1], place=_id_place(layers[1]))
 
 
 def _by_variable(graph: Graph, op: str) -> dict[str | None, list[Node]]:
-    """The layers of a type, by the `variable_id` that they state; None if it is missing."""
+    """The layers of a type, by their `variable_id`; None if it is missing."""
     found: dict[str | None, list[Node]] = {}
     for node in graph.nodes:
         if node.op == op:
@@ -310,11 +305,10 @@ def _id_place(node: Node) -> Place | None:
     return node.located(node.attributes["variable_id"].place)
 
 
-def _unwritten(id: str, written: list[str]) -> Fault:
-    """The fault of a variable without an Assign; ``written`` are the variables with one."""
-    others = f"the written {'id' if len(written) == 1 else 'ids'} {are(len(written))} {_quoted(written)}"
+def _unwritten_fault(id: str, written_ids: list[str]) -> Fault:
+    others = f"the written {'id' if len(written_ids) == 1 else 'ids'} {are(len(written_ids))} {_quoted(written_ids)}"
     return VARIABLE_NOT_WRITTEN.fault(
-        f'the variable "{id}" is read and never written: {others if written else "no layer writes a variable"}',
+        f'the variable "{id}" is read and never written: {others if written_ids else "no layer writes a variable"}',
         help=f'add an Assign with variable_id="{id}", or replace this layer by the initial value',
         attribute="variable_id",
     )
@@ -323,8 +317,7 @@ def _unwritten(id: str, written: list[str]) -> Fault:
 def _needed_values(known: Known, graph: Graph) -> set[Value]:
     """The values whose elements Results and Assigns need.
 
-    The search does not continue behind values that OpenVINO replaces by constants, behind layers with bodies, and
-    behind inputs of which only the element type is used.
+    The search stops at values that OpenVINO folds, at layers with bodies, and at input 1 of ConvertLike.
     """
     makers = producers(graph)
     waiting = [value for node in graph.nodes if node.op in known.format.keeps_alive for value in node.inputs]
@@ -341,12 +334,11 @@ def _needed_values(known: Known, graph: Graph) -> set[Value]:
 
 
 def _is_folded(type: Type | None) -> bool:
-    """Whether OpenVINO replaces a value by a constant: all its elements are known numbers."""
+    """Whether all elements are known numbers. OpenVINO replaces such a value by a constant."""
     return isinstance(type, Tensor) and type.value is not None and all(isinstance(e, (int, float)) for e in type.value)
 
 
-def _is_empty(known: Known, node: Node) -> bool:
-    """Whether the first output of a layer has a size of 0."""
+def _has_empty_output(known: Known, node: Node) -> bool:
     type = known.types.get(node.outputs[0]) if node.outputs and node.outputs[0] is not None else None
     return isinstance(type, Tensor) and type.shape is not None and 0 in type.shape
 
@@ -354,8 +346,7 @@ def _is_empty(known: Known, node: Node) -> bool:
 def _without_initial_value(known: Known, graph: Graph) -> Iterator[Problem]:
     """The problems of the ReadValues without an initial value that OpenVINO creates.
 
-    A warning for each that has a dynamic size with a lower bound above 0; one note for all others of rank 2 or more
-    with a dynamic axis 0.
+    A warning for each with a dynamic size whose lower bound is above 0; one note for all others with a dynamic batch.
     """
     readers = [node for node in _readers(graph) if not node.inputs]
     alive = live(graph, known.format.keeps_alive) if readers else ()
@@ -367,7 +358,11 @@ def _without_initial_value(known: Known, graph: Graph) -> Iterator[Problem]:
         shape = tensor_shape(type) or ()
         stated = node.attributes.get("variable_shape")
         text = f'`variable_shape` is "{"" if stated is None else stated.value}" and there is no initial value'
-        bounded = [(axis, low) for axis, dim in enumerate(shape) if not isinstance(dim, int) and (low := _least(dim))]
+        bounded = [
+            (axis, low)
+            for axis, dim in enumerate(shape)
+            if not isinstance(dim, int) and (low := _lower_bound_or_zero(dim))
+        ]
         if bounded:
             axis, low = bounded[0]
             fault = STATE_WITHOUT_SIZE.fault(
@@ -384,8 +379,7 @@ def _without_initial_value(known: Known, graph: Graph) -> Iterator[Problem]:
 
 
 def _empty_batches(empty: Sequence[tuple[Node, str]], graph: Graph) -> Problem:
-    """The note about all ReadValues whose variables start with a batch of 0, at the first of them. ``empty`` has each
-    ReadValue with the start of a message about it."""
+    """One note about all ReadValues that start with a batch of 0. ``empty`` has (ReadValue, start of its message)."""
     node, text = empty[0]
     more = counted(len(empty) - 1, "other variable starts", "other variables start")
     others = f"; {more} with a batch of 0, too" if len(empty) > 1 else ""
@@ -397,6 +391,5 @@ def _empty_batches(empty: Sequence[tuple[Node, str]], graph: Graph) -> Problem:
     return Problem(fault, graph.path, node, place=node.place)
 
 
-def _least(dim: MaybeDim) -> int:
-    """The lower bound of a size; 0 if there is none."""
+def _lower_bound_or_zero(dim: MaybeDim) -> int:
     return 0 if dim is None else max(bounds(dim)[0] or 0, 0)

@@ -121,36 +121,38 @@ g (float[2,3] x) => (float[2,3] y) { y = Relu (x) }""",
 #: The newest IR version that onnx 1.23 writes.
 NEWEST_IR_VERSION = 14
 
-#: The first IR version in which a model imports opsets, and the last opset before ONNX Runtime's operators begin.
+#: The first IR version in which a model imports opsets.
 FIRST_WITH_IMPORTS = 3
+
+#: The last opset for which ONNX Runtime has only some kernels.
 LAST_EARLY_OPSET = 6
 
-#: The first opset in which an operator is newer than ONNX Runtime's last kernel of it.
+#: The first opset with an operator for which ONNX Runtime has no kernel yet.
 FIRST_AHEAD = 22
 
 
 def problems(known: Known) -> list[Problem]:
     """The problems of the IR version and of the opsets that a model and its functions import."""
     model = known.model
-    found = [Problem(each, domain="" if each.rule is MISSING_OPSET_IMPORT else None) for each in _ir_version(model)]
-    found += [Problem(fault) for fault in _imported_twice(model)]
-    used = _used(model)
-    found += _opsets(model.imports, "", used)
+    found = [
+        Problem(each, domain="" if each.rule is MISSING_OPSET_IMPORT else None) for each in _ir_version_faults(model)
+    ]
+    found += [Problem(fault) for fault in _duplicate_import_faults(model)]
+    used_domains = _domains_that_need_a_version(model)
+    found += _opset_problems(model.imports, "", used_domains)
     for function in model.functions.values():
-        found += _opsets(function.imports, function.graph.path, frozenset(), model.opsets)
-    another = None
+        found += _opset_problems(function.imports, function.graph.path, frozenset(), model.opsets)
+    opset_problem = None
     if any(problem.is_error for problem in known.problems):
         from irlint.inference.opsets import of_another_opset
 
         others = of_another_opset(known)
-        another = next((each for each in others if each.domain == ""), None)
+        opset_problem = next((each for each in others if each.domain == ""), None)
         found += others
-    return [*found, *(Problem(fault, because=another) for fault in _without_kernel(model))]
+    return [*found, *(Problem(fault, because=opset_problem) for fault in _kernel_faults(model))]
 
 
-def _without_kernel(model: Model) -> list[Fault]:
-    """The faults of operators in versions for which ONNX Runtime has no kernel: older than its first kernel, or newer
-    than its last one."""
+def _kernel_faults(model: Model) -> list[Fault]:
     found: list[Fault] = []
     if model.imports and min(_default_opsets(model), default=LAST_EARLY_OPSET + 1) <= LAST_EARLY_OPSET:
         from irlint.checks.early_opsets import without_kernel
@@ -164,15 +166,14 @@ def _without_kernel(model: Model) -> list[Fault]:
 
 
 def _default_opsets(model: Model) -> Iterator[int]:
-    """The opsets of ai.onnx that the model and its functions use."""
+    """The opsets of ai.onnx in the model and its functions."""
     for opsets in (model.opsets, *(function.opsets for function in model.functions.values())):
         if "" in opsets:
             yield opsets[""]
 
 
-def _used(model: Model) -> frozenset[str]:
-    """The domains of the nodes of a model that imports a version below 1; an empty set for other models. Constants of
-    the main graph need no version and are omitted."""
+def _domains_that_need_a_version(model: Model) -> frozenset[str]:
+    """The domains of nodes that need a version, if the model imports a version below 1."""
     if all(version > 0 for _, version in model.imports):
         return frozenset()
     return frozenset(
@@ -180,14 +181,14 @@ def _used(model: Model) -> frozenset[str]:
     )
 
 
-def _ir_version(model: Model) -> Iterator[Fault]:
-    """The faults of the IR version, and of a model that has to import opsets but does not."""
+def _ir_version_faults(model: Model) -> Iterator[Fault]:
+    """The faults of the IR version and of missing opset imports."""
     if model.format_version is None:
         yield MISSING_IR_VERSION.fault("the model has no ir_version", help="set ir_version, for example to 8")
         return
     version = int(model.format_version)
     if version > RUNTIME_IR_VERSION:
-        yield _ir_version_too_new(version)
+        yield _ir_version_too_new_fault(version)
     if version == 0:
         yield MISSING_IR_VERSION.fault(
             "the ir_version is 0, as if it were not set; ONNX Runtime accepts it, and the ONNX checker refuses it",
@@ -206,7 +207,7 @@ def _ir_version(model: Model) -> Iterator[Fault]:
             help="import the opset of ai.onnx for which the nodes were written",
         )
     elif version >= FIRST_WITH_IMPORTS:
-        yield from _older_than_its_opset(version, model.opsets.get("", 0))
+        yield from _ir_version_too_old_for_opset(version, model.opsets.get("", 0))
     if not model.imports and version < FIRST_WITH_IMPORTS:
         yield MISSING_OPSET_IMPORT.fault(
             f"the model imports no opset, so its nodes are of opset 1 in IR version {version}; ONNX Runtime refuses it",
@@ -214,8 +215,8 @@ def _ir_version(model: Model) -> Iterator[Fault]:
         )
 
 
-def _ir_version_too_new(version: int) -> Fault:
-    """The fault of an IR version above the limit of ONNX Runtime; a warning if the newest onnx writes it."""
+def _ir_version_too_new_fault(version: int) -> Fault:
+    """The fault of an IR version above the limit of ONNX Runtime; a warning if onnx writes it."""
     advice = f"set ir_version to {RUNTIME_IR_VERSION}"
     limit = f"ONNX Runtime {RUNTIME} accepts IR version {RUNTIME_IR_VERSION} at most"
     text = f"the model has IR version {version}; {limit}"
@@ -226,8 +227,8 @@ def _ir_version_too_new(version: int) -> Fault:
     return IR_VERSION_TOO_NEW.fault(text, help=f"{advice} or older")
 
 
-def _older_than_its_opset(version: int, opset: int) -> Iterator[Fault]:
-    """The note that the IR version is older than the IR version with which the opset was released."""
+def _ir_version_too_old_for_opset(version: int, opset: int) -> Iterator[Fault]:
+    """The note that the model has an older IR version than its opset was released with."""
     first = next((since for since in IR_VERSIONS if since <= opset), 0)
     if first and version < IR_VERSIONS[first] and opset <= RUNTIME_OPSETS[""]:
         yield IR_VERSION_TOO_OLD.fault(
@@ -239,83 +240,84 @@ def _older_than_its_opset(version: int, opset: int) -> Iterator[Fault]:
 
 
 def imported_twice(model: Model) -> list[list[tuple[str, int]]]:
-    """The imports of each domain that is imported more than once, in the order of the problems about them."""
-    listed: dict[str, list[tuple[str, int]]] = {}
+    """The entries of each domain that the model imports more than once."""
+    entries_of_domain: dict[str, list[tuple[str, int]]] = {}
     for domain, version in model.imports:
-        listed.setdefault(_standard(domain), []).append((domain, version))
-    return [entries for entries in listed.values() if len(entries) > 1]
+        entries_of_domain.setdefault(_standard_domain(domain), []).append((domain, version))
+    return [entries for entries in entries_of_domain.values() if len(entries) > 1]
 
 
-def _imported_twice(model: Model) -> Iterator[Fault]:
-    """A fault for each domain that is imported more than once."""
+def _duplicate_import_faults(model: Model) -> Iterator[Fault]:
     for entries in imported_twice(model):
-        domain = _standard(entries[0][0])
+        domain = _standard_domain(entries[0][0])
         versions = [version for _, version in entries]
         names = " and ".join(f'"{name}"' for name in dict.fromkeys(name for name, _ in entries))
+        times = "twice" if len(entries) == 2 else f"{len(entries)} times"
         spelled = f" (as {names})" if " and " in names else ""
-        alike = len(set(versions)) == 1
-        imports = f"each time opset {versions[0]}" if alike else f"opset {', then '.join(map(str, versions))}"
+        are_equal = len(set(versions)) == 1
+        imports = f"each time opset {versions[0]}" if are_equal else f"opset {', then '.join(map(str, versions))}"
         yield DUPLICATE_IMPORT.fault(
-            f"the model imports {_name(domain)}{spelled} {'twice' if len(entries) == 2 else f'{len(entries)} times'}: "
-            f"{imports}" + ("" if alike else f"; ONNX Runtime uses the last one, {versions[-1]}"),
-            help=f"import {_name(domain)} once, with the version for which the nodes were written",
-            severity=Severity.NOTE if alike else None,
+            f"the model imports {_domain_name(domain)}{spelled} {times}: "
+            f"{imports}" + ("" if are_equal else f"; ONNX Runtime uses the last one, {versions[-1]}"),
+            help=f"import {_domain_name(domain)} once, with the version for which the nodes were written",
+            severity=Severity.NOTE if are_equal else None,
         )
 
 
-def _opsets(
-    imports: Iterable[tuple[str, int]], path: str, used: frozenset[str], of_model: Mapping[str, int] = NOTHING
+def _opset_problems(
+    imports: Iterable[tuple[str, int]],
+    path: str,
+    used_domains: frozenset[str],
+    model_opsets: Mapping[str, int] = NOTHING,
 ) -> Iterator[Problem]:
     """The problems of the versions that the model, or the function at ``path``, imports.
 
-    ``used`` are the domains of nodes that need a version. ``of_model`` are the opsets of the model: a function must not
-    import a newer one. If the model imports a domain several times, ONNX Runtime ignores versions below 1 unless they
-    come last.
+    If a domain is imported several times, ONNX Runtime ignores versions below 1 before the last entry.
     """
-    who = "function" if path else "model"
+    importer = "function" if path else "model"
     entries = dict.fromkeys(imports)
-    last = {_standard(spelled): version for spelled, version in entries}
+    last = {_standard_domain(spelled): version for spelled, version in entries}
     for spelled, version in entries:
-        domain = _standard(spelled)
+        domain = _standard_domain(spelled)
         if version < 1 and (path or version == last[domain]):
-            refused = bool(path) or (domain in used and domain in RUNTIME_OPSETS)
-            yield Problem(_below_one(domain, version, who, refused=refused), path, domain=domain)
+            is_refused = bool(path) or (domain in used_domains and domain in RUNTIME_OPSETS)
+            yield Problem(_below_one_fault(domain, version, importer, is_refused=is_refused), path, domain=domain)
         limit = RUNTIME_OPSETS.get(domain)
         if limit is not None and version > limit:
-            fault = _too_new(domain, version, limit, who)
-            model_version = of_model.get(domain, version)
+            fault = _too_new_fault(domain, version, limit, importer)
+            model_version = model_opsets.get(domain, version)
             if model_version < version:
                 text = f"{fault.message}; the model imports opset {model_version}"
                 fault = OPSET_TOO_NEW.fault(text, help=f"import opset {model_version} in the function")
             yield Problem(fault, path, domain=domain)
 
 
-def _below_one(domain: str, version: int, who: str, *, refused: bool) -> Fault:
+def _below_one_fault(domain: str, version: int, importer: str, *, is_refused: bool) -> Fault:
     return OPSET_BELOW_ONE.fault(
-        f"the {who} imports opset {version} of {_name(domain)}; versions start at 1",
-        help=f"import the opset of {_name(domain)} for which the nodes were written",
-        severity=None if refused else Severity.NOTE,
+        f"the {importer} imports opset {version} of {_domain_name(domain)}; versions start at 1",
+        help=f"import the opset of {_domain_name(domain)} for which the nodes were written",
+        severity=None if is_refused else Severity.NOTE,
     )
 
 
-def _too_new(domain: str, version: int, limit: int, who: str) -> Fault:
+def _too_new_fault(domain: str, version: int, limit: int, importer: str) -> Fault:
     """The fault of an opset above the ``limit`` of ONNX Runtime; a warning if ONNX has this opset."""
-    name = _name(domain)
-    text = f"the {who} imports opset {version} of {name}; ONNX Runtime {RUNTIME} accepts opset {limit} at most"
-    newest = latest_opset(domain) if domain in OFFICIAL_DOMAINS else limit
-    if version <= newest:
+    name = _domain_name(domain)
+    text = f"the {importer} imports opset {version} of {name}; ONNX Runtime {RUNTIME} accepts opset {limit} at most"
+    newest_opset = latest_opset(domain) if domain in OFFICIAL_DOMAINS else limit
+    if version <= newest_opset:
         advice = f"convert the model to opset {limit} with onnx.version_converter, or export it for that opset"
         return OPSET_TOO_NEW.fault(text, help=advice, severity=Severity.WARNING)
-    if newest > limit:
-        text += f", and onnx has {newest}"
+    if newest_opset > limit:
+        text += f", and onnx has {newest_opset}"
     advice = f"import opset {limit} of {name} or older"
-    known = domain in OFFICIAL_DOMAINS and version <= installed_opset(domain)
-    return OPSET_TOO_NEW.fault(text, help=advice, severity=Severity.WARNING if known else None)
+    onnx_has_opset = domain in OFFICIAL_DOMAINS and version <= installed_opset(domain)
+    return OPSET_TOO_NEW.fault(text, help=advice, severity=Severity.WARNING if onnx_has_opset else None)
 
 
-def _standard(domain: str) -> str:
+def _standard_domain(domain: str) -> str:
     return "" if domain == "ai.onnx" else domain
 
 
-def _name(domain: str) -> str:
+def _domain_name(domain: str) -> str:
     return domain or "ai.onnx"

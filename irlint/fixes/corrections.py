@@ -19,7 +19,7 @@ from irlint.binding.calls import (
 )
 from irlint.checks.declared import SHAPE_CONTRADICTED, TYPE_CONTRADICTED
 from irlint.checks.initializers import INITIALIZER_NOT_INPUT
-from irlint.checks.intended import is_marked, spare_values
+from irlint.checks.intended import is_marked, unused_values
 from irlint.checks.names import DUPLICATE_NAME
 from irlint.checks.structure import CYCLE, UNDEFINED_NAME
 from irlint.checks.versions import IR_VERSION_TOO_NEW, OPSET_TOO_NEW
@@ -168,7 +168,7 @@ def _as_body_declares(problem: Problem, known: Known) -> Iterator[Edits]:
     if node is None or graph is None or problem.graph or known.format.ports_declare:
         return
     made = {value for each in graph.nodes for value in each.outputs}
-    unused = [each for each in spare_values(graph) if each in made and each not in node.outputs]
+    unused = [each for each in unused_values(graph) if each in made and each not in node.outputs]
     for body in (body for _, body in node.bodies):
         for port, (inner, value) in enumerate(zip(body.inputs, node.inputs)):
             fitting = [each for each in unused if not disagree(inner.type, known.types.get(each))]
@@ -359,14 +359,14 @@ def _reconnected(problem: Problem, known: Known) -> Iterator[Edits]:
     if value is None:
         return
     made = {each for node in graph.nodes for each in node.outputs}
-    unused = [each for each in spare_values(graph) if each in made and each not in graph.outputs]
+    unused = [each for each in unused_values(graph) if each in made and each not in graph.outputs]
     if value not in graph.outputs:
         intended = problem.fault.intended
         other = next((each for each in unused if each.name == intended), None)
         maker = next((node for node in graph.nodes if other in node.outputs), None) if other is not None else None
         lost = other is not None and not may_be_renamed(other, maker, value, graph)
         named = {each.name for each in (*graph.outputs, *graph.inputs)} | {intended}
-        left = [each for each in spare_values(graph) if each.name not in named]
+        left = [each for each in unused_values(graph) if each.name not in named]
         is_typo = bool(closest(value.name, [intended], ALMOST)) and not left
         sure = is_spelled_alike(value.name, intended) or is_marked(value.name, intended, graph)
         sure = sure or (is_typo and not names_another_operator(value.name, intended, graph))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from irlint.checks.intended import spare_values
+from irlint.checks.intended import unused_values
 from irlint.checks.structure import backward_inputs
 from irlint.findings.edits import Edit
 from irlint.inference.known import Known
@@ -35,7 +35,7 @@ def given_back(problem: Problem, known: Known) -> Iterator[Edits]:
     made = {each for other in graph.nodes for each in other.outputs}
     similar = [each for each in graph.nodes if each.op == node.op and each is not node]
     taken = {_dtype(value, known) for each in similar for value in each.inputs}
-    unused = [each for each in spare_values(graph) if each in made or each in graph.constants]
+    unused = [each for each in unused_values(graph) if each in made or each in graph.constants]
     unused = [each for each in unused if not taken or _dtype(each, known) in taken]
     patterns = {_made_by(each.inputs, makers) for each in similar}
     stored = {_stored(each.inputs, makers) for each in graph.nodes if each.op == node.op and each is not node}
@@ -75,7 +75,7 @@ def outside(problem: Problem, known: Known) -> Iterator[Edits]:
     if wired:
         yield from wired
         return
-    unused = [each for each in spare_values(graph) if each not in made and each not in graph.outputs]
+    unused = [each for each in unused_values(graph) if each not in made and each not in graph.outputs]
     changing = varying(graph, known.order(graph).nodes)
     lost = [each for each in unused if each in changing and each not in graph.inputs]
     unused = (lost or sorted(unused, key=lambda each: each not in changing))[:UNUSED]

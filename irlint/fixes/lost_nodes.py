@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from irlint.checks.intended import spare_values
+from irlint.checks.intended import unused_values
 from irlint.dims import MaybeDim
 from irlint.findings.edits import Edit
 from irlint.fixes.blocks import Blocks, blocks_of, is_named_as
@@ -187,7 +187,7 @@ def _inputs_of_lost(like: Node, twin: Node, node: Node, blocks: Blocks) -> list[
     """The names of the inputs that a node like one of another block has in the block of ``node``: in place of a
     constant, the only unused one of its type. None if there is no such value."""
     known, makers = blocks.guesses.known, blocks.guesses.makers
-    unused = [each for each in spare_values(blocks.guesses.graph) if makers.is_constant(each)]
+    unused = [each for each in unused_values(blocks.guesses.graph) if makers.is_constant(each)]
     names = []
     for each in like.inputs:
         found = blocks.counterpart(each, twin, node) if each is not None else None
@@ -203,7 +203,7 @@ def _inputs_of_lost(like: Node, twin: Node, node: Node, blocks: Blocks) -> list[
 def _left_over(blocks: Blocks) -> Iterator[Value]:
     """The results of nodes that nothing uses any result of."""
     graph, is_constant = blocks.guesses.graph, blocks.guesses.makers.is_constant
-    unused = {value for value in spare_values(graph) if not is_constant(value)} - set(graph.outputs)
+    unused = {value for value in unused_values(graph) if not is_constant(value)} - set(graph.outputs)
     for node in graph.nodes:
         values = [value for value in node.outputs if value is not None]
         yield from values if unused.issuperset(values) else ()

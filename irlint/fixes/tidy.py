@@ -152,7 +152,7 @@ def _apart(graph: Graph, unused: list[Node]) -> list[Node]:
 
 def _stray(subject: Subject, problem: Problem) -> Iterator[Edit]:
     graph = subject.graph(problem)
-    for name in hygiene.stray_names(graph):
+    for name in hygiene.undefined_declarations(graph):
         yield Edit("remove", "value_info", graph.path, name=name)
 
 
@@ -225,7 +225,7 @@ TIDIED: dict[Rule, Tidied] = {
     hygiene.UNUSED_INITIALIZER: _initializers,
     hygiene.UNUSED_NODE: _nodes,
     hygiene.UNUSED_IMPORT: _unused_imports,
-    hygiene.STRAY_DECLARATION: _stray,
+    hygiene.UNDEFINED_DECLARATION: _stray,
     SHAPE_CONTRADICTED: _stale,
     versions.DUPLICATE_IMPORT: _repeated_imports,
     versions.MISSING_IR_VERSION: _ir_version,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from irlint.checks.declared import gives
+from irlint.checks.declared import source_text
 from irlint.dims import same
 from irlint.findings.faults import Fault
 from irlint.inference.known import Known
@@ -184,9 +184,9 @@ class Painter:
         shape = found.inferred.shape or ()
         index = problem.node.outputs.index(found.value)
         port = problem.node.located(problem.node.output_ports[index].place)
-        stated = gives(problem.node, self.known, problem.graph)
+        source = source_text(problem.node, self.known, problem.graph)
         spots = [
-            self.document.dim(port, axis, "primary", f"output {index}, axis {axis}: {stated} {shape[axis]}")
+            self.document.dim(port, axis, "primary", f"output {index}, axis {axis}: {source} {shape[axis]}")
             for axis in found.axes[:3]
         ]
         return [spot for spot in spots if spot] or [self.document.spot(port, "primary")]

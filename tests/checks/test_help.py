@@ -510,3 +510,21 @@ def test_the_words_of_a_message(text: str, message: str, tmp_path: Path) -> None
     path = tmp_path / "model.onnx"
     path.write_bytes(onnx.parser.parse_model(f"{HEAD}g {text}").SerializeToString())
     assert [each.message for each in irlint.check(path).findings if message in each.message]
+
+
+#: The opset of the model, the opset and the nodes of a function, and the difference between the opsets.
+FUNCTION_OPSETS = [
+    (21, 12, "b = Neg (a)", "which has another version of the operator"),
+    (11, 13, "b = LessOrEqual (a, a)", "and only opset 13 has the operator"),
+    (20, 3, "b = IsInf (a)", "and only opset 20 has the operator"),
+    (21, 12, "c = Neg (a) b = Neg (c)", "which has another version of the operator; 1 more node differs"),
+]
+
+
+@pytest.mark.parametrize(("model", "function", "nodes", "difference"), FUNCTION_OPSETS)
+def test_how_the_opset_of_a_function_differs(model: int, function: int, nodes: str, difference: str) -> None:
+    text = f"""<ir_version: 10, opset_import: ["" : {model}, "f" : 1]>
+g (float[2] x) => (y) {{ y = f.F (x) }} <domain: "f", opset_import: ["" : {function}]> F (a) => (b) {{ {nodes} }}"""
+    (found,) = [each for each in irlint.check(onnx.parser.parse_model(text)).findings if each.rule.code == "IRL133"]
+    expected = f"the function imports opset {function} of ai.onnx and the model opset {model}, {difference}"
+    assert found.message == expected
