@@ -7,13 +7,11 @@ from math import prod
 
 from irlint.checks.carried import FEEDS, Feed, counter
 from irlint.checks.examined import RANGED, REPEATING
-from irlint.checks.infinite import SATURATING
 from irlint.checks.intervals import Intervals
 from irlint.checks.ranges import ALWAYS_NAN, FAULTY_INPUT, HELPS
-from irlint.checks.removed import CHOOSING, LIMITING, UNLIMITED
-from irlint.checks.transfer_table import KEEPING
 from irlint.checks.transfers import Interval, Parts, joined
 from irlint.checks.values import Values
+from irlint.checks.zeros import is_replaced
 from irlint.findings.faults import Fault
 from irlint.model import Graph, Node, Problem, Value
 from irlint.model.order import graphs, users
@@ -26,9 +24,6 @@ OF_INFINITE = frozenset(("Add", "Sum", "Sub", "Subtract"))
 
 #: Operators that are examined.
 EXAMINED = OF_INFINITE | frozenset(RANGED)
-
-#: Operators that replace infinity, or are finite for it.
-REPLACING = CHOOSING | LIMITING | SATURATING | {"Exp", "Reciprocal"}
 
 
 def problems(values: Values) -> Iterator[Problem]:
@@ -96,7 +91,7 @@ def _never_finite(first: Intervals, body: Graph, changing: set[Value]) -> Iterat
         if node.op not in EXAMINED or node in first.known.faulted or not node.outputs or node.outputs[0] is None:
             continue
         why = next((part.why for part in first.results(node) if part.why), "")
-        if why and _counts(first, node) and not _is_replaced(readers, node.outputs[0], node.op):
+        if why and _counts(first, node) and not is_replaced(readers, node.outputs[0], node.op):
             yield (
                 node,
                 ALWAYS_NAN.fault(
@@ -112,12 +107,3 @@ def _counts(first: Intervals, node: Node) -> bool:
     made = first.tensor(node.outputs[0])
     is_infinite = any(part.is_infinite for value in node.inputs if value is not None for part in first.parts(value))
     return made is not None and made.dtype in FLOATS and (node.op in OF_INFINITE or not is_infinite)
-
-
-def _is_replaced(readers: Mapping[Value, list[Node]], value: Value | None, op: str) -> bool:
-    """Whether a node replaces the infinity of a result, or is finite for it."""
-    replacing = REPLACING if op in UNLIMITED else CHOOSING
-    return any(
-        node.op in replacing or (node.op in KEEPING and _is_replaced(readers, node.outputs[0], op))
-        for node in (readers.get(value, ()) if value is not None else ())
-    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from math import inf, isfinite
 
-from irlint.checks import casts
+from irlint.checks import casts, zeros
 from irlint.checks.examined import NARROW, SPREADING
 from irlint.checks.factors import RESULT_CONSTANT
 from irlint.checks.infinite import saturates
@@ -123,7 +123,25 @@ def _quotient(values: Values, node: Node) -> Iterable[Fault]:
     if divisor is None or divisor.dtype not in FLOATS or type(divisor) is Weights:
         return
     if divisor.value is None or None in divisor.value:
-        yield from _never_finite(values, node)
+        found = list(_never_finite(values, node))
+        yield from found or _by_zero(values, node, 1)
+
+
+def _inverse(values: Values, node: Node) -> Iterable[Fault]:
+    """The fault of a reciprocal, as ``_never_finite``, or of a value that holds 0 whatever the data are."""
+    found = list(_never_finite(values, node))
+    return found or _by_zero(values, node, 0)
+
+
+def _by_zero(values: Values, node: Node, index: int) -> Iterator[Fault]:
+    """The fault of a division by an input that holds 0 whatever the data are; none if the infinity may be replaced."""
+    reason = zeros.holds_zero(values, node.inputs[index])
+    if reason and not zeros.is_replaced(values.users, node.outputs[0], node.op):
+        yield ALWAYS_NAN.fault(
+            f"input {index} contains 0 whatever the data are ({reason}): the quotient is infinite, or NaN for 0 / 0",
+            help=HELPS["Div"],
+            input=index,
+        )
 
 
 def _power(values: Values, node: Node) -> Iterable[Fault]:
@@ -196,9 +214,9 @@ def _logarithm(values: Values, node: Node) -> Iterable[Fault]:
 
 
 def _times_itself(values: Values, node: Node) -> Iterator[Fault]:
-    """The fault of the logarithm of a value that holds 0 in each row, if a product multiplies the two."""
+    """The fault of the logarithm of a value that holds 0 whatever the data are, if a product multiplies the two."""
     given, seen = values.intervals.origin(node.inputs[0]), {node.outputs[0]}
-    if not _has_zeros(values, given):
+    if not zeros.holds_zero(values, given):
         return
     waiting = [node.outputs[0]]
     while waiting:
@@ -206,8 +224,8 @@ def _times_itself(values: Values, node: Node) -> Iterator[Fault]:
         for user in values.users.get(value, ()) if value is not None else ():
             if user.op in ("Mul", "Multiply") and given in map(values.intervals.origin, user.inputs):
                 yield ALWAYS_NAN.fault(
-                    f"input 0 contains 0 in each row, and `{user.label}` multiplies its logarithm, minus infinity, by "
-                    "this 0, which gives NaN",
+                    f"input 0 contains 0 whatever the data are, and `{user.label}` multiplies its logarithm, minus "
+                    "infinity, by this 0, which gives NaN",
                     help="add a small number such as 1e-6 to input 0",
                     input=0,
                 )
@@ -215,23 +233,6 @@ def _times_itself(values: Values, node: Node) -> Iterator[Fault]:
             if user.op in ADDITIONS and user.outputs[0] not in seen:
                 seen.add(user.outputs[0])
                 waiting.append(user.outputs[0])
-
-
-def _has_zeros(values: Values, value: Value | None) -> bool:
-    """Whether each row of a value contains 0, whatever the data are: that of a OneHot or Hardmax of several classes."""
-    node, tensor = values.makers.get(value) if value is not None else None, values.intervals.tensor(value)
-    if node is None or tensor is None or tensor.shape is None:
-        return False
-    if node.op == "Hardmax":
-        axis = softmax_axis(node, len(tensor.shape))
-    elif node.op == "OneHot":
-        stated, rank = Site(node, None).number("axis", -1), len(tensor.shape)
-        levels = values.intervals.parts(node.inputs[2 if len(node.inputs) == 3 else 3])
-        axis = next((each for each in range(-rank, rank) if each == stated and levels[0].is_zero), None)
-    else:
-        axis = None
-    size = tensor.shape[axis] if axis is not None else None
-    return isinstance(size, int) and size > 1
 
 
 def _softmax(values: Values, node: Node) -> Iterable[Fault]:
@@ -351,6 +352,7 @@ def row_of(number: float, parts: Parts, width: int, tensor: Tensor) -> int | Non
 CHECKS: Mapping[str, Callable[[Values, Node], Iterable[Fault]]] = {
     **dict.fromkeys(("Div", "Divide"), _quotient),
     **dict.fromkeys(("Pow", "Power"), _power),
+    "Reciprocal": _inverse,
     "Exp": _exponential,
     "Sqrt": _root,
     "Log": _logarithm,
