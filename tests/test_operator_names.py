@@ -144,12 +144,12 @@ EXCEPTIONS = (
         "GroupConvolutionBackpropData GroupNormalization HSigmoid HardSigmoid Identity InstanceNormalization "
         "LRN LSTM LSTMCell LSTMSequence LayerNormalization Less LessEqual LessOrEqual LinearClassifier "
         "LinearRegressor Log LogSoftmax Loop MVN MatMul MatMulNBits Max Maximum Min Minimum Mul Multiply Neg "
-        "Negative NormalizeL2 PRelu Pow Power RMSNormalization RNN RNNCell RNNSequence Reciprocal "
-        "ReduceLogSum Relu Reshape Round SVMClassifier SVMRegressor ScaledDotProductAttention Scaler Scan "
-        "Sigmoid SimplifiedLayerNormalization Sin Sinh SkipLayerNormalization "
-        "SkipSimplifiedLayerNormalization Slice SoftPlus SoftSign Softmax Softplus Softsign Split Sqrt "
-        "Squeeze StridedSlice Sub Subtract Sum Tanh TensorIterator Tile Transpose TreeEnsembleClassifier "
-        "TreeEnsembleRegressor Unsqueeze VariadicSplit",
+        "Negative NegativeLogLikelihoodLoss NormalizeL2 PRelu Pow Power RMSNormalization RNN RNNCell "
+        "RNNSequence Reciprocal ReduceLogSum Relu Reshape Round SVMClassifier SVMRegressor "
+        "ScaledDotProductAttention Scaler Scan Sigmoid SimplifiedLayerNormalization Sin Sinh "
+        "SkipLayerNormalization SkipSimplifiedLayerNormalization Slice SoftPlus SoftSign Softmax "
+        "SoftmaxCrossEntropyLoss Softplus Softsign Split Sqrt Squeeze StridedSlice Sub Subtract Sum Tanh "
+        "TensorIterator Tile Transpose TreeEnsembleClassifier TreeEnsembleRegressor Unsqueeze VariadicSplit",
         "checks/examined.py",
         "it lists what is examined of many operators",
     ),

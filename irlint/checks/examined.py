@@ -114,6 +114,9 @@ RANGED = (
 #: Operators that run a body several times.
 REPEATING = frozenset(("Loop", "Scan", "TensorIterator"))
 
+#: Losses of classes with weights.
+LOSSES = ("NegativeLogLikelihoodLoss", "SoftmaxCrossEntropyLoss")
+
 #: Operators with limits, which may leave one number.
 LIMITING = (
     *("Relu", "ReLU", "Min", "Minimum", "Max", "Maximum", "Clip", "Clamp", "Round", "Floor", "Ceil", "Ceiling"),

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from math import inf, isfinite
 
 from irlint.checks import casts, zeros
-from irlint.checks.examined import NARROW, SPREADING
+from irlint.checks.examined import LOSSES, NARROW, SPREADING
 from irlint.checks.factors import RESULT_CONSTANT
 from irlint.checks.infinite import saturates
 from irlint.checks.normalizations import EPSILON_UNUSABLE
@@ -262,6 +262,18 @@ def _softmax(values: Values, node: Node) -> Iterable[Fault]:
         )
 
 
+def _loss(values: Values, node: Node) -> Iterator[Fault]:
+    """The fault of a mean loss whose weights of classes are all 0; nothing for other losses."""
+    reduction = node.attributes.get("reduction")
+    is_mean = reduction is None or reduction.value in ("mean", b"mean")
+    if is_mean and len(node.inputs) > 2 and values.intervals.whole(node.inputs[2]).is_zero:
+        yield ALWAYS_NAN.fault(
+            "input 2 (weight) is 0 for all classes, and the mean is divided by the sum of weights: 0 / 0 is NaN",
+            help="write the weights that are intended, or omit them",
+            input=2,
+        )
+
+
 def masked(values: Values, value: Value, index: int, axis: int = -1) -> Iterator[Fault]:
     """The fault of the scores of a Softmax along an axis, or of their mask, of which a row is minus infinity
     everywhere. The axis is counted from the end."""
@@ -354,6 +366,7 @@ CHECKS: Mapping[str, Callable[[Values, Node], Iterable[Fault]]] = {
     **dict.fromkeys(("Pow", "Power"), _power),
     "Reciprocal": _inverse,
     "Exp": _exponential,
+    **dict.fromkeys(LOSSES, _loss),
     "Sqrt": _root,
     "Log": _logarithm,
     **dict.fromkeys(("Softmax", "SoftMax", "LogSoftmax"), _softmax),

@@ -21,6 +21,7 @@ from irlint.checks.examined import (
     LEAST_EPSILON,
     LIMITED,
     LIMITING,
+    LOSSES,
     NARROW,
     NORMALIZATIONS,
     PADDING,
@@ -382,7 +383,7 @@ Check = Callable[[Values, Node], Iterable[Fault]]
 CHECKS: Mapping[str, tuple[Check, ...]] = {
     **dict.fromkeys(SPREADING, (Values._spread,)),
     **dict.fromkeys(WEIGHTS, (Values._infinite,)),
-    **dict.fromkeys(RANGED, (Values._ranged,)),
+    **dict.fromkeys((*RANGED, *LOSSES), (Values._ranged,)),
     **dict.fromkeys(("Cast", "CastLike", "Convert", "ConvertLike"), (Values._converted,)),
     **dict.fromkeys(NORMALIZATIONS, (Values._epsilon,)),
     **{op: (Values._infinite, Values._epsilon) for op in NORMALIZATIONS if op in WEIGHTS},
