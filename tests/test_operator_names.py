@@ -72,11 +72,27 @@ EXCEPTIONS = (
         "it names functions in messages",
     ),
     (
-        "Acos Acosh Add Asin Atanh Cast CastLike Ceil Ceiling Clamp Clip Convert ConvertLike Div Divide Erf Exp "
-        "Expand Floor GlobalAveragePool Log LogSoftmax Max Maximum Min Minimum Mul Multiply Pow Power Reciprocal "
-        "ReduceMean Round Sigmoid SoftSign Softmax Softsign Sqrt Sub Subtract Sum Tanh",
+        "Acos Acosh Add Asin Atanh Cast Convert Div Divide Exp Expand GlobalAveragePool Identity Log "
+        "LogSoftmax Max Maximum Min Minimum Mul Multiply Neg Negative Pow Power Reciprocal ReduceMean Softmax "
+        "Sqrt Sub Subtract Sum",
         "checks/ranges.py",
         "it asks which numbers operators get",
+    ),
+    (
+        "Ceil Ceiling Clamp Clip Erf Floor Round Sigmoid SoftSign Softmax Softsign Tanh",
+        "checks/casts.py",
+        "it asks which numbers operators get",
+    ),
+    (
+        "Add Loop Scan Sub Subtract Sum",
+        "checks/first_iterations.py",
+        "it runs bodies and follows infinity",
+    ),
+    (
+        "Abs Broadcast CumSum Exp Expand Gather Hardmax Neg Negative OneHot Range Reciprocal ReduceMax "
+        "ReduceMin Slice Sqrt StridedSlice Sub Subtract Tile Transpose",
+        "checks/zeros.py",
+        "it follows the numbers that operators give",
     ),
     (
         "AdaptiveAvgPool Add Atan AveragePool AvgPool Clamp Clip CumSum Div Erf GRU Gemm GlobalAveragePool "
@@ -92,7 +108,7 @@ EXCEPTIONS = (
         "it compares the elements of which each takes a mean",
     ),
     (
-        "Cast Convert QuantizeLinear Sub Subtract",
+        "Cast ConvInteger Convert DynamicQuantizeLinear MatMulInteger QuantizeLinear Sub Subtract",
         "checks/quantized.py",
         "it follows numbers through these operators",
     ),
@@ -108,8 +124,9 @@ EXCEPTIONS = (
         "its ``alpha`` is a threshold",
     ),
     (
-        "Add Div Divide Expand Identity MatMul Mul Multiply ReduceL1 ReduceLogSum ReduceMax ReduceMean ReduceMin "
-        "ReduceProd ReduceSum ReduceSumSquare SquaredDifference Sub Subtract",
+        "Add Div Divide Expand Hardmax Identity LogSoftmax MatMul Mul Multiply ReduceL1 ReduceLogSum "
+        "ReduceMax ReduceMean ReduceMin ReduceProd ReduceSum ReduceSumSquare Softmax SquaredDifference Sub "
+        "Subtract",
         "checks/intervals.py",
         "it gives each element of the result that of the input",
     ),
@@ -120,18 +137,19 @@ EXCEPTIONS = (
         "it is about numbers that these nodes do not take",
     ),
     (
-        "Abs Acos Acosh Add Asin Atan Atanh BatchNormInference BatchNormalization Cast Ceil Ceiling Clamp Clip "
-        "Concat Conv ConvTranspose Convert Convolution ConvolutionBackpropData Cos Cosh DeformConv Div Divide "
-        "Einsum Erf Exp FakeQuantize Floor FusedConv FusedMatMul GRU GRUCell GRUSequence Gather Gemm Greater "
-        "GreaterEqual GreaterOrEqual GroupConvolution GroupConvolutionBackpropData GroupNormalization HSigmoid "
-        "HardSigmoid Identity InstanceNormalization LRN LSTM LSTMCell LSTMSequence LayerNormalization Less "
-        "LessEqual LessOrEqual LinearClassifier LinearRegressor Log LogSoftmax MVN MatMul MatMulNBits Max Maximum "
-        "Min Minimum Mul Multiply Neg Negative NormalizeL2 PRelu Pow Power RMSNormalization RNN RNNCell "
+        "Abs Acos Acosh Add Asin Atan Atanh BatchNormInference BatchNormalization Broadcast Cast Ceil Ceiling "
+        "Clamp Clip Concat Conv ConvTranspose Convert Convolution ConvolutionBackpropData Cos Cosh DeformConv "
+        "Div Divide DynamicQuantizeLinear Einsum Erf Exp Expand FakeQuantize Flatten Floor FusedConv "
+        "FusedMatMul GRU GRUCell GRUSequence Gather Gemm Greater GreaterEqual GreaterOrEqual GroupConvolution "
+        "GroupConvolutionBackpropData GroupNormalization HSigmoid HardSigmoid Identity InstanceNormalization "
+        "LRN LSTM LSTMCell LSTMSequence LayerNormalization Less LessEqual LessOrEqual LinearClassifier "
+        "LinearRegressor Log LogSoftmax Loop MVN MatMul MatMulNBits Max Maximum Min Minimum Mul Multiply Neg "
+        "Negative NegativeLogLikelihoodLoss NormalizeL2 PRelu Pow Power RMSNormalization RNN RNNCell "
         "RNNSequence Reciprocal ReduceLogSum Relu Reshape Round SVMClassifier SVMRegressor "
-        "ScaledDotProductAttention Scaler Sigmoid SimplifiedLayerNormalization Sin Sinh SkipLayerNormalization "
-        "SkipSimplifiedLayerNormalization Slice SoftPlus SoftSign Softmax Softplus Softsign Split Sqrt Squeeze "
-        "StridedSlice Sub Subtract Sum Tanh Transpose TreeEnsembleClassifier TreeEnsembleRegressor Unsqueeze "
-        "VariadicSplit",
+        "ScaledDotProductAttention Scaler Scan Sigmoid SimplifiedLayerNormalization Sin Sinh "
+        "SkipLayerNormalization SkipSimplifiedLayerNormalization Slice SoftPlus SoftSign Softmax "
+        "SoftmaxCrossEntropyLoss Softplus Softsign Split Sqrt Squeeze StridedSlice Sub Subtract Sum Tanh "
+        "TensorIterator Tile Transpose TreeEnsembleClassifier TreeEnsembleRegressor Unsqueeze VariadicSplit",
         "checks/examined.py",
         "it lists what is examined of many operators",
     ),

@@ -112,5 +112,14 @@ def _returned(node: Node, name: str, body: Graph) -> Iterator[Value]:
             yield value
 
 
+def counter(node: Node, name: str, body: Graph) -> Value | None:
+    """The input of a body that is the number of its iteration, from 0 on; None without one."""
+    entries = _entries(node, name)
+    if not entries:
+        return body.inputs[0] if node.op == "Loop" and body.inputs else None
+    entry = next((each for each in entries if each.kind == "input" and each.purpose == "current_iteration"), None)
+    return None if entry is None else body.inputs[tied(body, name).parameter(entry, entries)]
+
+
 #: What the inputs of the bodies get, by operator.
 FEEDS = {"Loop": _of_loop, "Scan": _of_scan, "TensorIterator": _of_port_map, "If": _of_branch}

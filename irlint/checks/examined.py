@@ -34,7 +34,12 @@ WEIGHTS: Mapping[str, tuple[int, ...]] = {
 PRODUCTS = frozenset(("MatMul", "Conv", "ConvTranspose", "Convolution", "GroupConvolution", "ConvolutionBackpropData"))
 
 #: Operators between a constant and the node whose weight it is.
-PASSING = frozenset(("Identity", "Transpose", "Gather", "Cast", "Convert", "Reshape", "Squeeze", "Unsqueeze"))
+PASSING = frozenset(
+    (
+        *("Identity", "Transpose", "Gather", "Cast", "Convert", "Reshape", "Squeeze", "Unsqueeze", "Expand"),
+        *("Broadcast", "Tile", "Flatten"),
+    )
+)
 
 #: At most this many operators of PASSING are followed from a weight back to its constant.
 STEPS = 4
@@ -85,6 +90,9 @@ SPREADING = frozenset(("Add", "Sum", "Sub", "Subtract", "Mul", "Multiply", "Max"
 #: Operators between compressed weights and the product with their scale.
 DECOMPRESSING = frozenset(("Cast", "Convert", "Sub", "Subtract"))
 
+#: Operators before a product with a scale.
+SCALED = DECOMPRESSING | {"DynamicQuantizeLinear"}
+
 #: Element types whose range is so wide that conversions to them are not examined.
 WIDE = frozenset(("float32", "float64"))
 
@@ -102,6 +110,12 @@ RANGED = (
     *("Sqrt", "Log", "ReduceLogSum", "Exp", "Cosh", "Sinh", "Reciprocal", "Asin", "Acos", "Acosh", "Atanh"),
     *("Div", "Divide", "Pow", "Power", "Softmax", "SoftMax", "LogSoftmax"),
 )
+
+#: Operators that run a body several times.
+REPEATING = frozenset(("Loop", "Scan", "TensorIterator"))
+
+#: Losses of classes with weights.
+LOSSES = ("NegativeLogLikelihoodLoss", "SoftmaxCrossEntropyLoss")
 
 #: Operators with limits, which may leave one number.
 LIMITING = (

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 
 from irlint.checks.elements import columns, elements_of
+from irlint.checks.reductions import softmax_axis
 from irlint.checks.transfer_table import (
     ARITY,
     CONJUNCTIONS,
@@ -50,6 +51,10 @@ ADDING = frozenset(("Add", "Sub", "Subtract"))
 
 #: Reductions whose result grows with the number of elements.
 COUNTED = frozenset(("ReduceSum", "ReduceL1", "ReduceSumSquare", "ReduceLogSum"))
+
+
+#: Operators that compute each row along an axis for itself.
+OF_ROWS = frozenset(("Softmax", "SoftMax", "LogSoftmax", "Hardmax"))
 
 
 @record
@@ -112,6 +117,10 @@ class Intervals:
                 found = (self.whole(value, depth),) if node is None else self.results(node, depth)
             self._parts[value] = found = tuple(ANY if part.why else part for part in found)
         return found
+
+    def state(self, value: Value, parts: Parts) -> None:
+        """States the intervals of the elements of a value, instead of those that its model shows."""
+        self._parts[value], self._wholes[value] = parts, joined(parts)
 
     def result(self, node: Node, depth: int = DEPTH) -> Interval:
         """One interval for all elements of output 0 of a node, with the reason for which none is finite."""
@@ -228,6 +237,8 @@ class Intervals:
             return Site(node, tensor.dtype, self.origin(node.inputs[0]) is self.origin(node.inputs[1]))
         if node.op in CONJUNCTIONS:
             return Site(node, tensor.dtype, is_never=self._exclude_each_other(node))
+        if node.op in OF_ROWS:
+            return Site(node, tensor.dtype, count=_row_length(node, tensor))
         return Site(node, tensor.dtype, count=self._count(node, tensor) if node.op in COUNTED else None)
 
     def _exclude_each_other(self, node: Node) -> bool:
@@ -361,6 +372,12 @@ class Intervals:
         if node is None or node.op not in TRANSFERS or node in self.known.faulted:
             return None
         return node if node.outputs[0] is value or node.op in SPLITTING else None
+
+
+def _row_length(node: Node, tensor: Tensor) -> int | None:
+    axis = softmax_axis(node, len(tensor.shape)) if tensor.shape is not None else None
+    size = tensor.shape[axis] if axis is not None and tensor.shape is not None else None
+    return size if isinstance(size, int) else None
 
 
 def _operands(node: Node) -> Sequence[Value | None]:

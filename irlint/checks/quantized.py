@@ -31,6 +31,9 @@ g (float[2] x) => (uint8[2] y) <float s = {0.00392}, uint8 z = {0}> { p = Sigmoi
 #: Element types in which weights are compressed.
 COMPRESSED = frozenset(("int4", "uint4", "int8", "uint8"))
 
+#: Products of integers without a scale.
+INTEGER_PRODUCTS = frozenset(("MatMulInteger", "ConvInteger"))
+
 #: The least normal number of float32.
 SMALLEST_NORMAL = 2.0**-126
 
@@ -140,8 +143,9 @@ def _levels(node: Node) -> int:
 
 
 def decompressed(values: Values, node: Node, maker: Node) -> Iterator[Fault]:
-    """The fault of a product of compressed weights with a scale that erases them or makes them infinite; none if they
-    are not compressed weights. ``maker`` is their conversion to floating point, or the subtraction after it."""
+    """The fault of a product of compressed weights, of a product of integers, or of the scale of quantized data, with a
+    scale that erases them or makes them infinite; none for other products. ``maker`` makes input 0, as a conversion to
+    floating point, or the subtraction after it."""
     zero: float | None = 0.0
     while maker.op in ("Sub", "Subtract"):
         before, zero = values.maker(maker, 0), only_number(values.tensor(maker, 1))
@@ -150,7 +154,8 @@ def decompressed(values: Values, node: Node, maker: Node) -> Iterator[Fault]:
         maker = before
     stored, scale = values.tensor(maker, 0), values.tensor(node, 1)
     is_weight = maker.op in ("Cast", "Convert") and maker.inputs[0] in values.graph.constants
-    if not is_weight or stored is None or stored.dtype not in COMPRESSED:
+    is_compressed = is_weight and stored is not None and stored.dtype in COMPRESSED
+    if not is_compressed and not _is_of_integers(values, maker):
         return
     span = extent(scale)
     if span is None or span.nans or span.infinities:
@@ -162,8 +167,14 @@ def decompressed(values: Values, node: Node, maker: Node) -> Iterator[Fault]:
             help="compress the weights again",
             input=1,
         )
-    elif zero is not None and only_number(stored) == zero:
+    elif stored is not None and is_compressed and zero is not None and only_number(stored) == zero:
         yield from nothing_left(stored, span)
+
+
+def _is_of_integers(values: Values, maker: Node) -> bool:
+    """Whether a node converts a product of integers, or measures the scale of data."""
+    before = values.maker(maker, 0) if maker.op in ("Cast", "Convert") else None
+    return maker.op == "DynamicQuantizeLinear" or (before is not None and before.op in INTEGER_PRODUCTS)
 
 
 def nothing_left(stored: Tensor, scale: Extent) -> Iterator[Fault]:

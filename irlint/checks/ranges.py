@@ -1,21 +1,23 @@
-"""Finds results that are never finite, rows of masks without a finite element, and casts that lose every number."""
+"""Finds results that are never finite, and rows of masks without a finite element."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from math import inf, isfinite
 
-from irlint.checks.examined import NARROW, SPREADING
+from irlint.checks import casts, zeros
+from irlint.checks.examined import LOSSES, NARROW, SPREADING
 from irlint.checks.factors import RESULT_CONSTANT
 from irlint.checks.infinite import saturates
 from irlint.checks.normalizations import EPSILON_UNUSABLE
-from irlint.checks.transfer_table import CONVERTING, KEEPING, TRANSFERS
-from irlint.checks.transfers import Interval, Parts, Site, of_type
+from irlint.checks.reductions import softmax_axis
+from irlint.checks.transfer_table import CONVERTING, TRANSFERS
+from irlint.checks.transfers import Parts, Site
 from irlint.checks.values import Values
 from irlint.findings.faults import Fault, Rule, Severity
 from irlint.model import Node, Value
-from irlint.model.tensor import BITS, FLOATS, INTEGERS, Extent, Tensor
-from irlint.ops.shared.contents import INFINITE_FROM, fits, positions, static
+from irlint.model.tensor import FLOATS, Extent, Tensor
+from irlint.ops.shared.contents import fits, positions, static
 from irlint.parsers.weights import Weights
 
 ALWAYS_NAN = Rule(
@@ -34,61 +36,32 @@ g (float[2] x) => (float[2] y) { s = Sigmoid (x) n = Neg (s) m = Sub (n, s) y = 
 g (float[2] x) => (float[2] y) { s = Sigmoid (x) y = Log (s) }""",
     role="nan",
 )
-CAST_LOSES = Rule(
-    "IRL745",
-    "cast-loses-every-number",
-    Severity.WARNING,
-    "A Cast changes every number of its input, or a Clip before it admits numbers that the new type does not hold.",
-    why="irlint knows the range of the input, for example from a Clip or an activation. The new type cannot represent "
-    "any number in this range, so each one becomes another number, infinity or 0. An integer can only be 0 after a "
-    "Sigmoid or Softmax, unless rounding gives 1. A Clip to 0 to 255 before a Cast to int8 is of another type, too. "
-    "Runtimes do this without a message, "
-    "and some return other numbers than others.",
-    fix="Convert to a type that can represent the numbers, or scale the numbers before the Cast.",
-    bad="""<ir_version: 8, opset_import: ["" : 17]>
-g (float[2] x) => (int32[2] y) <float h = {0.5}> { s = Sigmoid (x) m = Mul (s, h) y = Cast <to = 6> (m) }""",
-    good="""<ir_version: 8, opset_import: ["" : 17]>
-g (float[2] x) => (int32[2] y) <float h = {255.0}> { s = Sigmoid (x) m = Mul (s, h) y = Cast <to = 6> (m) }""",
-    role="value",
-)
-
-#: The opset from which on a Softmax works on the last axis by default.
-LAST_AXIS_SINCE = 13
-
-#: Numbers below half of the least one become 0 in float16.
-VANISHING = 2.0**-25
+#: Powers of a whole number below this one are finite where the data are small.
+LARGE_EXPONENT = 16
 
 #: The help, by operator.
 HELPS: Mapping[str, str] = {
     "Exp": "subtract the largest number before, or compute in a wider type",
     **dict.fromkeys(SPREADING, "write a finite number, such as -65504 in a mask"),
     **dict.fromkeys(("Div", "Divide", "Reciprocal"), "add a small number such as 1e-6 to the divisor"),
-    **dict.fromkeys(
-        ("Cast", "CastLike", "Convert", "ConvertLike"), "convert to a wider type, or scale the numbers before"
-    ),
     **dict.fromkeys(("Asin", "Acos", "Acosh", "Atanh"), "clip input 0 to the numbers that the function is defined for"),
 }
 
 #: The input that makes a result infinite, if it is not the first.
 FAULTY_INPUT: Mapping[str, int] = dict.fromkeys(("Div", "Divide"), 1)
 
-#: The infinite operand that every result is equal to.
-ABSORBED_BY: Mapping[str, float] = {
-    **dict.fromkeys(("Add", "Sum", "Sub", "Subtract", "Max", "Maximum"), inf),
-    **dict.fromkeys(("Min", "Minimum"), -inf),
+#: The infinite numbers that all results may be because of one operand.
+ABSORBED_BY: Mapping[str, tuple[float, ...]] = {
+    **dict.fromkeys(("Add", "Sum", "Max", "Maximum"), (inf,)),
+    **dict.fromkeys(("Sub", "Subtract"), (inf, -inf)),
+    **dict.fromkeys(("Min", "Minimum"), (-inf,)),
 }
+
+#: Operators that change no infinity by finite numbers.
+ADDITIONS = frozenset(("Add", "Sub", "Subtract", "Neg", "Negative", "Identity"))
 
 #: Operators that compute a variance from squares.
 AVERAGING = frozenset(("ReduceMean", "GlobalAveragePool"))
-
-#: Operators whose results lie between 0 and 1, or between -1 and 1, and reach these limits only by rounding.
-BELOW_1 = frozenset(("Sigmoid", "Softmax", "SoftMax", "Tanh", "Erf", "Softsign", "SoftSign"))
-
-#: Those of them that are exactly 1 in a row of one element.
-OF_ROWS = frozenset(("Softmax", "SoftMax"))
-
-#: Operators between a Clip and the conversion to integers.
-ROUNDING = frozenset(("Round", "Floor", "Ceil", "Ceiling"))
 
 #: At most this many nested terms of a mask are followed.
 STEPS = 4
@@ -135,8 +108,10 @@ def _absorbing(values: Values, node: Node) -> Iterable[Fault]:
     if saturates(values, node):
         return
     result, intervals = values.intervals.result(node), values.intervals
-    if result.low == result.high == ABSORBED_BY[node.op] and any(
-        each.low < each.high for each in map(intervals.whole, node.inputs)
+    if (
+        result.low == result.high
+        and result.low in ABSORBED_BY[node.op]
+        and any(each.low < each.high for each in map(intervals.whole, node.inputs))
     ):
         yield ALWAYS_NAN.fault(f"each result is {result.text}, whatever the operands are", help=HELPS["Add"])
 
@@ -148,7 +123,25 @@ def _quotient(values: Values, node: Node) -> Iterable[Fault]:
     if divisor is None or divisor.dtype not in FLOATS or type(divisor) is Weights:
         return
     if divisor.value is None or None in divisor.value:
-        yield from _never_finite(values, node)
+        found = list(_never_finite(values, node))
+        yield from found or _by_zero(values, node, 1)
+
+
+def _inverse(values: Values, node: Node) -> Iterable[Fault]:
+    """The fault of a reciprocal, as ``_never_finite``, or of a value that holds 0 whatever the data are."""
+    found = list(_never_finite(values, node))
+    return found or _by_zero(values, node, 0)
+
+
+def _by_zero(values: Values, node: Node, index: int) -> Iterator[Fault]:
+    """The fault of a division by an input that holds 0 whatever the data are; none if the infinity may be replaced."""
+    reason = zeros.holds_zero(values, node.inputs[index])
+    if reason and not zeros.is_replaced(values.users, node.outputs[0], node.op):
+        yield ALWAYS_NAN.fault(
+            f"input {index} contains 0 whatever the data are ({reason}): the quotient is infinite, or NaN for 0 / 0",
+            help=HELPS["Div"],
+            input=index,
+        )
 
 
 def _power(values: Values, node: Node) -> Iterable[Fault]:
@@ -159,7 +152,7 @@ def _power(values: Values, node: Node) -> Iterable[Fault]:
         return
     made = values.known.types.get(node.outputs[0]) if node.outputs[0] else None
     is_narrow = isinstance(made, Tensor) and made.dtype in NARROW
-    if not is_narrow and all(each.low >= 0 and float(each.low).is_integer() for each in exponents):
+    if not is_narrow and all(0 <= each.low < LARGE_EXPONENT and float(each.low).is_integer() for each in exponents):
         return
     found = list(_never_finite(values, node))
     if not found and len(exponents) == 1 and isfinite(exponents[0].low) and exponents[0].low % 1:
@@ -204,9 +197,11 @@ def _root(values: Values, node: Node) -> Iterable[Fault]:
 
 
 def _logarithm(values: Values, node: Node) -> Iterable[Fault]:
-    """The fault of a logarithm, as ``_never_finite``, or of the logarithm of 0: of 0 alone, or of single elements of a
-    computed value beside numbers of any size. Where other elements are at most 1, the logarithm of 0 may be a mask."""
+    """The fault of a logarithm, as ``_never_finite``, or of the logarithm of 0: of 0 alone, of single elements of a
+    computed value beside numbers of any size, or of zeros that are multiplied by it. Where other elements are at most
+    1, the logarithm of 0 may be a mask."""
     yield from _never_finite(values, node)
+    yield from _times_itself(values, node)
     parts, shape = _each(values, node)
     at = next((at for at, part in enumerate(parts) if part.is_infinite and part.low < 0), None)
     if at is not None and (all(part.is_infinite for part in parts) or any(part.high == inf for part in parts)):
@@ -218,11 +213,33 @@ def _logarithm(values: Values, node: Node) -> Iterable[Fault]:
         )
 
 
+def _times_itself(values: Values, node: Node) -> Iterator[Fault]:
+    """The fault of the logarithm of a value that holds 0 whatever the data are, if a product multiplies the two."""
+    given, seen = values.intervals.origin(node.inputs[0]), {node.outputs[0]}
+    if not zeros.holds_zero(values, given):
+        return
+    waiting = [node.outputs[0]]
+    while waiting:
+        value = waiting.pop()
+        for user in values.users.get(value, ()) if value is not None else ():
+            if user.op in ("Mul", "Multiply") and given in map(values.intervals.origin, user.inputs):
+                yield ALWAYS_NAN.fault(
+                    f"input 0 contains 0 whatever the data are, and `{user.label}` multiplies its logarithm, minus "
+                    "infinity, by this 0, which gives NaN",
+                    help="add a small number such as 1e-6 to input 0",
+                    input=0,
+                )
+                return
+            if user.op in ADDITIONS and user.outputs[0] not in seen:
+                seen.add(user.outputs[0])
+                waiting.append(user.outputs[0])
+
+
 def _softmax(values: Values, node: Node) -> Iterable[Fault]:
     """The faults of a Softmax with a mask of which a row is minus infinity everywhere, of scores that are multiplied by
     0, and of an axis of size 1 if the model returns the result."""
     tensor, value = values.tensor(node, 0), node.inputs[0] if node.inputs else None
-    axis = _axis(node, len(tensor.shape)) if tensor is not None and tensor.shape is not None else None
+    axis = softmax_axis(node, len(tensor.shape)) if tensor is not None and tensor.shape is not None else None
     if value is None or tensor is None or axis is None:
         return
     yield from masked(values, value, 0, axis)
@@ -242,6 +259,18 @@ def _softmax(values: Values, node: Node) -> Iterable[Fault]:
             f"axis {len(tensor.shape) + axis} is 1: every result is {0 if node.op == 'LogSoftmax' else 1}",
             help="use a Sigmoid for one class, or another axis",
             input=0,
+        )
+
+
+def _loss(values: Values, node: Node) -> Iterator[Fault]:
+    """The fault of a mean loss whose weights of classes are all 0; nothing for other losses."""
+    reduction = node.attributes.get("reduction")
+    is_mean = reduction is None or reduction.value in ("mean", b"mean")
+    if is_mean and len(node.inputs) > 2 and values.intervals.whole(node.inputs[2]).is_zero:
+        yield ALWAYS_NAN.fault(
+            "input 2 (weight) is 0 for all classes, and the mean is divided by the sum of weights: 0 / 0 is NaN",
+            help="write the weights that are intended, or omit them",
+            input=2,
         )
 
 
@@ -308,58 +337,6 @@ def _terms(values: Values, value: Value, steps: int = STEPS) -> Iterator[Value]:
             yield from _terms(values, each, steps - 1)
 
 
-def _cast(values: Values, node: Node) -> Iterable[Fault]:
-    """The fault of a cast in which every number becomes 0, infinite or another number; none if a number may remain."""
-    given, made = values.tensor(node, 0), values.known.types.get(node.outputs[0]) if node.outputs[0] else None
-    if given is None or not isinstance(made, Tensor) or made.dtype is None or made.dtype == given.dtype:
-        return
-    if made.dtype not in INTEGERS and made.dtype not in ("float16", "bfloat16"):
-        return
-    if given.dtype in INTEGERS and BITS[given.dtype] < 16:
-        return
-    # The rule of the operator reports constants that are too large for the type.
-    is_constant = given.value is not None or given.extent is not None
-    if is_constant and (made.dtype != "float16" or given.dtype not in FLOATS):
-        return
-    span = values.intervals.whole(node.inputs[0])
-    source = _computed_by(values, node.inputs[0])
-    clip = _clip_beyond(values, source, span, made.dtype)
-    if clip:
-        yield CAST_LOSES.fault(clip, help=f"clip to the numbers of {made.dtype} before the conversion", input=0)
-        return
-    if made.dtype in INTEGERS and source is not None and _is_below_1(source, given):
-        yield CAST_LOSES.fault(
-            f"input 0 is {span.text}, and `{source.label}` reaches these limits only by rounding: every number between "
-            f"them becomes 0 in {made.dtype}",
-            help="compare input 0 with a threshold, or round it, before the conversion",
-            input=0,
-        )
-        return
-    becomes = _lost(span, made.dtype)
-    if becomes == "0" or (becomes and not is_constant):
-        yield CAST_LOSES.fault(
-            f"input 0 is {span.text}: every number becomes {becomes} in {made.dtype}",
-            help=HELPS["Cast"],
-            input=0,
-        )
-
-
-def _clip_beyond(values: Values, source: Node | None, span: Interval, dtype: str) -> str:
-    """The message about a cast of numbers that are clipped to a range beyond that of a small integer type, and rounded
-    or not; "" if they are not."""
-    if source is not None and source.op in ROUNDING:
-        source = values.maker(source, 0)
-    if source is None or source.op not in ("Clip", "Clamp") or dtype not in INTEGERS or BITS[dtype] > 16:
-        return ""
-    held = of_type(dtype)
-    if not isfinite(span.high - span.low) or (span.low > held.low - 1 and span.high < held.high + 1):
-        return ""
-    return (
-        f"`{source.label}` limits input 0 to {span.low:g} to {span.high:g}, and {dtype} holds {held.low:g} to "
-        f"{held.high:g}: numbers beyond it become others"
-    )
-
-
 def _exponential(values: Values, node: Node) -> Iterable[Fault]:
     """The fault of an exponential, as ``_never_finite``, or of one that is 0 for all inputs."""
     yield from _never_finite(values, node)
@@ -368,37 +345,6 @@ def _exponential(values: Values, node: Node) -> Iterable[Fault]:
         yield RESULT_CONSTANT.fault(
             f"input 0 is {given.text}: every exponential is 0", help="correct the sign or the size of input 0", input=0
         )
-
-
-def _is_below_1(node: Node, result: Tensor) -> bool:
-    """Whether a node computes numbers of a magnitude below 1, apart from rounding."""
-    if node.op not in OF_ROWS:
-        return node.op in BELOW_1
-    return result.shape is not None and _is_last_axis(node, len(result.shape)) and result.shape[-1] not in (None, 1)
-
-
-def _is_last_axis(node: Node, rank: int) -> bool:
-    """Whether a Softmax works on the last of ``rank`` axes."""
-    return _axis(node, rank) == -1
-
-
-def _axis(node: Node, rank: int) -> int | None:
-    """The axis of a Softmax of ``rank`` axes, counted from the end; None if it is unknown, or if there are several, as
-    in an old opset."""
-    attribute, is_old = node.attributes.get("axis"), isinstance(node.version, int) and node.version < LAST_AXIS_SINCE
-    text = str(attribute.value if attribute is not None else 1 if is_old or isinstance(node.version, str) else -1)
-    axis = int(text) if text.removeprefix("-").isdecimal() else rank
-    axis = axis - rank if axis >= 0 else axis
-    is_one = -rank <= axis < 0 and (axis == -1 or not is_old)
-    return axis if is_one else None
-
-
-def _computed_by(values: Values, value: Value | None) -> Node | None:
-    """The node that computes the elements of a value, before operators that keep them; None if no node does."""
-    node = values.makers.get(value) if value is not None else None
-    while node is not None and node.op in KEEPING and (before := values.maker(node, 0)) is not None:
-        node = before
-    return node
 
 
 def row_of(number: float, parts: Parts, width: int, tensor: Tensor) -> int | None:
@@ -414,29 +360,16 @@ def row_of(number: float, parts: Parts, width: int, tensor: Tensor) -> int | Non
     return next((at for at, row in enumerate(rows) if all(each.low == each.high == number for each in row)), None)
 
 
-def _lost(span: Interval, dtype: str) -> str:
-    """What every number of ``span`` becomes in an element type that holds none of them; "" if it may hold one."""
-    if span.is_zero or span.why:
-        return ""
-    if dtype not in INTEGERS:
-        if max(abs(span.low), abs(span.high)) < VANISHING and dtype == "float16":
-            return "0"
-        limit = INFINITE_FROM[dtype]
-        return "infinite" if limit < inf and (span.low >= limit or span.high <= -limit) else ""
-    held = of_type(dtype)
-    if span.high < held.low or span.low > held.high or (held.low == 0 == span.high):
-        return "another number"
-    return "0" if span.low > -1 and span.high < 1 else ""
-
-
 #: The checks of operators; for others, whether their result is ever finite.
 CHECKS: Mapping[str, Callable[[Values, Node], Iterable[Fault]]] = {
     **dict.fromkeys(("Div", "Divide"), _quotient),
     **dict.fromkeys(("Pow", "Power"), _power),
+    "Reciprocal": _inverse,
     "Exp": _exponential,
+    **dict.fromkeys(LOSSES, _loss),
     "Sqrt": _root,
     "Log": _logarithm,
     **dict.fromkeys(("Softmax", "SoftMax", "LogSoftmax"), _softmax),
-    **dict.fromkeys(CONVERTING, _cast),
+    **dict.fromkeys(CONVERTING, casts.faults),
     **dict.fromkeys(ABSORBED_BY, _absorbing),
 }

@@ -119,8 +119,8 @@ GATHERED: Mapping[str, Transfer] = {
     "MatMul": reductions.matrix_product,
     "DequantizeLinear": transfers.dequantized,
     "FakeQuantize": transfers.levels,
-    **dict.fromkeys(("Softmax", "SoftMax", "Hardmax"), within(0, 1)),
-    "LogSoftmax": within(-inf, 0),
+    **dict.fromkeys(("Softmax", "SoftMax", "Hardmax"), transfers.shares),
+    "LogSoftmax": transfers.logarithms_of_shares,
     **dict.fromkeys(("LpNormalization", "NormalizeL2"), within(-1.0001, 1.0001)),
     **dict.fromkeys(("Shape", "ShapeOf", "Size", "ArgMax", "ArgMin", "NonZero"), within(0, inf)),
 }

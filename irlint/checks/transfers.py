@@ -14,6 +14,9 @@ from irlint.model.tensor import BITS, INTEGERS, UNSIGNED
 from irlint.ops.shared.contents import FINITE, INFINITE_FROM, rounded
 from irlint.records import record
 
+#: The relative error of powers, by element type.
+ROUNDING = {"float16": 1e-3, "float32": 1e-4, "float64": 1e-4}
+
 
 @record
 class Interval:
@@ -210,7 +213,22 @@ def power(given: Sequence[Interval], site: Site) -> Interval:
         return Interval(why=f"input 0 is 0 and the exponent is {power:g}: the power is infinite")
     if x.high <= 0 and power > 0 and power % 2 == 1:
         return held(-inf, x.high**power, site.dtype)
+    if x.low == x.high > 0 and isfinite(x.low):
+        return _power_of_numbers(x.low, power, site)
     return NOT_NEGATIVE if x.low >= 0 or power % 2 == 0 else ANY
+
+
+def _power_of_numbers(x: float, power: float, site: Site) -> Interval:
+    """The interval of the power of two numbers, which engines round differently."""
+    if site.dtype not in ROUNDING:
+        return NOT_NEGATIVE
+    limit, exponent, error = FINITE[site.dtype], power * math.log2(x), ROUNDING[site.dtype]
+    if exponent >= math.ceil(math.log2(limit)):
+        return Interval(
+            why=f"{x:g} to the power of {power:g} is beyond {limit:.6g}, the largest number of {site.dtype}"
+        )
+    found = x**power if exponent < math.log2(limit) - 1 else inf
+    return held(found * (1 - error), found * (1 + error), site.dtype) if found < inf else NOT_NEGATIVE
 
 
 def _of_infinite_exponent(x: Interval, power: float) -> Interval:
@@ -368,6 +386,15 @@ def drawn(given: Sequence[Interval], site: Site) -> Interval:
         return Interval(given[1].low, given[2].high)
     low, high = site.number("low", 0), site.number("high", 1)
     return Interval(low, high) if low <= high else ANY
+
+
+def shares(given: Sequence[Interval], site: Site) -> Interval:
+    """The interval of a Softmax, which gives 1 for rows of one element."""
+    return Interval(1, 1) if site.count == 1 else BETWEEN_0_AND_1
+
+
+def logarithms_of_shares(given: Sequence[Interval], site: Site) -> Interval:
+    return Interval(0, 0) if site.count == 1 else Interval(-inf, 0)
 
 
 def anything(given: Sequence[Interval], site: Site) -> Interval:

@@ -13,7 +13,6 @@ from types import ModuleType
 
 from irlint.checks.examined import (
     COMPUTED,
-    DECOMPRESSING,
     EXAMINED,
     FACTOR_LISTS,
     LARGE,
@@ -22,11 +21,14 @@ from irlint.checks.examined import (
     LEAST_EPSILON,
     LIMITED,
     LIMITING,
+    LOSSES,
     NARROW,
     NORMALIZATIONS,
     PADDING,
     PASSING,
     RANGED,
+    REPEATING,
+    SCALED,
     SINGLE,
     SPREADING,
     STEPS,
@@ -55,10 +57,17 @@ def problems(known: Known) -> list[Problem]:
     checks = CHECKS if doubtful else OF_FINITE
     found: list[Problem] = []
     first: Values | None = None
+    has_iterations = False
     for graph in graphs(known.model):
         values = Values(known, graph, doubtful, first)
         first = first or values
         found += values.problems(checks)
+        has_iterations = has_iterations or (bool(graph.bodies) and any(node.op in REPEATING for node in graph.nodes))
+    if first is not None and has_iterations:
+        from irlint.checks import first_iterations
+
+        reported = {problem.node for problem in found}
+        found += [each for each in first_iterations.problems(first) if each.node not in reported]
     return found
 
 
@@ -312,7 +321,7 @@ class Values:
 
     def _scaled(self, node: Node) -> Iterable[Fault]:
         maker = self.maker(node, 0)
-        if maker is None or maker.op not in DECOMPRESSING or not _may_erase(self.tensor(node, 1)):
+        if maker is None or maker.op not in SCALED or not _may_erase(self.tensor(node, 1)):
             return ()
         return self.quantized.decompressed(self, node, maker)  # type: ignore[no-any-return]
 
@@ -374,7 +383,7 @@ Check = Callable[[Values, Node], Iterable[Fault]]
 CHECKS: Mapping[str, tuple[Check, ...]] = {
     **dict.fromkeys(SPREADING, (Values._spread,)),
     **dict.fromkeys(WEIGHTS, (Values._infinite,)),
-    **dict.fromkeys(RANGED, (Values._ranged,)),
+    **dict.fromkeys((*RANGED, *LOSSES), (Values._ranged,)),
     **dict.fromkeys(("Cast", "CastLike", "Convert", "ConvertLike"), (Values._converted,)),
     **dict.fromkeys(NORMALIZATIONS, (Values._epsilon,)),
     **{op: (Values._infinite, Values._epsilon) for op in NORMALIZATIONS if op in WEIGHTS},

@@ -233,7 +233,7 @@ RULES = {
     "IRL742": "checks.factors",
     "IRL743": "checks.ranges",
     "IRL744": "checks.failing",
-    "IRL745": "checks.ranges",
+    "IRL745": "checks.casts",
     "IRL746": "checks.failing",
     "IRL747": "checks.quantized",
     "IRL748": "checks.dequantized",

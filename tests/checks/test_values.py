@@ -261,3 +261,39 @@ def test_no_element_type_breaks_an_interval(op: str, dtype: str) -> None:
     model = f"{head} g () => ({dtype}[2] y) <{dtype}[2] x = {{1000, 1}}> {{ y = {op} (x) }}"
     found = irlint.check(onnx.parser.parse_model(model)).findings
     assert {"IRL008", "IRL599"}.isdisjoint(each.rule.code for each in found)
+
+
+#: Models in which infinity is replaced, is the start of a search, or does not arise in the first iteration.
+SOUND = (
+    "(float[3] x) => (y) <int64 m = {3}, bool k = {1}, float z = {0}> { l, y = Loop (m, k, x) <body = b (int64 i, "
+    "bool c, float[3] s) => (d, a, o) { d = Identity (c) t = Cast <to = 1> (i) q = Div (s, t) e = Greater (t, z) "
+    "o = Where (e, q, s) a = Identity (s) }> }",
+    "(float[3] x) => (y) <int64 m = {3}, bool k = {1}, float one = {1}> { l, y = Loop (m, k, x) <body = b (int64 i, "
+    "bool c, float[3] s) => (d, a, o) { d = Identity (c) t = Cast <to = 1> (i) q = Reciprocal (t) o = Min (q, one) "
+    "a = Identity (s) }> }",
+    "(float[3,4] x) => (y) <float[3,1] b = {0,-inf,0}, float[1] s = {-inf}> { w = Add (x, b) l, y = Scan (s, w) "
+    "<num_scan_inputs = 1, body = b (float[1] a, float[4] r) => (m, o) { h = ReduceMax <keepdims = 1> (r) "
+    "m = Max (a, h) e = Sub (a, m) o = Exp (e) }> }",
+    "(float[3] x) => (y) <int64 d = {3}, float[2] v = {0,1}, int64[1] i = {1}> { h = OneHot (i, d, v) g = Log (h) "
+    "m = Add (x, g) y = Softmax (m) }",
+    "(float[2,3] x) => (y) { m = ReduceMax <axes = [1]> (x) n = ReduceMin <axes = [1]> (x) d = Sub (x, n) "
+    "e = Sub (m, n) y = Div (d, e) }",
+)
+
+
+@pytest.mark.parametrize("text", SOUND)
+def test_a_sound_model_is_not_reported(text: str) -> None:
+    found = irlint.check(onnx.parser.parse_model(f"{HEAD}g {text}"), select=["IRL7"]).findings
+    assert not found, [each.message for each in found]
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("text", SOUND)
+def test_onnx_runtime_gives_finite_numbers(text: str) -> None:
+    import onnxruntime
+
+    model = onnx.parser.parse_model(f"{HEAD}g {text}")
+    session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+    x = np.random.default_rng(1).normal(size=session.get_inputs()[0].shape).astype(np.float32)
+    results: Any = session.run(None, {"x": x})
+    assert np.isfinite(results[0]).all(), results
