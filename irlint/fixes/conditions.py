@@ -1,15 +1,34 @@
-"""Questions about requirements: what they fix, equate and divide."""
+"""Questions about requirements: what they fix, equate, divide, and how many sizes they allow."""
 
 from __future__ import annotations
 
-from irlint.contracts.fixed import fixes_products
+from collections.abc import Sequence
+from functools import lru_cache
+from itertools import product
+
+from irlint.checks.frozen import NO_SIZES_FIT
+from irlint.contracts.fixed import ends_sizes, fixes_products, units
 from irlint.contracts.simplified import decided, key_of, simplified, without_common_factors
-from irlint.dims import symbols
-from irlint.findings.statements import Requirement
+from irlint.contracts.sizes import solved
+from irlint.dims import TooComplex, evaluated, symbols
+from irlint.findings.statements import Relation, Requirement
+from irlint.fixes.outcomes import Outcome
+from irlint.inference.known import Known
+from irlint.model import Problem
+
+#: A requirement that allows at most this many sizes is taken for a fault of the model.
+FEW = 6
+
+#: The sizes with which relations of one, two and three symbols are tried; the numbers that each symbol must take.
+WIDE = (1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 16, 20, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 224, 256, 320, 512)
+SAMPLES, VARIED = (WIDE, WIDE, (1, 2, 3, 4, 7, 8, 12, 16, 32, 64)), 3
+
+#: Conditions of more characters than this are not solved.
+LONG = 240
 
 
 def key(requirement: Requirement) -> object:
-    """Equal for requirements with the same relations, whichever side stands first."""
+    """A key that is equal for requirements with the same relations, whichever side is first."""
     return key_of(requirement.any_of)
 
 
@@ -33,3 +52,65 @@ def equates_others(requirement: Requirement) -> bool:
 def divides(requirement: Requirement) -> bool:
     """Whether a requirement is that a product of sizes is divisible."""
     return all(each.kind == "%" for each in requirement.any_of)
+
+
+def allows_many_sizes(requirement: Requirement) -> bool:
+    """Whether a requirement allows more than ``FEW`` sizes. On several sizes, it must not fix a product."""
+    if not _usual_sizes_meet(requirement.any_of):
+        return False
+    if len(requirement.condition) > LONG:
+        return True
+    relations = [simplified(without_common_factors(each)) for each in requirement.any_of]
+    relations = [each for each in relations if decided(each) is not False]
+    if not relations:
+        return False
+    names = {name for each in relations for name in (*symbols(each.left), *symbols(each.right))}
+    if len(names) > 1:
+        wide = without_broadcasts_of_one(tuple(relations))
+        return not fixes_products(wide) or any(_factors_allow_many_sizes(units(each)) for each in wide)
+    return _allow_many_sizes(relations) if names else any(decided(each) for each in relations)
+
+
+def leaves_unmet_requirement(problem: Problem, outcome: Outcome, known: Known) -> bool:
+    """Whether another node of a contradiction has a requirement that no usual sizes meet."""
+    others = (each for each in known.requires if each.node is not problem.node and not each.graph)
+    kept = (each for each in others if not any(value in outcome.types for value in each.node.inputs))
+    return problem.fault.rule is NO_SIZES_FIT and any(not _usual_sizes_meet(each.requirement.any_of) for each in kept)
+
+
+@lru_cache(maxsize=256)
+def _usual_sizes_meet(relations: tuple[Relation, ...]) -> bool:
+    """Whether usual sizes meet one of the relations, with ``VARIED`` numbers for each symbol."""
+    reduced = [without_common_factors(each) for each in relations]
+    names = sorted({name for each in reduced for side in (each.left, each.right) for name in symbols(side)})
+    if not 1 < len(names) <= len(SAMPLES) or any(each.kind == ">=" for each in reduced):
+        return True
+    met: list[dict[str, int]] = []
+    try:
+        for numbers in product(SAMPLES[len(names) - 1], repeat=len(names)):
+            sizes = dict(zip(names, numbers))
+            pairs = ((each.kind, evaluated(each.left, sizes), evaluated(each.right, sizes)) for each in reduced)
+            if any(left == right if kind == "==" else left % right == 0 for kind, left, right in pairs):
+                met.append(sizes)
+    except (ArithmeticError, TooComplex):
+        return True
+    return all(len({sizes[name] for sizes in met}) >= VARIED for name in names)
+
+
+def _factors_allow_many_sizes(factors: Sequence[Relation]) -> bool:
+    """Whether there are factors, each of one symbol, and all allow many sizes."""
+    alone = all(len(symbols(each.left)) == 1 for each in factors)
+    return bool(factors) and alone and all(_allow_many_sizes([each], of_a_factor=True) for each in factors)
+
+
+def _allow_many_sizes(relations: Sequence[Relation], *, of_a_factor: bool = False) -> bool:
+    """Whether relations on one symbol allow many sizes, and do not end them. True if they cannot be solved."""
+    sizes = solved(relations)
+    if sizes is None or sizes.greatest is None:
+        return True
+    return not (sizes.is_empty or sizes.few(FEW) or (ends_sizes(tuple(relations)) and not of_a_factor))
+
+
+def without_broadcasts_of_one(relations: tuple[Relation, ...]) -> tuple[Relation, ...]:
+    """The alternatives of a requirement without those that broadcast a size of 1."""
+    return tuple(each for each in relations if each.right != 1) or relations

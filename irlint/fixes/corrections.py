@@ -26,8 +26,8 @@ from irlint.checks.versions import IR_VERSION_TOO_NEW, OPSET_TOO_NEW
 from irlint.findings.edits import Edit
 from irlint.findings.faults import Rule
 from irlint.findings.wording import closest
-from irlint.fixes.lost_inputs import UNUSED, given_back, outside
-from irlint.fixes.names import is_spelled_alike, may_be_renamed, names_another_operator
+from irlint.fixes.lost_inputs import UNUSED, outside, restored
+from irlint.fixes.names import have_same_letters, may_be_renamed, names_another_operator
 from irlint.fixes.redeclared import declared_as_stored, output_as_given
 from irlint.fixes.tidy import USUAL_IR_VERSION
 from irlint.inference.contradictions import differ
@@ -368,7 +368,7 @@ def _reconnected(problem: Problem, known: Known) -> Iterator[Edits]:
         named = {each.name for each in (*graph.outputs, *graph.inputs)} | {intended}
         left = [each for each in spare_values(graph) if each.name not in named]
         is_typo = bool(closest(value.name, [intended], ALMOST)) and not left
-        sure = is_spelled_alike(value.name, intended) or is_marked(value.name, intended, graph)
+        sure = have_same_letters(value.name, intended) or is_marked(value.name, intended, graph)
         sure = sure or (is_typo and not names_another_operator(value.name, intended, graph))
         if intended and (sure or (set(unused) <= {other} and not lost)):
             yield tuple(_as_inputs(value, intended, known, problem.graph))
@@ -424,7 +424,7 @@ CORRECTIONS: dict[Rule, tuple[Callable[[Problem, Known], Iterator[Edits]], ...]]
     UNKNOWN_ATTRIBUTE: (_intended, _of_that_kind, _of_those_attributes, _other_opsets),
     MISSING_ATTRIBUTE: (_added, _other_opsets),
     ATTRIBUTE_KIND: (_of_a_kind, _other_opsets),
-    INPUT_COUNT: (given_back, _other_opsets),
+    INPUT_COUNT: (restored, _other_opsets),
     OUTPUT_COUNT: (_other_opsets,),
     SHAPES_DIFFER: (_other_opsets,),
     TYPE_CONTRADICTED: (declared_as_stored, output_as_given),

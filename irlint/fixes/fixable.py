@@ -5,7 +5,7 @@ from __future__ import annotations
 from irlint.checks.structure import UNDEFINED_NAME
 from irlint.findings.faults import Severity
 from irlint.fixes.outcomes import DECLARED
-from irlint.fixes.trials import ELEMENT_TYPES, is_demand
+from irlint.fixes.trials import ELEMENT_TYPES, limits_sizes
 from irlint.inference.contradictions import contradicts
 from irlint.inference.known import Known
 from irlint.model import Problem
@@ -25,7 +25,7 @@ def may_be_fixed(problem: Problem, known: Known) -> bool:
         return False
     if problem.fault.severity is Severity.NOTE:
         return False
-    if problem.fault.rule is UNDEFINED_NAME or is_demand(problem):
+    if problem.fault.rule is UNDEFINED_NAME or limits_sizes(problem):
         return len(problem.sizes) <= SIZES
     if family == DECLARED:
         from irlint.inference.agreement import disagrees, size_facts

@@ -90,9 +90,9 @@ class Intended:
         if graph is None:
             return
         if problem.is_error and any(each.bodies for each in graph.nodes):
-            from irlint.fixes.port_maps import exchanged, left_over, restarted, unsliced
+            from irlint.fixes.port_maps import exchanged, restarted, unsliced, with_unused_ids
 
-            yield left_over(problem, self.known)
+            yield with_unused_ids(problem, self.known)
             yield restarted(problem, self.known)
             yield exchanged(problem, self.known)
             yield unsliced(problem, self.known)

@@ -22,7 +22,7 @@ UNUSED = 8
 PAIR = (2, 3)
 
 
-def given_back(problem: Problem, known: Known) -> Iterator[Edits]:
+def restored(problem: Problem, known: Known) -> Iterator[Edits]:
     """Connects an unused value as the missing input of a node: in the empty place, or before or after the given inputs.
     If all other nodes of the operator have constants at the same inputs, the result must have them there too."""
     node = problem.node
@@ -31,7 +31,7 @@ def given_back(problem: Problem, known: Known) -> Iterator[Edits]:
         return
     makers = Makers(known)
     if not problem.graph:
-        yield from _as_wired(node, graph, known)[-1:]
+        yield from _connected_as_twins(node, graph, known)[-1:]
     made = {each for other in graph.nodes for each in other.outputs}
     similar = [each for each in graph.nodes if each.op == node.op and each is not node]
     taken = {_dtype(value, known) for each in similar for value in each.inputs}
@@ -69,7 +69,7 @@ def outside(problem: Problem, known: Known) -> Iterator[Edits]:
         return
     cyclic = known.order(graph).cyclic
     made = {value for node in cyclic for value in node.outputs if value is not None}
-    wired = [edits for node in cyclic for edits in _as_wired(node, graph, known)] if not problem.graph else []
+    wired = [edits for node in cyclic for edits in _connected_as_twins(node, graph, known)] if not problem.graph else []
     inside = {(node.index, port) for node in cyclic for port, value in enumerate(node.inputs) if value in made}
     wired = [each for each in wired if inside.issuperset((edit.index, edit.input) for edit in each)]
     if wired:
@@ -87,11 +87,11 @@ def outside(problem: Problem, known: Known) -> Iterator[Edits]:
             yield (Edit("input", "node", graph.path, node.label, node.index, "", each.name, input=port, op=node.op),)
 
 
-def _as_wired(node: Node, graph: Graph, known: Known) -> list[Edits]:
+def _connected_as_twins(node: Node, graph: Graph, known: Known) -> list[Edits]:
     """The edits that connect a node as the nodes in the same place of other blocks are connected."""
     from irlint.fixes.blocks import blocks_of
 
-    return [each.edits for each in blocks_of(known, graph).as_wired(node)]
+    return [each.edits for each in blocks_of(known, graph).connected_as_twins(node)]
 
 
 def _made_by(values: Sequence[Value | None], makers: Makers) -> tuple[str, ...]:

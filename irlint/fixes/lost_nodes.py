@@ -1,4 +1,4 @@
-"""Guesses that restore a lost node: a node between two others was removed, and its second input is now unused."""
+"""Candidates that restore a lost node: a node between two others was removed, and its second input is now unused."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from irlint.checks.intended import spare_values
 from irlint.dims import MaybeDim
 from irlint.findings.edits import Edit
 from irlint.fixes.blocks import Blocks, blocks_of, is_named_as
-from irlint.fixes.contents import JOIN
-from irlint.fixes.guess import Guess
+from irlint.fixes.candidate import Candidate
+from irlint.fixes.constants import JOIN
 from irlint.fixes.inputs import Inputs
-from irlint.fixes.inserted import AXES_ARE_AN_INPUT, FLATTEN, RESHAPE, SQUEEZE, UNSQUEEZE
-from irlint.fixes.other_values import USUAL
+from irlint.fixes.inserted import AXES_ARE_AN_INPUT, RESHAPE, SQUEEZE, UNSQUEEZE
+from irlint.fixes.other_values import EVIDENT
 from irlint.fixes.trials import Trials
 from irlint.inference.known import Known
 from irlint.inference.origins import inputs_of
@@ -29,15 +29,15 @@ Attributes = tuple[tuple[str, Any], ...]
 SEVERAL = 2
 
 
-def with_left_over(node: Node, inputs: Inputs) -> Iterator[Guess]:
+def with_unused_list(node: Node, inputs: Inputs) -> Iterator[Candidate]:
     """A Reshape before an input, with a target that nobody uses, or a Squeeze or Unsqueeze with axes that nobody uses.
 
     The axes are an input since Squeeze-13 and Unsqueeze-13, the target since Reshape-5.
     """
-    known, guesses = inputs.known, inputs.guesses
+    known, editor = inputs.known, inputs.editor
     if known.format.writer != "onnx":
         return
-    for value, left in inputs.spare:
+    for value, left in inputs.unused_values:
         if left.dtype != "int64" or left.rank != 1 or left.ints is None or value in node.inputs:
             continue
         for port, given in enumerate(inputs_of(node, known)):
@@ -45,8 +45,8 @@ def with_left_over(node: Node, inputs: Inputs) -> Iterator[Guess]:
             if isinstance(given, Tensor) and given.shape is not None and data is not None:
                 places = _places(node, port, data, value, inputs)
                 for op in _operators(given, left, known.model.opsets.get("", 0)):
-                    edits = [guesses.inserted(op, user, at, inputs=(value.name,)) for user, at in places]
-                    yield Guess(tuple(edits), USUAL, count=1, sure=not _is_made_before(value, data, inputs))
+                    edits = [editor.inserted(op, user, at, inputs=(value.name,)) for user, at in places]
+                    yield Candidate(tuple(edits), EVIDENT, evidence=1, sure=not _is_made_before(value, data, inputs))
 
 
 def _places(node: Node, port: int, data: Value, value: Value, inputs: Inputs) -> list[tuple[Node, int]]:
@@ -66,26 +66,26 @@ def _is_made_before(value: Value, data: Value, inputs: Inputs) -> bool:
     return len(nodes) > 1 and inputs.is_made(value) and nodes[0].index < nodes[1].index
 
 
-def joined_left_over(nodes: Sequence[Node], inputs: Inputs) -> Iterator[Guess]:
+def joined_with_unused(nodes: Sequence[Node], inputs: Inputs) -> Iterator[Candidate]:
     """A lost node that joined an unused computed value with an input, such as a token before others. The order of the
     two is not certain, so this is only suggested; the shorter one comes first."""
-    known, guesses = inputs.known, inputs.guesses
-    spare = [(value, left) for value, left in inputs.spare if inputs.is_made(value) and left.dtype in FLOATS]
-    for node in nodes if spare and known.format.writer == "onnx" else ():
+    known, editor = inputs.known, inputs.editor
+    unused = [(value, left) for value, left in inputs.unused_values if inputs.is_made(value) and left.dtype in FLOATS]
+    for node in nodes if unused and known.format.writer == "onnx" else ():
         behind = downstream(node, inputs.graph)
         for port, given in enumerate(inputs_of(node, known)):
-            for value, left in spare:
+            for value, left in unused:
                 before = node.inputs[port]
                 axis = _joined_axis(left, given)
                 maker = inputs.makers.of(value)
                 if axis is None or before is None or inputs.makers.is_constant(before) or maker is None:
                     continue
                 if maker.node not in behind:
-                    called = [f"{guesses.called(value)}, which nothing uses,", guesses.called(before)]
-                    edit = guesses.inserted(
+                    called = [editor.called_unused(value), editor.called(before)]
+                    edit = editor.inserted(
                         JOIN, node, port, (("axis", axis),), " and ".join(called), inputs=(value.name,)
                     )
-                    yield Guess((edit,), USUAL, None, count=1, sure=False)
+                    yield Candidate((edit,), EVIDENT, None, evidence=1, sure=False)
 
 
 def _joined_axis(one: Tensor, other: Type | None) -> int | None:
@@ -113,13 +113,13 @@ def _operators(given: Tensor, left: Tensor, opset: int) -> Iterator[str]:
 
 
 def faulty(trials: Trials) -> set[Node]:
-    """The nodes with a problem, and those with requirements that no sizes meet."""
-    demanding = (
+    """The nodes with a problem, or with a requirement that no sizes meet."""
+    failing = (
         node
-        for node, demands in trials.demanded.items()
-        if any(each.condition in trials.contradicting for each in demands.values())
+        for node, demands in trials.requirements.items()
+        if any(each.condition in trials.unsatisfiable for each in demands.values())
     )
-    return {*trials.problems, *demanding}
+    return {*trials.problems, *failing}
 
 
 def everywhere(edit: Edit, inputs: Inputs, faulty: set[Node]) -> tuple[Edit, ...] | None:
@@ -132,20 +132,8 @@ def everywhere(edit: Edit, inputs: Inputs, faulty: set[Node]) -> tuple[Edit, ...
     if len(users) < SEVERAL or node not in users:
         return None
     return tuple(
-        inputs.guesses.inserted(edit.name, user, port, edit.value, edit.called, edit.inputs) for user, port in places
+        inputs.editor.inserted(edit.name, user, port, edit.value, edit.called, edit.inputs) for user, port in places
     )
-
-
-def keeps_elements(edit: Edit) -> bool:
-    """Whether an edit only changes how the elements of one value are divided into axes."""
-    match edit.kind, edit.of:
-        case "insert", "node":
-            return edit.name in (SQUEEZE, UNSQUEEZE, FLATTEN, RESHAPE)
-        case "constant", "shape":
-            return not edit.order
-        case "attribute", "node":
-            return edit.op == FLATTEN
-    return False
 
 
 def lost_at_twins(problem: Problem, known: Known) -> Iterator[Edits]:
@@ -161,13 +149,13 @@ def lost_at_twins(problem: Problem, known: Known) -> Iterator[Edits]:
     for twin in blocks.twins(users[0][0]) if users else ():
         node, port = users[0]
         given = twin.inputs[port] if port < len(twin.inputs) else None
-        maker = blocks.guesses.makers.of(given) if given is not None else None
+        maker = blocks.editor.makers.of(given) if given is not None else None
         like = maker.node if maker is not None else None
         if given is None or like is None or blocks.counterpart(given, twin, node) is not None:
             continue
         names = _inputs_of_lost(like, twin, node, blocks) if is_named_as(value.name, node, given.name, twin) else None
         attributes = _as_data(like)
-        if names and attributes is not None and {each.name for each in _left_over(blocks)} <= set(names):
+        if names and attributes is not None and {each.name for each in _unused_results(blocks)} <= set(names):
             found[tuple(_inserted_before(users, like.op, attributes, names, blocks))] = None
     if len(found) == 1:
         yield from found
@@ -178,16 +166,16 @@ def _inserted_before(
 ) -> Iterator[Edit]:
     """Edits that insert a node before inputs: first its first input is connected there."""
     for node, port in users:
-        edit = blocks.guesses.connected(None, node, port)
+        edit = blocks.editor.connected(None, node, port)
         yield replaced(edit, value=names[0], called=f"`{names[0]}`")
-        yield blocks.guesses.inserted(op, node, port, attributes, inputs=tuple(names[1:]))
+        yield blocks.editor.inserted(op, node, port, attributes, inputs=tuple(names[1:]))
 
 
 def _inputs_of_lost(like: Node, twin: Node, node: Node, blocks: Blocks) -> list[str] | None:
     """The names of the inputs that a node like one of another block has in the block of ``node``: in place of a
     constant, the only unused one of its type. None if there is no such value."""
-    known, makers = blocks.guesses.known, blocks.guesses.makers
-    unused = [each for each in spare_values(blocks.guesses.graph) if makers.is_constant(each)]
+    known, makers = blocks.editor.known, blocks.editor.makers
+    unused = [each for each in spare_values(blocks.editor.graph) if makers.is_constant(each)]
     names = []
     for each in like.inputs:
         found = blocks.counterpart(each, twin, node) if each is not None else None
@@ -200,9 +188,9 @@ def _inputs_of_lost(like: Node, twin: Node, node: Node, blocks: Blocks) -> list[
     return names
 
 
-def _left_over(blocks: Blocks) -> Iterator[Value]:
+def _unused_results(blocks: Blocks) -> Iterator[Value]:
     """The results of nodes that nothing uses any result of."""
-    graph, is_constant = blocks.guesses.graph, blocks.guesses.makers.is_constant
+    graph, is_constant = blocks.editor.graph, blocks.editor.makers.is_constant
     unused = {value for value in spare_values(graph) if not is_constant(value)} - set(graph.outputs)
     for node in graph.nodes:
         values = [value for value in node.outputs if value is not None]

@@ -116,6 +116,10 @@ class NodeEdits:
         node = maker.node
         return f"layer {node.id}" + f' "{node.name}"' * bool(node.name)
 
+    def called_unused(self, value: Value) -> str:
+        """The name of an unused value in messages."""
+        return f"{self.called(value)}, which nothing uses,"
+
 
 def permuted(before: Sequence[object], after: Sequence[object]) -> tuple[int, ...]:
     """The order in which the axes of one shape give another one, with as few axes moved as possible; () if there is

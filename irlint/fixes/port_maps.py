@@ -55,7 +55,7 @@ def unsliced(problem: Problem, known: Known) -> Iterator[Edits]:
                 yield tuple(_edit(node, name, at, pair) for name, pair in changed.items())
 
 
-def left_over(problem: Problem, known: Known) -> Iterator[Edits]:
+def with_unused_ids(problem: Problem, known: Known) -> Iterator[Edits]:
     """Writes the id of a Result, a Parameter or an input of the layer that nothing refers to into an entry or a back
     edge, in place of another one."""
     for node in _mapped(problem, known):

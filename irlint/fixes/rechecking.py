@@ -56,7 +56,7 @@ class Rechecked:
             new = [each for each in new if not may_be_hidden(each.fault.rule, each.fault.severity)]
         if not all(_may_appear(each, outputs) for each in new) or not any(each is problem for each in fixed):
             return None
-        return Outcome(tuple(each for each in fixed if each.node is not None or each is problem), new=len(new))
+        return Outcome(tuple(each for each in fixed if each.node is not None or each is problem), new_warnings=len(new))
 
     def _is_known(self, problem: Problem) -> bool:
         """Whether another node already limits the same sizes of the inputs in the same way."""

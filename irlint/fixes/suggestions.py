@@ -1,4 +1,4 @@
-"""Suggestions: the fixes that reports show for findings. They are corrections of obvious mistakes, and guesses that
+"""Suggestions: the fixes that reports show for findings. They are corrections of obvious mistakes, and candidates that
 were tried."""
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ class Suggestion:
     @property
     def fix(self) -> Fix | None:
         """The edits, if there is only one alternative that can be written."""
-        writable = all(map(_is_whole, self.alternatives[0]))
+        writable = all(map(_is_writable, self.alternatives[0]))
         return (
             Fix(self.alternatives[0], "unsafe")
             if len(self.alternatives) == 1 and writable and self.sure and self.written and not self.help
@@ -230,7 +230,7 @@ class Suggestions:
             for edits in islice(stage, left):
                 left -= 1
                 outcome = self.rechecked.outcome(edits, problem)
-                if outcome is not None and not outcome.new and any(each.is_error for each in outcome.fixed):
+                if outcome is not None and not outcome.new_warnings and any(each.is_error for each in outcome.fixed):
                     found.append((edits, outcome))
             found = [each for each in found if not self._breaks_flow(each[0])]
             if found:
@@ -339,7 +339,9 @@ def _index(problem: Problem) -> int | None:
 def _best(problem: Problem, found: Sequence[tuple[tuple[Edit, ...], Outcome]]) -> Suggestion | None:
     """The edits that fix most problems, cause fewest, and change fewest nodes; None if more than ``SUGGESTED`` are
     equally good."""
-    orders = [(outcome.new - len(outcome.fixed), len({each.index for each in edits})) for edits, outcome in found]
+    orders = [
+        (outcome.new_warnings - len(outcome.fixed), len({each.index for each in edits})) for edits, outcome in found
+    ]
     several = [each for each, order in zip(found, orders) if order == min(orders)]
     best = list(
         {tuple(replaced(each, called="") for each in edits): (edits, outcome) for edits, outcome in several}.values()
@@ -372,7 +374,7 @@ def _name(dim: object) -> str:
     return str(dim) if str(dim).isidentifier() else ""
 
 
-def _is_whole(edit: Edit) -> bool:
+def _is_writable(edit: Edit) -> bool:
     """Whether an edit can be written. It cannot if new elements of a constant are unknown, or get another order."""
     if edit.kind != "constant" or edit.of == "entries":
         return True

@@ -102,18 +102,18 @@ class Wiring:
         broken, doubled = self.wires.broken, list(self.wires.doubled)
         if len(broken) <= FEW:
             alone = [list(self._led(each)) for each in broken]
-            yield self._whole(self._together(alone))
+            yield self._using_all_layers(self._together(alone))
             yield (edits for each in alone for edits in each)
             yield self._ports(broken)
         for target, several in doubled[:FEW]:
-            yield self._whole(self._parted(target, several))
+            yield self._using_all_layers(self._parted(target, several))
             yield ((self._connected(value, target),) for value in self._values(several))
         if not broken and not doubled and not self.is_layer_missing:
             for target in self.wires.free[:FEW]:
-                yield self._whole(self._as_elsewhere(target))
-                yield self._whole(self.fed(target, self.unused))
+                yield self._using_all_layers(self._as_elsewhere(target))
+                yield self._using_all_layers(self.fed(target, self.unused))
             for target in self.wires.free[:FEW]:
-                yield self._whole(self.fed(target, [value for _, _, value in self.wires.makers.values()]))
+                yield self._using_all_layers(self.fed(target, [value for _, _, value in self.wires.makers.values()]))
 
     def _together(self, several: Sequence[Sequence[Edits]]) -> Iterator[Edits]:
         """Combines the corrections of several edges, one of each."""
@@ -197,24 +197,24 @@ class Wiring:
 
     def _misled(self) -> Stages:
         """Corrects edges into ports that declare another type than the value has."""
-        strays = self.strays
-        if not 0 < len(strays) <= PORTS:
+        mismatched = self.mismatched
+        if not 0 < len(mismatched) <= PORTS:
             return
-        yield self._whole(self.exchanged(strays))
-        for target, _ in strays:
-            yield self._whole(self.fed(target, self.unused))
-        yield self._declared_as_like(strays)
-        yield from self._bypassed(strays)
+        yield self._using_all_layers(self.exchanged(mismatched))
+        for target, _ in mismatched:
+            yield self._using_all_layers(self.fed(target, self.unused))
+        yield self._declared_as_like(mismatched)
+        yield from self._bypassed(mismatched)
         if not self.unused:
-            for target, _ in strays:
+            for target, _ in mismatched:
                 yield self.fed(target, [value for _, _, value in self.wires.makers.values()])
 
-    def _declared_as_like(self, strays: Sequence[tuple[Input, Value]]) -> Iterator[Edits]:
+    def _declared_as_like(self, mismatched: Sequence[tuple[Input, Value]]) -> Iterator[Edits]:
         """Declares an input of the model as the port that takes it, if another input of the model with a similar name
         has this type."""
         fed = [node for node in self.graph.nodes if node.op == self.known.format.input_node]
         makers = {value: node for node in fed for value in node.outputs}
-        for target, value in strays:
+        for target, value in mismatched:
             wanted, node = self._port(target).type, makers.get(value)
             if node is None or not isinstance(value.type, Tensor):
                 continue
@@ -226,14 +226,14 @@ class Wiring:
                     yield (_edit(node, "declaration", "node", called=f'input "{node.name}"', **rest),)
                     break
 
-    def _bypassed(self, strays: Sequence[tuple[Input, Value]]) -> Stages:
+    def _bypassed(self, mismatched: Sequence[tuple[Input, Value]]) -> Stages:
         """Inserts one layer before all ports that declare the same other type: a Convert, or an operation that takes an
         unused constant."""
         from irlint.checks.const_attributes import is_mismeasured
 
-        for value in dict.fromkeys(value for _, value in strays):
+        for value in dict.fromkeys(value for _, value in mismatched):
             given = self.known.types.get(value)
-            targets = [target for target, each in strays if each is value]
+            targets = [target for target, each in mismatched if each is value]
             port = self._port(targets[0])
             alike = [each for each in targets if self._port(each).type == port.type]
             if not isinstance(given, Tensor):
@@ -256,14 +256,14 @@ class Wiring:
     def _before(self, targets: Sequence[Input], op: str, name: str, value: object) -> Edits:
         return tuple(_edit(node, "insert", "node", name=op, value=((name, value),), input=at) for node, at in targets)
 
-    def exchanged(self, strays: Sequence[tuple[Input, Value]]) -> Iterator[Edits]:
+    def exchanged(self, mismatched: Sequence[tuple[Input, Value]]) -> Iterator[Edits]:
         """For each two ports, swaps their values if each value fits the other port."""
-        for (one, first), (other, second) in combinations(strays, 2):
+        for (one, first), (other, second) in combinations(mismatched, 2):
             if first is not second and self._fits(second, one) and self._fits(first, other):
                 yield self._connected(second, one), self._connected(first, other)
 
     @cached_property
-    def strays(self) -> list[tuple[Input, Value]]:
+    def mismatched(self) -> list[tuple[Input, Value]]:
         """The inputs whose value has another type than the port declares, each with its value."""
         found: list[tuple[Input, Value]] = []
         for node in self.graph.nodes:
@@ -291,13 +291,13 @@ class Wiring:
         ids = {each for node in self.graph.nodes if (each := number(node.id or "")) is not None}
         return bool(ids) and 0 < max(ids) + 1 - len(ids) <= GAPS
 
-    def _whole(self, several: Iterable[Edits]) -> Iterator[Edits]:
+    def _using_all_layers(self, several: Iterable[Edits]) -> Iterator[Edits]:
         """The edits after which each layer with outputs has a user."""
-        return filter(self._is_whole, islice(several, WAYS))
+        return filter(self._uses_all_layers, islice(several, WAYS))
 
-    def _is_whole(self, edits: Edits) -> bool:
+    def _uses_all_layers(self, edits: Edits) -> bool:
         names = {edit.value for edit in edits if edit.kind == "input"}
-        if len(self._idle) > len(names):
+        if len(self._unused_layers) > len(names):
             return False
         taken: list[Value] = []
         for edit in edits:
@@ -308,7 +308,7 @@ class Wiring:
         changed = [self.wires.makers[name][0] for name in lost if name in self.wires.makers]
         return all(
             any(value and (value.name in names or self._uses[value.name] > lost[value.name]) for value in node.outputs)
-            for node in (*self._idle, *changed)
+            for node in (*self._unused_layers, *changed)
         )
 
     @cached_property
@@ -317,7 +317,7 @@ class Wiring:
         return Counter(value.name for node in self.graph.nodes for value in node.inputs if value is not None)
 
     @cached_property
-    def _idle(self) -> list[Node]:
+    def _unused_layers(self) -> list[Node]:
         """The layers with outputs of which none is used."""
         uses = self._uses
         return [
