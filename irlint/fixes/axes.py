@@ -7,11 +7,9 @@ from irlint.model.tensor import Tensor, Type
 
 
 def mixes_axes(given: Type | None, made: Type | None) -> bool | None:
-    """Whether a Reshape from one type to another does more than join neighboring axes and divide axes; None if a shape
-    is unknown.
+    """Whether a Reshape does more than join and divide axes; None if a shape is unknown.
 
-    ``[N, 12, 32]`` to ``[N, 12, 4, 8]`` divides one axis. ``[N, 12, 32]`` to ``[N, 8, 6, 8]`` mixes two.
-    """
+    ``[N, 12, 32]`` to ``[N, 12, 4, 8]`` divides one axis. ``[N, 12, 32]`` to ``[N, 8, 6, 8]`` mixes two."""
     before, after = (each.shape if isinstance(each, Tensor) else None for each in (given, made))
     ends = [_ends(shape) for shape in (before, after) if shape is not None]
     if len(ends) < 2 or None in ends[0] or None in ends[1]:
@@ -26,6 +24,6 @@ def _ends(shape: Shape) -> list[Dim | None]:
 
 
 def _counts(ends: list[Dim | None], shared: list[Dim | None]) -> list[int]:
-    """The number of axes up to each shared end, counted from the one before it, and up to the last axis."""
+    """The number of axes between shared ends, and after the last one."""
     places = [*(ends.index(end) + 1 for end in shared), len(ends)]
     return [place - before for before, place in zip([0, *places], places)]

@@ -1,4 +1,4 @@
-"""Which problems of nodes irlint searches edits for."""
+"""For which problems irlint searches edits."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from irlint.inference.contradictions import contradicts
 from irlint.inference.known import Known
 from irlint.model import Problem
 
-#: No edit is sought for a finding in which a node fixes more than this many dynamic sizes.
+#: No edit is searched if a node fixes more than this many dynamic sizes.
 SIZES = 2
 
-#: The families of rules for which edits are sought.
+#: The families of rules for which edits are searched.
 SIZED = ("broadcasting", "shapes")
 TYPED = (*SIZED, ELEMENT_TYPES, "operators")
 

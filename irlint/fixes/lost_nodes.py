@@ -1,4 +1,4 @@
-"""Candidates that restore a lost node: a node between two others was removed, and its second input is now unused."""
+"""Candidates that restore a lost node, whose second input is now unused."""
 
 from __future__ import annotations
 
@@ -25,15 +25,14 @@ from irlint.records import replaced
 Edits = tuple[Edit, ...]
 Attributes = tuple[tuple[str, Any], ...]
 
-#: If this many users of a value are faulty, the node was lost before all of them.
+#: If at least this many users of a value are faulty, the node was lost before all of them.
 SEVERAL = 2
 
 
 def with_unused_list(node: Node, inputs: Inputs) -> Iterator[Candidate]:
-    """A Reshape before an input, with a target that nobody uses, or a Squeeze or Unsqueeze with axes that nobody uses.
+    """A Reshape, Squeeze or Unsqueeze before an input, with an unused target or unused axes.
 
-    The axes are an input since Squeeze-13 and Unsqueeze-13, the target since Reshape-5.
-    """
+    The axes are an input since opset 13, the target since opset 5."""
     known, editor = inputs.known, inputs.editor
     if known.format.writer != "onnx":
         return
@@ -44,13 +43,15 @@ def with_unused_list(node: Node, inputs: Inputs) -> Iterator[Candidate]:
             data = node.inputs[port]
             if isinstance(given, Tensor) and given.shape is not None and data is not None:
                 places = _places(node, port, data, value, inputs)
-                for op in _operators(given, left, known.model.opsets.get("", 0)):
+                for op in _possible_operators(given, left, known.model.opsets.get("", 0)):
                     edits = [editor.inserted(op, user, at, inputs=(value.name,)) for user, at in places]
-                    yield Candidate(tuple(edits), EVIDENT, evidence=1, sure=not _is_made_before(value, data, inputs))
+                    yield Candidate(
+                        tuple(edits), EVIDENT, evidence=1, sure=not _is_computed_before(value, data, inputs)
+                    )
 
 
 def _places(node: Node, port: int, data: Value, value: Value, inputs: Inputs) -> list[tuple[Node, int]]:
-    """The inputs before which the lost node was: if it took a computed value, all inputs that take the data later."""
+    """The inputs before which the lost node was: all later users of the data, if the list is computed."""
     maker = inputs.makers.of(value)
     if maker is None or maker.node is None or not inputs.is_made(value):
         return [(node, port)]
@@ -59,16 +60,15 @@ def _places(node: Node, port: int, data: Value, value: Value, inputs: Inputs) ->
     return places if (node, port) in places else [(node, port)]
 
 
-def _is_made_before(value: Value, data: Value, inputs: Inputs) -> bool:
-    """Whether a node computes a value before another one computes ``data``: the lost node may have been between."""
+def _is_computed_before(value: Value, data: Value, inputs: Inputs) -> bool:
+    """Whether a node computes a value before another node computes ``data``."""
     first, second = inputs.makers.of(value), inputs.makers.of(data)
     nodes = [each.node for each in (first, second) if each is not None and each.node is not None]
     return len(nodes) > 1 and inputs.is_made(value) and nodes[0].index < nodes[1].index
 
 
 def joined_with_unused(nodes: Sequence[Node], inputs: Inputs) -> Iterator[Candidate]:
-    """A lost node that joined an unused computed value with an input, such as a token before others. The order of the
-    two is not certain, so this is only suggested; the shorter one comes first."""
+    """A Concat that joins an unused computed value with an input. It is only suggested: the order is uncertain."""
     known, editor = inputs.known, inputs.editor
     unused = [(value, left) for value, left in inputs.unused_values if inputs.is_made(value) and left.dtype in FLOATS]
     for node in nodes if unused and known.format.writer == "onnx" else ():
@@ -101,8 +101,8 @@ def _is_shorter(one: MaybeDim, other: MaybeDim) -> bool:
     return isinstance(one, int) and (not isinstance(other, int) or one < other)
 
 
-def _operators(given: Tensor, left: Tensor, opset: int) -> Iterator[str]:
-    """The operators that may have had the unused list of integers as their second input."""
+def _possible_operators(given: Tensor, left: Tensor, opset: int) -> Iterator[str]:
+    """The operators that may have the unused list as their second input."""
     entries = left.ints
     rank = given.rank or 0
     for op, most in ((SQUEEZE, rank), (UNSQUEEZE, rank + len(entries or ()))) if opset >= AXES_ARE_AN_INPUT else ():
@@ -122,7 +122,7 @@ def faulty(trials: Trials) -> set[Node]:
     return {*trials.problems, *failing}
 
 
-def everywhere(edit: Edit, inputs: Inputs, faulty: set[Node]) -> tuple[Edit, ...] | None:
+def before_all_faulty(edit: Edit, inputs: Inputs, faulty: set[Node]) -> tuple[Edit, ...] | None:
     """The same inserted node before every faulty use of the value; None if fewer than ``SEVERAL`` users are faulty."""
     node, value = inputs.edited(edit)
     if value is None or edit.kind != "insert":
@@ -137,8 +137,7 @@ def everywhere(edit: Edit, inputs: Inputs, faulty: set[Node]) -> tuple[Edit, ...
 
 
 def lost_at_twins(problem: Problem, known: Known) -> Iterator[Edits]:
-    """Inserts the node that computed an undefined value, if the nodes in the same place of other blocks still have one:
-    before each user of the value, behind the values of its own block."""
+    """Inserts the node that computed an undefined value, if the twins of its users still have one."""
     graph = known.model.graph
     value = next((each for each in graph.undefined if each.name == problem.value), None) if graph is not None else None
     if graph is None or value is None or value in graph.outputs or known.format.ports_declare:
@@ -154,7 +153,7 @@ def lost_at_twins(problem: Problem, known: Known) -> Iterator[Edits]:
         if given is None or like is None or blocks.counterpart(given, twin, node) is not None:
             continue
         names = _inputs_of_lost(like, twin, node, blocks) if is_named_as(value.name, node, given.name, twin) else None
-        attributes = _as_data(like)
+        attributes = _plain_attributes(like)
         if names and attributes is not None and {each.name for each in _unused_results(blocks)} <= set(names):
             found[tuple(_inserted_before(users, like.op, attributes, names, blocks))] = None
     if len(found) == 1:
@@ -164,7 +163,7 @@ def lost_at_twins(problem: Problem, known: Known) -> Iterator[Edits]:
 def _inserted_before(
     users: Sequence[tuple[Node, int]], op: str, attributes: Attributes, names: Sequence[str], blocks: Blocks
 ) -> Iterator[Edit]:
-    """Edits that insert a node before inputs: first its first input is connected there."""
+    """Edits that insert a node before inputs and connect its first input."""
     for node, port in users:
         edit = blocks.editor.connected(None, node, port)
         yield replaced(edit, value=names[0], called=f"`{names[0]}`")
@@ -172,8 +171,7 @@ def _inserted_before(
 
 
 def _inputs_of_lost(like: Node, twin: Node, node: Node, blocks: Blocks) -> list[str] | None:
-    """The names of the inputs that a node like one of another block has in the block of ``node``: in place of a
-    constant, the only unused one of its type. None if there is no such value."""
+    """The names of the counterparts of a node's inputs; None if one has no counterpart."""
     known, makers = blocks.editor.known, blocks.editor.makers
     unused = [each for each in spare_values(blocks.editor.graph) if makers.is_constant(each)]
     names = []
@@ -189,7 +187,7 @@ def _inputs_of_lost(like: Node, twin: Node, node: Node, blocks: Blocks) -> list[
 
 
 def _unused_results(blocks: Blocks) -> Iterator[Value]:
-    """The results of nodes that nothing uses any result of."""
+    """The results of nodes without a used result."""
     graph, is_constant = blocks.editor.graph, blocks.editor.makers.is_constant
     unused = {value for value in spare_values(graph) if not is_constant(value)} - set(graph.outputs)
     for node in graph.nodes:
@@ -197,8 +195,8 @@ def _unused_results(blocks: Blocks) -> Iterator[Value]:
         yield from values if unused.issuperset(values) else ()
 
 
-def _as_data(node: Node) -> Attributes | None:
-    """The attributes of a node as an inserted node takes them; None if it cannot be inserted."""
+def _plain_attributes(node: Node) -> Attributes | None:
+    """The attributes of a node for an edit; None if the node cannot be inserted."""
     if node.domain or node.bodies or len(node.outputs) != 1:
         return None
     held = {name: each.value for name, each in node.attributes.items()}

@@ -28,7 +28,7 @@ from irlint.fixes.editor import Editor
 from irlint.fixes.fixable import may_be_fixed
 from irlint.fixes.inputs import Inputs
 from irlint.fixes.inserted import TRANSPOSE
-from irlint.fixes.lost_nodes import everywhere, faulty, joined_with_unused, with_unused_list
+from irlint.fixes.lost_nodes import before_all_faulty, faulty, joined_with_unused, with_unused_list
 from irlint.fixes.objections import (
     Case,
     changes_sizes,
@@ -369,7 +369,7 @@ class Search:
         for candidate in candidates:
             alone = candidate.edits[0] if len(candidate.edits) == 1 else None
             if alone is not None and alone.kind == "insert":
-                edits = everywhere(alone, self.inputs, self._faulty)
+                edits = before_all_faulty(alone, self.inputs, self._faulty)
                 if edits is not None:
                     yield replaced(
                         candidate, edits=edits, evidence=candidate.evidence + (problem.fault.rule is NO_SIZES_FIT)

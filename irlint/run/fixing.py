@@ -198,7 +198,7 @@ def _repaired(path: str, before: Version, settings: Settings) -> tuple[Version, 
     A suggested fix is kept only if its finding disappears and no new error or warning is left.
     """
     after, applied = before, Applied()
-    from irlint.fixes.rechecking import reveals
+    from irlint.fixes.rechecking import only_renames_operators
 
     refused: set[tuple[Edit, ...]] = set()
     for _ in range(ROUNDS):
@@ -214,7 +214,7 @@ def _repaired(path: str, before: Version, settings: Settings) -> tuple[Version, 
         # A warning may have moved to another node.
         if finding.severity is not Severity.ERROR and not _has_fewer(finding.rule, tidied.outcome, after.outcome):
             is_fixed = False
-        shown = reveals(finding.fix.edits)
+        shown = only_renames_operators(finding.fix.edits)
         if changed is None or not is_fixed or _is_worse(tidied.outcome, after.outcome, notes=False, shown=shown):
             refused.add(finding.fix.edits)
             continue
@@ -292,11 +292,11 @@ def _is_worse(after: Outcome, before: Outcome, *, notes: bool = True, shown: boo
     With ``notes=False``, new notes are ignored; with ``shown``, warnings about sizes that were unknown before. Rules
     about unused parts are ignored if the model had errors before, because they are only checked without errors.
     """
-    from irlint.fixes.rechecking import may_be_hidden
+    from irlint.fixes.rechecking import may_be_unknown
 
     hidden = _last(before) if any(each.severity is Severity.ERROR for each in before.findings) else ()
     found = (each for each in after.findings if notes or each.severity is not Severity.NOTE)
-    found = (each for each in found if not (shown and may_be_hidden(each.rule, each.severity)))
+    found = (each for each in found if not (shown and may_be_unknown(each.rule, each.severity)))
     counts = Counter(each.rule for each in found if each.rule not in hidden)
     counts.subtract(each.rule for each in before.findings)
     return after.error is not None or any(count > 0 for count in counts.values())
