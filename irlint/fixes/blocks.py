@@ -22,7 +22,7 @@ from irlint.records import replaced
 
 #: A number in a name. The last part of a name may count the nodes of one block.
 NUMBER = re.compile(r"\d+")
-LAST = re.compile(r"\d+$")
+LAST_NUMBER = re.compile(r"\d+$")
 
 #: The number of inputs that are changed together.
 PORTS = 2
@@ -70,8 +70,8 @@ class Blocks:
     def _have_same_nodes(self, place: Place, one: Numbers, other: Numbers) -> bool:
         """Whether two blocks have the same nodes of an operator, except one. Otherwise the last numbers do not
         correspond."""
-        held = [self._last_numbers.get((*place[:2], numbers), set()) for numbers in (one, other)]
-        return len(held[0] ^ held[1]) <= 1
+        last = [self._last_numbers.get((*place[:2], numbers), set()) for numbers in (one, other)]
+        return len(last[0] ^ last[1]) <= 1
 
     @cached_property
     def candidates_with_numbers_of_twins(self) -> list[tuple[Node, Candidate]]:
@@ -97,10 +97,10 @@ class Blocks:
 
     def _lacks_unused_counterpart(self, node: Node, what: str | int) -> bool:
         """Whether the counterpart of all twins' inputs is an unused value, and the node has another one."""
-        wired = self.counterparts(node) if isinstance(what, int) else []
-        if not isinstance(what, int) or what >= min(len(wired), len(node.inputs)):
+        expected = self.counterparts(node) if isinstance(what, int) else []
+        if not isinstance(what, int) or what >= min(len(expected), len(node.inputs)):
             return False
-        value = wired[what]
+        value = expected[what]
         return value is not None and value is not node.inputs[what] and not self.editor.users.get(value)
 
     def has_number_of_twins(self, edit: Edit, node: Node) -> bool:
@@ -126,7 +126,7 @@ class Blocks:
         return [each.shape for each in types if isinstance(each, Tensor) and len(each.shape or ()) > 1]
 
     def counterpart(self, value: Value, twin: Node, node: Node) -> Value | None:
-        """The value that is to ``node`` what ``value`` is to its ``twin``; None if there is none.
+        """The value in the block of ``node`` that corresponds to a value of its ``twin``; None if there is none.
 
         A value outside of blocks, and a value that another node of the block uses, is its own counterpart."""
         if self._is_used_in_block(value, twin, node):
@@ -148,9 +148,9 @@ class Blocks:
 
     def _is_used_in_block(self, value: Value, twin: Node, node: Node) -> bool:
         """Whether another node of the block of ``node``, which is not the block of ``twin``, uses a value."""
-        apart = len(commonprefix((twin.name, node.name)))
+        shared = len(commonprefix((twin.name, node.name)))
         users = (each for each in self.editor.users.get(value, ()) if each is not node)
-        return any(len(commonprefix((each.name, node.name))) > apart for each in users)
+        return any(len(commonprefix((each.name, node.name))) > shared for each in users)
 
     def _is_weight(self, value: Value) -> bool:
         """Whether a value is a constant of floats with axes, which blocks do not share."""
@@ -162,8 +162,8 @@ class Blocks:
     def _named(self) -> dict[tuple[Place, Numbers], Value]:
         """The constants, and the results with other names than their nodes, by place."""
         made = ((node, value) for node in self.editor.graph.nodes for value in node.outputs if value is not None)
-        apart = [value for node, value in made if _has_other_name(value, node)]
-        return {_place_of_name("", value.name): value for value in (*apart, *self.editor.graph.constants)}
+        results = [value for node, value in made if _has_other_name(value, node)]
+        return {_place_of_name("", value.name): value for value in (*results, *self.editor.graph.constants)}
 
     def counterparts(self, node: Node) -> list[Value | None]:
         """For each input, the counterpart of the inputs of all twins; None if there are several or none.
@@ -185,8 +185,8 @@ class Blocks:
         """Connects one input, or two, as the twins are connected, and inserts the nodes that only twins have."""
         others = self.twins(node)
         edits = []
-        wired = self.counterparts(node) if others else []
-        for port, value in enumerate(wired):
+        expected = self.counterparts(node) if others else []
+        for port, value in enumerate(expected):
             before = node.inputs[port] if port < len(node.inputs) else None
             if value is not None and value is not before:
                 edits.append(
@@ -198,8 +198,8 @@ class Blocks:
                 and (edit := self._inserted_as_at_twins(node, port, before, others)) is not None
             ):
                 edits.append(edit)
-        held = {value.name for value in node.inputs if value is not None}
-        alone = (edit for edit in edits if edit.kind != "input" or edit.value not in held)
+        own = {value.name for value in node.inputs if value is not None}
+        alone = (edit for edit in edits if edit.kind != "input" or edit.value not in own)
         yield from (Candidate(self._at_all_users(edit, node), EVIDENT, evidence=len(others)) for edit in alone)
         if len(edits) == PORTS:
             yield Candidate(tuple(edits), EVIDENT)
@@ -236,8 +236,12 @@ class Blocks:
         port = edit.input
         if edit.kind not in ("input", "insert") or edit.name == CAST or edit.index != node.index or port is None:
             return False
-        wired = self.counterparts(node)
-        return port < min(len(wired), len(node.inputs)) and wired[port] is not None and wired[port] is node.inputs[port]
+        expected = self.counterparts(node)
+        return (
+            port < min(len(expected), len(node.inputs))
+            and expected[port] is not None
+            and expected[port] is node.inputs[port]
+        )
 
     def _all_have_value_of(self, node: Node, what: str | int, others: Sequence[Node]) -> bool:
         before = self.editor.value_of(node, what)
@@ -273,7 +277,7 @@ def _numbers_in_block(numbers: Numbers, before: Numbers, after: Numbers) -> Numb
 
 
 def is_named_as(name: str, node: Node, other: str, twin: Node) -> bool:
-    """Whether a name is in the block of a node what another name is in the block of its twin."""
+    """Whether the name of a node's value corresponds to the name of a value of its twin."""
     (place, numbers), (there, others) = _place_of_name("", name), _place_of_name("", other)
     return place == there and numbers == _numbers_in_block(others, _place(twin)[1], _place(node)[1])
 
@@ -288,7 +292,7 @@ def _place(node: Node) -> tuple[Place, Numbers]:
 
 
 def _place_of_name(op: str, name: str) -> tuple[Place, Numbers]:
-    last = LAST.search(name)
+    last = LAST_NUMBER.search(name)
     begin = name[: last.start()] if last is not None else name
     return (op, NUMBER.sub("#", begin), last.group() if last is not None else ""), tuple(NUMBER.findall(begin))
 
@@ -309,8 +313,8 @@ def as_other_users(node: Node, editor: Editor) -> Iterator[Candidate]:
             yield Candidate(tuple(editor.connected(value, node, port) for port, value in missing), EVIDENT, evidence=1)
         result = user.outputs[0]
         if user in users and not missing and result is not None and result not in node.inputs:
-            held = [port for port, _ in constants]
-            ports = (port for port in range(len(node.inputs)) if port not in held)
+            taken = [port for port, _ in constants]
+            ports = (port for port in range(len(node.inputs)) if port not in taken)
             yield from (Candidate((editor.connected(result, node, port),), EVIDENT, evidence=1) for port in ports)
 
 
@@ -322,9 +326,9 @@ def _with_constants_of_maker(
     maker = editor.makers.of(node.inputs[0]) if node.inputs and node.inputs[0] is not None else None
     before = maker.node if maker is not None else None
     others = _constants(before, editor) if before is not None and before.op != node.op else []
-    held = {type_of(value) for _, value in others if _is_float(value, editor)}
+    types = {type_of(value) for _, value in others if _is_float(value, editor)}
     if before is None or not any(
-        value in dict(others).values() or _has_equal_elements(type_of(value), held) for value in scales
+        value in dict(others).values() or _has_equal_elements(type_of(value), types) for value in scales
     ):
         return
     own = dict(constants)

@@ -34,16 +34,16 @@ def is_unsure(case: Case) -> bool:
         case.outranked
         or case.candidate.grade == ONLY_SUGGESTED
         or not case.candidate.sure
-        or any(doubt(case) for doubt in UNWRITTEN_IF)
+        or any(caution(case) for caution in UNWRITTEN_IF)
     )
 
 
 def _leaves_problems(case: Case) -> bool:
-    """Whether a size becomes dynamic again while another problem remains that is not about other sizes."""
+    """Whether a remaining problem concerns the sizes that become dynamic again, or no sizes."""
     names = {name for name, _ in case.problem.sizes}
-    left = (each for each in case.remaining if may_be_fixed(each, case.inputs.known) and each is not case.problem)
+    remaining = (each for each in case.remaining if may_be_fixed(each, case.inputs.known) and each is not case.problem)
     return limits_sizes(case.problem) and any(
-        not names or not each.sizes or not names.isdisjoint(name for name, _ in each.sizes) for each in left
+        not names or not each.sizes or not names.isdisjoint(name for name, _ in each.sizes) for each in remaining
     )
 
 
@@ -65,15 +65,14 @@ def _leaves_unused_value(case: Case) -> bool:
 
 
 def _leaves_unused_index(case: Case) -> bool:
-    """Whether a value of fewer axes is connected while an integer is unused. A node may be lost that took an
-    element by this index."""
+    """Whether a value of fewer axes is connected, and an integer is unused: a lost node may have used it as index."""
     unused = case.inputs.unused_values
-    made = {value.name: known for value, known in unused if case.inputs.is_made(value)}
-    constants = [known for value, known in unused if value.name not in made]
+    computed = {value.name: known for value, known in unused if case.inputs.is_made(value)}
+    constants = [known for value, known in unused if value.name not in computed]
     indices = [known for known in constants if known.ints is not None and len(known.ints) == 1]
     for edit in case.candidate.edits if indices else ():
         before = case.inputs.edited(edit)[1] if edit.kind == "input" else None
-        old, new = case.inputs.known.types.get(before) if before is not None else None, made.get(str(edit.value))
+        old, new = case.inputs.known.types.get(before) if before is not None else None, computed.get(str(edit.value))
         ranks = [each.rank if isinstance(each, Tensor) else None for each in (old, new)]
         if ranks[0] is not None and ranks[1] is not None and ranks[0] > ranks[1]:
             return True
@@ -81,7 +80,8 @@ def _leaves_unused_index(case: Case) -> bool:
 
 
 def may_lack_node(case: Case) -> bool:
-    """Whether the node gets strides that twins do not have. A lost pooling explains the sizes, too."""
+    """Whether the node gets strides that neither its twins nor its window have. A lost pooling explains the sizes,
+    too."""
     editor, twins = case.inputs.editor, case.inputs.blocks.twins(case.node)
     usual = {editor.value_of(each, STRIDES) for each in twins}
     given = [edit for edit in case.candidate.edits if edit.name == STRIDES]
@@ -91,8 +91,8 @@ def may_lack_node(case: Case) -> bool:
 
 def _is_axis_of_index(case: Case) -> bool:
     """Whether the candidate sets another axis for an index out of range, and no other node has this axis."""
-    about, count = case.candidate.subject, case.candidate.evidence
-    return case.problem.fault.rule is INDEX_OUT_OF_RANGE and isinstance(about, str) and "ax" in about and not count
+    subject, is_index = case.candidate.subject, case.problem.fault.rule is INDEX_OUT_OF_RANGE
+    return is_index and isinstance(subject, str) and "ax" in subject and not case.candidate.evidence
 
 
 def _is_axis_of_input(case: Case) -> bool:
@@ -119,8 +119,7 @@ def _repeats_transpose(case: Case) -> bool:
     inputs = case.inputs
     for edit in case.candidate.edits:
         value = inputs.edited(edit)[1] if edit.kind == "insert" and edit.name == TRANSPOSE else None
-        maker = inputs.makers.of(value) if value is not None else None
-        last = maker.node if maker is not None else None
+        last = inputs.node_of(value)
         if last is not None and last.op == TRANSPOSE:
             return True
         order = dict(edit.value).get("perm") if last is not None else None
@@ -167,7 +166,7 @@ def _retypes_input(case: Case) -> bool:
 
 
 def _transposes_input(case: Case) -> bool:
-    """Whether a Transpose is inserted after an input that it alone would use. Perhaps the input is declared wrong."""
+    """Whether a Transpose is inserted between an input and its only user. Perhaps the input is declared wrong."""
     if not limits_sizes(case.problem):
         return False
     inserted = (edit for edit in case.candidate.edits if edit.kind == "insert" and edit.name == TRANSPOSE)
@@ -204,7 +203,7 @@ def _changes_shared_constant(case: Case) -> bool:
 
 
 def _changes_rank(case: Case) -> bool:
-    """Whether an input of the model is declared with more or fewer axes, and no other part has that rank."""
+    """Whether an input of the model is declared with more or fewer axes, without evidence."""
     return case.candidate.grade != EVIDENT and any(
         len(each.shape or ()) != len(each.before or ()) for each in case.candidate.edits if each.kind == "declaration"
     )
@@ -227,8 +226,8 @@ def _casts_computed(case: Case) -> bool:
     for edit in case.candidate.edits:
         casts = edit.kind == "insert" and edit.name == CAST and dict(edit.value).get("to") in FLOATS
         value = case.inputs.edited(edit)[1] if casts else None
-        maker = case.inputs.makers.of(value) if value is not None else None
-        if maker is not None and maker.node is not None and _rounds(maker.node, case.inputs.known):
+        maker = case.inputs.node_of(value)
+        if maker is not None and _rounds(maker, case.inputs.known):
             return True
     return False
 
@@ -237,8 +236,8 @@ def _type_attribute_is_missing(case: Case) -> bool:
     """Whether a Cast is inserted after a node that lacks the attribute of its element type."""
     for edit in case.candidate.edits:
         value = case.inputs.edited(edit)[1] if edit.kind == "insert" and edit.name == CAST else None
-        maker = case.inputs.makers.of(value) if value is not None else None
-        call = case.inputs.known.calls.get(maker.node) if maker is not None and maker.node is not None else None
+        maker = case.inputs.node_of(value)
+        call = case.inputs.known.calls.get(maker) if maker is not None else None
         stated = call.signature.attributes if call is not None and call.signature is not None else {}
         given = (call.attributes or {}) if call is not None else {}
         if any(name in stated and name not in given for name in TYPED):

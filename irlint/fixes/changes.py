@@ -128,8 +128,10 @@ class Changes:
             # Unknown values would hide a fault about values.
             is_lost = result is not None and result.value is None and known.value is not None
             return None if is_lost and edit.name != CAST else result
-        like = next((each for each in self.trials.graph.nodes if each.op == edit.name and len(each.inputs) == 1), None)
-        answer = self.trials.ask(like, [known], None) if like is not None else None
+        template = next(
+            (each for each in self.trials.graph.nodes if each.op == edit.name and len(each.inputs) == 1), None
+        )
+        answer = self.trials.ask(template, [known], None) if template is not None else None
         return answer.outputs[0] if answer is not None and answer.outputs else None
 
     def _result_of_several(self, edit: Edit, known: Tensor) -> Type | None:

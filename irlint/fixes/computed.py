@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from irlint.dims import MaybeDim
 from irlint.fixes.candidate import OTHERS, Candidate
-from irlint.fixes.constants import FEW, JOIN, SLICED
+from irlint.fixes.constants import JOIN, LONGEST_INDEXED, SLICED
 from irlint.fixes.editor import Editor
 from irlint.fixes.other_values import ENTRIES, EVIDENT, LAST_RESORT, PROBABLE
 from irlint.fixes.slices import BOUNDS, other_bounds
@@ -152,7 +152,7 @@ def _length(node: Node, editor: Editor) -> int | None:
     """The length of the short list from which a node takes elements; None for other values."""
     data = editor.known.types.get(node.inputs[0]) if node.inputs and node.inputs[0] is not None else None
     size = data.shape[0] if isinstance(data, Tensor) and data.shape is not None and len(data.shape) == 1 else None
-    return size if isinstance(size, int) and 0 < size <= FEW else None
+    return size if isinstance(size, int) and 0 < size <= LONGEST_INDEXED else None
 
 
 def _similar_numbers(number: int) -> list[int]:

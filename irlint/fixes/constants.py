@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 INDICES = "indices"
 
 #: Other indices are tried for lists of at most this length.
-FEW = 6
+LONGEST_INDEXED = 6
 
 #: The longest step that is tried for a slice.
 FARTHEST_STEP = 8
@@ -59,7 +59,7 @@ class Constants:
         self.known = editor.known
         self.graph = editor.graph
         self.makers = editor.makers
-        self._sharing: dict[tuple[object, ...], list[Value]] | None = None
+        self._by_bytes: dict[tuple[object, ...], list[Value]] | None = None
 
     def at(
         self, node: Node, call: Call, inputs: Sequence[Type | None], others: Sequence[Type | None]
@@ -77,8 +77,8 @@ class Constants:
                 continue
             if name == INDICES and isinstance(known, Tensor):
                 yield from self._without_axis(value, known)
-            usual = self.editor.similar_values(node, port)
-            axes = any(word in name for word in ("ax", "order"))
+            similar = self.editor.similar_values(node, port)
+            are_axes = any(word in name for word in ("ax", "order"))
             for index, entry in enumerate(entries):
                 place = self.stored_entry(value, index)
                 if place is None or place in seen or not isinstance(entry, int):
@@ -87,24 +87,24 @@ class Constants:
                     continue
                 seen.add(place)
                 places = [self.stored_entry(value, at) for at, other in enumerate(entries) if other == entry]
-                equal = [each[1] for each in places if each is not None and each[0] is place[0] and not axes]
+                equal = [each[1] for each in places if each is not None and each[0] is place[0] and not are_axes]
                 if name == INDICES:
                     yield from self._other_indices(node, port, place[0], entries, tried)
                     continue
                 if name in STEPS and entry != 1:
                     yield from self._with_entry(node, port, place, entry, 1, {}, tried, 1)
                 divisors = _divisors(entries, index, inputs[0]) if name in TARGETS else ()
-                found = _new_entries(entries, index, (*inputs, *others), axes=axes, target=name in TARGETS)
-                steps = [each for each in found if name not in STEPS or each <= FARTHEST_STEP]
+                found = _new_entries(entries, index, (*inputs, *others), axes=are_axes, target=name in TARGETS)
+                sizes = [each for each in found if name not in STEPS or each <= FARTHEST_STEP]
                 padded = [entry + each for each in _differences(others) if entry + each >= 0] if name in PADS else ()
-                for new in dict.fromkeys((*steps, *divisors, *padded)):
-                    evidence = None if axes else _evidence(index, entries, new, inputs[0]) if name in TARGETS else 0
-                    yield from self._with_entry(node, port, place, entry, new, usual, tried, evidence)
+                for new in dict.fromkeys((*sizes, *divisors, *padded)):
+                    evidence = None if are_axes else _evidence(index, entries, new, inputs[0]) if name in TARGETS else 0
+                    yield from self._with_entry(node, port, place, entry, new, similar, tried, evidence)
                     if len(equal) > 1 and place[1] == equal[0]:
                         yield from self._with_equal_entries(node, port, place[0], equal, entry, new)
             if value not in self.known.types or not self.makers.is_constant(value):
                 continue
-            listed = [each for each in list(usual)[:OTHERS] if len(each) == len(entries) and each != tuple(entries)]
+            listed = [each for each in list(similar)[:OTHERS] if len(each) == len(entries) and each != tuple(entries)]
             swapped = (each for each in _entries_swapped(entries) if name not in TARGETS or _rest_moved(entries, each))
             for new_list in dict.fromkeys((*listed, *swapped)):
                 if (value, new_list) not in tried:
@@ -114,12 +114,12 @@ class Constants:
     def _other_indices(
         self, node: Node, port: int, constant: Value, entries: Sequence[MaybeDim], tried: set[Changed]
     ) -> Iterator[Candidate]:
-        """Other indices into a list of at most ``FEW`` elements. Indices that no sibling takes come first."""
+        """Other indices into a short list. Indices that no sibling takes come first."""
         data = self.known.types.get(node.inputs[0]) if node.inputs and node.inputs[0] is not None else None
         if not isinstance(data, Tensor) or data.rank != 1 or data.shape is None or len(entries) > 1:
             return
         size, entry = data.shape[0], entries[0]
-        if not isinstance(size, int) or size > FEW or not isinstance(entry, int):
+        if not isinstance(size, int) or size > LONGEST_INDEXED or not isinstance(entry, int):
             return
         taken = self._indices_of_siblings(node)
         for new in range(size):
@@ -155,13 +155,13 @@ class Constants:
 
     def stored_entry(self, value: Value, index: int) -> tuple[Value, int] | None:
         """(constant, index of its entry) from which an entry of a value comes; None if it comes from no constant."""
-        at, position = read_from(value, Position(0, index, True), self.makers)
-        if self.makers.is_constant(at):
-            return (at, position.index) if position.in_contents else None
-        maker = self.makers.of(at)
+        origin, position = read_from(value, Position(0, index, True), self.makers)
+        if self.makers.is_constant(origin):
+            return (origin, position.index) if position.in_contents else None
+        maker = self.makers.of(origin)
         if not position.in_contents or maker is None or maker.node is None:
             return None
-        output = Position(maker.node.outputs.index(at), position.index, True)
+        output = Position(maker.node.outputs.index(origin), position.index, True)
         return held_by(maker.node, output, self.makers)
 
     def _with_entry(
@@ -171,7 +171,7 @@ class Constants:
         place: tuple[Value, int],
         old: int,
         new: int,
-        usual: Mapping[Any, int],
+        similar: Mapping[Any, int],
         tried: set[Changed],
         evidence: int | None,
     ) -> Iterator[Candidate]:
@@ -182,10 +182,10 @@ class Constants:
             return
         entries = (*known.value[:index], new, *known.value[index + 1 :])
         tried.add((constant, entries))
-        is_opposed = evidence is None and sum(usual.values()) >= MANY
-        grade = EVIDENT if entries in usual else POSSIBLE if new == -1 or is_opposed else PROBABLE
+        is_opposed = evidence is None and sum(similar.values()) >= MANY
+        grade = EVIDENT if entries in similar else POSSIBLE if new == -1 or is_opposed else PROBABLE
         for candidate in self.with_entries(node, port, constant, entries, grade):
-            yield replaced(candidate, evidence=usual.get(entries, 0) or evidence or 0)
+            yield replaced(candidate, evidence=similar.get(entries, 0) or evidence or 0)
 
     def _with_equal_entries(
         self, node: Node, port: int, constant: Value, places: Sequence[int], old: int, new: int
@@ -237,15 +237,15 @@ class Constants:
             names = call.signature.inputs if call is not None and call.signature is not None else ()
             for port, value in enumerate(node.inputs):
                 is_target = node.op == JOIN or (port < len(names) and names[port] in TARGETS)
-                held = entries_of(self.known.types.get(value)) if value is not None and is_target else ()
-                if value is not None and held and self.makers.is_constant(value):
+                entries = entries_of(self.known.types.get(value)) if value is not None and is_target else ()
+                if value is not None and entries and self.makers.is_constant(value):
                     found[value] = None
         return list(found)
 
     def _constants_of_siblings(self, node: Node, port: int) -> Iterator[Value]:
         """The constants that siblings have as this input."""
-        for each in self.graph.nodes:
-            value = each.inputs[port] if each.op == node.op and port < len(each.inputs) else None
+        for each in self.editor.same_operator(node):
+            value = each.inputs[port] if port < len(each.inputs) else None
             if value is not None and each is not node and self.makers.is_constant(value):
                 yield value
 
@@ -255,14 +255,14 @@ class Constants:
         In an IR, a fix changes the offset of one constant only."""
         if self.known.format.ports_declare:
             return []
-        if self._sharing is None:
-            self._sharing = {}
+        if self._by_bytes is None:
+            self._by_bytes = {}
             for value, each in self.graph.constants.items():
-                if (key := _bytes(each)) is not None:
-                    self._sharing.setdefault(key, []).append(value)
-        held = self.graph.constants.get(constant)
-        key = _bytes(held) if held is not None else None
-        same = self._sharing.get(key, []) if key is not None else []
+                if (key := _bytes_key(each)) is not None:
+                    self._by_bytes.setdefault(key, []).append(value)
+        stored = self.graph.constants.get(constant)
+        key = _bytes_key(stored) if stored is not None else None
+        same = self._by_bytes.get(key, []) if key is not None else []
         type_of = self.known.types.get
         return [each for each in same if each is not constant and type_of(each) == type_of(constant)]
 
@@ -286,13 +286,13 @@ class Constants:
     def reshaped_as_declared(self, node: Node) -> Iterator[Candidate]:
         """A constant reshaped to its declared shape, if both have the same number of elements."""
         value = node.outputs[0] if node.op == self.known.format.constant_node and node.outputs else None
-        held = self.known.types.get(value) if value is not None else None
+        known = self.known.types.get(value) if value is not None else None
         declared = value.type if value is not None else None
-        if value is None or not isinstance(held, Tensor) or not isinstance(declared, Tensor):
+        if value is None or not isinstance(known, Tensor) or not isinstance(declared, Tensor):
             return
-        shape, wanted = held.shape, declared.shape
-        if shape is not None and wanted is not None and shape != wanted and product(shape) == product(wanted):
-            yield Candidate((self.editor.constant(value, wanted, "shape"),), EVIDENT, subject=value)
+        old, new = known.shape, declared.shape
+        if old is not None and new is not None and old != new and product(old) == product(new):
+            yield Candidate((self.editor.constant(value, new, "shape"),), EVIDENT, subject=value)
 
     def with_divided_axis(self, node: Node) -> Iterator[Candidate]:
         """A constant with one axis divided by a size that another input or an output has."""
@@ -309,19 +309,17 @@ class Constants:
                     shape = (*known.shape[:axis], *divided, *known.shape[axis + 1 :])
                     yield Candidate((self.editor.constant(value, shape, "shape"),), POSSIBLE, subject=value)
 
-    def resized(
-        self, sizes: Iterable[tuple[Value, int]], wanted: Iterable[int], *, weights: bool
-    ) -> Iterator[Candidate]:
+    def resized(self, axes: Iterable[tuple[Value, int]], sizes: Iterable[int], *, weights: bool) -> Iterator[Candidate]:
         """Constants with another size on one axis. Trained weights are only suggested, and only with ``weights``."""
-        numbers = list(wanted)
-        for value, axis in sizes:
+        new_sizes = list(sizes)
+        for value, axis in axes:
             known = self.known.types.get(value)
             if not self.makers.is_constant(value) or not isinstance(known, Tensor) or known.shape is None:
                 continue
             is_weight = known.dtype in FLOATS and len(known.shape) > 1
             if known.value is not None and known.dtype in INTEGERS and ramp_of(known) is None:
                 continue
-            for size in numbers if weights or not is_weight else ():
+            for size in new_sizes if weights or not is_weight else ():
                 if size != known.shape[axis]:
                     shape = (*known.shape[:axis], size, *known.shape[axis + 1 :])
                     grade = ONLY_SUGGESTED if is_weight else LAST_RESORT
@@ -330,11 +328,11 @@ class Constants:
 
 def entries_of(known: Type | None) -> tuple[Any, ...]:
     """The entries of a few integers; () for other values."""
-    held = known.value if isinstance(known, Tensor) and known.dtype in INTEGERS else None
-    return tuple(held) if held is not None and len(held) <= ENTRIES else ()
+    entries = known.value if isinstance(known, Tensor) and known.dtype in INTEGERS else None
+    return tuple(entries) if entries is not None and len(entries) <= ENTRIES else ()
 
 
-def _bytes(constant: Constant) -> tuple[object, ...] | None:
+def _bytes_key(constant: Constant) -> tuple[object, ...] | None:
     stored = constant.stored
     return (
         None if stored is None or stored.file is None or not stored.size else (stored.file, stored.offset, stored.size)

@@ -18,8 +18,8 @@ from irlint.fixes.other_values import (
     LAST_RESORT,
     POSSIBLE,
     PROBABLE,
+    REPEATED_BELOW,
     SPATIAL,
-    UNIFORM,
     neighbors,
     normalized,
     other_values,
@@ -55,13 +55,13 @@ FEW = 4
 
 
 class Editor(NodeEdits):
-    """Makes candidates for the nodes of the main graph."""
+    """Makes edits and candidates for the nodes of one graph."""
 
     def __init__(self, known: Known, graph: Graph, makers: Makers, users: Mapping[Value, Sequence[Node]]) -> None:
         super().__init__(known, makers)
         self.graph = graph
         self.users = users
-        self._usual: dict[tuple[object, ...], dict[Any, int]] = {}
+        self._similar: dict[tuple[object, ...], dict[Any, int]] = {}
         self._nodes: dict[tuple[str, str], list[Node]] = {}
         self._batches: set[object] | None = None
         self.constants = Constants(self)
@@ -84,12 +84,12 @@ class Editor(NodeEdits):
     def similar_values(self, node: Node, what: str | int) -> dict[Any, int]:
         """The values that similar nodes have as an attribute or input ``what``, with the number of these nodes."""
         key = node.domain, node.op, what, self._similarity_key(node, what)
-        if key not in self._usual:
-            found = self._usual.setdefault(key, {})
+        if key not in self._similar:
+            found = self._similar.setdefault(key, {})
             for each in self.same_operator(node):
                 if self._similarity_key(each, what) == key[3] and (value := self.value_of(each, what)) is not None:
                     found[value] = found.get(value, 0) + 1
-        return self._usual[key]
+        return self._similar[key]
 
     def _is_default_of_siblings(self, node: Node, name: str, default: object) -> bool:
         """Whether a sibling has the default of an attribute, explicitly or not."""
@@ -98,8 +98,7 @@ class Editor(NodeEdits):
         )
 
     def _similar_nodes_oppose(self, node: Node, name: str, value: object, rank: int, grade: int) -> bool:
-        """Whether many similar nodes have the attribute and the new value is only a small number, or all have this
-        axis."""
+        """Whether many similar nodes oppose a small number, or siblings of the same ranks agree on this axis."""
         if grade == LAST_RESORT and sum(self.similar_values(node, name).values()) >= MANY:
             return True
         return "axis" in name and self._siblings_agree(node, name, value, rank)
@@ -130,11 +129,11 @@ class Editor(NodeEdits):
     def _missing_in_series(self, node: Node, name: str) -> dict[tuple[int, ...], bool]:
         """The lists that are missing in a series of doubled lists, such as dilations [1], [2], [8], and whether each is
         in a gap."""
-        own, usual = self.value_of(node, name), self.similar_values(node, name)
-        others = {each for each, count in usual.items() if isinstance(each, tuple) and count > (each == own)}
+        own, similar = self.value_of(node, name), self.similar_values(node, name)
+        others = {each for each, count in similar.items() if isinstance(each, tuple) and count > (each == own)}
         doubled = {each: tuple(2 * number for number in each) for each in others}
         after = (doubled[each] for each in doubled if each in doubled.values())
-        return {each: tuple(2 * number for number in each) in others for each in after if each not in usual}
+        return {each: tuple(2 * number for number in each) in others for each in after if each not in similar}
 
     def _similarity_key(self, node: Node, what: str | int) -> tuple[object, ...]:
         """The attributes that are lists or texts, except ``what``. Similar nodes have equal results.
@@ -183,21 +182,21 @@ class Editor(NodeEdits):
             only_repeats = value is None and name in KERNELS and self._filter_sizes(node)
             if attribute_roles.get(name) == TOGETHER or name in BOUNDS or only_repeats:
                 continue
-            usual = self.similar_values(node, name)
+            similar = self.similar_values(node, name)
             tried: set[object] = {normalized(name, value, rank)}
             series = self._missing_in_series(node, name) if attribute_roles.get(name) == UNLIKELY else {}
             for other, grade in chain(
-                ((each, EVIDENT) for each in list(usual)[:OTHERS]),
+                ((each, EVIDENT) for each in list(similar)[:OTHERS]),
                 ((each, PROBABLE) for each in series),
                 ((default, PROBABLE) for _ in range(type(default) is int and "axis" not in name)),
-                ((each, PROBABLE) for each in (*self._windows(node, given, name), *self.groups(node, name))),
+                ((each, PROBABLE) for each in (*self._windows(node, given, name), *self.fitting_groups(node, name))),
                 other_values(name, value, shapes, words_of(annotation, call), annotation, len(node.outputs)),
             ):
                 key = normalized(name, other, rank)
                 if key in tried or (value is not None and type(other) is not type(value)):
                     continue
                 tried.add(key)
-                count = sum(count for each, count in usual.items() if normalized(name, each, rank) == key)
+                count = sum(count for each, count in similar.items() if normalized(name, each, rank) == key)
                 is_default = value is not None and isinstance(other, (tuple, list)) and set(other) == {1}
                 unlikely = attribute_roles.get(name) == UNLIKELY and not is_default and other not in series
                 if not count and (unlikely or self._similar_nodes_oppose(node, name, value, rank, grade)):
@@ -210,8 +209,8 @@ class Editor(NodeEdits):
                     count = int(series[other])
                 elif self.moves_batch(shapes[0] if shapes else (), other):
                     grade = LAST_RESORT
-                elif isinstance(other, (tuple, list)) and len(set(other)) == 1 and sum(usual.values()) >= MANY:
-                    if sum(usual.values()) >= VERY_MANY:
+                elif isinstance(other, (tuple, list)) and len(set(other)) == 1 and sum(similar.values()) >= MANY:
+                    if sum(similar.values()) >= VERY_MANY:
                         continue
                     grade = POSSIBLE
                 edit = self.attribute(node, name, other, value)
@@ -242,14 +241,15 @@ class Editor(NodeEdits):
 
     def window(self, node: Node) -> tuple[int, ...]:
         """The sizes of the window of a node; () if it has none."""
-        return next((had for each in KERNELS if (had := self.value_of(node, each))), None) or self._filter_sizes(node)
+        stated = next((sizes for name in KERNELS if (sizes := self.value_of(node, name))), None)
+        return stated or self._filter_sizes(node)
 
     def _filter_sizes(self, node: Node) -> tuple[int, ...]:
         filters = self.known.types.get(node.inputs[1]) if node.inputs[1:] and node.inputs[1] else None
         sizes = (filters.shape or ())[SPATIAL:] if isinstance(filters, Tensor) else ()
         return tuple(each for each in sizes if isinstance(each, int))
 
-    def groups(self, node: Node, name: str) -> Iterator[int]:
+    def fitting_groups(self, node: Node, name: str) -> Iterator[int]:
         """The number of groups with which the filters fit the channels of the data."""
         if name != GROUP or len(node.inputs) < 2 or node.inputs[0] is None:
             return
@@ -259,17 +259,21 @@ class Editor(NodeEdits):
         data, filters = (self.known.types.get(value) if value is not None else None for value in node.inputs[:2])
         if not isinstance(data, Tensor) or not isinstance(filters, Tensor):
             return
-        channels, held, made = (data.shape or ())[1:2], (filters.shape or ())[1:2], (filters.shape or ())[:1]
-        if all(len(sizes) == 1 and isinstance(sizes[0], int) and sizes[0] for sizes in (channels, held, made)):
-            count, rest = divmod(channels[0], held[0])  # type: ignore[operator]
-            if count > 1 and not rest and made[0] % count == 0:  # type: ignore[operator]
+        channels, per_filter, outputs = (data.shape or ())[1:2], (filters.shape or ())[1:2], (filters.shape or ())[:1]
+        if all(len(sizes) == 1 and isinstance(sizes[0], int) and sizes[0] for sizes in (channels, per_filter, outputs)):
+            count, rest = divmod(channels[0], per_filter[0])  # type: ignore[operator]
+            if count > 1 and not rest and outputs[0] % count == 0:  # type: ignore[operator]
                 yield count
 
     def _of_length(self, node: Node, given: Mapping[str, Any], rank: int) -> Iterator[Candidate]:
         """Lists of another length: a repeated number, or one half of a list that repeats itself."""
         lists = {name: tuple(value) for name, value in given.items() if isinstance(value, (tuple, list)) and value}
-        cut = {name: _shortened(name, value, rank - SPATIAL) for name, value in lists.items()}
-        edits = [self.attribute(node, name, cut[name], value) for name, value in lists.items() if cut[name] != value]
+        shortened = {name: _shortened(name, value, rank - SPATIAL) for name, value in lists.items()}
+        edits = [
+            self.attribute(node, name, shortened[name], value)
+            for name, value in lists.items()
+            if shortened[name] != value
+        ]
         if len(edits) > 1:
             yield Candidate(tuple(edits), PROBABLE)
         for name, value in lists.items():
@@ -292,8 +296,8 @@ class Editor(NodeEdits):
         """Whether a Concat joins the dynamic batch axis, or an operator selects or combines its elements."""
         if node.op == JOIN:
             return axis == 0 and any(each and self._is_batch(each[0]) for each in shapes)
-        taken = axis in (0, (0,)) and node.op not in OF_NEW_AXES
-        return taken and "ax" in name and bool(shapes) and bool(shapes[0]) and self._is_batch(shapes[0][0])
+        is_first = axis in (0, (0,)) and node.op not in OF_NEW_AXES
+        return is_first and "ax" in name and bool(shapes) and bool(shapes[0]) and self._is_batch(shapes[0][0])
 
     def _is_batch(self, dim: object) -> bool:
         """Whether a size is the dynamic first size of an input of the model."""
@@ -306,26 +310,26 @@ class Editor(NodeEdits):
         """The same new number in all entries of several lists."""
         given = call.attributes or {}
         length = max((len(given[name]) for name in names if isinstance(given[name], (tuple, list))), default=0)
-        for each in range(UNIFORM if length and len(names) > 1 else 0):
+        for each in range(REPEATED_BELOW if length and len(names) > 1 else 0):
             other = (each,) * length
             if all(tuple(given[name]) == other for name in names):
                 continue
             edits = tuple(self.attribute(node, name, other, given[name]) for name in names)
-            alike = [
+            same = [
                 each for each in self.same_operator(node) if all(self.value_of(each, name) == other for name in names)
             ]
-            count = len(alike) + 1 if alike else min(self.similar_values(node, name).get(other, 0) for name in names)
+            count = len(same) + 1 if same else min(self.similar_values(node, name).get(other, 0) for name in names)
             yield Candidate(edits, EVIDENT if count else PROBABLE, evidence=count, subject=names[0])
 
     # --- inputs -------------------------------------------------------------------------------------------------------
 
     def _swapped(self, node: Node) -> Iterator[Candidate]:
         """Exchanges the first two inputs, then other neighbors of different types, then other pairs of a few inputs."""
-        neighbors = [(port, port + 1) for port in range(min(len(node.inputs) - 1, SWAPPED))]
-        others = [(0, 2)] if len(neighbors) > 1 else []
+        pairs = [(port, port + 1) for port in range(min(len(node.inputs) - 1, SWAPPED))]
+        others = [(0, 2)] if len(pairs) > 1 else []
         if len(node.inputs) <= FEW:
-            others += [pair for pair in combinations(range(len(node.inputs)), 2) if pair not in (*neighbors, (0, 2))]
-        for port, second in (*neighbors, *others):
+            others += [pair for pair in combinations(range(len(node.inputs)), 2) if pair not in (*pairs, (0, 2))]
+        for port, second in (*pairs, *others):
             left, right = node.inputs[port], node.inputs[second]
             if left is None or right is None:
                 continue
@@ -334,13 +338,8 @@ class Editor(NodeEdits):
                 continue
             edits = self.connected(right, node, port), self.connected(left, node, second)
             weights_first = self.makers.is_constant(left) and not self.makers.is_constant(right)
-            grade = (
-                LAST_RESORT
-                if (port, second) in others[1:]
-                else PROBABLE
-                if second > 1 or (weights_first and self._takes_weights_second(node))
-                else LAST_RESORT
-            )
+            is_probable = second > 1 or (weights_first and self._takes_weights_second(node))
+            grade = PROBABLE if is_probable and (port, second) not in others[1:] else LAST_RESORT
             yield Candidate(tuple(replaced(edit, swaps=True) for edit in edits), grade)
 
     def _takes_weights_second(self, node: Node) -> bool:

@@ -66,8 +66,10 @@ class Inputs:
         for node in nodes if alone else ():
             for candidate in self.with_unused([node], {}, any_rank=True):
                 before = node.inputs[candidate.edits[0].input or 0]
-                lost = before is not None and (self.makers.is_constant(before) or self.is_used_elsewhere(before, node))
-                if lost and candidate.edits[0].value in alone:
+                may_lose = before is not None and (
+                    self.makers.is_constant(before) or self.is_used_elsewhere(before, node)
+                )
+                if may_lose and candidate.edits[0].value in alone:
                     yield replaced(candidate, grade=EVIDENT, evidence=1)
 
     def with_unused_inserted(self, node: Node) -> Iterator[Candidate]:
@@ -151,7 +153,7 @@ class Inputs:
         """Connects an unused value in place of a similar input, or of a ``missing`` input (by its index)."""
         for node in nodes if self.unused_values else ():
             behind = downstream(node, self.graph)
-            values = [(value, known) for value, known in self.unused_values if self._node_of(value) not in behind]
+            values = [(value, known) for value, known in self.unused_values if self.node_of(value) not in behind]
             for port, given in enumerate(inputs_of(node, self.known)):
                 for value, known in values:
                     if node in missing and port == missing[node]:
@@ -162,7 +164,7 @@ class Inputs:
 
     def _in_place_of_undefined(self, value: Value, node: Node, port: int) -> Iterator[Candidate]:
         """Connects an unused value in place of an undefined one."""
-        before, maker = node.inputs[port], self._node_of(value)
+        before, maker = node.inputs[port], self.node_of(value)
         makers = self._makers_by_name(before) or self._users_by_name(value)
         if makers and (maker is None or maker.op != makers[0].op):
             yield from self._with_node_between(value, makers, node, port)
@@ -171,9 +173,9 @@ class Inputs:
         is_renamed = not may_be_others and may_be_renamed(value, maker, before, self.graph)
         yield Candidate(self._at_every_user(value, before), PROBABLE if is_renamed else ONLY_SUGGESTED)
 
-    def _node_of(self, value: Value) -> Node | None:
-        """The node that computes a value."""
-        maker = self.makers.of(value)
+    def node_of(self, value: Value | None) -> Node | None:
+        """The node that computes a value; None for other values."""
+        maker = self.makers.of(value) if value is not None else None
         return maker.node if maker is not None else None
 
     def _at_every_user(self, value: Value, before: Value | None) -> tuple[Edit, ...]:
@@ -222,12 +224,12 @@ class Inputs:
         )
 
     def _belongs_to_other_block(self, value: Value, node: Node, port: int) -> bool:
-        """Whether a namesake has a value at this input, and its name is closer to that of the value."""
-        maker = self.makers.of(value)
-        made = maker.node.name if maker is not None and maker.node is not None else ""
+        """Whether a namesake has the value at this input, and a name closer to the name of the value's node."""
+        maker = self.node_of(value)
+        name = maker.name if maker is not None else ""
         others = (each for each in self.namesakes(node) if each.inputs[port] is value)
-        own = _shared_prefix(made, node.name)
-        return any(_shared_prefix(made, each.name) > own for each in others)
+        own = _shared_prefix(name, node.name)
+        return any(_shared_prefix(name, each.name) > own for each in others)
 
     def namesakes(self, node: Node) -> list[Node]:
         """The siblings whose names differ only in numbers."""
@@ -262,18 +264,18 @@ class Inputs:
     def _inserted_as_at_namesakes(self, node: Node, port: int, kind: tuple[str, str] | None) -> Edit | None:
         """Inserts a node of a kind before an input; None if it cannot be inserted."""
         similar = [each for each in self.graph.nodes if kind and each.op == kind[0] and plain(each.name) == kind[1]]
-        like = similar[0] if similar else None
-        if like is not None and like.op == RESHAPE and self.known.format.writer == "onnx":
+        template = similar[0] if similar else None
+        if template is not None and template.op == RESHAPE and self.known.format.writer == "onnx":
             return self._reshaped(node, port, similar)
-        return None if like is None else self.editor.copied(like, node, port)
+        return None if template is None else self.editor.copied(template, node, port)
 
     def _reshaped(self, node: Node, port: int, similar: Sequence[Node]) -> Edit | None:
         """Inserts a Reshape before an input, with the target of a similar Reshape that has as many elements."""
         given = inputs_of(node, self.known)[port]
         targets = [each.inputs[1] for each in similar if len(each.inputs) > 1]
         for value in dict.fromkeys(each for each in targets if each is not None and self.makers.is_constant(each)):
-            held = self.known.types.get(value)
-            entries = held.ints if isinstance(held, Tensor) else None
+            known = self.known.types.get(value)
+            entries = known.ints if isinstance(known, Tensor) else None
             if entries and isinstance(given, Tensor) and given.shape and product(entries) == product(given.shape):
                 return self.editor.inserted(RESHAPE, node, port, inputs=(value.name,))
         return None
@@ -297,14 +299,12 @@ class Inputs:
         return value in self.graph.outputs or elsewhere
 
     def is_last_use(self, value: Value, node: Node) -> bool:
-        """Whether only this node uses a value, and no computed value is unused. Then only a node between them is
-        missing."""
+        """Whether only this node uses a value, and no computed value is unused. Perhaps a node between them is lost."""
         return not self.is_used_elsewhere(value, node) and not any(self.is_made(each) for each, _ in self.unused_values)
 
     def is_made(self, value: Value | None) -> bool:
         """Whether a node computes a value, and the value is not constant."""
-        maker = self.makers.of(value) if value is not None else None
-        return maker is not None and maker.node is not None and not self.makers.is_constant(value)
+        return self.node_of(value) is not None and not self.makers.is_constant(value)
 
     def _is_dynamic(self, value: Value) -> bool:
         """Whether a value is computed, or is an input of the model."""
@@ -334,10 +334,10 @@ class Inputs:
 
     def _with_node_between(self, value: Value, makers: Sequence[Node], node: Node, port: int) -> Iterator[Candidate]:
         """Connects an unused value, and inserts a node like one of ``makers`` before the input."""
-        like = next((each for each in makers if len(each.inputs) == 1), None)
-        if like is not None:
+        template = next((each for each in makers if len(each.inputs) == 1), None)
+        if template is not None:
             connected = self.editor.connected(value, node, port, self.editor.called_unused(value))
-            yield Candidate((connected, self.editor.inserted(like.op, node, port)), PROBABLE)
+            yield Candidate((connected, self.editor.inserted(template.op, node, port)), PROBABLE)
 
 
 def _shared_prefix(one: str, other: str) -> int:

@@ -36,14 +36,14 @@ def with_unused_list(node: Node, inputs: Inputs) -> Iterator[Candidate]:
     known, editor = inputs.known, inputs.editor
     if known.format.writer != "onnx":
         return
-    for value, left in inputs.unused_values:
-        if left.dtype != "int64" or left.rank != 1 or left.ints is None or value in node.inputs:
+    for value, unused_type in inputs.unused_values:
+        if unused_type.dtype != "int64" or unused_type.rank != 1 or unused_type.ints is None or value in node.inputs:
             continue
         for port, given in enumerate(inputs_of(node, known)):
             data = node.inputs[port]
             if isinstance(given, Tensor) and given.shape is not None and data is not None:
                 places = _places(node, port, data, value, inputs)
-                for op in _possible_operators(given, left, known.model.opsets.get("", 0)):
+                for op in _possible_operators(given, unused_type, known.model.opsets.get("", 0)):
                     edits = [editor.inserted(op, user, at, inputs=(value.name,)) for user, at in places]
                     yield Candidate(
                         tuple(edits), EVIDENT, evidence=1, sure=not _is_computed_before(value, data, inputs)
@@ -52,35 +52,37 @@ def with_unused_list(node: Node, inputs: Inputs) -> Iterator[Candidate]:
 
 def _places(node: Node, port: int, data: Value, value: Value, inputs: Inputs) -> list[tuple[Node, int]]:
     """The inputs before which the lost node was: all later users of the data, if the list is computed."""
-    maker = inputs.makers.of(value)
-    if maker is None or maker.node is None or not inputs.is_made(value):
+    maker = inputs.node_of(value)
+    if maker is None or not inputs.is_made(value):
         return [(node, port)]
-    users = [each for each in inputs.users.get(data, ()) if each.index > maker.node.index]
+    users = [each for each in inputs.users.get(data, ()) if each.index > maker.index]
     places = [(user, at) for user in users for at, given in enumerate(user.inputs) if given is data]
     return places if (node, port) in places else [(node, port)]
 
 
 def _is_computed_before(value: Value, data: Value, inputs: Inputs) -> bool:
     """Whether a node computes a value before another node computes ``data``."""
-    first, second = inputs.makers.of(value), inputs.makers.of(data)
-    nodes = [each.node for each in (first, second) if each is not None and each.node is not None]
-    return len(nodes) > 1 and inputs.is_made(value) and nodes[0].index < nodes[1].index
+    first, second = inputs.node_of(value), inputs.node_of(data)
+    return inputs.is_made(value) and first is not None and second is not None and first.index < second.index
 
 
 def joined_with_unused(nodes: Sequence[Node], inputs: Inputs) -> Iterator[Candidate]:
     """A Concat that joins an unused computed value with an input. It is only suggested: the order is uncertain."""
     known, editor = inputs.known, inputs.editor
-    unused = [(value, left) for value, left in inputs.unused_values if inputs.is_made(value) and left.dtype in FLOATS]
+    unused = [
+        (value, unused_type)
+        for value, unused_type in inputs.unused_values
+        if inputs.is_made(value) and unused_type.dtype in FLOATS
+    ]
     for node in nodes if unused and known.format.writer == "onnx" else ():
         behind = downstream(node, inputs.graph)
         for port, given in enumerate(inputs_of(node, known)):
-            for value, left in unused:
+            for value, unused_type in unused:
                 before = node.inputs[port]
-                axis = _joined_axis(left, given)
-                maker = inputs.makers.of(value)
-                if axis is None or before is None or inputs.makers.is_constant(before) or maker is None:
+                axis = _joined_axis(unused_type, given)
+                if axis is None or before is None or inputs.makers.is_constant(before):
                     continue
-                if maker.node not in behind:
+                if inputs.node_of(value) not in behind:
                     called = [editor.called_unused(value), editor.called(before)]
                     edit = editor.inserted(
                         JOIN, node, port, (("axis", axis),), " and ".join(called), inputs=(value.name,)
@@ -101,9 +103,9 @@ def _is_shorter(one: MaybeDim, other: MaybeDim) -> bool:
     return isinstance(one, int) and (not isinstance(other, int) or one < other)
 
 
-def _possible_operators(given: Tensor, left: Tensor, opset: int) -> Iterator[str]:
+def _possible_operators(given: Tensor, unused_type: Tensor, opset: int) -> Iterator[str]:
     """The operators that may have the unused list as their second input."""
-    entries = left.ints
+    entries = unused_type.ints
     rank = given.rank or 0
     for op, most in ((SQUEEZE, rank), (UNSQUEEZE, rank + len(entries or ()))) if opset >= AXES_ARE_AN_INPUT else ():
         if entries and all(type(each) is int and -most <= each < most for each in entries):
@@ -149,13 +151,15 @@ def lost_at_twins(problem: Problem, known: Known) -> Iterator[Edits]:
         node, port = users[0]
         given = twin.inputs[port] if port < len(twin.inputs) else None
         maker = blocks.editor.makers.of(given) if given is not None else None
-        like = maker.node if maker is not None else None
-        if given is None or like is None or blocks.counterpart(given, twin, node) is not None:
+        template = maker.node if maker is not None else None
+        if given is None or template is None or blocks.counterpart(given, twin, node) is not None:
             continue
-        names = _inputs_of_lost(like, twin, node, blocks) if is_named_as(value.name, node, given.name, twin) else None
-        attributes = _plain_attributes(like)
+        names = (
+            _inputs_of_lost(template, twin, node, blocks) if is_named_as(value.name, node, given.name, twin) else None
+        )
+        attributes = _plain_attributes(template)
         if names and attributes is not None and {each.name for each in _unused_results(blocks)} <= set(names):
-            found[tuple(_inserted_before(users, like.op, attributes, names, blocks))] = None
+            found[tuple(_inserted_before(users, template.op, attributes, names, blocks))] = None
     if len(found) == 1:
         yield from found
 
@@ -170,12 +174,12 @@ def _inserted_before(
         yield blocks.editor.inserted(op, node, port, attributes, inputs=tuple(names[1:]))
 
 
-def _inputs_of_lost(like: Node, twin: Node, node: Node, blocks: Blocks) -> list[str] | None:
+def _inputs_of_lost(template: Node, twin: Node, node: Node, blocks: Blocks) -> list[str] | None:
     """The names of the counterparts of a node's inputs; None if one has no counterpart."""
     known, makers = blocks.editor.known, blocks.editor.makers
     unused = [each for each in spare_values(blocks.editor.graph) if makers.is_constant(each)]
     names = []
-    for each in like.inputs:
+    for each in template.inputs:
         found = blocks.counterpart(each, twin, node) if each is not None else None
         wanted = known.types.get(each) if each is not None and makers.is_constant(each) else None
         fitting = [one for one in unused if wanted is not None and known.types.get(one) == wanted]
@@ -199,8 +203,8 @@ def _plain_attributes(node: Node) -> Attributes | None:
     """The attributes of a node for an edit; None if the node cannot be inserted."""
     if node.domain or node.bodies or len(node.outputs) != 1:
         return None
-    held = {name: each.value for name, each in node.attributes.items()}
-    values = {name: tuple(value) if isinstance(value, list) else value for name, value in held.items()}
+    stored = {name: each.value for name, each in node.attributes.items()}
+    values = {name: tuple(value) if isinstance(value, list) else value for name, value in stored.items()}
     if not all(isinstance(each, (int, float, str, tuple)) for each in values.values()):
         return None
     number = values.get("to")

@@ -76,22 +76,22 @@ class NodeEdits:
             inputs=inputs,
         )
 
-    def copied(self, like: Node, node: Node, port: int) -> Edit | None:
-        """An edit that inserts a copy of ``like`` before an input; None if it cannot be inserted."""
-        if like.op not in RESULTS or not like.inputs or self.known.format.writer != "onnx":
+    def copied(self, template: Node, node: Node, port: int) -> Edit | None:
+        """An edit that inserts a copy of ``template`` before an input; None if it cannot be inserted."""
+        if template.op not in RESULTS or not template.inputs or self.known.format.writer != "onnx":
             return None
         given = {
             name: tuple(each.value) if isinstance(each.value, list) else each.value
-            for name, each in like.attributes.items()
+            for name, each in template.attributes.items()
         }
-        if len(like.inputs) > 1 and like.inputs[1] is not None:
-            axes = self.known.types.get(like.inputs[1])
+        if len(template.inputs) > 1 and template.inputs[1] is not None:
+            axes = self.known.types.get(template.inputs[1])
             given["axes"] = axes.value if isinstance(axes, Tensor) else None
-        name = NAMES[like.op]
+        name = NAMES[template.op]
         value = given.get(name)
         if name == "to" and isinstance(value, int) and 0 < value <= len(NUMBERED_TYPES):
             value = NUMBERED_TYPES[value - 1]
-        return None if value is None else self.inserted(like.op, node, port, ((name, value),))
+        return None if value is None else self.inserted(template.op, node, port, ((name, value),))
 
     def constant(self, value: Value, after: object, of: Literal["entries", "shape", "type"] = "entries") -> Edit:
         """An edit that changes the entries, the shape or the element type of a constant."""

@@ -59,7 +59,7 @@ class Case:
     inputs: Inputs
     #: Other candidates that fix as much.
     rivals: Sequence[Candidate] = ()
-    #: Whether a candidate that only objections of similarity exclude ranks higher.
+    #: Whether a candidate that only objections of similarity exclude ranks as high.
     outranked: bool = False
     #: Whether an unused value fixes the problem, too.
     unused_value_fixes: bool = False
@@ -80,26 +80,26 @@ class Case:
 
 def is_rejected(case: Case) -> bool:
     """Whether an objection forbids to suggest the candidate."""
-    return any(doubt(case) for doubt in REJECTED_IF)
+    return any(objection(case) for objection in REJECTED_IF)
 
 
 def is_excluded(case: Case) -> bool:
     """Whether an objection excludes the candidate, so that the next one is considered."""
-    return any(doubt(case) for doubt in EXCLUDED_IF)
+    return any(objection(case) for objection in EXCLUDED_IF)
 
 
 def is_excluded_by_similarity(case: Case) -> bool:
     """Whether only objections of similarity exclude the candidate."""
-    return any(doubt(case) for doubt in BY_SIMILARITY) and not any(
-        doubt(case) for doubt in EXCLUDED_IF if doubt not in BY_SIMILARITY
+    return any(objection(case) for objection in BY_SIMILARITY) and not any(
+        objection(case) for objection in EXCLUDED_IF if objection not in BY_SIMILARITY
     )
 
 
 def _leaves_error_near(case: Case) -> bool:
     """Whether an error remains at an edited node, or at most ``NEAR`` nodes after it."""
-    left = {each.node for each in case.remaining if each.is_error and not each.graph and each.node is not None}
+    faulty = {each.node for each in case.remaining if each.is_error and not each.graph and each.node is not None}
     edited = _edited(case.candidate, case.node, case.inputs)
-    return bool(left) and any(each in left for each in _near_after(edited, case.inputs))
+    return bool(faulty) and any(each in faulty for each in _near_after(edited, case.inputs))
 
 
 def _edited(candidate: Candidate, node: Node, inputs: Inputs) -> list[Node]:
@@ -123,12 +123,12 @@ def _near_after(nodes: Sequence[Node], inputs: Inputs) -> Iterator[Node]:
 def _leaves_error_of_old_input(case: Case) -> bool:
     """Whether the disconnected value leads to another error of the rule. Then that value is probably wrong."""
     rule, inputs = case.problem.fault.rule, case.inputs
-    left = {each.node for each in case.remaining if each.is_error and not each.graph and each.fault.rule is rule}
-    for edit in case.candidate.edits if left else ():
+    faulty = {each.node for each in case.remaining if each.is_error and not each.graph and each.fault.rule is rule}
+    for edit in case.candidate.edits if faulty else ():
         node, value = inputs.edited(edit)
         if edit.kind in ("input", "insert") and not edit.swaps and value is not None:
             users = [each for each in inputs.users.get(value, ()) if each is not node]
-            if any(each in left for each in _near_after(users, inputs)):
+            if any(each in faulty for each in _near_after(users, inputs)):
                 return True
     return False
 
@@ -147,19 +147,19 @@ def _siblings_oppose_edit(edit: Edit, node: Node, inputs: Inputs) -> bool:
     before, value = (tuple(each) if isinstance(each, list) else each for each in (edit.before, edit.value))
     siblings = [each for each in editor.same_operator(node) if each is not node]
     others = [editor.value_of(each, edit.name) for each in siblings]
-    fits = value in [*editor.groups(node, edit.name)]
+    fits = value in [*editor.fitting_groups(node, edit.name)]
     if others.count(before) >= SIBLINGS and value not in others and not fits:
         return True
     shapes = _shapes_of_constants(node, inputs)
-    alike = {editor.value_of(each, edit.name) for each in siblings if _shapes_of_constants(each, inputs) == shapes}
-    return any(shapes) and alike == {before}
+    values = {editor.value_of(each, edit.name) for each in siblings if _shapes_of_constants(each, inputs) == shapes}
+    return any(shapes) and values == {before}
 
 
 def _differs_from_twins(case: Case) -> bool:
     """Whether the twins have the old number, or are connected as the node was."""
     inputs = case.inputs
-    wired = ((edit, inputs.edited(edit)[0]) for edit in case.candidate.edits if edit.kind in ("input", "insert"))
-    if any(node is not None and inputs.blocks.is_connected_as_twins(edit, node) for edit, node in wired):
+    connected = ((edit, inputs.edited(edit)[0]) for edit in case.candidate.edits if edit.kind in ("input", "insert"))
+    if any(node is not None and inputs.blocks.is_connected_as_twins(edit, node) for edit, node in connected):
         return True
     for edit in case.candidate.edits:
         for node in (case.node,) if edit.kind == "attribute" else inputs.users_of(edit.name):
@@ -176,16 +176,16 @@ def _shapes_of_constants(node: Node, inputs: Inputs) -> list[object]:
 
 def _reshapes_bias(case: Case) -> bool:
     """Whether a constant that is added to a matrix product is reshaped. Its width is probably wrong."""
-    node, makers = case.problem.node, case.inputs.makers
+    node = case.problem.node
     shapes = (edit for edit in case.candidate.edits if edit.kind == "constant" and edit.of == "shape")
     names = {edit.name for edit in shapes if len(edit.before or ()) == 1}
     if not names or node is None or len(node.inputs) != 2:
         return False
-    others = [makers.of(value) for value in node.inputs if value is not None and value.name not in names]
-    return any(each is not None and each.node is not None and each.node.op in PRODUCTS for each in others)
+    others = (case.inputs.node_of(each) for each in node.inputs if each is not None and each.name not in names)
+    return any(each is not None and each.op in PRODUCTS for each in others)
 
 
-def _wraps(case: Case) -> bool:
+def _casts_between_signs(case: Case) -> bool:
     """Whether a Cast between int8 and uint8 is inserted, which changes numbers. A zero point is probably missing."""
     for edit in case.candidate.edits:
         value = case.inputs.edited(edit)[1]
@@ -197,7 +197,7 @@ def _wraps(case: Case) -> bool:
 
 
 def _is_contradicted(case: Case) -> bool:
-    """Whether an inserted node contradicts a declaration, or makes later declarations stale."""
+    """Whether a node is inserted after a value with a wrong declaration, or makes declarations stale."""
     inserted = [edit for edit in case.candidate.edits if edit.kind == "insert"]
     fixed = {id(each) for each in case.outcome.fixed}
     family = (each for each in case.problems if each.fault.rule.family == DECLARED)
@@ -208,7 +208,7 @@ def _is_contradicted(case: Case) -> bool:
     )
 
 
-def _is_index_of_many(case: Case) -> bool:
+def _is_any_index(case: Case) -> bool:
     """Whether the candidate is another index into data that is no list. Every index in range fits."""
     node = case.problem.node
     value = node.inputs[0] if node is not None and node.inputs else None
@@ -242,7 +242,7 @@ def _is_of_another_axis(edit: Edit, inputs: Inputs) -> bool:
 
 
 def _is_flattened(edit: Edit) -> bool:
-    """Whether a size becomes the product of two sizes."""
+    """Whether a size is multiplied by another size of the shape."""
     before, after = edit.before or (), edit.shape or ()
     sizes, pairs = {each for each in before if isinstance(each, int) and each > 1}, zip(before, after)
     return len(before) == len(after) and any(
@@ -273,7 +273,7 @@ def disconnects(case: Case, *, inputs_only: bool = False) -> bool:
             continue
         if inputs.makers.is_constant(value) and case.problem.fault.rule.family == ELEMENT_TYPES:
             continue
-        if inputs.makers.is_constant(value) and node is not None and _is_lost_at(node, edit, inputs):
+        if inputs.makers.is_constant(value) and node is not None and _is_unused_counterpart(node, edit, inputs):
             continue
         before = before_transpose(value, inputs.makers)
         if (before is not None and before.name == edit.value) or (node is not None and node.bodies):
@@ -285,15 +285,15 @@ def disconnects(case: Case, *, inputs_only: bool = False) -> bool:
     return False
 
 
-def _is_lost_at(node: Node, edit: Edit, inputs: Inputs) -> bool:
+def _is_unused_counterpart(node: Node, edit: Edit, inputs: Inputs) -> bool:
     """Whether an edit connects an unused value that is the counterpart of the twins' inputs."""
-    wired, unused = inputs.blocks.counterparts(node), {value.name for value, _ in inputs.unused_values}
-    at = wired[edit.input] if edit.input is not None and edit.input < len(wired) else None
-    return at is not None and at.name == edit.value and at.name in unused
+    values, unused = inputs.blocks.counterparts(node), {value.name for value, _ in inputs.unused_values}
+    value = values[edit.input] if edit.input is not None and edit.input < len(values) else None
+    return value is not None and value.name == edit.value and value.name in unused
 
 
 def _swaps_constant(case: Case) -> bool:
-    """Whether a swap moves a constant to an input at which no sibling has a constant."""
+    """Whether siblings have constants where the node has them, and none has them where a swap moves them."""
     inputs, edits = case.inputs, case.candidate.edits
     node = inputs.edited(edits[0])[0]
     if not case.candidate.swaps or node is None or len(edits) != PAIR:
@@ -308,7 +308,7 @@ def _swaps_constant(case: Case) -> bool:
 
 
 def _leaves_only_constants(case: Case) -> bool:
-    """Whether all inputs of a node become constants, although one is computed before."""
+    """Whether an edit replaces a computed input, so that all inputs of the node are constants."""
     inputs, is_constant = case.inputs, case.inputs.makers.is_constant
     after: dict[Node, dict[int, Value | None]] = {}
     for edit in case.candidate.edits:
@@ -334,7 +334,7 @@ def _makes_output_stale(case: Case) -> bool:
 
 
 def _changes_shared(case: Case) -> bool:
-    """Whether entries of a shared constant change, other than a target shape, and the faulty node does not use it."""
+    """Whether a shared constant other than a target shape changes, although the faulty node does not use it."""
     names = {edit.name for edit in case.candidate.edits if edit.kind == "constant" and edit.of == "entries"}
     for value, users in case.inputs.users.items() if names else ():
         if value.name in names and case.problem.node not in users and len(users) > SIBLINGS:
@@ -352,7 +352,7 @@ def takes_target(node: Node, name: str, known: Known) -> bool:
 
 
 def _breaks_flow(case: Case) -> bool:
-    """Whether an edit makes a cycle, or makes an output independent of an input of the model."""
+    """Whether edits break the flow of data from inputs to outputs."""
     return case.inputs.flow.is_broken_by(case.candidate.edits)
 
 
@@ -443,8 +443,8 @@ REJECTED_IF: tuple[Callable[[Case], bool], ...] = (
     *EXCLUDED_IF,
     _leaves_error_near,
     _reshapes_bias,
-    _wraps,
+    _casts_between_signs,
     _may_hide_wrong_connection,
-    _is_index_of_many,
+    _is_any_index,
     _is_one_number_of_several,
 )

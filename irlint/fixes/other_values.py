@@ -14,10 +14,10 @@ from irlint.ops.signatures import named
 EVIDENT, PROBABLE, POSSIBLE, LAST_RESORT, ONLY_SUGGESTED = range(5)
 
 #: Lists of one repeated number, such as strides, are tried for numbers below this limit.
-UNIFORM = 4
+REPEATED_BELOW = 4
 
 #: Numbers below this limit are tried for an integer that is no axis and no flag.
-SMALL = 9
+NUMBERS_BELOW = 9
 
 #: The first spatial axis.
 SPATIAL = 2
@@ -80,7 +80,7 @@ def other_values(
         if outputs > 1 and value != outputs:
             yield outputs, PROBABLE
         yield from ((size, POSSIBLE) for size in list(sizes)[:ENTRIES] if size != value)
-        yield from ((size, LAST_RESORT) for size in range(2, SMALL) if size != value)
+        yield from ((size, LAST_RESORT) for size in range(2, NUMBERS_BELOW) if size != value)
     elif isinstance(value, (tuple, list)) and value and all(isinstance(each, int) for each in value):
         if "axes" in name:
             yield from ((each, PROBABLE) for each in with_an_axis(tuple(value), rank))
@@ -112,7 +112,7 @@ def _other_lists(
         near = (value[0] - 1, value[0] + 1)
         yield from (((axis,), PROBABLE) for axis in dict.fromkeys((*range(rank + 1), *near)) if axis != value[0])
     elif len(set(value)) == 1:
-        yield from (((each,) * len(value), PROBABLE) for each in range(least, UNIFORM) if each != value[0])
+        yield from (((each,) * len(value), PROBABLE) for each in range(least, REPEATED_BELOW) if each != value[0])
     if len(set(value)) < len(value) or not all(0 <= each < len(value) for each in value):
         return
     kept = tuple(each for each in value if each < rank)

@@ -36,8 +36,8 @@ class Rechecked:
         self._checked: dict[tuple[Edit, ...], list[Problem] | None] = {}
 
     def outcome(self, edits: Sequence[Edit], problem: Problem) -> Outcome | None:
-        """The outcome of edits. None if ``problem`` remains, another one appears that no safe fix removes, or nothing
-        is written."""
+        """The outcome of edits. None if the problem remains, another appears that no safe fix removes, or nothing is
+        written."""
         after = self._after(edits)
         if after is None:
             return None
@@ -65,7 +65,7 @@ class Rechecked:
         )
 
     def stays_at_node(self, edits: Sequence[Edit], problem: Problem) -> bool:
-        """Whether the node of a problem has the same, or another new, error or warning after edits."""
+        """Whether the node keeps the problem, or gets another error or warning, after edits."""
         after, node = self._after(edits), problem.node
         if after is None or node is None:
             return False

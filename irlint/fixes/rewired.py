@@ -77,12 +77,12 @@ def with_other_trip_count(problem: Problem, inputs: Inputs) -> Iterator[Candidat
     loops = (node for node in inputs.graph.nodes for _, body in node.bodies if body.path == problem.graph)
     for loop in loops if problem.fault.rule is INDEX_OUT_OF_RANGE else ():
         count = loop.inputs[0] if loop.inputs else None
-        maker = inputs.makers.of(count) if count is not None else None
-        if count is None or maker is None or maker.node is None:
+        maker = inputs.node_of(count)
+        if count is None or maker is None:
             continue
-        for value in maker.node.inputs:
+        for value in maker.inputs:
             if value is not None and not inputs.makers.is_constant(value) and _have_equal_types(value, count, inputs):
-                called = f"{inputs.editor.called(value)}, without the {maker.node.op},"
+                called = f"{inputs.editor.called(value)}, without the {maker.op},"
                 yield Candidate((inputs.editor.connected(value, loop, 0, called),), PROBABLE)
 
 
@@ -123,8 +123,8 @@ def exchanged_weights(node: Node, inputs: Inputs) -> Iterator[Candidate]:
 def before_transpose(value: Value | None, makers: Makers) -> Value | None:
     """The input of the Transpose that computes a value; None if no Transpose does."""
     maker = makers.of(value) if value is not None else None
-    made = maker.node if maker is not None else None
-    return made.inputs[0] if made is not None and made.op == TRANSPOSE and made.inputs else None
+    node = maker.node if maker is not None else None
+    return node.inputs[0] if node is not None and node.op == TRANSPOSE and node.inputs else None
 
 
 def _earlier_values(node: Node, given: Type | None, inputs: Inputs) -> Mapping[Shape, Sequence[Value]]:

@@ -66,7 +66,7 @@ from irlint.fixes.rewired import (
 from irlint.fixes.rivals import with_rivals, with_strides, without_lists_of_inserted
 from irlint.fixes.size_trials import SizeTrials
 from irlint.fixes.sizes import (
-    declared_as_sibling,
+    declared_as_similar_input,
     declared_in_order,
     resized,
     with_batch_axis,
@@ -282,7 +282,7 @@ class Search:
         yield chain.from_iterable(as_other_users(each, editor) for each in (node, *nodes[:NODES]))
         yield joined_with_unused([node, *nodes], inputs) if problem.is_error else iter(())
         yield declared_in_order(node, editor)
-        yield declared_as_sibling(node, editor) if problem.is_error and not limits_sizes(problem) else iter(())
+        yield declared_as_similar_input(node, editor) if problem.is_error and not limits_sizes(problem) else iter(())
         yield editor.constants.with_copied_sizes(node)
         of_outputs = problem.fault.rule.family == DECLARED and not limits_sizes(problem)
         if problem.fault.rule.family == DECLARED:

@@ -32,8 +32,8 @@ NEW_SIZE = symbol("a fed size", 1)
 #: At most this many inputs are resized.
 INPUTS = 3
 
-#: The number of sizes to test for a requirement that cannot be solved.
-FAR = 1024
+#: At most this many sizes are tested if a requirement cannot be solved.
+TESTED = 1024
 
 #: In each direction, at most this many allowed sizes are tried.
 TRIED = 4
@@ -41,13 +41,13 @@ TRIED = 4
 #: At most this many sizes beside the first fitting size are tried. If all fit, the first size is a bound.
 NEIGHBORS = 8
 
-#: An input with this many axes is taken for an image, whose spatial sizes change together.
+#: An input with at least this many axes is taken for an image, whose spatial sizes change together.
 IMAGE = 4
 
-#: An input of the model may be redeclared for a node if at most this many nodes lie between them.
+#: Inputs of this many nodes, the nearest to the faulty one, may be redeclared.
 NEAR = 8
 
-#: An input may lack its first axis if at most this many nodes lie between it and a node.
+#: Inputs of this many nodes, the nearest to the faulty one, may lack their first axis.
 FARTHER = 32
 
 #: The longest path (in nodes) back to an input.
@@ -93,13 +93,13 @@ def with_other_axes(problem: Problem, node: Node, editor: Editor) -> Iterator[Ca
         shape = shape_of(value, known) if value is not None and not editor.makers.is_constant(value) else None
         if value is None or not shape or not isinstance(value.type, Tensor):
             continue
-        direct = value in node.inputs and problem.fault.rule not in (MATMUL_MISMATCH, OPERAND_SHAPE)
+        is_direct = value in node.inputs and problem.fault.rule not in (MATMUL_MISMATCH, OPERAND_SHAPE)
         count = int(value in node.inputs)
         for other in dict.fromkeys(_other_shapes(shape)):
             yield Candidate(
-                (editor.declared(value, other),), PROBABLE if direct else POSSIBLE, evidence=count, subject=value
+                (editor.declared(value, other),), PROBABLE if is_direct else POSSIBLE, evidence=count, subject=value
             )
-        for other in _with_one_more_axis(shape, node, editor) if direct and problem.fault.rule in OF_AXES else ():
+        for other in _with_one_more_axis(shape, node, editor) if is_direct and problem.fault.rule in OF_AXES else ():
             yield Candidate((editor.declared(value, other),), POSSIBLE, evidence=count, subject=value)
 
 
@@ -108,9 +108,9 @@ def declared_in_order(node: Node, editor: Editor) -> Iterator[Candidate]:
     shapes = {value: shape_of(value, editor.known) or () for value in editor.graph.inputs}
     before = {value for each in _nodes_before(node, editor.makers) for value in each.inputs}
     for value in (each for each in shapes if each in before and each not in editor.known.overridden):
-        alike = [each for other, each in shapes.items() if other is not value and _are_permuted(each, shapes[value])]
-        if len(set(alike)) == 1 < len(alike) and alike[0] != shapes[value]:
-            yield Candidate((editor.declared(value, alike[0]),), EVIDENT, evidence=len(alike), subject=value)
+        others = [each for other, each in shapes.items() if other is not value and _are_permuted(each, shapes[value])]
+        if len(set(others)) == 1 < len(others) and others[0] != shapes[value]:
+            yield Candidate((editor.declared(value, others[0]),), EVIDENT, evidence=len(others), subject=value)
 
 
 def _are_permuted(one: Shape, other: Shape) -> bool:
@@ -119,7 +119,7 @@ def _are_permuted(one: Shape, other: Shape) -> bool:
     return named and len(one) > 1 and sorted(map(str, one)) == sorted(map(str, other))
 
 
-def declared_as_sibling(node: Node, editor: Editor) -> Iterator[Candidate]:
+def declared_as_similar_input(node: Node, editor: Editor) -> Iterator[Candidate]:
     """Declares an input before a node with the shape of another input, or with the dynamic batch axis of outputs.
 
     The other shape has the same sizes and one axis more or fewer."""
@@ -255,20 +255,17 @@ def _with_fitting_sizes(
     if answered is None:
         return
     answer, demands = answered
+    required: list[tuple[Relation, ...]] = []
     if problem.fault.rule.family == DECLARED:
-        wanted = _declared_requirements(problem, answer.outputs or ())
-    else:
-        wanted = (
-            [without_broadcasts_of_one(each.any_of) for each in answer.requirements]
-            if answer.outputs is not None
-            else []
-        )
+        required = _declared_requirements(problem, answer.outputs or ())
+    elif answer.outputs is not None:
+        required = [without_broadcasts_of_one(each.any_of) for each in answer.requirements]
 
     def fits(part: int) -> bool:
         return trials.outcome(edits(part), problem) is not None
 
-    alike = _sizes_of_similar_inputs(given[0], axes[0], trials) if len(axes) == 1 else set()
-    allowed = _allowed((*wanted, *(each.any_of for each in demands)))
+    similar = _sizes_of_similar_inputs(given[0], axes[0], trials) if len(axes) == 1 else set()
+    allowed = _allowed((*required, *(each.any_of for each in demands)))
     if allowed is None or common in allowed:
         return
     for step in (-1, 1):
@@ -277,8 +274,8 @@ def _with_fitting_sizes(
             beside = takewhile(lambda part: part in allowed and fits(part), count(first + step, step))
             others = list(islice(beside, NEIGHBORS))
             is_bound = step < 0 and len(others) == NEIGHBORS
-            usual = first if is_bound else _roundest(first, *others)
-            part = next((each for each in (first, *others) if each in alike), usual)
+            roundest = first if is_bound else _roundest(first, *others)
+            part = next((each for each in (first, *others) if each in similar), roundest)
             yield Candidate(edits(part), grade, subject=(*given, *axes), sure=not others and sure)
 
 
@@ -325,7 +322,7 @@ class Allowed:
     def beyond(self, size: int, step: int) -> Iterator[int]:
         """The allowed sizes above ``size`` (``step`` 1) or below it (-1), the nearest first."""
         found = self.sizes.beyond(size, step)
-        return filter(self._holds, islice(found, FAR)) if self.unsolved else found
+        return filter(self._holds, islice(found, TESTED)) if self.unsolved else found
 
     def _holds(self, size: int) -> bool:
         return all(any(_holds(each, size) for each in relations) for relations in self.unsolved)
@@ -350,7 +347,7 @@ def _is_short(relations: Sequence[Relation]) -> bool:
 
 
 def _holds(relation: Relation, number: int) -> bool:
-    """Whether a relation holds for this number as the wanted size."""
+    """Whether a relation holds for this number as the new size."""
     sizes = dict.fromkeys(symbols(NEW_SIZE), number)
     try:
         left, right = evaluated(relation.left, sizes), evaluated(relation.right, sizes)

@@ -178,8 +178,7 @@ class Suggestions:
         return any(_kind(each) == _kind(found.problem) and id(each) not in fixed for each in (*self._unfixed, *unfixed))
 
     def of(self, problem: Problem) -> Suggestion | None:
-        """The suggestion for a problem; None without edits, with too many, after ``FINDINGS`` searches, or if searched
-        before."""
+        """The suggestion for a problem; None if none is found, a limit is reached, or an equal problem was searched."""
         if problem.because is not None or problem.fault.severity is Severity.NOTE:
             return None
         for found in self._found:
@@ -237,7 +236,7 @@ class Suggestions:
         return None
 
     def _breaks_flow(self, edits: Sequence[Edit]) -> bool:
-        """Whether edits make a cycle, or an output independent of an input of the model."""
+        """Whether edits break the flow of data from inputs to outputs."""
         graph = self.known.model.graph
         if not any(edit.kind == "input" or edit.inputs for edit in edits):
             return False

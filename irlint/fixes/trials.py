@@ -164,7 +164,8 @@ class Trials:
         return [] if self._is_wrong(given, value) else self.declared.get(value.name, [])
 
     def answer_after(self, edits: Sequence[Edit], node: Node) -> tuple[Answer, list[Requirement]] | None:
-        """(answer, requirements of the nodes before) of a node after edits; None if one of them fails."""
+        """(answer, requirements of the nodes before) of a node after edits; None if one fails or the edits do not reach
+        it."""
         change = self.change(edits)
         if change is None:
             return None
@@ -285,7 +286,7 @@ class Trials:
         if codes - {each.fault.rule.code for each in own}:
             return None
         trial.fixed += [
-            each for each in own if each.fault.rule.code not in codes and _is_asked_again(each, trial.change)
+            each for each in own if each.fault.rule.code not in codes and _shows_in_answer(each, trial.change)
         ]
         trial.fixed += [each for each in own if limits_sizes(each) and self._meets(each, answer.requirements)]
         return [] if answer.outputs is None else self._changed_outputs(trial, node, answer.outputs)
@@ -394,8 +395,8 @@ def _unsatisfiable(known: Known, problems: Iterable[Problem]) -> set[str]:
     return {each.requirement.condition for each in contract_of(known).impossible}
 
 
-def _is_asked_again(problem: Problem, change: Change) -> bool:
-    """Whether an answer of the operator shows whether a problem remains."""
+def _shows_in_answer(problem: Problem, change: Change) -> bool:
+    """Whether an answer of the operator shows if a problem remains."""
     node, index = problem.node, problem.fault.input
     if problem.by_rule or node is None or index is None:
         return problem.by_rule
