@@ -139,7 +139,8 @@ def _likely_orders(rank: int, editor: Editor) -> list[tuple[tuple[int, ...], int
 def transposed_before(node: Node, nodes: Sequence[Node], editor: Editor) -> Iterator[Candidate]:
     """A Transpose before one of ``nodes``, which undoes another Transpose or changes the layout.
 
-    ``nodes`` come before ``node``, the nearest first."""
+    ``nodes`` come before ``node``, the nearest first.
+    """
     if editor.known.format.writer != "onnx":
         return
     perms = [(one, one.attributes.get("perm")) for one in nodes if one.op == TRANSPOSE]
@@ -177,8 +178,8 @@ def _constants_applied_next(node: Node, given: Tensor, editor: Editor) -> Iterat
     for each in waiting:
         for user in (user for value in each.outputs if value is not None for user in editor.users.get(value, ())):
             for value, known in zip(user.inputs, inputs_of(user, editor.known)):
-                is_like = isinstance(known, Tensor) and (known.dtype, known.shape) == (given.dtype, given.shape)
-                if is_like and value is not None and editor.makers.is_constant(value) and user not in waiting:
+                has_same_type = isinstance(known, Tensor) and (known.dtype, known.shape) == (given.dtype, given.shape)
+                if has_same_type and value is not None and editor.makers.is_constant(value) and user not in waiting:
                     waiting.append(user)
                     yield value
 
@@ -221,9 +222,9 @@ def with_other_lists(node: Node, editor: Editor, others: Sequence[Type | None] =
         before = known.types.get(value)
         if not isinstance(before, Tensor) or before.value is None:
             continue
-        for contents in _other_lists(role, before.value, inputs, others):
-            count = int(USUAL_FACTORS[0] in contents if role == FACTORS else role == PARTS and len(set(contents)) == 1)
-            yield Candidate((editor.constant(value, contents),), PROBABLE, evidence=count, subject=value)
+        for entries in _other_lists(role, before.value, inputs, others):
+            count = int(USUAL_FACTORS[0] in entries if role == FACTORS else role == PARTS and len(set(entries)) == 1)
+            yield Candidate((editor.constant(value, entries),), PROBABLE, evidence=count, subject=value)
 
 
 def _other_lists(
@@ -256,10 +257,10 @@ def _other_parts(
     shapes = [each.shape for each in others if isinstance(each, Tensor) and each.shape is not None]
     sizes = dict.fromkeys(dim for shape in shapes for dim in shape if isinstance(dim, int) and dim > 0)
     for at, to, size in ((at, to, size) for at in range(len(value)) for to in range(len(value)) for size in sizes):
-        left = value[at] + value[to] - size
-        if at != to and left > 0 and size != value[at]:
+        rest = value[at] + value[to] - size
+        if at != to and rest > 0 and size != value[at]:
             changed = list(value)
-            changed[at], changed[to] = size, left
+            changed[at], changed[to] = size, rest
             found[tuple(changed)] = None
     return found
 

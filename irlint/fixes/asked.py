@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 def frozen(known: Known, shapes: Mapping[Value, Shape]) -> Iterator[Edit]:
     """Declares the inputs with the sizes of ``shapes``, and updates other declarations that become wrong or imprecise.
 
-    ``known`` is inferred with these shapes. Raises Unwritable if an input has another rank."""
+    ``known`` is inferred with these shapes. Raises Unwritable if an input has another rank.
+    """
     graph = known.model.graph
     assert graph is not None
     nodes = {node.outputs[0]: node for node in graph.nodes if node.op == known.format.input_node and node.outputs}

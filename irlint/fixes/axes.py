@@ -9,7 +9,8 @@ from irlint.model.tensor import Tensor, Type
 def mixes_axes(given: Type | None, made: Type | None) -> bool | None:
     """Whether a Reshape does more than join and divide axes; None if a shape is unknown.
 
-    ``[N, 12, 32]`` to ``[N, 12, 4, 8]`` divides one axis. ``[N, 12, 32]`` to ``[N, 8, 6, 8]`` mixes two."""
+    ``[N, 12, 32]`` to ``[N, 12, 4, 8]`` divides one axis. ``[N, 12, 32]`` to ``[N, 8, 6, 8]`` mixes two.
+    """
     before, after = (each.shape if isinstance(each, Tensor) else None for each in (given, made))
     ends = [_ends(shape) for shape in (before, after) if shape is not None]
     if len(ends) < 2 or None in ends[0] or None in ends[1]:

@@ -128,21 +128,22 @@ class Blocks:
     def counterpart(self, value: Value, twin: Node, node: Node) -> Value | None:
         """The value in the block of ``node`` that corresponds to a value of its ``twin``; None if there is none.
 
-        A value outside of blocks, and a value that another node of the block uses, is its own counterpart."""
+        A value outside of blocks, and a value that another node of the block uses, is its own counterpart.
+        """
         if self._is_used_in_block(value, twin, node):
             return value
         maker = self.editor.makers.of(value)
         made = maker.node if maker is not None else None
         made = None if made is not None and _has_other_name(value, made) else made
         place, numbers = _place(made) if made is not None else _place_of_name("", value.name)
-        wanted = _numbers_in_block(numbers, _place(twin)[1], _place(node)[1])
-        if wanted is None:
+        own_numbers = _numbers_in_block(numbers, _place(twin)[1], _place(node)[1])
+        if own_numbers is None:
             return value if not numbers and not self._is_weight(value) else None
         if made is None:
-            return self._named.get((place, wanted))
-        if not self._have_same_nodes(place, numbers, wanted):
+            return self._named.get((place, own_numbers))
+        if not self._have_same_nodes(place, numbers, own_numbers):
             return None
-        found = next((each for name, each in self._by_place.get(place, ()) if name == wanted), None)
+        found = next((each for name, each in self._by_place.get(place, ()) if name == own_numbers), None)
         port = made.outputs.index(value) if value in made.outputs else 0
         return found.outputs[port] if found is not None and port < len(found.outputs) else None
 
@@ -168,7 +169,8 @@ class Blocks:
     def counterparts(self, node: Node) -> list[Value | None]:
         """For each input, the counterpart of the inputs of all twins; None if there are several or none.
 
-        A computed value outside of blocks needs ``SEVERAL`` twins, or another user in the block."""
+        A computed value outside of blocks needs ``SEVERAL`` twins, or another user in the block.
+        """
         others = self.twins(node)
         counts = {len(each.inputs) for each in others}
         found: list[Value | None] = []
@@ -300,7 +302,8 @@ def _place_of_name(op: str, name: str) -> tuple[Place, Numbers]:
 def as_other_users(node: Node, editor: Editor) -> Iterator[Candidate]:
     """Connects the constants that another user of a scale has, or its result.
 
-    QuantizeLinear and DequantizeLinear have the same scale and zero point."""
+    QuantizeLinear and DequantizeLinear have the same scale and zero point.
+    """
     constants = _constants(node, editor)
     scales = [value for _, value in constants if _is_float(value, editor)]
     yield from _with_constants_of_maker(node, constants, scales, editor)

@@ -83,10 +83,10 @@ def may_lack_node(case: Case) -> bool:
     """Whether the node gets strides that neither its twins nor its window have. A lost pooling explains the sizes,
     too."""
     editor, twins = case.inputs.editor, case.inputs.blocks.twins(case.node)
-    usual = {editor.value_of(each, STRIDES) for each in twins}
+    at_twins = {editor.value_of(each, STRIDES) for each in twins}
     given = [edit for edit in case.candidate.edits if edit.name == STRIDES]
     values = [each.value for each in given if len(each.value) == len(each.before or each.value)]
-    return any(usual != {value} and value != editor.window(case.node) for value in values)
+    return any(at_twins != {value} and value != editor.window(case.node) for value in values)
 
 
 def _is_axis_of_index(case: Case) -> bool:

@@ -106,11 +106,11 @@ def _with_other_number(node: Node, port: int, value: Value, editor: Editor) -> I
     number = ints[0] if ints is not None and len(ints) == 1 else None
     if not isinstance(number, int):
         return
-    usual = {} if node.op == TAKE else _joined_by_siblings(node, number, editor)
+    similar = {} if node.op == TAKE else _joined_by_siblings(node, number, editor)
     if node.op not in (TAKE, JOIN):
-        usual = editor.similar_values(node, port)
+        similar = editor.similar_values(node, port)
     tried = {(number,)}
-    for entries, count in list(usual.items())[:OTHERS]:
+    for entries, count in list(similar.items())[:OTHERS]:
         if len(entries) == 1 and entries not in tried:
             tried.add(entries)
             for candidate in editor.constants.with_entries(node, port, value, entries, EVIDENT):

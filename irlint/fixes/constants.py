@@ -252,7 +252,8 @@ class Constants:
     def _with_same_bytes(self, constant: Value) -> list[Value]:
         """The other constants with the same bytes, which a fix changes, too.
 
-        In an IR, a fix changes the offset of one constant only."""
+        In an IR, a fix changes the offset of one constant only.
+        """
         if self.known.format.ports_declare:
             return []
         if self._by_bytes is None:

@@ -118,15 +118,15 @@ def _as_intended(problem: Problem, known: Known) -> Iterator[Edits]:
 def _as_missing_attribute(problem: Problem, known: Known) -> Iterator[Edits]:
     """Renames an unknown attribute to the only missing one of its kind."""
     node, name = problem.node, problem.fault.attribute or ""
-    held = node.attributes.get(name) if node is not None else None
-    if node is None or held is None or problem.fault.intended or known.format.ports_declare:
+    attribute = node.attributes.get(name) if node is not None else None
+    if node is None or attribute is None or problem.fault.intended or known.format.ports_declare:
         return
     schemas = (official(node.op, since, node.domain) for since in official_versions(node.op, node.domain))
     if any(each is not None and name in each.attributes for each in schemas):
         return
     call = known.calls.get(node)
     stated = call.schema.attributes if call is not None and call.schema is not None else {}
-    missing = [each for each, (kind, _) in stated.items() if kind == held.kind and each not in node.attributes]
+    missing = [each for each, (kind, _) in stated.items() if kind == attribute.kind and each not in node.attributes]
     if len(missing) == 1:
         yield (Edit("rename", "attribute", problem.graph, node.label, node.index, name, missing[0], op=node.op),)
 
@@ -149,13 +149,13 @@ def _as_operator_with_attributes(problem: Problem, known: Known) -> Iterator[Edi
 def _other_scan_counts(problem: Problem, known: Known) -> Iterator[Edits]:
     """Other numbers of scanned inputs."""
     node = problem.node
-    held = node.attributes.get(SCANNED) if node is not None else None
-    if node is None or held is None:
+    attribute = node.attributes.get(SCANNED) if node is not None else None
+    if node is None or attribute is None:
         return
     for number in range(1, len(node.inputs) + 1):
-        if number != held.value:
+        if number != attribute.value:
             place = (node.label, node.index, SCANNED, number)
-            yield (Edit("attribute", "node", problem.graph, *place, op=node.op, before=held.value),)
+            yield (Edit("attribute", "node", problem.graph, *place, op=node.op, before=attribute.value),)
 
 
 def _outputs_swapped(problem: Problem, known: Known) -> Iterator[Edits]:
@@ -181,10 +181,10 @@ def _as_body_declares(problem: Problem, known: Known) -> Iterator[Edits]:
             fitting = [each for each in unused if not disagree(inner.type, known.types.get(each))]
             for each in fitting if value is not None and disagree(inner.type, known.types.get(value)) else ():
                 yield (Edit("input", "node", "", node.label, node.index, "", each.name, input=port, op=node.op),)
-            wanted = inner.type.dtype if isinstance(inner.type, Tensor) else None
+            declared = inner.type.dtype if isinstance(inner.type, Tensor) else None
             given = value.type.dtype if value is not None and isinstance(value.type, Tensor) else None
-            if value in graph.inputs and value not in graph.constants and wanted and given and wanted != given:
-                yield (Edit("declaration", "node", name=value.name, dtype=wanted),)
+            if value in graph.inputs and value not in graph.constants and declared and given and declared != given:
+                yield (Edit("declaration", "node", name=value.name, dtype=declared),)
 
 
 def _other_opsets(problem: Problem, known: Known) -> Iterator[Edits]:
@@ -268,10 +268,10 @@ def _in_known_domain(problem: Problem, known: Known) -> Iterator[Edits]:
 def _other_attribute_types(problem: Problem, known: Known) -> Iterator[Edits]:
     """The value of an attribute as another type, such as a list of one number or an integer."""
     node, name = problem.node, problem.fault.attribute
-    held = node.attributes.get(name) if node is not None and name is not None else None
-    if node is None or name is None or held is None:
+    attribute = node.attributes.get(name) if node is not None and name is not None else None
+    if node is None or name is None or attribute is None:
         return
-    value = held.value
+    value = attribute.value
     others: list[object] = []
     if isinstance(value, (tuple, list)) and all(isinstance(each, float) and each.is_integer() for each in value):
         others.append(tuple(map(int, value)))
@@ -282,9 +282,9 @@ def _other_attribute_types(problem: Problem, known: Known) -> Iterator[Edits]:
     elif isinstance(value, int):
         similar = (each for graph in graphs(known.model) for each in graph.nodes if each.op == node.op)
         values = (each.attributes[name].value for each in similar if name in each.attributes)
-        usual = dict.fromkeys(len(each) for each in values if isinstance(each, (tuple, list)))
-        counts = dict.fromkeys((*usual, 1, 2, 3, 4))
-        others += [*((value,) * count for count in usual), float(value), *((value,) * count for count in counts)]
+        lengths = dict.fromkeys(len(each) for each in values if isinstance(each, (tuple, list)))
+        counts = dict.fromkeys((*lengths, 1, 2, 3, 4))
+        others += [*((value,) * count for count in lengths), float(value), *((value,) * count for count in counts)]
     for other in others:
         yield (_set(problem, node, name, other),)
 
@@ -340,8 +340,8 @@ def _with_missing_attribute(problem: Problem, known: Known) -> Iterator[Edits]:
 
 def _attribute_values(nodes: Iterable[Node], name: str) -> dict[object, None]:
     """The values that nodes have as an attribute."""
-    held = (each.attributes.get(name) for each in nodes)
-    values = (each.value for each in held if each is not None and each.reference is None)
+    attributes = (each.attributes.get(name) for each in nodes)
+    values = (each.value for each in attributes if each is not None and each.reference is None)
     known = (each for each in values if isinstance(each, (int, float, str, list, tuple)))
     return dict.fromkeys(tuple(each) if isinstance(each, list) else each for each in known)
 

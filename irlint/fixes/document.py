@@ -143,8 +143,8 @@ class Wires:
 
     def nearest(self, source: End, target: End) -> Wire | None:
         """The broken edge that shares most ids, at least two, with an edge from ``source`` to ``target``; else None."""
-        wanted = (*source, *target)
-        counted = [(sum(one == other for one, other in zip(each.ids, wanted)), each) for each in self.broken]
+        ids = (*source, *target)
+        counted = [(sum(one == other for one, other in zip(each.ids, ids)), each) for each in self.broken]
         most = max((count for count, _ in counted), default=0)
         found = [each for count, each in counted if count == most]
         return found[0] if most > 1 else None

@@ -138,7 +138,8 @@ class Editor(NodeEdits):
     def _similarity_key(self, node: Node, what: str | int) -> tuple[object, ...]:
         """The attributes that are lists or texts, except ``what``. Similar nodes have equal results.
 
-        For an axis or an input, also the rank of the first input."""
+        For an axis or an input, also the rank of the first input.
+        """
         call = self.known.calls.get(node)
         given = (call.attributes or {}) if call is not None else {}
         ranked = isinstance(what, int) or "axis" in what

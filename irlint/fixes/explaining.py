@@ -133,13 +133,14 @@ def _with_opsets(problems: list[Problem], known: Known) -> list[Problem]:
 
 def _with_sources_of_edges(problems: list[Problem], known: Known) -> list[Problem]:
     """The problems. The help for a missing edge states how to restore its source."""
-    counted = [each.fault for each in problems if each.fault.severity is not Severity.NOTE]
-    if any(fault.severity is Severity.ERROR for fault in counted):
-        from irlint.parsers.openvino.edge_rules import DANGLING_EDGE, UNCONNECTED_PORT
+    rules = {each.fault.rule for each in problems if each.is_error}
+    if not rules:
+        return problems
+    from irlint.parsers.openvino.edge_rules import DANGLING_EDGE, UNCONNECTED_PORT
 
-        unfed = (DANGLING_EDGE, UNCONNECTED_PORT, INPUT_COUNT)
-        if any(fault.severity is Severity.ERROR and fault.rule in unfed for fault in counted):
-            from irlint.checks.sources import with_sources
+    unfed = (DANGLING_EDGE, UNCONNECTED_PORT, INPUT_COUNT)
+    if rules.isdisjoint(unfed):
+        return problems
+    from irlint.checks.sources import with_sources
 
-            problems = with_sources(problems, known, unfed)
-    return problems
+    return with_sources(problems, known, unfed)

@@ -196,8 +196,8 @@ class Intended:
 
     def _versions(self, node: Node) -> Iterator[str]:
         """The versions of other layers of the type, then the versions that fit the attributes, the latest first."""
-        usual = Counter(str(each.version) for each in self._of_type(node) if each.version and each is not node)
-        yield from (each for each, _ in usual.most_common() if each != node.version)
+        versions = Counter(str(each.version) for each in self._of_type(node) if each.version and each is not node)
+        yield from (each for each, _ in versions.most_common() if each != node.version)
         for operator in sorted(openvino_versions(node.op), key=lambda each: -each.since):
             known = signature(operator.function).attributes
             written = {operator.spelled.get(name, name): default for name, (_, default) in known.items()}
@@ -273,8 +273,8 @@ class Intended:
             place = {"node": node.label, "index": node.index, "op": node.op, "layer": node.id or ""}
             yield [(Edit("rename", "attribute", "", name=old, value=new, **place),)]  # type: ignore[arg-type]
         yield self._as_users_declare(node)
-        wanted = self._expected_attributes(node)
-        single = [(_set(node, name, value),) for name, value in wanted.items()]
+        expected = self._expected_attributes(node)
+        single = [(_set(node, name, value),) for name, value in expected.items()]
         yield single
         yield (
             (*one, *other)

@@ -70,11 +70,13 @@ def out_of_cycle(problem: Problem, known: Known) -> Iterator[Edits]:
         return
     cyclic = known.order(graph).cyclic
     made = {value for node in cyclic for value in node.outputs if value is not None}
-    wired = [edits for node in cyclic for edits in _connected_as_twins(node, graph, known)] if not problem.graph else []
+    connected = (
+        [edits for node in cyclic for edits in _connected_as_twins(node, graph, known)] if not problem.graph else []
+    )
     inside = {(node.index, port) for node in cyclic for port, value in enumerate(node.inputs) if value in made}
-    wired = [each for each in wired if inside.issuperset((edit.index, edit.input) for edit in each)]
-    if wired:
-        yield from wired
+    connected = [each for each in connected if inside.issuperset((edit.index, edit.input) for edit in each)]
+    if connected:
+        yield from connected
         return
     unused = [each for each in spare_values(graph) if each not in made and each not in graph.outputs]
     changing = varying(graph, known.order(graph).nodes)

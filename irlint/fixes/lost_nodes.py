@@ -32,7 +32,8 @@ SEVERAL = 2
 def with_unused_list(node: Node, inputs: Inputs) -> Iterator[Candidate]:
     """A Reshape, Squeeze or Unsqueeze before an input, with an unused target or unused axes.
 
-    The axes are an input since opset 13, the target since opset 5."""
+    The axes are an input since opset 13, the target since opset 5.
+    """
     known, editor = inputs.known, inputs.editor
     if known.format.writer != "onnx":
         return
@@ -181,8 +182,8 @@ def _inputs_of_lost(template: Node, twin: Node, node: Node, blocks: Blocks) -> l
     names = []
     for each in template.inputs:
         found = blocks.counterpart(each, twin, node) if each is not None else None
-        wanted = known.types.get(each) if each is not None and makers.is_constant(each) else None
-        fitting = [one for one in unused if wanted is not None and known.types.get(one) == wanted]
+        constant_type = known.types.get(each) if each is not None and makers.is_constant(each) else None
+        fitting = [one for one in unused if constant_type is not None and known.types.get(one) == constant_type]
         found = fitting[0] if len(fitting) == 1 else found
         if each is not None and found is None:
             return None

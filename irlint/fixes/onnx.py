@@ -35,16 +35,8 @@ if TYPE_CHECKING:
 _IR_VERSION, _GRAPH, _OPSET_IMPORT, _METADATA, _TRAINING_INFO = 1, 7, 8, 14, 20
 
 #: Fields of GraphProto.
-_NODE, _GRAPH_NAME, _INITIALIZER, _INPUT, _OUTPUT, _VALUE_INFO, _QUANTIZATION, _SPARSE_INITIALIZER = (
-    1,
-    2,
-    5,
-    11,
-    12,
-    13,
-    14,
-    15,
-)
+_NODE, _GRAPH_NAME, _INITIALIZER, _INPUT, _OUTPUT = 1, 2, 5, 11, 12
+_VALUE_INFO, _QUANTIZATION, _SPARSE_INITIALIZER = 13, 14, 15
 
 #: Fields of NodeProto, AttributeProto and the entries of lists.
 _NODE_INPUT, _NODE_OUTPUT, _NODE_NAME, _OP_TYPE, _ATTRIBUTE, _DOMAIN = 1, 2, 3, 4, 5, 7
@@ -348,7 +340,8 @@ class _Writer:
     def declare(self, edit: Edit) -> None:
         """Changes the declared type of a value in one list, or in all. Raises Unwritable if a list has no entry.
 
-        An entry of ``value_info`` is added if it is missing."""
+        An entry of ``value_info`` is added if it is missing.
+        """
         graph = self.graph(edit.graph)
         numbers = [_DECLARED[edit.of]] if edit.of in _DECLARED else list(_DECLARED.values())
         found = [graph.inner(field) for number in numbers for field in self.declaring(edit, number)]

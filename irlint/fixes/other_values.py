@@ -120,9 +120,9 @@ def _other_lists(
     if completed != value and len(value) > 1:
         yield completed, EVIDENT
     if rank <= ORDERED:
-        usual = (tuple(range(rank)), *layouts(rank), *neighbors(rank))
+        frequent = (tuple(range(rank)), *layouts(rank), *neighbors(rank))
         orders = (each for each in permutations(range(rank)) if each not in (value, completed))
-        yield from ((each, PROBABLE if each in usual else POSSIBLE) for each in orders)
+        yield from ((each, PROBABLE if each in frequent else POSSIBLE) for each in orders)
 
 
 def layouts(rank: int) -> list[tuple[int, ...]]:

@@ -87,8 +87,8 @@ def _started_at(results: Sequence[str], node: Node) -> Iterator[Edits]:
 
 
 def _back_edges(node: Node) -> Sequence[BackEdge]:
-    held = node.attributes.get("back_edges")
-    found: Sequence[BackEdge] = held.value if held is not None else ()
+    attribute = node.attributes.get("back_edges")
+    found: Sequence[BackEdge] = attribute.value if attribute is not None else ()
     return found
 
 

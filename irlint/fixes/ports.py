@@ -61,7 +61,8 @@ class Subject:
     def is_certain(self, node: Node, value: Value, given: Tensor, wrong: Tensor) -> bool:
         """Whether the inferred type of a node is certain.
 
-        The bytes of a constant fit only this type, or the node depends only on the shapes of its inputs."""
+        The bytes of a constant fit only this type, or the node depends only on the shapes of its inputs.
+        """
         if node.op == self.known.format.constant_node:
             stored = self.constants[value].stored if value in self.constants else None
             return stored is not None and stored.size == _byte_size(given) != _byte_size(wrong)

@@ -34,14 +34,14 @@ class Tried:
 
 
 def unambiguous(found: list[Tried], problem: Problem) -> list[Tried]:
-    """Drops candidates of a subject for which too many fix the problem, unless they have evidence."""
+    """The candidates, without those that have no evidence and share their subject with too many others."""
     limit = 1 if problem.fault.rule is AXIS_OUT_OF_RANGE else SUGGESTED
     counts: dict[object, int] = {}
     for each in found:
         if each.candidate.evidence >= 0:
             counts[_kind(each, problem)] = counts.get(_kind(each, problem), 0) + 1
-    indices = {id(each) for each in found if any(edit.kind == "constant" for edit in each.candidate.edits)}
-    dropped = indices if limit == 1 and len(indices) > SUGGESTED else set()
+    of_constants = {id(each) for each in found if any(edit.kind == "constant" for edit in each.candidate.edits)}
+    dropped = of_constants if limit == 1 and len(of_constants) > SUGGESTED else set()
     return [
         each
         for each in found
@@ -55,15 +55,12 @@ def unambiguous(found: list[Tried], problem: Problem) -> list[Tried]:
 
 
 def _kind(tried: Tried, problem: Problem) -> tuple[object, ...]:
-    grade = (
-        tried.candidate.grade
-        if problem.fault.rule is not AXIS_OUT_OF_RANGE or tried.candidate.grade == LAST_RESORT
-        else 0
-    )
-    return tried.candidate.node, tried.candidate.subject, grade
+    candidate = tried.candidate
+    has_grade = problem.fault.rule is not AXIS_OUT_OF_RANGE or candidate.grade == LAST_RESORT
+    return candidate.node, candidate.subject, candidate.grade if has_grade else None
 
 
-def first(found: Sequence[Tried]) -> list[Tried]:
+def of_best_rank(found: Sequence[Tried]) -> list[Tried]:
     """The candidates of the best rank."""
     return [each for each in found if each.order == min(other.order for other in found)]
 

@@ -41,16 +41,16 @@ class Rechecked:
         after = self._after(edits)
         if after is None:
             return None
-        left = Counter(map(_key, after))
+        counts = Counter(map(_key, after))
         fixed = []
         for each in self.problems:
             key = _key(each)
-            if left[key]:
-                left[key] -= 1
+            if counts[key]:
+                counts[key] -= 1
             else:
                 fixed.append(each)
         outputs = {value.name for value in self.model.graph.outputs} if self.model.graph is not None else set()
-        new = [each for each in after if left[_key(each)] > 0 and each.fault.severity.rank]
+        new = [each for each in after if counts[_key(each)] > 0 and each.fault.severity.rank]
         new = [each for each in new if not self._repeats_limit(each)]
         if only_renames_operators(edits):
             new = [each for each in new if not may_be_unknown(each.fault.rule, each.fault.severity)]

@@ -51,8 +51,8 @@ def declared_as_stored(problem: Problem, known: Known) -> Iterator[Edits]:
 def _stored_as_declared(value: Value, stored: Tensor, path: str) -> Iterator[Edits]:
     """An initializer with its declared shape, if that has as many elements on other axes."""
     declared = value.type.shape if isinstance(value.type, Tensor) else None
-    sizes, wanted = (list(map(str, shape or ())) for shape in (stored.shape, declared))
-    if declared and product(declared) == product(stored.shape or ()) and sorted(sizes) != sorted(wanted):
+    sizes, declared_sizes = (list(map(str, shape or ())) for shape in (stored.shape, declared))
+    if declared and product(declared) == product(stored.shape or ()) and sorted(sizes) != sorted(declared_sizes):
         yield (Edit("constant", "shape", path, name=value.name, value=declared, before=stored.shape),)
 
 
@@ -76,7 +76,8 @@ def output_as_computed(problem: Problem, known: Known) -> Iterator[Edits]:
 def instead_of_type(edits: Edits, problem: Problem, known: Known) -> Iterator[Edits]:
     """Declares an output with its inferred type, where ``edits`` set its type at a node or an input.
 
-    Nothing if a sibling computes the declared type from the same type."""
+    Nothing if a sibling computes the declared type from the same type.
+    """
     graph, node, value = known.model.graph, problem.node, _output(problem, known)
     given = known.types.get(value) if value is not None else None
     if graph is None or node is None or value is None or not isinstance(given, Tensor) or not given.dtype:
@@ -126,14 +127,14 @@ def _output(problem: Problem, known: Known) -> Value | None:
     )
 
 
-def _may_lack_cast(given: str, wanted: str | None, graph: Graph, known: Known) -> bool:
+def _may_lack_cast(given: str, declared: str | None, graph: Graph, known: Known) -> bool:
     """Whether a Cast may be missing: of booleans, of types that are cast elsewhere, or with an undefined
     declaration."""
-    if given in FLOATS and wanted in FLOATS:
+    if given in FLOATS and declared in FLOATS:
         return False
     casts = (each for each in graph.nodes if each.op == CAST and each.inputs)
     pairs = [_dtypes((each.inputs[0], each.outputs[0]), known) for each in casts]
-    return given == "bool" or bool(graph.undefined_value_info) or [given, wanted] in pairs
+    return given == "bool" or bool(graph.undefined_value_info) or [given, declared] in pairs
 
 
 def _dtypes(values: Sequence[Value | None], known: Known) -> list[str | None]:

@@ -26,16 +26,17 @@ EXCHANGED = 6
 def retyped(problem: Problem, node: Node, inputs: Inputs) -> Iterator[Candidate]:
     """Changes the element type of an input where it gets its type, or by a Cast.
 
-    A zero point is only suggested, because another type changes its number."""
+    A zero point is only suggested, because another type changes its number.
+    """
     given, call = inputs_of(node, inputs.known), inputs.known.calls.get(node)
     names = call.signature.inputs if call is not None and call.signature is not None else ()
     points = {port for port, name in enumerate(names) if "zero_point" in name}
-    wanted = dict.fromkeys(each.dtype for each in given if isinstance(each, Tensor) and each.dtype)
+    dtypes = dict.fromkeys(each.dtype for each in given if isinstance(each, Tensor) and each.dtype)
     for port, (value, known) in enumerate(zip(node.inputs, given)):
         if value is None or not isinstance(known, Tensor) or (problem.fault.input in points and port not in points):
             continue
         others = ("int64", "int32", "bool") if known.dtype in FLOATS else ("float32", "int64", "int32", "bool")
-        for dtype in dict.fromkeys((*wanted, *others)):
+        for dtype in dict.fromkeys((*dtypes, *others)):
             if dtype == known.dtype:
                 continue
             evidence = _types_at_siblings(node, port, inputs).count(dtype)
@@ -144,7 +145,8 @@ def _constant_of_type(
 ) -> Iterator[Candidate]:
     """Converts a constant to another element type, or connects an existing constant of this type.
 
-    Floats become integers only if they are equal, or quantized as a bias."""
+    Floats become integers only if they are equal, or quantized as a bias.
+    """
     if known.dtype in FLOATS and dtype not in FLOATS and not _are_integers(known):
         numbers = _quantized_bias(node, port, known, inputs)
         if numbers:

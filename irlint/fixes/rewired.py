@@ -48,7 +48,8 @@ def moved_to_other_input(node: Node, inputs: Inputs) -> Iterator[Candidate]:
 def bypassed(node: Node, nodes: Sequence[Node], inputs: Inputs) -> Iterator[Candidate]:
     """Connects the input of a Transpose in place of its output.
 
-    An exporter often adds a Transpose after an input of the model."""
+    An exporter often adds a Transpose after an input of the model.
+    """
     for port, value in enumerate(node.inputs):
         before = before_transpose(value, inputs.makers)
         if before is not None:

@@ -8,7 +8,7 @@ from irlint.fixes.editor import STRIDES
 from irlint.fixes.inputs import Inputs
 from irlint.fixes.objections import resizes_input
 from irlint.fixes.other_values import EVIDENT
-from irlint.fixes.ranking import Tried, first
+from irlint.fixes.ranking import Tried, of_best_rank
 from irlint.inference.known import Known
 from irlint.model.tensor import Tensor
 
@@ -28,9 +28,9 @@ def without_lists_of_inserted(best: Sequence[Tried], known: Known) -> list[Tried
         value for each in best for edit in each.candidate.edits if edit.kind == "insert" for _, value in edit.value
     ]
     lists = {value.name for value, type in known.types.items() if isinstance(type, Tensor) and type.value in inserted}
-    taken = lists.union(name for each in best for edit in each.candidate.edits for name in edit.inputs)
+    names = lists.union(name for each in best for edit in each.candidate.edits for name in edit.inputs)
     return [
-        each for each in best if not any(edit.kind == "input" and edit.value in taken for edit in each.candidate.edits)
+        each for each in best if not any(edit.kind == "input" and edit.value in names for edit in each.candidate.edits)
     ]
 
 
@@ -86,7 +86,7 @@ def _with_padding(best: list[Tried], every: Sequence[Tried], inputs: Inputs) -> 
         return best
     filling = [each for each in dilated if _fills_gap(each, inputs)]
     others = padded if best[0] in dilated else dilated
-    return filling[:1] or [*best, first(others)[0]]
+    return filling[:1] or [*best, of_best_rank(others)[0]]
 
 
 def _fills_gap(tried: Tried, inputs: Inputs) -> bool:

@@ -44,10 +44,10 @@ from irlint.fixes.ranking import (
     SUGGESTED,
     Tried,
     different,
-    first,
     groups,
     keeping_most_values,
     keeps_order,
+    of_best_rank,
     one_of_equivalent,
     shared,
     unambiguous,
@@ -205,7 +205,7 @@ class Search:
             ]
             tried = [each for each in tried if not is_excluded(self._case(each, problem))]
             every += tried
-            best = first((*best, *tried))
+            best = of_best_rank((*best, *tried))
             if self._is_convincing(best, problem):
                 break
         best = self._narrowed(best, problem)

@@ -122,7 +122,8 @@ def _are_permuted(one: Shape, other: Shape) -> bool:
 def declared_as_similar_input(node: Node, editor: Editor) -> Iterator[Candidate]:
     """Declares an input before a node with the shape of another input, or with the dynamic batch axis of outputs.
 
-    The other shape has the same sizes and one axis more or fewer."""
+    The other shape has the same sizes and one axis more or fewer.
+    """
     inputs = [value for value in editor.graph.inputs if value not in editor.known.overridden]
     shapes = {value: shape for value in inputs if (shape := shape_of(value, editor.known)) is not None}
     before = {value for each in _nodes_before(node, editor.makers) for value in each.inputs}

@@ -70,10 +70,10 @@ def other_bounds(
     shapes = [each.shape for each in (*inputs[:1], *others) if isinstance(each, Tensor) and each.shape is not None]
     lists = [each.ints or () for each in others if isinstance(each, Tensor)]
     sizes = dict.fromkeys(dim for shape in (*shapes, *lists) for dim in shape if isinstance(dim, int) and dim > 0)
-    taken = _slices_of_siblings(node, editor) if slices else set()
+    sibling_slices = _slices_of_siblings(node, editor) if slices else set()
     for each in slices:
         few = range(1, each.size) if isinstance(each.size, int) and len(shapes[0]) == 1 and each.size <= FEW else ()
-        beside = [elements for axis, elements in taken if axis == each.axis]
+        beside = [elements for axis, elements in sibling_slices if axis == each.axis]
         for name, changed in _other_slices(each, dict.fromkeys((1, *few, *sizes)), any_start=bool(beside)):
             count = int(bool(beside) and not any(_overlap(changed.elements, other) for other in beside))
             for candidate in _written(node, call, each.at, name, changed, editor):

@@ -16,8 +16,9 @@ UNUSED = 1 << 16
 def constants_with(model: Model, values: Sequence[Any], dtypes: Sequence[str]) -> Iterator[tuple[Value, Constant]]:
     """The constants of the main graph that have exactly these entries, as a scalar or a list."""
     for value, each in model.graph.constants.items() if model.graph is not None else ():
-        held = each.tensor
-        if held.dtype in dtypes and held.shape in ((len(values),), ()) and tuple(held.value or ()) == tuple(values):
+        tensor = each.tensor
+        is_list = tensor.dtype in dtypes and tensor.shape in ((len(values),), ())
+        if is_list and tuple(tensor.value or ()) == tuple(values):
             yield value, each
 
 
@@ -52,11 +53,11 @@ def _places(model: Model, size: int) -> Iterator[int]:
     """The offsets to examine: the starts and ends of constants, and aligned places in unused bytes."""
     every = [each.stored for graph in graphs(model) for each in graph.constants.values()]
     spans = sorted((each.offset, each.size) for each in every if each is not None and each.size)
-    yield from dict.fromkeys((*(offset for offset, held in spans if held >= size), *(sum(each) for each in spans)))
+    yield from dict.fromkeys((*(offset for offset, length in spans if length >= size), *(sum(each) for each in spans)))
     available = next((each.offset + each.available for each in every if each is not None and each.available), 0)
     behind, left = 0, UNUSED
-    for offset, held in (*spans, (available, 0)):
+    for offset, length in (*spans, (available, 0)):
         gap = range(behind - behind % -size, offset - size + 1, size)[: left // size]
         left -= len(gap) * size
         yield from gap
-        behind = max(behind, offset + held)
+        behind = max(behind, offset + length)

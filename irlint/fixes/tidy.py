@@ -67,13 +67,15 @@ class Subject:
     @cached_property
     def new_names(self) -> dict[Node, str]:
         """New unique names for nodes with the name of another node."""
-        taken = {node.name for graph in self.every for node in graph.nodes}
+        used_names = {node.name for graph in self.every for node in graph.nodes}
         counts: dict[str, int] = {}
         found: dict[Node, str] = {}
         for problem in self.found:
             node = problem.node
             if problem.fault.rule is names.DUPLICATE_NODE and node is not None and node not in found:
-                number = next(each for each in count(counts.get(node.name, 1)) if f"{node.name}_{each}" not in taken)
+                number = next(
+                    each for each in count(counts.get(node.name, 1)) if f"{node.name}_{each}" not in used_names
+                )
                 counts[node.name] = number + 1
                 found[node] = f"{node.name}_{number}"
         return found

@@ -41,7 +41,7 @@ COMBINATIONS = 4_096
 #: The similarity (``difflib`` ratio) of the names of inputs that belong together.
 SIMILAR = 0.6
 
-#: At most this many ids without a layer are taken for the ids of removed layers.
+#: At most this many ids without a layer are replaced for the ids of removed layers.
 GAPS = 2
 
 
@@ -209,16 +209,16 @@ class Wiring:
 
     def _declared_as_similar_input(self, mismatched: Sequence[tuple[Input, Value]]) -> Iterator[Edits]:
         """Declares an input of the model as its port does, if an input with a similar name has this type."""
-        fed = [node for node in self.graph.nodes if node.op == self.known.format.input_node]
-        makers = {value: node for node in fed for value in node.outputs}
+        model_inputs = [node for node in self.graph.nodes if node.op == self.known.format.input_node]
+        makers = {value: node for node in model_inputs for value in node.outputs}
         for target, value in mismatched:
-            wanted, node = self._port(target).type, makers.get(value)
+            declared, node = self._port(target).type, makers.get(value)
             if node is None or not isinstance(value.type, Tensor):
                 continue
             for other, sibling in makers.items():
-                if other is not None and sibling is not node and other.type == wanted and _are_similar(sibling, node):
-                    dtype = (wanted.dtype or "") if wanted.dtype != value.type.dtype else ""
-                    shape = wanted.shape if wanted.shape != value.type.shape else None
+                if other is not None and sibling is not node and other.type == declared and _are_similar(sibling, node):
+                    dtype = (declared.dtype or "") if declared.dtype != value.type.dtype else ""
+                    shape = declared.shape if declared.shape != value.type.shape else None
                     rest = {"name": value.name, "dtype": dtype, "shape": shape, "before": value.type.shape}
                     yield (_edit(node, "declaration", "node", called=f'input "{node.name}"', **rest),)
                     break
@@ -231,23 +231,24 @@ class Wiring:
             given = self.known.types.get(value)
             targets = [target for target, each in mismatched if each is value]
             port = self._port(targets[0])
-            alike = [each for each in targets if self._port(each).type == port.type]
+            same_type = [each for each in targets if self._port(each).type == port.type]
             if not isinstance(given, Tensor):
                 continue
             constant = self.graph.constants.get(value)
             if constant is not None and is_mismeasured(constant):
                 continue
             if port.type.dtype not in (None, given.dtype):
-                yield [self._before(alike, CONVERT, "destination_type", renamed_type(port.type.dtype or ""))]
+                yield [self._before(same_type, CONVERT, "destination_type", renamed_type(port.type.dtype or ""))]
                 continue
             lists = [known.value for each in self.unused if (known := self._list(each)) is not None]
-            yield (self._before(alike, op, LISTS[op], entries) for entries in lists for op in LISTED)
+            yield (self._before(same_type, op, LISTS[op], entries) for entries in lists for op in LISTED)
 
     def _list(self, value: Value) -> Tensor | None:
         """The type of a constant of known integers; None for other values."""
         known = self.known.types.get(value)
-        is_list = isinstance(known, Tensor) and known.dtype in INTEGERS and known.value is not None
-        return known if is_list and value in self.graph.constants and isinstance(known, Tensor) else None
+        if not isinstance(known, Tensor) or value not in self.graph.constants:
+            return None
+        return known if known.dtype in INTEGERS and known.value is not None else None
 
     def _before(self, targets: Sequence[Input], op: str, name: str, value: object) -> Edits:
         return tuple(_edit(node, "insert", "node", name=op, value=((name, value),), input=at) for node, at in targets)
@@ -294,12 +295,12 @@ class Wiring:
         names = {edit.value for edit in edits if edit.kind == "input"}
         if len(self._unused_layers) > len(names):
             return False
-        taken: list[Value] = []
+        replaced: list[Value] = []
         for edit in edits:
             node = self.wires.nodes.get(edit.index or 0)
             given = node.inputs if node is not None and edit.input is not None else ()
-            taken += [value for value in given[edit.input or 0 :][:1] if value is not None]
-        lost = Counter(value.name for value in taken)
+            replaced += [value for value in given[edit.input or 0 :][:1] if value is not None]
+        lost = Counter(value.name for value in replaced)
         changed = [self.wires.makers[name][0] for name in lost if name in self.wires.makers]
         return all(
             any(value and (value.name in names or self._uses[value.name] > lost[value.name]) for value in node.outputs)
