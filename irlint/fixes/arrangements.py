@@ -71,7 +71,7 @@ def _with_similar_operator(node: Node, editor: Editor) -> Iterator[Candidate]:
 
 
 def _with_inserted_node(problem: Problem, node: Node, port: int, given: Tensor, editor: Editor) -> Iterator[Candidate]:
-    """Inserts a node before an input that removes or adds an axis of size 1, or reorders the axes."""
+    """Inserts a Squeeze, Unsqueeze, Flatten or Transpose before an input."""
     grade = PROBABLE if problem.fault.rule in OF_AXES else POSSIBLE
     rank = len(given.shape or ())
     if limits_sizes(problem):

@@ -92,7 +92,7 @@ class Blocks:
             before, after = self.editor.value_of(node, what), found.pop()
             if found or None in (before, after) or before == after or self._lacks_unused_counterpart(node, what):
                 continue
-            for candidate in self._changed(node, what, before, after):
+            for candidate in self._with_value(node, what, before, after):
                 yield replaced(candidate, evidence=len(others))
 
     def _lacks_unused_counterpart(self, node: Node, what: str | int) -> bool:
@@ -108,7 +108,7 @@ class Blocks:
         others = self.twins(node)
         if edit.kind == "attribute":
             of_filters = edit.name == STRIDES and len(others) == 1
-            alone = of_filters and self._weights(others[0]) != self._weights(node)
+            alone = of_filters and self._shapes_of_weights(others[0]) != self._shapes_of_weights(node)
             return (
                 bool(others)
                 and not alone
@@ -120,8 +120,7 @@ class Blocks:
                 return self._all_have_value_of(node, port, others) and all(value not in each.inputs for each in others)
         return False
 
-    def _weights(self, node: Node) -> list[object]:
-        """The shapes of the constants with two or more axes among the inputs."""
+    def _shapes_of_weights(self, node: Node) -> list[object]:
         types = (self.editor.known.types.get(value) for _, value in _constants(node, self.editor))
         return [each.shape for each in types if isinstance(each, Tensor) and len(each.shape or ()) > 1]
 
@@ -140,7 +139,7 @@ class Blocks:
         if own_numbers is None:
             return value if not numbers and not self._is_weight(value) else None
         if made is None:
-            return self._named.get((place, own_numbers))
+            return self._values_by_place.get((place, own_numbers))
         if not self._have_same_nodes(place, numbers, own_numbers):
             return None
         found = next((each for name, each in self._by_place.get(place, ()) if name == own_numbers), None)
@@ -154,14 +153,12 @@ class Blocks:
         return any(len(commonprefix((each.name, node.name))) > shared for each in users)
 
     def _is_weight(self, value: Value) -> bool:
-        """Whether a value is a constant of floats with axes, which blocks do not share."""
         known = self.editor.known.types.get(value)
         is_list = isinstance(known, Tensor) and known.dtype in FLOATS and bool(known.rank)
         return is_list and self.editor.makers.is_constant(value)
 
     @cached_property
-    def _named(self) -> dict[tuple[Place, Numbers], Value]:
-        """The constants, and the results with other names than their nodes, by place."""
+    def _values_by_place(self) -> dict[tuple[Place, Numbers], Value]:
         made = ((node, value) for node in self.editor.graph.nodes for value in node.outputs if value is not None)
         results = [value for node, value in made if _has_other_name(value, node)]
         return {_place_of_name("", value.name): value for value in (*results, *self.editor.graph.constants)}
@@ -250,12 +247,10 @@ class Blocks:
         return before is not None and {self.editor.value_of(each, what) for each in others} == {before}
 
     def _attributes_and_inputs(self, node: Node) -> tuple[str | int, ...]:
-        """The names of the attributes of a node, and the indices of its inputs."""
         call = self.editor.known.calls.get(node)
         return (*range(len(node.inputs)), *((call.attributes or {}) if call is not None else ()))
 
-    def _changed(self, node: Node, what: int | str, before: Any, after: Any) -> Iterator[Candidate]:
-        """Changes an attribute, or the constant of an input."""
+    def _with_value(self, node: Node, what: int | str, before: Any, after: Any) -> Iterator[Candidate]:
         if isinstance(what, str):
             yield Candidate((self.editor.attribute(node, what, after, before),), EVIDENT, subject=what)
             return
@@ -346,7 +341,6 @@ def _has_equal_elements(type: Type | None, others: Set[Type | None]) -> bool:
 
 
 def _constants(node: Node, editor: Editor) -> list[tuple[int, Value]]:
-    """(port, constant) of a node's inputs."""
     ports = enumerate(node.inputs)
     return [(port, value) for port, value in ports if value is not None and editor.makers.is_constant(value)]
 

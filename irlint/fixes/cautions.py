@@ -52,7 +52,7 @@ def _is_bold_for_warning(case: Case) -> bool:
     is_decided = (
         case.problem.is_error or limits_sizes(case.problem) or any(each.is_error for each in case.outcome.fixed)
     )
-    if _connects(case.candidate) and len(case.outcome.fixed) >= MANY:
+    if _connects_value(case.candidate) and len(case.outcome.fixed) >= MANY:
         return False
     return not is_decided and any(edit.kind != "constant" for edit in case.candidate.edits)
 
@@ -61,7 +61,7 @@ def _leaves_unused_value(case: Case) -> bool:
     """Whether an unused value remains that fixes the problem, too."""
     is_decided = case.problem.is_error or limits_sizes(case.problem)
     of_axis = case.problem.fault.rule is AXIS_OUT_OF_RANGE
-    return not _connects(case.candidate) and is_decided and not of_axis and case.unused_value_fixes
+    return not _connects_value(case.candidate) and is_decided and not of_axis and case.unused_value_fixes
 
 
 def _leaves_unused_index(case: Case) -> bool:
@@ -99,7 +99,7 @@ def _is_axis_of_input(case: Case) -> bool:
     """Whether an axis is out of range in an input of the model. The input may be declared with too few axes."""
     node, inputs = case.problem.node, case.inputs.graph.inputs
     takes_input = node is not None and any(value in inputs for value in node.inputs)
-    return case.problem.fault.rule is AXIS_OUT_OF_RANGE and takes_input and not _connects(case.candidate)
+    return case.problem.fault.rule is AXIS_OUT_OF_RANGE and takes_input and not _connects_value(case.candidate)
 
 
 def _inserts_without_evidence(case: Case) -> bool:
@@ -124,13 +124,12 @@ def _repeats_transpose(case: Case) -> bool:
             return True
         order = dict(edit.value).get("perm") if last is not None else None
         for each in inputs.graph.nodes if order else ():
-            if _inverse(each) == order and (last is each or last in downstream(each, inputs.graph)):
+            if _inverse_order(each) == order and (last is each or last in downstream(each, inputs.graph)):
                 return True
     return False
 
 
-def _inverse(node: Node) -> tuple[int, ...]:
-    """The order of axes that undoes the order of a Transpose; () for other nodes."""
+def _inverse_order(node: Node) -> tuple[int, ...]:
     perm = node.attributes.get("perm")
     order = list(perm.value) if perm is not None and isinstance(perm.value, (list, tuple)) else []
     return tuple(sorted(range(len(order)), key=order.__getitem__))
@@ -142,12 +141,11 @@ def _may_be_swapped(case: Case) -> bool:
     return (
         others
         and case.candidate.evidence < SIBLINGS
-        and any(each.swaps or _bypasses(each, case.inputs) for each in case.rivals)
+        and any(each.swaps or _bypasses_transpose(each, case.inputs) for each in case.rivals)
     )
 
 
-def _bypasses(candidate: Candidate, inputs: Inputs) -> bool:
-    """Whether a candidate connects the input of a Transpose in place of its output."""
+def _bypasses_transpose(candidate: Candidate, inputs: Inputs) -> bool:
     edit, *more = candidate.edits
     before = before_transpose(inputs.edited(edit)[1], inputs.makers) if edit.kind == "input" and not more else None
     return before is not None and before.name == edit.value
@@ -221,7 +219,7 @@ def _writes_minus_one(case: Case) -> bool:
     return False
 
 
-def _casts_computed(case: Case) -> bool:
+def _casts_rounded_result(case: Case) -> bool:
     """Whether a Cast to floats is inserted after an operator that rounds. Perhaps its input must be cast."""
     for edit in case.candidate.edits:
         casts = edit.kind == "insert" and edit.name == CAST and dict(edit.value).get("to") in FLOATS
@@ -255,8 +253,7 @@ def _rounds(node: Node, known: Known) -> bool:
     return is_mixed or (is_binary and fold is not None and fold(*DIVIDED) == DIVIDED[0] // DIVIDED[1])
 
 
-def _connects(candidate: Candidate) -> bool:
-    """Whether an edit connects an existing value."""
+def _connects_value(candidate: Candidate) -> bool:
     return any(edit.kind == "input" or edit.inputs for edit in candidate.edits)
 
 
@@ -274,7 +271,7 @@ UNWRITTEN_IF: tuple[Callable[[Case], bool], ...] = (
     _retypes_input,
     _transposes_input,
     _changes_shared_constant,
-    _casts_computed,
+    _casts_rounded_result,
     _type_attribute_is_missing,
     _writes_minus_one,
     _changes_rank,

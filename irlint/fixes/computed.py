@@ -156,13 +156,11 @@ def _length(node: Node, editor: Editor) -> int | None:
 
 
 def _similar_numbers(number: int) -> list[int]:
-    """The numbers near ``number``, and its multiples and fractions by ``FACTORS``."""
     parts = [number // factor for factor in FACTORS if number % factor == 0]
     return list(dict.fromkeys((number - 1, number + 1, *parts, *(number * factor for factor in FACTORS))))
 
 
 def _with_inputs_exchanged(node: Node, editor: Editor) -> Iterator[Candidate]:
-    """Exchanges neighboring inputs of a node."""
     for port, (one, other) in enumerate(zip(node.inputs, node.inputs[1:])):
         if one is not None and other is not None and one is not other:
             edits = editor.connected(other, node, port), editor.connected(one, node, port + 1)

@@ -105,7 +105,9 @@ class Constants:
             if value not in self.known.types or not self.makers.is_constant(value):
                 continue
             listed = [each for each in list(similar)[:OTHERS] if len(each) == len(entries) and each != tuple(entries)]
-            swapped = (each for each in _entries_swapped(entries) if name not in TARGETS or _rest_moved(entries, each))
+            swapped = (
+                each for each in _entries_swapped(entries) if name not in TARGETS or _moves_minus_one(entries, each)
+            )
             for new_list in dict.fromkeys((*listed, *swapped)):
                 if (value, new_list) not in tried:
                     is_evident = new_list in listed or (name in TARGETS and not others)
@@ -137,7 +139,6 @@ class Constants:
             )
 
     def _indices_of_siblings(self, node: Node) -> set[Any]:
-        """The indices that siblings take from the same list, or from the shape of the same value."""
         found: set[Any] = set()
         for each in self.editor.same_operator(node):
             if each is not node and len(each.inputs) > 1 and self.indexed_value(each) == self.indexed_value(node):
@@ -175,7 +176,7 @@ class Constants:
         tried: set[Changed],
         evidence: int | None,
     ) -> Iterator[Candidate]:
-        """The constant of a place with another entry. Without evidence, many similar nodes oppose it."""
+        """The constant of a place with another entry. If ``evidence`` is None, similar nodes may oppose it."""
         constant, index = place
         known = self.known.types.get(constant)
         if not isinstance(known, Tensor) or known.value is None or known.value[index] != old:
@@ -243,7 +244,6 @@ class Constants:
         return list(found)
 
     def _constants_of_siblings(self, node: Node, port: int) -> Iterator[Value]:
-        """The constants that siblings have as this input."""
         for each in self.editor.same_operator(node):
             value = each.inputs[port] if port < len(each.inputs) else None
             if value is not None and each is not node and self.makers.is_constant(value):
@@ -352,8 +352,7 @@ def _evidence(index: int, entries: Sequence[MaybeDim], new: int, data: Type | No
     return int(shape[index] == new and not divides) - int(shape[index] == entries[index] != 1)
 
 
-def _rest_moved(entries: Sequence[MaybeDim], others: Sequence[MaybeDim]) -> bool:
-    """Whether the entry -1 moves to another place."""
+def _moves_minus_one(entries: Sequence[MaybeDim], others: Sequence[MaybeDim]) -> bool:
     return -1 in entries and entries.index(-1) != others.index(-1)
 
 

@@ -147,7 +147,6 @@ def _as_operator_with_attributes(problem: Problem, known: Known) -> Iterator[Edi
 
 
 def _other_scan_counts(problem: Problem, known: Known) -> Iterator[Edits]:
-    """Other numbers of scanned inputs."""
     node = problem.node
     attribute = node.attributes.get(SCANNED) if node is not None else None
     if node is None or attribute is None:
@@ -159,7 +158,6 @@ def _other_scan_counts(problem: Problem, known: Known) -> Iterator[Edits]:
 
 
 def _outputs_swapped(problem: Problem, known: Known) -> Iterator[Edits]:
-    """Swaps two outputs of a body."""
     for _, body in problem.node.bodies if problem.node is not None and not known.format.ports_declare else ():
         count = len(body.outputs)
         for one, other in combinations(range(count), 2) if count <= FEW else ():
@@ -230,7 +228,6 @@ def _in_domain_if_refused(problem: Problem, known: Known) -> Iterator[Edits]:
 
 
 def _similar_operators(problem: Problem, known: Known) -> Iterator[Edits]:
-    """Renames the node's operator to operators with similar names."""
     node = problem.node
     if node is None or known.format.ports_declare or len(node.op) > LONGEST_NAME:
         return
@@ -249,7 +246,6 @@ def _usual_ir_version(problem: Problem, known: Known) -> Iterator[Edits]:
 
 
 def _in_domain_with_operator(problem: Problem, known: Known) -> Iterator[Edits]:
-    """Moves the node to another domain that has its operator."""
     node = problem.node
     if node is None or known.format.ports_declare:
         return
@@ -339,7 +335,6 @@ def _with_missing_attribute(problem: Problem, known: Known) -> Iterator[Edits]:
 
 
 def _attribute_values(nodes: Iterable[Node], name: str) -> dict[object, None]:
-    """The values that nodes have as an attribute."""
     attributes = (each.attributes.get(name) for each in nodes)
     values = (each.value for each in attributes if each is not None and each.reference is None)
     known = (each for each in values if isinstance(each, (int, float, str, list, tuple)))
@@ -347,7 +342,6 @@ def _attribute_values(nodes: Iterable[Node], name: str) -> dict[object, None]:
 
 
 def _likely_values(node: Node, name: str, known: Known) -> Iterable[object]:
-    """Likely values of an attribute that names an element type or an axis."""
     if name == TO:
         return [NUMBERED_TYPES.index(each) + 1 for each in LIKELY_TYPES]
     given = known.types.get(node.inputs[0]) if node.inputs and node.inputs[0] is not None else None

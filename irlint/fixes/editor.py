@@ -92,7 +92,6 @@ class Editor(NodeEdits):
         return self._similar[key]
 
     def _is_default_of_siblings(self, node: Node, name: str, default: object) -> bool:
-        """Whether a sibling has the default of an attribute, explicitly or not."""
         return any(
             self.value_of(each, name) in (None, default) for each in self.same_operator(node) if each is not node
         )
@@ -335,7 +334,7 @@ class Editor(NodeEdits):
             if left is None or right is None:
                 continue
             one, other = self.known.types.get(left), self.known.types.get(right)
-            if one == other or (second > 1 and _are_lists(one, other)):
+            if one == other or (second > 1 and _are_known_lists(one, other)):
                 continue
             edits = self.connected(right, node, port), self.connected(left, node, second)
             weights_first = self.makers.is_constant(left) and not self.makers.is_constant(right)
@@ -349,7 +348,6 @@ class Editor(NodeEdits):
         return not any(value is not None and self.makers.is_constant(value) for value in others)
 
     def _transposed_constants(self, node: Node, inputs: Sequence[Type | None]) -> Iterator[Candidate]:
-        """The constants among the inputs, with their axes in another order."""
         for port, (value, known) in enumerate(zip(node.inputs, inputs)):
             if value is None or not isinstance(known, Tensor) or len(known.shape or ()) < 2 or known.dtype in INTEGERS:
                 continue
@@ -396,6 +394,5 @@ def _is_regular(window: Sequence[int], before: Sequence[int] | None) -> bool:
     return len(set(window)) == 1 and several
 
 
-def _are_lists(*types: Type | None) -> bool:
-    """Whether all values are lists of known integers."""
+def _are_known_lists(*types: Type | None) -> bool:
     return all(isinstance(each, Tensor) and each.dtype in INTEGERS and each.ints is not None for each in types)

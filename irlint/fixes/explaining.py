@@ -117,7 +117,6 @@ def _with_unused_inputs(problems: list[Problem], known: Known) -> list[Problem]:
 
 
 def _lacks_input(problem: Problem) -> bool:
-    """Whether the input of the problem is missing."""
     node, index = problem.node, problem.fault.input
     return node is not None and index is not None and (index >= len(node.inputs) or node.inputs[index] is None)
 

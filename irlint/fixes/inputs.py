@@ -163,7 +163,6 @@ class Inputs:
                         yield Candidate((edit,), POSSIBLE)
 
     def _in_place_of_undefined(self, value: Value, node: Node, port: int) -> Iterator[Candidate]:
-        """Connects an unused value in place of an undefined one."""
         before, maker = node.inputs[port], self.node_of(value)
         makers = self._makers_by_name(before) or self._users_by_name(value)
         if makers and (maker is None or maker.op != makers[0].op):
@@ -179,7 +178,6 @@ class Inputs:
         return maker.node if maker is not None else None
 
     def _at_every_user(self, value: Value, before: Value | None) -> tuple[Edit, ...]:
-        """Connects an unused value wherever the undefined value ``before`` is used."""
         users = self.users.get(before, ()) if before is not None else ()
         places = ((user, port) for user in users for port, given in enumerate(user.inputs) if given is before)
         called = self.editor.called_unused(value)
@@ -228,8 +226,8 @@ class Inputs:
         maker = self.node_of(value)
         name = maker.name if maker is not None else ""
         others = (each for each in self.namesakes(node) if each.inputs[port] is value)
-        own = _shared_prefix(name, node.name)
-        return any(_shared_prefix(name, each.name) > own for each in others)
+        own = _shared_prefix_length(name, node.name)
+        return any(_shared_prefix_length(name, each.name) > own for each in others)
 
     def namesakes(self, node: Node) -> list[Node]:
         """The siblings whose names differ only in numbers."""
@@ -340,8 +338,7 @@ class Inputs:
             yield Candidate((connected, self.editor.inserted(template.op, node, port)), PROBABLE)
 
 
-def _shared_prefix(one: str, other: str) -> int:
-    """The number of letters with which two names begin alike."""
+def _shared_prefix_length(one: str, other: str) -> int:
     return len(list(takewhile(lambda pair: pair[0] == pair[1], zip(one, other))))
 
 

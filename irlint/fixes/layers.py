@@ -284,7 +284,6 @@ class Intended:
         )
 
     def _constants_before(self, node: Node) -> list[Node]:
-        """The constants that a layer takes."""
         stored = (each for each in self._nodes if each.op == self.known.format.constant_node)
         return [each for each in stored if each.outputs[0] in node.inputs]
 
@@ -320,7 +319,6 @@ class Intended:
         yield _set(node, "shape", ",".join(map(str, sizes))), declared
 
     def _constant(self, node: Node) -> Constant | None:
-        """The stored constant of a layer."""
         values = [value for value in node.outputs if value is not None]
         found = (graph.constants.get(value) for graph in graphs(self.known.model) for value in values)
         return next((each for each in found if each is not None), None)
@@ -350,7 +348,6 @@ class Intended:
         return found
 
     def _may_have_size(self, node: Node, size: int) -> bool:
-        """Whether a constant may have this number of bytes."""
         from irlint.checks.const_attributes import can_grow, declared_by_users
 
         constant = self._constant(node)

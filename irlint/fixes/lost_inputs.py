@@ -91,7 +91,6 @@ def out_of_cycle(problem: Problem, known: Known) -> Iterator[Edits]:
 
 
 def _connected_as_twins(node: Node, graph: Graph, known: Known) -> list[Edits]:
-    """The edits that connect a node as its twins are connected."""
     from irlint.fixes.blocks import blocks_of
 
     return [each.edits for each in blocks_of(known, graph).connected_as_twins(node)]
@@ -109,7 +108,6 @@ def _dtype(value: Value | None, known: Known) -> str | None:
 
 
 def _commutes(node: Node, known: Known) -> bool:
-    """Whether a node with one of two inputs gives the same result if both are exchanged."""
     call = known.calls.get(node)
     if call is None or call.operator is None or call.signature is None or len(node.inputs) != 1:
         return False
@@ -118,5 +116,4 @@ def _commutes(node: Node, known: Known) -> bool:
 
 
 def _are_constants(values: Sequence[Value | None], makers: Makers) -> tuple[bool, ...]:
-    """For each input, whether it is a constant."""
     return tuple(value is not None and makers.is_constant(value) for value in values)

@@ -62,7 +62,6 @@ def _places(node: Node, port: int, data: Value, value: Value, inputs: Inputs) ->
 
 
 def _is_computed_before(value: Value, data: Value, inputs: Inputs) -> bool:
-    """Whether a node computes a value before another node computes ``data``."""
     first, second = inputs.node_of(value), inputs.node_of(data)
     return inputs.is_made(value) and first is not None and second is not None and first.index < second.index
 
@@ -168,7 +167,6 @@ def lost_at_twins(problem: Problem, known: Known) -> Iterator[Edits]:
 def _inserted_before(
     users: Sequence[tuple[Node, int]], op: str, attributes: Attributes, names: Sequence[str], blocks: Blocks
 ) -> Iterator[Edit]:
-    """Edits that insert a node before inputs and connect its first input."""
     for node, port in users:
         edit = blocks.editor.connected(None, node, port)
         yield replaced(edit, value=names[0], called=f"`{names[0]}`")

@@ -22,7 +22,7 @@ def names_another_operator(one: str, other: str, graph: Graph) -> bool:
     """Whether an exporter named two values after different operators, or numbered one name: ``x`` and ``x.1``."""
     for short, long in ((one, other), (other, one)):
         if long.rpartition(".")[0] == short and not short.isdecimal():
-            return any(_is_counted(name) for name in _names(graph) if name not in (one, other))
+            return any(_ends_with_number(name) for name in _names(graph) if name not in (one, other))
     ops = [name.rpartition("/")[2].partition("_output_") for name in (one, other)]
     return all(mark for _, mark, _ in ops) and closest(ops[0][0], [ops[1][0]], ALIKE) is None
 
@@ -47,8 +47,7 @@ def _names(graph: Graph) -> set[str]:
     return found | {value.name for value in (*graph.constants, *graph.inputs)}
 
 
-def _is_counted(name: str) -> bool:
-    """Whether a name ends with a dot and a number: ``x.1``."""
+def _ends_with_number(name: str) -> bool:
     return name.rpartition(".")[2].isdecimal() and "." in name
 
 

@@ -132,5 +132,4 @@ def permuted(before: Sequence[object], after: Sequence[object]) -> tuple[int, ..
 
 
 def _inversions(order: Sequence[int]) -> int:
-    """The number of pairs of axes that exchange their order."""
     return sum(one > other for one, other in combinations(order, 2))

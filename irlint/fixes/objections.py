@@ -98,18 +98,16 @@ def is_excluded_by_similarity(case: Case) -> bool:
 def _leaves_error_near(case: Case) -> bool:
     """Whether an error remains at an edited node, or at most ``NEAR`` nodes after it."""
     faulty = {each.node for each in case.remaining if each.is_error and not each.graph and each.node is not None}
-    edited = _edited(case.candidate, case.node, case.inputs)
+    edited = _edited_nodes(case.candidate, case.node, case.inputs)
     return bool(faulty) and any(each in faulty for each in _near_after(edited, case.inputs))
 
 
-def _edited(candidate: Candidate, node: Node, inputs: Inputs) -> list[Node]:
-    """The edited node, and the users of edited constants and inputs."""
+def _edited_nodes(candidate: Candidate, node: Node, inputs: Inputs) -> list[Node]:
     names = {edit.name for edit in candidate.edits if edit.kind in ("constant", "declaration") and edit.index is None}
     return [node, *(user for name in names for user in inputs.users_of(name))]
 
 
 def _near_after(nodes: Sequence[Node], inputs: Inputs) -> Iterator[Node]:
-    """The nodes, and the nodes at most ``NEAR`` steps after them."""
     found: Set[Node] = set(nodes)
     nearest = list(nodes)
     yield from nearest
@@ -219,7 +217,6 @@ def _is_any_index(case: Case) -> bool:
 
 
 def _may_hide_wrong_connection(case: Case) -> bool:
-    """Whether another size of an input may hide a wrong connection."""
     if not resizes_input(case.candidate):
         return False
     inputs, edits = case.inputs, case.candidate.edits
@@ -352,7 +349,6 @@ def takes_target(node: Node, name: str, known: Known) -> bool:
 
 
 def _breaks_flow(case: Case) -> bool:
-    """Whether edits break the flow of data from inputs to outputs."""
     return case.inputs.flow.is_broken_by(case.candidate.edits)
 
 
@@ -382,7 +378,6 @@ def _is_one_number_of_several(case: Case) -> bool:
 
 
 def _mixes_axes(case: Case) -> bool:
-    """Whether a Reshape that joins or divides axes then mixes them, which a wrong number of heads does."""
     return case.outcome.mixes_axes
 
 
@@ -400,8 +395,7 @@ def _fixes_a_size(case: Case) -> bool:
     return False
 
 
-def _empties(case: Case) -> bool:
-    """Whether a value loses all its elements."""
+def _empties_value(case: Case) -> bool:
     types = ((case.inputs.known.types.get(each), new) for each, new in case.outcome.types.items())
     shapes = ((tensor_shape(old), tensor_shape(new)) for old, new in types)
     return any(old is not None and 0 not in old and 0 in (new or ()) for old, new in shapes)
@@ -434,7 +428,7 @@ EXCLUDED_IF: tuple[Callable[[Case], bool], ...] = (
     _makes_transpose_useless,
     _breaks_flow,
     _changes_shared,
-    _empties,
+    _empties_value,
     _leaves_unmet_requirement,
 )
 

@@ -151,13 +151,11 @@ def _of_output(subject: Subject, problem: Problem, node: Node, value: Value) -> 
 
 
 def _byte_size(tensor: Tensor) -> int | None:
-    """The number of bytes of a constant of this type; None if it is unknown."""
     sizes = [dim for dim in tensor.shape or () if isinstance(dim, int)]
     return byte_size(tensor.dtype, elements(sizes)) if tensor.dtype and tensor.shape == tuple(sizes) else None
 
 
 def _contradicts(given: Tensor, declared: Tensor) -> bool:
-    """Whether a port declares another type than the given one."""
     if given.dtype and declared.dtype and given.dtype != declared.dtype:
         return True
     if given.shape is None or not declared.shape:

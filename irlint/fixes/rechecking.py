@@ -109,7 +109,6 @@ class Rechecked:
         return len(self.document)
 
     def _cannot_be_checked(self) -> bool:
-        """Whether a file is too large to check, or cannot be opened."""
         if self.data is None:
             try:
                 with opened(self.model.path) as stream:

@@ -118,7 +118,6 @@ def _shifted(value: Value, known: Tensor, dtype: str, inputs: Inputs) -> tuple[E
 
 
 def _types_at_siblings(node: Node, port: int, inputs: Inputs) -> list[str | None]:
-    """The element types that siblings have at this input."""
     others = (each for each in inputs.editor.same_operator(node) if each is not node and port < len(each.inputs))
     return [dtype_of(inputs.known.types.get(value)) for each in others if (value := each.inputs[port]) is not None]
 
@@ -143,7 +142,7 @@ def as_output_is_declared(problem: Problem, node: Node, inputs: Inputs) -> Itera
 def _constant_of_type(
     node: Node, port: int, value: Value, known: Tensor, dtype: str, inputs: Inputs
 ) -> Iterator[Candidate]:
-    """Converts a constant to another element type, or connects an existing constant of this type.
+    """Casts or converts a constant, or connects an existing constant of the element type.
 
     Floats become integers only if they are equal, or quantized as a bias.
     """

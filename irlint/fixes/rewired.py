@@ -63,7 +63,6 @@ def bypassed(node: Node, nodes: Sequence[Node], inputs: Inputs) -> Iterator[Cand
 
 
 def _gives_shape(node: Node, value: Value | None, inputs: Inputs) -> bool:
-    """Whether a node gives the shape of a value."""
     known = inputs.known.types.get(node.outputs[0]) if node.outputs[0] is not None else None
     return isinstance(known, Tensor) and known.value is not None and known.value == shape_of(value, inputs.known)
 

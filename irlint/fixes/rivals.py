@@ -58,13 +58,11 @@ def with_strides(best: list[Tried], every: Sequence[Tried]) -> list[Tried]:
 
 
 def _doubles_strides(tried: Tried) -> bool:
-    """Whether a candidate changes strides of 1 to 2."""
     edit, *more = tried.candidate.edits
     return not more and edit.name == STRIDES and set(edit.before or (1,)) == {1} and set(edit.value) == {2}
 
 
 def _halves_or_doubles_size(tried: Tried) -> bool:
-    """Whether a candidate halves or doubles sizes of an input of the model, or of a constant."""
     for edit in tried.candidate.edits:
         after = edit.shape if edit.kind == "declaration" else edit.value if edit.of == "shape" else None
         pairs = [] if after is None else [pair for pair in zip(edit.before or (), after) if pair[0] != pair[1]]

@@ -89,7 +89,7 @@ QUESTIONS = 2000
 #: At most this many candidates are tried in each stage of the search for one problem.
 CANDIDATES = 240
 
-#: All candidates are tried for this many nodes before the faulty one.
+#: Of this many nodes before the faulty one, all probable candidates are tried; of the others, only evident ones.
 NODES = 8
 
 #: The value of ``Candidate.evidence`` that marks the previous candidate, applied to every constant with the number.
@@ -160,15 +160,13 @@ class Search:
         return Case(tried.candidate, problem, tried.outcome, self.problems, self.inputs, others, outranked)
 
     def _unused_value_fixes(self, problem: Problem, trials: Trials | SizeTrials) -> bool:
-        """Whether an unused value in place of an input of the node fixes a problem."""
         node = problem.node
         if node is None or not self.inputs.may_take_unused(node):
             return False
         several = self.inputs.with_unused([node], {}, any_rank=True)
         return any(trials.outcome(each.edits, problem) is not None for each in several)
 
-    def _requirements_after(self, tried: Tried, problem: Problem) -> int:
-        """The number of requirements of the problem's node after a candidate."""
+    def _requirement_count(self, tried: Tried, problem: Problem) -> int:
         answered = self.trials.answer_after(tried.candidate.edits, problem.node) if problem.node is not None else None
         return len(answered[0].requirements) if answered is not None else 0
 
@@ -248,7 +246,7 @@ class Search:
     def _with_fewest_requirements(self, best: list[Tried], problem: Problem) -> list[Tried]:
         if not limits_sizes(problem):
             return best
-        counts = [self._requirements_after(each, problem) for each in best]
+        counts = [self._requirement_count(each, problem) for each in best]
         return [each for each, count in zip(best, counts) if count == min(counts)]
 
     def _stages(self, problem: Problem, trials: Trials | SizeTrials) -> Iterator[Iterator[Candidate]]:
@@ -395,7 +393,7 @@ class Search:
                 yield replaced(candidate, node=each)
 
     def _at_others(self, nodes: Sequence[Node], node: Node, editor: Editor) -> Iterator[Candidate]:
-        """Candidates for the nodes before the faulty node. Only evident ones for all but the ``NODES`` nearest."""
+        """Candidates for the nodes before the faulty node: probable ones for the nearest, else evident ones."""
         count, others = 0, inputs_of(node, self.known)
         farther: list[Node] = []
         for each in nodes:

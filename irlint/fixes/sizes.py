@@ -66,7 +66,7 @@ def resized(
             if node is None or makers.is_constant(given):
                 continue
             if given in node.inputs and not (
-                _may_be_wrong(given, problem, makers, trials) or _clashes_only_with_constants(given, clashing, makers)
+                _may_be_resized(given, problem, makers, trials) or _clashes_only_with_constants(given, clashing, makers)
             ):
                 continue
             if shape is not None and isinstance(shape[at], int) and shape[at] != 0:
@@ -178,7 +178,6 @@ def _nodes_before(node: Node, makers: Makers) -> Iterator[Node]:
 
 
 def _other_shapes(shape: Shape) -> Iterator[Shape]:
-    """Other shapes with the same elements."""
     for axis, dim in enumerate(shape):
         if dim == 1 and len(shape) > 1:
             yield (*shape[:axis], *shape[axis + 1 :])
@@ -198,15 +197,13 @@ def _with_one_more_axis(shape: Shape, node: Node, editor: Editor) -> Iterator[Sh
     yield from dict.fromkeys(others) if all(isinstance(dim, int) for dim in shape) else ()
 
 
-def _may_be_wrong(value: Value, problem: Problem, makers: Makers, trials: Trials | SizeTrials) -> bool:
-    """Whether an input of the model that a node takes directly may be resized."""
+def _may_be_resized(value: Value, problem: Problem, makers: Makers, trials: Trials | SizeTrials) -> bool:
     given = problem.node.inputs if problem.node is not None else ()
     others = [each for each in given if each not in (None, value) and not makers.is_constant(each)]
     return not others or (problem.fault.rule is BROADCAST_MISMATCH and not set(others) & set(trials.inputs))
 
 
 def _clashes_only_with_constants(value: Value, clashing: Sequence[tuple[Value, int]], makers: Makers) -> bool:
-    """Whether all sizes that clash with the sizes of a value come from constants, such as a table."""
     others = [sources(each, axis, makers, REACH) for each, axis in clashing if each is not value]
     return bool(others) and all(found and all(makers.is_constant(each) for each, _ in found) for found in others)
 

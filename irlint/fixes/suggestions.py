@@ -119,8 +119,7 @@ class Suggestions:
         return self.known.model.nodes + len(self.problems) + self.rechecked.size // BYTES
 
     @property
-    def _in_order(self) -> Sequence[Problem]:
-        """The problems, the worst first."""
+    def _worst_first(self) -> Sequence[Problem]:
         return sorted(self.problems, key=lambda each: -each.fault.severity.rank)
 
     def rooted(self) -> list[Problem]:
@@ -128,7 +127,7 @@ class Suggestions:
         causes: dict[int, Problem] = {}
         roots: set[int] = set()
         self._search_problems()
-        for problem in self._in_order:
+        for problem in self._worst_first:
             suggestion = None if id(problem) in causes else self.of(problem)
             if suggestion is None or len(suggestion.alternatives) > 1 or not suggestion.sure:
                 continue
@@ -159,7 +158,7 @@ class Suggestions:
     def _search_problems(self) -> None:
         """Searches suggestions for all problems, and drops those that fix less than others."""
         fixed: set[int] = set()
-        for problem in self._in_order:
+        for problem in self._worst_first:
             suggestion = None if id(problem) in fixed else self.of(problem)
             if suggestion is not None and len(suggestion.alternatives) == 1 and suggestion.sure:
                 fixed.update(id(each) for each in suggestion.outcome.fixed)
@@ -236,7 +235,6 @@ class Suggestions:
         return None
 
     def _breaks_flow(self, edits: Sequence[Edit]) -> bool:
-        """Whether edits break the flow of data from inputs to outputs."""
         graph = self.known.model.graph
         if not any(edit.kind == "input" or edit.inputs for edit in edits):
             return False
@@ -363,7 +361,6 @@ def _as_data(edit: Edit) -> Edit:
 
 
 def _name(dim: object) -> str:
-    """The name of a size; "" if it has none."""
     return str(dim) if str(dim).isidentifier() else ""
 
 

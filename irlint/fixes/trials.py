@@ -161,7 +161,7 @@ class Trials:
 
     def _fixed_declarations(self, value: Value, given: Type) -> list[Problem]:
         """The problems of a constant node's declaration that its new type fixes."""
-        return [] if self._is_wrong(given, value) else self.declared.get(value.name, [])
+        return [] if self._contradicts_declaration(given, value) else self.declared.get(value.name, [])
 
     def answer_after(self, edits: Sequence[Edit], node: Node) -> tuple[Answer, list[Requirement]] | None:
         """(answer, requirements of the nodes before) of a node after edits; None if one fails or the edits do not reach
@@ -218,7 +218,7 @@ class Trials:
         if limits_sizes(problem):
             return self._meets(problem, answer.requirements)
         return problem.fault.rule.family != DECLARED or not any(
-            value is not None and value.name == problem.value and self._is_wrong(given, value)
+            value is not None and value.name == problem.value and self._contradicts_declaration(given, value)
             for value, given in zip(problem.node.outputs, answer.outputs)
         )
 
@@ -238,8 +238,7 @@ class Trials:
             type(one) is int and type(other) is int and one != other and 1 not in (one, other) for one, other in pairs
         )
 
-    def _is_wrong(self, given: Type | None, value: Value) -> bool:
-        """Whether a type contradicts a declaration of the value."""
+    def _contradicts_declaration(self, given: Type | None, value: Value) -> bool:
         from irlint.inference.agreement import disagrees, size_facts
 
         if self._size_facts is None:
@@ -292,7 +291,6 @@ class Trials:
         return [] if answer.outputs is None else self._changed_outputs(trial, node, answer.outputs)
 
     def _accepts(self, trial: Trial, node: Node, requirements: Sequence[Requirement]) -> bool:
-        """Whether a node may have these requirements."""
         if not (trial.of_types or self._may_require(trial.problem, node, requirements)):
             return False
         trial.new_divisions += sum(divides(each) and key(each) not in self.conditions for each in requirements)
@@ -352,13 +350,13 @@ class Trials:
             if value is None or given is None:
                 continue
             before = [each for each in own if each.fault.rule.family == DECLARED and each.value == value.name]
-            if contradicts(given, value) or (before and self._is_wrong(given, value)):
+            if contradicts(given, value) or (before and self._contradicts_declaration(given, value)):
                 if before:
                     continue
                 if not trial.change.may_be_stale:
                     return None
                 trial.stale.append(value)
-            if before and self._is_wrong(self.known.types.get(value), value):
+            if before and self._contradicts_declaration(self.known.types.get(value), value):
                 trial.fixed += before
             settled = filled(given, value.type) or given
             if settled != self.known.types.get(value):
@@ -387,7 +385,6 @@ def limits_sizes(problem: Problem) -> bool:
 
 
 def _unsatisfiable(known: Known, problems: Iterable[Problem]) -> set[str]:
-    """The conditions that no sizes meet together."""
     if all(each.fault.rule is not NO_SIZES_FIT for each in problems):
         return set()
     from irlint.contracts.contract import contract_of

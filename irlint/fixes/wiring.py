@@ -116,7 +116,6 @@ class Wiring:
                 )
 
     def _combined(self, several: Sequence[Sequence[Edits]]) -> Iterator[Edits]:
-        """Combines the corrections of several edges."""
         for each in product(*several) if 0 < len(several) <= 3 else ():
             edits = tuple(dict.fromkeys(edit for edits in each for edit in edits))
             if len({(edit.index, edit.input) for edit in edits}) == len(edits):
@@ -240,11 +239,10 @@ class Wiring:
             if port.type.dtype not in (None, given.dtype):
                 yield [self._before(same_type, CONVERT, "destination_type", renamed_type(port.type.dtype or ""))]
                 continue
-            lists = [known.value for each in self.unused if (known := self._list(each)) is not None]
+            lists = [known.value for each in self.unused if (known := self._known_list(each)) is not None]
             yield (self._before(same_type, op, LISTS[op], entries) for entries in lists for op in LISTED)
 
-    def _list(self, value: Value) -> Tensor | None:
-        """The type of a constant of known integers; None for other values."""
+    def _known_list(self, value: Value) -> Tensor | None:
         known = self.known.types.get(value)
         if not isinstance(known, Tensor) or value not in self.graph.constants:
             return None
@@ -288,10 +286,10 @@ class Wiring:
         return bool(ids) and 0 < max(ids) + 1 - len(ids) <= GAPS
 
     def _using_all_layers(self, several: Iterable[Edits]) -> Iterator[Edits]:
-        """The edits after which each layer with outputs has a user."""
         return filter(self._uses_all_layers, islice(several, COMBINATIONS))
 
     def _uses_all_layers(self, edits: Edits) -> bool:
+        """Whether each layer with outputs has a user after edits."""
         names = {edit.value for edit in edits if edit.kind == "input"}
         if len(self._unused_layers) > len(names):
             return False
@@ -309,12 +307,10 @@ class Wiring:
 
     @cached_property
     def _uses(self) -> Counter[str]:
-        """The number of uses of each value."""
         return Counter(value.name for node in self.graph.nodes for value in node.inputs if value is not None)
 
     @cached_property
     def _unused_layers(self) -> list[Node]:
-        """The layers with outputs, none of which is used."""
         uses = self._uses
         return [
             node
@@ -327,7 +323,6 @@ class Wiring:
         return node.input_ports[at]
 
     def _dependents(self, node: Node) -> Set[Node]:
-        """A layer and all layers that depend on it."""
         if node not in self._found_dependents:
             self._found_dependents[node] = downstream(node, self.graph)
         return self._found_dependents[node]
@@ -345,7 +340,6 @@ class Wiring:
 
 
 def _kind(node: Node) -> tuple[str, str]:
-    """(operation, name without numbers) of a layer."""
     return node.op, plain(node.name)
 
 
