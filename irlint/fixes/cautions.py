@@ -43,14 +43,15 @@ def _leaves_problems(case: Case) -> bool:
     names = {name for name, _ in case.problem.sizes}
     remaining = (each for each in case.remaining if may_be_fixed(each, case.inputs.known) and each is not case.problem)
     return limits_sizes(case.problem) and any(
-        not names or not each.sizes or not names.isdisjoint(name for name, _ in each.sizes) for each in remaining
+        not names or not problem.sizes or not names.isdisjoint(name for name, _ in problem.sizes)
+        for problem in remaining
     )
 
 
 def _is_bold_for_warning(case: Case) -> bool:
     """Whether a candidate for a warning changes more than constants."""
     is_decided = (
-        case.problem.is_error or limits_sizes(case.problem) or any(each.is_error for each in case.outcome.fixed)
+        case.problem.is_error or limits_sizes(case.problem) or any(problem.is_error for problem in case.outcome.fixed)
     )
     if _connects_value(case.candidate) and len(case.outcome.fixed) >= MANY:
         return False
@@ -141,7 +142,7 @@ def _may_be_swapped(case: Case) -> bool:
     return (
         others
         and case.candidate.evidence < SIBLINGS
-        and any(each.swaps or _bypasses_transpose(each, case.inputs) for each in case.rivals)
+        and any(candidate.swaps or _bypasses_transpose(candidate, case.inputs) for candidate in case.rivals)
     )
 
 
@@ -154,7 +155,7 @@ def _bypasses_transpose(candidate: Candidate, inputs: Inputs) -> bool:
 def _retypes_input(case: Case) -> bool:
     """Whether an input of the model gets another element type, where a Cast fixes the problem, too."""
     declared = {edit.name: edit.dtype for edit in case.candidate.edits if edit.kind == "declaration" and edit.dtype}
-    casts = (edit.name == CAST for each in case.rivals for edit in each.edits if edit.kind == "insert")
+    casts = (edit.name == CAST for candidate in case.rivals for edit in candidate.edits if edit.kind == "insert")
     if declared and case.inputs.graph.undefined_value_info:
         return True
     if case.candidate.evidence or not declared or not any(casts):
@@ -203,7 +204,7 @@ def _changes_shared_constant(case: Case) -> bool:
 def _changes_rank(case: Case) -> bool:
     """Whether an input of the model is declared with more or fewer axes, without evidence."""
     return case.candidate.grade != EVIDENT and any(
-        len(each.shape or ()) != len(each.before or ()) for each in case.candidate.edits if each.kind == "declaration"
+        len(edit.shape or ()) != len(edit.before or ()) for edit in case.candidate.edits if edit.kind == "declaration"
     )
 
 

@@ -129,7 +129,7 @@ class Changes:
             is_lost = result is not None and result.value is None and known.value is not None
             return None if is_lost and edit.name != CAST else result
         template = next(
-            (each for each in self.trials.graph.nodes if each.op == edit.name and len(each.inputs) == 1), None
+            (node for node in self.trials.graph.nodes if node.op == edit.name and len(node.inputs) == 1), None
         )
         answer = self.trials.ask(template, [known], None) if template is not None else None
         return answer.outputs[0] if answer is not None and answer.outputs else None

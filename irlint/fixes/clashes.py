@@ -83,7 +83,7 @@ class Clashes:
 
     def emptying(self, nodes: Sequence[Node]) -> Iterator[Node]:
         """The nodes that led to an empty input of a Concat among ``nodes``, such as a Slice past the end."""
-        for value in (value for each in nodes if each.op == JOIN for value in each.inputs):
+        for value in (value for node in nodes if node.op == JOIN for value in node.inputs):
             at = value
             while at is not None and 0 in (shape_of(at, self.known) or ()):
                 maker = self.makers.of(at)

@@ -124,7 +124,7 @@ def _with_other_number(node: Node, port: int, value: Value, editor: Editor) -> I
 def _joined_by_siblings(node: Node, number: int, editor: Editor) -> dict[tuple[int, ...], int]:
     """The numbers that siblings of a Concat join with the same other parts, and how often."""
     own, found = _parts_of(node, editor), dict[tuple[int, ...], int]()
-    for each in editor.same_operator(node):
+    for each in editor.siblings(node):
         theirs = _parts_of(each, editor)
         (more, less) = (list((theirs - own).elements()), list((own - theirs).elements()))
         if less == [number] and len(more) == 1 and isinstance(more[0], int):

@@ -40,7 +40,9 @@ def fixes_product(requirement: Requirement) -> bool:
 
 def names(requirement: Requirement) -> set[str]:
     """The symbols in a requirement."""
-    return {name for each in requirement.any_of for side in (each.left, each.right) for name in symbols(side)}
+    return {
+        name for relation in requirement.any_of for side in (relation.left, relation.right) for name in symbols(side)
+    }
 
 
 def equates_others(requirement: Requirement) -> bool:
@@ -51,7 +53,7 @@ def equates_others(requirement: Requirement) -> bool:
 
 def divides(requirement: Requirement) -> bool:
     """Whether a requirement is that a product of sizes is divisible."""
-    return all(each.kind == "%" for each in requirement.any_of)
+    return all(edit.kind == "%" for edit in requirement.any_of)
 
 
 def allows_many_sizes(requirement: Requirement) -> bool:
@@ -64,7 +66,7 @@ def allows_many_sizes(requirement: Requirement) -> bool:
     relations = [each for each in relations if decided(each) is not False]
     if not relations:
         return False
-    names = {name for each in relations for name in (*symbols(each.left), *symbols(each.right))}
+    names = {name for relation in relations for name in (*symbols(relation.left), *symbols(relation.right))}
     if len(names) > 1:
         wide = without_broadcasts_of_one(tuple(relations))
         return not fixes_products(wide) or any(_factors_allow_many_sizes(units(each)) for each in wide)
@@ -82,8 +84,8 @@ def leaves_unmet_requirement(problem: Problem, outcome: Outcome, known: Known) -
 def _usual_sizes_meet(relations: tuple[Relation, ...]) -> bool:
     """Whether usual sizes meet one of the relations, with ``VARIED`` numbers for each symbol."""
     reduced = [without_common_factors(each) for each in relations]
-    names = sorted({name for each in reduced for side in (each.left, each.right) for name in symbols(side)})
-    if not 1 < len(names) <= len(SAMPLES) or any(each.kind == ">=" for each in reduced):
+    names = sorted({name for relation in reduced for side in (relation.left, relation.right) for name in symbols(side)})
+    if not 1 < len(names) <= len(SAMPLES) or any(edit.kind == ">=" for edit in reduced):
         return True
     met: list[dict[str, int]] = []
     try:
@@ -99,7 +101,7 @@ def _usual_sizes_meet(relations: tuple[Relation, ...]) -> bool:
 
 def _factors_allow_many_sizes(factors: Sequence[Relation]) -> bool:
     """Whether there are factors, each of one symbol, and all allow many sizes."""
-    alone = all(len(symbols(each.left)) == 1 for each in factors)
+    alone = all(len(symbols(relation.left)) == 1 for relation in factors)
     return bool(factors) and alone and all(_allow_many_sizes([each], of_a_factor=True) for each in factors)
 
 
@@ -113,4 +115,4 @@ def _allow_many_sizes(relations: Sequence[Relation], *, of_a_factor: bool = Fals
 
 def without_broadcasts_of_one(relations: tuple[Relation, ...]) -> tuple[Relation, ...]:
     """The alternatives of a requirement without those that broadcast a size of 1."""
-    return tuple(each for each in relations if each.right != 1) or relations
+    return tuple(relation for relation in relations if relation.right != 1) or relations

@@ -140,8 +140,8 @@ class Constants:
 
     def _indices_of_siblings(self, node: Node) -> set[Any]:
         found: set[Any] = set()
-        for each in self.editor.same_operator(node):
-            if each is not node and len(each.inputs) > 1 and self.indexed_value(each) == self.indexed_value(node):
+        for each in self.editor.siblings(node):
+            if len(each.inputs) > 1 and self.indexed_value(each) == self.indexed_value(node):
                 found.update(self.editor.value_of(each, 1) or ())
         return found
 
@@ -244,9 +244,9 @@ class Constants:
         return list(found)
 
     def _constants_of_siblings(self, node: Node, port: int) -> Iterator[Value]:
-        for each in self.editor.same_operator(node):
+        for each in self.editor.siblings(node):
             value = each.inputs[port] if port < len(each.inputs) else None
-            if value is not None and each is not node and self.makers.is_constant(value):
+            if value is not None and self.makers.is_constant(value):
                 yield value
 
     def _with_same_bytes(self, constant: Value) -> list[Value]:

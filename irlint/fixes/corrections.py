@@ -335,7 +335,7 @@ def _with_missing_attribute(problem: Problem, known: Known) -> Iterator[Edits]:
 
 
 def _attribute_values(nodes: Iterable[Node], name: str) -> dict[object, None]:
-    attributes = (each.attributes.get(name) for each in nodes)
+    attributes = (node.attributes.get(name) for node in nodes)
     values = (each.value for each in attributes if each is not None and each.reference is None)
     known = (each for each in values if isinstance(each, (int, float, str, list, tuple)))
     return dict.fromkeys(tuple(each) if isinstance(each, list) else each for each in known)

@@ -86,15 +86,13 @@ class Editor(NodeEdits):
         key = node.domain, node.op, what, self._similarity_key(node, what)
         if key not in self._similar:
             found = self._similar.setdefault(key, {})
-            for each in self.same_operator(node):
+            for each in self._same_operator(node):
                 if self._similarity_key(each, what) == key[3] and (value := self.value_of(each, what)) is not None:
                     found[value] = found.get(value, 0) + 1
         return self._similar[key]
 
     def _is_default_of_siblings(self, node: Node, name: str, default: object) -> bool:
-        return any(
-            self.value_of(each, name) in (None, default) for each in self.same_operator(node) if each is not node
-        )
+        return any(self.value_of(each, name) in (None, default) for each in self.siblings(node))
 
     def _similar_nodes_oppose(self, node: Node, name: str, value: object, rank: int, grade: int) -> bool:
         """Whether many similar nodes oppose a small number, or siblings of the same ranks agree on this axis."""
@@ -107,15 +105,17 @@ class Editor(NodeEdits):
         ranks = [each.rank if isinstance(each, Tensor) else None for each in inputs_of(node, self.known)]
         others = [
             normalized(name, self.value_of(each, name), rank)
-            for each in self.same_operator(node)
-            if each is not node
-            and each not in self.known.faulted
+            for each in self.siblings(node)
+            if each not in self.known.faulted
             and [known.rank if isinstance(known, Tensor) else None for known in inputs_of(each, self.known)] == ranks
         ]
         return len(others) >= SEVERAL and set(others) == {normalized(name, value, rank)}
 
-    def same_operator(self, node: Node) -> list[Node]:
-        """The nodes with the operator and domain of a node, itself included."""
+    def siblings(self, node: Node) -> list[Node]:
+        """The other nodes with the operator of a node."""
+        return [each for each in self._same_operator(node) if each is not node]
+
+    def _same_operator(self, node: Node) -> list[Node]:
         if not self._nodes:
             for each in self.graph.nodes:
                 self._nodes.setdefault((each.domain, each.op), []).append(each)
@@ -315,9 +315,7 @@ class Editor(NodeEdits):
             if all(tuple(given[name]) == other for name in names):
                 continue
             edits = tuple(self.attribute(node, name, other, given[name]) for name in names)
-            same = [
-                each for each in self.same_operator(node) if all(self.value_of(each, name) == other for name in names)
-            ]
+            same = [each for each in self.siblings(node) if all(self.value_of(each, name) == other for name in names)]
             count = len(same) + 1 if same else min(self.similar_values(node, name).get(other, 0) for name in names)
             yield Candidate(edits, EVIDENT if count else PROBABLE, evidence=count, subject=names[0])
 
@@ -344,7 +342,7 @@ class Editor(NodeEdits):
 
     def _takes_weights_second(self, node: Node) -> bool:
         """Whether no sibling has a constant as its first input."""
-        others = [each.inputs[0] for each in self.same_operator(node) if each is not node and each.inputs]
+        others = [each.inputs[0] for each in self.siblings(node) if each.inputs]
         return not any(value is not None and self.makers.is_constant(value) for value in others)
 
     def _transposed_constants(self, node: Node, inputs: Sequence[Type | None]) -> Iterator[Candidate]:

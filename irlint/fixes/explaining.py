@@ -100,7 +100,7 @@ def _differ(one: Shape, other: Shape) -> bool:
 def _with_unused_inputs(problems: list[Problem], known: Known) -> list[Problem]:
     """The problems; that of a missing input gets a note that names the unused inputs of the graph."""
     graph = known.model.graph
-    missing = [each for each in problems if each.fault.rule is INPUT_COUNT and _lacks_input(each)]
+    missing = [problem for problem in problems if problem.fault.rule is INPUT_COUNT and _lacks_input(problem)]
     if not missing or graph is None:
         return problems
     used = {value for node in graph.nodes for value in node.inputs} | set(graph.outputs)
@@ -111,8 +111,10 @@ def _with_unused_inputs(problems: list[Problem], known: Known) -> list[Problem]:
     verb = "is an input" if len(unused) == 1 else "are inputs"
     note = f"{' and '.join(unused)} {verb} of the graph that nothing uses"
     return [
-        replaced(each, fault=each.fault.changed(notes=(*each.fault.notes, note))) if each in missing else each
-        for each in problems
+        replaced(problem, fault=problem.fault.changed(notes=(*problem.fault.notes, note)))
+        if problem in missing
+        else problem
+        for problem in problems
     ]
 
 
@@ -123,7 +125,7 @@ def _lacks_input(problem: Problem) -> bool:
 
 def _with_opsets(problems: list[Problem], known: Known) -> list[Problem]:
     """The problems. If an operator needs a later opset, the help names the nodes that this opset would break."""
-    if all(each.fault.rule is not OPSET_LACKS_OPERATOR for each in problems):
+    if all(problem.fault.rule is not OPSET_LACKS_OPERATOR for problem in problems):
         return problems
     from irlint.inference.opsets import with_nodes_to_rewrite
 
@@ -132,7 +134,7 @@ def _with_opsets(problems: list[Problem], known: Known) -> list[Problem]:
 
 def _with_sources_of_edges(problems: list[Problem], known: Known) -> list[Problem]:
     """The problems. The help for a missing edge states how to restore its source."""
-    rules = {each.fault.rule for each in problems if each.is_error}
+    rules = {problem.fault.rule for problem in problems if problem.is_error}
     if not rules:
         return problems
     from irlint.parsers.openvino.edge_rules import DANGLING_EDGE, UNCONNECTED_PORT

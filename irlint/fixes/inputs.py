@@ -125,7 +125,7 @@ class Inputs:
     def unused_values(self) -> list[tuple[Value, Tensor]]:
         """The unused values with unique names, and their types."""
         names: dict[str, int] = {}
-        made = [value for each in self.graph.nodes for value in each.outputs if value is not None]
+        made = [value for node in self.graph.nodes for value in node.outputs if value is not None]
         for value in {*made, *self.graph.constants, *self.graph.inputs}:
             names[value.name] = names.get(value.name, 0) + 1
         needed = used_values(self.graph)
@@ -233,11 +233,8 @@ class Inputs:
         """The siblings whose names differ only in numbers."""
         return [
             each
-            for each in self.editor.same_operator(node)
-            if each is not node
-            and node.name
-            and plain(each.name) == plain(node.name)
-            and len(each.inputs) == len(node.inputs)
+            for each in self.editor.siblings(node)
+            if node.name and plain(each.name) == plain(node.name) and len(each.inputs) == len(node.inputs)
         ]
 
     def _kinds_at_namesakes(self, node: Node) -> list[tuple[str, str] | None]:
@@ -322,13 +319,13 @@ class Inputs:
         """The nodes with the operator in the name of a value: ``/block/Relu_output_0``, ``/block/Relu_1``."""
         name = value.name.rpartition("/")[2] if value is not None else ""
         op = name.partition("_output_")[0].rstrip("0123456789").removesuffix("_")
-        return [each for each in self.graph.nodes if each.op in (op, name)]
+        return [node for node in self.graph.nodes if node.op in (op, name)]
 
     def _users_by_name(self, value: Value) -> list[Node]:
         """The nodes with the operator in a name that PyTorch gives to an input: ``onnx::Relu_8``."""
         prefix, _, name = value.name.rpartition("::")
         op = name.rstrip("0123456789").removesuffix("_")
-        return [each for each in self.graph.nodes if each.op == op] if prefix == "onnx" else []
+        return [node for node in self.graph.nodes if node.op == op] if prefix == "onnx" else []
 
     def _with_node_between(self, value: Value, makers: Sequence[Node], node: Node, port: int) -> Iterator[Candidate]:
         """Connects an unused value, and inserts a node like one of ``makers`` before the input."""

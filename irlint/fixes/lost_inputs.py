@@ -93,7 +93,7 @@ def out_of_cycle(problem: Problem, known: Known) -> Iterator[Edits]:
 def _connected_as_twins(node: Node, graph: Graph, known: Known) -> list[Edits]:
     from irlint.fixes.blocks import blocks_of
 
-    return [each.edits for each in blocks_of(known, graph).connected_as_twins(node)]
+    return [candidate.edits for candidate in blocks_of(known, graph).connected_as_twins(node)]
 
 
 def _maker_operators(values: Sequence[Value | None], makers: Makers) -> tuple[str, ...]:

@@ -119,7 +119,7 @@ def faulty(trials: Trials) -> set[Node]:
     failing = (
         node
         for node, demands in trials.requirements.items()
-        if any(each.condition in trials.unsatisfiable for each in demands.values())
+        if any(requirement.condition in trials.unsatisfiable for requirement in demands.values())
     )
     return {*trials.problems, *failing}
 

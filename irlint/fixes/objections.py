@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence, Set
 
 from irlint.findings.edits import Edit
+from irlint.findings.faults import Rule
 from irlint.fixes.candidate import Candidate
 from irlint.fixes.conditions import leaves_unmet_requirement
 from irlint.fixes.constants import JOIN, TARGETS
@@ -75,7 +76,12 @@ class Case:
     def remaining(self) -> Iterator[Problem]:
         """The root problems that the candidate does not fix."""
         fixed = {id(each) for each in self.outcome.fixed}
-        return (each for each in self.problems if each.because is None and id(each) not in fixed)
+        return (problem for problem in self.problems if problem.because is None and id(problem) not in fixed)
+
+    def faulty_nodes(self, rule: Rule | None = None) -> set[Node]:
+        """The nodes of the main graph with remaining errors, of one rule if it is given."""
+        errors = (problem for problem in self.remaining if problem.is_error and not problem.graph)
+        return {error.node for error in errors if error.node is not None and rule in (None, error.fault.rule)}
 
 
 def is_rejected(case: Case) -> bool:
@@ -97,7 +103,7 @@ def is_excluded_by_similarity(case: Case) -> bool:
 
 def _leaves_error_near(case: Case) -> bool:
     """Whether an error remains at an edited node, or at most ``NEAR`` nodes after it."""
-    faulty = {each.node for each in case.remaining if each.is_error and not each.graph and each.node is not None}
+    faulty = case.faulty_nodes()
     edited = _edited_nodes(case.candidate, case.node, case.inputs)
     return bool(faulty) and any(each in faulty for each in _near_after(edited, case.inputs))
 
@@ -112,7 +118,7 @@ def _near_after(nodes: Sequence[Node], inputs: Inputs) -> Iterator[Node]:
     nearest = list(nodes)
     yield from nearest
     for _ in range(NEAR):
-        users = (user for each in nearest for value in each.outputs if value for user in inputs.users.get(value, ()))
+        users = (user for node in nearest for value in node.outputs if value for user in inputs.users.get(value, ()))
         nearest = [each for each in dict.fromkeys(users) if each not in found]
         found = found | set(nearest)
         yield from nearest
@@ -120,8 +126,7 @@ def _near_after(nodes: Sequence[Node], inputs: Inputs) -> Iterator[Node]:
 
 def _leaves_error_of_old_input(case: Case) -> bool:
     """Whether the disconnected value leads to another error of the rule. Then that value is probably wrong."""
-    rule, inputs = case.problem.fault.rule, case.inputs
-    faulty = {each.node for each in case.remaining if each.is_error and not each.graph and each.fault.rule is rule}
+    inputs, faulty = case.inputs, case.faulty_nodes(case.problem.fault.rule)
     for edit in case.candidate.edits if faulty else ():
         node, value = inputs.edited(edit)
         if edit.kind in ("input", "insert") and not edit.swaps and value is not None:
@@ -143,7 +148,7 @@ def _siblings_oppose_edit(edit: Edit, node: Node, inputs: Inputs) -> bool:
     if edit.before is None or edit.index != node.index or edit.name in TYPE_ATTRIBUTES:
         return False
     before, value = (tuple(each) if isinstance(each, list) else each for each in (edit.before, edit.value))
-    siblings = [each for each in editor.same_operator(node) if each is not node]
+    siblings = editor.siblings(node)
     others = [editor.value_of(each, edit.name) for each in siblings]
     fits = value in [*editor.fitting_groups(node, edit.name)]
     if others.count(before) >= SIBLINGS and value not in others and not fits:
@@ -198,7 +203,7 @@ def _is_contradicted(case: Case) -> bool:
     """Whether a node is inserted after a value with a wrong declaration, or makes declarations stale."""
     inserted = [edit for edit in case.candidate.edits if edit.kind == "insert"]
     fixed = {id(each) for each in case.outcome.fixed}
-    family = (each for each in case.problems if each.fault.rule.family == DECLARED)
+    family = (problem for problem in case.problems if problem.fault.rule.family == DECLARED)
     declared = {each.value for each in family if id(each) not in fixed}
     values = (case.inputs.edited(edit)[1] for edit in inserted)
     return bool(inserted) and (
@@ -224,7 +229,7 @@ def _may_hide_wrong_connection(case: Case) -> bool:
     unused = any(inputs.is_made(value) and value not in faulty for value, _ in inputs.unused_values)
     alone = len(case.outcome.fixed) == 1
     odd = any(_is_flattened(edit) or (alone and _is_of_another_axis(edit, inputs)) for edit in edits)
-    return unused or odd or any(each.is_error for each in case.remaining)
+    return unused or odd or any(problem.is_error for problem in case.remaining)
 
 
 def _is_of_another_axis(edit: Edit, inputs: Inputs) -> bool:
@@ -299,7 +304,7 @@ def _swaps_constant(case: Case) -> bool:
     own = [inputs.makers.is_constant(each) for each in node.inputs]
     after = list(own)
     after[one], after[other] = own[other], own[one]
-    others = (each.inputs for each in inputs.editor.same_operator(node) if each is not node)
+    others = (each.inputs for each in inputs.editor.siblings(node))
     stored = [[inputs.makers.is_constant(each) for each in values] for values in others]
     return own != after and own in stored and after not in stored
 
@@ -357,7 +362,7 @@ def _makes_transpose_useless(case: Case) -> bool:
     editor = case.inputs.editor
     edits = [edit for edit in case.candidate.edits if edit.kind == "attribute" and edit.op == TRANSPOSE]
     kept = [edit for edit in edits if list(edit.value) == list(range(len(edit.value)))]
-    others = [editor.value_of(each, "perm") for each in editor.same_operator(case.node) if each is not case.node]
+    others = [editor.value_of(each, "perm") for each in editor.siblings(case.node)]
     alone = any(len(edit.value) == 1 for edit in kept)
     return alone or any(limits_sizes(case.problem) or tuple(edit.before or ()) in others for edit in kept)
 
@@ -368,12 +373,12 @@ def _is_one_number_of_several(case: Case) -> bool:
     if more or edit.kind != "attribute" or type(edit.value) is not int or "ax" in edit.name:
         return False
     editor = case.inputs.editor
-    if {editor.value_of(each, edit.name) for each in editor.same_operator(case.node) if each is not case.node} == {
-        edit.value
-    }:
+    if {editor.value_of(each, edit.name) for each in editor.siblings(case.node)} == {edit.value}:
         return False
     least = case.candidate.evidence if edit.name in TYPE_ATTRIBUTES else min(0, case.candidate.evidence)
-    others = (each.edits[0] for each in case.rivals if len(each.edits) == 1 and each.evidence >= least)
+    others = (
+        candidate.edits[0] for candidate in case.rivals if len(candidate.edits) == 1 and candidate.evidence >= least
+    )
     return any((each.kind, each.index, each.name) == (edit.kind, edit.index, edit.name) for each in others)
 
 

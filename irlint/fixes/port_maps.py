@@ -62,7 +62,7 @@ def with_unused_ids(problem: Problem, known: Known) -> Iterator[Edits]:
         entries, edges = node.attributes[MAP].value, _back_edges(node)
         results, parameters = _ids(node, known.format.output_node), _ids(node, known.format.input_node)
         used = {each.internal_layer_id for each in entries} | {each.from_layer for each in edges}
-        outer = {each.external_port_id for each in entries if each.kind == "input"}
+        outer = {edit.external_port_id for edit in entries if edit.kind == "input"}
         for at, entry in enumerate(entries):
             inner = [each for each in (parameters if entry.kind == "input" else results) if each not in used]
             for id in inner:

@@ -39,12 +39,12 @@ class Subject:
                 for index, value in enumerate(node.inputs):
                     if value is not None:
                         self.users.setdefault(value, []).append((node, index))
-        self.contradicted = Counter(each.node for each in found if each.fault.rule in DECLARATIONS)
-        self.with_consequences = {id(each.because) for each in found if each.because is not None}
+        self.contradicted = Counter(problem.node for problem in found if problem.fault.rule in DECLARATIONS)
+        self.with_consequences = {id(problem.because) for problem in found if problem.because is not None}
         self.is_doubtful = any(
-            self.is_outer(each) if each.fault.rule in DECLARATIONS else each.is_error
-            for each in found
-            if each.fault.severity is not Severity.NOTE
+            self.is_outer(problem) if problem.fault.rule in DECLARATIONS else problem.is_error
+            for problem in found
+            if problem.fault.severity is not Severity.NOTE
         )
 
     def is_outer(self, problem: Problem) -> bool:
@@ -86,10 +86,10 @@ def safe_edits(known: Known, found: Sequence[Problem]) -> list[tuple[Edit, ...]]
         return [()] * len(found)
     subject = Subject(known, found)
     return [
-        tuple(SAFE_FIXES[each.fault.rule](subject, each))
-        if each.fault.rule in SAFE_FIXES and each.graph not in subject.repeated
+        tuple(SAFE_FIXES[problem.fault.rule](subject, problem))
+        if problem.fault.rule in SAFE_FIXES and problem.graph not in subject.repeated
         else ()
-        for each in found
+        for problem in found
     ]
 
 

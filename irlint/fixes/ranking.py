@@ -40,16 +40,16 @@ def unambiguous(found: list[Tried], problem: Problem) -> list[Tried]:
     for each in found:
         if each.candidate.evidence >= 0:
             counts[_kind(each, problem)] = counts.get(_kind(each, problem), 0) + 1
-    of_constants = {id(each) for each in found if any(edit.kind == "constant" for edit in each.candidate.edits)}
+    of_constants = {id(tried) for tried in found if any(edit.kind == "constant" for edit in tried.candidate.edits)}
     dropped = of_constants if limit == 1 and len(of_constants) > SUGGESTED else set()
     return [
-        each
-        for each in found
-        if id(each) not in dropped
+        tried
+        for tried in found
+        if id(tried) not in dropped
         and (
-            each.candidate.subject is None
-            or each.candidate.evidence > 0
-            or counts.get(_kind(each, problem), limit) <= limit
+            tried.candidate.subject is None
+            or tried.candidate.evidence > 0
+            or counts.get(_kind(tried, problem), limit) <= limit
         )
     ]
 
@@ -62,22 +62,22 @@ def _kind(tried: Tried, problem: Problem) -> tuple[object, ...]:
 
 def of_best_rank(found: Sequence[Tried]) -> list[Tried]:
     """The candidates of the best rank."""
-    return [each for each in found if each.order == min(other.order for other in found)]
+    return [tried for tried in found if tried.order == min(other.order for other in found)]
 
 
 def groups(best: Sequence[Tried]) -> list[list[Tried]]:
     """The candidates in groups. Candidates that resize the same input form one group."""
     found: dict[object, list[Tried]] = {}
-    for each in best:
-        sized = all(edit.shape is not None for edit in each.candidate.edits)
-        found.setdefault(each.candidate.subject if sized else each.candidate.edits, []).append(each)
+    for tried in best:
+        sized = all(edit.shape is not None for edit in tried.candidate.edits)
+        found.setdefault(tried.candidate.subject if sized else tried.candidate.edits, []).append(tried)
     return list(found.values())
 
 
 def one_of_equivalent(best: list[Tried], problem: Problem) -> list[Tried]:
     """One candidate, if all candidates have the same effect; otherwise all of them."""
     first = best[0].outcome.inputs
-    if all(_keeps_elements(each) and each.outcome.inputs == first for each in best):
+    if all(_keeps_elements(tried) and tried.outcome.inputs == first for tried in best):
         return best[:1]
     return [min(best, key=_unspecific_entries)] if _give_same_shapes(best, problem) else best
 
@@ -100,7 +100,7 @@ def _keeps_elements(tried: Tried) -> bool:
 def _give_same_shapes(best: Sequence[Tried], problem: Problem) -> bool:
     """Whether the candidates differ only in entries of -1, or of 1 that is broadcast, and give the same shapes."""
     unspecific = {-1, 1} if problem.fault.rule.family == "broadcasting" else {-1}
-    edits = [each.candidate.edits for each in best]
+    edits = [tried.candidate.edits for tried in best]
     if len(set(map(len, edits))) > 1 or not all(edit.of == "entries" for group in edits for edit in group):
         return False
     for group in zip(*edits):
@@ -108,7 +108,7 @@ def _give_same_shapes(best: Sequence[Tried], problem: Problem) -> bool:
             return False
         if any(len(set(entries) - unspecific) > 1 for entries in zip(*(edit.value for edit in group))):
             return False
-    shapes = [{value.name: tensor_shape(known) for value, known in each.outcome.types.items()} for each in best]
+    shapes = [{value.name: tensor_shape(known) for value, known in tried.outcome.types.items()} for tried in best]
     return all(each == shapes[0] for each in shapes)
 
 
@@ -121,17 +121,17 @@ def using_most_unused_values(best: list[Tried], inputs: Inputs) -> list[Tried]:
     """The candidates that use most of the unused values."""
     unused = {value.name for value, _ in inputs.unused_values}
     counts = [
-        len(unused.intersection(name for edit in each.candidate.edits for name in (str(edit.value), *edit.inputs)))
-        for each in best
+        len(unused.intersection(name for edit in tried.candidate.edits for name in (str(edit.value), *edit.inputs)))
+        for tried in best
     ]
     return [each for each, count in zip(best, counts) if count == max(counts)]
 
 
 def keeping_most_values(best: list[Tried], inputs: Inputs) -> list[Tried]:
     """The candidates that disconnect the fewest values; all candidates if one of them does more than connect values."""
-    if not all(edit.kind == "input" for each in best for edit in each.candidate.edits):
+    if not all(edit.kind == "input" for tried in best for edit in tried.candidate.edits):
         return best
-    counts = [len(inputs.disconnected(each.candidate.edits)) for each in best]
+    counts = [len(inputs.disconnected(tried.candidate.edits)) for tried in best]
     return [each for each, count in zip(best, counts) if count == min(counts)]
 
 

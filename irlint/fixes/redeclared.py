@@ -58,7 +58,7 @@ def _stored_as_declared(value: Value, stored: Tensor, path: str) -> Iterator[Edi
 
 def _leads_to_problem(value: Value, graph: Graph, known: Known) -> bool:
     """Whether a user of a value, or a later node, has a problem. Then the stored value is probably wrong."""
-    wrong = {each.node for each in known.problems if each.fault.severity is not Severity.NOTE}
+    wrong = {problem.node for problem in known.problems if problem.fault.severity is not Severity.NOTE}
     users = (node for node in graph.nodes if value in node.inputs)
     return any(not wrong.isdisjoint(downstream(node, graph)) for node in users)
 
@@ -132,8 +132,8 @@ def _may_lack_cast(given: str, declared: str | None, graph: Graph, known: Known)
     declaration."""
     if given in FLOATS and declared in FLOATS:
         return False
-    casts = (each for each in graph.nodes if each.op == CAST and each.inputs)
-    pairs = [_dtypes((each.inputs[0], each.outputs[0]), known) for each in casts]
+    casts = (node for node in graph.nodes if node.op == CAST and node.inputs)
+    pairs = [_dtypes((node.inputs[0], node.outputs[0]), known) for node in casts]
     return given == "bool" or bool(graph.undefined_value_info) or [given, declared] in pairs
 
 

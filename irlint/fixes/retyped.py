@@ -118,7 +118,7 @@ def _shifted(value: Value, known: Tensor, dtype: str, inputs: Inputs) -> tuple[E
 
 
 def _types_at_siblings(node: Node, port: int, inputs: Inputs) -> list[str | None]:
-    others = (each for each in inputs.editor.same_operator(node) if each is not node and port < len(each.inputs))
+    others = (each for each in inputs.editor.siblings(node) if port < len(each.inputs))
     return [dtype_of(inputs.known.types.get(value)) for each in others if (value := each.inputs[port]) is not None]
 
 
@@ -153,7 +153,7 @@ def _constant_of_type(
             yield Candidate((of_type, entries), PROBABLE)
         return
     type_of = inputs.known.types.get
-    of_siblings = [each.inputs[port] for each in inputs.editor.same_operator(node) if port < len(each.inputs)]
+    of_siblings = [each.inputs[port] for each in inputs.editor.siblings(node) if port < len(each.inputs)]
     constants = [each for each in of_siblings if each is not value and inputs.makers.is_constant(each)]
     others = [each for each in constants if each is not None and dtype_of(type_of(each)) == dtype]
     if inputs.known.format.writer == "onnx":

@@ -18,19 +18,21 @@ DILATIONS, PAD = "dilations", "Pad"
 
 def with_rivals(best: list[Tried], every: Sequence[Tried], inputs: Inputs) -> list[Tried]:
     """The best candidate with its rivals, among all that fix the problem."""
-    equal = [each for each in every if each.order[0] == best[0].order[0]]
+    equal = [tried for tried in every if tried.order[0] == best[0].order[0]]
     return _with_padding([*best, *_resized_tables(best[0], every)], equal, inputs)
 
 
 def without_lists_of_inserted(best: Sequence[Tried], known: Known) -> list[Tried]:
     """The candidates that connect no list of axes that an inserted node of another candidate uses."""
     inserted = [
-        value for each in best for edit in each.candidate.edits if edit.kind == "insert" for _, value in edit.value
+        value for tried in best for edit in tried.candidate.edits if edit.kind == "insert" for _, value in edit.value
     ]
     lists = {value.name for value, type in known.types.items() if isinstance(type, Tensor) and type.value in inserted}
-    names = lists.union(name for each in best for edit in each.candidate.edits for name in edit.inputs)
+    names = lists.union(name for tried in best for edit in tried.candidate.edits for name in edit.inputs)
     return [
-        each for each in best if not any(edit.kind == "input" and edit.value in names for edit in each.candidate.edits)
+        tried
+        for tried in best
+        if not any(edit.kind == "input" and edit.value in names for edit in tried.candidate.edits)
     ]
 
 
@@ -39,8 +41,8 @@ def _resized_tables(best: Tried, every: Sequence[Tried]) -> list[Tried]:
     renumbers = len(best.candidate.edits) > 1 and all(edit.of == "entries" for edit in best.candidate.edits)
     if not resizes_input(best.candidate) and not renumbers:
         return []
-    found = [each for each in every if [edit.of for edit in each.candidate.edits] == ["shape"]]
-    found = [each for each in found if len(each.outcome.fixed) >= len(best.outcome.fixed)]
+    found = [tried for tried in every if [edit.of for edit in tried.candidate.edits] == ["shape"]]
+    found = [tried for tried in found if len(tried.outcome.fixed) >= len(best.outcome.fixed)]
     return found if len(found) == 1 else []
 
 
@@ -51,9 +53,9 @@ def with_strides(best: list[Tried], every: Sequence[Tried]) -> list[Tried]:
     if not strided or not best or best[0] not in (*strided, *sized):
         return best
     if best[0].order[1] == EVIDENT:
-        inputs = [each for each in sized if each.order[0] == best[0].order[0] and resizes_input(each.candidate)]
+        inputs = [tried for tried in sized if tried.order[0] == best[0].order[0] and resizes_input(tried.candidate)]
         return [inputs[0], strided[0]] if inputs and len(best) > 1 else best
-    others = {each.candidate.edits[0].name: each for each in reversed(sized)}
+    others = {tried.candidate.edits[0].name: tried for tried in reversed(sized)}
     return [strided[0], *(each for each in sized if each in others.values())]
 
 
@@ -77,9 +79,9 @@ def _is_double(one: object, other: object) -> bool:
 
 def _with_padding(best: list[Tried], every: Sequence[Tried], inputs: Inputs) -> list[Tried]:
     """The best candidate and, for other dilations, the padding with the same effect, or the reverse."""
-    dilated = [each for each in every if [edit.name for edit in each.candidate.edits] == [DILATIONS]]
-    padded = [each for each in every if each.candidate.node is not None and each.candidate.node.op == PAD]
-    padded = [each for each in padded if [edit.of for edit in each.candidate.edits] == ["entries"]]
+    dilated = [tried for tried in every if [edit.name for edit in tried.candidate.edits] == [DILATIONS]]
+    padded = [tried for tried in every if tried.candidate.node is not None and tried.candidate.node.op == PAD]
+    padded = [tried for tried in padded if [edit.of for edit in tried.candidate.edits] == ["entries"]]
     if not dilated or not padded or best[0] not in (*dilated, *padded):
         return best
     filling = [each for each in dilated if _fills_gap(each, inputs)]

@@ -145,8 +145,8 @@ class Search:
         best, rivals = self._best(problem, trials, refused) if trials is not None else ([], [])
         if not best or is_rejected(case := self._case(best[0], problem, rivals)):
             return None
-        alternatives = different(each.candidate.edits for each in best)
-        if len(alternatives) > 1 and any(each.outcome.in_body for each in best):
+        alternatives = different(tried.candidate.edits for tried in best)
+        if len(alternatives) > 1 and any(tried.outcome.in_body for tried in best):
             return None
         case = replaced(case, unused_value_fixes=trials is not None and self._unused_value_fixes(problem, trials))
         written = not any(changes_sizes(each) or self._transposes_constant(each) for each in best[0].candidate.edits)
@@ -164,7 +164,7 @@ class Search:
         if node is None or not self.inputs.may_take_unused(node):
             return False
         several = self.inputs.with_unused([node], {}, any_rank=True)
-        return any(trials.outcome(each.edits, problem) is not None for each in several)
+        return any(trials.outcome(candidate.edits, problem) is not None for candidate in several)
 
     def _requirement_count(self, tried: Tried, problem: Problem) -> int:
         answered = self.trials.answer_after(tried.candidate.edits, problem.node) if problem.node is not None else None
@@ -220,9 +220,10 @@ class Search:
 
     def _is_convincing(self, best: Sequence[Tried], problem: Problem) -> bool:
         """Whether later stages need not be tried."""
-        if len(groups(best)) != 1 or best[0].order[1] > PROBABLE or all(each.candidate.adds_attribute for each in best):
+        candidates = [tried.candidate for tried in best]
+        if len(groups(best)) != 1 or best[0].order[1] > PROBABLE or all(each.adds_attribute for each in candidates):
             return False
-        changes = any(each.candidate.changes_node or each.candidate.grade == EVIDENT for each in best)
+        changes = any(each.changes_node or each.grade == EVIDENT for each in candidates)
         return changes and self._fixes_all(problem, best[0].outcome.fixed)
 
     def _narrowed(self, best: list[Tried], problem: Problem) -> list[Tried]:
@@ -336,7 +337,7 @@ class Search:
         yield (replaced(each, node=maker) for maker in makers for each in inputs.with_unused_of_other_type(maker))
         others = as_other_users(node, self.editor)
         yield chain(inputs.with_unused_of_other_type(node), inputs.with_unused_inserted(node), others)
-        yield (each for each in self.editor.at(node) if each.swaps)
+        yield (candidate for candidate in self.editor.at(node) if candidate.swaps)
         yield chain(moved_to_other_input(node, inputs), retyped(problem, node, inputs))
 
     def _tried(self, candidates: Iterable[Candidate], problem: Problem, trials: Trials | SizeTrials) -> Iterator[Tried]:

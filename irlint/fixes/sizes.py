@@ -257,13 +257,13 @@ def _with_fitting_sizes(
     if problem.fault.rule.family == DECLARED:
         required = _declared_requirements(problem, answer.outputs or ())
     elif answer.outputs is not None:
-        required = [without_broadcasts_of_one(each.any_of) for each in answer.requirements]
+        required = [without_broadcasts_of_one(requirement.any_of) for requirement in answer.requirements]
 
     def fits(part: int) -> bool:
         return trials.outcome(edits(part), problem) is not None
 
     similar = _sizes_of_similar_inputs(given[0], axes[0], trials) if len(axes) == 1 else set()
-    allowed = _allowed((*required, *(each.any_of for each in demands)))
+    allowed = _allowed((*required, *(requirement.any_of for requirement in demands)))
     if allowed is None or common in allowed:
         return
     for step in (-1, 1):

@@ -185,13 +185,10 @@ def _port(call: Call, names: Sequence[str]) -> int | None:
 def _slices_of_siblings(node: Node, editor: Editor) -> set[tuple[int, Elements]]:
     """(axis, range) of the slices that siblings take from the same value."""
     found: set[tuple[int, Elements]] = set()
-    for each in editor.same_operator(node):
+    indexed = editor.constants.indexed_value
+    for each in editor.siblings(node):
         call = editor.known.calls.get(each)
-        if (
-            each is node
-            or call is None
-            or editor.constants.indexed_value(each) is not editor.constants.indexed_value(node)
-        ):
+        if call is None or indexed(each) is not indexed(node):
             continue
         slices = _slices(call, inputs_of(each, editor.known))
         found.update((one.axis, one.elements) for one in slices if one.step == 1)

@@ -54,14 +54,14 @@ class Subject:
         wrong."""
         outputs = {path: {value.name for value in graph.outputs} for path, graph in self.graphs.items()}
         return any(
-            each.is_error or (each.fault.rule is SHAPE_CONTRADICTED and each.value in outputs[each.graph])
-            for each in self.found
+            problem.is_error or (problem.fault.rule is SHAPE_CONTRADICTED and problem.value in outputs[problem.graph])
+            for problem in self.found
         )
 
     @cached_property
     def repeated_imports(self) -> dict[int, list[tuple[str, int]]]:
         """The repeated imports, by the ``id`` of their problem."""
-        ids = [id(each) for each in self.found if each.fault.rule is versions.DUPLICATE_IMPORT]
+        ids = [id(problem) for problem in self.found if problem.fault.rule is versions.DUPLICATE_IMPORT]
         return dict(zip(ids, versions.imported_twice(self.known.model)))
 
     @cached_property
@@ -87,10 +87,10 @@ def safe_edits(known: Known, found: Sequence[Problem]) -> list[tuple[Edit, ...]]
         return [()] * len(found)
     subject = Subject(known, found)
     return [
-        tuple(SAFE_FIXES[each.fault.rule](subject, each))
-        if each.fault.rule in SAFE_FIXES and subject.is_writable(each.graph)
+        tuple(SAFE_FIXES[problem.fault.rule](subject, problem))
+        if problem.fault.rule in SAFE_FIXES and subject.is_writable(problem.graph)
         else ()
-        for each in found
+        for problem in found
     ]
 
 

@@ -282,10 +282,12 @@ class Trials:
         if answer is None or (answer.requirements and not self._accepts(trial, node, answer.requirements)):
             return None
         codes = {fault.rule.code for fault in grave(answer.faults)}
-        if codes - {each.fault.rule.code for each in own}:
+        if codes - {problem.fault.rule.code for problem in own}:
             return None
         trial.fixed += [
-            each for each in own if each.fault.rule.code not in codes and _shows_in_answer(each, trial.change)
+            problem
+            for problem in own
+            if problem.fault.rule.code not in codes and _shows_in_answer(problem, trial.change)
         ]
         trial.fixed += [each for each in own if limits_sizes(each) and self._meets(each, answer.requirements)]
         return [] if answer.outputs is None else self._changed_outputs(trial, node, answer.outputs)
@@ -334,7 +336,7 @@ class Trials:
         """Whether a requirement allows few sizes, is part of a contradiction, or equates axes of one input."""
         if requirement.condition in self.unsatisfiable or not self.allows_sizes(requirement):
             return True
-        wide = [without_common_factors(each) for each in requirement.any_of if each.right != 1]
+        wide = [without_common_factors(relation) for relation in requirement.any_of if relation.right != 1]
         sides = [(symbols(each.left), symbols(each.right)) for each in wide if each.kind == "=="]
         pairs = [one | other for one, other in sides if len(one) == len(other) == 1 and one != other]
         joined = [pair for pair in pairs if any(pair <= axes for axes in self.axes)]
@@ -349,7 +351,9 @@ class Trials:
         for value, given in zip(node.outputs, outputs):
             if value is None or given is None:
                 continue
-            before = [each for each in own if each.fault.rule.family == DECLARED and each.value == value.name]
+            before = [
+                problem for problem in own if problem.fault.rule.family == DECLARED and problem.value == value.name
+            ]
             if contradicts(given, value) or (before and self._contradicts_declaration(given, value)):
                 if before:
                     continue
@@ -385,7 +389,7 @@ def limits_sizes(problem: Problem) -> bool:
 
 
 def _unsatisfiable(known: Known, problems: Iterable[Problem]) -> set[str]:
-    if all(each.fault.rule is not NO_SIZES_FIT for each in problems):
+    if all(problem.fault.rule is not NO_SIZES_FIT for problem in problems):
         return set()
     from irlint.contracts.contract import contract_of
 
