@@ -61,7 +61,7 @@ def insert_layer(writer: Writer, edit: Edit) -> None:
         sources.append(wires.end(listed.name))
     else:
         raise Unwritable("layers of this type are not inserted")
-    writer.fresh = max(writer.fresh, *(number(each or "") or 0 for each in wires.ids)) + 1
+    writer.last_new_id = max(writer.last_new_id, *(number(each or "") or 0 for each in wires.ids)) + 1
     outline = writer.outline.layers.get(wires.ordinal)
     if outline is None or not outline.children:
         raise Unwritable("the graph has no layers")
@@ -69,11 +69,11 @@ def insert_layer(writer: Writer, edit: Edit) -> None:
     blank = writer.outline.blank_before(last.tag.start)
     output = new_port(port.type if port.type.dtype or op != CONVERT else port.type.changed(dtype=str(given)))
     output = output if output.precision else NewPort(inputs[0].precision, output.dims)
-    text = layer_text(writer.fresh, op, attributes, inputs, output, blank)
-    writer.change(outline, ("layer", writer.fresh), last.end, last.end, text)
+    text = layer_text(writer.last_new_id, op, attributes, inputs, output, blank)
+    writer.change(outline, ("layer", writer.last_new_id), last.end, last.end, text)
     for at, (layer, id) in enumerate(sources):
-        writer.add_edge(wires, dict(zip(ENDS, map(str, (layer, id, writer.fresh, at)))))
-    writer.rewire(leading[0].element, dict(zip(ENDS, map(str, (writer.fresh, len(inputs), *end)))))
+        writer.add_edge(wires, dict(zip(ENDS, map(str, (layer, id, writer.last_new_id, at)))))
+    writer.rewire(leading[0].element, dict(zip(ENDS, map(str, (writer.last_new_id, len(inputs), *end)))))
 
 
 def new_port(type: Type | None) -> NewPort:

@@ -70,29 +70,29 @@ class _Writer:
     def __init__(self, root: Message, model: Model, graph: Graph) -> None:
         self.root = root
         self.model = model
-        self.names: set[str] = set()
+        self.used_names: set[str] = set()
         self.paths = {each.path: each for each in reversed(list(graphs(model)))}
         self.steps: dict[str, list[tuple[_Step, ...]]] = {}
         for path, steps in _steps(graph, ()):
             self.steps.setdefault(path, []).append(steps)
-        self.reached: dict[tuple[_Step, ...], tuple[Message, list[Field]]] = {}
+        self.found: dict[tuple[_Step, ...], tuple[Message, list[Field]]] = {}
         self.graphs: dict[str, Message] = {}
         #: The NodeProtos of each graph in file order, by path.
         self.nodes: dict[str, list[Field]] = {}
-        self.orders: dict[str, tuple[int, ...]] = {}
+        self.node_orders: dict[str, tuple[int, ...]] = {}
         #: The indices of removed nodes, by path.
         self.removed_nodes: dict[str, set[int]] = {}
         self.new_nodes: dict[str, list[tuple[Field, bytes]]] = {}
         #: The names of removed initializers, and of removed declarations, by path.
-        self.initializers: dict[str, set[str]] = {}
-        self.declarations: dict[str, set[str]] = {}
+        self.removed_initializers: dict[str, set[str]] = {}
+        self.removed_declarations: dict[str, set[str]] = {}
         self.dtypes: dict[tuple[str, str], str] = {}
         #: The declarations by name, for a graph and a field of GraphProto.
-        self.entries: dict[tuple[str, int], dict[str, list[Field]]] = {}
+        self.declared: dict[tuple[str, int], dict[str, list[Field]]] = {}
         #: New entries of ``value_info``, by path.
-        self.added: dict[str, list[Message]] = {}
+        self.new_declarations: dict[str, list[Message]] = {}
         #: Domains of removed imports, and the index of the import to keep.
-        self.imports: dict[str, int | None] = {}
+        self.removed_imports: dict[str, int | None] = {}
 
     def edit(self, edit: Edit) -> None:
         """Makes one edit, or records it for ``finish``."""
@@ -100,19 +100,19 @@ class _Writer:
 
     def finish(self) -> None:
         """Makes the recorded edits."""
-        if self.imports:
-            _remove_imports(self.root, self.imports)
-        for path, gone in self.initializers.items():
+        if self.removed_imports:
+            _remove_imports(self.root, self.removed_imports)
+        for path, gone in self.removed_initializers.items():
             _remove_initializers(self.graph(path), gone)
-        for path, gone in self.declarations.items():
+        for path, gone in self.removed_declarations.items():
             graph = self.graph(path)
             graph.remove(field for field in graph.of(_VALUE_INFO) if graph.text_in(field, _VALUE_NAME) in gone)
-        for path, added in self.added.items():
+        for path, added in self.new_declarations.items():
             self.graph(path).append(_VALUE_INFO, *added)
-        for path in self.orders.keys() | self.removed_nodes.keys():
+        for path in self.node_orders.keys() | self.removed_nodes.keys():
             graph, fields = self.graph(path), self.nodes[path]
-            if path in self.orders:
-                graph.reorder(_NODE, self.orders[path])
+            if path in self.node_orders:
+                graph.reorder(_NODE, self.node_orders[path])
             graph.remove(fields[index] for index in self.removed_nodes.get(path, ()))
         for path, found in self.new_nodes.items():
             for user, node in found:
@@ -129,14 +129,14 @@ class _Writer:
 
     def at_end(self, steps: tuple[_Step, ...]) -> tuple[Message, list[Field]]:
         """(GraphProto, its nodes) at the end of some steps. Raises Unwritable if a body is in several pieces."""
-        if steps not in self.reached:
+        if steps not in self.found:
             if steps:
                 (graph, nodes), (index, attribute, position) = self.at_end(steps[:-1]), steps[-1]
                 found = _body(graph.inner(nodes[index]), attribute, position)
             else:
                 found = self.root.inner(self.root.of(_GRAPH)[0])
-            self.reached[steps] = found, found.of(_NODE)
-        return self.reached[steps]
+            self.found[steps] = found, found.of(_NODE)
+        return self.found[steps]
 
     def node(self, edit: Edit) -> Message:
         """The NodeProto that an edit names."""
@@ -153,7 +153,7 @@ class _Writer:
         if edit.of == "output":
             graph.reorder(_OUTPUT, edit.order)
         else:
-            self.orders[edit.graph] = edit.order
+            self.node_orders[edit.graph] = edit.order
 
     def remove_node(self, edit: Edit) -> None:
         self.node(edit)
@@ -243,14 +243,16 @@ class _Writer:
 
     def new_name(self, wanted: str) -> str:
         """A name that no node and no value has."""
-        if not self.names:
+        if not self.used_names:
             for graph in graphs(self.model):
-                self.names.update(value.name for value in (*graph.inputs, *graph.constants, *graph.outputs))
+                self.used_names.update(value.name for value in (*graph.inputs, *graph.constants, *graph.outputs))
                 for node in graph.nodes:
-                    self.names.update(value.name for value in (*node.inputs, *node.outputs) if value is not None)
-                    self.names.add(node.name)
-        name = next(each for each in chain([wanted], (f"{wanted}_{at}" for at in count(1))) if each not in self.names)
-        self.names.add(name)
+                    self.used_names.update(value.name for value in (*node.inputs, *node.outputs) if value is not None)
+                    self.used_names.add(node.name)
+        name = next(
+            each for each in chain([wanted], (f"{wanted}_{at}" for at in count(1))) if each not in self.used_names
+        )
+        self.used_names.add(name)
         return name
 
     def set_constant(self, edit: Edit) -> None:
@@ -300,15 +302,15 @@ class _Writer:
         raise Unwritable("there is no such constant")
 
     def remove_initializer(self, edit: Edit) -> None:
-        self.initializers.setdefault(edit.graph, set()).add(edit.name)
+        self.removed_initializers.setdefault(edit.graph, set()).add(edit.name)
 
     def remove_value_info(self, edit: Edit) -> None:
-        self.declarations.setdefault(edit.graph, set()).add(edit.name)
+        self.removed_declarations.setdefault(edit.graph, set()).add(edit.name)
 
     def remove_import(self, edit: Edit) -> None:
         """Removes the imports of a domain. ``index`` keeps one of them."""
-        if self.imports.get(edit.name, 0) is not None:
-            self.imports[edit.name] = edit.index
+        if self.removed_imports.get(edit.name, 0) is not None:
+            self.removed_imports[edit.name] = edit.index
 
     def remove_metadata(self, edit: Edit) -> None:
         """Removes all entries of each metadata key except the last."""
@@ -330,12 +332,12 @@ class _Writer:
 
     def declaring(self, edit: Edit, number: int) -> list[Field]:
         """The declarations of the edit's value in one field of GraphProto."""
-        if (edit.graph, number) not in self.entries:
+        if (edit.graph, number) not in self.declared:
             graph, entries = self.graph(edit.graph), dict[str, list[Field]]()
-            self.entries[edit.graph, number] = entries
+            self.declared[edit.graph, number] = entries
             for field in graph.of(number):
                 entries.setdefault(graph.text_in(field, _VALUE_NAME), []).append(field)
-        return self.entries[edit.graph, number].get(edit.name, [])
+        return self.declared[edit.graph, number].get(edit.name, [])
 
     def declare(self, edit: Edit) -> None:
         """Changes the declared type of a value in one list, or in all. Raises Unwritable if a list has no entry.
@@ -350,7 +352,7 @@ class _Writer:
         if not found:
             found = [Message(b"", 0, 0, is_new=True)]
             found[0].set_text(_VALUE_NAME, edit.name)
-            self.added.setdefault(edit.graph, []).extend(found)
+            self.new_declarations.setdefault(edit.graph, []).extend(found)
         for each in found:
             tensor = only(only(each, _TYPE), _TENSOR_TYPE)
             if edit.dtype:

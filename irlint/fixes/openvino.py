@@ -98,7 +98,7 @@ class Writer:
         self.text = text
         self.model = model
         #: The id of the last inserted layer; 0 if there is none.
-        self.fresh = 0
+        self.last_new_id = 0
         #: The changes, by ordinal of the element and by changed part. A later change replaces an earlier one.
         self.changes: dict[tuple[int, object], Change] = {}
         paths = {edit.graph for edit in edits}
@@ -120,7 +120,7 @@ class Writer:
 
     def changed(self, edits: Iterable[Edit]) -> list[Change]:
         """The changes of edits, in ascending order. Raises Unwritable."""
-        self.changes, self.fresh = {}, 0
+        self.changes, self.last_new_id = {}, 0
         for edit in edits:
             written = _EDITS.get((edit.kind, edit.of))
             if written is None:
@@ -152,9 +152,9 @@ class Writer:
             raise Unwritable("the layer is not at the expected position in the document")
         return found
 
-    def change(self, element: Element, what: object, start: int, end: int, text: str) -> None:
+    def change(self, element: Element, part: object, start: int, end: int, text: str) -> None:
         """Records a change."""
-        self.changes[element.tag.ordinal, what] = Change(start, end, text)
+        self.changes[element.tag.ordinal, part] = Change(start, end, text)
 
     def set_attribute(self, element: Element, name: str, value: str | None) -> None:
         """Writes an attribute of an element; None removes it."""
@@ -213,8 +213,7 @@ class Writer:
             self.set_parameter(self.layer(edit), edit)
 
     def port(self, edit: Edit) -> tuple[Node, Port]:
-        """The port that an edit names: by ``input``, or by the name of an output value. Raises Unwritable if there is
-        none."""
+        """(layer, port) that an edit names, by ``input`` or by an output value. Raises Unwritable if there is none."""
         node = self.node(edit)
         if edit.input is not None:
             if edit.input >= len(node.input_ports):
@@ -279,8 +278,7 @@ class Writer:
         self.change(element, "gone", start - len(self.outline.blank_before(start)), element.end, "")
 
     def connect(self, edit: Edit) -> None:
-        """Leads exactly one edge from a value into an input port. Reuses an edge into the port, or the nearest broken
-        one."""
+        """Leads exactly one edge from a value into an input port, preferably an existing or a broken edge."""
         node, port = self.port(edit)
         wires = self.graph(edit)
         end, source = (wires.key(node), port.id), wires.end(str(edit.value))

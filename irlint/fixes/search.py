@@ -252,7 +252,7 @@ class Search:
 
     def _stages(self, problem: Problem, trials: Trials | SizeTrials) -> Iterator[Iterator[Candidate]]:
         """The candidates in stages. Stages with more evidence come first."""
-        node, inputs, editor = problem.node, self.inputs, self.editor
+        node, inputs, editor, limits = problem.node, self.inputs, self.editor, limits_sizes(problem)
         assert node is not None
         if problem.graph:
             yield chain(
@@ -281,45 +281,43 @@ class Search:
         yield chain.from_iterable(as_other_users(each, editor) for each in (node, *nodes[:NODES]))
         yield joined_with_unused([node, *nodes], inputs) if problem.is_error else iter(())
         yield declared_in_order(node, editor)
-        yield declared_as_similar_input(node, editor) if problem.is_error and not limits_sizes(problem) else iter(())
+        yield declared_as_similar_input(node, editor) if problem.is_error and not limits else iter(())
         yield editor.constants.with_copied_sizes(node)
-        of_outputs = problem.fault.rule.family == DECLARED and not limits_sizes(problem)
+        is_of_output = problem.fault.rule.family == DECLARED and not limits
         if problem.fault.rule.family == DECLARED:
             yield editor.constants.reshaped_as_declared(node)
             yield as_output_is_declared(problem, node, inputs)
             yield transposed_as_declared(problem, node, editor)
         declared_types = [each.type for each in node.outputs if each is not None and each.name == problem.value]
-        yield chain(editor.at(node, declared_types if of_outputs else ()), with_other_lists(node, editor))
+        yield chain(editor.at(node, declared_types if is_of_output else ()), with_other_lists(node, editor))
         yield chain(computed(node, editor), editor.constants.with_divided_axis(node))
         if problem.fault.rule is EQUAL_SIZES:
             yield chain.from_iterable(read_on_other_axis(each, editor) for each in (node, *nodes[:NODES]))
-        if problem.fault.rule.family != DECLARED or limits_sizes(problem):
-            of_declared = not limits_sizes(problem) and problem.fault.rule is not AXIS_OUT_OF_RANGE
-            declared = with_other_axes(problem, node, editor) if of_declared else ()
-            yield chain(rearranged(problem, node, editor), declared)
+        if not is_of_output:
+            may_redeclare = not limits and problem.fault.rule is not AXIS_OUT_OF_RANGE
+            redeclared = with_other_axes(problem, node, editor) if may_redeclare else ()
+            yield chain(rearranged(problem, node, editor), redeclared)
             yield with_batch_axis(node, editor) if problem.is_error else iter(())
         before = transposed_before(node, nodes, editor) if problem.is_error else ()
-        is_grave = problem.is_error or limits_sizes(problem)
-        yield chain(self._at_others(nodes, node, editor), bypassed(node, nodes, inputs) if is_grave else (), before)
+        without = bypassed(node, nodes, inputs) if problem.is_error or limits else ()
+        yield chain(self._at_others(nodes, node, editor), without, before)
         yield chain(inputs.with_unused([node, *nodes], {}), resized(problem, clashing, editor, trials))
-        ends = dict.fromkeys(end for value, axis in clashing for end in self.clashes.constants_of(value, axis))
-        shapes = [
-            shape_of(value, self.known) for value in (*(each for each, _ in clashing), *node.inputs, *node.outputs)
-        ]
+        constants = dict.fromkeys(end for value, axis in clashing for end in self.clashes.constants_of(value, axis))
+        values = (*(value for value, _ in clashing), *node.inputs, *node.outputs)
+        shapes = [shape_of(value, self.known) for value in values]
         sizes = dict.fromkeys(dim for shape in shapes for dim in shape or () if isinstance(dim, int) and dim > 1)
-        filters = problem.fault.rule in (CHANNELS_MISMATCH, BIAS_MISMATCH)
-        if filters and node.inputs[1:] and node.inputs[1]:
-            ends.update({(node.inputs[1], axis): None for axis in (0, 1)})
-        of_table = problem.fault.rule is BROADCAST_MISMATCH
-        yield transposed_constants(ends, editor) if problem.is_error else iter(())
-        yield editor.constants.resized(ends, sizes, weights=filters or of_table)
+        if problem.fault.rule in (CHANNELS_MISMATCH, BIAS_MISMATCH) and node.inputs[1:] and node.inputs[1]:
+            constants.update({(node.inputs[1], axis): None for axis in (0, 1)})
+        may_resize_weights = problem.fault.rule in (CHANNELS_MISMATCH, BIAS_MISMATCH, BROADCAST_MISMATCH)
+        yield transposed_constants(constants, editor) if problem.is_error else iter(())
+        yield editor.constants.resized(constants, sizes, weights=may_resize_weights)
         joins = [each for each in (node, *nodes) if sum(map(inputs.is_made, each.inputs)) > 1]
         dims = ((shape_of(value, self.known) or ())[axis] for value, axis in clashing)
         if problem.is_error:
             yield rewired(list(dict.fromkeys((node, *joins))), inputs)
-        elif is_grave and all(isinstance(dim, Expr) for dim in dims):
+        elif limits and all(isinstance(dim, Expr) for dim in dims):
             yield rewired(joins, inputs)
-        if limits_sizes(problem):
+        if limits:
             shared = dict.fromkeys(each for place in clashing for each in self.clashes.nodes_before(node, [place]))
             others = self._at_others([each for each in shared if each not in nodes], node, editor)
             yield (replaced(candidate, grade=LAST_RESORT) for candidate in others)

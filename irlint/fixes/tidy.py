@@ -191,7 +191,7 @@ def _ir_version(subject: Subject, problem: Problem) -> Iterator[Edit]:
 
 
 def _loadable(subject: Subject, problem: Problem) -> Iterator[Edit]:
-    from irlint.fixes.asked import loadable
+    from irlint.fixes.requested import loadable
 
     if problem.is_error:
         yield from loadable(subject.known)

@@ -159,7 +159,7 @@ def fixed(
 
 def _wished(wish: Wish, path: str, version: Version, settings: Settings) -> list[Edit]:
     """The edits that fulfil a wish. Raises Unwritable."""
-    from irlint.fixes import asked
+    from irlint.fixes import requested
     from irlint.inference.inputs import input_names, overridden
     from irlint.inference.walk import inferred
 
@@ -167,12 +167,12 @@ def _wished(wish: Wish, path: str, version: Version, settings: Settings) -> list
     if model.graph is None:
         return []
     if wish == "annotate":
-        return list(asked.annotated(inferred(model)))
+        return list(requested.annotated(inferred(model)))
     if wish == "target":
-        return list(asked.restamped(inferred(model), settings.targets))
+        return list(requested.restamped(inferred(model), settings.targets))
     names = input_names(model)
     shapes = {name: shape for name, shape in settings.shapes.items() if name in names}
-    return list(asked.frozen(inferred(model, shapes), overridden(model, shapes)))
+    return list(requested.with_fixed_sizes(inferred(model, shapes), overridden(model, shapes)))
 
 
 def _checked_again(path: str, version: Version, settings: Settings) -> Version:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from irlint.targets.verdicts import Target
 
 
-def frozen(known: Known, shapes: Mapping[Value, Shape]) -> Iterator[Edit]:
+def with_fixed_sizes(known: Known, shapes: Mapping[Value, Shape]) -> Iterator[Edit]:
     """Declares the inputs with the sizes of ``shapes``, and updates other declarations that become wrong or imprecise.
 
     ``known`` is inferred with these shapes. Raises Unwritable if an input has another rank.
