@@ -61,7 +61,7 @@ class Constants:
         self.makers = editor.makers
         self._by_bytes: dict[tuple[object, ...], list[Value]] | None = None
 
-    def at(
+    def candidates_at(
         self, node: Node, call: Call, inputs: Sequence[Type | None], others: Sequence[Type | None]
     ) -> Iterator[Candidate]:
         """Other entries for the constants from which the inputs of a node, or their entries, come."""

@@ -215,7 +215,7 @@ def _imported(problem: Problem, known: Known) -> Iterator[Edits]:
 
 
 def _newest_opset(problem: Problem, known: Known) -> Iterator[Edits]:
-    """The newest opset of another domain than the standard one that ONNX Runtime knows."""
+    """The newest opset that ONNX Runtime knows of a domain that is not the standard one."""
     limit = RUNTIME_OPSETS.get(problem.domain) if problem.domain else None
     if limit is not None and problem.is_error and not problem.graph:
         yield (Edit("opset", "opset_import", name=problem.domain or "", value=limit),)

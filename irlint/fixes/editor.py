@@ -66,7 +66,7 @@ class Editor(NodeEdits):
         self._batches: set[object] | None = None
         self.constants = Constants(self)
 
-    def at(self, node: Node, others: Sequence[Type | None] = ()) -> Iterator[Candidate]:
+    def candidates_at(self, node: Node, others: Sequence[Type | None] = ()) -> Iterator[Candidate]:
         """Candidates that change a node. ``others`` are types whose sizes the node may have to match."""
         call = self.known.calls[node]
         inputs = inputs_of(node, self.known)
@@ -75,7 +75,7 @@ class Editor(NodeEdits):
         yield from self._attributes(node, call, inputs)
         if call.signature is not None and not BOUNDS.isdisjoint((*call.signature.inputs, *call.signature.attributes)):
             yield from other_bounds(node, call, inputs, others, self)
-        yield from self.constants.at(node, call, inputs, others)
+        yield from self.constants.candidates_at(node, call, inputs, others)
         yield from self._swapped(node)
         yield from self._transposed_constants(node, inputs)
 

@@ -98,7 +98,7 @@ def _differ(one: Shape, other: Shape) -> bool:
 
 
 def _with_unused_inputs(problems: list[Problem], known: Known) -> list[Problem]:
-    """The problems; that of a missing input gets a note that names the unused inputs of the graph."""
+    """The problems. Missing inputs get a note that names the unused inputs of the graph."""
     graph = known.model.graph
     missing = [problem for problem in problems if problem.fault.rule is INPUT_COUNT and _lacks_input(problem)]
     if not missing or graph is None:

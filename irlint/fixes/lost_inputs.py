@@ -23,7 +23,7 @@ PAIR = (2, 3)
 
 
 def with_missing_input(problem: Problem, known: Known) -> Iterator[Edits]:
-    """Connects an unused value as the missing input of a node: in the empty place, or between the given inputs."""
+    """Connects an unused value as the missing input of a node: in the empty place, or before or after given inputs."""
     node = problem.node
     graph = next((each for each in graphs(known.model) if each.path == problem.graph), None)
     if node is None or graph is None or known.format.ports_declare:

@@ -32,7 +32,7 @@ SEVERAL = 2
 def with_unused_list(node: Node, inputs: Inputs) -> Iterator[Candidate]:
     """A Reshape, Squeeze or Unsqueeze before an input, with an unused target or unused axes.
 
-    The axes are an input since opset 13, the target since opset 5.
+    The axes are an input since Squeeze-13 and Unsqueeze-13, the target since Reshape-5.
     """
     known, editor = inputs.known, inputs.editor
     if known.format.writer != "onnx":

@@ -137,7 +137,7 @@ def _leaves_error_of_old_input(case: Case) -> bool:
 
 
 def differs_from_siblings(case: Case) -> bool:
-    """Whether the new value of an attribute differs from that of all siblings, and the old one does not."""
+    """Whether an attribute gets a value that no sibling has, while several siblings have the old one."""
     edits = case.candidate.edits
     return any(edit.kind == "attribute" and _siblings_oppose_edit(edit, case.node, case.inputs) for edit in edits)
 

@@ -53,7 +53,7 @@ class Rechecked:
         new = [each for each in after if counts[_key(each)] > 0 and each.fault.severity.rank]
         new = [each for each in new if not self._repeats_limit(each)]
         if only_renames_operators(edits):
-            new = [each for each in new if not may_be_unknown(each.fault.rule, each.fault.severity)]
+            new = [each for each in new if not is_size_warning(each.fault.rule, each.fault.severity)]
         if not all(_is_allowed(each, outputs) for each in new) or not any(each is problem for each in fixed):
             return None
         return Outcome(tuple(each for each in fixed if each.node is not None or each is problem), new_warnings=len(new))
@@ -136,7 +136,7 @@ def only_renames_operators(edits: Iterable[Edit]) -> bool:
     return all(edit.kind == "opset" or (edit.kind == "rename" and edit.of in ("operator", "domain")) for edit in edits)
 
 
-def may_be_unknown(rule: Rule, severity: Severity) -> bool:
+def is_size_warning(rule: Rule, severity: Severity) -> bool:
     """Whether a problem is a warning about sizes of the model's inputs."""
     if severity is not Severity.WARNING or rule.family != DECLARED:
         return False

@@ -29,8 +29,7 @@ def rewired(nodes: Sequence[Node], inputs: Inputs) -> Iterator[Candidate]:
 
 
 def moved_to_other_input(node: Node, inputs: Inputs) -> Iterator[Candidate]:
-    """Connects the value of an optional input as another one that is empty, such as ``sizes`` in place of
-    ``scales``."""
+    """Moves the value of an optional input to an empty optional input, such as from ``scales`` to ``sizes``."""
     call, given = inputs.known.calls.get(node), inputs_of(node, inputs.known)
     formal = call.schema.inputs if call is not None and call.schema is not None else ()
     optional = [at for at, each in enumerate(formal) if each.option == "optional"]
@@ -142,8 +141,7 @@ def _earlier_values(node: Node, given: Type | None, inputs: Inputs) -> Mapping[S
 
 
 def _connected(node: Node, port: int, several: Sequence[Value], inputs: Inputs) -> Candidate:
-    """Connects one of several values of one shape: an unused one, else the last one that no node changes in this
-    shape."""
+    """Connects one of several values of one shape, preferably an unused one or the last one of a chain."""
     unused = [each for each in several if not inputs.is_used_elsewhere(each, node)]
     ends = [each for each in several if not _keeps_shape(each, inputs)]
     value = (*unused, *ends, *several)[0]

@@ -289,7 +289,7 @@ class Search:
             yield as_output_is_declared(problem, node, inputs)
             yield transposed_as_declared(problem, node, editor)
         declared_types = [each.type for each in node.outputs if each is not None and each.name == problem.value]
-        yield chain(editor.at(node, declared_types if is_of_output else ()), with_other_lists(node, editor))
+        yield chain(editor.candidates_at(node, declared_types if is_of_output else ()), with_other_lists(node, editor))
         yield chain(computed(node, editor), editor.constants.with_divided_axis(node))
         if problem.fault.rule is EQUAL_SIZES:
             yield chain.from_iterable(read_on_other_axis(each, editor) for each in (node, *nodes[:NODES]))
@@ -335,7 +335,7 @@ class Search:
         yield (replaced(each, node=maker) for maker in makers for each in inputs.with_unused_of_other_type(maker))
         others = as_other_users(node, self.editor)
         yield chain(inputs.with_unused_of_other_type(node), inputs.with_unused_inserted(node), others)
-        yield (candidate for candidate in self.editor.at(node) if candidate.swaps)
+        yield (candidate for candidate in self.editor.candidates_at(node) if candidate.swaps)
         yield chain(moved_to_other_input(node, inputs), retyped(problem, node, inputs))
 
     def _tried(self, candidates: Iterable[Candidate], problem: Problem, trials: Trials | SizeTrials) -> Iterator[Tried]:
@@ -403,13 +403,18 @@ class Search:
             found = [
                 replaced(candidate, node=each)
                 for candidate in chain(
-                    editor.at(each, types), with_other_lists(each, editor, types), computed(each, editor)
+                    editor.candidates_at(each, types), with_other_lists(each, editor, types), computed(each, editor)
                 )
                 if candidate.grade < POSSIBLE or candidate.swaps
             ]
             yield from found
             count += any(not candidate.swaps for candidate in found)
-        evident = ((each, candidate) for each in farther for candidate in editor.at(each) if candidate.grade == EVIDENT)
+        evident = (
+            (each, candidate)
+            for each in farther
+            for candidate in editor.candidates_at(each)
+            if candidate.grade == EVIDENT
+        )
         yield from (replaced(candidate, node=each) for each, candidate in evident)
 
 

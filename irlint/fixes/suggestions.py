@@ -213,7 +213,7 @@ class Suggestions:
         return self.rechecked.outcome(fix.edits, problem) is not None
 
     def _from_document(self, problem: Problem) -> Suggestion | None:
-        """The correction that the rest of a document implies: the first group of edits with one that fixes an error."""
+        """The correction by the first group of edits from the rest of the document that fix an error."""
         form = self.known.model.format
         if form is None or not form.intended or len(self.problems) > MOST_PROBLEMS or self.rechecked.size > LONGEST:
             return None

@@ -292,11 +292,11 @@ def _is_worse(after: Outcome, before: Outcome, *, notes: bool = True, shown: boo
     With ``notes=False``, new notes are ignored; with ``shown``, warnings about sizes that were unknown before. Rules
     about unused parts are ignored if the model had errors before, because they are only checked without errors.
     """
-    from irlint.fixes.rechecking import may_be_unknown
+    from irlint.fixes.rechecking import is_size_warning
 
     hidden = _last(before) if any(each.severity is Severity.ERROR for each in before.findings) else ()
     found = (each for each in after.findings if notes or each.severity is not Severity.NOTE)
-    found = (each for each in found if not (shown and may_be_unknown(each.rule, each.severity)))
+    found = (each for each in found if not (shown and is_size_warning(each.rule, each.severity)))
     counts = Counter(each.rule for each in found if each.rule not in hidden)
     counts.subtract(each.rule for each in before.findings)
     return after.error is not None or any(count > 0 for count in counts.values())
