@@ -10,6 +10,7 @@ from irlint.findings.edits import Edit
 from irlint.fixes.candidate import Candidate
 from irlint.fixes.editor import Editor
 from irlint.fixes.inserted import FLATTEN, SQUEEZE, TRANSPOSE, UNSQUEEZE
+from irlint.fixes.node_edits import inverse_order
 from irlint.fixes.other_values import LAST_RESORT, ONLY_SUGGESTED, POSSIBLE, PROBABLE, layouts, neighbors, with_an_axis
 from irlint.fixes.trials import limits_sizes
 from irlint.inference.origins import inputs_of
@@ -143,12 +144,8 @@ def transposed_before(node: Node, nodes: Sequence[Node], editor: Editor) -> Iter
     """
     if editor.known.format.writer != "onnx":
         return
-    perms = [(one, one.attributes.get("perm")) for one in nodes if one.op == TRANSPOSE]
-    undone = {
-        tuple(sorted(range(len(perm.value)), key=perm.value.__getitem__)): downstream(one, editor.graph)
-        for one, perm in perms
-        if perm is not None and isinstance(perm.value, (list, tuple))
-    }
+    transposes = ((inverse_order(each), each) for each in nodes if each.op == TRANSPOSE)
+    undone = {order: downstream(each, editor.graph) for order, each in transposes if order}
     for at, each in enumerate(user for user in (node, *nodes) if user.op != TRANSPOSE):
         given = inputs_of(each, editor.known)[:1]
         shape = given[0].shape if given and isinstance(given[0], Tensor) else None

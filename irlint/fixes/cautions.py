@@ -10,6 +10,7 @@ from irlint.fixes.editor import STRIDES
 from irlint.fixes.fixable import may_be_fixed
 from irlint.fixes.inputs import Inputs, dtype_of
 from irlint.fixes.inserted import CAST, TRANSPOSE
+from irlint.fixes.node_edits import inverse_order
 from irlint.fixes.objections import SIBLINGS, TYPE_ATTRIBUTES, Case, takes_target
 from irlint.fixes.other_values import EVIDENT, ONLY_SUGGESTED
 from irlint.fixes.rewired import before_transpose
@@ -125,15 +126,9 @@ def _repeats_transpose(case: Case) -> bool:
             return True
         order = dict(edit.value).get("perm") if last is not None else None
         for each in inputs.graph.nodes if order else ():
-            if _inverse_order(each) == order and (last is each or last in downstream(each, inputs.graph)):
+            if inverse_order(each) == order and (last is each or last in downstream(each, inputs.graph)):
                 return True
     return False
-
-
-def _inverse_order(node: Node) -> tuple[int, ...]:
-    perm = node.attributes.get("perm")
-    order = list(perm.value) if perm is not None and isinstance(perm.value, (list, tuple)) else []
-    return tuple(sorted(range(len(order)), key=order.__getitem__))
 
 
 def _may_be_swapped(case: Case) -> bool:

@@ -34,7 +34,7 @@ from irlint.inference.known import Known
 from irlint.inference.opsets import ANOTHER_OPSET
 from irlint.lazy_typing import Literal
 from irlint.model import Graph, Node, Problem, Value
-from irlint.model.order import graphs
+from irlint.model.order import graph_at, graphs
 from irlint.model.tensor import NUMBERED_TYPES, Tensor, disagree
 from irlint.ops.shared.bodies import BODY_ARITY, BODY_TYPES, CARRIED_TYPE, CONTROL_INPUT, SCAN_LENGTH
 from irlint.ops.shared.broadcast import SHAPES_DIFFER
@@ -293,7 +293,7 @@ def _set(problem: Problem, node: Node, name: str, value: object) -> Edit:
 def _without_duplicate(problem: Problem, known: Known) -> Iterator[Edits]:
     """Removes a node that repeats another one and has the same output names."""
     node = problem.node
-    graph = next((each for each in graphs(known.model) if each.path == problem.graph), None)
+    graph = graph_at(known.model, problem.graph)
     if node is None or graph is None:
         return
     names = [value.name if value is not None else None for value in node.outputs]
@@ -351,9 +351,10 @@ def _likely_values(node: Node, name: str, known: Known) -> Iterable[object]:
 
 def _reconnected(problem: Problem, known: Known) -> Iterator[Edits]:
     """Connects the intended value in place of an undefined one, inserts the lost node, or renames another value."""
-    graph = next(each for each in graphs(known.model) if each.path == problem.graph)
-    value = next((each for each in graph.undefined if each.name == problem.value), None)
-    if value is None:
+    graph = graph_at(known.model, problem.graph)
+    undefined = graph.undefined if graph is not None else ()
+    value = next((each for each in undefined if each.name == problem.value), None)
+    if graph is None or value is None:
         return
     made = {each for node in graph.nodes for each in node.outputs}
     unused = [each for each in spare_values(graph) if each in made and each not in graph.outputs]

@@ -28,7 +28,7 @@ from irlint.inference.contradictions import differ
 from irlint.inference.known import Known
 from irlint.lazy_typing import TYPE_CHECKING
 from irlint.model import Constant, Node, Problem
-from irlint.model.order import graphs
+from irlint.model.order import graph_at, graphs
 from irlint.model.tensor import Tensor
 from irlint.ops import index, openvino_versions
 from irlint.ops.signatures import REQUIRED, signature
@@ -134,7 +134,7 @@ class Intended:
 
     def _of_constants(self, problem: Problem) -> Stages:
         """Corrects the constants and parameters in the graph of an error that a wrong edge or constant may cause."""
-        graph = next((each for each in graphs(self.known.model) if each.path == problem.graph), None)
+        graph = graph_at(self.known.model, problem.graph)
         if graph is None or problem.node is None or problem.fault.rule.family not in MISLED:
             return
         own = set(graph.nodes)

@@ -10,7 +10,7 @@ from irlint.findings.edits import Edit
 from irlint.inference.known import Known
 from irlint.inference.origins import Makers
 from irlint.model import Graph, Node, Problem, Value
-from irlint.model.order import graphs, varying
+from irlint.model.order import graph_at, varying
 from irlint.model.tensor import Tensor
 
 Edits = tuple[Edit, ...]
@@ -25,7 +25,7 @@ PAIR = (2, 3)
 def with_missing_input(problem: Problem, known: Known) -> Iterator[Edits]:
     """Connects an unused value as the missing input of a node: in the empty place, or before or after given inputs."""
     node = problem.node
-    graph = next((each for each in graphs(known.model) if each.path == problem.graph), None)
+    graph = graph_at(known.model, problem.graph)
     if node is None or graph is None or known.format.ports_declare:
         return
     makers = Makers(known)
@@ -65,7 +65,7 @@ def with_missing_input(problem: Problem, known: Known) -> Iterator[Edits]:
 
 def out_of_cycle(problem: Problem, known: Known) -> Iterator[Edits]:
     """Connects an input in a cycle as at its twins, or else an unused value in its place, computed ones first."""
-    graph = next((each for each in graphs(known.model) if each.path == problem.graph), None)
+    graph = graph_at(known.model, problem.graph)
     if graph is None or known.format.ports_declare:
         return
     cyclic = known.order(graph).cyclic

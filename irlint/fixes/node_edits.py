@@ -131,5 +131,12 @@ def permuted(before: Sequence[object], after: Sequence[object]) -> tuple[int, ..
     return min(orders, key=_inversions, default=())
 
 
+def inverse_order(node: Node) -> tuple[int, ...]:
+    """The order of axes that undoes the ``perm`` of a node; () if it has none."""
+    perm = node.attributes.get("perm")
+    order = list(perm.value) if perm is not None and isinstance(perm.value, (list, tuple)) else []
+    return tuple(sorted(range(len(order)), key=order.__getitem__))
+
+
 def _inversions(order: Sequence[int]) -> int:
     return sum(one > other for one, other in combinations(order, 2))

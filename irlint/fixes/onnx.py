@@ -40,7 +40,7 @@ _VALUE_INFO, _QUANTIZATION, _SPARSE_INITIALIZER = 13, 14, 15
 
 #: Fields of NodeProto, AttributeProto and the entries of lists.
 _NODE_INPUT, _NODE_OUTPUT, _NODE_NAME, _OP_TYPE, _ATTRIBUTE, _DOMAIN = 1, 2, 3, 4, 5, 7
-_ATTRIBUTE_NAME, _TENSOR, _BODY, _BODIES, _VALUE_TYPE = 1, 5, 6, 11, 2
+_ATTRIBUTE_NAME, _TENSOR, _BODY, _BODIES = 1, 5, 6, 11
 _TENSOR_NAME, _SPARSE_VALUES, _VALUE_NAME, _KEY, _IMPORTED, _VERSION = 8, 1, 1, 1, 1, 2
 
 #: Fields of GraphProto that hold declarations, and fields of ValueInfoProto, TypeProto and its Tensor.

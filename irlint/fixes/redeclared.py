@@ -11,7 +11,7 @@ from irlint.findings.faults import Severity
 from irlint.fixes.inserted import CAST
 from irlint.inference.known import Known
 from irlint.model import Graph, Problem, Value
-from irlint.model.order import downstream, graphs
+from irlint.model.order import downstream, graph_at
 from irlint.model.tensor import FLOATS, Tensor
 
 Edits = tuple[Edit, ...]
@@ -19,7 +19,7 @@ Edits = tuple[Edit, ...]
 
 def declared_as_stored(problem: Problem, known: Known) -> Iterator[Edits]:
     """Declares an input as its initializer is stored; for element types, also converts the initializer or its uses."""
-    graph = next((each for each in graphs(known.model) if each.path == problem.graph), None)
+    graph = graph_at(known.model, problem.graph)
     value = next((each for each in graph.constants if each.name == problem.value), None) if graph is not None else None
     if problem.node is not None:
         return
