@@ -41,6 +41,11 @@ class Candidate:
         return all(edit.swaps for edit in self.edits)
 
     @property
+    def resizes_input(self) -> bool:
+        """Whether an input of the model is declared with another shape."""
+        return any(edit.kind == "declaration" and edit.shape is not None for edit in self.edits)
+
+    @property
     def redeclares(self) -> bool:
         """Whether an input of the model is declared with its axes in another order, or with more or fewer axes."""
         return any(
@@ -54,3 +59,11 @@ class Candidate:
     def changes_node(self) -> bool:
         """Whether the edits change more than constants and declarations."""
         return any(edit.kind not in ("constant", "declaration") for edit in self.edits)
+
+
+def changes_sizes(edit: Edit) -> bool:
+    """Whether an edit declares an input of the model with other sizes, not only with other axes."""
+    before, after = edit.before, edit.shape
+    if edit.kind != "declaration" or after is None or before is None or len(before) != len(after):
+        return False
+    return sorted(map(str, before)) != sorted(map(str, after))

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence, Set
-from fractions import Fraction
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, combinations
 
 from irlint.binding.calls import Call
@@ -26,6 +25,7 @@ from irlint.fixes.other_values import (
     other_values,
     words_of,
 )
+from irlint.fixes.ratios import values_in_ratio
 from irlint.fixes.slices import BOUNDS, other_bounds
 from irlint.inference.known import Known
 from irlint.inference.origins import Makers, inputs_of, trail
@@ -180,8 +180,8 @@ class Editor(NodeEdits):
         )
         for name, (annotation, default) in call.signature.attributes.items():
             value = given.get(name, default)
-            only_repeats = value is None and name in KERNELS and self._filter_sizes(node)
-            series = self.in_constant_ratio(node, name, given)
+            only_repeats = value is None and name in KERNELS and self.filter_sizes(node)
+            series = values_in_ratio(node, name, given, self)
             if attribute_roles.get(name) == TOGETHER:
                 for other, count in series.items():
                     yield Candidate((self.attribute(node, name, other, value),), EVIDENT, evidence=count, subject=name)
@@ -235,53 +235,9 @@ class Editor(NodeEdits):
                     (edit,), grade, evidence=count, subject=name, adds_attribute=value is None, sure=not is_unsure
                 )
 
-    def in_constant_ratio(self, node: Node, name: str, given: Mapping[str, Any]) -> dict[Any, int]:
-        """The values of an attribute in the ratio of all siblings with equal windows, with the evidence for each.
-
-        The ratio is to another list of the node, or to its channels. {} if the present value fills a gap.
-        """
-        own, window = self.value_of(node, name), self._filter_sizes(node)
-        others = [each for each in self.siblings(node) if each not in self.known.faulted]
-        others = [
-            each for each in others if self._filter_sizes(each) == window and self.value_of(each, name) is not None
-        ]
-        numbers = {_only(self.value_of(each, name)) for each in others}
-        if (
-            len(others) < MANY
-            or len(numbers) < SEVERAL
-            or "ax" in name
-            or _only(own) is None
-            or _is_in_gap(own, numbers)
-        ):
-            return {}
-        found: dict[Any, int] = {}
-        lists = [each for each in given if each != name] if isinstance(own, tuple) else [None]
-        for other in lists:
-            base = self._base(node, other)
-            ratios = {self._ratio(each, name, other) for each in others}
-            ratio = ratios.pop()
-            if ratios or not ratio or not base or (ratio * base).denominator > 1:
-                continue
-            number = int(ratio * base)
-            value = (number,) * len(own) if isinstance(own, tuple) else number
-            found[value] = len(others) + _is_in_gap(value, numbers)
-        return found
-
-    def _base(self, node: Node, name: str | None) -> int | None:
-        """The number that a list repeats; without a name, the number of channels of the data."""
-        if name is not None:
-            return _only(self.value_of(node, name)) if isinstance(self.value_of(node, name), tuple) else None
-        known = self.known.types.get(node.inputs[0]) if node.inputs and node.inputs[0] is not None else None
-        size = (known.shape or ())[1:2] if isinstance(known, Tensor) else ()
-        return next((each for each in size if isinstance(each, int)), None)
-
-    def _ratio(self, node: Node, name: str, other: str | None) -> Fraction | None:
-        number, base = _only(self.value_of(node, name)), self._base(node, other)
-        return Fraction(number, base) if number and base else None
-
     def _windows(self, node: Node, given: Mapping[str, Any], name: str) -> Iterator[tuple[int, ...]]:
         """The windows of the filters. For strides of 1: the window itself, so that windows do not overlap, and 2."""
-        own = self._filter_sizes(node)
+        own = self.filter_sizes(node)
         if name in KERNELS and own:
             yield own
         if name == STRIDES and set(given.get(name) or (1,)) == {1}:
@@ -291,9 +247,10 @@ class Editor(NodeEdits):
     def window(self, node: Node) -> tuple[int, ...]:
         """The sizes of the window of a node; () if it has none."""
         stated = next((sizes for name in KERNELS if (sizes := self.value_of(node, name))), None)
-        return stated or self._filter_sizes(node)
+        return stated or self.filter_sizes(node)
 
-    def _filter_sizes(self, node: Node) -> tuple[int, ...]:
+    def filter_sizes(self, node: Node) -> tuple[int, ...]:
+        """The known spatial sizes of the filters of a node; () if it has none."""
         filters = self.known.types.get(node.inputs[1]) if node.inputs[1:] and node.inputs[1] else None
         sizes = (filters.shape or ())[SPATIAL:] if isinstance(filters, Tensor) else ()
         return tuple(each for each in sizes if isinstance(each, int))
@@ -425,19 +382,6 @@ class Editor(NodeEdits):
                 yield Candidate((self.inserted(TRANSPOSE, node, port, (("perm", perm),), called),), POSSIBLE)
             else:
                 yield Candidate((self.constant(value, other, "shape"),), POSSIBLE)
-
-
-def _only(value: object) -> int | None:
-    """The number of an attribute, or the one that its list repeats; None if there is none."""
-    several = set(value) if isinstance(value, tuple) else {value}
-    only = several.pop() if len(several) == 1 else None
-    return only if type(only) is int else None
-
-
-def _is_in_gap(value: object, numbers: Set[int | None]) -> bool:
-    """Whether the number of a list lies in a gap of a series of doubled numbers."""
-    number = _only(value) or 0
-    return isinstance(value, tuple) and number not in numbers and {number / 2, number * 2} <= numbers
 
 
 def _shortened(name: str, value: tuple[Any, ...], spatial: int) -> tuple[Any, ...]:

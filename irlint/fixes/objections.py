@@ -12,6 +12,7 @@ from irlint.fixes.constants import JOIN, TARGETS
 from irlint.fixes.inputs import Inputs
 from irlint.fixes.inserted import CAST, TRANSPOSE
 from irlint.fixes.outcomes import DECLARED, Outcome
+from irlint.fixes.ratios import values_in_ratio
 from irlint.fixes.rewired import before_transpose
 from irlint.fixes.trials import ELEMENT_TYPES, limits_sizes
 from irlint.inference.known import Known
@@ -38,14 +39,6 @@ PAIR = 2
 
 #: The operators whose result has the width of their weights on the last axis, so that a bias may be added.
 PRODUCTS = ("MatMul", "MatMulInteger", "FusedMatMul")
-
-
-def changes_sizes(edit: Edit) -> bool:
-    """Whether an edit declares an input of the model with other sizes, not only with other axes."""
-    before, after = edit.before, edit.shape
-    if edit.kind != "declaration" or after is None or before is None or len(before) != len(after):
-        return False
-    return sorted(map(str, before)) != sorted(map(str, after))
 
 
 @record
@@ -222,7 +215,7 @@ def _is_any_index(case: Case) -> bool:
 
 
 def _may_hide_wrong_connection(case: Case) -> bool:
-    if not resizes_input(case.candidate) or case.candidate.evidence >= SIBLINGS:
+    if not case.candidate.resizes_input or case.candidate.evidence >= SIBLINGS:
         return False
     inputs, edits = case.inputs, case.candidate.edits
     faulty = {value for each in case.problems if each.node is not None for value in each.node.outputs}
@@ -251,11 +244,6 @@ def _is_flattened(edit: Edit) -> bool:
         isinstance(one, int) and isinstance(other, int) and one > 1 and other % one == 0 and other // one in sizes
         for one, other in pairs
     )
-
-
-def resizes_input(candidate: Candidate) -> bool:
-    """Whether a candidate declares an input of the model with another shape."""
-    return any(edit.kind == "declaration" and edit.shape is not None for edit in candidate.edits)
 
 
 def _disconnects(case: Case) -> bool:
@@ -338,7 +326,7 @@ def _leaves_only_constants(case: Case) -> bool:
 
 def _makes_output_stale(case: Case) -> bool:
     """Whether an output of the model gets a stale declaration, although no input is resized."""
-    return not resizes_input(case.candidate) and any(value in case.inputs.graph.outputs for value in case.outcome.stale)
+    return not case.candidate.resizes_input and any(value in case.inputs.graph.outputs for value in case.outcome.stale)
 
 
 def _changes_shared(case: Case) -> bool:
@@ -381,7 +369,7 @@ def _is_one_number_of_several(case: Case) -> bool:
     editor = case.inputs.editor
     if {editor.value_of(each, edit.name) for each in editor.siblings(case.node)} == {edit.value}:
         return False
-    if edit.value in editor.in_constant_ratio(case.node, edit.name, {}):
+    if edit.value in values_in_ratio(case.node, edit.name, {}, editor):
         return False
     least = case.candidate.evidence if edit.name in TYPE_ATTRIBUTES else min(0, case.candidate.evidence)
     others = (

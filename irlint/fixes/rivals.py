@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from irlint.fixes.editor import STRIDES
 from irlint.fixes.inputs import Inputs
 from irlint.fixes.inserted import TRANSPOSE
-from irlint.fixes.objections import resizes_input
 from irlint.fixes.other_values import EVIDENT
 from irlint.fixes.ranking import Tried, of_best_rank
 from irlint.inference.known import Known
@@ -34,7 +33,7 @@ def _with_transpose(best: Sequence[Tried], equal: Sequence[Tried]) -> list[Tried
         for tried in equal
         if all((edit.kind, edit.name) == ("insert", TRANSPOSE) for edit in tried.candidate.edits)
     ]
-    if not found or not all(resizes_input(tried.candidate) and not tried.candidate.redeclares for tried in best):
+    if not found or not all(tried.candidate.resizes_input and not tried.candidate.redeclares for tried in best):
         return []
     found = of_best_rank(found)
     return found if len(found) == 1 else [found[0], best[0]]
@@ -57,7 +56,7 @@ def without_lists_of_inserted(best: Sequence[Tried], known: Known) -> list[Tried
 def _resized_tables(best: Tried, every: Sequence[Tried]) -> list[Tried]:
     """The only constant to resize, if the best candidate resizes an input or changes a number in several constants."""
     renumbers = len(best.candidate.edits) > 1 and all(edit.of == "entries" for edit in best.candidate.edits)
-    if not resizes_input(best.candidate) and not renumbers:
+    if not best.candidate.resizes_input and not renumbers:
         return []
     found = [tried for tried in every if [edit.of for edit in tried.candidate.edits] == ["shape"]]
     found = [tried for tried in found if len(tried.outcome.fixed) >= len(best.outcome.fixed)]
@@ -71,7 +70,7 @@ def with_strides(best: list[Tried], every: Sequence[Tried]) -> list[Tried]:
     if not strided or not best or best[0] not in (*strided, *sized):
         return best
     if best[0].order[1] == EVIDENT:
-        inputs = [tried for tried in sized if tried.order[0] == best[0].order[0] and resizes_input(tried.candidate)]
+        inputs = [tried for tried in sized if tried.order[0] == best[0].order[0] and tried.candidate.resizes_input]
         return [inputs[0], strided[0]] if inputs and len(best) > 1 else best
     others = {tried.candidate.edits[0].name: tried for tried in reversed(sized)}
     return [strided[0], *(each for each in sized if each in others.values())]

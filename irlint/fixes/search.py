@@ -19,7 +19,7 @@ from irlint.fixes.arrangements import (
     with_other_lists,
 )
 from irlint.fixes.blocks import as_other_users
-from irlint.fixes.candidate import Candidate
+from irlint.fixes.candidate import Candidate, changes_sizes
 from irlint.fixes.cautions import is_unsure, may_lack_node
 from irlint.fixes.clashes import Clashes
 from irlint.fixes.computed import computed, read_on_other_axis
@@ -31,7 +31,6 @@ from irlint.fixes.inserted import TRANSPOSE
 from irlint.fixes.lost_nodes import before_all_faulty, faulty, joined_with_unused, with_unused_list
 from irlint.fixes.objections import (
     Case,
-    changes_sizes,
     differs_from_siblings,
     disconnects,
     is_excluded,
