@@ -179,11 +179,11 @@ EXCEPTIONS = (
     ("RotaryEmbedding GroupQueryAttention", "folders/genai.py", "they have the rotary tables"),
     ("Shape", "folders/triton/schema.py", "it is a message of Triton's configuration"),
     ("Gather", "fixes/computed.py", "shapes are computed from elements that are taken"),
-    ("Concat", "fixes/contents.py", "it joins the parts of a shape"),
+    ("Concat", "fixes/constants.py", "it joins the parts of a shape"),
     ("Identity", "fixes/inputs.py", "exporters give a shared weight another name by it"),
     ("Transpose", "checks/transposed.py", "it may bring an axis of another meaning to the channels"),
     ("Pad", "fixes/rivals.py", "padding and the distance of taps have the same effect on a size"),
-    ("MatMul MatMulInteger FusedMatMul", "fixes/doubts.py", "what is added to their results is a bias"),
+    ("MatMul MatMulInteger FusedMatMul", "fixes/objections.py", "what is added to their results is a bias"),
     ("Reshape Convert", "fixes/new_layers.py", "they are the layers that fixes insert"),
     ("Transpose Squeeze Unsqueeze Reshape", "fixes/wiring.py", "each layer that fixes insert calls its list otherwise"),
     (

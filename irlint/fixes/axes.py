@@ -7,8 +7,7 @@ from irlint.model.tensor import Tensor, Type
 
 
 def mixes_axes(given: Type | None, made: Type | None) -> bool | None:
-    """Whether a Reshape from one type to another does more than join neighboring axes and divide axes; None if a shape
-    is unknown.
+    """Whether a Reshape does more than join and divide axes; None if a shape is unknown.
 
     ``[N, 12, 32]`` to ``[N, 12, 4, 8]`` divides one axis. ``[N, 12, 32]`` to ``[N, 8, 6, 8]`` mixes two.
     """
@@ -26,6 +25,6 @@ def _ends(shape: Shape) -> list[Dim | None]:
 
 
 def _counts(ends: list[Dim | None], shared: list[Dim | None]) -> list[int]:
-    """The number of axes up to each shared end, counted from the one before it, and up to the last axis."""
+    """The number of axes between shared ends, and after the last one."""
     places = [*(ends.index(end) + 1 for end in shared), len(ends)]
     return [place - before for before, place in zip([0, *places], places)]

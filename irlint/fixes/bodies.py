@@ -1,4 +1,4 @@
-"""Searches the edits that fix an error in a body: as in the main graph, and then each edit is tried in the file."""
+"""Searches the edits that fix an error in a body, and checks the file with them."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from irlint.model import Graph, Problem
 from irlint.model.order import graphs
 from irlint.records import replaced
 
-#: The best edits are given up if the file refuses so many.
+#: The search ends after this many edits that do not pass the check of the file.
 REFUSED = 3
 
-#: The kinds of edits that other graphs know nothing of.
+#: The kinds of edits that change one graph only.
 INSIDE = ("attribute", "input", "constant")
 
 
 def found_in_body(problem: Problem, known: Known, problems: Sequence[Problem], rechecked: Rechecked) -> Found | None:
-    """The best edits of the body of an error that its file confirms; None if there are none."""
+    """The best edits for an error in a body; None if none passes the check of the file."""
     by_path = {graph.path: graph for graph in graphs(known.model)}
     graph = by_path.get(problem.graph)
     if graph is None:
@@ -45,8 +45,8 @@ def found_in_body(problem: Problem, known: Known, problems: Sequence[Problem], r
 def _outcome(
     edits: Sequence[Edit], problem: Problem, rechecked: Rechecked, elsewhere: Container[str]
 ) -> Outcome | None:
-    """The outcome of edits for the file; None if they change more than the body, such as a constant that nodes
-    ``elsewhere`` use, or leave what follows from the problem."""
+    """The outcome of edits for the file; None if they change other graphs, or do not fix what follows from the
+    problem."""
     for each in edits:
         if each.kind not in INSIDE or each.of == "shape" or (each.kind == "constant" and each.name in elsewhere):
             return None
@@ -56,9 +56,9 @@ def _outcome(
 
 
 def _placed(edit: Edit, path: str, by_path: Mapping[str, Graph]) -> Edit:
-    """The edit in a graph: that of the body, or for a constant the nearest graph around it that has the constant."""
+    """The edit in the graph of a path. A constant is in the nearest graph around it."""
     if edit.kind == "constant":
-        holding = [each for each, graph in by_path.items() if any(held.name == edit.name for held in graph.constants)]
-        around = [each for each in holding if each == path or not each or path.startswith(f"{each}/")]
+        owners = [each for each, graph in by_path.items() if any(one.name == edit.name for one in graph.constants)]
+        around = [each for each in owners if each == path or not each or path.startswith(f"{each}/")]
         path = max(around, key=len, default=path)
     return replaced(edit, graph=path)

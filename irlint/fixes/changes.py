@@ -1,16 +1,17 @@
-"""The effects of edits on what is known of a model."""
+"""The effects of edits on an inferred model."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from irlint.binding.calls import Call
 from irlint.dims import product
 from irlint.findings.edits import Edit
-from irlint.findings.faults import Fault
+from irlint.findings.faults import Fault, Severity
+from irlint.fixes.inserted import CAST, RESULTS
 from irlint.inference.known import Known
 from irlint.lazy_typing import TYPE_CHECKING
-from irlint.model import Node, Value
+from irlint.model import Attribute, Node, Value
 from irlint.model.tensor import INTEGERS, Tensor, Type
 from irlint.records import NOTHING, record, replaced
 
@@ -20,24 +21,22 @@ if TYPE_CHECKING:
 
 @record
 class Change:
-    """The effect of edits on a graph.
+    """The effect of edits on a graph."""
 
-    * ``calls``: other operators or attributes of nodes.
-    * ``inputs``: other values as inputs of nodes.
-    * ``types``: other types of values.
-    * ``given``: other types of single inputs of nodes.
-    * ``stale``: declarations of later values may become wrong.
-    """
-
+    #: New operators and attributes of nodes.
     calls: Mapping[Node, Call] = NOTHING
+    #: New values as inputs of nodes, by port.
     inputs: Mapping[Node, Mapping[int, Value | None]] = NOTHING
+    #: New types of values.
     types: Mapping[Value, Type] = NOTHING
-    given: Mapping[Node, Mapping[int, Type]] = NOTHING
-    stale: bool = False
+    #: New types of inputs of nodes, by port, for one user of the value only.
+    input_types: Mapping[Node, Mapping[int, Type]] = NOTHING
+    #: Whether declarations of later values may become wrong.
+    may_be_stale: bool = False
 
     def touches(self, node: Node) -> bool:
-        """Whether the change replaces a node or the type of a value that the node uses."""
-        if node in self.calls or node in self.inputs or node in self.given:
+        """Whether the change affects a node or the type of one of its inputs."""
+        if node in self.calls or node in self.inputs or node in self.input_types:
             return True
         return any(value in self.types for value in node.inputs)
 
@@ -51,16 +50,16 @@ class Changes:
         self.calls: dict[Node, Call] = {}
         self.inputs: dict[Node, dict[int, Value | None]] = {}
         self.types: dict[Value, Type] = {}
-        self.given: dict[Node, dict[int, Type]] = {}
-        self.stale = False
+        self.input_types: dict[Node, dict[int, Type]] = {}
+        self.may_be_stale = False
 
     @property
     def change(self) -> Change:
         """The collected effect."""
-        return Change(self.calls, self.inputs, self.types, self.given, self.stale)
+        return Change(self.calls, self.inputs, self.types, self.input_types, self.may_be_stale)
 
     def add(self, edit: Edit) -> bool:
-        """Adds the effect of an edit. Returns False if the edit names something that the graph does not have."""
+        """Adds the effect of an edit. Returns False if the graph does not have what the edit names."""
         match edit.kind:
             case "constant" | "declaration":
                 return self._typed(edit)
@@ -83,8 +82,8 @@ class Changes:
         known = self.types.get(value, self.known.types.get(value)) if value is not None else None
         if value is None or not isinstance(known, Tensor):
             return False
-        self.types[value] = _edited(known, edit)
-        self.stale |= edit.shape is not None and not self.known.format.ports_declare
+        self.types[value] = _type_after(known, edit)
+        self.may_be_stale |= edit.shape is not None and not self.known.format.ports_declare
         return True
 
     def _attribute(self, node: Node, edit: Edit) -> bool:
@@ -113,22 +112,59 @@ class Changes:
         if port is None or not 0 <= port < len(node.inputs):
             return False
         value = self.inputs.get(node, NOTHING).get(port, node.inputs[port])
-        known = self.given.get(node, NOTHING).get(port) or (self.known.types.get(value) if value is not None else None)
-        result = self.trials.behind(edit, known)
+        known = self.input_types.get(node, NOTHING).get(port)
+        known = known or (self.known.types.get(value) if value is not None else None)
+        result = self._result(edit, known) if isinstance(known, Tensor) else None
         if result is not None:
-            self.given.setdefault(node, {})[port] = result
+            self.input_types.setdefault(node, {})[port] = result
         return result is not None
+
+    def _result(self, edit: Edit, known: Tensor) -> Type | None:
+        """The output type of an inserted node for the type of its first input; None if it is unknown."""
+        if edit.inputs:
+            return self._result_of_several(edit, known)
+        if edit.name in RESULTS:
+            result = RESULTS[edit.name](known, **dict(edit.value))
+            # Unknown values would hide a fault about values.
+            is_lost = result is not None and result.value is None and known.value is not None
+            return None if is_lost and edit.name != CAST else result
+        template = next(
+            (node for node in self.trials.graph.nodes if node.op == edit.name and len(node.inputs) == 1), None
+        )
+        answer = self.trials.ask(template, [known], None) if template is not None else None
+        return answer.outputs[0] if answer is not None and answer.outputs else None
+
+    def _result_of_several(self, edit: Edit, known: Tensor) -> Type | None:
+        """The output type of an inserted node with several inputs; None if the node fails or the type is unknown."""
+        trials = self.trials
+        node = trials.by_index.get(edit.index) if edit.index is not None else None
+        others = [trials.values.get(name) for name in edit.inputs]
+        if node is None or edit.input is None or None in others or trials.questions_left <= 0:
+            return None
+        trials.questions_left -= 1
+        attributes = {name: Attribute("INTS" if isinstance(v, tuple) else "INT", v) for name, v in edit.value}
+        given = (node.inputs[edit.input], *others)
+        new = replaced(node, name="", op=edit.name, inputs=given, outputs=node.outputs[:1], attributes=attributes)
+        call, faults = bound(self.known, new)
+        if faults or call.operator is None:
+            return None
+        answer = trials.ask(new, [known, *(self.known.types.get(each) for each in others if each)], call)
+        return answer.outputs[0] if answer is not None and answer.outputs and not grave(answer.faults) else None
 
 
 def bound(known: Known, node: Node) -> tuple[Call, Sequence[Fault]]:
-    """The bound call of a new node, and its faults."""
+    """(call, faults) of a node that is not in the model."""
     from irlint.binding import Binder
 
     return Binder(known.model).bound(node, NOTHING, within_function=False)
 
 
-def _edited(known: Tensor, edit: Edit) -> Tensor:
-    """The type of a value after an edit."""
+def grave(faults: Iterable[Fault]) -> list[Fault]:
+    """The faults that are no notes."""
+    return [fault for fault in faults if fault.severity is not Severity.NOTE]
+
+
+def _type_after(known: Tensor, edit: Edit) -> Tensor:
     if edit.kind == "declaration":
         shape = known.shape if edit.shape is None else edit.shape
         return Tensor(edit.dtype or known.dtype, shape, None if edit.dtype else known.value)

@@ -1,13 +1,13 @@
-"""Where the sizes of a problem clash, and which nodes and constants lead to them."""
+"""The clashing sizes of problems, and the nodes and constants from which they come."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from operator import itemgetter
 
-from irlint.fixes.contents import JOIN
+from irlint.fixes.constants import JOIN
 from irlint.fixes.outcomes import DECLARED
-from irlint.fixes.trials import is_demand
+from irlint.fixes.trials import limits_sizes
 from irlint.inference.known import Known
 from irlint.inference.origins import Makers, Position, shape_of, steps, trail
 from irlint.model import Node, Problem, Value
@@ -26,10 +26,10 @@ class Clashes:
         self.makers = makers
 
     def of(self, problem: Problem) -> list[tuple[Value, int]]:
-        """The clashing sizes of a problem, each as a value and its axis."""
+        """(value, axis) of the clashing sizes of a problem."""
         node, fault = problem.node, problem.fault
         assert node is not None
-        if fault.rule.family == DECLARED and not is_demand(problem):
+        if fault.rule.family == DECLARED and not limits_sizes(problem):
             for value in node.outputs:
                 shape, declared = shape_of(value, self.known), value.type if value is not None else None
                 if value is None or value.name != problem.value or shape is None or not isinstance(declared, Tensor):
@@ -62,9 +62,9 @@ class Clashes:
                     found.append((given, each.index))
         return found if len(found) > 1 else []
 
-    def behind(self, node: Node, clashing: Sequence[tuple[Value, int]]) -> list[Node]:
+    def nodes_before(self, node: Node, clashing: Sequence[tuple[Value, int]]) -> list[Node]:
         """The nodes that compute the inputs of ``node``, then those on the paths of the clashing sizes, the nearest
-        first. With several values, nodes on the paths of all of them are omitted, except those of the first kind."""
+        first."""
         paths: dict[Value, dict[Node, int]] = {}
         for value, axis in clashing:
             path = paths.setdefault(value, {})
@@ -82,9 +82,8 @@ class Clashes:
         return [each for each in every if self._may_change(each, node)]
 
     def emptying(self, nodes: Sequence[Node]) -> Iterator[Node]:
-        """The nodes that led to an empty input of a Concat among ``nodes``, such as a Slice that begins past the
-        end."""
-        for value in (value for each in nodes if each.op == JOIN for value in each.inputs):
+        """The nodes that led to an empty input of a Concat among ``nodes``, such as a Slice past the end."""
+        for value in (value for node in nodes if node.op == JOIN for value in node.inputs):
             at = value
             while at is not None and 0 in (shape_of(at, self.known) or ()):
                 maker = self.makers.of(at)
@@ -98,8 +97,8 @@ class Clashes:
         fixed = (self.known.format.constant_node, self.known.format.input_node)
         return node is not faulty and call is not None and not node.bodies and not call.broken and node.op not in fixed
 
-    def ends(self, value: Value, axis: int) -> Iterator[tuple[Value, int]]:
-        """The constant and the axis from which a size comes. Yields nothing if it does not come from a constant."""
+    def constants_of(self, value: Value, axis: int) -> Iterator[tuple[Value, int]]:
+        """(constant, axis) from which a size comes; nothing if it does not come from a constant."""
         found = trail(value, axis, self.makers)
         if found is not None and self.makers.is_constant(found.value):
             yield found.value, found.axis

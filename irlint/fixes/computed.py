@@ -1,5 +1,4 @@
-"""Guesses that change constants from which shapes are computed: other numbers, or the parts of a shape in another
-order."""
+"""Candidates that change constants from which shapes are computed."""
 
 from __future__ import annotations
 
@@ -7,171 +6,164 @@ from collections import Counter
 from collections.abc import Iterator
 
 from irlint.dims import MaybeDim
-from irlint.fixes.contents import FEW, JOIN, SLICED
-from irlint.fixes.guess import OTHERS, Guess
-from irlint.fixes.guesses import Guesses
-from irlint.fixes.other_values import ENTRIES, LAST, SELDOM, USUAL
+from irlint.fixes.candidate import OTHERS, Candidate
+from irlint.fixes.constants import JOIN, LONGEST_INDEXED, SLICED
+from irlint.fixes.editor import Editor
+from irlint.fixes.other_values import ENTRIES, EVIDENT, LAST_RESORT, PROBABLE
 from irlint.fixes.slices import BOUNDS, other_bounds
 from irlint.inference.origins import inputs_of
 from irlint.model import Node, Value
 from irlint.model.tensor import INTEGERS, Tensor, Type
 from irlint.records import replaced
 
-#: At most this many nodes that compute the values of a node's inputs are examined, and at most this many constants.
+#: At most this many nodes before a node are examined, and at most this many constants.
 NODES, CONSTANTS = 24, 6
 
-#: At most this many nodes are searched for sizes that are read on the wrong axis.
+#: The same limit for nodes in the search for sizes that are read on the wrong axis.
 FARTHER = 96
 
-#: A number is probably wrong by one of these factors, or by 1.
+#: A wrong number probably differs by one of these factors, or by 1.
 FACTORS = (2, 3, 4)
 
-#: The operator that takes an element of a shape, by both formats.
+#: The operator that takes an element of a shape, in both formats.
 TAKE = "Gather"
 
 
-def computed(node: Node, guesses: Guesses) -> Iterator[Guess]:
-    """Guesses for the constants from which the values of a node's inputs are computed. Numbers that other nodes of the
-    operator use come first; exchanged inputs of a Concat are included."""
+def computed(node: Node, editor: Editor) -> Iterator[Candidate]:
+    """Candidates for the constants from which the values of a node's inputs are computed."""
     constants: dict[tuple[Node, int], Value] = {}
-    for maker in _before(node, guesses):
-        call = guesses.known.calls[maker]
+    for maker in _nodes_that_compute(node, editor):
+        call = editor.known.calls[maker]
         names = call.signature.inputs if call.signature is not None else ()
-        for port, (value, known) in enumerate(zip(maker.inputs, inputs_of(maker, guesses.known))):
+        for port, (value, known) in enumerate(zip(maker.inputs, inputs_of(maker, editor.known))):
             is_axes = names[port : port + 1] == (SLICED,)
-            if value is not None and not is_axes and _has_contents(known) and guesses.makers.is_constant(value):
+            if value is not None and not is_axes and _is_known(known) and editor.makers.is_constant(value):
                 constants[maker, port] = value
         if maker.op == JOIN:
-            yield from _exchanged(maker, guesses)
+            yield from _with_inputs_exchanged(maker, editor)
         if call.signature is not None and not BOUNDS.isdisjoint((*call.signature.inputs, *call.signature.attributes)):
-            for guess in other_bounds(maker, call, inputs_of(maker, guesses.known), (), guesses):
-                yield replaced(guess, within=maker)
+            for candidate in other_bounds(maker, call, inputs_of(maker, editor.known), (), editor):
+                yield replaced(candidate, node=maker)
     for (maker, port), value in list(constants.items())[:CONSTANTS]:
         if maker.op == TAKE and port:
-            yield from _other_index(maker, port, value, guesses)
-        if not _is_index_of_others(maker, value, guesses):
-            yield from _numbers(maker, port, value, guesses)
+            yield from _with_other_index(maker, port, value, editor)
+        if not _is_index_of_siblings(maker, value, editor):
+            yield from _with_other_number(maker, port, value, editor)
 
 
-def read_otherwise(node: Node, guesses: Guesses) -> Iterator[Guess]:
-    """Guesses that read a size on another axis, for each size from which the values of a node's inputs are computed."""
-    for maker in _before(node, guesses, FARTHER):
+def read_on_other_axis(node: Node, editor: Editor) -> Iterator[Candidate]:
+    """Candidates that read a size on another axis, from which the values of a node's inputs are computed."""
+    for maker in _nodes_that_compute(node, editor, FARTHER):
         value = maker.inputs[1] if maker.op == TAKE and len(maker.inputs) > 1 else None
-        if value is not None and guesses.makers.is_constant(value):
-            yield from _other_index(maker, 1, value, guesses)
-            if not _is_index_of_others(maker, value, guesses):
-                yield from _numbers(maker, 1, value, guesses)
+        if value is not None and editor.makers.is_constant(value):
+            yield from _with_other_index(maker, 1, value, editor)
+            if not _is_index_of_siblings(maker, value, editor):
+                yield from _with_other_number(maker, 1, value, editor)
 
 
-def _other_index(node: Node, port: int, value: Value, guesses: Guesses) -> Iterator[Guess]:
-    """Connects a constant with another index: one that nothing uses, or any one in place of a constant by which other
-    nodes index the same value."""
-    known, size = guesses.known.types.get(value), _length(node, guesses)
+def _with_other_index(node: Node, port: int, value: Value, editor: Editor) -> Iterator[Candidate]:
+    """Connects another index: an unused constant, or any constant if siblings share the present one."""
+    known, size = editor.known.types.get(value), _length(node, editor)
     if not isinstance(known, Tensor) or known.ints is None or size is None:
         return
-    shared = _is_index_of_others(node, value, guesses)
-    for other in guesses.graph.constants:
-        held, unused = guesses.known.types.get(other), not guesses.users.get(other)
-        if not isinstance(held, Tensor) or (held.dtype, held.shape) != (known.dtype, known.shape) or held == known:
+    shared = _is_index_of_siblings(node, value, editor)
+    for other in editor.graph.constants:
+        new, unused = editor.known.types.get(other), not editor.users.get(other)
+        if not isinstance(new, Tensor) or (new.dtype, new.shape) != (known.dtype, known.shape) or new == known:
             continue
-        index = held.ints[0] if held.ints else None
+        index = new.ints[0] if new.ints else None
         if isinstance(index, int) and -size <= index < size and (unused or shared):
-            called = f"{guesses.called(other)}, which nothing uses," if unused else ""
-            edit = guesses.connected(other, node, port, called)
-            yield Guess((edit,), USUAL if unused else SELDOM, within=node, count=int(unused))
+            called = editor.called_unused(other) if unused else ""
+            edit = editor.connected(other, node, port, called)
+            yield Candidate((edit,), EVIDENT if unused else PROBABLE, node=node, evidence=int(unused))
 
 
-def _before(node: Node, guesses: Guesses, limit: int = NODES) -> Iterator[Node]:
+def _nodes_that_compute(node: Node, editor: Editor, limit: int = NODES) -> Iterator[Node]:
     """The nodes that compute the values of a node's inputs, the nearest first; about ``limit``."""
     waiting, seen = [node], {node}
     for each in waiting:
         if each is not node:
             yield each
-        for value, known in zip(each.inputs, inputs_of(each, guesses.known)):
-            maker = guesses.makers.of(value) if value is not None and _has_contents(known) else None
+        for value, known in zip(each.inputs, inputs_of(each, editor.known)):
+            maker = editor.makers.of(value) if value is not None and _is_known(known) else None
             inner = maker.node if maker is not None and maker.constant is None else None
-            if inner is None or inner in seen or len(seen) > limit or inner.op == guesses.known.format.constant_node:
+            if inner is None or inner in seen or len(seen) > limit or inner.op == editor.known.format.constant_node:
                 continue
             seen.add(inner)
             waiting.append(inner)
 
 
-def _has_contents(known: Type | None) -> bool:
-    """Whether a value consists of at most ``ENTRIES`` known integers."""
+def _is_known(known: Type | None) -> bool:
+    """Whether a value is at most ``ENTRIES`` known integers."""
     ints = known.ints if isinstance(known, Tensor) and known.dtype in INTEGERS else None
     return ints is not None and len(ints) <= ENTRIES
 
 
-def _numbers(node: Node, port: int, value: Value, guesses: Guesses) -> Iterator[Guess]:
-    """Other numbers for a constant of one number."""
-    known = guesses.known.types.get(value)
-    held = known.ints if isinstance(known, Tensor) else None
-    number = held[0] if held is not None and len(held) == 1 else None
+def _with_other_number(node: Node, port: int, value: Value, editor: Editor) -> Iterator[Candidate]:
+    """The constant of one number with another number."""
+    known = editor.known.types.get(value)
+    ints = known.ints if isinstance(known, Tensor) else None
+    number = ints[0] if ints is not None and len(ints) == 1 else None
     if not isinstance(number, int):
         return
-    usual = {} if node.op == TAKE else _joined_elsewhere(node, number, guesses)
+    similar = {} if node.op == TAKE else _joined_by_siblings(node, number, editor)
     if node.op not in (TAKE, JOIN):
-        usual = guesses.usual(node, port)
+        similar = editor.similar_values(node, port)
     tried = {(number,)}
-    for contents, count in list(usual.items())[:OTHERS]:
-        if len(contents) == 1 and contents not in tried:
-            tried.add(contents)
-            for guess in guesses.contents.held_otherwise(node, port, value, contents, USUAL):
-                yield replaced(guess, within=node, count=count)
-    for other in _indices(node, number, guesses) if node.op == TAKE else _near(number):
+    for entries, count in list(similar.items())[:OTHERS]:
+        if len(entries) == 1 and entries not in tried:
+            tried.add(entries)
+            for candidate in editor.constants.with_entries(node, port, value, entries, EVIDENT):
+                yield replaced(candidate, node=node, evidence=count)
+    for other in _other_indices(node, number, editor) if node.op == TAKE else _similar_numbers(number):
         if (other,) not in tried:
-            for guess in guesses.contents.held_otherwise(node, port, value, (other,), SELDOM):
-                yield replaced(guess, within=node)
+            for candidate in editor.constants.with_entries(node, port, value, (other,), PROBABLE):
+                yield replaced(candidate, node=node)
 
 
-def _joined_elsewhere(node: Node, number: int, guesses: Guesses) -> dict[tuple[int, ...], int]:
-    """The numbers with which a Concat joins the same parts of a shape as others do, in any order, each with the number
-    of these."""
-    own, found = _parts_of(node, guesses), dict[tuple[int, ...], int]()
-    for each in guesses.of(node):
-        theirs = _parts_of(each, guesses)
+def _joined_by_siblings(node: Node, number: int, editor: Editor) -> dict[tuple[int, ...], int]:
+    """The numbers that siblings of a Concat join with the same other parts, and how often."""
+    own, found = _parts_of(node, editor), dict[tuple[int, ...], int]()
+    for each in editor.siblings(node):
+        theirs = _parts_of(each, editor)
         (more, less) = (list((theirs - own).elements()), list((own - theirs).elements()))
         if less == [number] and len(more) == 1 and isinstance(more[0], int):
             found[(more[0],)] = found.get((more[0],), 0) + 1
     return found
 
 
-def _parts_of(node: Node, guesses: Guesses) -> Counter[MaybeDim]:
-    known = guesses.known.types.get(node.outputs[0]) if node.op == JOIN and node.outputs and node.outputs[0] else None
+def _parts_of(node: Node, editor: Editor) -> Counter[MaybeDim]:
+    known = editor.known.types.get(node.outputs[0]) if node.op == JOIN and node.outputs and node.outputs[0] else None
     return Counter(known.ints or () if isinstance(known, Tensor) else ())
 
 
-def _is_index_of_others(node: Node, value: Value, guesses: Guesses) -> bool:
-    """Whether other nodes take the element of this index from the same list, or from the shape of the same value."""
-    users = (each for each in guesses.users.get(value, ()) if each is not node and each.op == node.op == TAKE)
-    return any(guesses.contents.source(each) is guesses.contents.source(node) for each in users)
+def _is_index_of_siblings(node: Node, value: Value, editor: Editor) -> bool:
+    """Whether siblings take the element of this constant from the same list or shape."""
+    users = (each for each in editor.users.get(value, ()) if each is not node and each.op == node.op == TAKE)
+    return any(editor.constants.indexed_value(each) is editor.constants.indexed_value(node) for each in users)
 
 
-def _indices(node: Node, number: int, guesses: Guesses) -> list[int]:
-    """The other indices into a list of a few elements."""
-    size = _length(node, guesses)
+def _other_indices(node: Node, number: int, editor: Editor) -> list[int]:
+    size = _length(node, editor)
     return [each for each in range(size) if each != number % size] if size is not None else []
 
 
-def _length(node: Node, guesses: Guesses) -> int | None:
-    """The length of the list of a few elements from which a node takes some; None if it takes them from another
-    value."""
-    data = guesses.known.types.get(node.inputs[0]) if node.inputs and node.inputs[0] is not None else None
+def _length(node: Node, editor: Editor) -> int | None:
+    """The length of the short list from which a node takes elements; None for other values."""
+    data = editor.known.types.get(node.inputs[0]) if node.inputs and node.inputs[0] is not None else None
     size = data.shape[0] if isinstance(data, Tensor) and data.shape is not None and len(data.shape) == 1 else None
-    return size if isinstance(size, int) and 0 < size <= FEW else None
+    return size if isinstance(size, int) and 0 < size <= LONGEST_INDEXED else None
 
 
-def _near(number: int) -> list[int]:
-    """The numbers that may have been intended: 1 less, 1 more, and multiples and fractions by ``FACTORS``."""
+def _similar_numbers(number: int) -> list[int]:
     parts = [number // factor for factor in FACTORS if number % factor == 0]
     return list(dict.fromkeys((number - 1, number + 1, *parts, *(number * factor for factor in FACTORS))))
 
 
-def _exchanged(node: Node, guesses: Guesses) -> Iterator[Guess]:
-    """Exchanges each two neighboring inputs of a node. If both are computed, their order may well be wrong."""
+def _with_inputs_exchanged(node: Node, editor: Editor) -> Iterator[Candidate]:
     for port, (one, other) in enumerate(zip(node.inputs, node.inputs[1:])):
         if one is not None and other is not None and one is not other:
-            edits = guesses.connected(other, node, port), guesses.connected(one, node, port + 1)
-            computed = not guesses.makers.is_constant(one) and not guesses.makers.is_constant(other)
-            likely = SELDOM if computed else LAST
-            yield Guess(tuple(replaced(edit, swaps=True) for edit in edits), likely, within=node)
+            edits = editor.connected(other, node, port), editor.connected(one, node, port + 1)
+            computed = not editor.makers.is_constant(one) and not editor.makers.is_constant(other)
+            grade = PROBABLE if computed else LAST_RESORT
+            yield Candidate(tuple(replaced(edit, swaps=True) for edit in edits), grade, node=node)

@@ -1,4 +1,4 @@
-"""Questions about requirements: what they fix, equate and divide."""
+"""Questions about requirements: what they fix, equate, divide, and how many sizes they allow."""
 
 from __future__ import annotations
 
@@ -6,18 +6,29 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import product
 
-from irlint.contracts.fixed import fixes_products
+from irlint.checks.frozen import NO_SIZES_FIT
+from irlint.contracts.fixed import ends_sizes, fixes_products, units
 from irlint.contracts.simplified import decided, key_of, simplified, without_common_factors
+from irlint.contracts.sizes import solved
 from irlint.dims import TooComplex, evaluated, symbols
 from irlint.findings.statements import Relation, Requirement
+from irlint.fixes.outcomes import Outcome
+from irlint.inference.known import Known
+from irlint.model import Problem
 
-#: The sizes with which relations of one, two and three symbols are tried, and how many numbers each symbol must take.
+#: A requirement that allows at most this many sizes is taken for a fault of the model.
+FEW = 6
+
+#: The sizes with which relations of one, two and three symbols are tried; the numbers that each symbol must take.
 WIDE = (1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 16, 20, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 224, 256, 320, 512)
 SAMPLES, VARIED = (WIDE, WIDE, (1, 2, 3, 4, 7, 8, 12, 16, 32, 64)), 3
 
+#: Conditions of more characters than this are not solved.
+LONG = 240
+
 
 def key(requirement: Requirement) -> object:
-    """Equal for requirements with the same relations, whichever side stands first."""
+    """A key that is equal for requirements with the same relations, whichever side is first."""
     return key_of(requirement.any_of)
 
 
@@ -29,7 +40,9 @@ def fixes_product(requirement: Requirement) -> bool:
 
 def names(requirement: Requirement) -> set[str]:
     """The symbols in a requirement."""
-    return {name for each in requirement.any_of for side in (each.left, each.right) for name in symbols(side)}
+    return {
+        name for relation in requirement.any_of for side in (relation.left, relation.right) for name in symbols(side)
+    }
 
 
 def equates_others(requirement: Requirement) -> bool:
@@ -40,33 +53,59 @@ def equates_others(requirement: Requirement) -> bool:
 
 def divides(requirement: Requirement) -> bool:
     """Whether a requirement is that a product of sizes is divisible."""
-    return all(each.kind == "%" for each in requirement.any_of)
+    return all(relation.kind == "%" for relation in requirement.any_of)
+
+
+def allows_many_sizes(requirement: Requirement) -> bool:
+    """Whether a requirement allows more than ``FEW`` sizes. On several sizes, it must not fix a product."""
+    if not _usual_sizes_meet(requirement.any_of):
+        return False
+    if len(requirement.condition) > LONG:
+        return True
+    relations = [simplified(without_common_factors(each)) for each in requirement.any_of]
+    relations = [each for each in relations if decided(each) is not False]
+    if not relations:
+        return False
+    names = {name for relation in relations for name in (*symbols(relation.left), *symbols(relation.right))}
+    if len(names) > 1:
+        wide = without_broadcasts_of_one(tuple(relations))
+        return not fixes_products(wide) or any(_factors_allow_many_sizes(units(each)) for each in wide)
+    return _allow_many_sizes(relations) if names else any(decided(each) for each in relations)
+
+
+def leaves_unmet_requirement(problem: Problem, outcome: Outcome, known: Known) -> bool:
+    """Whether another node of a contradiction has a requirement that no usual sizes meet."""
+    others = (each for each in known.requires if each.node is not problem.node and not each.graph)
+    kept = (each for each in others if not any(value in outcome.types for value in each.node.inputs))
+    return problem.fault.rule is NO_SIZES_FIT and any(not _usual_sizes_meet(each.requirement.any_of) for each in kept)
 
 
 @lru_cache(maxsize=256)
-def is_met(relations: tuple[Relation, ...]) -> bool:
-    """Whether usual sizes meet one of these relations, with several numbers for each of a few symbols. True for lower
-    bounds."""
+def _usual_sizes_meet(relations: tuple[Relation, ...]) -> bool:
+    """Whether usual sizes meet one of the relations, with ``VARIED`` numbers for each symbol."""
     reduced = [without_common_factors(each) for each in relations]
-    names = sorted({name for each in reduced for side in (each.left, each.right) for name in symbols(side)})
-    if not 1 < len(names) <= len(SAMPLES) or any(each.kind == ">=" for each in reduced):
+    names = sorted({name for relation in reduced for side in (relation.left, relation.right) for name in symbols(side)})
+    if not 1 < len(names) <= len(SAMPLES) or any(relation.kind == ">=" for relation in reduced):
         return True
     try:
-        met = [sizes for sizes in _samples(names) if any(_holds(each, sizes) for each in reduced)]
+        met = [sizes for sizes in _samples(names) if any(_holds(relation, sizes) for relation in reduced)]
     except (ArithmeticError, TooComplex):
         return True
     return all(len({sizes[name] for sizes in met}) >= VARIED for name in names)
 
 
-def have_sizes(requirements: Sequence[Requirement]) -> bool:
-    """Whether usual sizes meet all requirements together, with several numbers for each symbol. True if these are on
-    too many symbols."""
+def usual_sizes_meet_all(requirements: Sequence[Requirement]) -> bool:
+    """Whether usual sizes meet all requirements, with several numbers for each symbol. True for too many symbols."""
     groups = list(dict.fromkeys(each.any_of for each in requirements))
     found = sorted({name for each in requirements for name in names(each)})
     if not 0 < len(found) <= len(SAMPLES):
         return True
     try:
-        met = [each for each in _samples(found) if all(any(_holds(one, each) for one in group) for group in groups)]
+        met = [
+            sizes
+            for sizes in _samples(found)
+            if all(any(_holds(relation, sizes) for relation in group) for group in groups)
+        ]
     except (ArithmeticError, TooComplex):
         return True
     return all(len({sizes[name] for sizes in met}) > 1 for name in found)
@@ -80,3 +119,22 @@ def _samples(names: Sequence[str]) -> Iterator[dict[str, int]]:
 def _holds(relation: Relation, sizes: Mapping[str, int]) -> bool:
     left, right = evaluated(relation.left, sizes), evaluated(relation.right, sizes)
     return left >= right if relation.kind == ">=" else left == right if relation.kind == "==" else left % right == 0
+
+
+def _factors_allow_many_sizes(factors: Sequence[Relation]) -> bool:
+    """Whether there are factors, each of one symbol, and all allow many sizes."""
+    alone = all(len(symbols(relation.left)) == 1 for relation in factors)
+    return bool(factors) and alone and all(_allow_many_sizes([each], of_a_factor=True) for each in factors)
+
+
+def _allow_many_sizes(relations: Sequence[Relation], *, of_a_factor: bool = False) -> bool:
+    """Whether relations on one symbol allow many sizes, and do not end them. True if they cannot be solved."""
+    sizes = solved(relations)
+    if sizes is None or sizes.greatest is None:
+        return True
+    return not (sizes.is_empty or sizes.few(FEW) or (ends_sizes(tuple(relations)) and not of_a_factor))
+
+
+def without_broadcasts_of_one(relations: tuple[Relation, ...]) -> tuple[Relation, ...]:
+    """The alternatives of a requirement without those that broadcast a size of 1."""
+    return tuple(relation for relation in relations if relation.right != 1) or relations

@@ -1,5 +1,4 @@
-"""Edits for problems that no operator's rule detects: wrong names and opsets, missing attributes, and constants that
-are declared with another type."""
+"""Corrections of wrong names, opsets, attributes, missing inputs, cycles and declarations of ONNX models."""
 
 from __future__ import annotations
 
@@ -26,16 +25,16 @@ from irlint.checks.versions import IR_VERSION_TOO_NEW, OPSET_TOO_NEW
 from irlint.findings.edits import Edit
 from irlint.findings.faults import Rule
 from irlint.findings.wording import closest
-from irlint.fixes.lost_inputs import UNUSED, given_back, outside
-from irlint.fixes.names import is_spelled_alike, may_be_renamed, names_another_operator
-from irlint.fixes.redeclared import declared_as_stored, output_as_given
+from irlint.fixes.lost_inputs import UNUSED, out_of_cycle, with_missing_input
+from irlint.fixes.names import have_same_letters, may_be_renamed, names_another_operator
+from irlint.fixes.redeclared import declared_as_stored, output_as_computed
 from irlint.fixes.tidy import USUAL_IR_VERSION
 from irlint.inference.contradictions import differ
 from irlint.inference.known import Known
 from irlint.inference.opsets import ANOTHER_OPSET
 from irlint.lazy_typing import Literal
 from irlint.model import Graph, Node, Problem, Value
-from irlint.model.order import graphs
+from irlint.model.order import graph_at, graphs
 from irlint.model.tensor import NUMBERED_TYPES, Tensor, disagree
 from irlint.ops.shared.bodies import BODY_ARITY, BODY_TYPES, CARRIED_TYPE, CONTROL_INPUT, SCAN_LENGTH
 from irlint.ops.shared.broadcast import SHAPES_DIFFER
@@ -44,22 +43,33 @@ from irlint.targets.newest import RUNTIME_OPSETS
 
 Edits = tuple[Edit, ...]
 
-#: The similarity (``difflib`` ratio) of names that are almost the same, and of names that are similar; how many similar
-#: names are tried; and the length above which a text is not an operator's name.
-ALMOST, ALIKE, NAMES, LONGEST_NAME = 0.9, 0.6, 4, 60
+#: The similarity (``difflib`` ratio) of almost equal names, and of similar names.
+ALMOST, SIMILAR = 0.9, 0.6
 
-#: The attribute that gives an element type by its number, an axis attribute, and the number of axes to try if the rank
-#: is unknown; then the likely element types.
-TO, AXIS, AXES = "to", "axis", 8
+#: At most this many similar names are tried.
+NAMES = 4
+
+#: Longer texts are no names of operators.
+LONGEST_NAME = 60
+
+#: The attributes with the number of an element type, and with an axis.
+TO, AXIS = "to", "axis"
+
+#: The number of axes to try if the rank is unknown.
+AXES = 8
+
+#: The element types to try.
 LIKELY_TYPES = ("float32", "int64", "float16", "int32", "bool", "float64")
 
+#: The attribute with the number of scanned inputs.
+SCANNED = "num_scan_inputs"
 
-#: The attribute with the number of inputs that are scanned. Of at most ``FEW`` outputs of a body, each two are swapped.
-SCANNED, FEW = "num_scan_inputs", 8
+#: Outputs of a body are swapped if there are at most this many.
+FEW = 8
 
 
 def corrections(problem: Problem, known: Known) -> Iterator[Edits]:
-    """The edits that may fix a problem, the likely ones first. Each item is one alternative."""
+    """Alternative edits that may fix a problem, the likely ones first."""
     found = CORRECTIONS.get(problem.fault.rule)
     if found is not None and not problem.graph.startswith("function:"):
         for each in found:
@@ -67,14 +77,13 @@ def corrections(problem: Problem, known: Known) -> Iterator[Edits]:
 
 
 def is_ambiguous(problem: Problem) -> bool:
-    """Whether several operators of the domain have names that are equally similar to the name of the node's
-    operator."""
+    """Whether two names of operators are equally similar to the name of the node's operator."""
     node = problem.node
     if problem.fault.rule is not UNKNOWN_OPERATOR or node is None or len(node.op) > LONGEST_NAME:
         return False
     from difflib import SequenceMatcher, get_close_matches
 
-    close = get_close_matches(node.op, sorted(official_names(node.domain)), 2, ALIKE)
+    close = get_close_matches(node.op, sorted(official_names(node.domain)), 2, SIMILAR)
     if any(name.casefold() == node.op.casefold() for name in close):
         return False
     ratios = {SequenceMatcher(None, name, node.op).ratio() for name in close}
@@ -88,7 +97,7 @@ def may_be_corrected(problem: Problem) -> bool:
     return problem.fault.rule in CORRECTIONS
 
 
-def _intended(problem: Problem, known: Known) -> Iterator[Edits]:
+def _as_intended(problem: Problem, known: Known) -> Iterator[Edits]:
     fault, node = problem.fault, problem.node
     if not fault.intended:
         return
@@ -106,25 +115,24 @@ def _intended(problem: Problem, known: Known) -> Iterator[Edits]:
         )
 
 
-def _of_that_kind(problem: Problem, known: Known) -> Iterator[Edits]:
-    """Renames an unknown attribute, which the operator has at no opset, to the only one of its kind that the node does
-    not have."""
+def _as_missing_attribute(problem: Problem, known: Known) -> Iterator[Edits]:
+    """Renames an unknown attribute to the only missing one of its kind."""
     node, name = problem.node, problem.fault.attribute or ""
-    held = node.attributes.get(name) if node is not None else None
-    if node is None or held is None or problem.fault.intended or known.format.ports_declare:
+    attribute = node.attributes.get(name) if node is not None else None
+    if node is None or attribute is None or problem.fault.intended or known.format.ports_declare:
         return
     schemas = (official(node.op, since, node.domain) for since in official_versions(node.op, node.domain))
     if any(each is not None and name in each.attributes for each in schemas):
         return
     call = known.calls.get(node)
     stated = call.schema.attributes if call is not None and call.schema is not None else {}
-    missing = [each for each, (kind, _) in stated.items() if kind == held.kind and each not in node.attributes]
+    missing = [each for each, (kind, _) in stated.items() if kind == attribute.kind and each not in node.attributes]
     if len(missing) == 1:
         yield (Edit("rename", "attribute", problem.graph, node.label, node.index, name, missing[0], op=node.op),)
 
 
-def _of_those_attributes(problem: Problem, known: Known) -> Iterator[Edits]:
-    """Renames the operator of a node to the only one whose name ends like its name and that has all its attributes."""
+def _as_operator_with_attributes(problem: Problem, known: Known) -> Iterator[Edits]:
+    """Renames the operator of a node to the only one with this end of the name and all its attributes."""
     node = problem.node
     version = node.version if node is not None and isinstance(node.version, int) else None
     if node is None or version is None or known.format.ports_declare or len(node.op) > LONGEST_NAME:
@@ -138,20 +146,18 @@ def _of_those_attributes(problem: Problem, known: Known) -> Iterator[Edits]:
         yield (Edit("rename", "operator", problem.graph, node.label, node.index, node.op, name, op=node.op),)
 
 
-def _scanned_otherwise(problem: Problem, known: Known) -> Iterator[Edits]:
-    """Other numbers of scanned inputs."""
+def _other_scan_counts(problem: Problem, known: Known) -> Iterator[Edits]:
     node = problem.node
-    held = node.attributes.get(SCANNED) if node is not None else None
-    if node is None or held is None:
+    attribute = node.attributes.get(SCANNED) if node is not None else None
+    if node is None or attribute is None:
         return
     for number in range(1, len(node.inputs) + 1):
-        if number != held.value:
+        if number != attribute.value:
             place = (node.label, node.index, SCANNED, number)
-            yield (Edit("attribute", "node", problem.graph, *place, op=node.op, before=held.value),)
+            yield (Edit("attribute", "node", problem.graph, *place, op=node.op, before=attribute.value),)
 
 
 def _outputs_swapped(problem: Problem, known: Known) -> Iterator[Edits]:
-    """Each two outputs of a body swapped."""
     for _, body in problem.node.bodies if problem.node is not None and not known.format.ports_declare else ():
         count = len(body.outputs)
         for one, other in combinations(range(count), 2) if count <= FEW else ():
@@ -162,8 +168,7 @@ def _outputs_swapped(problem: Problem, known: Known) -> Iterator[Edits]:
 
 
 def _as_body_declares(problem: Problem, known: Known) -> Iterator[Edits]:
-    """Declares an input of the model with the element type that a body declares for it, or connects an unused value of
-    the type that the body declares."""
+    """Gives an input of a body its declared type: in the declaration of the model's input, or by an unused value."""
     node, graph = problem.node, known.model.graph
     if node is None or graph is None or problem.graph or known.format.ports_declare:
         return
@@ -174,14 +179,14 @@ def _as_body_declares(problem: Problem, known: Known) -> Iterator[Edits]:
             fitting = [each for each in unused if not disagree(inner.type, known.types.get(each))]
             for each in fitting if value is not None and disagree(inner.type, known.types.get(value)) else ():
                 yield (Edit("input", "node", "", node.label, node.index, "", each.name, input=port, op=node.op),)
-            wanted = inner.type.dtype if isinstance(inner.type, Tensor) else None
+            declared = inner.type.dtype if isinstance(inner.type, Tensor) else None
             given = value.type.dtype if value is not None and isinstance(value.type, Tensor) else None
-            if value in graph.inputs and value not in graph.constants and wanted and given and wanted != given:
-                yield (Edit("declaration", "node", name=value.name, dtype=wanted),)
+            if value in graph.inputs and value not in graph.constants and declared and given and declared != given:
+                yield (Edit("declaration", "node", name=value.name, dtype=declared),)
 
 
 def _other_opsets(problem: Problem, known: Known) -> Iterator[Edits]:
-    """The nearest opsets at which the operator has another version; later opsets first."""
+    """The nearest opsets at which the operator has another version, later ones first."""
     node = problem.node
     imported = known.model.opsets.get(node.domain) if node is not None else None
     if (
@@ -200,8 +205,7 @@ def _other_opsets(problem: Problem, known: Known) -> Iterator[Edits]:
 
 
 def _imported(problem: Problem, known: Known) -> Iterator[Edits]:
-    """Imports of the standard domain: the latest opset that the IR version of the file allows, then the earlier
-    ones."""
+    """Imports of the standard domain: the latest opset that the IR version allows, then earlier ones."""
     version = known.model.format_version or ""
     if problem.node is None or problem.node.domain or not version.isdecimal():
         return
@@ -211,27 +215,25 @@ def _imported(problem: Problem, known: Known) -> Iterator[Edits]:
 
 
 def _newest_opset(problem: Problem, known: Known) -> Iterator[Edits]:
-    """The newest opset that ONNX Runtime knows of a domain other than the standard one."""
+    """The newest opset that ONNX Runtime knows of a domain that is not the standard one."""
     limit = RUNTIME_OPSETS.get(problem.domain) if problem.domain else None
     if limit is not None and problem.is_error and not problem.graph:
         yield (Edit("opset", "opset_import", name=problem.domain or "", value=limit),)
 
 
-def _in_another_domain(problem: Problem, known: Known) -> Iterator[Edits]:
-    """Moves the node to another domain, if its own domain has the operator only in later opsets and the runtime refuses
-    this one."""
+def _in_domain_if_refused(problem: Problem, known: Known) -> Iterator[Edits]:
+    """Moves the node to another domain that has its operator, if the runtime refuses the node."""
     if problem.is_error:
-        yield from _of_a_domain(problem, known)
+        yield from _in_domain_with_operator(problem, known)
 
 
-def _spelled_alike(problem: Problem, known: Known) -> Iterator[Edits]:
-    """Renames the node's operator to each operator with a similar name."""
+def _similar_operators(problem: Problem, known: Known) -> Iterator[Edits]:
     node = problem.node
     if node is None or known.format.ports_declare or len(node.op) > LONGEST_NAME:
         return
     from difflib import get_close_matches
 
-    for name in get_close_matches(node.op, sorted(official_names(node.domain)), NAMES, ALIKE):
+    for name in get_close_matches(node.op, sorted(official_names(node.domain)), NAMES, SIMILAR):
         yield (Edit("rename", "operator", problem.graph, node.label, node.index, node.op, name, op=node.op),)
 
 
@@ -243,8 +245,7 @@ def _usual_ir_version(problem: Problem, known: Known) -> Iterator[Edits]:
         yield (Edit("ir_version", "graph", value=max(USUAL_IR_VERSION, *needed)),)
 
 
-def _of_a_domain(problem: Problem, known: Known) -> Iterator[Edits]:
-    """Moves the node to another domain that has its operator."""
+def _in_domain_with_operator(problem: Problem, known: Known) -> Iterator[Edits]:
     node = problem.node
     if node is None or known.format.ports_declare:
         return
@@ -254,20 +255,19 @@ def _of_a_domain(problem: Problem, known: Known) -> Iterator[Edits]:
             yield (Edit("rename", "domain", problem.graph, node.label, node.index, node.domain, domain, op=node.op),)
 
 
-def _of_no_domain(problem: Problem, known: Known) -> Iterator[Edits]:
-    """The node in a domain that has its operator, where nobody has published its own."""
+def _in_known_domain(problem: Problem, known: Known) -> Iterator[Edits]:
+    """Moves the node to another domain, if its own has no schemas."""
     if problem.node is not None and not official_names(problem.node.domain):
-        yield from _of_a_domain(problem, known)
+        yield from _in_domain_with_operator(problem, known)
 
 
-def _of_a_kind(problem: Problem, known: Known) -> Iterator[Edits]:
-    """The value of an attribute as another type: a list of one number, the number repeated for each axis, or an integer
-    in place of an integral float."""
+def _other_attribute_types(problem: Problem, known: Known) -> Iterator[Edits]:
+    """The value of an attribute as another type, such as a list of one number or an integer."""
     node, name = problem.node, problem.fault.attribute
-    held = node.attributes.get(name) if node is not None and name is not None else None
-    if node is None or name is None or held is None:
+    attribute = node.attributes.get(name) if node is not None and name is not None else None
+    if node is None or name is None or attribute is None:
         return
-    value = held.value
+    value = attribute.value
     others: list[object] = []
     if isinstance(value, (tuple, list)) and all(isinstance(each, float) and each.is_integer() for each in value):
         others.append(tuple(map(int, value)))
@@ -277,10 +277,10 @@ def _of_a_kind(problem: Problem, known: Known) -> Iterator[Edits]:
         others.append(int(value))
     elif isinstance(value, int):
         similar = (each for graph in graphs(known.model) for each in graph.nodes if each.op == node.op)
-        held_there = (each.attributes[name].value for each in similar if name in each.attributes)
-        usual = dict.fromkeys(len(each) for each in held_there if isinstance(each, (tuple, list)))
-        counts = dict.fromkeys((*usual, 1, 2, 3, 4))
-        others += [*((value,) * count for count in usual), float(value), *((value,) * count for count in counts)]
+        values = (each.attributes[name].value for each in similar if name in each.attributes)
+        lengths = dict.fromkeys(len(each) for each in values if isinstance(each, (tuple, list)))
+        counts = dict.fromkeys((*lengths, 1, 2, 3, 4))
+        others += [*((value,) * count for count in lengths), float(value), *((value,) * count for count in counts)]
     for other in others:
         yield (_set(problem, node, name, other),)
 
@@ -290,10 +290,10 @@ def _set(problem: Problem, node: Node, name: str, value: object) -> Edit:
     return Edit("attribute", "node", problem.graph, node.label, node.index, name, value, op=node.op, layer=layer)
 
 
-def _alone(problem: Problem, known: Known) -> Iterator[Edits]:
+def _without_duplicate(problem: Problem, known: Known) -> Iterator[Edits]:
     """Removes a node that repeats another one and has the same output names."""
     node = problem.node
-    graph = next((each for each in graphs(known.model) if each.path == problem.graph), None)
+    graph = graph_at(known.model, problem.graph)
     if node is None or graph is None:
         return
     names = [value.name if value is not None else None for value in node.outputs]
@@ -305,9 +305,8 @@ def _alone(problem: Problem, known: Known) -> Iterator[Edits]:
             return
 
 
-def _added(problem: Problem, known: Known) -> Iterator[Edits]:
-    """Adds the missing attribute: by renaming an unknown attribute, with the value that other nodes of the operator
-    have, or with a likely value."""
+def _with_missing_attribute(problem: Problem, known: Known) -> Iterator[Edits]:
+    """Adds the missing attribute: by a new name for another one, from twins or siblings, or with a likely value."""
     node, name = problem.node, problem.fault.attribute
     call = known.calls.get(node) if node is not None else None
     if node is None or name is None:
@@ -325,24 +324,24 @@ def _added(problem: Problem, known: Known) -> Iterator[Edits]:
 
     graph = known.model.graph
     twins = blocks_of(known, graph).twins(node) if graph is not None and not problem.graph else []
-    values = _held(twins, name)
+    values = _attribute_values(twins, name)
     if len(values) != 1:
-        values = _held((each for graph in graphs(known.model) for each in graph.nodes if each.op == node.op), name)
-        values.update(dict.fromkeys(_likely(node, name, known)))
+        values = _attribute_values(
+            (each for graph in graphs(known.model) for each in graph.nodes if each.op == node.op), name
+        )
+        values.update(dict.fromkeys(_likely_values(node, name, known)))
     for value in values:
         yield (_set(problem, node, name, value),)
 
 
-def _held(nodes: Iterable[Node], name: str) -> dict[object, None]:
-    """The values that nodes have as an attribute."""
-    held = (each.attributes.get(name) for each in nodes)
-    values = (each.value for each in held if each is not None and each.reference is None)
+def _attribute_values(nodes: Iterable[Node], name: str) -> dict[object, None]:
+    attributes = (node.attributes.get(name) for node in nodes)
+    values = (each.value for each in attributes if each is not None and each.reference is None)
     known = (each for each in values if isinstance(each, (int, float, str, list, tuple)))
     return dict.fromkeys(tuple(each) if isinstance(each, list) else each for each in known)
 
 
-def _likely(node: Node, name: str, known: Known) -> Iterable[object]:
-    """Likely values of an attribute that names an element type or an axis."""
+def _likely_values(node: Node, name: str, known: Known) -> Iterable[object]:
     if name == TO:
         return [NUMBERED_TYPES.index(each) + 1 for each in LIKELY_TYPES]
     given = known.types.get(node.inputs[0]) if node.inputs and node.inputs[0] is not None else None
@@ -351,12 +350,11 @@ def _likely(node: Node, name: str, known: Known) -> Iterable[object]:
 
 
 def _reconnected(problem: Problem, known: Known) -> Iterator[Edits]:
-    """Connects the intended value as every input that has the undefined name, and inserts the node that computed it in
-    other blocks. For an undefined output of the graph, renames another value instead, first one of a node of which
-    nothing uses any output."""
-    graph = next(each for each in graphs(known.model) if each.path == problem.graph)
-    value = next((each for each in graph.undefined if each.name == problem.value), None)
-    if value is None:
+    """Connects the intended value in place of an undefined one, inserts the lost node, or renames another value."""
+    graph = graph_at(known.model, problem.graph)
+    undefined = graph.undefined if graph is not None else ()
+    value = next((each for each in undefined if each.name == problem.value), None)
+    if graph is None or value is None:
         return
     made = {each for node in graph.nodes for each in node.outputs}
     unused = [each for each in unused_values(graph) if each in made and each not in graph.outputs]
@@ -366,9 +364,9 @@ def _reconnected(problem: Problem, known: Known) -> Iterator[Edits]:
         maker = next((node for node in graph.nodes if other in node.outputs), None) if other is not None else None
         lost = other is not None and not may_be_renamed(other, maker, value, graph)
         named = {each.name for each in (*graph.outputs, *graph.inputs)} | {intended}
-        left = [each for each in unused_values(graph) if each.name not in named]
-        is_typo = bool(closest(value.name, [intended], ALMOST)) and not left
-        sure = is_spelled_alike(value.name, intended) or is_marked(value.name, intended, graph)
+        others = [each for each in unused_values(graph) if each.name not in named]
+        is_typo = bool(closest(value.name, [intended], ALMOST)) and not others
+        sure = have_same_letters(value.name, intended) or is_marked(value.name, intended, graph)
         sure = sure or (is_typo and not names_another_operator(value.name, intended, graph))
         if intended and (sure or (set(unused) <= {other} and not lost)):
             yield tuple(_as_inputs(value, intended, known, problem.graph))
@@ -376,9 +374,9 @@ def _reconnected(problem: Problem, known: Known) -> Iterator[Edits]:
 
         yield from lost_at_twins(problem, known)
         return
-    idle = {each for node in graph.nodes if set(node.outputs) <= {*unused, None} for each in node.outputs}
+    of_unused_nodes = {each for node in graph.nodes if set(node.outputs) <= {*unused, None} for each in node.outputs}
     fitting = [each for each in unused if not differ(known.types.get(each), value.type)]
-    fitting = [each for each in fitting if each in idle] or fitting
+    fitting = [each for each in fitting if each in of_unused_nodes] or fitting
     names = dict.fromkeys((problem.fault.intended, *(each.name for each in fitting)))
     if len(names) > UNUSED:
         return
@@ -398,7 +396,7 @@ def _as_inputs(value: Value, intended: str, known: Known, path: str) -> Iterator
 
 
 def _users(graph: Graph, path: str) -> Iterator[Node]:
-    """The nodes of a graph, if it is the graph of a path or inside that graph."""
+    """The nodes of a graph, if it has this path or is inside the graph of this path."""
     inside = not path or graph.path == path or graph.path.startswith(f"{path}/")
     yield from graph.nodes if inside else ()
 
@@ -406,27 +404,27 @@ def _users(graph: Graph, path: str) -> Iterator[Node]:
 #: The functions that propose corrections, by rule.
 CORRECTIONS: dict[Rule, tuple[Callable[[Problem, Known], Iterator[Edits]], ...]] = {
     UNDEFINED_NAME: (_reconnected,),
-    DUPLICATE_NAME: (_alone,),
-    CYCLE: (outside,),
-    ANOTHER_OPSET: (_intended,),
-    OPSET_LACKS_OPERATOR: (_intended, _in_another_domain, _other_opsets),
+    DUPLICATE_NAME: (_without_duplicate,),
+    CYCLE: (out_of_cycle,),
+    ANOTHER_OPSET: (_as_intended,),
+    OPSET_LACKS_OPERATOR: (_as_intended, _in_domain_if_refused, _other_opsets),
     OPSET_TOO_NEW: (_newest_opset,),
-    MISSING_OPSET_IMPORT: (_imported, _of_no_domain),
-    CUSTOM_OPERATOR: (_of_a_domain,),
-    UNKNOWN_OPERATOR: (_of_a_domain, _intended, _spelled_alike),
+    MISSING_OPSET_IMPORT: (_imported, _in_known_domain),
+    CUSTOM_OPERATOR: (_in_domain_with_operator,),
+    UNKNOWN_OPERATOR: (_in_domain_with_operator, _as_intended, _similar_operators),
     IR_VERSION_TOO_NEW: (_usual_ir_version,),
     INITIALIZER_NOT_INPUT: (_usual_ir_version,),
-    BODY_ARITY: (_scanned_otherwise,),
-    BODY_TYPES: (_as_body_declares, _scanned_otherwise, _outputs_swapped),
-    CARRIED_TYPE: (_scanned_otherwise, _outputs_swapped),
+    BODY_ARITY: (_other_scan_counts,),
+    BODY_TYPES: (_as_body_declares, _other_scan_counts, _outputs_swapped),
+    CARRIED_TYPE: (_other_scan_counts, _outputs_swapped),
     CONTROL_INPUT: (_outputs_swapped,),
-    SCAN_LENGTH: (_scanned_otherwise,),
-    UNKNOWN_ATTRIBUTE: (_intended, _of_that_kind, _of_those_attributes, _other_opsets),
-    MISSING_ATTRIBUTE: (_added, _other_opsets),
-    ATTRIBUTE_KIND: (_of_a_kind, _other_opsets),
-    INPUT_COUNT: (given_back, _other_opsets),
+    SCAN_LENGTH: (_other_scan_counts,),
+    UNKNOWN_ATTRIBUTE: (_as_intended, _as_missing_attribute, _as_operator_with_attributes, _other_opsets),
+    MISSING_ATTRIBUTE: (_with_missing_attribute, _other_opsets),
+    ATTRIBUTE_KIND: (_other_attribute_types, _other_opsets),
+    INPUT_COUNT: (with_missing_input, _other_opsets),
     OUTPUT_COUNT: (_other_opsets,),
     SHAPES_DIFFER: (_other_opsets,),
-    TYPE_CONTRADICTED: (declared_as_stored, output_as_given),
+    TYPE_CONTRADICTED: (declared_as_stored, output_as_computed),
     SHAPE_CONTRADICTED: (declared_as_stored,),
 }

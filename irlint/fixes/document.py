@@ -1,5 +1,4 @@
-"""The edges of an IR as its document states them: where each edge begins and ends, and which input ports have no
-edge."""
+"""The edges of an IR as its document states them."""
 
 from __future__ import annotations
 
@@ -17,7 +16,7 @@ from irlint.records import record
 #: The attributes of an edge that name its source and its target.
 ENDS = ("from-layer", "from-port", "to-layer", "to-port")
 
-#: The ordinal of ``<net>``: elements are counted in document order, from 0.
+#: The ordinal of ``<net>``. Elements are counted in document order, from 0.
 ROOT = 0
 
 #: The ids of a layer and of a port; None if the text is not a number.
@@ -31,7 +30,7 @@ Stages = Iterator[Iterable[Edits]]
 #: The families of rules that a wrong edge breaks.
 MISLED = frozenset({"broadcasting", "shapes", "element-types", "declarations", "operators"})
 
-#: If more ports than this contradict their values, an old writer caused it, and no edit is proposed.
+#: If more ports contradict their values, an old writer caused it, and no edit is proposed.
 PORTS = 8
 
 #: An input port: its layer and its index among the layer's inputs.
@@ -40,9 +39,10 @@ Input = tuple[Node, int]
 
 @record(eq=False)
 class Wire:
-    """An ``<edge>``, and its four ids in the order of ``ENDS``; None where the text is not a number."""
+    """An ``<edge>``."""
 
     element: Element
+    #: The four ids in the order of ``ENDS``; None where the text is not a number.
     ids: tuple[int | None, ...]
 
     @property
@@ -57,7 +57,7 @@ class Wire:
 
 
 class Wires:
-    """A graph with its layers by index. ``read`` adds the edges from the document."""
+    """The layers of a graph, and its edges after ``read``."""
 
     def __init__(self, graph: Graph, ordinal: int) -> None:
         self.graph = graph
@@ -80,7 +80,7 @@ class Wires:
         self._by_target: dict[End, list[Wire]] = {}
 
     def read(self, outline: Outline) -> None:
-        """Takes the edges from a document."""
+        """Adds the edges of a document."""
         edges = outline.edges.get(self.ordinal)
         for each in edges.named("edge") if edges is not None else ():
             wire = Wire(each, tuple(number(outline.value(each, name)) for name in ENDS))
@@ -88,18 +88,18 @@ class Wires:
             self._by_target.setdefault(wire.target, []).append(wire)
 
     def own_id(self, node: Node) -> int | None:
-        """The id by which edges name a layer; None if another layer has the same id."""
+        """The id by which edges name a layer; None if it is not a number, or another layer has it."""
         return None if self.ids[node.id] > 1 else number(node.id or "")
 
     def key(self, node: Node) -> int:
-        """The id by which edges name a layer. Raises Unwritable if another layer has the same id."""
+        """The id by which edges name a layer. Raises Unwritable if there is none."""
         own = self.own_id(node)
         if own is None:
             raise Unwritable("the layer has no id of its own")
         return own
 
     def end(self, name: str) -> End:
-        """The layer and port that make a value. Raises Unwritable if there is no such value."""
+        """(layer, port) that make a value. Raises Unwritable if there is no such value."""
         if name not in self.makers:
             raise Unwritable("there is no such value")
         node, port, _ = self.makers[name]
@@ -127,13 +127,13 @@ class Wires:
         return [each for each in self.every if self.value(each) is None or self.target(each) is None]
 
     @cached_property
-    def free(self) -> list[Input]:
+    def unconnected(self) -> list[Input]:
         """The inputs without an edge."""
         return [found for end, found in self.inputs.items() if end not in self._by_target]
 
     @property
     def doubled(self) -> Iterator[tuple[Input, list[Wire]]]:
-        """The inputs with several edges, each with these edges."""
+        """The inputs with several edges, and these edges."""
         found: dict[Input, list[Wire]] = {}
         for each in self.every:
             target = self.target(each)
@@ -142,17 +142,16 @@ class Wires:
         return ((target, wires) for target, wires in found.items() if len(wires) > 1)
 
     def nearest(self, source: End, target: End) -> Wire | None:
-        """The broken edge that shares most ids with an edge from ``source`` to ``target``; None if it shares fewer than
-        two."""
-        wanted = (*source, *target)
-        counted = [(sum(one == other for one, other in zip(each.ids, wanted)), each) for each in self.broken]
+        """The broken edge that shares most ids, at least two, with an edge from ``source`` to ``target``; else None."""
+        ids = (*source, *target)
+        counted = [(sum(one == other for one, other in zip(each.ids, ids)), each) for each in self.broken]
         most = max((count for count, _ in counted), default=0)
         found = [each for count, each in counted if count == most]
         return found[0] if most > 1 else None
 
 
 def wires_of(graph: Graph, paths: Iterable[str]) -> dict[str, Wires]:
-    """The graphs of these paths by path. Paths that several graphs share are omitted."""
+    """The graphs of these paths, by path. Paths that several graphs share are omitted."""
     wanted = set(paths)
     found: dict[str, list[tuple[Graph, int]]] = {}
     for each, ordinal in _graphs(graph, ROOT):
@@ -162,7 +161,7 @@ def wires_of(graph: Graph, paths: Iterable[str]) -> dict[str, Wires]:
 
 
 def _graphs(graph: Graph, ordinal: int) -> Iterator[tuple[Graph, int]]:
-    """A graph and the bodies in it, each with the ordinal of its element."""
+    """A graph and the bodies in it, with the ordinals of their elements."""
     yield graph, ordinal
     for node in graph.nodes:
         for name, body in node.bodies:

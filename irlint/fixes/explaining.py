@@ -1,4 +1,4 @@
-"""The problems of a model, each with the problem from which it follows."""
+"""The problems of a model, with their causes and further help."""
 
 from __future__ import annotations
 
@@ -19,27 +19,26 @@ MOST_UNUSED = 3
 
 
 def every_problem(known: Known, targets: Sequence[str] = ()) -> list[Problem]:
-    """All problems that the parser, the walk and the checks find in a model, each with the problem from which it
-    follows; ``targets`` are releases that must load the model."""
+    """All problems of a model; ``targets`` are releases that must load it. ``because`` is the root of each problem."""
     return explained(checks.found(known, targets), known)
 
 
 def explained(problems: list[Problem], known: Known) -> list[Problem]:
-    """The problems of a model, each with the problem from which it follows."""
+    """The problems of a model. ``because`` is the root of each problem."""
     if not problems or known.model.graph is None:
         return problems
     from irlint.inference import causes
 
     if known.format.ports_declare:
-        with_help = [_with_port(each, known) for each in _with_meant(problems, known)]
+        with_help = [_with_changed_input(each, known) for each in _with_sources_of_edges(problems, known)]
     else:
-        with_help = _with_opsets(_with_unused(problems, known), known)
-    changed = [_with_count(each, known) for each in with_help]
+        with_help = _with_opsets(_with_unused_inputs(problems, known), known)
+    changed = [_with_trip_count(each, known) for each in with_help]
     return causes.explained(_with_changed_causes(problems, changed), known)
 
 
 def _with_changed_causes(before: Sequence[Problem], after: Sequence[Problem]) -> list[Problem]:
-    """The changed problems, each with the changed problem from which it follows."""
+    """The changed problems, with changed causes."""
     changed = {id(one): other for one, other in zip(before, after, strict=True)}
     found: dict[int, Problem] = {}
 
@@ -53,8 +52,8 @@ def _with_changed_causes(before: Sequence[Problem], after: Sequence[Problem]) ->
     return [caused(each) for each in before]
 
 
-def _with_count(problem: Problem, known: Known) -> Problem:
-    """The problem; that of an index that is the iteration number of a loop gets a note with the trip count."""
+def _with_trip_count(problem: Problem, known: Known) -> Problem:
+    """The problem; an index that is a loop's iteration number gets a note with the trip count."""
     node, fault = problem.node, problem.fault
     if not problem.graph or node is None or fault.input is None:
         return problem
@@ -76,9 +75,8 @@ def _with_count(problem: Problem, known: Known) -> Problem:
     return replaced(problem, fault=fault.changed(notes=(*fault.notes, note)))
 
 
-def _with_port(problem: Problem, known: Known) -> Problem:
-    """The problem, with a note if exactly one input differs from the shape that the layer's own port declares. Such an
-    input has changed since the file was written."""
+def _with_changed_input(problem: Problem, known: Known) -> Problem:
+    """The problem, with a note if exactly one input differs from the shape that its port declares."""
     node, fault = problem.node, problem.fault
     if node is None or not problem.by_rule or fault.severity is not Severity.ERROR:
         return problem
@@ -99,10 +97,10 @@ def _differ(one: Shape, other: Shape) -> bool:
     return len(one) != len(other) or any(same(a, b) is False for a, b in zip(one, other))
 
 
-def _with_unused(problems: list[Problem], known: Known) -> list[Problem]:
-    """The problems; that of a missing input gets a note that names the unused inputs of the graph."""
+def _with_unused_inputs(problems: list[Problem], known: Known) -> list[Problem]:
+    """The problems. Missing inputs get a note that names the unused inputs of the graph."""
     graph = known.model.graph
-    missing = [each for each in problems if each.fault.rule is INPUT_COUNT and _lacks(each)]
+    missing = [problem for problem in problems if problem.fault.rule is INPUT_COUNT and _lacks_input(problem)]
     if not missing or graph is None:
         return problems
     used = {value for node in graph.nodes for value in node.inputs} | set(graph.outputs)
@@ -113,35 +111,37 @@ def _with_unused(problems: list[Problem], known: Known) -> list[Problem]:
     verb = "is an input" if len(unused) == 1 else "are inputs"
     note = f"{' and '.join(unused)} {verb} of the graph that nothing uses"
     return [
-        replaced(each, fault=each.fault.changed(notes=(*each.fault.notes, note))) if each in missing else each
-        for each in problems
+        replaced(problem, fault=problem.fault.changed(notes=(*problem.fault.notes, note)))
+        if problem in missing
+        else problem
+        for problem in problems
     ]
 
 
-def _lacks(problem: Problem) -> bool:
-    """Whether an input of the node is missing."""
+def _lacks_input(problem: Problem) -> bool:
     node, index = problem.node, problem.fault.input
     return node is not None and index is not None and (index >= len(node.inputs) or node.inputs[index] is None)
 
 
 def _with_opsets(problems: list[Problem], known: Known) -> list[Problem]:
     """The problems. If an operator needs a later opset, the help names the nodes that this opset would break."""
-    if all(each.fault.rule is not OPSET_LACKS_OPERATOR for each in problems):
+    if all(problem.fault.rule is not OPSET_LACKS_OPERATOR for problem in problems):
         return problems
     from irlint.inference.opsets import with_nodes_to_rewrite
 
     return with_nodes_to_rewrite(problems, known)
 
 
-def _with_meant(problems: list[Problem], known: Known) -> list[Problem]:
-    """The problems; the help for a missing edge says how to restore what it came from."""
-    counted = [each.fault for each in problems if each.fault.severity is not Severity.NOTE]
-    if any(fault.severity is Severity.ERROR for fault in counted):
-        from irlint.parsers.openvino.edge_rules import DANGLING_EDGE, UNCONNECTED_PORT
+def _with_sources_of_edges(problems: list[Problem], known: Known) -> list[Problem]:
+    """The problems. The help for a missing edge states how to restore its source."""
+    rules = {problem.fault.rule for problem in problems if problem.is_error}
+    if not rules:
+        return problems
+    from irlint.parsers.openvino.edge_rules import DANGLING_EDGE, UNCONNECTED_PORT
 
-        unfed = (DANGLING_EDGE, UNCONNECTED_PORT, INPUT_COUNT)
-        if any(fault.severity is Severity.ERROR and fault.rule in unfed for fault in counted):
-            from irlint.checks.sources import with_sources
+    unfed = (DANGLING_EDGE, UNCONNECTED_PORT, INPUT_COUNT)
+    if rules.isdisjoint(unfed):
+        return problems
+    from irlint.checks.sources import with_sources
 
-            problems = with_sources(problems, known, unfed)
-    return problems
+    return with_sources(problems, known, unfed)

@@ -1,19 +1,19 @@
-"""Which problems of nodes irlint searches edits for."""
+"""For which problems irlint searches edits."""
 
 from __future__ import annotations
 
 from irlint.checks.structure import UNDEFINED_NAME
 from irlint.findings.faults import Severity
 from irlint.fixes.outcomes import DECLARED
-from irlint.fixes.trials import ELEMENT_TYPES, is_demand
+from irlint.fixes.trials import ELEMENT_TYPES, limits_sizes
 from irlint.inference.contradictions import contradicts
 from irlint.inference.known import Known
 from irlint.model import Problem
 
-#: No edit is sought for a finding in which a node fixes more than this many dynamic sizes.
+#: No edit is searched if a node fixes more than this many dynamic sizes.
 SIZES = 2
 
-#: The families of rules for which edits are sought.
+#: The families of rules for which edits are searched.
 SIZED = ("broadcasting", "shapes")
 TYPED = (*SIZED, ELEMENT_TYPES, "operators")
 
@@ -25,7 +25,7 @@ def may_be_fixed(problem: Problem, known: Known) -> bool:
         return False
     if problem.fault.severity is Severity.NOTE:
         return False
-    if problem.fault.rule is UNDEFINED_NAME or is_demand(problem):
+    if problem.fault.rule is UNDEFINED_NAME or limits_sizes(problem):
         return len(problem.sizes) <= SIZES
     if family == DECLARED:
         from irlint.inference.agreement import disagrees, size_facts

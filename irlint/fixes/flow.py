@@ -1,4 +1,4 @@
-"""How data flow from the inputs of a graph to its outputs, and what edits that connect other values break of that."""
+"""How data flow from the inputs of a graph to its outputs, and whether edits break this flow."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from irlint.model.order import producers, used
 from irlint.model.tensor import INTEGERS, Tensor
 from irlint.records import NOTHING
 
-#: For nodes by index: the values that replace inputs or come beside them, by port.
-Replaced = Mapping[int, Mapping[int, list[Value | None]]]
+#: The values that edits connect, by index of the node and by port.
+Connected = Mapping[int, Mapping[int, list[Value | None]]]
 
-#: A bit for each input on whose elements a value depends; the same with those on whose shape it depends.
+#: (inputs on whose elements a value depends, those and the inputs on whose shapes it depends), as bit masks.
 Bits = tuple[int, int]
 
 
@@ -26,8 +26,7 @@ class Cycle(Exception):
 
 
 class Flow:
-    """The flow of data in the main graph. A node that only reads the shape of a value does not continue its data: only
-    outputs of integers depend on shapes, too."""
+    """The flow of data in the main graph. Only outputs of integers depend on the shapes of inputs."""
 
     def __init__(self, known: Known, graph: Graph) -> None:
         self.known = known
@@ -35,8 +34,7 @@ class Flow:
         self.makers = producers(graph)
 
     def is_broken_by(self, edits: Sequence[Edit]) -> bool:
-        """Whether edits make a node depend on its own result, an output of the model independent of all inputs, or an
-        input without effect on any output, which had one before."""
+        """Whether edits make a cycle, an output independent of all inputs, or an input without effect on outputs."""
         connected = self._connected(edits)
         if not connected or self._before is None:
             return False
@@ -47,7 +45,7 @@ class Flow:
         effective, left = reduce(or_, self._before, 0), reduce(or_, after, 0)
         return bool(effective & ~left) or any(one and not other for one, other in zip(self._before, after))
 
-    def _connected(self, edits: Sequence[Edit]) -> Replaced:
+    def _connected(self, edits: Sequence[Edit]) -> Connected:
         found: dict[int, dict[int, list[Value | None]]] = {}
         nodes = {node.index: node for node in self.graph.nodes}
         for edit in edits:
@@ -56,14 +54,15 @@ class Flow:
                 continue
             ports = found.setdefault(node.index, {})
             if edit.kind == "input":
-                ports[edit.input] = [self._values.get(str(edit.value))]
+                ports[edit.input] = [self.values.get(str(edit.value))]
             elif edit.input < len(node.inputs):
-                others = [self._values.get(name) for name in edit.inputs]
+                others = [self.values.get(name) for name in edit.inputs]
                 ports[edit.input] = [*ports.get(edit.input, [node.inputs[edit.input]]), *others]
         return found
 
     @cached_property
-    def _values(self) -> dict[str, Value]:
+    def values(self) -> dict[str, Value]:
+        """The values of the graph by name."""
         return {value.name: value for value in (*self.graph.constants, *self.graph.inputs, *self.makers)}
 
     @cached_property
@@ -74,21 +73,21 @@ class Flow:
 
     @cached_property
     def _before(self) -> list[int] | None:
-        """The inputs on which each output depends; None if a node depends on its own result."""
+        """The inputs on which each output depends; None if the graph has a cycle."""
         try:
             return self._reached({})
         except Cycle:
             return None
 
-    def _reached(self, connected: Replaced) -> list[int]:
-        """The bits of the inputs on which each output depends. Raises Cycle."""
+    def _reached(self, connected: Connected) -> list[int]:
+        """The inputs on which each output depends, as bit masks. Raises Cycle."""
         bits: dict[Node, Bits] = {}
         begun: set[Node] = set()
         waiting = [maker for each in self.graph.outputs if (maker := self.makers.get(each)) is not None]
         waiting += [node for node in self.graph.nodes if node.index in connected]
         while waiting:
             node = waiting[-1]
-            values = list(self._used(node, connected))
+            values = list(self._inputs_after(node, connected))
             ahead = [maker for each in values if (maker := self.makers.get(each)) is not None and maker not in bits]
             if node in bits or not ahead:
                 waiting.pop()
@@ -102,7 +101,7 @@ class Flow:
             waiting += ahead
         return [self._bits([each], bits)[self._is_of_integers(each)] for each in self.graph.outputs]
 
-    def _used(self, node: Node, connected: Replaced) -> Iterator[Value]:
+    def _inputs_after(self, node: Node, connected: Connected) -> Iterator[Value]:
         ports = connected.get(node.index, NOTHING)
         given = dict(enumerate([each] for each in node.inputs))
         captured = used(node)[sum(value is not None for value in node.inputs) :]

@@ -1,4 +1,4 @@
-"""The types that nodes give which a fix inserts before an input."""
+"""The output types of nodes that fixes insert before an input."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def cast(given: Tensor, to: str) -> Tensor:
 
 
 def transposed(given: Tensor, perm: tuple[int, ...]) -> Tensor | None:
-    """The type after a Transpose by ``perm``; None if ``perm`` does not list the axes of the value."""
+    """The type after a Transpose; None if ``perm`` does not list the axes."""
     shape = given.shape
     if not shape or sorted(perm) != list(range(len(shape))):
         return None
@@ -28,7 +28,7 @@ def transposed(given: Tensor, perm: tuple[int, ...]) -> Tensor | None:
 
 
 def squeezed(given: Tensor, axes: tuple[int, ...]) -> Tensor | None:
-    """The type after a Squeeze of some axes; None if one of them does not have size 1."""
+    """The type after a Squeeze; None if an axis does not have size 1."""
     shape = given.shape
     if shape is None or any(axis >= len(shape) or shape[axis] != 1 for axis in axes):
         return None
@@ -36,7 +36,7 @@ def squeezed(given: Tensor, axes: tuple[int, ...]) -> Tensor | None:
 
 
 def unsqueezed(given: Tensor, axes: tuple[int, ...]) -> Tensor | None:
-    """The type after an Unsqueeze; ``axes`` are those of the result. None if the rank is unknown."""
+    """The type after an Unsqueeze by axes of the result; None if the rank is unknown."""
     if given.shape is None:
         return None
     shape = list(given.shape)
@@ -46,13 +46,13 @@ def unsqueezed(given: Tensor, axes: tuple[int, ...]) -> Tensor | None:
 
 
 def flattened(given: Tensor, axis: int) -> Tensor | None:
-    """The type after a Flatten: a matrix of the axes before ``axis`` and the others. None if the shape is unknown."""
+    """The type after a Flatten to a matrix; None if the shape is unknown."""
     if given.shape is None:
         return None
     return Tensor(given.dtype, (product(given.shape[:axis]), product(given.shape[axis:])), given.value)
 
 
-#: For each operator, the function that gives the type of its result. The axes have ONNX's names.
+#: The functions of the output types, by operator. Parameters have the names of ONNX's attributes.
 RESULTS: dict[str, Callable[..., Tensor | None]] = {
     CAST: cast,
     TRANSPOSE: transposed,
@@ -61,5 +61,5 @@ RESULTS: dict[str, Callable[..., Tensor | None]] = {
     FLATTEN: flattened,
 }
 
-#: For each operator, the attribute that decides its result.
+#: The attributes that decide the output types, by operator.
 NAMES = {CAST: "to", TRANSPOSE: "perm", SQUEEZE: "axes", UNSQUEEZE: "axes", FLATTEN: "axis"}

@@ -1,5 +1,4 @@
-"""Corrections for the layers of an IR, derived from the rest of the document: versions, types, attributes, and offsets
-of constants."""
+"""Corrections for the layers of an IR, derived from the rest of the document."""
 
 from __future__ import annotations
 
@@ -29,7 +28,7 @@ from irlint.inference.contradictions import differ
 from irlint.inference.known import Known
 from irlint.lazy_typing import TYPE_CHECKING
 from irlint.model import Constant, Node, Problem
-from irlint.model.order import graphs
+from irlint.model.order import graph_at, graphs
 from irlint.model.tensor import Tensor
 from irlint.ops import index, openvino_versions
 from irlint.ops.signatures import REQUIRED, signature
@@ -43,17 +42,16 @@ from irlint.records import replaced
 if TYPE_CHECKING:
     from irlint.fixes.wiring import Wiring
 
-#: The versions of the format, and the element that the writer of each puts into a file. Files of version 11 may have
-#: both, so it comes first.
+#: The versions of the format, and the element that identifies each. Files of version 11 may have both elements.
 VERSIONS = {"11": b"<rt_info", "10": b"<meta_data"}
 
 #: The similarity (``difflib`` ratio) of type names, and the number of similar names to try.
-ALIKE, TYPES = 0.6, 8
+SIMILAR, TYPES = 0.6, 8
 
 #: Brackets that may surround a list of numbers.
 BRACKETS = "[](){}"
 
-#: If a layer has more unknown attributes than this, none of them is taken for a misspelling.
+#: If a layer has more unknown attributes, none of them is taken for a misspelling.
 UNKNOWN = 4
 
 #: The rules that a layer with the version of another opset breaks.
@@ -64,7 +62,7 @@ STORED = ("element_type", "shape", "offset", "size")
 
 
 class Intended:
-    """Proposes edits that the rest of the document implies. ``data`` are the bytes of the document."""
+    """Proposes edits that the rest of the document implies. ``data`` is the document."""
 
     def __init__(self, known: Known, data: bytes) -> None:
         self.known = known
@@ -84,15 +82,15 @@ class Intended:
     def stages(self, problem: Problem) -> Stages:
         """Groups of edits that may fix a problem, the likely groups first."""
         if problem.fault.rule is UNSUPPORTED_IR_VERSION:
-            yield ((Edit("ir_version", "graph", name="version", value=each),) for each in self._formats())
+            yield ((Edit("ir_version", "graph", name="version", value=each),) for each in self._format_versions())
             return
         node, graph = problem.node, self.known.model.graph
         if graph is None:
             return
         if problem.is_error and any(each.bodies for each in graph.nodes):
-            from irlint.fixes.port_maps import exchanged, left_over, restarted, unsliced
+            from irlint.fixes.port_maps import exchanged, restarted, unsliced, with_unused_ids
 
-            yield left_over(problem, self.known)
+            yield with_unused_ids(problem, self.known)
             yield restarted(problem, self.known)
             yield exchanged(problem, self.known)
             yield unsliced(problem, self.known)
@@ -105,9 +103,8 @@ class Intended:
         if self.wiring is not None:
             yield from self.wiring.stages(problem)
 
-    def _formats(self) -> list[str]:
-        """The versions to try: the version of the writer if the file shows it, else all known ones. A model may compute
-        differently in each."""
+    def _format_versions(self) -> list[str]:
+        """The versions to try: the version that the file shows, else all known ones."""
         if b"Runtime_version" in self.data:
             return ["11"]
         return [version for version, mark in VERSIONS.items() if mark in self.data][-1:] or list(VERSIONS)
@@ -118,7 +115,7 @@ class Intended:
             yield from ([(_of_layer(node, "version", each),)] for each in self._fitting_versions(node))
         if node.version is None or rule in (UNKNOWN_OPERATOR, CUSTOM_OPERATOR, OPSET_LACKS_OPERATOR):
             yield from ([(_of_layer(node, "version", each),)] for each in self._versions(node))
-            yield from ([(_renamed(node, each),)] for each in self._named_in(node))
+            yield from ([(_renamed(node, each),)] for each in self._operation_in_name(node))
             if problem.fault.intended:
                 yield [(_renamed(node, problem.fault.intended),)]
             yield ((_renamed(node, each),) for each in self._types(node))
@@ -131,30 +128,29 @@ class Intended:
         if rule is INVALID_CONST:
             yield [(_renamed(node, node.op),)]
         if node.op in (self.known.format.constant_node, self.known.format.input_node):
-            yield from self._stored(node)
+            yield from self._corrected_attributes(node)
         elif problem.is_error:
             yield from self._of_constants(problem)
 
     def _of_constants(self, problem: Problem) -> Stages:
-        """Corrects the constants and parameters of the graph of an error that misleads."""
-        graph = next((each for each in graphs(self.known.model) if each.path == problem.graph), None)
+        """Corrects the constants and parameters in the graph of an error that a wrong edge or constant may cause."""
+        graph = graph_at(self.known.model, problem.graph)
         if graph is None or problem.node is None or problem.fault.rule.family not in MISLED:
             return
         own = set(graph.nodes)
-        yield from ([*self._of_its_bytes(each, problem.node)] for each in self._mismeasured if each in own)
+        yield from ([*self._types_that_fit_bytes(each, problem.node)] for each in self._with_wrong_size if each in own)
         yield from ([*self._as_users_declare(each)] for each in self._constants_before(problem.node))
-        for each in self._contradicted:
+        for each in self._contradicting_ports:
             if each in own:
-                yield [(_set(each, name, value),) for name, value in self._wanted(each).items()]
+                yield [(_set(each, name, value),) for name, value in self._expected_attributes(each).items()]
 
     @cached_property
     def _nodes(self) -> list[Node]:
         return [node for graph in graphs(self.known.model) for node in graph.nodes]
 
     @cached_property
-    def _contradicted(self) -> list[Node]:
-        """The constants and parameters whose ports declare another type than their attributes. Empty if there are more
-        than ``PORTS``, which an old writer causes."""
+    def _contradicting_ports(self) -> list[Node]:
+        """The constants and parameters whose ports declare another type; none if there are more than ``PORTS``."""
         stated = (self.known.format.constant_node, self.known.format.input_node)
         found = [
             node
@@ -167,8 +163,8 @@ class Intended:
         return found if len(found) <= PORTS else []
 
     @cached_property
-    def _mismeasured(self) -> list[Node]:
-        """The constants that have another number of bytes than their element type and shape need, at most ``PORTS``."""
+    def _with_wrong_size(self) -> list[Node]:
+        """The constants with another number of bytes than their type and shape need, at most ``PORTS``."""
         from irlint.checks.const_attributes import is_mismeasured
 
         made = [each for graph in graphs(self.known.model) for each in graph.constants.items()]
@@ -176,9 +172,9 @@ class Intended:
         nodes = self._nodes if wrong else ()
         return [node for node in nodes if node.outputs and node.outputs[0] in wrong][:PORTS]
 
-    def _of_its_bytes(self, node: Node, faulty: Node) -> Iterator[tuple[Edit, ...]]:
-        """Gives a constant an element type that fits its bytes: one that its ports or users declare, or that the other
-        inputs of the faulty layer have."""
+    def _types_that_fit_bytes(self, node: Node, faulty: Node) -> Iterator[tuple[Edit, ...]]:
+        """Gives a constant an element type that fits its bytes: of its ports, its users, or other inputs of the
+        layer."""
         from irlint.checks.const_attributes import declared_by_users
 
         constant, value = self._constant(node), node.outputs[0]
@@ -199,10 +195,9 @@ class Intended:
             yield edits[:1] if is_declared else edits
 
     def _versions(self, node: Node) -> Iterator[str]:
-        """The versions that other layers of the type have, then the versions whose attributes fit this layer, the
-        latest first."""
-        usual = Counter(str(each.version) for each in self._of_type(node) if each.version and each is not node)
-        yield from (each for each, _ in usual.most_common() if each != node.version)
+        """The versions of other layers of the type, then the versions that fit the attributes, the latest first."""
+        versions = Counter(str(each.version) for each in self._of_type(node) if each.version and each is not node)
+        yield from (each for each, _ in versions.most_common() if each != node.version)
         for operator in sorted(openvino_versions(node.op), key=lambda each: -each.since):
             known = signature(operator.function).attributes
             written = {operator.spelled.get(name, name): default for name, (_, default) in known.items()}
@@ -211,18 +206,17 @@ class Intended:
                 yield f"opset{operator.since}"
 
     def _types(self, node: Node) -> Iterator[str]:
-        """The operations with similar names, those that begin with the same letter first."""
+        """The operations with similar names, those that the type abbreviates first."""
         names = list(index.OPENVINO)
         lowered = {name.lower(): name for name in names}
-        close = get_close_matches(node.op.lower(), list(lowered), TYPES, ALIKE)
-        begun = [name for name in names if name.startswith(node.op[:1]) and _is_short_for(node.op, name)]
+        close = get_close_matches(node.op.lower(), list(lowered), TYPES, SIMILAR)
+        abbreviated = [name for name in names if name.startswith(node.op[:1]) and _abbreviates(node.op, name)]
         ends = [self.known.format.output_node, self.known.format.input_node, self.known.format.constant_node]
-        found = dict.fromkeys((*begun, *(lowered[each] for each in close), *filter(None, ends)))
+        found = dict.fromkeys((*abbreviated, *(lowered[each] for each in close), *filter(None, ends)))
         yield from (each for each in found if each != node.op)
 
     def _fitting_versions(self, node: Node) -> Iterator[str]:
-        """The other versions of the operation, the latest first, whose inputs and attributes are those of the layer.
-        None if only a required attribute is missing."""
+        """The other versions of the operation that fit the inputs and attributes, the latest first."""
         if {fault.rule for fault in bound(self.known, node)[1]} == {MISSING_ATTRIBUTE}:
             return
         for operator in sorted(openvino_versions(node.op), key=lambda each: -each.since):
@@ -235,24 +229,22 @@ class Intended:
         call, faults = bound(self.known, replaced(node, **changes))
         return call.operator is not None and not faults
 
-    def _named_in(self, node: Node) -> Iterator[str]:
-        """The operation with which the name of the layer ends, if the layer fits it: ``block/aten::layer_norm/MVN``."""
+    def _operation_in_name(self, node: Node) -> Iterator[str]:
+        """The operation at the end of the layer's name, if the layer fits it: ``block/aten::layer_norm/MVN``."""
         last = node.name.rpartition("/")[2].rstrip("0123456789").rstrip("_").lower()
         names = (each for each in index.OPENVINO if each.lower() == last)
         yield from (each for each in names if each != node.op and self._fits(node, op=each))
 
     def _fitting_types(self, node: Node) -> list[str]:
-        """The operations that have the inputs and attributes of a layer. Empty if it has no attributes, which fits many
-        operations."""
+        """The operations that fit the inputs and attributes of a layer; none for a layer without attributes."""
         names = (each for each in index.OPENVINO if node.attributes and each != node.op)
         return [each for each in names if self._fits(node, op=each)]
 
     def _values(self, node: Node, name: str, intended: str | None) -> Iterator[Sequence[str]]:
-        """Groups of other texts for an attribute, each equally likely: without brackets, the element type of the
-        output, the most similar allowed words, the text of other layers of the type, then all allowed words."""
-        held = node.attributes.get(name)
-        text = str(held.value) if held is not None else ""
-        cleaned = _cleaned(text)
+        """Groups of equally likely texts for an attribute."""
+        attribute = node.attributes.get(name)
+        text = str(attribute.value) if attribute is not None else ""
+        cleaned = _without_brackets(text)
         if cleaned and cleaned != text:
             yield [cleaned]
         call = self.known.calls.get(node)
@@ -273,17 +265,16 @@ class Intended:
     def _of_type(self, node: Node) -> Iterator[Node]:
         return (each for graph in graphs(self.known.model) for each in graph.nodes if each.op == node.op)
 
-    def _stored(self, node: Node) -> Stages:
-        """Corrects attributes of a constant or parameter by its ports and its bytes: first one attribute, then two at
-        once."""
+    def _corrected_attributes(self, node: Node) -> Stages:
+        """Corrects one attribute of a constant or parameter, or two, by its ports and its bytes."""
         unknown = [each for each in node.attributes if each not in STORED]
         lacking = [each for each in STORED if each not in node.attributes]
         for old, new in product(unknown if len(unknown) <= UNKNOWN else (), lacking):
             place = {"node": node.label, "index": node.index, "op": node.op, "layer": node.id or ""}
             yield [(Edit("rename", "attribute", "", name=old, value=new, **place),)]  # type: ignore[arg-type]
         yield self._as_users_declare(node)
-        wanted = self._wanted(node)
-        single = [(_set(node, name, value),) for name, value in wanted.items()]
+        expected = self._expected_attributes(node)
+        single = [(_set(node, name, value),) for name, value in expected.items()]
         yield single
         yield (
             (*one, *other)
@@ -293,13 +284,11 @@ class Intended:
         )
 
     def _constants_before(self, node: Node) -> list[Node]:
-        """The constants that a layer takes."""
         stored = (each for each in self._nodes if each.op == self.known.format.constant_node)
         return [each for each in stored if each.outputs[0] in node.inputs]
 
     def _as_users_declare(self, node: Node) -> Iterator[tuple[Edit, ...]]:
-        """Gives a constant the shape that all its users declare, if its bytes are as many as this shape needs and keep
-        their order."""
+        """Gives a constant the shape that all its users declare, if it needs the same bytes in the same order."""
         from irlint.checks.const_attributes import declared_by_users
 
         constant, port = self._constant(node), node.output_ports[0].type if node.output_ports else None
@@ -330,13 +319,12 @@ class Intended:
         yield _set(node, "shape", ",".join(map(str, sizes))), declared
 
     def _constant(self, node: Node) -> Constant | None:
-        """The stored constant of a layer."""
         values = [value for value in node.outputs if value is not None]
         found = (graph.constants.get(value) for graph in graphs(self.known.model) for value in values)
         return next((each for each in found if each is not None), None)
 
-    def _wanted(self, node: Node) -> dict[str, str]:
-        """The attributes that contradict the output port or the stored bytes, each with the text that would fit."""
+    def _expected_attributes(self, node: Node) -> dict[str, str]:
+        """The texts that fit the output port and the stored bytes, by attribute, where they differ."""
         port = node.output_ports[0].type if node.output_ports else Tensor(None, None)
         stated = {name: str(node.attributes[name].value) for name in STORED if name in node.attributes}
         found: dict[str, str] = {}
@@ -360,8 +348,6 @@ class Intended:
         return found
 
     def _may_have_size(self, node: Node, size: int) -> bool:
-        """Whether a constant may have so many bytes: no more than before, or none that belong to another constant, and
-        no user declares another shape."""
         from irlint.checks.const_attributes import can_grow, declared_by_users
 
         constant = self._constant(node)
@@ -392,8 +378,8 @@ def _nearest(text: str, words: Sequence[str]) -> list[str]:
     return [word for word, ratio in ratios.items() if ratio == max(ratios.values())]
 
 
-def _is_short_for(short: str, name: str) -> bool:
-    """Whether a name has the letters of ``short`` in this order, and begins with the same two."""
+def _abbreviates(short: str, name: str) -> bool:
+    """Whether a name begins with the first two letters of ``short`` and has its letters in this order."""
     rest = iter(name.lower())
     return (
         len(short) > 1
@@ -402,8 +388,8 @@ def _is_short_for(short: str, name: str) -> bool:
     )
 
 
-def _cleaned(text: str) -> str:
-    """The text as a list of numbers, separated by commas, without brackets."""
+def _without_brackets(text: str) -> str:
+    """The text as numbers, separated by commas."""
     for each in BRACKETS:
         text = text.replace(each, " ")
     return ",".join(text.replace(";", " ").replace(",", " ").split())

@@ -1,4 +1,4 @@
-"""Edits that connect a missing input of a node."""
+"""Edits that connect a missing input of a node, or an input in a cycle."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from irlint.findings.edits import Edit
 from irlint.inference.known import Known
 from irlint.inference.origins import Makers
 from irlint.model import Graph, Node, Problem, Value
-from irlint.model.order import graphs, varying
+from irlint.model.order import graph_at, varying
 from irlint.model.tensor import Tensor
 
 Edits = tuple[Edit, ...]
@@ -18,27 +18,26 @@ Edits = tuple[Edit, ...]
 #: At most this many unused values are tried.
 UNUSED = 8
 
-#: Two numbers that show whether an operator commutes, so that its inputs may be exchanged.
+#: Two numbers that show whether an operator commutes.
 PAIR = (2, 3)
 
 
-def given_back(problem: Problem, known: Known) -> Iterator[Edits]:
-    """Connects an unused value as the missing input of a node: in the empty place, or before or after the given inputs.
-    If all other nodes of the operator have constants at the same inputs, the result must have them there too."""
+def with_missing_input(problem: Problem, known: Known) -> Iterator[Edits]:
+    """Connects an unused value as the missing input of a node: in the empty place, or before or after given inputs."""
     node = problem.node
-    graph = next((each for each in graphs(known.model) if each.path == problem.graph), None)
+    graph = graph_at(known.model, problem.graph)
     if node is None or graph is None or known.format.ports_declare:
         return
     makers = Makers(known)
     if not problem.graph:
-        yield from _as_wired(node, graph, known)[-1:]
+        yield from _connected_as_twins(node, graph, known)[-1:]
     made = {each for other in graph.nodes for each in other.outputs}
     similar = [each for each in graph.nodes if each.op == node.op and each is not node]
-    taken = {_dtype(value, known) for each in similar for value in each.inputs}
+    dtypes = {_dtype(value, known) for each in similar for value in each.inputs}
     unused = [each for each in unused_values(graph) if each in made or each in graph.constants]
-    unused = [each for each in unused if not taken or _dtype(each, known) in taken]
-    patterns = {_made_by(each.inputs, makers) for each in similar}
-    stored = {_stored(each.inputs, makers) for each in graph.nodes if each.op == node.op and each is not node}
+    unused = [each for each in unused if not dtypes or _dtype(each, known) in dtypes]
+    patterns = {_maker_operators(each.inputs, makers) for each in similar}
+    constants = {_are_constants(each.inputs, makers) for each in similar}
     count = len(node.inputs)
     ports = range(count, count - 1 if _commutes(node, known) else -1, -1)
     if None in node.inputs:
@@ -49,8 +48,12 @@ def given_back(problem: Problem, known: Known) -> Iterator[Edits]:
         for port in ports
         if value not in node.outputs
     ]
-    for after in [each for each in tried if _made_by(each, makers) in patterns] or tried:
-        if len(stored) == 1 and len(next(iter(stored))) == len(after) and _stored(after, makers) not in stored:
+    for after in [each for each in tried if _maker_operators(each, makers) in patterns] or tried:
+        if (
+            len(constants) == 1
+            and {len(after)} == set(map(len, constants))
+            and _are_constants(after, makers) not in constants
+        ):
             continue
         changed = (at for at, each in enumerate(after) if at >= count or each is not node.inputs[at])
         names = {at: each.name for at in changed if (each := after[at]) is not None}
@@ -60,20 +63,20 @@ def given_back(problem: Problem, known: Known) -> Iterator[Edits]:
         )
 
 
-def outside(problem: Problem, known: Known) -> Iterator[Edits]:
-    """Connects an input in a cycle as in other blocks, or else an unused value in its place, computed ones first; a
-    result that nothing uses lost its user, so inputs of the model come only without one. If only one of the inputs in
-    the cycle comes from a later node of the file, it is that input."""
-    graph = next((each for each in graphs(known.model) if each.path == problem.graph), None)
+def out_of_cycle(problem: Problem, known: Known) -> Iterator[Edits]:
+    """Connects an input in a cycle as at its twins, or else an unused value in its place, computed ones first."""
+    graph = graph_at(known.model, problem.graph)
     if graph is None or known.format.ports_declare:
         return
     cyclic = known.order(graph).cyclic
     made = {value for node in cyclic for value in node.outputs if value is not None}
-    wired = [edits for node in cyclic for edits in _as_wired(node, graph, known)] if not problem.graph else []
+    connected = (
+        [edits for node in cyclic for edits in _connected_as_twins(node, graph, known)] if not problem.graph else []
+    )
     inside = {(node.index, port) for node in cyclic for port, value in enumerate(node.inputs) if value in made}
-    wired = [each for each in wired if inside.issuperset((edit.index, edit.input) for edit in each)]
-    if wired:
-        yield from wired
+    connected = [each for each in connected if inside.issuperset((edit.index, edit.input) for edit in each)]
+    if connected:
+        yield from connected
         return
     unused = [each for each in unused_values(graph) if each not in made and each not in graph.outputs]
     changing = varying(graph, known.order(graph).nodes)
@@ -87,15 +90,14 @@ def outside(problem: Problem, known: Known) -> Iterator[Edits]:
             yield (Edit("input", "node", graph.path, node.label, node.index, "", each.name, input=port, op=node.op),)
 
 
-def _as_wired(node: Node, graph: Graph, known: Known) -> list[Edits]:
-    """The edits that connect a node as the nodes in the same place of other blocks are connected."""
+def _connected_as_twins(node: Node, graph: Graph, known: Known) -> list[Edits]:
     from irlint.fixes.blocks import blocks_of
 
-    return [each.edits for each in blocks_of(known, graph).as_wired(node)]
+    return [candidate.edits for candidate in blocks_of(known, graph).connected_as_twins(node)]
 
 
-def _made_by(values: Sequence[Value | None], makers: Makers) -> tuple[str, ...]:
-    """The operators that make the inputs of a node; "" for constants and inputs of the graph."""
+def _maker_operators(values: Sequence[Value | None], makers: Makers) -> tuple[str, ...]:
+    """The operators that compute the inputs of a node; "" for constants and inputs of the graph."""
     found = (makers.of(value) if value is not None else None for value in values)
     return tuple(each.node.op if each is not None and each.node is not None else "" for each in found)
 
@@ -106,7 +108,6 @@ def _dtype(value: Value | None, known: Known) -> str | None:
 
 
 def _commutes(node: Node, known: Known) -> bool:
-    """Whether a node with one of two inputs gives the same result if the two are exchanged."""
     call = known.calls.get(node)
     if call is None or call.operator is None or call.signature is None or len(node.inputs) != 1:
         return False
@@ -114,6 +115,5 @@ def _commutes(node: Node, known: Known) -> bool:
     return fold is not None and len(call.signature.inputs) == len(PAIR) and fold(*PAIR) == fold(*reversed(PAIR))
 
 
-def _stored(values: Sequence[Value | None], makers: Makers) -> tuple[bool, ...]:
-    """Whether each of the inputs is a constant."""
+def _are_constants(values: Sequence[Value | None], makers: Makers) -> tuple[bool, ...]:
     return tuple(value is not None and makers.is_constant(value) for value in values)

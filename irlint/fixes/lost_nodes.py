@@ -1,4 +1,4 @@
-"""Guesses that restore a lost node: a node between two others was removed, and its second input is now unused."""
+"""Candidates that restore a lost node, whose second input is now unused."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from irlint.checks.intended import unused_values
 from irlint.dims import MaybeDim
 from irlint.findings.edits import Edit
 from irlint.fixes.blocks import Blocks, blocks_of, is_named_as
-from irlint.fixes.contents import JOIN
-from irlint.fixes.guess import Guess
+from irlint.fixes.candidate import Candidate
+from irlint.fixes.constants import JOIN
 from irlint.fixes.inputs import Inputs
-from irlint.fixes.inserted import AXES_ARE_AN_INPUT, FLATTEN, RESHAPE, SQUEEZE, UNSQUEEZE
-from irlint.fixes.other_values import USUAL
+from irlint.fixes.inserted import AXES_ARE_AN_INPUT, RESHAPE, SQUEEZE, UNSQUEEZE
+from irlint.fixes.other_values import EVIDENT
 from irlint.fixes.trials import Trials
 from irlint.inference.known import Known
 from irlint.inference.origins import inputs_of
@@ -25,67 +25,69 @@ from irlint.records import replaced
 Edits = tuple[Edit, ...]
 Attributes = tuple[tuple[str, Any], ...]
 
-#: If this many users of a value are faulty, the node was lost before all of them.
+#: If at least this many users of a value are faulty, the node was lost before all of them.
 SEVERAL = 2
 
 
-def with_left_over(node: Node, inputs: Inputs) -> Iterator[Guess]:
-    """A Reshape before an input, with a target that nobody uses, or a Squeeze or Unsqueeze with axes that nobody uses.
+def with_unused_list(node: Node, inputs: Inputs) -> Iterator[Candidate]:
+    """A Reshape, Squeeze or Unsqueeze before an input, with an unused target or unused axes.
 
     The axes are an input since Squeeze-13 and Unsqueeze-13, the target since Reshape-5.
     """
-    known, guesses = inputs.known, inputs.guesses
+    known, editor = inputs.known, inputs.editor
     if known.format.writer != "onnx":
         return
-    for value, left in inputs.spare:
-        if left.dtype != "int64" or left.rank != 1 or left.ints is None or value in node.inputs:
+    for value, unused_type in inputs.unused_values:
+        if unused_type.dtype != "int64" or unused_type.rank != 1 or unused_type.ints is None or value in node.inputs:
             continue
         for port, given in enumerate(inputs_of(node, known)):
             data = node.inputs[port]
             if isinstance(given, Tensor) and given.shape is not None and data is not None:
                 places = _places(node, port, data, value, inputs)
-                for op in _operators(given, left, known.model.opsets.get("", 0)):
-                    edits = [guesses.inserted(op, user, at, inputs=(value.name,)) for user, at in places]
-                    yield Guess(tuple(edits), USUAL, count=1, sure=not _is_made_before(value, data, inputs))
+                for op in _possible_operators(given, unused_type, known.model.opsets.get("", 0)):
+                    edits = [editor.inserted(op, user, at, inputs=(value.name,)) for user, at in places]
+                    yield Candidate(
+                        tuple(edits), EVIDENT, evidence=1, sure=not _is_computed_before(value, data, inputs)
+                    )
 
 
 def _places(node: Node, port: int, data: Value, value: Value, inputs: Inputs) -> list[tuple[Node, int]]:
-    """The inputs before which the lost node was: if it took a computed value, all inputs that take the data later."""
-    maker = inputs.makers.of(value)
-    if maker is None or maker.node is None or not inputs.is_made(value):
+    """The inputs before which the lost node was: all later users of the data, if the list is computed."""
+    maker = inputs.node_of(value)
+    if maker is None or not inputs.is_made(value):
         return [(node, port)]
-    users = [each for each in inputs.users.get(data, ()) if each.index > maker.node.index]
+    users = [each for each in inputs.users.get(data, ()) if each.index > maker.index]
     places = [(user, at) for user in users for at, given in enumerate(user.inputs) if given is data]
     return places if (node, port) in places else [(node, port)]
 
 
-def _is_made_before(value: Value, data: Value, inputs: Inputs) -> bool:
-    """Whether a node computes a value before another one computes ``data``: the lost node may have been between."""
-    first, second = inputs.makers.of(value), inputs.makers.of(data)
-    nodes = [each.node for each in (first, second) if each is not None and each.node is not None]
-    return len(nodes) > 1 and inputs.is_made(value) and nodes[0].index < nodes[1].index
+def _is_computed_before(value: Value, data: Value, inputs: Inputs) -> bool:
+    first, second = inputs.node_of(value), inputs.node_of(data)
+    return inputs.is_made(value) and first is not None and second is not None and first.index < second.index
 
 
-def joined_left_over(nodes: Sequence[Node], inputs: Inputs) -> Iterator[Guess]:
-    """A lost node that joined an unused computed value with an input, such as a token before others. The order of the
-    two is not certain, so this is only suggested; the shorter one comes first."""
-    known, guesses = inputs.known, inputs.guesses
-    spare = [(value, left) for value, left in inputs.spare if inputs.is_made(value) and left.dtype in FLOATS]
-    for node in nodes if spare and known.format.writer == "onnx" else ():
+def joined_with_unused(nodes: Sequence[Node], inputs: Inputs) -> Iterator[Candidate]:
+    """A Concat that joins an unused computed value with an input. It is only suggested: the order is uncertain."""
+    known, editor = inputs.known, inputs.editor
+    unused = [
+        (value, unused_type)
+        for value, unused_type in inputs.unused_values
+        if inputs.is_made(value) and unused_type.dtype in FLOATS
+    ]
+    for node in nodes if unused and known.format.writer == "onnx" else ():
         behind = downstream(node, inputs.graph)
         for port, given in enumerate(inputs_of(node, known)):
-            for value, left in spare:
+            for value, unused_type in unused:
                 before = node.inputs[port]
-                axis = _joined_axis(left, given)
-                maker = inputs.makers.of(value)
-                if axis is None or before is None or inputs.makers.is_constant(before) or maker is None:
+                axis = _joined_axis(unused_type, given)
+                if axis is None or before is None or inputs.makers.is_constant(before):
                     continue
-                if maker.node not in behind:
-                    called = [f"{guesses.called(value)}, which nothing uses,", guesses.called(before)]
-                    edit = guesses.inserted(
+                if inputs.node_of(value) not in behind:
+                    called = [editor.called_unused(value), editor.called(before)]
+                    edit = editor.inserted(
                         JOIN, node, port, (("axis", axis),), " and ".join(called), inputs=(value.name,)
                     )
-                    yield Guess((edit,), USUAL, None, count=1, sure=False)
+                    yield Candidate((edit,), EVIDENT, None, evidence=1, sure=False)
 
 
 def _joined_axis(one: Tensor, other: Type | None) -> int | None:
@@ -101,9 +103,9 @@ def _is_shorter(one: MaybeDim, other: MaybeDim) -> bool:
     return isinstance(one, int) and (not isinstance(other, int) or one < other)
 
 
-def _operators(given: Tensor, left: Tensor, opset: int) -> Iterator[str]:
-    """The operators that may have had the unused list of integers as their second input."""
-    entries = left.ints
+def _possible_operators(given: Tensor, unused_type: Tensor, opset: int) -> Iterator[str]:
+    """The operators that may have the unused list as their second input."""
+    entries = unused_type.ints
     rank = given.rank or 0
     for op, most in ((SQUEEZE, rank), (UNSQUEEZE, rank + len(entries or ()))) if opset >= AXES_ARE_AN_INPUT else ():
         if entries and all(type(each) is int and -most <= each < most for each in entries):
@@ -113,16 +115,16 @@ def _operators(given: Tensor, left: Tensor, opset: int) -> Iterator[str]:
 
 
 def faulty(trials: Trials) -> set[Node]:
-    """The nodes with a problem, and those with requirements that no sizes meet."""
-    demanding = (
+    """The nodes with a problem, or with a requirement that no sizes meet."""
+    failing = (
         node
-        for node, demands in trials.demanded.items()
-        if any(each.condition in trials.contradicting for each in demands.values())
+        for node, demands in trials.requirements.items()
+        if any(requirement.condition in trials.unsatisfiable for requirement in demands.values())
     )
-    return {*trials.problems, *demanding}
+    return {*trials.problems, *failing}
 
 
-def everywhere(edit: Edit, inputs: Inputs, faulty: set[Node]) -> tuple[Edit, ...] | None:
+def before_all_faulty(edit: Edit, inputs: Inputs, faulty: set[Node]) -> tuple[Edit, ...] | None:
     """The same inserted node before every faulty use of the value; None if fewer than ``SEVERAL`` users are faulty."""
     node, value = inputs.edited(edit)
     if value is None or edit.kind != "insert":
@@ -132,25 +134,12 @@ def everywhere(edit: Edit, inputs: Inputs, faulty: set[Node]) -> tuple[Edit, ...
     if len(users) < SEVERAL or node not in users:
         return None
     return tuple(
-        inputs.guesses.inserted(edit.name, user, port, edit.value, edit.called, edit.inputs) for user, port in places
+        inputs.editor.inserted(edit.name, user, port, edit.value, edit.called, edit.inputs) for user, port in places
     )
 
 
-def keeps_elements(edit: Edit) -> bool:
-    """Whether an edit only changes how the elements of one value are divided into axes."""
-    match edit.kind, edit.of:
-        case "insert", "node":
-            return edit.name in (SQUEEZE, UNSQUEEZE, FLATTEN, RESHAPE)
-        case "constant", "shape":
-            return not edit.order
-        case "attribute", "node":
-            return edit.op == FLATTEN
-    return False
-
-
 def lost_at_twins(problem: Problem, known: Known) -> Iterator[Edits]:
-    """Inserts the node that computed an undefined value, if the nodes in the same place of other blocks still have one:
-    before each user of the value, behind the values of its own block."""
+    """Inserts the node that computed an undefined value, if the twins of its users still have one."""
     graph = known.model.graph
     value = next((each for each in graph.undefined if each.name == problem.value), None) if graph is not None else None
     if graph is None or value is None or value in graph.outputs or known.format.ports_declare:
@@ -161,14 +150,16 @@ def lost_at_twins(problem: Problem, known: Known) -> Iterator[Edits]:
     for twin in blocks.twins(users[0][0]) if users else ():
         node, port = users[0]
         given = twin.inputs[port] if port < len(twin.inputs) else None
-        maker = blocks.guesses.makers.of(given) if given is not None else None
-        like = maker.node if maker is not None else None
-        if given is None or like is None or blocks.counterpart(given, twin, node) is not None:
+        maker = blocks.editor.makers.of(given) if given is not None else None
+        template = maker.node if maker is not None else None
+        if given is None or template is None or blocks.counterpart(given, twin, node) is not None:
             continue
-        names = _inputs_of_lost(like, twin, node, blocks) if is_named_as(value.name, node, given.name, twin) else None
-        attributes = _as_data(like)
-        if names and attributes is not None and {each.name for each in _left_over(blocks)} <= set(names):
-            found[tuple(_inserted_before(users, like.op, attributes, names, blocks))] = None
+        names = (
+            _inputs_of_lost(template, twin, node, blocks) if is_named_as(value.name, node, given.name, twin) else None
+        )
+        attributes = _plain_attributes(template)
+        if names and attributes is not None and {each.name for each in _unused_results(blocks)} <= set(names):
+            found[tuple(_inserted_before(users, template.op, attributes, names, blocks))] = None
     if len(found) == 1:
         yield from found
 
@@ -176,23 +167,21 @@ def lost_at_twins(problem: Problem, known: Known) -> Iterator[Edits]:
 def _inserted_before(
     users: Sequence[tuple[Node, int]], op: str, attributes: Attributes, names: Sequence[str], blocks: Blocks
 ) -> Iterator[Edit]:
-    """Edits that insert a node before inputs: first its first input is connected there."""
     for node, port in users:
-        edit = blocks.guesses.connected(None, node, port)
+        edit = blocks.editor.connected(None, node, port)
         yield replaced(edit, value=names[0], called=f"`{names[0]}`")
-        yield blocks.guesses.inserted(op, node, port, attributes, inputs=tuple(names[1:]))
+        yield blocks.editor.inserted(op, node, port, attributes, inputs=tuple(names[1:]))
 
 
-def _inputs_of_lost(like: Node, twin: Node, node: Node, blocks: Blocks) -> list[str] | None:
-    """The names of the inputs that a node like one of another block has in the block of ``node``: in place of a
-    constant, the only unused one of its type. None if there is no such value."""
-    known, makers = blocks.guesses.known, blocks.guesses.makers
-    unused = [each for each in unused_values(blocks.guesses.graph) if makers.is_constant(each)]
+def _inputs_of_lost(template: Node, twin: Node, node: Node, blocks: Blocks) -> list[str] | None:
+    """The names of the counterparts of a node's inputs; None if one has no counterpart."""
+    known, makers = blocks.editor.known, blocks.editor.makers
+    unused = [each for each in unused_values(blocks.editor.graph) if makers.is_constant(each)]
     names = []
-    for each in like.inputs:
+    for each in template.inputs:
         found = blocks.counterpart(each, twin, node) if each is not None else None
-        wanted = known.types.get(each) if each is not None and makers.is_constant(each) else None
-        fitting = [one for one in unused if wanted is not None and known.types.get(one) == wanted]
+        constant_type = known.types.get(each) if each is not None and makers.is_constant(each) else None
+        fitting = [one for one in unused if constant_type is not None and known.types.get(one) == constant_type]
         found = fitting[0] if len(fitting) == 1 else found
         if each is not None and found is None:
             return None
@@ -200,21 +189,21 @@ def _inputs_of_lost(like: Node, twin: Node, node: Node, blocks: Blocks) -> list[
     return names
 
 
-def _left_over(blocks: Blocks) -> Iterator[Value]:
-    """The results of nodes that nothing uses any result of."""
-    graph, is_constant = blocks.guesses.graph, blocks.guesses.makers.is_constant
+def _unused_results(blocks: Blocks) -> Iterator[Value]:
+    """The results of nodes without a used result."""
+    graph, is_constant = blocks.editor.graph, blocks.editor.makers.is_constant
     unused = {value for value in unused_values(graph) if not is_constant(value)} - set(graph.outputs)
     for node in graph.nodes:
         values = [value for value in node.outputs if value is not None]
         yield from values if unused.issuperset(values) else ()
 
 
-def _as_data(node: Node) -> Attributes | None:
-    """The attributes of a node as an inserted node takes them; None if it cannot be inserted."""
+def _plain_attributes(node: Node) -> Attributes | None:
+    """The attributes of a node for an edit; None if the node cannot be inserted."""
     if node.domain or node.bodies or len(node.outputs) != 1:
         return None
-    held = {name: each.value for name, each in node.attributes.items()}
-    values = {name: tuple(value) if isinstance(value, list) else value for name, value in held.items()}
+    stored = {name: each.value for name, each in node.attributes.items()}
+    values = {name: tuple(value) if isinstance(value, list) else value for name, value in stored.items()}
     if not all(isinstance(each, (int, float, str, tuple)) for each in values.values()):
         return None
     number = values.get("to")

@@ -1,4 +1,4 @@
-"""Which value had another name before: the names that exporters give show whether one value may be the other."""
+"""Compares names of values by the habits of exporters: may one value be the other under another name?"""
 
 from __future__ import annotations
 
@@ -8,35 +8,32 @@ from irlint.model import Graph, Node, Value
 
 
 def may_be_renamed(value: Value, node: Node | None, before: Value | None, graph: Graph) -> bool:
-    """Whether a value may have had the name of ``before``. It is not if the names have nothing in common, or if the
-    exporter named the two after different nodes or operators, or numbered both."""
-    if before is None or is_spelled_alike(value.name, before.name):
+    """Whether a value may have had the name of ``before``, by the habits of exporters."""
+    if before is None or have_same_letters(value.name, before.name):
         return True
     if _number(before.name) and before.name not in value.name and (node is None or _number(value.name)):
         return False
-    if names_another_operator(value.name, before.name, graph) or not _is_alike(value.name, before.name):
+    if names_another_operator(value.name, before.name, graph) or not _are_similar(value.name, before.name):
         return False
     return node is None or not node.name or node.name not in value.name or node.name in before.name
 
 
 def names_another_operator(one: str, other: str, graph: Graph) -> bool:
-    """Whether an exporter named two values after different operators: ``/block/Relu_output_0`` and
-    ``/block/Gemm_output_0``. Also true for ``x`` and ``x.1`` if the graph numbers other names like this. Names that are
-    numbers are not numbered again."""
+    """Whether an exporter named two values after different operators, or numbered one name: ``x`` and ``x.1``."""
     for short, long in ((one, other), (other, one)):
         if long.rpartition(".")[0] == short and not short.isdecimal():
-            return any(_is_counted(name) for name in _names(graph) if name not in (one, other))
+            return any(_ends_with_number(name) for name in _names(graph) if name not in (one, other))
     ops = [name.rpartition("/")[2].partition("_output_") for name in (one, other)]
     return all(mark for _, mark, _ in ops) and closest(ops[0][0], [ops[1][0]], ALIKE) is None
 
 
-def _is_alike(one: str, other: str) -> bool:
+def _are_similar(one: str, other: str) -> bool:
     """Whether one of two names contains the other, or they are almost the same."""
     short, long = sorted((_letters(one), _letters(other)), key=len)
     return short in long or closest(one, [other], ALIKE) is not None
 
 
-def is_spelled_alike(one: str, other: str) -> bool:
+def have_same_letters(one: str, other: str) -> bool:
     """Whether two names have the same letters and digits: ``/block/Relu_output_0`` and ``_block_Relu_output_0``."""
     return _letters(one) == _letters(other) != ""
 
@@ -50,12 +47,11 @@ def _names(graph: Graph) -> set[str]:
     return found | {value.name for value in (*graph.constants, *graph.inputs)}
 
 
-def _is_counted(name: str) -> bool:
-    """Whether a name ends with a dot and a number: ``x.1``."""
+def _ends_with_number(name: str) -> bool:
     return name.rpartition(".")[2].isdecimal() and "." in name
 
 
 def _number(name: str) -> str:
-    """The number that an exporter gave to a value: ``12`` of ``12`` and of ``onnx::Conv_12``; "" of other names."""
+    """The number that an exporter gave to a value, such as 12 of ``onnx::Conv_12``; "" of other names."""
     number = name.rpartition("_")[2] if "::" in name else name
     return number if number.isdecimal() else ""

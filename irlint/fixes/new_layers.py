@@ -21,27 +21,26 @@ if TYPE_CHECKING:
 
 RESHAPE, CONVERT = "Reshape", "Convert"
 
-#: The operations whose second input is a list of numbers.
+#: The operations with a list of numbers as second input.
 LISTED = (TRANSPOSE, UNSQUEEZE, SQUEEZE, RESHAPE)
 
 #: The operators that have another name in an IR.
 SPELLED = {CAST: CONVERT}
 
-#: The attributes that a new layer states.
-STATED: Mapping[str, str] = {RESHAPE: ' special_zero="true"'}
+#: The attributes of new layers.
+ATTRIBUTES: Mapping[str, str] = {RESHAPE: ' special_zero="true"'}
 
 
 @record
 class NewPort:
-    """A port as text: its precision and its dims; "" and () if nothing declares them."""
+    """A port as text. Precision and dims are "" and () if they are not declared."""
 
     precision: str
     dims: tuple[str, ...]
 
 
 def insert_layer(writer: Writer, edit: Edit) -> None:
-    """Inserts a layer before an input port: a Convert, or an operation whose list is a constant of the file. Raises
-    Unwritable."""
+    """Inserts a Convert, or an operation with a constant of the file, before an input port. Raises Unwritable."""
     node, port = writer.port(edit)
     wires, op = writer.graph(edit), SPELLED.get(edit.name, edit.name)
     given = next((value for _, value in edit.value or ()), None)
@@ -53,16 +52,16 @@ def insert_layer(writer: Writer, edit: Edit) -> None:
     source = value.type if value is not None else None
     inputs = [new_port(source)]
     sources: list[End] = [leading[0].source]
-    attributes = STATED.get(op, "")
+    attributes = ATTRIBUTES.get(op, "")
     if op == CONVERT:
         attributes = f' destination_type="{type_name(str(given), port=False)}"'
     elif op in LISTED:
-        held, constant = constant_with(writer.model, given)
+        listed, constant = constant_with(writer.model, given)
         inputs.append(new_port(constant.tensor))
-        sources.append(wires.end(held.name))
+        sources.append(wires.end(listed.name))
     else:
         raise Unwritable("layers of this type are not inserted")
-    writer.fresh = max(writer.fresh, *(number(each or "") or 0 for each in wires.ids)) + 1
+    writer.last_new_id = max(writer.last_new_id, *(number(each or "") or 0 for each in wires.ids)) + 1
     outline = writer.outline.layers.get(wires.ordinal)
     if outline is None or not outline.children:
         raise Unwritable("the graph has no layers")
@@ -70,11 +69,11 @@ def insert_layer(writer: Writer, edit: Edit) -> None:
     blank = writer.outline.blank_before(last.tag.start)
     output = new_port(port.type if port.type.dtype or op != CONVERT else port.type.changed(dtype=str(given)))
     output = output if output.precision else NewPort(inputs[0].precision, output.dims)
-    text = layer_text(writer.fresh, op, attributes, inputs, output, blank)
-    writer.change(outline, ("layer", writer.fresh), last.end, last.end, text)
+    text = layer_text(writer.last_new_id, op, attributes, inputs, output, blank)
+    writer.change(outline, ("layer", writer.last_new_id), last.end, last.end, text)
     for at, (layer, id) in enumerate(sources):
-        writer.add_edge(wires, dict(zip(ENDS, map(str, (layer, id, writer.fresh, at)))))
-    writer.rewire(leading[0].element, dict(zip(ENDS, map(str, (writer.fresh, len(inputs), *end)))))
+        writer.add_edge(wires, dict(zip(ENDS, map(str, (layer, id, writer.last_new_id, at)))))
+    writer.rewire(leading[0].element, dict(zip(ENDS, map(str, (writer.last_new_id, len(inputs), *end)))))
 
 
 def new_port(type: Type | None) -> NewPort:
@@ -84,7 +83,7 @@ def new_port(type: Type | None) -> NewPort:
 
 
 def constant_with(model: Model, values: object) -> tuple[Value, Constant]:
-    """A constant that holds a list of integers, preferably an unused one. Raises Unwritable if there is none."""
+    """(value, constant) of a list of integers, preferably an unused one. Raises Unwritable if there is none."""
     assert model.graph is not None
     needed = used_values(model.graph)
     listed = values if isinstance(values, (tuple, list)) else (values,)
@@ -95,8 +94,7 @@ def constant_with(model: Model, values: object) -> tuple[Value, Constant]:
 
 
 def insert_port(writer: Writer, edit: Edit) -> None:
-    """Inserts a port with the id ``value``: before the input port ``input``, or after the last output port if ``input``
-    is None."""
+    """Inserts a port with the id ``value`` before the input port ``input``, or after the last output port."""
     layer = writer.layer(edit)
     side = "output" if edit.input is None else "input"
     precision = f' precision="{type_name(edit.dtype, port=True)}"' if edit.dtype else ""
@@ -125,7 +123,7 @@ def insert_port(writer: Writer, edit: Edit) -> None:
 
 
 def layer_text(id: int, op: str, attributes: str, inputs: Sequence[NewPort], output: NewPort, blank: str) -> str:
-    """The text of a layer of opset1. ``blank`` is the line break and indentation before the layer."""
+    """The text of a layer of opset1. ``blank`` is the whitespace before the layer."""
     inner = blank + ("\t" if blank.endswith("\t") else "  ") if blank.strip(" \t") else ""
     deeper = inner + ("\t" if blank.endswith("\t") else "  ") if inner else ""
     data = f"{inner}<data{attributes}/>" if attributes else ""

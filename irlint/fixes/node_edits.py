@@ -1,4 +1,4 @@
-"""Makes the edits of nodes and values of the main graph."""
+"""Makes edits of nodes and values of the main graph."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from irlint.lazy_typing import Any, Literal
 from irlint.model import Node, Value
 from irlint.model.tensor import NUMBERED_TYPES, Tensor
 
-#: The axes of constants with up to this many are put into another order.
+#: The axes of constants of up to this rank are permuted.
 ORDERED = 6
 
 
@@ -59,7 +59,7 @@ class NodeEdits:
         called: str = "",
         inputs: tuple[str, ...] = (),
     ) -> Edit:
-        """An edit that inserts a node before an input of another one; ``inputs`` names its further inputs."""
+        """An edit that inserts a node before an input of another node; ``inputs`` names further inputs."""
         layer = node.id or ""
         return Edit(
             "insert",
@@ -76,22 +76,22 @@ class NodeEdits:
             inputs=inputs,
         )
 
-    def copied(self, like: Node, node: Node, port: int) -> Edit | None:
-        """An edit that inserts a node like another one before an input; None if it cannot be inserted."""
-        if like.op not in RESULTS or not like.inputs or self.known.format.writer != "onnx":
+    def copied(self, template: Node, node: Node, port: int) -> Edit | None:
+        """An edit that inserts a copy of ``template`` before an input; None if it cannot be inserted."""
+        if template.op not in RESULTS or not template.inputs or self.known.format.writer != "onnx":
             return None
         given = {
             name: tuple(each.value) if isinstance(each.value, list) else each.value
-            for name, each in like.attributes.items()
+            for name, each in template.attributes.items()
         }
-        if len(like.inputs) > 1 and like.inputs[1] is not None:
-            held = self.known.types.get(like.inputs[1])
-            given["axes"] = held.value if isinstance(held, Tensor) else None
-        name = NAMES[like.op]
+        if len(template.inputs) > 1 and template.inputs[1] is not None:
+            axes = self.known.types.get(template.inputs[1])
+            given["axes"] = axes.value if isinstance(axes, Tensor) else None
+        name = NAMES[template.op]
         value = given.get(name)
         if name == "to" and isinstance(value, int) and 0 < value <= len(NUMBERED_TYPES):
             value = NUMBERED_TYPES[value - 1]
-        return None if value is None else self.inserted(like.op, node, port, ((name, value),))
+        return None if value is None else self.inserted(template.op, node, port, ((name, value),))
 
     def constant(self, value: Value, after: object, of: Literal["entries", "shape", "type"] = "entries") -> Edit:
         """An edit that changes the entries, the shape or the element type of a constant."""
@@ -116,17 +116,27 @@ class NodeEdits:
         node = maker.node
         return f"layer {node.id}" + f' "{node.name}"' * bool(node.name)
 
+    def called_unused(self, value: Value) -> str:
+        """The name of an unused value in messages."""
+        return f"{self.called(value)}, which nothing uses,"
+
 
 def permuted(before: Sequence[object], after: Sequence[object]) -> tuple[int, ...]:
-    """The order in which the axes of one shape give another one, with as few axes moved as possible; () if there is
-    none, or if the axes longer than 1 keep their order, so that the elements do."""
+    """The order of axes that turns one shape into another with the fewest inversions; () if elements keep their
+    order."""
     long = [[dim for dim in shape if dim != 1] for shape in (before, after)]
     if len(before) != len(after) or len(before) > ORDERED or long[0] == long[1]:
         return ()
     orders = (each for each in permutations(range(len(before))) if [before[axis] for axis in each] == list(after))
-    return min(orders, key=_exchanged, default=())
+    return min(orders, key=_inversions, default=())
 
 
-def _exchanged(order: Sequence[int]) -> int:
-    """The number of pairs of axes that do not follow each other as before."""
+def inverse_order(node: Node) -> tuple[int, ...]:
+    """The order of axes that undoes the ``perm`` of a node; () if it has none."""
+    perm = node.attributes.get("perm")
+    order = list(perm.value) if perm is not None and isinstance(perm.value, (list, tuple)) else []
+    return tuple(sorted(range(len(order)), key=order.__getitem__))
+
+
+def _inversions(order: Sequence[int]) -> int:
     return sum(one > other for one, other in combinations(order, 2))

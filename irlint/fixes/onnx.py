@@ -35,20 +35,12 @@ if TYPE_CHECKING:
 _IR_VERSION, _GRAPH, _OPSET_IMPORT, _METADATA, _TRAINING_INFO = 1, 7, 8, 14, 20
 
 #: Fields of GraphProto.
-_NODE, _GRAPH_NAME, _INITIALIZER, _INPUT, _OUTPUT, _VALUE_INFO, _QUANTIZATION, _SPARSE_INITIALIZER = (
-    1,
-    2,
-    5,
-    11,
-    12,
-    13,
-    14,
-    15,
-)
+_NODE, _GRAPH_NAME, _INITIALIZER, _INPUT, _OUTPUT = 1, 2, 5, 11, 12
+_VALUE_INFO, _QUANTIZATION, _SPARSE_INITIALIZER = 13, 14, 15
 
 #: Fields of NodeProto, AttributeProto and the entries of lists.
 _NODE_INPUT, _NODE_OUTPUT, _NODE_NAME, _OP_TYPE, _ATTRIBUTE, _DOMAIN = 1, 2, 3, 4, 5, 7
-_ATTRIBUTE_NAME, _TENSOR, _BODY, _BODIES, _VALUE_TYPE = 1, 5, 6, 11, 2
+_ATTRIBUTE_NAME, _TENSOR, _BODY, _BODIES = 1, 5, 6, 11
 _TENSOR_NAME, _SPARSE_VALUES, _VALUE_NAME, _KEY, _IMPORTED, _VERSION = 8, 1, 1, 1, 1, 2
 
 #: Fields of GraphProto that hold declarations, and fields of ValueInfoProto, TypeProto and its Tensor.
@@ -57,14 +49,13 @@ _TYPE, _TENSOR_TYPE, _ELEM_TYPE, _SHAPE = 2, 1, 1, 2
 
 
 def rewritten(data: Buffer, model: Model, edits: Iterable[Edit]) -> list[Piece]:
-    """The edited file, as pieces: new bytes, or (start, end) of bytes in ``data``. ``model`` was read from ``data``;
-    edits name nodes by their indices in it. Raises Unwritable."""
+    """The edited file, as pieces. ``model`` was read from ``data``. Raises Unwritable."""
     root = Message(data, 0, len(data))
     if len(root.of(_GRAPH)) != 1 or root.of(_TRAINING_INFO):
         raise Unwritable("the model's graph is in several pieces, or is trained by others")
     assert model.graph is not None
     writer = _Writer(root, model, model.graph)
-    # Edits use the indices of the unchanged file, so nodes move and disappear last.
+    # Edits have the indices of the unchanged file, so nodes are moved and removed last.
     for edit in sorted(edits, key=lambda edit: (edit.of == "node", edit.kind == "remove", edit.kind == "order")):
         if (edit.kind, edit.of) not in _EDITS:
             raise Unwritable(f"{edit.text} is not written")
@@ -74,76 +65,78 @@ def rewritten(data: Buffer, model: Model, edits: Iterable[Edit]) -> list[Piece]:
 
 
 class _Writer:
-    """Writes the edits of one file. ``nodes`` has the NodeProtos of each graph by path, in file order. ``finish``
-    removes what ``gone``, ``initializers``, ``declarations`` and ``imports`` list. ``entries`` has the declarations of
-    each list by name, and ``added`` the new entries of ``value_info``."""
+    """Writes the edits of one file. ``finish`` writes the edits that are only recorded at first."""
 
     def __init__(self, root: Message, model: Model, graph: Graph) -> None:
         self.root = root
         self.model = model
-        self.names: set[str] = set()
+        self.used_names: set[str] = set()
         self.paths = {each.path: each for each in reversed(list(graphs(model)))}
-        self.ways: dict[str, list[tuple[_Step, ...]]] = {}
-        for path, way in _ways(graph, ()):
-            self.ways.setdefault(path, []).append(way)
-        self.reached: dict[tuple[_Step, ...], tuple[Message, list[Field]]] = {}
+        self.steps: dict[str, list[tuple[_Step, ...]]] = {}
+        for path, steps in _steps(graph, ()):
+            self.steps.setdefault(path, []).append(steps)
+        self.found: dict[tuple[_Step, ...], tuple[Message, list[Field]]] = {}
         self.graphs: dict[str, Message] = {}
+        #: The NodeProtos of each graph in file order, by path.
         self.nodes: dict[str, list[Field]] = {}
-        self.orders: dict[str, tuple[int, ...]] = {}
-        self.gone: dict[str, set[int]] = {}
+        self.node_orders: dict[str, tuple[int, ...]] = {}
+        #: The indices of removed nodes, by path.
+        self.removed_nodes: dict[str, set[int]] = {}
         self.new_nodes: dict[str, list[tuple[Field, bytes]]] = {}
-        self.initializers: dict[str, set[str]] = {}
-        self.declarations: dict[str, set[str]] = {}
+        #: The names of removed initializers, and of removed declarations, by path.
+        self.removed_initializers: dict[str, set[str]] = {}
+        self.removed_declarations: dict[str, set[str]] = {}
         self.dtypes: dict[tuple[str, str], str] = {}
-        self.entries: dict[tuple[str, int], dict[str, list[Field]]] = {}
-        self.added: dict[str, list[Message]] = {}
-        self.imports: dict[str, int | None] = {}
+        #: The declarations by name, for a graph and a field of GraphProto.
+        self.declared: dict[tuple[str, int], dict[str, list[Field]]] = {}
+        #: New entries of ``value_info``, by path.
+        self.new_declarations: dict[str, list[Message]] = {}
+        #: Domains of removed imports, and the index of the import to keep.
+        self.removed_imports: dict[str, int | None] = {}
 
     def edit(self, edit: Edit) -> None:
-        """Makes one edit. The order and the removal of nodes are only recorded, for ``finish``."""
+        """Makes one edit, or records it for ``finish``."""
         _EDITS[edit.kind, edit.of](self, edit)
 
     def finish(self) -> None:
-        """Removes imports, initializers and declarations, adds declarations, and sorts and removes nodes."""
-        if self.imports:
-            _remove_imports(self.root, self.imports)
-        for path, gone in self.initializers.items():
+        """Makes the recorded edits."""
+        if self.removed_imports:
+            _remove_imports(self.root, self.removed_imports)
+        for path, gone in self.removed_initializers.items():
             _remove_initializers(self.graph(path), gone)
-        for path, gone in self.declarations.items():
+        for path, gone in self.removed_declarations.items():
             graph = self.graph(path)
             graph.remove(field for field in graph.of(_VALUE_INFO) if graph.text_in(field, _VALUE_NAME) in gone)
-        for path, added in self.added.items():
+        for path, added in self.new_declarations.items():
             self.graph(path).append(_VALUE_INFO, *added)
-        for path in self.orders.keys() | self.gone.keys():
+        for path in self.node_orders.keys() | self.removed_nodes.keys():
             graph, fields = self.graph(path), self.nodes[path]
-            if path in self.orders:
-                graph.reorder(_NODE, self.orders[path])
-            graph.remove(fields[index] for index in self.gone.get(path, ()))
+            if path in self.node_orders:
+                graph.reorder(_NODE, self.node_orders[path])
+            graph.remove(fields[index] for index in self.removed_nodes.get(path, ()))
         for path, found in self.new_nodes.items():
             for user, node in found:
                 self.graph(path).append_before(user, _NODE, node)
 
     def graph(self, path: str) -> Message:
-        """The GraphProto of a path. Raises Unwritable if several graphs have the path, or if it is in several
-        pieces."""
+        """The GraphProto of a path. Raises Unwritable if there are several, or if it is in several pieces."""
         if path not in self.graphs:
-            ways = self.ways.get(path, [])
-            if len(ways) != 1:
-                raise Unwritable(f"{len(ways)} graphs have the path {path!r}")
-            self.graphs[path], self.nodes[path] = self.at_end(ways[0])
+            found = self.steps.get(path, [])
+            if len(found) != 1:
+                raise Unwritable(f"{len(found)} graphs have the path {path!r}")
+            self.graphs[path], self.nodes[path] = self.at_end(found[0])
         return self.graphs[path]
 
-    def at_end(self, way: tuple[_Step, ...]) -> tuple[Message, list[Field]]:
-        """The GraphProto at the end of some steps, and its nodes. Raises Unwritable if a body on this path is in
-        several pieces."""
-        if way not in self.reached:
-            if way:
-                (graph, nodes), (index, attribute, position) = self.at_end(way[:-1]), way[-1]
+    def at_end(self, steps: tuple[_Step, ...]) -> tuple[Message, list[Field]]:
+        """(GraphProto, its nodes) at the end of some steps. Raises Unwritable if a body is in several pieces."""
+        if steps not in self.found:
+            if steps:
+                (graph, nodes), (index, attribute, position) = self.at_end(steps[:-1]), steps[-1]
                 found = _body(graph.inner(nodes[index]), attribute, position)
             else:
                 found = self.root.inner(self.root.of(_GRAPH)[0])
-            self.reached[way] = found, found.of(_NODE)
-        return self.reached[way]
+            self.found[steps] = found, found.of(_NODE)
+        return self.found[steps]
 
     def node(self, edit: Edit) -> Message:
         """The NodeProto that an edit names."""
@@ -160,12 +153,12 @@ class _Writer:
         if edit.of == "output":
             graph.reorder(_OUTPUT, edit.order)
         else:
-            self.orders[edit.graph] = edit.order
+            self.node_orders[edit.graph] = edit.order
 
     def remove_node(self, edit: Edit) -> None:
         self.node(edit)
         assert edit.index is not None
-        self.gone.setdefault(edit.graph, set()).add(edit.index)
+        self.removed_nodes.setdefault(edit.graph, set()).add(edit.index)
 
     def rename_node(self, edit: Edit) -> None:
         node = self.node(edit)
@@ -173,7 +166,7 @@ class _Writer:
             raise Unwritable("the node has another name")
         node.set_text(_NODE_NAME, str(edit.value))
 
-    def clear_domain(self, edit: Edit) -> None:
+    def set_domain(self, edit: Edit) -> None:
         """Gives one node another domain, or removes the domain ``name`` from all nodes of a graph."""
         if edit.index is not None:
             self.node(edit).set_text(_DOMAIN, str(edit.value))
@@ -209,12 +202,12 @@ class _Writer:
         self.node(edit).set_text(_OP_TYPE, str(edit.value))
 
     def connect(self, edit: Edit) -> None:
-        """Writes the name of another value as an input of a node."""
+        """Connects another value as an input of a node."""
         assert edit.input is not None
         self.node(edit).set_bytes_at(_NODE_INPUT, edit.input, str(edit.value).encode("utf-8", "surrogateescape"))
 
     def rename_value(self, edit: Edit) -> None:
-        """Renames a value and all its uses in a graph. Raises Unwritable if a body uses it."""
+        """Renames a value in a graph. Raises Unwritable if a body uses the value."""
         graph, stated = self.graph(edit.graph), self.paths[edit.graph]
         if any(value.name == edit.name for body in stated.bodies for value in body.captured):
             raise Unwritable("a body uses the value")
@@ -231,7 +224,7 @@ class _Writer:
                     graph.inner(field).set_text(key, str(edit.value))
 
     def insert(self, edit: Edit) -> None:
-        """Inserts a node before the node that uses its result."""
+        """Inserts a node before the user of its result."""
         node, graph, port = self.node(edit), self.graph(edit.graph), edit.input
         inputs = node.of(_NODE_INPUT)
         if port is None or port >= len(inputs):
@@ -250,18 +243,20 @@ class _Writer:
 
     def new_name(self, wanted: str) -> str:
         """A name that no node and no value has."""
-        if not self.names:
+        if not self.used_names:
             for graph in graphs(self.model):
-                self.names.update(value.name for value in (*graph.inputs, *graph.constants, *graph.outputs))
+                self.used_names.update(value.name for value in (*graph.inputs, *graph.constants, *graph.outputs))
                 for node in graph.nodes:
-                    self.names.update(value.name for value in (*node.inputs, *node.outputs) if value is not None)
-                    self.names.add(node.name)
-        name = next(each for each in chain([wanted], (f"{wanted}_{at}" for at in count(1))) if each not in self.names)
-        self.names.add(name)
+                    self.used_names.update(value.name for value in (*node.inputs, *node.outputs) if value is not None)
+                    self.used_names.add(node.name)
+        name = next(
+            each for each in chain([wanted], (f"{wanted}_{at}" for at in count(1))) if each not in self.used_names
+        )
+        self.used_names.add(name)
         return name
 
     def set_constant(self, edit: Edit) -> None:
-        """Writes other entries of a constant: of an initializer, or of a Constant node."""
+        """Writes other entries of an initializer, or of a Constant node."""
         tensor = self.tensor(edit)
         known, values = self.constant(edit), tuple(edit.value)
         shape = known.shape if product(known.shape or ()) == len(values) else (len(values),)
@@ -286,9 +281,9 @@ class _Writer:
                 return each.tensor
         for node in graph.nodes if graph is not None else ():
             if any(value is not None and value.name == edit.name for value in node.outputs):
-                held = node.attributes.get("value")
-                if held is not None and isinstance(held.value, Constant):
-                    return held.value.tensor
+                attribute = node.attributes.get("value")
+                if attribute is not None and isinstance(attribute.value, Constant):
+                    return attribute.value.tensor
         raise Unwritable("there is no such constant")
 
     def tensor(self, edit: Edit) -> Message:
@@ -307,15 +302,15 @@ class _Writer:
         raise Unwritable("there is no such constant")
 
     def remove_initializer(self, edit: Edit) -> None:
-        self.initializers.setdefault(edit.graph, set()).add(edit.name)
+        self.removed_initializers.setdefault(edit.graph, set()).add(edit.name)
 
     def remove_value_info(self, edit: Edit) -> None:
-        self.declarations.setdefault(edit.graph, set()).add(edit.name)
+        self.removed_declarations.setdefault(edit.graph, set()).add(edit.name)
 
     def remove_import(self, edit: Edit) -> None:
-        """Removes the imports of a domain: all, or with ``index`` all but that one (counted within the domain)."""
-        if self.imports.get(edit.name, 0) is not None:
-            self.imports[edit.name] = edit.index
+        """Removes the imports of a domain. ``index`` keeps one of them."""
+        if self.removed_imports.get(edit.name, 0) is not None:
+            self.removed_imports[edit.name] = edit.index
 
     def remove_metadata(self, edit: Edit) -> None:
         """Removes all entries of each metadata key except the last."""
@@ -325,8 +320,7 @@ class _Writer:
         self.root.remove(field for field in entries if id(field) not in kept)
 
     def set_import(self, edit: Edit) -> None:
-        """Sets the opset of a domain, and adds the import if it is missing. The domain of ONNX's own operators is "" or
-        "ai.onnx"."""
+        """Sets the opset of a domain, and adds a missing import."""
         names = ("", STANDARD) if edit.name == "" else (edit.name,)
         found = [field for field in self.root.of(_OPSET_IMPORT) if self.root.text_in(field, _IMPORTED) in names]
         entries = [self.root.inner(field) for field in found] or [Message(b"", 0, 0, is_new=True)]
@@ -337,17 +331,19 @@ class _Writer:
             entry.set_number(_VERSION, int(str(edit.value)))
 
     def declaring(self, edit: Edit, number: int) -> list[Field]:
-        """The declarations of the edit's value in one list (a field of GraphProto)."""
-        if (edit.graph, number) not in self.entries:
+        """The declarations of the edit's value in one field of GraphProto."""
+        if (edit.graph, number) not in self.declared:
             graph, entries = self.graph(edit.graph), dict[str, list[Field]]()
-            self.entries[edit.graph, number] = entries
+            self.declared[edit.graph, number] = entries
             for field in graph.of(number):
                 entries.setdefault(graph.text_in(field, _VALUE_NAME), []).append(field)
-        return self.entries[edit.graph, number].get(edit.name, [])
+        return self.declared[edit.graph, number].get(edit.name, [])
 
     def declare(self, edit: Edit) -> None:
-        """Changes the declared type of a value: in the list that the edit names, or in all three. Adds an entry to
-        ``value_info`` if it has none. Raises Unwritable if another list has none."""
+        """Changes the declared type of a value in one list, or in all. Raises Unwritable if a list has no entry.
+
+        An entry of ``value_info`` is added if it is missing.
+        """
         graph = self.graph(edit.graph)
         numbers = [_DECLARED[edit.of]] if edit.of in _DECLARED else list(_DECLARED.values())
         found = [graph.inner(field) for number in numbers for field in self.declaring(edit, number)]
@@ -356,7 +352,7 @@ class _Writer:
         if not found:
             found = [Message(b"", 0, 0, is_new=True)]
             found[0].set_text(_VALUE_NAME, edit.name)
-            self.added.setdefault(edit.graph, []).extend(found)
+            self.new_declarations.setdefault(edit.graph, []).extend(found)
         for each in found:
             tensor = only(only(each, _TYPE), _TENSOR_TYPE)
             if edit.dtype:
@@ -387,7 +383,7 @@ _EDITS: dict[tuple[str, str], Callable[[_Writer, Edit], None]] = {
     ("order", "output"): _Writer.order,
     ("remove", "node"): _Writer.remove_node,
     ("rename", "node"): _Writer.rename_node,
-    ("rename", "domain"): _Writer.clear_domain,
+    ("rename", "domain"): _Writer.set_domain,
     ("rename", "graph"): _Writer.name_graph,
     ("remove", "initializer"): _Writer.remove_initializer,
     ("remove", "value_info"): _Writer.remove_value_info,
@@ -404,8 +400,8 @@ _EDITS: dict[tuple[str, str], Callable[[_Writer, Edit], None]] = {
 _Step = tuple[int, str, int | None]
 
 
-def _ways(graph: Graph, steps: tuple[_Step, ...]) -> Iterator[tuple[str, tuple[_Step, ...]]]:
-    """The path of a graph and of each body in it, with the steps that lead there."""
+def _steps(graph: Graph, steps: tuple[_Step, ...]) -> Iterator[tuple[str, tuple[_Step, ...]]]:
+    """The paths of a graph and of the bodies in it, with the steps that lead there."""
     yield graph.path, steps
     for node in graph.nodes:
         for name, attribute in node.attributes.items() if node.bodies else ():
@@ -413,11 +409,11 @@ def _ways(graph: Graph, steps: tuple[_Step, ...]) -> Iterator[tuple[str, tuple[_
             for position, body in enumerate(bodies) if attribute.kind in ("GRAPH", "GRAPHS") else ():
                 if isinstance(body, Graph):
                     at = position if attribute.kind == "GRAPHS" else None
-                    yield from _ways(body, (*steps, (node.index, name, at)))
+                    yield from _steps(body, (*steps, (node.index, name, at)))
 
 
 def _remove_imports(root: Message, gone: Mapping[str, int | None]) -> None:
-    """Removes the imports of some domains. A domain with an index keeps the import at this index."""
+    """Removes the imports of some domains, except the import at a given index."""
     at: Counter[str] = Counter()
     for field in root.of(_OPSET_IMPORT):
         domain = root.text_in(field, _IMPORTED)
@@ -438,8 +434,7 @@ def _remove_initializers(graph: Message, gone: Collection[str]) -> None:
 
 
 def _body(node: Message, attribute: str, position: int | None) -> Message:
-    """The GraphProto in an attribute of a node. Raises Unwritable if it is in several pieces, or if the attribute
-    occurs twice."""
+    """The GraphProto in an attribute. Raises Unwritable if it, or the attribute, occurs several times."""
     named = [field for field in node.of(_ATTRIBUTE) if node.text_in(field, _ATTRIBUTE_NAME) == attribute]
     if len(named) != 1:
         raise Unwritable(f"a node has {len(named)} attributes {attribute!r}")

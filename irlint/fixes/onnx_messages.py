@@ -32,13 +32,12 @@ _PACKED = {
 
 
 def joined(message: Message) -> bytes:
-    """The bytes of a new message, which has no bytes of a file."""
+    """The bytes of a new message."""
     return b"".join(piece for piece in message.pieces() if isinstance(piece, bytes))
 
 
 def set_value(attribute: Message, name: str, value: Any) -> None:
-    """Sets the name, type and value of an AttributeProto. Raises Unwritable for a value that is no number, no text and
-    no tuple of these."""
+    """Sets the name, type and value of an AttributeProto. Raises Unwritable for other types."""
     attribute.remove(field for field in attribute.fields if field.key >> 3 in _VALUES)
     attribute.set_text(_NAME, name)
     match value:
@@ -66,8 +65,7 @@ def set_value(attribute: Message, name: str, value: Any) -> None:
 
 
 def set_entries(tensor: Message, dtype: str, shape: Sequence[int], values: Sequence[Any]) -> None:
-    """Replaces the elements of a TensorProto, its element type and its dims; the elements are raw data inside the file.
-    Raises Unwritable if the element type is not supported."""
+    """Replaces the elements, element type and dims of a TensorProto. Raises Unwritable for other element types."""
     if dtype not in _PACKED:
         raise Unwritable(f"constants of {dtype} are not written")
     tensor.remove(field for field in tensor.fields if field.key >> 3 in (*_ELEMENTS, _EXTERNAL_DATA, _DATA_LOCATION))
@@ -78,8 +76,7 @@ def set_entries(tensor: Message, dtype: str, shape: Sequence[int], values: Seque
 
 
 def convert(tensor: Message, dtype: str) -> None:
-    """Converts a TensorProto to another element type. Raises Unwritable if the elements are in another file, if their
-    number does not fit the dims, or if the package onnx is not installed."""
+    """Converts a TensorProto to another element type. Raises Unwritable, also without the package onnx."""
     try:
         from google.protobuf.message import DecodeError
         from onnx import TensorProto, numpy_helper
@@ -140,7 +137,7 @@ def number_of(dtype: str) -> int:
 
 
 def only(message: Message, number: int) -> Message:
-    """The message in a field, which is added if it is missing. Raises Unwritable if it is in several pieces."""
+    """The message in a field, added if it is missing. Raises Unwritable if it is in several pieces."""
     found = message.of(number)
     if len(found) > 1:
         raise Unwritable("a declared type is in several pieces")
@@ -150,8 +147,7 @@ def only(message: Message, number: int) -> Message:
 
 
 def set_sizes(shape: Message, sizes: Sequence[int | str | None]) -> None:
-    """Writes the dims of a TensorShapeProto: an integer, a name, or None for an unknown dim. "" keeps a dim. The
-    ``denotation`` of each dim stays."""
+    """Writes the dims of a TensorShapeProto: an integer, a name, or None for unknown. "" keeps a dim."""
     dims = shape.of(_DIM)
     if len(dims) != len(sizes):
         shape.remove(dims)

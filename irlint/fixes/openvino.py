@@ -39,8 +39,7 @@ class Change:
 
 
 def rewritten(data: bytes, model: Model, edits: Iterable[Edit]) -> list[Piece]:
-    """The edited document, as pieces: new bytes, or (start, end) of bytes in ``data``. ``model`` was read from
-    ``data``; edits name nodes by their indices in it. Raises Unwritable."""
+    """The edited document, as pieces. ``model`` was read from ``data``. Raises Unwritable."""
     source = decoded(data)
     if source.encoding != "utf-8" and source.text.encode(source.encoding, "replace") != data[source.mark_size :]:
         raise Unwritable("some bytes of the document are not characters of its encoding")
@@ -49,7 +48,7 @@ def rewritten(data: bytes, model: Model, edits: Iterable[Edit]) -> list[Piece]:
 
 
 def replacements(data: bytes, model: Model, several: Sequence[Sequence[Edit]]) -> list[tuple[Replacement, ...]]:
-    """The replacements that each list of edits makes in a document; () for a list that cannot be written."""
+    """The replacements of each list of edits in a document; () for a list that cannot be written."""
     text = decoded(data).text
     lines = line_starts(text)
     found: list[tuple[Replacement, ...]] = [()] * len(several)
@@ -66,8 +65,7 @@ def _replacement(change: Change, lines: Sequence[int]) -> Replacement:
 
 
 def _sorted(found: Iterable[Change]) -> list[Change]:
-    """The changes in ascending order, without those inside a removed element. Raises Unwritable if two changes
-    overlap."""
+    """The changes in ascending order, without those in removed elements. Raises Unwritable if two overlap."""
     result: list[Change] = []
     for change in sorted(found, key=lambda each: (each.start, -each.end)):
         if not result or change.start >= result[-1].end:
@@ -94,13 +92,14 @@ def _pieces(source: Decoded, found: Sequence[Change], size: int) -> Iterator[Pie
 
 
 class Writer:
-    """Writes the edits of one document. ``changes`` are keyed by element and changed part, so that a later change of
-    the same part replaces an earlier one."""
+    """Writes the edits of one document."""
 
     def __init__(self, text: str, model: Model, edits: Iterable[Edit]) -> None:
         self.text = text
         self.model = model
-        self.fresh = 0
+        #: The id of the last inserted layer; 0 if there is none.
+        self.last_new_id = 0
+        #: The changes, by ordinal of the element and by changed part. A later change replaces an earlier one.
         self.changes: dict[tuple[int, object], Change] = {}
         paths = {edit.graph for edit in edits}
         self.wires = wires_of(model.graph, paths) if model.graph is not None else {}
@@ -120,8 +119,8 @@ class Writer:
             each.read(self.outline)
 
     def changed(self, edits: Iterable[Edit]) -> list[Change]:
-        """The changes that edits make, in ascending order. Raises Unwritable."""
-        self.changes, self.fresh = {}, 0
+        """The changes of edits, in ascending order. Raises Unwritable."""
+        self.changes, self.last_new_id = {}, 0
         for edit in edits:
             written = _EDITS.get((edit.kind, edit.of))
             if written is None:
@@ -153,9 +152,9 @@ class Writer:
             raise Unwritable("the layer is not at the expected position in the document")
         return found
 
-    def change(self, element: Element, what: object, start: int, end: int, text: str) -> None:
+    def change(self, element: Element, part: object, start: int, end: int, text: str) -> None:
         """Records a change."""
-        self.changes[element.tag.ordinal, what] = Change(start, end, text)
+        self.changes[element.tag.ordinal, part] = Change(start, end, text)
 
     def set_attribute(self, element: Element, name: str, value: str | None) -> None:
         """Writes an attribute of an element; None removes it."""
@@ -181,7 +180,7 @@ class Writer:
             self.insert_inside(layer, [f'<data {edit.name}="{escaped(value)}"/>'])
 
     def rename_attribute(self, edit: Edit) -> None:
-        """Gives an attribute of the ``<data>`` of a layer another name."""
+        """Renames an attribute of the ``<data>`` of a layer."""
         data = next(iter(self.layer(edit).named("data")), None)
         for number, (name, start, _, _) in enumerate(self.outline.attributes(data) if data is not None else ()):
             if name == edit.name and data is not None:
@@ -191,8 +190,7 @@ class Writer:
         self.set_attribute(self.layer(edit), "type", str(edit.value))
 
     def insert_inside(self, element: Element, inserted: Sequence[str]) -> None:
-        """Inserts elements before the children of an element, each on its own line if the children have their own
-        lines."""
+        """Inserts elements before the children of an element, with their indentation."""
         outer = self.outline.blank_before(element.tag.start)
         inner = self.outline.blank_before(element.children[0].tag.start) if element.children else deeper(outer)
         text = "".join(inner + each for each in inserted)
@@ -204,7 +202,7 @@ class Writer:
         )
 
     def declaration(self, edit: Edit) -> None:
-        """Writes the dims and the precision of a port; for the output of a Parameter also its ``<data>``."""
+        """Writes the dims and the precision of a port, and the ``<data>`` of a Parameter."""
         node, port = self.port(edit)
         element = self.element(node.located(port.place))
         if edit.dtype:
@@ -215,8 +213,7 @@ class Writer:
             self.set_parameter(self.layer(edit), edit)
 
     def port(self, edit: Edit) -> tuple[Node, Port]:
-        """The port that an edit names: by ``input``, or by the name of an output value. Raises Unwritable if there is
-        none."""
+        """(layer, port) that an edit names, by ``input`` or by an output value. Raises Unwritable if there is none."""
         node = self.node(edit)
         if edit.input is not None:
             if edit.input >= len(node.input_ports):
@@ -244,7 +241,7 @@ class Writer:
             self.set_attribute(data, "shape", ",".join(dims))
 
     def set_dims(self, port: Element, shape: Sequence[int | str | None]) -> None:
-        """Writes the dims of a port. A dim given as text keeps what is written."""
+        """Writes the dims of a port. A dim given as text stays."""
         written = port.named("dim")
         for dim, size in zip(written, shape):
             text = size_text(size)
@@ -281,8 +278,7 @@ class Writer:
         self.change(element, "gone", start - len(self.outline.blank_before(start)), element.end, "")
 
     def connect(self, edit: Edit) -> None:
-        """Leads exactly one edge from a value into an input port. It keeps an edge from this value, else it reuses
-        another edge into the port, else the nearest broken edge, else it adds one."""
+        """Leads exactly one edge from a value into an input port, preferably an existing or a broken edge."""
         node, port = self.port(edit)
         wires = self.graph(edit)
         end, source = (wires.key(node), port.id), wires.end(str(edit.value))
@@ -300,7 +296,7 @@ class Writer:
             self.rewire(kept.element, texts)
 
     def rewire(self, edge: Element, texts: Mapping[str, str]) -> None:
-        """Writes the ends of an edge. If the edge lacks one of the attributes, a new element replaces it."""
+        """Writes the ends of an edge."""
         names = {name for name, *_ in self.outline.attributes(edge)}
         if not names >= texts.keys():
             self.change(edge, "gone", edge.tag.start, edge.end, _edge(texts))
@@ -350,8 +346,7 @@ class Writer:
         insert_layer(self, edit)
 
     def entries(self, edit: Edit) -> None:
-        """Moves the offset of a constant to a place where the weights hold its new entries. Raises Unwritable if there
-        is none."""
+        """Moves the offset of a constant to its new entries. Raises Unwritable if the weights do not contain them."""
         from irlint.fixes.stored import leaves_end_unused, offset_of
 
         graph = self.model.graph
@@ -414,12 +409,12 @@ def type_name(dtype: str, *, port: bool) -> str:
 
 
 def size_text(size: object) -> str:
-    """The text of a dim of a port, which can only be a number; -1 for other dims."""
+    """The text of a dim of a port; -1 for unknown dims."""
     return str(size) if isinstance(size, int) else "-1"
 
 
 def deeper(blank: str) -> str:
-    """The line break and indentation for the children of an element; ``blank`` is that of the element itself."""
+    """The whitespace before the children of an element; ``blank`` is the whitespace before the element."""
     if "\n" not in blank and "\r" not in blank:
         return ""
     return blank + ("\t" if blank.endswith("\t") else "  ")
@@ -433,8 +428,7 @@ def attribute_text(value: object) -> str:
 
 
 def escaped(text: str) -> str:
-    """A text, escaped for the value of an attribute in quotes of either kind. Raises Unwritable for characters that XML
-    cannot hold."""
+    """A text, escaped for an attribute in quotes of either kind. Raises Unwritable for characters that XML excludes."""
     if any((each < " " and each not in "\t\n\r") or each in "\ufffe\uffff" for each in text):
         raise Unwritable("XML has no such character")
     return "".join([_REFERENCES.get(each, each) for each in text])

@@ -1,5 +1,4 @@
-"""Other values that an attribute may have been intended to have: axes, flags, words, orders of axes, and similar
-numbers."""
+"""Other values for an attribute: axes, flags, words, orders of axes, and similar numbers."""
 
 from __future__ import annotations
 
@@ -10,15 +9,17 @@ from irlint.binding.calls import Call
 from irlint.lazy_typing import Any
 from irlint.ops.signatures import named
 
-#: How likely a change is: other nodes of the model have it, it is rarely wrong, it is a guess, it is the last resort,
-#: or it is only suggested.
-USUAL, SELDOM, GUESS, LAST, UNSURE = range(5)
+#: The grades of candidates, the best first. EVIDENT: other parts of the model have the new value. ONLY_SUGGESTED: the
+#: edits are never written to the file.
+EVIDENT, PROBABLE, POSSIBLE, LAST_RESORT, ONLY_SUGGESTED = range(5)
 
-#: The upper limit (exclusive) for lists of one repeated number, such as strides.
-UNIFORM = 4
+#: Lists of one repeated number, such as strides, are tried for numbers below this limit.
+REPEATED_BELOW = 4
 
-#: The upper limit (exclusive) for numbers that are no axes, flags or sizes; then the first spatial axis.
-SMALL = 9
+#: Numbers below this limit are tried for an integer that is no axis and no flag.
+NUMBERS_BELOW = 9
+
+#: The first spatial axis.
 SPATIAL = 2
 
 #: The integer attributes of ONNX that mean yes or no.
@@ -26,13 +27,15 @@ FLAGS = frozenset(
     ("allowzero", "ceil_mode", "count_include_pad", "exclusive", "keepdims", "largest", "reverse", "transA", "transB")
 )
 
-#: Lists are changed up to this many entries, and permuted up to this many.
+#: Longer lists are not changed.
 ENTRIES = 8
+
+#: All orders of axes are tried up to this rank.
 ORDERED = 4
 
 
-def meant(name: str, value: object, rank: int) -> object:
-    """The attribute's value as a key: an axis that is counted from the end becomes the same axis counted from 0."""
+def normalized(name: str, value: object, rank: int) -> object:
+    """The value of an attribute, with negative axes counted from 0."""
     if "ax" not in name or not rank:
         return value
     if isinstance(value, int):
@@ -43,7 +46,7 @@ def meant(name: str, value: object, rank: int) -> object:
 
 
 def words_of(annotation: str, call: Call) -> tuple[object, ...]:
-    """The texts that an attribute allows; () if any text is allowed."""
+    """The words that an attribute allows; () if any text is allowed."""
     if call.operator is None or annotation in ("int", "float", "str", "bool", "Ints", "int | None", "Ints | None"):
         return ()
     alias = named(annotation, call.operator.function)
@@ -59,37 +62,37 @@ def other_values(
     annotation: str,
     outputs: int,
 ) -> Iterator[tuple[object, int]]:
-    """Other values for an attribute, each with how likely it is."""
+    """Other values for an attribute, with their grades."""
     rank = max(map(len, shapes), default=0)
     if isinstance(value, bool):
-        yield not value, USUAL
+        yield not value, EVIDENT
     elif isinstance(value, str):
-        yield from ((word, GUESS) for word in words if word and word != value)
+        yield from ((word, POSSIBLE) for word in words if word and word != value)
     elif isinstance(value, int) and "axis" in name:
-        yield from ((axis, SELDOM) for axis in range(rank) if axis not in (value, value + rank))
+        yield from ((axis, PROBABLE) for axis in range(rank) if axis not in (value, value + rank))
     elif isinstance(value, int):
         if value in (0, 1):
-            yield 1 - value, GUESS if name == "transA" and not value else USUAL
+            yield 1 - value, POSSIBLE if name == "transA" and not value else EVIDENT
         if name in FLAGS:
             return
-        whole = () if "heads" in name else shapes
-        sizes = dict.fromkeys(dim for shape in whole for dim in shape if isinstance(dim, int) and dim > 1)
+        sized = () if "heads" in name else shapes
+        sizes = dict.fromkeys(dim for shape in sized for dim in shape if isinstance(dim, int) and dim > 1)
         if outputs > 1 and value != outputs:
-            yield outputs, SELDOM
-        yield from ((size, GUESS) for size in list(sizes)[:ENTRIES] if size != value)
-        yield from ((size, LAST) for size in range(2, SMALL) if size != value)
+            yield outputs, PROBABLE
+        yield from ((size, POSSIBLE) for size in list(sizes)[:ENTRIES] if size != value)
+        yield from ((size, LAST_RESORT) for size in range(2, NUMBERS_BELOW) if size != value)
     elif isinstance(value, (tuple, list)) and value and all(isinstance(each, int) for each in value):
         if "axes" in name:
-            yield from ((each, SELDOM) for each in with_an_axis(tuple(value), rank))
-        for other, likely in _lists(tuple(value), rank, masks="mask" in name, least=0 if "pad" in name else 1):
-            yield type(value)(other), likely
+            yield from ((each, PROBABLE) for each in with_an_axis(tuple(value), rank))
+        for other, grade in _other_lists(tuple(value), rank, masks="mask" in name, least=0 if "pad" in name else 1):
+            yield type(value)(other), grade
     elif value is None and annotation.startswith("Ints") and shapes and len(shapes[0]) > SPATIAL:
         spatial = len(shapes[0]) - SPATIAL
-        yield (1,) * spatial * (2 if name == "pads" else 1), SELDOM
+        yield (1,) * spatial * (2 if name == "pads" else 1), PROBABLE
 
 
 def with_an_axis(value: tuple[Any, ...], rank: int) -> Iterator[tuple[Any, ...]]:
-    """A list of axes with one axis more, or one axis fewer."""
+    """The lists of axes with one axis more or fewer."""
     if not all(type(each) is int for each in value):
         return
     named = {each % rank for each in value if -rank <= each < rank}
@@ -97,32 +100,33 @@ def with_an_axis(value: tuple[Any, ...], rank: int) -> Iterator[tuple[Any, ...]]
     yield from ((*value[:at], *value[at + 1 :]) for at in range(len(value) if len(value) > 1 else 0))
 
 
-def _lists(value: tuple[int, ...], rank: int, *, masks: bool, least: int) -> Iterator[tuple[tuple[int, ...], int]]:
-    """Other lists: other marks for a mask, other single axes, other repeated numbers from ``least`` on, and other
-    orders of axes."""
+def _other_lists(
+    value: tuple[int, ...], rank: int, *, masks: bool, least: int
+) -> Iterator[tuple[tuple[int, ...], int]]:
+    """Other lists, with their grades. Repeated numbers begin at ``least``."""
     if masks:
         for at, each in enumerate(value):
-            yield (*value[:at], 0 if each else 1, *value[at + 1 :]), SELDOM
+            yield (*value[:at], 0 if each else 1, *value[at + 1 :]), PROBABLE
         return
     if len(value) == 1:
         near = (value[0] - 1, value[0] + 1)
-        yield from (((axis,), SELDOM) for axis in dict.fromkeys((*range(rank + 1), *near)) if axis != value[0])
+        yield from (((axis,), PROBABLE) for axis in dict.fromkeys((*range(rank + 1), *near)) if axis != value[0])
     elif len(set(value)) == 1:
-        yield from (((each,) * len(value), SELDOM) for each in range(least, UNIFORM) if each != value[0])
+        yield from (((each,) * len(value), PROBABLE) for each in range(least, REPEATED_BELOW) if each != value[0])
     if len(set(value)) < len(value) or not all(0 <= each < len(value) for each in value):
         return
     kept = tuple(each for each in value if each < rank)
-    whole = (*kept, *(axis for axis in range(rank) if axis not in kept))
-    if whole != value and len(value) > 1:
-        yield whole, USUAL
+    completed = (*kept, *(axis for axis in range(rank) if axis not in kept))
+    if completed != value and len(value) > 1:
+        yield completed, EVIDENT
     if rank <= ORDERED:
-        usual = (tuple(range(rank)), *layouts(rank), *neighbors(rank))
-        orders = (each for each in permutations(range(rank)) if each not in (value, whole))
-        yield from ((each, SELDOM if each in usual else GUESS) for each in orders)
+        frequent = (tuple(range(rank)), *layouts(rank), *neighbors(rank))
+        orders = (each for each in permutations(range(rank)) if each not in (value, completed))
+        yield from ((each, PROBABLE if each in frequent else POSSIBLE) for each in orders)
 
 
 def layouts(rank: int) -> list[tuple[int, ...]]:
-    """The orders of axes that move the channels from the front to the end, and back."""
+    """The orders of axes that move the channels to the end, and back."""
     axes = tuple(range(rank))
     return [(0, *axes[2:], 1), (0, rank - 1, *axes[1:-1])] if rank > SPATIAL else []
 

@@ -14,25 +14,22 @@ DECLARED = "declarations"
 
 @record
 class Outcome:
-    """The outcome of edits.
-
-    * ``fixed``: the problems that disappear.
-    * ``stale``: the values whose declarations become wrong.
-    * ``inputs``: the new types of the inputs of the node that was to be fixed.
-    * ``types``: the new types of all values that change.
-    * ``new``: the number of new warnings, which safe fixes remove.
-    * ``scrambles``: a Reshape that joined and divided axes now mixes them.
-    * ``left``: a node still fixes the same sizes.
-    * ``divides``: the number of new conditions that a product of sizes is divisible.
-    * ``in_body``: the edits change what a body or a function receives, which was not tried.
-    """
+    """The outcome of edits that fix a problem."""
 
     fixed: tuple[Problem, ...]
+    #: The values whose declarations become wrong.
     stale: tuple[Value, ...] = ()
+    #: The new types of the inputs of the problem's node.
     inputs: tuple[Type | None, ...] = ()
+    #: The new types of values.
     types: Mapping[Value, Type | None] = NOTHING
-    new: int = 0
-    scrambles: bool = False
-    left: bool = False
-    divides: int = 0
+    #: The number of new problems that safe fixes remove.
+    new_warnings: int = 0
+    #: Whether a Reshape that only joined or divided axes now mixes them.
+    mixes_axes: bool = False
+    #: Whether a requirement that limits sizes is kept, perhaps at another node.
+    keeps_limit: bool = False
+    #: The number of new requirements that a product of sizes is divisible.
+    new_divisions: int = 0
+    #: Whether the edits change an input of a body or a function, which the trial did not infer.
     in_body: bool = False

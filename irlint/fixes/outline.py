@@ -1,4 +1,4 @@
-"""Where the elements of an XML document begin and end in its text."""
+"""The places of elements in the text of an XML document."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from irlint.parsers.openvino.xml import StartTag, tokens
 
 
 class Element:
-    """An element and its children. ``inside_end`` is the index of its end tag, ``end`` the index after that tag."""
+    """An element. ``inside_end`` is the start of its end tag, ``end`` the index after that tag."""
 
     __slots__ = ("name", "tag", "children", "inside_end", "end")
 
@@ -30,11 +30,7 @@ class Element:
 
 
 class Outline:
-    """Elements of a text, each with its children, by ordinal. ``elements`` has those with the ``wanted`` ordinals.
-
-    ``graphs`` are the ordinals of elements that hold a graph; ``edges`` and ``layers`` have the first ``<edges>`` and
-    ``<layers>`` of each.
-    """
+    """The elements with the ``wanted`` ordinals, and the edges and layers of ``graphs``, by ordinal."""
 
     def __init__(self, text: str, wanted: Collection[int], graphs: Collection[int]) -> None:
         self.text = text
@@ -66,20 +62,19 @@ class Outline:
                     closed.inside_end, closed.end = token.start(), end
 
     def blank_before(self, at: int) -> str:
-        """The blanks that end at an index."""
+        """The blanks before an index."""
         begin = at
         while begin and self.text[begin - 1] in BLANKS:
             begin -= 1
         return self.text[begin:at]
 
     def attributes(self, element: Element) -> Iterator[tuple[str, int, int, int]]:
-        """The attributes of an element: the name, the index where it begins, the index where its value begins, and the
-        index after the closing quote."""
+        """(name, start, start of the value, end after the closing quote) of the attributes of an element."""
         for name, start, end in element.tag.names:
             yield name, start, self.text.index(self.text[end - 1], start, end) + 1, end
 
     def value(self, element: Element, name: str) -> str:
-        """The text of the first attribute of this name, as written; "" if there is none."""
+        """The text of an attribute, as written; "" if there is none."""
         return next(
             (self.text[begin : end - 1] for each, _, begin, end in self.attributes(element) if each == name), ""
         )

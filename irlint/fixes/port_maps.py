@@ -1,5 +1,4 @@
-"""Corrections for the port maps and back edges of an IR: two entries with exchanged ids, ids that nothing refers to,
-and steps of more than one element."""
+"""Corrections for the port maps and back edges of an IR."""
 
 from __future__ import annotations
 
@@ -13,40 +12,42 @@ from irlint.model import Node, Problem
 from irlint.parsers.openvino.types import BackEdge, PortMapEntry
 from irlint.records import replaced
 
-#: The name of the map of a loop, and of the ids in its entries. Longer maps are not searched.
-MAP, IDS, LONGEST = "port_map", ("external_port_id", "internal_layer_id"), 24
+#: The name of the map of a loop, and of the ids in its entries.
+MAP, IDS = "port_map", ("external_port_id", "internal_layer_id")
+
+#: Longer maps are not searched.
+LONGEST = 24
 
 #: The id of the Result at which a back edge starts.
 FROM = "from-layer"
 
 
 def exchanged(problem: Problem, known: Known) -> Iterator[Edits]:
-    """Swaps an id of each two entries in the port map of the layer that has a problem, or in whose body it is. Of two
-    entries that are otherwise equal, only the outer ids are swapped."""
-    for node in _mapped(problem, known):
+    """Swaps an id between two entries of the port map of the layer, or of the layer around the body."""
+    for node in _layers_with_map(problem, known):
         entries = node.attributes[MAP].value
         for one, other in combinations(range(len(entries)), 2):
             first, second = entries[one], entries[other]
-            for name in IDS[:1] if _parts(first) == _parts(second) else IDS:
+            for name in IDS[:1] if _slicing(first) == _slicing(second) else IDS:
                 ids = getattr(first, name), getattr(second, name)
                 if None not in ids and ids[0] != ids[1]:
                     swapped = (_edit(node, name, one, ids), _edit(node, name, other, ids[::-1]))
                     yield tuple(replaced(each, swaps=True) for each in swapped)
 
 
-def _mapped(problem: Problem, known: Known) -> Iterator[Node]:
-    """The layer with a port map that has a problem, or in whose body it is."""
+def _layers_with_map(problem: Problem, known: Known) -> Iterator[Node]:
+    """The layer of a problem, or the layers around its body, if they have port maps."""
     graph = known.model.graph
     for node in graph.nodes if graph is not None else ():
-        held = node.attributes.get(MAP)
+        port_map = node.attributes.get(MAP)
         inside = (problem.graph == body.path or problem.graph.startswith(f"{body.path}/") for _, body in node.bodies)
-        if held is not None and (node is problem.node or any(inside)) and len(held.value) <= LONGEST:
+        if port_map is not None and (node is problem.node or any(inside)) and len(port_map.value) <= LONGEST:
             yield node
 
 
 def unsliced(problem: Problem, known: Known) -> Iterator[Edits]:
-    """Lets each entry of a port map with longer steps or parts take or give one element for each iteration."""
-    for node in _mapped(problem, known):
+    """Lets an entry of a port map take or give one element for each iteration."""
+    for node in _layers_with_map(problem, known):
         for at, entry in enumerate(node.attributes[MAP].value):
             stride = -1 if (entry.stride or 1) < 0 else 1
             given = {"stride": (entry.stride, stride), "part_size": (entry.part_size, 1)}
@@ -55,27 +56,26 @@ def unsliced(problem: Problem, known: Known) -> Iterator[Edits]:
                 yield tuple(_edit(node, name, at, pair) for name, pair in changed.items())
 
 
-def left_over(problem: Problem, known: Known) -> Iterator[Edits]:
-    """Writes the id of a Result, a Parameter or an input of the layer that nothing refers to into an entry or a back
-    edge, in place of another one."""
-    for node in _mapped(problem, known):
+def with_unused_ids(problem: Problem, known: Known) -> Iterator[Edits]:
+    """Replaces an id in an entry or a back edge by an unused Result, Parameter or input of the layer."""
+    for node in _layers_with_map(problem, known):
         entries, edges = node.attributes[MAP].value, _back_edges(node)
         results, parameters = _ids(node, known.format.output_node), _ids(node, known.format.input_node)
-        taken = {each.internal_layer_id for each in entries} | {each.from_layer for each in edges}
-        outer = {each.external_port_id for each in entries if each.kind == "input"}
+        used = {each.internal_layer_id for each in entries} | {each.from_layer for each in edges}
+        outer = {edit.external_port_id for edit in entries if edit.kind == "input"}
         for at, entry in enumerate(entries):
-            inner = [each for each in (parameters if entry.kind == "input" else results) if each not in taken]
+            inner = [each for each in (parameters if entry.kind == "input" else results) if each not in used]
             for id in inner:
                 yield (_edit(node, IDS[1], at, (entry.internal_layer_id, id)),)
             for port in range(len(node.inputs)) if entry.kind == "input" else ():
                 if port not in outer:
                     yield (_edit(node, IDS[0], at, (entry.external_port_id, port)),)
-        yield from _started_at([each for each in results if each not in taken], node)
+        yield from _started_at([each for each in results if each not in used], node)
 
 
 def restarted(problem: Problem, known: Known) -> Iterator[Edits]:
-    """Starts a back edge at each Result from which no other one starts."""
-    for node in _mapped(problem, known):
+    """Starts a back edge at a Result without a back edge."""
+    for node in _layers_with_map(problem, known):
         carried = {each.from_layer for each in _back_edges(node)}
         yield from _started_at([each for each in _ids(node, known.format.output_node) if each not in carried], node)
 
@@ -87,8 +87,8 @@ def _started_at(results: Sequence[str], node: Node) -> Iterator[Edits]:
 
 
 def _back_edges(node: Node) -> Sequence[BackEdge]:
-    held = node.attributes.get("back_edges")
-    found: Sequence[BackEdge] = held.value if held is not None else ()
+    attribute = node.attributes.get("back_edges")
+    found: Sequence[BackEdge] = attribute.value if attribute is not None else ()
     return found
 
 
@@ -97,8 +97,8 @@ def _ids(node: Node, op: str | None) -> list[str]:
     return [each.id for _, body in node.bodies for each in body.nodes if each.op == op and each.id]
 
 
-def _parts(entry: PortMapEntry) -> tuple[object, ...]:
-    """How an entry slices its value, and in which direction it passes it."""
+def _slicing(entry: PortMapEntry) -> tuple[object, ...]:
+    """How an entry slices its value, and in which direction it passes the value."""
     return entry.kind, entry.axis, entry.start, entry.end, entry.stride, entry.part_size, entry.purpose
 
 

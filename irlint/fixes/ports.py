@@ -1,5 +1,4 @@
-"""Safe fixes of an IR: a wrong port declaration inside a graph is replaced by the inferred type, and an attribute of
-another version is removed."""
+"""Safe fixes of an IR: wrong port declarations inside a graph are corrected, and ignored attributes are removed."""
 
 from __future__ import annotations
 
@@ -40,12 +39,12 @@ class Subject:
                 for index, value in enumerate(node.inputs):
                     if value is not None:
                         self.users.setdefault(value, []).append((node, index))
-        self.contradicted = Counter(each.node for each in found if each.fault.rule in DECLARATIONS)
-        self.followed = {id(each.because) for each in found if each.because is not None}
+        self.contradicted = Counter(problem.node for problem in found if problem.fault.rule in DECLARATIONS)
+        self.with_consequences = {id(problem.because) for problem in found if problem.because is not None}
         self.is_doubtful = any(
-            self.is_outer(each) if each.fault.rule in DECLARATIONS else each.is_error
-            for each in found
-            if each.fault.severity is not Severity.NOTE
+            self.is_outer(problem) if problem.fault.rule in DECLARATIONS else problem.is_error
+            for problem in found
+            if problem.fault.severity is not Severity.NOTE
         )
 
     def is_outer(self, problem: Problem) -> bool:
@@ -55,50 +54,52 @@ class Subject:
         return problem.node.op == self.known.format.input_node or self.value(problem) in self.outputs
 
     def value(self, problem: Problem) -> Value | None:
-        """The output value of the node that a problem is about; None if the problem is about an input port."""
+        """The output of the node that a problem is about; None for an input port."""
         outputs = () if problem.node is None else problem.node.outputs
         return next((each for each in outputs if each is not None and each.name == problem.value), None)
 
-    def is_plain(self, node: Node, value: Value, given: Tensor, wrong: Tensor) -> bool:
-        """Whether the inferred type of a node is certain: a constant whose bytes fit it and not the declared type, or a
-        node that depends only on the shapes of its inputs."""
+    def is_certain(self, node: Node, value: Value, given: Tensor, wrong: Tensor) -> bool:
+        """Whether the inferred type of a node is certain.
+
+        The bytes of a constant fit only this type, or the node depends only on the shapes of its inputs.
+        """
         if node.op == self.known.format.constant_node:
             stored = self.constants[value].stored if value in self.constants else None
-            return stored is not None and stored.size == _bytes(given) != _bytes(wrong)
+            return stored is not None and stored.size == _byte_size(given) != _byte_size(wrong)
         at_inputs = not node.attributes and not any(each in self.constants for each in node.inputs if each is not None)
         return at_inputs and given.dtype == wrong.dtype
 
     def refutes(self, node: Node, index: int, type: Tensor) -> bool:
-        """Whether a node would fail or contradict its declared outputs if this input had the type ``type``."""
+        """Whether a node fails, or contradicts its declared outputs, if this input has the type ``type``."""
         inputs: list[Type | None] = [None if each is None else self.known.types.get(each) for each in node.inputs]
         inputs[index] = type
         answer = self.ask(node, inputs, None)
         if answer is None or answer.outputs is None:
             return answer is not None and bool(answer.faults)
         pairs = zip(node.output_ports, answer.outputs)
-        return any(isinstance(given, Tensor) and _clash(given, port.type) for port, given in pairs)
+        return any(isinstance(given, Tensor) and _contradicts(given, port.type) for port, given in pairs)
 
 
 def safe_edits(known: Known, found: Sequence[Problem]) -> list[tuple[Edit, ...]]:
-    """For each problem, the edits that fix it while the model computes the same; () if there are none."""
+    """For each problem, edits that fix it and keep the outputs of the model; () if there are none."""
     if known.model.graph is None:
         return [()] * len(found)
     subject = Subject(known, found)
     return [
-        tuple(TIDIED[each.fault.rule](subject, each))
-        if each.fault.rule in TIDIED and each.graph not in subject.repeated
+        tuple(SAFE_FIXES[problem.fault.rule](subject, problem))
+        if problem.fault.rule in SAFE_FIXES and problem.graph not in subject.repeated
         else ()
-        for each in found
+        for problem in found
     ]
 
 
-Tidied = Callable[[Subject, Problem], Iterator[Edit]]
+SafeFix = Callable[[Subject, Problem], Iterator[Edit]]
 
 
 def _declared(subject: Subject, problem: Problem) -> Iterator[Edit]:
     """Declares the inferred type at a port, if the rest of the file shows that the declaration is wrong."""
     node = problem.node
-    follows = problem.because is not None or id(problem) in subject.followed
+    follows = problem.because is not None or id(problem) in subject.with_consequences
     if node is None or follows or subject.is_doubtful:
         return
     if node.op in (subject.known.format.input_node, subject.known.format.output_node):
@@ -111,8 +112,7 @@ def _declared(subject: Subject, problem: Problem) -> Iterator[Edit]:
 
 
 def _of_input(subject: Subject, problem: Problem, node: Node, index: int) -> Iterator[Edit]:
-    """Corrects the dims of an input port if the node would not work with the declared ones. Otherwise another value may
-    have been intended."""
+    """Corrects the dims of an input port, if the node fails with the declared ones."""
     declared, value = node.input_ports[index].type, node.inputs[index]
     given = subject.known.types.get(value) if value is not None else None
     if not isinstance(given, Tensor) or subject.contradicted[node] > 1:
@@ -130,11 +130,11 @@ def _of_output(subject: Subject, problem: Problem, node: Node, value: Value) -> 
     wrong = given.changed(value=None, **{"dtype": stated.dtype} if by_type else {"shape": stated.shape})
     users = subject.users.get(value, [])
     ports = [user.input_ports[index].type for user, index in users]
-    is_sure = any(_clash(wrong, port) and not _clash(given, port) for port in ports)
-    is_sure = is_sure or (bool(users) and subject.is_plain(node, value, given, wrong))
+    is_sure = any(_contradicts(wrong, port) and not _contradicts(given, port) for port in ports)
+    is_sure = is_sure or (bool(users) and subject.is_certain(node, value, given, wrong))
     if not is_sure and not any(subject.refutes(*user, wrong) for user in users):
         return
-    stale = [user for user, port in zip(users, ports) if _clash(given, port)]
+    stale = [user for user, port in zip(users, ports) if _contradicts(given, port)]
     for user, index in [(node, None), *stale]:
         port = stated if index is None else user.input_ports[index].type
         yield Edit(
@@ -150,15 +150,12 @@ def _of_output(subject: Subject, problem: Problem, node: Node, value: Value) -> 
         )
 
 
-def _bytes(tensor: Tensor) -> int | None:
-    """The number of bytes of a constant of this type; None if it is unknown."""
+def _byte_size(tensor: Tensor) -> int | None:
     sizes = [dim for dim in tensor.shape or () if isinstance(dim, int)]
     return byte_size(tensor.dtype, elements(sizes)) if tensor.dtype and tensor.shape == tuple(sizes) else None
 
 
-def _clash(given: Tensor, declared: Tensor) -> bool:
-    """Whether a port declares another type than the given one. An undeclared type, and a port without dims, do not
-    count."""
+def _contradicts(given: Tensor, declared: Tensor) -> bool:
     if given.dtype and declared.dtype and given.dtype != declared.dtype:
         return True
     if given.shape is None or not declared.shape:
@@ -168,8 +165,7 @@ def _clash(given: Tensor, declared: Tensor) -> bool:
 
 
 def _corrected(given: Shape | None, declared: Shape | None) -> tuple[int | str | None, ...]:
-    """The declared shape, with the given sizes where the declared ones are wrong; the given shape if the rank is wrong.
-    None is a dynamic dim."""
+    """The declared shape, corrected where it contradicts the given one. None is a dynamic dim."""
     assert given is not None
     if declared is None or len(declared) != len(given):
         return tuple(dim if isinstance(dim, int) else None for dim in given)
@@ -182,25 +178,24 @@ def _corrected_dim(given: MaybeDim, declared: MaybeDim) -> int | str | None:
     return declared if isinstance(declared, int) else None
 
 
-def _ignored(subject: Subject, problem: Problem) -> Iterator[Edit]:
-    """Removes an attribute that only other versions of the operation have, from all layers of the operation, because
-    they share one finding."""
+def _without_ignored_attribute(subject: Subject, problem: Problem) -> Iterator[Edit]:
+    """Removes an attribute of other versions from all layers of the operation, which share one finding."""
     from irlint.binding.openvino_attributes import version_advice
 
     node, name = problem.node, problem.fault.attribute
     if node is None or name is None or problem.fault.severity is not Severity.NOTE:
         return
     graph_nodes = [(graph.path, each) for graph in graphs(subject.known.model) for each in graph.nodes]
-    alike = [(path, each) for path, each in graph_nodes if each.op == node.op and name in each.attributes]
-    if any(each.version != node.version or version_advice(each) for _, each in alike) or subject.repeated:
+    layers = [(path, each) for path, each in graph_nodes if each.op == node.op and name in each.attributes]
+    if any(each.version != node.version or version_advice(each) for _, each in layers) or subject.repeated:
         return
-    for path, each in alike:
+    for path, each in layers:
         yield Edit("attribute", "node", path, each.label, each.index, name=name)
 
 
-#: How the findings of each rule that has a safe fix are fixed.
-TIDIED: dict[Rule, Tidied] = {
+#: The safe fixes, by rule.
+SAFE_FIXES: dict[Rule, SafeFix] = {
     SHAPE_CONTRADICTED: _declared,
     TYPE_CONTRADICTED: _declared,
-    UNKNOWN_ATTRIBUTE: _ignored,
+    UNKNOWN_ATTRIBUTE: _without_ignored_attribute,
 }

@@ -1,82 +1,106 @@
-"""Which of the guesses that fix a problem are the best."""
+"""Ranks the candidates that fix a problem."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
 from irlint.findings.edits import Edit
-from irlint.fixes.guess import Guess
-from irlint.fixes.lost_nodes import keeps_elements
-from irlint.fixes.other_values import LAST
+from irlint.fixes.candidate import Candidate
+from irlint.fixes.constants import JOIN
+from irlint.fixes.inputs import Inputs
+from irlint.fixes.inserted import FLATTEN, RESHAPE, SQUEEZE, UNSQUEEZE
+from irlint.fixes.other_values import LAST_RESORT
 from irlint.fixes.outcomes import Outcome
 from irlint.model import Problem
 from irlint.model.tensor import tensor_shape
 from irlint.ops.shared.axes import AXIS_OUT_OF_RANGE
 from irlint.records import record, replaced
 
-#: At most this many equally good guesses are suggested.
+#: At most this many equally good candidates are suggested.
 SUGGESTED = 2
+
+#: The least number of times that a Concat has a repeated input.
+REPEATED = 2
 
 
 @record
 class Tried:
-    """A guess that fixes the problem, and its outcome. A smaller ``order`` is better."""
+    """A candidate that fixes the problem."""
 
+    #: (worth, negated; grade; number of stale declarations; evidence, negated). Less is better.
     order: tuple[int, int, int, int]
-    guess: Guess
+    candidate: Candidate
     outcome: Outcome
 
 
-def deciding(found: list[Tried], problem: Problem) -> list[Tried]:
-    """Drops guesses about something for which too many values fix the problem equally well. A value that other nodes
-    use is kept."""
+def unambiguous(found: list[Tried], problem: Problem) -> list[Tried]:
+    """The candidates, without those that have no evidence and share their subject with too many others."""
     limit = 1 if problem.fault.rule is AXIS_OUT_OF_RANGE else SUGGESTED
     counts: dict[object, int] = {}
     for each in found:
-        if each.guess.count >= 0:
+        if each.candidate.evidence >= 0:
             counts[_kind(each, problem)] = counts.get(_kind(each, problem), 0) + 1
-    indices = {id(each) for each in found if any(edit.kind == "constant" for edit in each.guess.edits)}
-    dropped = indices if limit == 1 and len(indices) > SUGGESTED else set()
+    of_constants = {id(tried) for tried in found if any(edit.kind == "constant" for edit in tried.candidate.edits)}
+    dropped = of_constants if limit == 1 and len(of_constants) > SUGGESTED else set()
     return [
-        each
-        for each in found
-        if id(each) not in dropped
-        and (each.guess.about is None or each.guess.count > 0 or counts.get(_kind(each, problem), limit) <= limit)
+        tried
+        for tried in found
+        if id(tried) not in dropped
+        and (
+            tried.candidate.subject is None
+            or tried.candidate.evidence > 0
+            or counts.get(_kind(tried, problem), limit) <= limit
+        )
     ]
 
 
 def _kind(tried: Tried, problem: Problem) -> tuple[object, ...]:
-    likely = tried.guess.likely if problem.fault.rule is not AXIS_OUT_OF_RANGE or tried.guess.likely == LAST else 0
-    return tried.guess.within, tried.guess.about, likely
+    candidate = tried.candidate
+    has_grade = problem.fault.rule is not AXIS_OUT_OF_RANGE or candidate.grade == LAST_RESORT
+    return candidate.node, candidate.subject, candidate.grade if has_grade else None
 
 
-def first(found: Sequence[Tried]) -> list[Tried]:
-    return [each for each in found if each.order == min(other.order for other in found)]
+def of_best_rank(found: Sequence[Tried]) -> list[Tried]:
+    """The candidates of the best rank."""
+    return [tried for tried in found if tried.order == min(other.order for other in found)]
 
 
 def groups(best: Sequence[Tried]) -> list[list[Tried]]:
-    """The guesses in groups. Guesses that resize the same input form one group."""
+    """The candidates in groups. Candidates that resize the same input form one group."""
     found: dict[object, list[Tried]] = {}
-    for each in best:
-        sized = all(edit.shape is not None for edit in each.guess.edits)
-        found.setdefault(each.guess.about if sized else each.guess.edits, []).append(each)
+    for tried in best:
+        sized = all(edit.shape is not None for edit in tried.candidate.edits)
+        found.setdefault(tried.candidate.subject if sized else tried.candidate.edits, []).append(tried)
     return list(found.values())
 
 
-def are_equivalent(best: Sequence[Tried]) -> bool:
-    """Whether several guesses give the node the same inputs: the same elements with the same axes."""
+def one_of_equivalent(best: list[Tried], problem: Problem) -> list[Tried]:
+    """One candidate, if all candidates have the same effect; otherwise all of them."""
     first = best[0].outcome.inputs
-    return all(
-        len(each.guess.edits) == 1 and keeps_elements(each.guess.edits[0]) and each.outcome.inputs == first
-        for each in best
-    )
+    if all(_keeps_elements(tried) and tried.outcome.inputs == first for tried in best):
+        return best[:1]
+    return [min(best, key=_unspecific_entries)] if _give_same_shapes(best, problem) else best
 
 
-def same_shapes(best: Sequence[Tried], problem: Problem) -> bool:
-    """Whether several guesses differ only in that one writes -1 into a constant where another writes a number, or 1
-    into a target to which a value is broadcast, after which all values have the same shapes."""
+def _keeps_elements(tried: Tried) -> bool:
+    """Whether a candidate only changes how the elements of one value are divided into axes."""
+    edit, *more = tried.candidate.edits
+    match edit.kind, edit.of:
+        case "insert", "node":
+            keeps = edit.name in (SQUEEZE, UNSQUEEZE, FLATTEN, RESHAPE)
+        case "constant", "shape":
+            keeps = not edit.order
+        case "attribute", "node":
+            keeps = edit.op == FLATTEN
+        case _:
+            keeps = False
+    return keeps and not more
+
+
+def _give_same_shapes(best: Sequence[Tried], problem: Problem) -> bool:
+    """Whether the candidates differ only in entries of -1, or of 1 that is broadcast, and give the same shapes."""
     unspecific = {-1, 1} if problem.fault.rule.family == "broadcasting" else {-1}
-    edits = [each.guess.edits for each in best]
+    edits = [tried.candidate.edits for tried in best]
     if len(set(map(len, edits))) > 1 or not all(edit.of == "entries" for group in edits for edit in group):
         return False
     for group in zip(*edits):
@@ -84,17 +108,48 @@ def same_shapes(best: Sequence[Tried], problem: Problem) -> bool:
             return False
         if any(len(set(entries) - unspecific) > 1 for entries in zip(*(edit.value for edit in group))):
             return False
-    shapes = [{value.name: tensor_shape(known) for value, known in each.outcome.types.items()} for each in best]
+    shapes = [{value.name: tensor_shape(known) for value, known in tried.outcome.types.items()} for tried in best]
     return all(each == shapes[0] for each in shapes)
 
 
-def rests(tried: Tried) -> int:
-    """The number of entries -1 and 1 in the constants that a guess changes."""
-    return sum(edit.value.count(-1) + edit.value.count(1) for edit in tried.guess.edits)
+def _unspecific_entries(tried: Tried) -> int:
+    """The number of entries -1 and 1 in the constants that a candidate changes."""
+    return sum(edit.value.count(-1) + edit.value.count(1) for edit in tried.candidate.edits)
+
+
+def using_most_unused_values(best: list[Tried], inputs: Inputs) -> list[Tried]:
+    """The candidates that use most of the unused values."""
+    unused = {value.name for value, _ in inputs.unused_values}
+    counts = [
+        len(unused.intersection(name for edit in tried.candidate.edits for name in (str(edit.value), *edit.inputs)))
+        for tried in best
+    ]
+    return [each for each, count in zip(best, counts) if count == max(counts)]
+
+
+def keeping_most_values(best: list[Tried], inputs: Inputs) -> list[Tried]:
+    """The candidates that disconnect the fewest values; all candidates if one of them does more than connect values."""
+    if not all(edit.kind == "input" for tried in best for edit in tried.candidate.edits):
+        return best
+    counts = [len(inputs.disconnected(tried.candidate.edits)) for tried in best]
+    return [each for each, count in zip(best, counts) if count == min(counts)]
+
+
+def keeps_order(tried: Tried, inputs: Inputs) -> bool:
+    """Whether a Concat with a repeated input gets inputs in the order of the nodes that compute them."""
+    edit = tried.candidate.edits[0]
+    node, before = inputs.edited(edit)
+    if edit.kind != "input" or node is None or node.op != JOIN or node.inputs.count(before) < REPEATED:
+        return False
+    value = inputs.flow.values.get(str(edit.value))
+    after = [value if at == edit.input else each for at, each in enumerate(node.inputs)]
+    makers = [inputs.makers.of(each) for each in after if each is not None]
+    places = [each.node.index for each in makers if each is not None and each.node is not None]
+    return places == sorted(places)
 
 
 def different(alternatives: Iterable[tuple[Edit, ...]]) -> tuple[tuple[Edit, ...], ...]:
-    """The alternatives, without those that differ only in the name of a value in messages."""
+    """The alternatives, without those that differ only in what messages call a value."""
     found: dict[tuple[Edit, ...], tuple[Edit, ...]] = {}
     for edits in alternatives:
         found.setdefault(tuple(replaced(each, called="") for each in edits), edits)
@@ -102,7 +157,7 @@ def different(alternatives: Iterable[tuple[Edit, ...]]) -> tuple[tuple[Edit, ...
 
 
 def shared(best: Sequence[Tried]) -> Outcome:
-    """The outcome of the first guess, without the problems that the other guesses do not fix."""
+    """The outcome of the first candidate, with the problems that all candidates fix."""
     outcome = best[0].outcome
     sets = [{id(each) for each in tried.outcome.fixed} for tried in best]
     return replaced(outcome, fixed=tuple(each for each in outcome.fixed if all(id(each) in found for found in sets)))

@@ -1,4 +1,4 @@
-"""Corrections of what a file declares of its initializers and outputs."""
+"""Corrections of the declarations of initializers and outputs."""
 
 from __future__ import annotations
 
@@ -11,16 +11,15 @@ from irlint.findings.faults import Severity
 from irlint.fixes.inserted import CAST
 from irlint.inference.known import Known
 from irlint.model import Graph, Problem, Value
-from irlint.model.order import downstream, graphs
+from irlint.model.order import downstream, graph_at
 from irlint.model.tensor import FLOATS, Tensor
 
 Edits = tuple[Edit, ...]
 
 
 def declared_as_stored(problem: Problem, known: Known) -> Iterator[Edits]:
-    """Declares an input as its initializer is stored. For element types, two more alternatives: the initializer
-    converted to the declared type, and a Cast before each use."""
-    graph = next((each for each in graphs(known.model) if each.path == problem.graph), None)
+    """Declares an input as its initializer is stored; for element types, also converts the initializer or its uses."""
+    graph = graph_at(known.model, problem.graph)
     value = next((each for each in graph.constants if each.name == problem.value), None) if graph is not None else None
     if problem.node is not None:
         return
@@ -28,7 +27,7 @@ def declared_as_stored(problem: Problem, known: Known) -> Iterator[Edits]:
     if graph is None or value is None or not isinstance(stored, Tensor) or not isinstance(value.type, Tensor):
         return
     if problem.fault.rule is SHAPE_CONTRADICTED:
-        if _is_wrong_behind(value, graph, known):
+        if _leads_to_problem(value, graph, known):
             yield from _stored_as_declared(value, stored, problem.graph)
             return
         yield (
@@ -50,24 +49,22 @@ def declared_as_stored(problem: Problem, known: Known) -> Iterator[Edits]:
 
 
 def _stored_as_declared(value: Value, stored: Tensor, path: str) -> Iterator[Edits]:
-    """An initializer with the shape that it is declared with, where that has as many elements on other axes."""
+    """An initializer with its declared shape, if that has as many elements on other axes."""
     declared = value.type.shape if isinstance(value.type, Tensor) else None
-    sizes, wanted = (list(map(str, shape or ())) for shape in (stored.shape, declared))
-    if declared and product(declared) == product(stored.shape or ()) and sorted(sizes) != sorted(wanted):
+    sizes, declared_sizes = (list(map(str, shape or ())) for shape in (stored.shape, declared))
+    if declared and product(declared) == product(stored.shape or ()) and sorted(sizes) != sorted(declared_sizes):
         yield (Edit("constant", "shape", path, name=value.name, value=declared, before=stored.shape),)
 
 
-def _is_wrong_behind(value: Value, graph: Graph, known: Known) -> bool:
-    """Whether a node that uses a value, or a later node, has a problem. Then the stored value is probably wrong, not
-    the declaration."""
-    wrong = {each.node for each in known.problems if each.fault.severity is not Severity.NOTE}
+def _leads_to_problem(value: Value, graph: Graph, known: Known) -> bool:
+    """Whether a user of a value, or a later node, has a problem. Then the stored value is probably wrong."""
+    wrong = {problem.node for problem in known.problems if problem.fault.severity is not Severity.NOTE}
     users = (node for node in graph.nodes if value in node.inputs)
     return any(not wrong.isdisjoint(downstream(node, graph)) for node in users)
 
 
-def output_as_given(problem: Problem, known: Known) -> Iterator[Edits]:
-    """Declares an output of the model with the type that its node gives, unless a Cast to the declared type may be
-    missing."""
+def output_as_computed(problem: Problem, known: Known) -> Iterator[Edits]:
+    """Declares an output of the model with its inferred type, unless a Cast may be missing."""
     graph, value = known.model.graph, _output(problem, known)
     given = known.types.get(value) if value is not None else None
     if graph is None or value is None or not isinstance(given, Tensor) or not isinstance(value.type, Tensor):
@@ -77,9 +74,10 @@ def output_as_given(problem: Problem, known: Known) -> Iterator[Edits]:
 
 
 def instead_of_type(edits: Edits, problem: Problem, known: Known) -> Iterator[Edits]:
-    """Declares an output of the model with the type that its node gives, where ``edits`` set the type at the node, or
-    declare an input of the model with the type of the output. Yields nothing if another node of the operator makes the
-    declared type from the same one."""
+    """Declares an output with its inferred type, where ``edits`` set its type at a node or an input.
+
+    Nothing if a sibling computes the declared type from the same type.
+    """
     graph, node, value = known.model.graph, problem.node, _output(problem, known)
     given = known.types.get(value) if value is not None else None
     if graph is None or node is None or value is None or not isinstance(given, Tensor) or not given.dtype:
@@ -94,8 +92,7 @@ def instead_of_type(edits: Edits, problem: Problem, known: Known) -> Iterator[Ed
 
 
 def instead_of_conversion(edits: Edits, known: Known) -> Edits:
-    """Gives an input or a constant of an IR the element type to which ``edits`` convert it; () for another value,
-    and if the bytes of the constant do not fit the type."""
+    """Gives an input or a constant of an IR the element type to which ``edits`` convert it; () if it does not fit."""
     from irlint.fixes.new_layers import CONVERT
     from irlint.parsers.openvino.types import element_type
     from irlint.parsers.weights import byte_size
@@ -122,7 +119,7 @@ def instead_of_conversion(edits: Edits, known: Known) -> Edits:
 
 
 def _output(problem: Problem, known: Known) -> Value | None:
-    """The output of the model that a problem is about; None for another value, and in an IR."""
+    """The output of the model that a problem is about; None for other values, and in an IR."""
     graph, node = known.model.graph, problem.node
     outputs = graph.outputs if graph is not None and node is not None and not known.format.ports_declare else ()
     return next(
@@ -130,17 +127,16 @@ def _output(problem: Problem, known: Known) -> Value | None:
     )
 
 
-def _may_lack_cast(given: str, wanted: str | None, graph: Graph, known: Known) -> bool:
-    """Whether a Cast may be missing: booleans are usually converted to numbers, another node converts the same types,
-    or the file declares a value that no node makes."""
-    if given in FLOATS and wanted in FLOATS:
+def _may_lack_cast(given: str, declared: str | None, graph: Graph, known: Known) -> bool:
+    """Whether a Cast may be missing: of booleans, of types that are cast elsewhere, or with an undefined
+    declaration."""
+    if given in FLOATS and declared in FLOATS:
         return False
-    casts = (each for each in graph.nodes if each.op == CAST and each.inputs)
-    pairs = [_dtypes((each.inputs[0], each.outputs[0]), known) for each in casts]
-    return given == "bool" or bool(graph.undefined_value_info) or [given, wanted] in pairs
+    casts = (node for node in graph.nodes if node.op == CAST and node.inputs)
+    pairs = [_dtypes((node.inputs[0], node.outputs[0]), known) for node in casts]
+    return given == "bool" or bool(graph.undefined_value_info) or [given, declared] in pairs
 
 
 def _dtypes(values: Sequence[Value | None], known: Known) -> list[str | None]:
-    """The element types of values."""
     types = (known.types.get(value) if value is not None else None for value in values)
     return [each.dtype if isinstance(each, Tensor) else None for each in types]

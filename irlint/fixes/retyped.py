@@ -1,78 +1,79 @@
-"""Guesses that change the element type of an input."""
+"""Candidates that change the element type of an input."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from irlint.findings.edits import Edit
-from irlint.fixes.doubts import TYPE_ATTRIBUTES
-from irlint.fixes.guess import Guess
+from irlint.fixes.candidate import Candidate
 from irlint.fixes.inputs import Inputs, dtype_of
 from irlint.fixes.inserted import CAST
-from irlint.fixes.other_values import GUESS, SELDOM, UNSURE, USUAL
+from irlint.fixes.objections import TYPE_ATTRIBUTES
+from irlint.fixes.other_values import EVIDENT, ONLY_SUGGESTED, POSSIBLE, PROBABLE
 from irlint.inference.origins import inputs_of
 from irlint.model import Node, Problem, Value
 from irlint.model.tensor import FLOATS, NUMBERED_TYPES, Tensor
 from irlint.ops.shared.element_types import ELEMENT_TYPES_DIFFER
 from irlint.records import replaced
 
-#: At most this many nodes are examined, going back from a node whose element types clash.
+#: The search for the origin of an element type goes back at most this many nodes.
 TYPED_NODES = 6
 
-#: Two outputs are exchanged at no more than this many inputs.
+#: Two outputs are exchanged only if they have at most this many uses.
 EXCHANGED = 6
 
 
-def retyped(problem: Problem, node: Node, inputs: Inputs) -> Iterator[Guess]:
-    """Changes the element type of an input: of the constant, of the node or graph input from which it comes, or by
-    a Cast. A zero point of another type is another number, so it is only suggested, with that number."""
+def retyped(problem: Problem, node: Node, inputs: Inputs) -> Iterator[Candidate]:
+    """Changes the element type of an input where it gets its type, or by a Cast.
+
+    A zero point is only suggested, because another type changes its number.
+    """
     given, call = inputs_of(node, inputs.known), inputs.known.calls.get(node)
     names = call.signature.inputs if call is not None and call.signature is not None else ()
     points = {port for port, name in enumerate(names) if "zero_point" in name}
-    wanted = dict.fromkeys(each.dtype for each in given if isinstance(each, Tensor) and each.dtype)
+    dtypes = dict.fromkeys(each.dtype for each in given if isinstance(each, Tensor) and each.dtype)
     for port, (value, known) in enumerate(zip(node.inputs, given)):
         if value is None or not isinstance(known, Tensor) or (problem.fault.input in points and port not in points):
             continue
         others = ("int64", "int32", "bool") if known.dtype in FLOATS else ("float32", "int64", "int32", "bool")
-        for dtype in dict.fromkeys((*wanted, *others)):
+        for dtype in dict.fromkeys((*dtypes, *others)):
             if dtype == known.dtype:
                 continue
-            there = _types_there(node, port, inputs).count(dtype)
+            evidence = _types_at_siblings(node, port, inputs).count(dtype)
             if inputs.makers.is_constant(value):
                 found = _constant_of_type(node, port, value, known, dtype, inputs)
-                shift = _shift(node, port, known, dtype, inputs)
+                shifted = _shifted(node, port, known, dtype, inputs)
                 stored = (
-                    replaced(each, edits=(*each.edits, *shift), likely=UNSURE)
+                    replaced(each, edits=(*each.edits, *shifted), grade=ONLY_SUGGESTED)
                     for each in found
                     if each.edits[0].kind != "insert"
                 )
                 yield from stored if port in points else found
             else:
                 mixed = problem.fault.rule is ELEMENT_TYPES_DIFFER
-                likely = GUESS if mixed and _is_converted(known.dtype, dtype) else SELDOM
-                yield from _exchanged(value, dtype, inputs)
-                found = _of_type(value, dtype, likely, inputs)
-                at_source = [replaced(guess, count=there or guess.count) for guess in found]
+                grade = POSSIBLE if mixed and _is_converted(known.dtype, dtype) else PROBABLE
+                yield from _with_outputs_exchanged(value, dtype, inputs)
+                found = _retyped_at_origin(value, dtype, grade, inputs)
+                at_source = [replaced(candidate, evidence=evidence or candidate.evidence) for candidate in found]
                 casts = []
                 if inputs.known.format.writer == "onnx":
-                    cast = inputs.guesses.inserted(CAST, node, port, (("to", dtype),))
-                    rounds = known.dtype in FLOATS and dtype not in FLOATS and not inputs.is_spent(value, node)
+                    cast = inputs.editor.inserted(CAST, node, port, (("to", dtype),))
+                    rounds = known.dtype in FLOATS and dtype not in FLOATS and not inputs.is_last_use(value, node)
                     is_mask = known.dtype == "bool" and not mixed
-                    likely = SELDOM if is_mask or (mixed and _is_converted(known.dtype, dtype)) else GUESS
-                    is_like = _is_cast_beside(node, port, dtype, inputs)
-                    likely = USUAL if is_like else UNSURE if rounds else likely
-                    casts.append(Guess((cast,), likely, count=there))
+                    grade = PROBABLE if is_mask or (mixed and _is_converted(known.dtype, dtype)) else POSSIBLE
+                    is_evident = _is_other_input_cast(node, port, dtype, inputs)
+                    grade = EVIDENT if is_evident else ONLY_SUGGESTED if rounds else grade
+                    casts.append(Candidate((cast,), grade, evidence=evidence))
                 is_inner = _is_converted(known.dtype, dtype) and value not in inputs.graph.inputs
                 if casts and is_inner and any(edit.kind == "declaration" for each in at_source for edit in each.edits):
-                    at_source = [replaced(each, likely=max(each.likely, likely)) for each in at_source]
+                    at_source = [replaced(each, grade=max(each.grade, grade)) for each in at_source]
                     yield from (*casts, *at_source)
                 else:
                     yield from (*at_source, *casts)
 
 
-def sources(node: Node, inputs: Inputs) -> list[Node]:
-    """The nodes that give the inputs of a node their element types: those that compute the first inputs of each other,
-    at most ``TYPED_NODES`` before each input."""
+def nodes_that_give_types(node: Node, inputs: Inputs) -> list[Node]:
+    """The nodes, at most ``TYPED_NODES`` before each input, that give the inputs their element types."""
     found: dict[Node, None] = {}
     for value in node.inputs:
         for _ in range(TYPED_NODES):
@@ -88,8 +89,8 @@ def sources(node: Node, inputs: Inputs) -> list[Node]:
     return list(found)
 
 
-def _exchanged(value: Value, dtype: str, inputs: Inputs) -> Iterator[Guess]:
-    """Exchanges two outputs of a node wherever they are used: the other one has the wanted element type."""
+def _with_outputs_exchanged(value: Value, dtype: str, inputs: Inputs) -> Iterator[Candidate]:
+    """Exchanges two outputs of a node wherever they are used, if the other one has the element type."""
     maker = inputs.makers.of(value)
     outputs = maker.node.outputs if maker is not None and maker.node is not None else ()
     for other in outputs:
@@ -103,12 +104,16 @@ def _exchanged(value: Value, dtype: str, inputs: Inputs) -> Iterator[Guess]:
             if given is old
         ]
         if len(places) <= EXCHANGED and inputs.users.get(other):
-            yield Guess(tuple(inputs.guesses.connected(new, user, port) for new, user, port in places), USUAL, count=1)
+            yield Candidate(
+                tuple(inputs.editor.connected(new, user, port) for new, user, port in places), EVIDENT, evidence=1
+            )
 
 
-def _shift(node: Node, port: int, known: Tensor, dtype: str, inputs: Inputs) -> tuple[Edit, ...]:
-    """The edit of a zero point that is stored with 8 bits of the other sign: its numbers are shifted by 128, like the
-    data, unless stored data or the zero points of other nodes have its numbers."""
+def _shifted(node: Node, port: int, known: Tensor, dtype: str, inputs: Inputs) -> tuple[Edit, ...]:
+    """The edit of a zero point of the other sign, shifted by 128.
+
+    () for other types, or if constant data or the zero points of siblings show that the numbers are right.
+    """
     value, numbers = node.inputs[port], [each for each in known.ints or () if isinstance(each, int)]
     if (
         value is None
@@ -117,25 +122,24 @@ def _shift(node: Node, port: int, known: Tensor, dtype: str, inputs: Inputs) -> 
         or len(numbers) != len(known.ints or ())
     ):
         return ()
-    others = [each.inputs[port] for each in inputs.guesses.of(node) if each is not node and port < len(each.inputs)]
-    held = [each for value in others if value and isinstance(each := inputs.known.types.get(value), Tensor)]
-    there = {number for each in held if each.dtype == dtype for number in each.ints or ()}
+    others = [each.inputs[port] for each in inputs.editor.siblings(node) if port < len(each.inputs)]
+    types = [each for value in others if value and isinstance(each := inputs.known.types.get(value), Tensor)]
+    at_siblings = {number for each in types if each.dtype == dtype for number in each.ints or ()}
     shifted = tuple(number + (128 if dtype == "uint8" else -128) for number in numbers)
     fits = all(0 <= number < 128 for number in numbers)
-    if fits and (there >= set(numbers) or (inputs.makers.is_constant(node.inputs[0]) and not there & set(shifted))):
+    is_constant = inputs.makers.is_constant(node.inputs[0])
+    if fits and (at_siblings >= set(numbers) or (is_constant and not at_siblings & set(shifted))):
         return ()
-    return (inputs.guesses.constant(value, shifted),)
+    return (inputs.editor.constant(value, shifted),)
 
 
-def _types_there(node: Node, port: int, inputs: Inputs) -> list[str | None]:
-    """The element types that other nodes of the operator have at this input."""
-    others = (each for each in inputs.guesses.of(node) if each is not node and port < len(each.inputs))
+def _types_at_siblings(node: Node, port: int, inputs: Inputs) -> list[str | None]:
+    others = (each for each in inputs.editor.siblings(node) if port < len(each.inputs))
     return [dtype_of(inputs.known.types.get(value)) for each in others if (value := each.inputs[port]) is not None]
 
 
-def behind(problem: Problem, node: Node, inputs: Inputs) -> Iterator[Guess]:
-    """Gives the inputs of a node the element type that the file declares for its output. If an attribute of the
-    node names this type, the attribute changes instead."""
+def as_output_is_declared(problem: Problem, node: Node, inputs: Inputs) -> Iterator[Candidate]:
+    """Gives the inputs of a node, or the attribute that names its type, the element type of the declared output."""
     call = inputs.known.calls.get(node)
     names_type = call is not None and not set(TYPE_ATTRIBUTES).isdisjoint(call.attributes or ())
     for value in node.outputs:
@@ -143,51 +147,52 @@ def behind(problem: Problem, node: Node, inputs: Inputs) -> Iterator[Guess]:
         if value is None or value.name != problem.value or dtype_of(declared) == dtype_of(given):
             continue
         if names_type:
-            yield from _of_type(value, dtype_of(declared) or "", SELDOM, inputs)
+            yield from _retyped_at_origin(value, dtype_of(declared) or "", PROBABLE, inputs)
         if names_type or (dtype_of(given) in FLOATS and dtype_of(declared) not in FLOATS):
             continue
         for port, each in zip(node.inputs, inputs_of(node, inputs.known)):
             if port is not None and dtype_of(each) == dtype_of(given) and not inputs.makers.is_constant(port):
-                yield from _of_type(port, dtype_of(declared) or "", SELDOM, inputs)
+                yield from _retyped_at_origin(port, dtype_of(declared) or "", PROBABLE, inputs)
 
 
 def _constant_of_type(
     node: Node, port: int, value: Value, known: Tensor, dtype: str, inputs: Inputs
-) -> Iterator[Guess]:
-    """Converts a constant to another element type, or connects an existing constant of this type. Floats become only
-    integers that are equal, except for a bias that is quantized."""
-    if known.dtype in FLOATS and dtype not in FLOATS and not _are_whole(known):
-        numbers = _quantized(node, port, known, inputs)
+) -> Iterator[Candidate]:
+    """Casts or converts a constant, or connects an existing constant of the element type.
+
+    Floats become integers only if they are equal, or quantized as a bias.
+    """
+    if known.dtype in FLOATS and dtype not in FLOATS and not _are_integers(known):
+        numbers = _quantized_bias(node, port, known, inputs)
         if numbers:
-            of_type, entries = inputs.guesses.constant(value, dtype, "type"), inputs.guesses.constant(value, numbers)
-            yield Guess((of_type, entries), SELDOM)
+            of_type, entries = inputs.editor.constant(value, dtype, "type"), inputs.editor.constant(value, numbers)
+            yield Candidate((of_type, entries), PROBABLE)
         return
     type_of = inputs.known.types.get
-    there = [each.inputs[port] for each in inputs.guesses.of(node) if port < len(each.inputs)]
-    similar = [each for each in there if each is not value and inputs.makers.is_constant(each)]
-    others = [each for each in similar if each is not None and dtype_of(type_of(each)) == dtype]
+    of_siblings = [each.inputs[port] for each in inputs.editor.siblings(node) if port < len(each.inputs)]
+    constants = [each for each in of_siblings if each is not value and inputs.makers.is_constant(each)]
+    others = [each for each in constants if each is not None and dtype_of(type_of(each)) == dtype]
     if inputs.known.format.writer == "onnx":
-        yield Guess((inputs.guesses.inserted(CAST, node, port, (("to", dtype),)),), GUESS)
-    if similar and not others:
+        yield Candidate((inputs.editor.inserted(CAST, node, port, (("to", dtype),)),), POSSIBLE)
+    if constants and not others:
         return
-    stored = sum(dtype_of(type_of(each)) == dtype for each in (*inputs.graph.constants, *there) if each is not None)
-    yield Guess((inputs.guesses.constant(value, dtype, "type"),), SELDOM, count=stored)
+    values = (each for each in (*inputs.graph.constants, *of_siblings) if each is not None)
+    evidence = sum(dtype_of(type_of(each)) == dtype for each in values)
+    yield Candidate((inputs.editor.constant(value, dtype, "type"),), PROBABLE, evidence=evidence)
     for other in others if len(inputs.users.get(value, ())) > 1 else ():
-        held = type_of(other)
-        if isinstance(held, Tensor) and held.shape == known.shape:
-            called = f"{inputs.guesses.called(other)}, one of {len(set(others))} of type {dtype} there,"
-            yield Guess((inputs.guesses.connected(other, node, port, called),), SELDOM)
+        other_type = type_of(other)
+        if isinstance(other_type, Tensor) and other_type.shape == known.shape:
+            called = f"{inputs.editor.called(other)}, one of {len(set(others))} of type {dtype} there,"
+            yield Candidate((inputs.editor.connected(other, node, port, called),), PROBABLE)
             return
 
 
-def _are_whole(known: Tensor) -> bool:
-    """Whether all elements are known to be integers."""
+def _are_integers(known: Tensor) -> bool:
     return known.value is not None and all(isinstance(each, float) and each.is_integer() for each in known.value)
 
 
-def _quantized(node: Node, port: int, known: Tensor, inputs: Inputs) -> tuple[int, ...]:
-    """The elements of a bias as multiples of the product of both scales; () for another input, and if an element or
-    a scale is unknown."""
+def _quantized_bias(node: Node, port: int, known: Tensor, inputs: Inputs) -> tuple[int, ...]:
+    """The elements of a bias as multiples of the product of both scales; () if it cannot be computed."""
     call = inputs.known.calls.get(node)
     formal = call.schema.inputs if call is not None and call.schema is not None else ()
     given = zip(formal, inputs_of(node, inputs.known))
@@ -204,18 +209,19 @@ def _quantized(node: Node, port: int, known: Tensor, inputs: Inputs) -> tuple[in
     return tuple(round(bias / (scale * weight)) for bias, scale, weight in pairs)  # type: ignore[operator, arg-type]
 
 
-def _of_type(value: Value, dtype: str, likely: int, inputs: Inputs) -> Iterator[Guess]:
-    """Changes the element type where a value gets it: at the Cast or similar node, or at the input of the graph."""
+def _retyped_at_origin(value: Value, dtype: str, grade: int, inputs: Inputs) -> Iterator[Candidate]:
+    """Changes the element type where a value gets it: at a Cast or similar node, a constant, or an input of the
+    graph."""
     for _ in range(TYPED_NODES):
         known, maker = inputs.known.types.get(value), inputs.makers.of(value)
         if maker is None or not isinstance(known, Tensor):
             return
         node = maker.node if maker.constant is None else None
         if node is None and value in inputs.graph.constants:
-            yield Guess((inputs.guesses.constant(value, dtype, "type"),), likely)
+            yield Candidate((inputs.editor.constant(value, dtype, "type"),), grade)
             return
         if node is None or node.op == inputs.known.format.input_node:
-            yield Guess((inputs.guesses.declared(value, dtype, "type"),), likely)
+            yield Candidate((inputs.editor.declared(value, dtype, "type"),), grade)
             return
         call = inputs.known.calls.get(node)
         if call is None:
@@ -223,8 +229,10 @@ def _of_type(value: Value, dtype: str, likely: int, inputs: Inputs) -> Iterator[
         given = call.attributes or {}
         for name in (each for each in TYPE_ATTRIBUTES if each in given):
             number = NUMBERED_TYPES.index(dtype) + 1 if isinstance(given[name], int) else None
-            edit = inputs.guesses.attribute(node, name, dtype if number is None else number, given[name])
-            yield Guess((edit,), USUAL, node, count=inputs.guesses.usual(node, name).get(edit.value, 0))
+            edit = inputs.editor.attribute(node, name, dtype if number is None else number, given[name])
+            yield Candidate(
+                (edit,), EVIDENT, node, evidence=inputs.editor.similar_values(node, name).get(edit.value, 0)
+            )
             return
         first = node.inputs[0] if node.inputs else None
         before = inputs.known.types.get(first) if first is not None else None
@@ -233,8 +241,8 @@ def _of_type(value: Value, dtype: str, likely: int, inputs: Inputs) -> Iterator[
         value = first
 
 
-def _is_cast_beside(node: Node, port: int, dtype: str, inputs: Inputs) -> bool:
-    """Whether another input of a node comes from a Cast to an element type, at most ``TYPED_NODES`` nodes before it."""
+def _is_other_input_cast(node: Node, port: int, dtype: str, inputs: Inputs) -> bool:
+    """Whether another input of a node comes from a Cast to an element type."""
     waiting = [(value, 0) for at, value in enumerate(node.inputs) if at != port]
     for value, far in waiting:
         maker = inputs.makers.of(value) if value is not None else None
@@ -248,5 +256,5 @@ def _is_cast_beside(node: Node, port: int, dtype: str, inputs: Inputs) -> bool:
 
 
 def _is_converted(given: str | None, dtype: str) -> bool:
-    """Whether models convert one element type to another on purpose, as for counts, masks and indices."""
+    """Whether models convert one element type to another on purpose, as for masks and indices."""
     return given not in FLOATS or dtype not in FLOATS

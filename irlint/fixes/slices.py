@@ -1,4 +1,4 @@
-"""Guesses that change the bounds of a slice, so that it takes one element, or as many as fit."""
+"""Candidates that change the start or end of a slice."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from irlint.binding.calls import Call
 from irlint.dims import MaybeDim
-from irlint.fixes.guess import SEVERAL, Guess
-from irlint.fixes.other_values import SELDOM, USUAL
+from irlint.fixes.candidate import SEVERAL, Candidate
+from irlint.fixes.other_values import EVIDENT, PROBABLE
 from irlint.inference.origins import inputs_of
 from irlint.lazy_typing import TYPE_CHECKING
 from irlint.model import Node
@@ -15,17 +15,17 @@ from irlint.model.tensor import Tensor, Type
 from irlint.records import record, replaced
 
 if TYPE_CHECKING:
-    from irlint.fixes.guesses import Guesses
+    from irlint.fixes.editor import Editor
 
 #: The names of a slice's lists in both formats.
 STARTS, ENDS = ("starts", "start"), ("ends", "stop")
 STEPS, AXES = ("steps", "step"), ("axes",)
 BOUNDS = frozenset((*STARTS, *ENDS))
 
-#: The end of a slice that reaches the last element, and the limit from which a bound is not an index.
+#: The end of a slice that reaches the last element. Bounds from ``FAR`` on are no indices.
 LAST_END, FAR = (1 << 63) - 1, 1 << 31
 
-#: Lists of at most this many elements are sliced at each of them.
+#: Lists of at most this many elements are sliced at each element.
 FEW = 6
 
 #: The index of the first element, and the index after the last.
@@ -34,10 +34,12 @@ Elements = tuple[int, int]
 
 @record
 class Slice:
-    """One slice of a node: entry ``at`` of its lists, on an axis of size ``size``."""
+    """One slice of a node."""
 
+    #: The index in the lists of the node.
     at: int
     axis: int
+    #: The size of the axis.
     size: MaybeDim
     start: int
     end: int
@@ -45,7 +47,7 @@ class Slice:
 
     @property
     def elements(self) -> Elements:
-        """The range of elements that the slice takes; the bounds as written if the size is unknown."""
+        """The range of elements that the slice takes; the bounds if the size is unknown."""
         size = self.size
         if not isinstance(size, int):
             return self.start, self.end
@@ -60,44 +62,44 @@ class Slice:
 
 
 def other_bounds(
-    node: Node, call: Call, inputs: Sequence[Type | None], others: Sequence[Type | None], guesses: Guesses
-) -> Iterator[Guess]:
-    """A slice with another start or end: one element, as many as ``others`` have on an axis, or all from its start.
-    Elements that no other slice of the value takes come first."""
-    yield from _as_siblings(node, call, guesses)
+    node: Node, call: Call, inputs: Sequence[Type | None], others: Sequence[Type | None], editor: Editor
+) -> Iterator[Candidate]:
+    """A slice with another start or end: one element, as many as ``others`` have on an axis, or all from its start."""
+    yield from _bounds_of_siblings(node, call, editor)
     slices = _slices(call, inputs)
     shapes = [each.shape for each in (*inputs[:1], *others) if isinstance(each, Tensor) and each.shape is not None]
-    contents = [each.ints or () for each in others if isinstance(each, Tensor)]
-    sizes = dict.fromkeys(dim for shape in (*shapes, *contents) for dim in shape if isinstance(dim, int) and dim > 0)
-    taken = _taken(node, guesses) if slices else set()
+    lists = [each.ints or () for each in others if isinstance(each, Tensor)]
+    sizes = dict.fromkeys(dim for shape in (*shapes, *lists) for dim in shape if isinstance(dim, int) and dim > 0)
+    sibling_slices = _slices_of_siblings(node, editor) if slices else set()
     for each in slices:
         few = range(1, each.size) if isinstance(each.size, int) and len(shapes[0]) == 1 and each.size <= FEW else ()
-        beside = [elements for axis, elements in taken if axis == each.axis]
-        for name, changed in _changed(each, dict.fromkeys((1, *few, *sizes)), any_start=bool(beside)):
+        beside = [elements for axis, elements in sibling_slices if axis == each.axis]
+        for name, changed in _other_slices(each, dict.fromkeys((1, *few, *sizes)), any_start=bool(beside)):
             count = int(bool(beside) and not any(_overlap(changed.elements, other) for other in beside))
-            for guess in _with(node, call, each.at, name, changed, guesses):
-                yield replaced(guess, count=count)
+            for candidate in _written(node, call, each.at, name, changed, editor):
+                yield replaced(candidate, evidence=count)
     for at, axis, size in _later_starts(call, inputs):
-        yield from _with(node, call, at, "starts", Slice(at, axis, size, 0, LAST_END), guesses)
+        yield from _written(node, call, at, "starts", Slice(at, axis, size, 0, LAST_END), editor)
 
 
-def _as_siblings(node: Node, call: Call, guesses: Guesses) -> Iterator[Guess]:
-    """Constant starts or ends that several other slices have."""
+def _bounds_of_siblings(node: Node, call: Call, editor: Editor) -> Iterator[Candidate]:
+    """Constant starts or ends that several similar slices have."""
     for names in (STARTS, ENDS):
         port = _port(call, names)
         value = node.inputs[port] if port is not None and port < len(node.inputs) else None
-        own = guesses.had(node, port) if port is not None else None
-        if port is None or value is None or own is None or not guesses.makers.is_constant(value):
+        own = editor.value_of(node, port) if port is not None else None
+        if port is None or value is None or own is None or not editor.makers.is_constant(value):
             continue
-        for other, count in guesses.usual(node, port).items():
+        for other, count in editor.similar_values(node, port).items():
             if count >= SEVERAL and other != own and len(other) == len(own):
-                for guess in guesses.contents.held_otherwise(node, port, value, tuple(other), USUAL):
-                    yield replaced(guess, count=count)
+                for candidate in editor.constants.with_entries(node, port, value, tuple(other), EVIDENT):
+                    yield replaced(candidate, evidence=count)
 
 
-def _changed(given: Slice, lengths: Sequence[int] | dict[int, None], *, any_start: bool) -> Iterator[tuple[str, Slice]]:
-    """The slice with each other start or end, without repeated ranges. A start of 0 is kept unless ``any_start``. With
-    a step, only the end of the axis is tried."""
+def _other_slices(
+    given: Slice, lengths: Sequence[int] | dict[int, None], *, any_start: bool
+) -> Iterator[tuple[str, Slice]]:
+    """(name of the list, slice) with another start or end. A start of 0 is kept unless ``any_start``."""
     seen = {given.elements}
     start, end = given.start, given.end
     ends = [start + length for length in lengths if start >= 0 or start + length < 0]
@@ -114,23 +116,23 @@ def _changed(given: Slice, lengths: Sequence[int] | dict[int, None], *, any_star
             yield name, changed
 
 
-def _with(node: Node, call: Call, at: int, name: str, changed: Slice, guesses: Guesses) -> Iterator[Guess]:
-    """The guess that writes a changed start or end into the node's attribute or constant."""
+def _written(node: Node, call: Call, at: int, name: str, changed: Slice, editor: Editor) -> Iterator[Candidate]:
+    """Writes a changed start or end into the node's attribute or constant."""
     names = STARTS if name == "starts" else ENDS
-    wanted = changed.start if name == "starts" else changed.end
+    bound = changed.start if name == "starts" else changed.end
     for each in names:
         given = (call.attributes or {}).get(each)
         if given is not None:
-            after = (*given[:at], wanted, *given[at + 1 :])
-            yield Guess((guesses.attribute(node, each, after, given),), SELDOM, about=(node, each))
+            after = (*given[:at], bound, *given[at + 1 :])
+            yield Candidate((editor.attribute(node, each, after, given),), PROBABLE, subject=(node, each))
             return
     port = _port(call, names)
     value = node.inputs[port] if port is not None and port < len(node.inputs) else None
-    held = guesses.contents.held(value, at) if value is not None else None
-    known = guesses.known.types.get(held[0]) if held is not None else None
-    if port is not None and held is not None and isinstance(known, Tensor) and known.value is not None:
-        contents = (*known.value[: held[1]], wanted, *known.value[held[1] + 1 :])
-        yield from guesses.contents.held_otherwise(node, port, held[0], contents, SELDOM)
+    place = editor.constants.stored_entry(value, at) if value is not None else None
+    known = editor.known.types.get(place[0]) if place is not None else None
+    if port is not None and place is not None and isinstance(known, Tensor) and known.value is not None:
+        entries = (*known.value[: place[1]], bound, *known.value[place[1] + 1 :])
+        yield from editor.constants.with_entries(node, port, place[0], entries, PROBABLE)
 
 
 def _slices(call: Call, inputs: Sequence[Type | None]) -> list[Slice]:
@@ -143,17 +145,16 @@ def _slices(call: Call, inputs: Sequence[Type | None]) -> list[Slice]:
 
 
 def _later_starts(call: Call, inputs: Sequence[Type | None]) -> Iterator[tuple[int, int, MaybeDim]]:
-    """The slices that begin after the first element and end at a computed index: the entry, the axis and its size."""
+    """(index, axis, size) of the slices that begin after the first element and end at a computed index."""
     for at, axis, size, start, end, step in _bounds(call, inputs):
         if isinstance(start, int) and start > 0 and not isinstance(end, int) and step == 1:
             yield at, axis, size
 
 
 def _bounds(call: Call, inputs: Sequence[Type | None]) -> Iterator[tuple[int, int, MaybeDim, MaybeDim, MaybeDim, int]]:
-    """For each entry of the lists of a slice with a step of at least 1: the entry, the axis, its size, the start, the
-    end and the step."""
+    """(index, axis, size, start, end, step) of the slices with a step of at least 1."""
     data = inputs[0] if inputs else None
-    starts, ends, axes, steps = (_list(names, call, inputs) for names in (STARTS, ENDS, AXES, STEPS))
+    starts, ends, axes, steps = (_values(names, call, inputs) for names in (STARTS, ENDS, AXES, STEPS))
     if not isinstance(data, Tensor) or data.shape is None or starts is None or ends is None:
         return
     for at, (start, end) in enumerate(zip(starts, ends)):
@@ -166,7 +167,7 @@ def _bounds(call: Call, inputs: Sequence[Type | None]) -> Iterator[tuple[int, in
             yield at, axis, data.shape[axis], start, end, step
 
 
-def _list(names: Sequence[str], call: Call, inputs: Sequence[Type | None]) -> Sequence[MaybeDim] | None:
+def _values(names: Sequence[str], call: Call, inputs: Sequence[Type | None]) -> Sequence[MaybeDim] | None:
     """A list that a node has as an attribute or as an input; None if it is unknown."""
     given = next((value for name in names if (value := (call.attributes or {}).get(name)) is not None), None)
     if given is not None:
@@ -181,14 +182,15 @@ def _port(call: Call, names: Sequence[str]) -> int | None:
     return next((at for at, name in enumerate(inputs) if name in names), None)
 
 
-def _taken(node: Node, guesses: Guesses) -> set[tuple[int, Elements]]:
-    """The ranges that other nodes of the operator take from the same value, each with its axis."""
+def _slices_of_siblings(node: Node, editor: Editor) -> set[tuple[int, Elements]]:
+    """(axis, range) of the slices that siblings take from the same value."""
     found: set[tuple[int, Elements]] = set()
-    for each in guesses.of(node):
-        call = guesses.known.calls.get(each)
-        if each is node or call is None or guesses.contents.source(each) is not guesses.contents.source(node):
+    indexed = editor.constants.indexed_value
+    for each in editor.siblings(node):
+        call = editor.known.calls.get(each)
+        if call is None or indexed(each) is not indexed(node):
             continue
-        slices = _slices(call, inputs_of(each, guesses.known))
+        slices = _slices(call, inputs_of(each, editor.known))
         found.update((one.axis, one.elements) for one in slices if one.step == 1)
     return found
 

@@ -1,4 +1,4 @@
-"""Finds entries in the weights of an IR: in another constant, or in bytes that belong to no constant."""
+"""Finds entries in the weights of an IR."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ UNUSED = 1 << 16
 
 
 def constants_with(model: Model, values: Sequence[Any], dtypes: Sequence[str]) -> Iterator[tuple[Value, Constant]]:
-    """The constants of the main graph that hold exactly these entries, as a scalar or a list, in one of the element
-    types."""
+    """The constants of the main graph that have exactly these entries, as a scalar or a list."""
     for value, each in model.graph.constants.items() if model.graph is not None else ():
-        held = each.tensor
-        if held.dtype in dtypes and held.shape in ((len(values),), ()) and tuple(held.value or ()) == tuple(values):
+        tensor = each.tensor
+        is_list = tensor.dtype in dtypes and tensor.shape in ((len(values),), ())
+        if is_list and tuple(tensor.value or ()) == tuple(values):
             yield value, each
 
 
 def offset_of(model: Model, values: Sequence[Any], dtype: str) -> int | None:
-    """The offset at which the weights hold these entries; None if there is none, or the weights cannot be read."""
+    """The offset of these entries in the weights; None if there is none, or the weights cannot be read."""
     from irlint.parsers.openvino.constants import weights_beside
 
     size = byte_size(dtype, len(values))
@@ -40,7 +40,7 @@ def offset_of(model: Model, values: Sequence[Any], dtype: str) -> int | None:
 
 
 def leaves_end_unused(model: Model, constant: Constant, offset: int) -> bool:
-    """Whether the end of the weights belongs to no constant any more if this constant moves to another offset."""
+    """Whether the end of the weights becomes unused if this constant moves to another offset."""
     stored = constant.stored
     if stored is None or not stored.size:
         return False
@@ -50,14 +50,14 @@ def leaves_end_unused(model: Model, constant: Constant, offset: int) -> bool:
 
 
 def _places(model: Model, size: int) -> Iterator[int]:
-    """The offsets to examine: where constants begin and end, and aligned places in bytes that belong to no constant."""
+    """The offsets to examine: the starts and ends of constants, and aligned places in unused bytes."""
     every = [each.stored for graph in graphs(model) for each in graph.constants.values()]
     spans = sorted((each.offset, each.size) for each in every if each is not None and each.size)
-    yield from dict.fromkeys((*(offset for offset, held in spans if held >= size), *(sum(each) for each in spans)))
+    yield from dict.fromkeys((*(offset for offset, length in spans if length >= size), *(sum(each) for each in spans)))
     available = next((each.offset + each.available for each in every if each is not None and each.available), 0)
     behind, left = 0, UNUSED
-    for offset, held in (*spans, (available, 0)):
+    for offset, length in (*spans, (available, 0)):
         gap = range(behind - behind % -size, offset - size + 1, size)[: left // size]
         left -= len(gap) * size
         yield from gap
-        behind = max(behind, offset + held)
+        behind = max(behind, offset + length)

@@ -1,5 +1,4 @@
-"""Suggestions: the fixes that reports show for findings. They are corrections of obvious mistakes, and guesses that
-were tried."""
+"""Suggestions: the edits that reports show for findings."""
 
 from __future__ import annotations
 
@@ -27,41 +26,44 @@ if TYPE_CHECKING:
     from irlint.fixes.outcomes import Outcome
     from irlint.fixes.search import Search
 
-#: Fixes are sought for at most this many findings of a file, and at most this many equally good ones are suggested.
+#: Edits are tried for at most this many findings of a file.
 FINDINGS = 3
+
+#: At most this many equally good alternatives are suggested.
 SUGGESTED = 2
 
-#: Edits are searched for at most this many different problems, also without success.
+#: At most this many different problems are examined, also those for which no edits are known.
 ATTEMPTS = 12
 
-#: If the file cannot be written with the best edits, or has a new finding then, the next ones are suggested, until so
-#: many are refused.
+#: The search for one problem ends after this many edits that do not pass the check of the file.
 REFUSED = 3
 
-#: How often a file is checked again for one finding: at least and at most. Between them, as often as ``NODES_CHECKED``
-#: nodes allow; ``BYTES`` bytes count as one node.
+#: How often a file is checked again for one finding.
 FEWEST_CHECKS, MOST_CHECKS = 2, 200
+
+#: Between these limits, all checks for one finding visit at most this many nodes.
 NODES_CHECKED = 6_000
+
+#: This many bytes count as one node.
 BYTES = 2_000
 
-#: In a document with more problems, or of more bytes, no corrections are derived from the rest of the document.
+#: No corrections are derived from a document with more problems, or more bytes.
 MOST_PROBLEMS, LONGEST = 1_000, 1 << 24
 
 
 @record
 class Suggestion:
-    """Alternative edits that fix a problem equally well, and the outcome of the first one. ``help`` is a further
-    alternative.
-
-    A suggestion that is not ``sure`` or not ``written`` cannot be applied. Examples are another size of an input, which
-    the user decides, and a Transpose before a constant of which only the dims may be wrong.
-    """
+    """Alternative edits that fix a problem equally well."""
 
     problem: Problem
     alternatives: tuple[tuple[Edit, ...], ...]
+    #: The outcome of the first alternative.
     outcome: Outcome
+    #: A further alternative, as text.
     help: str = ""
+    #: Whether no caution applies. Otherwise the edits are not written.
     sure: bool = True
+    #: Whether the edits may be written. The user decides on other sizes of inputs.
     written: bool = True
 
     @property
@@ -77,7 +79,7 @@ class Suggestion:
     @property
     def fix(self) -> Fix | None:
         """The edits, if there is only one alternative that can be written."""
-        writable = all(map(_is_whole, self.alternatives[0]))
+        writable = all(map(_is_writable, self.alternatives[0]))
         return (
             Fix(self.alternatives[0], "unsafe")
             if len(self.alternatives) == 1 and writable and self.sure and self.written and not self.help
@@ -93,21 +95,21 @@ class Suggestions:
         self.known = makers.known
         self.problems = problems
         self.rechecked = rechecked
-        self.looked = 0
+        self.searched = 0
         self._search: Search | None = None
         self._found: list[Suggestion] = []
         self._kinds: set[tuple[str, str, str | None]] = set()
-        self._without: list[Problem] = []
+        self._unfixed: list[Problem] = []
         self._document: Any = None
         self._flow: Flow | None = None
 
     def again(self) -> None:
-        """Allows ``FINDINGS`` more searches, because some findings are hidden from the report."""
-        self.looked = 0
+        """Allows ``FINDINGS`` more searches."""
+        self.searched = 0
         self._kinds.clear()
 
     @cached_property
-    def _most(self) -> int:
+    def _most_checks(self) -> int:
         """The number of times that the file may be checked again for one finding."""
         return min(max(FEWEST_CHECKS, NODES_CHECKED // max(self._cost, 1)), MOST_CHECKS)
 
@@ -117,16 +119,15 @@ class Suggestions:
         return self.known.model.nodes + len(self.problems) + self.rechecked.size // BYTES
 
     @property
-    def _in_order(self) -> Sequence[Problem]:
-        """The problems in the order of the search: errors first, because warnings may follow from them."""
+    def _worst_first(self) -> Sequence[Problem]:
         return sorted(self.problems, key=lambda each: -each.fault.severity.rank)
 
     def rooted(self) -> list[Problem]:
-        """The problems. If a single fix of one problem also fixes others, they get that problem as ``because``."""
+        """The problems. Problems that the fix of another problem also fixes get that problem as ``because``."""
         causes: dict[int, Problem] = {}
         roots: set[int] = set()
-        self._search_all()
-        for problem in self._in_order:
+        self._search_problems()
+        for problem in self._worst_first:
             suggestion = None if id(problem) in causes else self.of(problem)
             if suggestion is None or len(suggestion.alternatives) > 1 or not suggestion.sure:
                 continue
@@ -134,10 +135,10 @@ class Suggestions:
             index = suggestion.alternatives[0][0].index
             root = min(fixed, key=lambda each: (id(each) not in roots, not each.is_error, _index(each) != index))
             roots.add(id(root))
-            behind = (each for each in fixed if id(each) not in roots and (root.is_error or not each.is_error))
-            causes.update({id(each): root for each in behind})
-        self._found = [replaced(each, sure=each.sure and not self._leaves_one_alike(each)) for each in self._found]
-        causes.update(self._connected())
+            following = (each for each in fixed if id(each) not in roots and (root.is_error or not each.is_error))
+            causes.update({id(each): root for each in following})
+        self._found = [replaced(each, sure=each.sure and not self._leaves_similar_error(each)) for each in self._found]
+        causes.update(self._unused_nodes())
         if not causes:
             return list(self.problems)
         return [
@@ -145,8 +146,8 @@ class Suggestions:
             for each in self.problems
         ]
 
-    def _connected(self) -> Iterator[tuple[int, Problem]]:
-        """The problem of an unused node, by its id, with the problem for which the node's result is connected."""
+    def _unused_nodes(self) -> Iterator[tuple[int, Problem]]:
+        """(id of the problem of an unused node, problem that connects the node's result)."""
         for problem in self.problems if self._found else ():
             made = {value.name for value in problem.node.outputs if value} if problem.node is not None else set()
             for found in self._found if problem.fault.rule is UNUSED_NODE else ():
@@ -154,74 +155,73 @@ class Suggestions:
                 if not connected.isdisjoint(made):
                     yield id(problem), found.problem
 
-    def _search_all(self) -> None:
-        """Searches suggestions for the problems, and drops those that the fix of another problem outdoes."""
+    def _search_problems(self) -> None:
+        """Searches suggestions for all problems, and drops those that fix less than others."""
         fixed: set[int] = set()
-        for problem in self._in_order:
+        for problem in self._worst_first:
             suggestion = None if id(problem) in fixed else self.of(problem)
             if suggestion is not None and len(suggestion.alternatives) == 1 and suggestion.sure:
                 fixed.update(id(each) for each in suggestion.outcome.fixed)
-        self._found = [each for each in self._found if not self._is_outdone(each)]
+        self._found = [each for each in self._found if not self._fixes_less(each)]
 
-    def _is_outdone(self, found: Suggestion) -> bool:
-        """Whether the fix of another problem fixes everything that this single edit fixes, and more, or connects the
-        value that a node needs which this suggestion inserts."""
+    def _fixes_less(self, found: Suggestion) -> bool:
+        """Whether the fix of another problem fixes all that this single alternative fixes, and more.
+
+        Also, whether it connects the value that this suggestion gives to an inserted node.
+        """
         fixed = {id(each) for each in found.outcome.fixed}
         others = [each for each in self._found if each.fix is not None and each is not found]
-        taken = {edit.value for each in others for edit in each.alternatives[0] if edit.kind == "input"}
-        if found.fix is None and any(taken.intersection(edit.inputs) for edits in found.alternatives for edit in edits):
+        connected = {edit.value for each in others for edit in each.alternatives[0] if edit.kind == "input"}
+        inserted = {name for edits in found.alternatives for edit in edits for name in edit.inputs}
+        if found.fix is None and not connected.isdisjoint(inserted):
             return True
         single = len(found.alternatives) == 1
         return single and any(fixed < {id(each) for each in other.outcome.fixed} for other in others)
 
-    def _leaves_one_alike(self, found: Suggestion) -> bool:
-        """Whether an error of the same rule and operator remains without a fix. Then both errors probably have another
-        cause."""
+    def _leaves_similar_error(self, found: Suggestion) -> bool:
+        """Whether an error of the same rule and operator remains without a fix. Both probably have another cause."""
         fixed = {id(each) for each in found.outcome.fixed}
         unfixed = (each.problem for each in self._found if each.fix is None and each.problem.is_error)
-        return any(_kind(each) == _kind(found.problem) and id(each) not in fixed for each in (*self._without, *unfixed))
+        return any(_kind(each) == _kind(found.problem) and id(each) not in fixed for each in (*self._unfixed, *unfixed))
 
     def of(self, problem: Problem) -> Suggestion | None:
-        """The suggestion for a problem. None if no edit fixes it, if too many do, if the limit of searches is reached,
-        or if an equal problem was searched before."""
+        """The suggestion for a problem; None if none is found, a limit is reached, or an equal problem was searched."""
         if problem.because is not None or problem.fault.severity is Severity.NOTE:
             return None
         for found in self._found:
             if any(each is problem for each in found.outcome.fixed):
                 return replaced(found, problem=problem)
         kind = problem.fault.rule.code, problem.fault.message, problem.node.op if problem.node is not None else None
-        if self.looked >= FINDINGS or len(self._kinds) >= ATTEMPTS or kind in self._kinds:
+        if self.searched >= FINDINGS or len(self._kinds) >= ATTEMPTS or kind in self._kinds:
             return None
         self._kinds.add(kind)
         from irlint.fixes.corrections import may_be_corrected
 
-        suggestion = self._intended(problem)
-        self.looked += suggestion is not None
+        suggestion = self._from_document(problem)
+        self.searched += suggestion is not None
         if suggestion is None and not may_be_corrected(problem):
             suggestion = self._searched(problem)
-        suggestion = self._corrected(problem) if suggestion is None else self._or_declared(suggestion)
+        suggestion = self._corrected(problem) if suggestion is None else self._with_other_declaration(suggestion)
         if suggestion is None:
-            self._without += [problem] if problem.is_error else []
+            self._unfixed += [problem] if problem.is_error else []
             return None
         fix = suggestion.fix
         if fix is not None and not self._is_confirmed(fix, problem):
             if self._cost <= NODES_CHECKED and self.rechecked.stays_at_node(fix.edits, problem):
-                self._without += [problem] if problem.is_error else []
+                self._unfixed += [problem] if problem.is_error else []
                 return None
             suggestion = replaced(suggestion, sure=False)
         self._found.append(suggestion)
         return suggestion
 
     def _is_confirmed(self, fix: Fix, problem: Problem) -> bool:
-        """Whether the file can be written with a fix and has no new finding then. Of a file that takes long to check,
-        only the former is tried."""
+        """Whether the file can be written with a fix and, if it is small enough to check, has no new finding."""
         if self._cost > NODES_CHECKED:
             return self.rechecked.is_writable(fix.edits)
         return self.rechecked.outcome(fix.edits, problem) is not None
 
-    def _intended(self, problem: Problem) -> Suggestion | None:
-        """The correction that the rest of a document implies. It is the first group of edits with one that fixes an
-        error; None if too many edits of this group are equally good."""
+    def _from_document(self, problem: Problem) -> Suggestion | None:
+        """The correction by the first group of edits from the rest of the document that fix an error."""
         form = self.known.model.format
         if form is None or not form.intended or len(self.problems) > MOST_PROBLEMS or self.rechecked.size > LONGEST:
             return None
@@ -229,13 +229,13 @@ class Suggestions:
             self._document = import_module(f"irlint.fixes.{form.intended}").Intended(
                 self.known, self.rechecked.document
             )
-        left = self._most
+        left = self._most_checks
         for stage in self._document.stages(problem):
             found: list[tuple[tuple[Edit, ...], Outcome]] = []
             for edits in islice(stage, left):
                 left -= 1
                 outcome = self.rechecked.outcome(edits, problem)
-                if outcome is not None and not outcome.new and any(each.is_error for each in outcome.fixed):
+                if outcome is not None and not outcome.new_warnings and any(each.is_error for each in outcome.fixed):
                     found.append((edits, outcome))
             found = [each for each in found if not self._breaks_flow(each[0])]
             if found:
@@ -243,7 +243,6 @@ class Suggestions:
         return None
 
     def _breaks_flow(self, edits: Sequence[Edit]) -> bool:
-        """Whether edits make a cycle, or an output independent of an input of the model."""
         graph = self.known.model.graph
         if not any(edit.kind == "input" or edit.inputs for edit in edits):
             return False
@@ -254,14 +253,13 @@ class Suggestions:
         return self._flow is not None and self._flow.is_broken_by(edits)
 
     def _corrected(self, problem: Problem) -> Suggestion | None:
-        """The correction of a misspelled name, of a wrong opset import, or of a cycle. One of several unused values, of
-        which only one fits, is not sure to be the right one for a cycle."""
+        """The correction of a misspelled name, a wrong opset import, or a cycle."""
         from irlint.fixes.corrections import corrections, is_ambiguous
 
         found: list[tuple[tuple[Edit, ...], Outcome]] = []
         values = set()
-        for at, edits in enumerate(islice(corrections(problem, self.known), self._most)):
-            self.looked += not at
+        for at, edits in enumerate(islice(corrections(problem, self.known), self._most_checks)):
+            self.searched += not at
             values.add(edits[0].value)
             outcome = self.rechecked.outcome(edits, problem)
             if outcome is None or self._breaks_flow(edits):
@@ -272,7 +270,7 @@ class Suggestions:
                 found.clear()
             found.append((edits, outcome))
             chosen = edits[0].kind in ("opset", "rename") or problem.fault.rule is ATTRIBUTE_KIND
-            if chosen and not self._leaves_follower(problem, outcome):
+            if chosen and not self._leaves_consequence(problem, outcome):
                 break
         best = _best(problem, found)
         renames = best is not None and best.alternatives[0][0].of == "operator"
@@ -280,15 +278,13 @@ class Suggestions:
         is_unsure = of_several or (renames and is_ambiguous(problem))
         return replaced(best, sure=False) if best is not None and is_unsure else best
 
-    def _leaves_follower(self, problem: Problem, outcome: Outcome) -> bool:
+    def _leaves_consequence(self, problem: Problem, outcome: Outcome) -> bool:
         """Whether a problem that follows from another one remains without it."""
         fixed = {id(each) for each in outcome.fixed}
         return any(each.because is problem and id(each) not in fixed for each in self.problems)
 
-    def _or_declared(self, found: Suggestion) -> Suggestion:
-        """The suggestion. If it sets the element type of an output of the model at the node that makes it, the declared
-        type may be wrong instead, unless other nodes convert to that type. If it converts an input or a constant of an
-        IR, that may have the other type instead, unless a layer is missing."""
+    def _with_other_declaration(self, found: Suggestion) -> Suggestion:
+        """The suggestion, with another declaration as an alternative where that may be wrong instead."""
         is_inserted = (found.alternatives[0][0].kind, found.alternatives[0][0].of) == ("insert", "node")
         wiring = self._document.wiring if is_inserted and self._document is not None else None
         if wiring is not None and not wiring.is_layer_missing:
@@ -313,7 +309,7 @@ class Suggestions:
 
         if not may_be_fixed(problem, self.known) and not may_be_sized(problem):
             return None
-        self.looked += 1
+        self.searched += 1
         if problem.graph and self._cost <= NODES_CHECKED:
             from irlint.fixes.bodies import found_in_body
 
@@ -348,14 +344,15 @@ def _kind(problem: Problem) -> tuple[str, str | None]:
 
 
 def _index(problem: Problem) -> int | None:
-    """The index of the node of the main graph that a problem is about."""
+    """The index of the node of a problem in the main graph; None in other graphs."""
     return problem.node.index if problem.node is not None and not problem.graph else None
 
 
 def _best(problem: Problem, found: Sequence[tuple[tuple[Edit, ...], Outcome]]) -> Suggestion | None:
-    """The edits that fix most problems, cause fewest, and change fewest nodes; None if more than ``SUGGESTED`` are
-    equally good."""
-    orders = [(outcome.new - len(outcome.fixed), len({each.index for each in edits})) for edits, outcome in found]
+    """The edits that fix most problems, cause fewest, and change fewest nodes; None if too many are equal."""
+    orders = [
+        (outcome.new_warnings - len(outcome.fixed), len({each.index for each in edits})) for edits, outcome in found
+    ]
     several = [each for each, order in zip(found, orders) if order == min(orders)]
     best = list(
         {tuple(replaced(each, called="") for each in edits): (edits, outcome) for edits, outcome in several}.values()
@@ -366,8 +363,7 @@ def _best(problem: Problem, found: Sequence[tuple[tuple[Edit, ...], Outcome]]) -
 
 
 def _as_data(edit: Edit) -> Edit:
-    """The edit as plain data: "" for dynamic sizes, their names if the number or order of axes changes, and the element
-    types of the format."""
+    """The edit with "" for kept dynamic sizes, and with the element types of the format."""
     if edit.layer and edit.kind == "attribute" and edit.name.endswith("_type"):
         from irlint.parsers.openvino.types import renamed_type
 
@@ -384,12 +380,11 @@ def _as_data(edit: Edit) -> Edit:
 
 
 def _name(dim: object) -> str:
-    """The name of a size that has one; "" for another one."""
     return str(dim) if str(dim).isidentifier() else ""
 
 
-def _is_whole(edit: Edit) -> bool:
-    """Whether an edit can be written. It cannot if new elements of a constant are unknown, or get another order."""
+def _is_writable(edit: Edit) -> bool:
+    """Whether the elements of a changed constant are known."""
     if edit.kind != "constant" or edit.of == "entries":
         return True
     if edit.order:
@@ -398,8 +393,7 @@ def _is_whole(edit: Edit) -> bool:
 
 
 def _joined(texts: Iterable[str]) -> list[str]:
-    """The texts, with two that differ in one number combined: ``change 100 to 96 or 104 on axes 2 and 3 of input `x`
-    ``."""
+    """The texts. Two that differ in one number become one: ``change 100 to 96 or 104 on axes 2 and 3``."""
     found: list[str] = []
     for text in dict.fromkeys(texts):
         before, words = found[-1].split() if found else [], text.split()

@@ -20,7 +20,7 @@ from irlint.parsers.onnx import interface
 from irlint.parsers.onnx.graph_records import STANDARD
 from irlint.schemas import IR_VERSIONS, MICROSOFT
 
-#: The IR version for a model that states none; each release that runs current opsets accepts it.
+#: The IR version for a model without one. Each release that runs current opsets accepts it.
 USUAL_IR_VERSION = 8
 
 #: The name for a graph without a name.
@@ -39,61 +39,62 @@ class Subject:
         self.unwritable = {graph.path for graph in self.every if graph.pieces > 1 or paths[graph.path] > 1}
 
     def graph(self, problem: Problem) -> Graph:
-        """The graph that a problem is in."""
+        """The graph of a problem."""
         return self.graphs[problem.graph]
 
     def is_writable(self, path: str) -> bool:
-        """Whether edits of a graph can be written. It must not be a function; it and the graphs around it must occur
-        once, in one piece."""
+        """Whether edits of a graph can be written: it is no function, and occurs once, in one piece."""
         return not path.startswith("function:") and not any(
             path == each or not each or path.startswith(f"{each}/") for each in self.unwritable
         )
 
     @cached_property
     def is_doubtful(self) -> bool:
-        """Whether a declaration may be right and an operator wrong: the model has an error, or an output contradicts
-        its declaration."""
+        """Whether an operator may be wrong instead of a declaration: there is an error, or an output is declared
+        wrong."""
         outputs = {path: {value.name for value in graph.outputs} for path, graph in self.graphs.items()}
         return any(
-            each.is_error or (each.fault.rule is SHAPE_CONTRADICTED and each.value in outputs[each.graph])
-            for each in self.found
+            problem.is_error or (problem.fault.rule is SHAPE_CONTRADICTED and problem.value in outputs[problem.graph])
+            for problem in self.found
         )
 
     @cached_property
     def repeated_imports(self) -> dict[int, list[tuple[str, int]]]:
-        """The repeated imports that each problem is about, by the ``id`` of the problem."""
-        about = [id(each) for each in self.found if each.fault.rule is versions.DUPLICATE_IMPORT]
-        return dict(zip(about, versions.imported_twice(self.known.model)))
+        """The repeated imports, by the ``id`` of their problem."""
+        ids = [id(problem) for problem in self.found if problem.fault.rule is versions.DUPLICATE_IMPORT]
+        return dict(zip(ids, versions.imported_twice(self.known.model)))
 
     @cached_property
     def new_names(self) -> dict[Node, str]:
-        """A new unique name for each node whose name another node has."""
-        taken = {node.name for graph in self.every for node in graph.nodes}
+        """New unique names for nodes with the name of another node."""
+        used_names = {node.name for graph in self.every for node in graph.nodes}
         counts: dict[str, int] = {}
         found: dict[Node, str] = {}
         for problem in self.found:
             node = problem.node
             if problem.fault.rule is names.DUPLICATE_NODE and node is not None and node not in found:
-                number = next(each for each in count(counts.get(node.name, 1)) if f"{node.name}_{each}" not in taken)
+                number = next(
+                    each for each in count(counts.get(node.name, 1)) if f"{node.name}_{each}" not in used_names
+                )
                 counts[node.name] = number + 1
                 found[node] = f"{node.name}_{number}"
         return found
 
 
 def safe_edits(known: Known, found: Sequence[Problem]) -> list[tuple[Edit, ...]]:
-    """For each problem, the edits that fix it while the model computes the same; () if there are none."""
+    """For each problem, edits that fix it and keep the outputs of the model; () if there are none."""
     if known.model.graph is None or known.model.has_training_graphs:
         return [()] * len(found)
     subject = Subject(known, found)
     return [
-        tuple(TIDIED[each.fault.rule](subject, each))
-        if each.fault.rule in TIDIED and subject.is_writable(each.graph)
+        tuple(SAFE_FIXES[problem.fault.rule](subject, problem))
+        if problem.fault.rule in SAFE_FIXES and subject.is_writable(problem.graph)
         else ()
-        for each in found
+        for problem in found
     ]
 
 
-Tidied = Callable[[Subject, Problem], Iterator[Edit]]
+SafeFix = Callable[[Subject, Problem], Iterator[Edit]]
 
 
 def _order(subject: Subject, problem: Problem) -> Iterator[Edit]:
@@ -123,21 +124,20 @@ def _nodes(subject: Subject, problem: Problem) -> Iterator[Edit]:
     graph = subject.graph(problem)
     if problem.because is not None:
         return
-    for node in _apart(graph, hygiene.unused_nodes(graph, used_values(graph))):
+    for node in _unconnected(graph, hygiene.unused_nodes(graph, used_values(graph))):
         yield Edit("remove", "node", graph.path, node.label, node.index)
 
 
-def _apart(graph: Graph, unused: list[Node]) -> list[Node]:
-    """The unused nodes that are not connected to a used node. Removing a connected one could change how a runtime fuses
-    nodes, because a value would lose a user."""
-    idle = set(unused)
+def _unconnected(graph: Graph, unused: list[Node]) -> list[Node]:
+    """The unused nodes without a connection to a used node. Removal of others may change how runtimes fuse nodes."""
+    every = set(unused)
     makers = {value: node for node in graph.nodes for value in node.outputs}
     linked: dict[Node, set[Node]] = {node: set() for node in unused}
     tied: list[Node] = []
     for node in unused:
         for value in used(node):
             maker = makers.get(value)
-            if value in graph.captured or (maker is not None and maker not in idle):
+            if value in graph.captured or (maker is not None and maker not in every):
                 tied.append(node)
             elif maker is not None:
                 linked[node].add(maker)
@@ -150,14 +150,14 @@ def _apart(graph: Graph, unused: list[Node]) -> list[Node]:
     return [node for node in unused if node not in kept]
 
 
-def _stray(subject: Subject, problem: Problem) -> Iterator[Edit]:
+def _unused_value_info(subject: Subject, problem: Problem) -> Iterator[Edit]:
     graph = subject.graph(problem)
     for name in hygiene.undefined_declarations(graph):
         yield Edit("remove", "value_info", graph.path, name=name)
 
 
-def _stale(subject: Subject, problem: Problem) -> Iterator[Edit]:
-    """Removes a wrong ``value_info`` entry of a value inside a graph, unless an operator may be at fault."""
+def _wrong_value_info(subject: Subject, problem: Problem) -> Iterator[Edit]:
+    """Removes a wrong ``value_info`` entry of a value inside a graph, unless an operator may be wrong."""
     graph = subject.graph(problem)
     outer = {value.name for value in (*graph.inputs, *graph.outputs)}
     if problem.because is not None or any(each.because is problem for each in subject.found):
@@ -172,7 +172,7 @@ def _unused_imports(subject: Subject, problem: Problem) -> Iterator[Edit]:
 
 
 def _repeated_imports(subject: Subject, problem: Problem) -> Iterator[Edit]:
-    """Removes all but the first import of a domain, if all of them have the same version."""
+    """Removes all but the first import of a domain, if all have one version."""
     imports: dict[str, list[int]] = {}
     for domain, version in subject.repeated_imports[id(problem)]:
         imports.setdefault(domain, []).append(version)
@@ -195,7 +195,7 @@ def _ir_version(subject: Subject, problem: Problem) -> Iterator[Edit]:
 
 
 def _loadable(subject: Subject, problem: Problem) -> Iterator[Edit]:
-    from irlint.fixes.asked import loadable
+    from irlint.fixes.requested import loadable
 
     if problem.is_error:
         yield from loadable(subject.known)
@@ -218,15 +218,15 @@ def _nameless(subject: Subject, problem: Problem) -> Iterator[Edit]:
         yield Edit("remove", "initializer", problem.graph)
 
 
-#: How the findings of each rule that has a safe fix are fixed.
-TIDIED: dict[Rule, Tidied] = {
+#: The safe fixes, by rule.
+SAFE_FIXES: dict[Rule, SafeFix] = {
     names.WRONG_ORDER: _order,
     names.DUPLICATE_NODE: _node_name,
     hygiene.UNUSED_INITIALIZER: _initializers,
     hygiene.UNUSED_NODE: _nodes,
     hygiene.UNUSED_IMPORT: _unused_imports,
-    hygiene.UNDEFINED_DECLARATION: _stray,
-    SHAPE_CONTRADICTED: _stale,
+    hygiene.UNDEFINED_DECLARATION: _unused_value_info,
+    SHAPE_CONTRADICTED: _wrong_value_info,
     versions.DUPLICATE_IMPORT: _repeated_imports,
     versions.MISSING_IR_VERSION: _ir_version,
     versions.IR_VERSION_TOO_NEW: _loadable,

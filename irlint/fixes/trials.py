@@ -1,5 +1,7 @@
-"""Trials: a trial applies edits to an inferred model, infers the affected nodes again, and reports which problems
-disappear or appear. A requirement is strict if it leaves too few sizes (see ``Trials._leaves``)."""
+"""Trials: edits are applied to an inferred model, and the affected nodes are inferred again.
+
+A strict requirement limits the sizes of inputs too much (``Trials._is_strict``).
+"""
 
 from __future__ import annotations
 
@@ -11,12 +13,12 @@ from irlint.checks.frozen import NARROW_SIZE, NO_SIZES_FIT
 from irlint.contracts.simplified import without_common_factors
 from irlint.dims import symbols
 from irlint.findings.edits import Edit
-from irlint.findings.faults import Fault, Severity
+from irlint.findings.faults import Severity
 from irlint.findings.statements import Requirement
-from irlint.fixes import inserted
 from irlint.fixes.axes import mixes_axes
-from irlint.fixes.changes import Change, Changes, bound
-from irlint.fixes.conditions import divides, equates_others, fixes_product, have_sizes, key, names
+from irlint.fixes.changes import Change, Changes, grave
+from irlint.fixes.conditions import divides, equates_others, fixes_product, key, names, usual_sizes_meet_all
+from irlint.fixes.inserted import RESHAPE
 from irlint.fixes.outcomes import DECLARED, Outcome
 from irlint.inference.answers import Answer
 from irlint.inference.contradictions import contradicts
@@ -25,11 +27,11 @@ from irlint.inference.origins import inputs_of
 from irlint.inference.questions import questions
 from irlint.inference.unknowns import filled, names_in
 from irlint.lazy_typing import TYPE_CHECKING
-from irlint.model import Attribute, Graph, Node, Problem, Value
+from irlint.model import Graph, Node, Problem, Value
 from irlint.model.order import graphs, ordered
 from irlint.model.tensor import Tensor, Type
 from irlint.ops.shared.broadcast import BROADCAST_MISMATCH
-from irlint.records import NOTHING, replaced
+from irlint.records import NOTHING
 
 if TYPE_CHECKING:
     from irlint.inference.agreement import SizeFacts
@@ -37,35 +39,43 @@ if TYPE_CHECKING:
 #: The family of rules about element types.
 ELEMENT_TYPES = "element-types"
 
-#: A function: whether a requirement leaves enough sizes for a usable model.
-Leaves = Callable[[Requirement], bool]
+#: A function: whether a requirement allows enough sizes for a usable model.
+AllowsSizes = Callable[[Requirement], bool]
 
 
 class Trial:
-    """A trial of a change for a problem, which may be one ``of_types`` of elements: the types of values so far, the
-    problems that disappear, the values whose declarations become wrong, whether a strict requirement of the problem's
-    node is left, the number of new conditions on divisibility, and whether the change reaches a body."""
+    """The state of one trial; ``Outcome`` explains the fields that it shares."""
 
-    __slots__ = ("change", "problem", "of_types", "types", "found", "stale", "left", "divides", "in_body", "demands")
+    __slots__ = (
+        "change",
+        "problem",
+        "of_types",
+        "types",
+        "fixed",
+        "stale",
+        "keeps_limit",
+        "new_divisions",
+        "in_body",
+        "requirements",
+    )
 
     def __init__(self, change: Change, problem: Problem) -> None:
         self.change = change
         self.problem = problem
         self.of_types = problem.fault.rule.family == ELEMENT_TYPES
         self.types: dict[Value, Type | None] = dict(change.types)
-        self.found: list[Problem] = []
+        self.fixed: list[Problem] = []
         self.stale: list[Value] = []
-        self.left = False
-        self.divides = 0
+        self.keeps_limit = False
+        self.new_divisions = 0
         self.in_body = False
-        self.demands: list[Requirement] = []
+        self.requirements: list[Requirement] = []
 
 
 class Trials:
-    """Tries edits of the main graph. ``left`` is the number of questions that may still be put to operators.
+    """Tries edits of the main graph. Asks operators at most ``most_questions`` times.
 
-    ``leaves`` is False for requirements that leave too few sizes; ``_may_demand`` states which requirements a node may
-    have after an edit. With ``rechecked``, the caller checks the file again, so a change may reach bodies.
+    With ``may_reach_bodies``, edits may change inputs of bodies. The caller then checks the file again.
     """
 
     def __init__(
@@ -73,16 +83,16 @@ class Trials:
         known: Known,
         graph: Graph,
         problems: Sequence[Problem],
-        left: int,
-        leaves: Leaves,
+        most_questions: int,
+        allows_sizes: AllowsSizes,
         *,
-        rechecked: bool = False,
+        may_reach_bodies: bool = False,
     ) -> None:
         self.known = known
-        self.rechecked = rechecked
-        self.left = left
-        self.leaves = leaves
-        self._ask = questions(known)
+        self.may_reach_bodies = may_reach_bodies
+        self.questions_left = most_questions
+        self.allows_sizes = allows_sizes
+        self.ask = questions(known)
         self._size_facts: SizeFacts | None = None
         self.inputs = [value for value in graph.inputs if value not in graph.constants]
         self.nodes = nodes = ordered(graph).nodes
@@ -97,15 +107,17 @@ class Trials:
         self.by_index = {node.index: node for node in graph.nodes}
         self.graph = graph
         self.conditions = {key(each.requirement) for each in known.requires}
-        self.demanded: dict[Node, dict[object, Requirement]] = {}
+        self.requirements: dict[Node, dict[object, Requirement]] = {}
         for demand in known.requires:
-            self.demanded.setdefault(demand.node, {})[key(demand.requirement)] = demand.requirement
+            self.requirements.setdefault(demand.node, {})[key(demand.requirement)] = demand.requirement
         given = [known.types.get(value) for value in graph.inputs]
         given += [known.types.get(v) for each in nodes if each.op == known.format.input_node for v in each.outputs if v]
-        self.fed = names_in(given)
+        self.input_symbols = names_in(given)
         self.axes = [{each for each in names_in([one]) if "[" not in known.symbols.get(each, each)} for one in given]
-        self.contradicting = _contradicting(known, problems)
-        self.contradicted = [each.node for each in known.requires if each.requirement.condition in self.contradicting]
+        self.unsatisfiable = _unsatisfiable(known, problems)
+        self.unsatisfiable_nodes = [
+            each.node for each in known.requires if each.requirement.condition in self.unsatisfiable
+        ]
         self.problems: dict[Node, list[Problem]] = {}
         #: The problems of declarations of constant nodes, by the name of the constant.
         self.declared: dict[str, list[Problem]] = {}
@@ -116,106 +128,72 @@ class Trials:
                     self.declared.setdefault(problem.value or "", []).append(problem)
 
     def change(self, edits: Sequence[Edit]) -> Change | None:
-        """The effect of edits; None if an edit names something that the graph does not have."""
+        """The effect of edits; None if the graph does not have what an edit names."""
         found = Changes(self)
         return found.change if all(found.add(edit) for edit in edits) else None
 
     def outcome(self, edits: Sequence[Edit], problem: Problem) -> Outcome | None:
-        """The outcome of edits, as ``outcome_of`` describes it; None also if they name something that is not there."""
+        """The outcome of edits. None if they do not fix the problem, cause another problem, or cannot be tried."""
         change = self.change(edits)
-        return None if change is None else self.outcome_of(change, problem)
+        return None if change is None else self._outcome(change, problem)
 
-    def outcome_of(self, change: Change, problem: Problem) -> Outcome | None:
-        """The outcome of a change. None if ``problem`` remains, if another problem or requirement appears, if the
-        change reaches a body or the call of a function and is not checked again, or if no questions are left."""
+    def _outcome(self, change: Change, problem: Problem) -> Outcome | None:
         node = problem.node
         if node is None or (change.touches(node) and not self._fixes(change, problem)):
             return None
         trial = Trial(change, problem)
-        trial.found = [each for value, given in change.types.items() for each in self._corrected(value, given)]
+        trial.fixed = [each for value, given in change.types.items() for each in self._fixed_declarations(value, given)]
         types, touched = trial.types, []
         for each, changed in self._touched(change, types):
             touched.append(each)
             follows = None if each is node and self._still_clashes(change, problem, types) else self._step(trial, each)
-            if follows is None or (each is node and not any(fixed is problem for fixed in trial.found)):
+            if follows is None or (each is node and not any(fixed is problem for fixed in trial.fixed)):
                 return None
             changed += follows
-        if problem.fault.rule is NO_SIZES_FIT and not self._have_sizes(trial, touched):
+        if problem.fault.rule is NO_SIZES_FIT and not self._usual_sizes_fit(trial, touched):
             return None
         if (
             problem.fault.rule is NO_SIZES_FIT
             and node not in touched
-            and not set(touched).isdisjoint(self.contradicted)
+            and not set(touched).isdisjoint(self.unsatisfiable_nodes)
         ):
-            trial.found.append(problem)
-        if not any(each is problem for each in trial.found):
+            trial.fixed.append(problem)
+        if not any(each is problem for each in trial.fixed):
             return None
-        reshaped = () if trial.of_types else (each for each in touched if each.op == inserted.RESHAPE)
-        scrambles = any(self._mixes(change, each, types) for each in reshaped)
+        reshaped = () if trial.of_types else (each for each in touched if each.op == RESHAPE)
+        mixes = any(self._mixes(change, each, types) for each in reshaped)
         inputs = tuple(self._inputs(change, node, types))
         return Outcome(
-            tuple(trial.found),
+            tuple(trial.fixed),
             tuple(trial.stale),
             inputs,
             types,
-            scrambles=scrambles,
-            left=trial.left,
-            divides=trial.divides,
+            mixes_axes=mixes,
+            keeps_limit=trial.keeps_limit,
+            new_divisions=trial.new_divisions,
             in_body=trial.in_body,
         )
 
-    def _have_sizes(self, trial: Trial, touched: Sequence[Node]) -> bool:
-        """Whether some usual sizes meet all requirements after a trial together."""
+    def _usual_sizes_fit(self, trial: Trial, touched: Sequence[Node]) -> bool:
+        """Whether usual sizes meet all requirements after a trial."""
         kept = [each for each in self.known.requires if not each.graph and not each.when and each.node not in touched]
-        return have_sizes([*(each.requirement for each in kept), *trial.demands])
+        return usual_sizes_meet_all([*(each.requirement for each in kept), *trial.requirements])
 
     def _mixes(self, change: Change, node: Node, types: Mapping[Value, Type | None]) -> bool:
-        """Whether a faultless Reshape only joined or divided axes before a change, and mixes them after it."""
+        """Whether a Reshape only joined or divided axes before a change, and mixes them after it."""
         output = node.outputs[0] if node.outputs else None
         if output is None or node in self.problems or not node.inputs or output not in types:
             return False
         before = mixes_axes(inputs_of(node, self.known)[0], self.known.types.get(output))
         return before is False and mixes_axes(self._inputs(change, node, types)[0], types[output]) is True
 
-    def _corrected(self, value: Value, given: Type) -> list[Problem]:
-        """The problems of a constant node's declaration that disappear because the new type agrees with the
-        declaration."""
-        return [] if self._is_wrong(given, value) else self.declared.get(value.name, [])
+    def _fixed_declarations(self, value: Value, given: Type) -> list[Problem]:
+        """The problems of a constant node's declaration that its new type fixes."""
+        return [] if self._contradicts_declaration(given, value) else self.declared.get(value.name, [])
 
-    def behind(self, edit: Edit, known: Type | None) -> Type | None:
-        """The output type of an inserted node for an input type. Handles the operators of ``inserted.RESULTS``, and
-        copies of nodes of the graph with one input. None if it is unknown."""
-        if not isinstance(known, Tensor):
-            return None
-        if edit.inputs:
-            return self._inserted(edit, known)
-        if edit.name in inserted.RESULTS:
-            result = inserted.RESULTS[edit.name](known, **dict(edit.value))
-            # A fault about values that only disappears because the values are now unknown is not fixed.
-            lost = result is not None and result.value is None and known.value is not None
-            return None if lost and edit.name != inserted.CAST else result
-        like = next((node for node in self.graph.nodes if node.op == edit.name and len(node.inputs) == 1), None)
-        answer = self._ask(like, [known], None) if like is not None else None
-        return answer.outputs[0] if answer is not None and answer.outputs else None
-
-    def _inserted(self, edit: Edit, known: Tensor) -> Type | None:
-        """The output type of an inserted node with several inputs; None if it fails or is unknown."""
-        node = self.by_index.get(edit.index) if edit.index is not None else None
-        others = [self.values.get(name) for name in edit.inputs]
-        if node is None or edit.input is None or None in others or self.left <= 0:
-            return None
-        self.left -= 1
-        attributes = {name: Attribute("INTS" if isinstance(v, tuple) else "INT", v) for name, v in edit.value}
-        given = (node.inputs[edit.input], *others)
-        new = replaced(node, name="", op=edit.name, inputs=given, outputs=node.outputs[:1], attributes=attributes)
-        call, faults = bound(self.known, new)
-        if faults or call.operator is None:
-            return None
-        answer = self._ask(new, [known, *(self.known.types.get(each) for each in others if each)], call)
-        return answer.outputs[0] if answer is not None and answer.outputs and not _grave(answer.faults) else None
-
-    def carried(self, edits: Sequence[Edit], node: Node) -> tuple[Answer, list[Requirement]] | None:
-        """The answer of a node after edits, and the requirements of the nodes before it. None if one of these fails."""
+    def answer_after(self, edits: Sequence[Edit], node: Node) -> tuple[Answer, list[Requirement]] | None:
+        """(answer, requirements of the nodes before) of a node after edits; None if one fails or the edits do not reach
+        it."""
         change = self.change(edits)
         if change is None:
             return None
@@ -236,12 +214,14 @@ class Trials:
         return None
 
     def _touched(self, change: Change, types: Mapping[Value, Type | None]) -> Iterator[tuple[Node, list[Value]]]:
-        """The nodes that a change affects, in topological order, each with an empty list. The caller adds the values
-        that changed to the list, and their users follow."""
+        """The nodes that a change affects, in topological order, with empty lists.
+
+        The caller adds the changed outputs to the list, and their users follow.
+        """
         queue: list[int] = []
         waiting: set[int] = set()
         users = (each for value in types for each in self.users.get(value, ()))
-        nodes = [*change.calls, *change.inputs, *change.given, *users]
+        nodes = [*change.calls, *change.inputs, *change.input_types, *users]
         for each in dict.fromkeys(nodes):
             heappush(queue, self.order[each])
             waiting.add(self.order[each])
@@ -255,24 +235,23 @@ class Trials:
                         waiting.add(self.order[user])
 
     def _fixes(self, change: Change, problem: Problem) -> bool:
-        """Whether the faulty node itself has no fault after the change. Most changes fail here, after one question."""
+        """Whether the faulty node itself has no fault after the change. One question excludes most changes."""
         assert problem.node is not None
         types = dict(change.types)
         if self._still_clashes(change, problem, types):
             return False
         answer = self._answer(change, problem.node, types)
-        if answer is None or answer.outputs is None or _grave(answer.faults):
+        if answer is None or answer.outputs is None or grave(answer.faults):
             return False
-        if is_demand(problem):
+        if limits_sizes(problem):
             return self._meets(problem, answer.requirements)
         return problem.fault.rule.family != DECLARED or not any(
-            value is not None and value.name == problem.value and self._is_wrong(given, value)
+            value is not None and value.name == problem.value and self._contradicts_declaration(given, value)
             for value, given in zip(problem.node.outputs, answer.outputs)
         )
 
     def _still_clashes(self, change: Change, problem: Problem, types: Mapping[Value, Type | None]) -> bool:
-        """Whether the two inputs of a node that broadcasts them still differ on an axis where neither has size 1. False
-        for products, which do not broadcast their last axes."""
+        """Whether two inputs that are broadcast still differ on an axis where neither has size 1."""
         node = problem.node
         call = self.known.calls.get(node) if node is not None else None
         is_product = call is not None and call.operator is not None and bool(call.operator.macs)
@@ -287,9 +266,7 @@ class Trials:
             type(one) is int and type(other) is int and one != other and 1 not in (one, other) for one, other in pairs
         )
 
-    def _is_wrong(self, given: Type | None, value: Value) -> bool:
-        """Whether the file declares another type for a value than the given one, under the model's conditions on
-        sizes."""
+    def _contradicts_declaration(self, given: Type | None, value: Value) -> bool:
         from irlint.inference.agreement import disagrees, size_facts
 
         if self._size_facts is None:
@@ -297,15 +274,15 @@ class Trials:
         return contradicts(given, value) or disagrees(given, value, self._size_facts)
 
     def _answer(self, change: Change, node: Node, types: Mapping[Value, Type | None]) -> Answer | None:
-        if self.left <= 0:
+        if self.questions_left <= 0:
             return None
-        self.left -= 1
-        return self._ask(node, self._inputs(change, node, types), change.calls.get(node))
+        self.questions_left -= 1
+        return self.ask(node, self._inputs(change, node, types), change.calls.get(node))
 
     def _inputs(self, change: Change, node: Node, types: Mapping[Value, Type | None]) -> list[Type | None]:
-        """The inputs of a node after a change."""
+        """The types of a node's inputs after a change."""
         inputs = inputs_of(node, self.known)
-        other, given = change.inputs.get(node, NOTHING), change.given.get(node, NOTHING)
+        other, given = change.inputs.get(node, NOTHING), change.input_types.get(node, NOTHING)
         for port, value in enumerate(node.inputs):
             if port in other:
                 value = other[port]
@@ -319,116 +296,112 @@ class Trials:
         return [*inputs, *(None if value is None else types.get(value, known(value)) for value in more)]
 
     def _step(self, trial: Trial, node: Node) -> list[Value] | None:
-        """The outputs of a node whose types change.
-
-        None if a new fault appears; also for a new strict requirement, except in problems of element types; also if
-        the node cannot be asked again.
-        """
+        """The changed outputs of a node; None if the change is not allowed."""
         call = self.known.calls.get(node)
         if call is None:
             return None
         if node.bodies or call.function is not None:
             trial.in_body = True
-            return [] if self.rechecked else None
+            return [] if self.may_reach_bodies else None
         own = self.problems.get(node, [])
         if call.operator is None or call.broken:
             return []
         answer = self._answer(trial.change, node, trial.types)
-        if answer is None or (answer.requirements and not self._takes(trial, node, answer.requirements)):
+        if answer is None or (answer.requirements and not self._accepts(trial, node, answer.requirements)):
             return None
-        trial.demands += answer.requirements
-        codes = {fault.rule.code for fault in _grave(answer.faults)}
-        if codes - {each.fault.rule.code for each in own}:
+        trial.requirements += answer.requirements
+        codes = {fault.rule.code for fault in grave(answer.faults)}
+        if codes - {problem.fault.rule.code for problem in own}:
             return None
-        trial.found += [each for each in own if each.fault.rule.code not in codes and _is_judged(each, trial.change)]
-        trial.found += [each for each in own if is_demand(each) and self._meets(each, answer.requirements)]
-        return [] if answer.outputs is None else self._settled(trial, node, answer.outputs)
+        trial.fixed += [
+            problem
+            for problem in own
+            if problem.fault.rule.code not in codes and _shows_in_answer(problem, trial.change)
+        ]
+        trial.fixed += [each for each in own if limits_sizes(each) and self._meets(each, answer.requirements)]
+        return [] if answer.outputs is None else self._changed_outputs(trial, node, answer.outputs)
 
-    def _takes(self, trial: Trial, node: Node, requirements: Sequence[Requirement]) -> bool:
-        """Whether a node may have these requirements. Notes in the trial what speaks against them."""
-        if not (trial.of_types or self._may_demand(trial.problem, node, requirements)):
+    def _accepts(self, trial: Trial, node: Node, requirements: Sequence[Requirement]) -> bool:
+        if not (trial.of_types or self._may_require(trial.problem, node, requirements)):
             return False
-        trial.divides += sum(divides(each) and key(each) not in self.conditions for each in requirements)
-        trial.left = trial.left or self._keeps_demand(trial.problem, requirements)
+        trial.new_divisions += sum(divides(each) and key(each) not in self.conditions for each in requirements)
+        trial.keeps_limit = trial.keeps_limit or self._keeps_limit(trial.problem, requirements)
         return True
 
-    def _keeps_demand(self, problem: Problem, requirements: Sequence[Requirement]) -> bool:
-        """Whether a strict requirement that the node of a demand had is left, perhaps at another node. Where no sizes
-        work, also another one in place of one that fixed a product."""
-        demanded = self.demanded.get(problem.node, {}) if problem.node is not None and is_demand(problem) else {}
-        fixing = problem.fault.rule is NO_SIZES_FIT and any(map(fixes_product, demanded.values()))
+    def _keeps_limit(self, problem: Problem, requirements: Sequence[Requirement]) -> bool:
+        """Whether a strict requirement of the problem's node remains, or another product is fixed in its place."""
+        node = problem.node
+        before = self.requirements.get(node, {}) if node is not None and limits_sizes(problem) else {}
+        fixing = problem.fault.rule is NO_SIZES_FIT and any(map(fixes_product, before.values()))
         new = (each for each in requirements if key(each) not in self.conditions)
-        kept = any(key(each) in demanded and not self._leaves(each) for each in requirements)
+        kept = any(key(each) in before and self._is_strict(each) for each in requirements)
         return kept or (fixing and any(map(fixes_product, new)))
 
-    def _may_demand(self, problem: Problem, node: Node, requirements: Sequence[Requirement]) -> bool:
-        """Whether a node may have these requirements after a change for a problem.
+    def _may_require(self, problem: Problem, node: Node, requirements: Sequence[Requirement]) -> bool:
+        """Whether no new requirement of a node is strict. A node that fixed a product may fix another product.
 
-        * It may have any requirement that some node had before, and new ones that are not strict or concern sizes that
-          are unknown because of other faults.
-        * If the problem is a fixed size, a new one counts as strict that fixes a product, or that equates different
-          symbols and replaces none that did.
-        * A node that fixed a product of sizes before may fix another product.
+        For a fixed size, a requirement that equates different symbols may only replace another one that did.
         """
         new = [each for each in requirements if key(each) not in self.conditions]
-        strict = [each for each in new if not (self._is_of_a_fault(each) or self._leaves(each))]
-        demanded, keys = self.demanded.get(node, {}), {key(each) for each in requirements}
-        before = demanded.values()
+        strict = [each for each in new if not self._is_of_other_faults(each) and self._is_strict(each)]
+        stated, keys = self.requirements.get(node, {}), {key(each) for each in requirements}
+        before = stated.values()
         if problem.sizes:
-            lost = sum(equates_others(each) for at, each in demanded.items() if at not in keys)
+            lost = sum(equates_others(each) for at, each in stated.items() if at not in keys)
             strict += [each for each in new if fixes_product(each)]
             strict += [each for each in new if equates_others(each) and not fixes_product(each)][lost:]
-        # A node that failed stated no requirement.
+        # A node with a fault states no requirement.
         may_fix = any(map(fixes_product, before)) or (node is problem.node and not before)
         return not strict or (may_fix and all(map(fixes_product, strict)))
 
     def _meets(self, problem: Problem, requirements: Sequence[Requirement]) -> bool:
-        """Whether a node with these requirements no longer has the problem of a demand."""
-        if not all(map(self._leaves, requirements)):
+        """Whether a node with these requirements no longer limits the sizes of the problem."""
+        if any(map(self._is_strict, requirements)):
             return False
-        before = self.demanded.get(problem.node, {}) if problem.node is not None else {}
+        before = self.requirements.get(problem.node, {}) if problem.node is not None else {}
         keys = {key(each) for each in requirements}
         if problem.fault.rule in (NO_SIZES_FIT, EQUAL_SIZES):
             equates = problem.fault.rule is EQUAL_SIZES and any(map(equates_others, requirements))
             return not equates and not before.keys() <= keys
         sizes = {name for name, _ in problem.sizes}
-        about = {at for at, each in before.items() if names(each) & sizes}
-        return problem.fault.rule is not NARROW_SIZE or not about & keys
+        narrowing = {at for at, each in before.items() if names(each) & sizes}
+        return problem.fault.rule is not NARROW_SIZE or not narrowing & keys
 
-    def _leaves(self, requirement: Requirement) -> bool:
-        """Whether a requirement is not strict: it leaves more than a few sizes, is not part of a contradiction, and
-        makes no two named axes of one input equal."""
-        if requirement.condition in self.contradicting or not self.leaves(requirement):
-            return False
-        wide = [without_common_factors(each) for each in requirement.any_of if each.right != 1]
+    def _is_strict(self, requirement: Requirement) -> bool:
+        """Whether a requirement allows few sizes, is part of a contradiction, or equates axes of one input."""
+        if requirement.condition in self.unsatisfiable or not self.allows_sizes(requirement):
+            return True
+        wide = [without_common_factors(relation) for relation in requirement.any_of if relation.right != 1]
         sides = [(symbols(each.left), symbols(each.right)) for each in wide if each.kind == "=="]
         pairs = [one | other for one, other in sides if len(one) == len(other) == 1 and one != other]
         joined = [pair for pair in pairs if any(pair <= axes for axes in self.axes)]
-        return not joined or len(wide) > len(joined)
+        return bool(joined) and len(wide) <= len(joined)
 
-    def _is_of_a_fault(self, requirement: Requirement) -> bool:
-        """Whether a requirement concerns sizes that are unknown because of faults in other nodes."""
-        return len(self.known.faulted) > 1 and not names(requirement) <= self.fed
+    def _is_of_other_faults(self, requirement: Requirement) -> bool:
+        """Whether a requirement concerns sizes that are unknown because of other faults."""
+        return len(self.known.faulted) > 1 and not names(requirement) <= self.input_symbols
 
-    def _settled(self, trial: Trial, node: Node, outputs: Sequence[Type | None]) -> list[Value] | None:
+    def _changed_outputs(self, trial: Trial, node: Node, outputs: Sequence[Type | None]) -> list[Value] | None:
         own, changed = self.problems.get(node, []), []
         for value, given in zip(node.outputs, outputs):
             if value is None or given is None:
                 continue
-            before = [each for each in own if each.fault.rule.family == DECLARED and each.value == value.name]
-            if contradicts(given, value) or (before and self._is_wrong(given, value)):
+            before = [
+                problem for problem in own if problem.fault.rule.family == DECLARED and problem.value == value.name
+            ]
+            if contradicts(given, value) or (before and self._contradicts_declaration(given, value)):
                 if before:
                     continue
-                if not trial.change.stale:
+                if not trial.change.may_be_stale:
                     return None
                 trial.stale.append(value)
-            if before and self._is_wrong(self.known.types.get(value), value):
-                trial.found += before
+            if before and self._contradicts_declaration(self.known.types.get(value), value):
+                trial.fixed += before
             settled = filled(given, value.type) or given
             if settled != self.known.types.get(value):
                 if value in self.captured:
                     trial.in_body = True
-                    if not self.rechecked:
+                    if not self.may_reach_bodies:
                         return None
                 trial.types[value] = settled
                 changed.append(value)
@@ -436,8 +409,7 @@ class Trials:
 
 
 def _defined(graph: Graph) -> Iterator[Value]:
-    """The values that a graph defines, in an order in which the last of several with equal names counts: the nodes
-    backwards, then constants, then inputs. Before them come the values of enclosing graphs that it uses."""
+    """The values of a graph; of equal names, the last one counts."""
     yield from graph.captured
     for node in reversed(graph.nodes):
         yield from (value for value in node.outputs if value is not None)
@@ -445,29 +417,23 @@ def _defined(graph: Graph) -> Iterator[Value]:
     yield from graph.inputs
 
 
-def is_demand(problem: Problem) -> bool:
-    """Whether the problem is that a node fixes sizes that the inputs declare as dynamic, makes two of them equal, or
-    leaves none."""
+def limits_sizes(problem: Problem) -> bool:
+    """Whether a node fixes dynamic sizes of inputs, makes two sizes equal, or leaves none."""
     rule = problem.fault.rule
     return bool(problem.sizes) or rule is EQUAL_SIZES or rule is NO_SIZES_FIT
 
 
-def _contradicting(known: Known, problems: Iterable[Problem]) -> set[str]:
-    """The conditions that no sizes meet together."""
-    if all(each.fault.rule is not NO_SIZES_FIT for each in problems):
+def _unsatisfiable(known: Known, problems: Iterable[Problem]) -> set[str]:
+    if all(problem.fault.rule is not NO_SIZES_FIT for problem in problems):
         return set()
     from irlint.contracts.contract import contract_of
 
     return {each.requirement.condition for each in contract_of(known).impossible}
 
 
-def _is_judged(problem: Problem, change: Change) -> bool:
-    """Whether asking the operator again shows if a problem remains: one that it reported, or one of a changed input."""
+def _shows_in_answer(problem: Problem, change: Change) -> bool:
+    """Whether an answer of the operator shows if a problem remains."""
     node, index = problem.node, problem.fault.input
     if problem.by_rule or node is None or index is None:
         return problem.by_rule
-    return index in change.inputs.get(node, NOTHING) or index in change.given.get(node, NOTHING)
-
-
-def _grave(faults: Iterable[Fault]) -> list[Fault]:
-    return [fault for fault in faults if fault.severity is not Severity.NOTE]
+    return index in change.inputs.get(node, NOTHING) or index in change.input_types.get(node, NOTHING)

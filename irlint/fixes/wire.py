@@ -15,12 +15,11 @@ Piece = bytes | tuple[int, int]
 
 
 class Unwritable(Exception):
-    """An edit that cannot be written to this file, or not without changing something else."""
+    """An edit that cannot be written to this file without another change."""
 
 
 class Field:
-    """A field of a message: its start, the start of the next field, and the bytes or message that replace it, if
-    any."""
+    """A field of a message. ``new`` replaces the bytes from ``start`` to ``end``, if any."""
 
     __slots__ = ("key", "start", "end", "new")
 
@@ -48,8 +47,7 @@ class Field:
 
 
 class Message:
-    """A protobuf message in ``data[start:end]``, which was parsed before and is sound. ``is_new`` if ``data`` is not
-    the file."""
+    """A valid protobuf message in ``data[start:end]``. ``is_new`` if ``data`` is not the file."""
 
     __slots__ = ("data", "fields", "is_new")
 
@@ -68,7 +66,7 @@ class Message:
         return [field for field in self.fields if field.key == number << 3 | DELIMITED and field.new != b""]
 
     def inner(self, field: Field) -> Message:
-        """The message in a field. Changes to it also change this message."""
+        """The message in a field. Its changes are changes of this message."""
         if isinstance(field.new, bytes):
             begin = varint(field.new, varint(field.new, 0)[1])[1]
             field.new = Message(field.new, begin, len(field.new), is_new=True)
@@ -85,7 +83,7 @@ class Message:
         return varint(data, varint(data, start)[1])[0]
 
     def span(self, field: Field) -> tuple[int, int]:
-        """The start and the end, in the file, of the payload of a length-delimited field."""
+        """(start, end) of the payload of a length-delimited field in the file."""
         return varint(self.data, varint(self.data, field.start)[1])[1], field.end
 
     def text(self, number: int) -> str:
@@ -103,7 +101,7 @@ class Message:
         return self.data[begin:end].decode("utf-8", "surrogateescape")
 
     def text_in(self, field: Field, number: int) -> str:
-        """The text in the last field of this number, inside the message that ``field`` holds."""
+        """The text in the last field of this number of the message that ``field`` holds."""
         if isinstance(field.new, bytes):
             return self.inner(field).text(number)
         inner = field.new if isinstance(field.new, Message) else Message(self.data, *self.span(field))
@@ -115,15 +113,15 @@ class Message:
             field.new = b""
 
     def set_text(self, number: int, text: str) -> None:
-        """Writes a text: replaces the last field of this number, or adds a field at the end."""
+        """Replaces the text in the last field of this number, or adds a field at the end."""
         self.set_bytes(number, text.encode("utf-8", "surrogateescape"))
 
     def set_bytes(self, number: int, raw: bytes) -> None:
-        """Writes bytes: replaces the last field of this number, or adds a field at the end."""
+        """Replaces the bytes in the last field of this number, or adds a field at the end."""
         self._set(self.of(number), encoded(number << 3 | DELIMITED) + encoded(len(raw)) + raw, number << 3 | DELIMITED)
 
     def set_number(self, number: int, value: int) -> None:
-        """Writes a varint: replaces the last field of this number, or adds a field at the end."""
+        """Replaces the varint in the last field of this number, or adds a field at the end."""
         key = number << 3 | VARINT
         self._set([field for field in self.fields if field.key == key], encoded(key) + encoded(value), key)
 
@@ -139,7 +137,7 @@ class Message:
         self.fields.insert(self.fields.index(field), Field(key, 0, 0, encoded(key) + encoded(len(raw)) + raw))
 
     def set_bytes_at(self, number: int, index: int, raw: bytes) -> None:
-        """Replaces the field of this number at an index. Empty fields are added before it if there are too few."""
+        """Replaces the field of this number at an index. Adds empty fields before it if there are too few."""
         while len(self.of(number)) <= index:
             self.append(number, b"")
         key = number << 3 | DELIMITED
@@ -189,9 +187,9 @@ class Message:
             yield start, end
 
 
-def _delimited(key: int, contents: Message | bytes) -> Message | bytes:
-    """A length-delimited field in the form that ``Field`` stores: bytes with key and length."""
-    return encoded(key) + encoded(len(contents)) + contents if isinstance(contents, bytes) else contents
+def _delimited(key: int, payload: Message | bytes) -> Message | bytes:
+    """A length-delimited field as ``Field`` stores it."""
+    return encoded(key) + encoded(len(payload)) + payload if isinstance(payload, bytes) else payload
 
 
 def encoded(value: int) -> bytes:

@@ -1,5 +1,4 @@
-"""Corrections for wrong edges of an IR. They use three facts: ports declare types, some values are unused, and edges
-name ids."""
+"""Corrections for wrong edges of an IR, by declared types of ports, unused values, and ids."""
 
 from __future__ import annotations
 
@@ -30,19 +29,19 @@ OF_EDGES: frozenset[Rule] = frozenset(
     (DANGLING_EDGE, DUPLICATE_EDGE, DUPLICATE_LAYER_ID, UNCONNECTED_PORT, INVALID_PORT, MISSING_ATTRIBUTE, INPUT_COUNT)
 )
 
-#: If more layers, ids or edges than this are affected, no correction is sought.
+#: If more layers, ids or edges are affected, no correction is searched.
 FEW = 6
 
-#: For each operation that takes a list of integers, the name of this input.
+#: The names of inputs that are lists of integers, by operation.
 LISTS = {"Transpose": "order", "Unsqueeze": "axes", "Squeeze": "axes", "Reshape": "pattern"}
 
 #: At most this many combinations of corrections are tried for several edges.
-WAYS = 4_096
+COMBINATIONS = 4_096
 
 #: The similarity (``difflib`` ratio) of the names of inputs that belong together.
-LIKE = 0.6
+SIMILAR = 0.6
 
-#: If at most this many ids have no layer, they are taken to be the ids of removed layers.
+#: At most this many ids without a layer are replaced for the ids of removed layers.
 GAPS = 2
 
 
@@ -53,7 +52,7 @@ class Wiring:
         self.known = known
         self.graph = graph
         self.wires = Wires(graph, ROOT)
-        self._found_behind: dict[Node, Set[Node]] = {}
+        self._found_dependents: dict[Node, Set[Node]] = {}
         if outline is not None:
             self.wires.read(outline)
 
@@ -64,13 +63,12 @@ class Wiring:
             yield self._ids_of_ports()
             yield from self._edges()
         elif problem.fault.rule.family in MISLED and problem.is_error:
-            yield from self._misled()
+            yield from self._from_wrong_layers()
 
     # --- ids ----------------------------------------------------------------------------------------------------------
 
     def _ids(self) -> Stages:
-        """Gives ids to layers without an id of their own: the ids that edges name and no layer has. A layer comes first
-        for an id that follows the id of the layer before it, or precedes the id of the layer after it."""
+        """Gives layers without an id of their own the ids that only edges name, neighboring ids first."""
         nodes = self.graph.nodes
         ids = [number(node.id or "") for node in nodes]
         named = {id for wire in self.wires.every for id in (wire.ids[0], wire.ids[2]) if id is not None}
@@ -84,7 +82,7 @@ class Wiring:
             yield [(_edit(nodes[at], "attribute", "layer", name="id", value=str(id)),) for at, id in several]
 
     def _ids_of_ports(self) -> Iterator[Edits]:
-        """Gives ids to input ports that share an id: the ids that edges name and no port has."""
+        """Gives input ports that share an id the ids that only edges name."""
         nodes = {self.wires.own_id(node): node for node in self.graph.nodes}
         for layer, port in dict.fromkeys(wire.target for wire in self.wires.broken[:FEW]):
             for node in (nodes[layer],) if port is not None and layer in nodes else ():
@@ -101,34 +99,34 @@ class Wiring:
         """Corrects edges that begin or end nowhere, several edges into one port, and missing edges."""
         broken, doubled = self.wires.broken, list(self.wires.doubled)
         if len(broken) <= FEW:
-            alone = [list(self._led(each)) for each in broken]
-            yield self._whole(self._together(alone))
+            alone = [list(self._corrected(each)) for each in broken]
+            yield self._using_all_layers(self._combined(alone))
             yield (edits for each in alone for edits in each)
             yield self._ports(broken)
         for target, several in doubled[:FEW]:
-            yield self._whole(self._parted(target, several))
+            yield self._using_all_layers(self._separated(target, several))
             yield ((self._connected(value, target),) for value in self._values(several))
         if not broken and not doubled and not self.is_layer_missing:
-            for target in self.wires.free[:FEW]:
-                yield self._whole(self._as_elsewhere(target))
-                yield self._whole(self.fed(target, self.unused))
-            for target in self.wires.free[:FEW]:
-                yield self._whole(self.fed(target, [value for _, _, value in self.wires.makers.values()]))
+            for target in self.wires.unconnected[:FEW]:
+                yield self._using_all_layers(self._as_at_namesakes(target))
+                yield self._using_all_layers(self.connecting(target, self.unused))
+            for target in self.wires.unconnected[:FEW]:
+                yield self._using_all_layers(
+                    self.connecting(target, [value for _, _, value in self.wires.makers.values()])
+                )
 
-    def _together(self, several: Sequence[Sequence[Edits]]) -> Iterator[Edits]:
-        """Combines the corrections of several edges, one of each."""
+    def _combined(self, several: Sequence[Sequence[Edits]]) -> Iterator[Edits]:
         for each in product(*several) if 0 < len(several) <= 3 else ():
             edits = tuple(dict.fromkeys(edit for edits in each for edit in edits))
             if len({(edit.index, edit.input) for edit in edits}) == len(edits):
                 yield edits
 
-    def _led(self, wire: Wire) -> Iterator[Edits]:
-        """Corrects one broken edge. If its source exists, it leads to an input without an edge. If only its target
-        exists, it begins at another value: an output of the layer that it names, or an unused value that fits."""
+    def _corrected(self, wire: Wire) -> Iterator[Edits]:
+        """Leads a broken edge to an input without an edge, or from a fitting value."""
         value, target = self.wires.value(wire), self.wires.target(wire)
         if value is not None:
-            for each in self._near(wire, self.wires.free):
-                if _is_of(value.type, self._port(each).type):
+            for each in self._near(wire, self.wires.unconnected):
+                if _has_type(value.type, self._port(each).type):
                     yield (self._connected(value, each),)
         elif target is not None:
             named = [each for end, each in self.wires.outputs.items() if end[0] == wire.ids[0]]
@@ -141,35 +139,34 @@ class Wiring:
         own = [each for each in inputs if self.wires.own_id(each[0]) == wire.ids[2]]
         return own or list(inputs)
 
-    def _parted(self, target: Input, several: Sequence[Wire]) -> Iterator[Edits]:
-        """Separates two edges into one port: one of them moves to an input without an edge, or is removed."""
+    def _separated(self, target: Input, several: Sequence[Wire]) -> Iterator[Edits]:
+        """Separates edges into one port: one of them moves to an input without an edge, or is removed."""
         values = self._values(several)
         for value in values:
             kept = self._connected(value, target)
             for other in (each for each in values if each is not value):
-                for free in self.wires.free[:FEW]:
-                    if _is_of(other.type, self._port(free).type):
-                        yield kept, self._connected(other, free)
-            if not self.wires.free:
+                for empty in self.wires.unconnected[:FEW]:
+                    if _has_type(other.type, self._port(empty).type):
+                        yield kept, self._connected(other, empty)
+            if not self.wires.unconnected:
                 yield (kept,)
 
     def _values(self, several: Sequence[Wire]) -> list[Value]:
         return [each for each in dict.fromkeys(map(self.wires.value, several)) if each is not None]
 
-    def fed(self, target: Input, values: Iterable[Value]) -> Iterator[Edits]:
+    def connecting(self, target: Input, values: Iterable[Value]) -> Iterator[Edits]:
         """Connects a fitting value to an input."""
         return ((self._connected(each, target),) for each in values if self._fits(each, target))
 
-    def _as_elsewhere(self, target: Input) -> Iterator[Edits]:
-        """Looks at the same input of the like-named layers in other blocks. If layers of one kind feed it in all of
-        them, connects the last fitting value that a layer of this kind makes."""
+    def _as_at_namesakes(self, target: Input) -> Iterator[Edits]:
+        """Connects the last fitting value of the kind that all namesakes have at this input."""
         node, at = target
         others = [each for each in self.graph.nodes if each is not node and node.name and _kind(each) == _kind(node)]
         given = [each.inputs[at] for each in others if at < len(each.inputs)]
         kinds = {_kind(self.wires.makers[value.name][0]) for value in given if value is not None}
         if len(kinds) == 1:
             values = [value for maker, _, value in self.wires.makers.values() if _kind(maker) in kinds]
-            yield from list(self.fed(target, values))[-1:]
+            yield from list(self.connecting(target, values))[-1:]
 
     def _ports(self, broken: Sequence[Wire]) -> Iterator[Edits]:
         """Adds the ports that edges name and layers lack."""
@@ -195,76 +192,74 @@ class Wiring:
 
     # --- edges from the wrong layer -----------------------------------------------------------------------------------
 
-    def _misled(self) -> Stages:
+    def _from_wrong_layers(self) -> Stages:
         """Corrects edges into ports that declare another type than the value has."""
-        strays = self.strays
-        if not 0 < len(strays) <= PORTS:
+        mismatched = self.mismatched
+        if not 0 < len(mismatched) <= PORTS:
             return
-        yield self._whole(self.exchanged(strays))
-        for target, _ in strays:
-            yield self._whole(self.fed(target, self.unused))
-        yield self._declared_as_like(strays)
-        yield from self._bypassed(strays)
+        yield self._using_all_layers(self.exchanged(mismatched))
+        for target, _ in mismatched:
+            yield self._using_all_layers(self.connecting(target, self.unused))
+        yield self._declared_as_similar_input(mismatched)
+        yield from self._with_inserted_layer(mismatched)
         if not self.unused:
-            for target, _ in strays:
-                yield self.fed(target, [value for _, _, value in self.wires.makers.values()])
+            for target, _ in mismatched:
+                yield self.connecting(target, [value for _, _, value in self.wires.makers.values()])
 
-    def _declared_as_like(self, strays: Sequence[tuple[Input, Value]]) -> Iterator[Edits]:
-        """Declares an input of the model as the port that takes it, if another input of the model with a similar name
-        has this type."""
-        fed = [node for node in self.graph.nodes if node.op == self.known.format.input_node]
-        makers = {value: node for node in fed for value in node.outputs}
-        for target, value in strays:
-            wanted, node = self._port(target).type, makers.get(value)
+    def _declared_as_similar_input(self, mismatched: Sequence[tuple[Input, Value]]) -> Iterator[Edits]:
+        """Declares an input of the model as its port does, if an input with a similar name has this type."""
+        model_inputs = [node for node in self.graph.nodes if node.op == self.known.format.input_node]
+        makers = {value: node for node in model_inputs for value in node.outputs}
+        for target, value in mismatched:
+            declared, node = self._port(target).type, makers.get(value)
             if node is None or not isinstance(value.type, Tensor):
                 continue
             for other, sibling in makers.items():
-                if other is not None and sibling is not node and other.type == wanted and _is_like(sibling, node):
-                    dtype = (wanted.dtype or "") if wanted.dtype != value.type.dtype else ""
-                    shape = wanted.shape if wanted.shape != value.type.shape else None
+                if other is not None and sibling is not node and other.type == declared and _are_similar(sibling, node):
+                    dtype = (declared.dtype or "") if declared.dtype != value.type.dtype else ""
+                    shape = declared.shape if declared.shape != value.type.shape else None
                     rest = {"name": value.name, "dtype": dtype, "shape": shape, "before": value.type.shape}
                     yield (_edit(node, "declaration", "node", called=f'input "{node.name}"', **rest),)
                     break
 
-    def _bypassed(self, strays: Sequence[tuple[Input, Value]]) -> Stages:
-        """Inserts one layer before all ports that declare the same other type: a Convert, or an operation that takes an
-        unused constant."""
+    def _with_inserted_layer(self, mismatched: Sequence[tuple[Input, Value]]) -> Stages:
+        """Inserts a Convert, or an operation that takes an unused constant, before all ports of one type."""
         from irlint.checks.const_attributes import is_mismeasured
 
-        for value in dict.fromkeys(value for _, value in strays):
+        for value in dict.fromkeys(value for _, value in mismatched):
             given = self.known.types.get(value)
-            targets = [target for target, each in strays if each is value]
+            targets = [target for target, each in mismatched if each is value]
             port = self._port(targets[0])
-            alike = [each for each in targets if self._port(each).type == port.type]
+            same_type = [each for each in targets if self._port(each).type == port.type]
             if not isinstance(given, Tensor):
                 continue
             constant = self.graph.constants.get(value)
             if constant is not None and is_mismeasured(constant):
                 continue
             if port.type.dtype not in (None, given.dtype):
-                yield [self._before(alike, CONVERT, "destination_type", renamed_type(port.type.dtype or ""))]
+                yield [self._before(same_type, CONVERT, "destination_type", renamed_type(port.type.dtype or ""))]
                 continue
-            lists = [known.value for each in self.unused if (known := self._list(each)) is not None]
-            yield (self._before(alike, op, LISTS[op], entries) for entries in lists for op in LISTED)
+            lists = [known.value for each in self.unused if (known := self._known_list(each)) is not None]
+            yield (self._before(same_type, op, LISTS[op], entries) for entries in lists for op in LISTED)
 
-    def _list(self, value: Value) -> Tensor | None:
-        """The type of a constant that lists a few known integers; None for other values."""
+    def _known_list(self, value: Value) -> Tensor | None:
         known = self.known.types.get(value)
-        is_list = isinstance(known, Tensor) and known.dtype in INTEGERS and known.value is not None
-        return known if is_list and value in self.graph.constants and isinstance(known, Tensor) else None
+        if not isinstance(known, Tensor) or value not in self.graph.constants:
+            return None
+        return known if known.dtype in INTEGERS and known.value is not None else None
 
     def _before(self, targets: Sequence[Input], op: str, name: str, value: object) -> Edits:
         return tuple(_edit(node, "insert", "node", name=op, value=((name, value),), input=at) for node, at in targets)
 
-    def exchanged(self, strays: Sequence[tuple[Input, Value]]) -> Iterator[Edits]:
-        """For each two ports, swaps their values if each value fits the other port."""
-        for (one, first), (other, second) in combinations(strays, 2):
+    def exchanged(self, mismatched: Sequence[tuple[Input, Value]]) -> Iterator[Edits]:
+        """Swaps the values of two ports, if each value fits the other port."""
+        for (one, first), (other, second) in combinations(mismatched, 2):
             if first is not second and self._fits(second, one) and self._fits(first, other):
                 yield self._connected(second, one), self._connected(first, other)
 
     @cached_property
-    def strays(self) -> list[tuple[Input, Value]]:
-        """The inputs whose value has another type than the port declares, each with its value."""
+    def mismatched(self) -> list[tuple[Input, Value]]:
+        """The inputs with another type than their ports declare, and their values."""
         found: list[tuple[Input, Value]] = []
         for node in self.graph.nodes:
             for at, (port, value) in enumerate(zip(node.input_ports, node.inputs)):
@@ -279,46 +274,43 @@ class Wiring:
 
     @cached_property
     def unused(self) -> list[Value]:
-        """The unused outputs of layers without any used output."""
+        """The outputs of layers without a used output."""
         used = used_values(self.graph)
         nodes = (node for node in self.graph.nodes if not any(value in used for value in node.outputs))
         return [value for node in nodes for value in node.outputs if value is not None]
 
     @cached_property
     def is_layer_missing(self) -> bool:
-        """Whether a layer was probably removed: from 0 to the greatest id, at least one id and at most ``GAPS`` ids are
-        missing."""
+        """Whether at most ``GAPS`` ids of layers are missing, so that a layer was probably removed."""
         ids = {each for node in self.graph.nodes if (each := number(node.id or "")) is not None}
         return bool(ids) and 0 < max(ids) + 1 - len(ids) <= GAPS
 
-    def _whole(self, several: Iterable[Edits]) -> Iterator[Edits]:
-        """The edits after which each layer with outputs has a user."""
-        return filter(self._is_whole, islice(several, WAYS))
+    def _using_all_layers(self, several: Iterable[Edits]) -> Iterator[Edits]:
+        return filter(self._uses_all_layers, islice(several, COMBINATIONS))
 
-    def _is_whole(self, edits: Edits) -> bool:
+    def _uses_all_layers(self, edits: Edits) -> bool:
+        """Whether each layer with outputs has a user after edits."""
         names = {edit.value for edit in edits if edit.kind == "input"}
-        if len(self._idle) > len(names):
+        if len(self._unused_layers) > len(names):
             return False
-        taken: list[Value] = []
+        replaced: list[Value] = []
         for edit in edits:
             node = self.wires.nodes.get(edit.index or 0)
             given = node.inputs if node is not None and edit.input is not None else ()
-            taken += [value for value in given[edit.input or 0 :][:1] if value is not None]
-        lost = Counter(value.name for value in taken)
+            replaced += [value for value in given[edit.input or 0 :][:1] if value is not None]
+        lost = Counter(value.name for value in replaced)
         changed = [self.wires.makers[name][0] for name in lost if name in self.wires.makers]
         return all(
             any(value and (value.name in names or self._uses[value.name] > lost[value.name]) for value in node.outputs)
-            for node in (*self._idle, *changed)
+            for node in (*self._unused_layers, *changed)
         )
 
     @cached_property
     def _uses(self) -> Counter[str]:
-        """How often each value is used."""
         return Counter(value.name for node in self.graph.nodes for value in node.inputs if value is not None)
 
     @cached_property
-    def _idle(self) -> list[Node]:
-        """The layers with outputs of which none is used."""
+    def _unused_layers(self) -> list[Node]:
         uses = self._uses
         return [
             node
@@ -330,18 +322,17 @@ class Wiring:
         node, at = input
         return node.input_ports[at]
 
-    def _behind(self, node: Node) -> Set[Node]:
-        """A layer and all layers that depend on it."""
-        if node not in self._found_behind:
-            self._found_behind[node] = downstream(node, self.graph)
-        return self._found_behind[node]
+    def _dependents(self, node: Node) -> Set[Node]:
+        if node not in self._found_dependents:
+            self._found_dependents[node] = downstream(node, self.graph)
+        return self._found_dependents[node]
 
     def _fits(self, value: Value, target: Input) -> bool:
         """Whether a value has the type that a port declares, and does not depend on the port's layer."""
         maker = self.wires.makers[value.name][0]
-        if not _is_of(value.type, self._port(target).type) or maker is target[0]:
+        if not _has_type(value.type, self._port(target).type) or maker is target[0]:
             return False
-        return not maker.inputs or maker not in self._behind(target[0])
+        return not maker.inputs or maker not in self._dependents(target[0])
 
     def _connected(self, value: Value, target: Input) -> Edit:
         maker, (node, at) = self.wires.makers[value.name][0], target
@@ -349,7 +340,6 @@ class Wiring:
 
 
 def _kind(node: Node) -> tuple[str, str]:
-    """The type and the name of a layer, without the part that distinguishes blocks."""
     return node.op, plain(node.name)
 
 
@@ -357,12 +347,12 @@ def _called(node: Node) -> str:
     return f"layer {node.id}" + f' "{node.name}"' * bool(node.name)
 
 
-def _is_like(one: Node, other: Node) -> bool:
+def _are_similar(one: Node, other: Node) -> bool:
     """Whether two layers have similar names, such as ``past.0.k`` and ``past.1.v``."""
-    return bool(one.name) and SequenceMatcher(None, one.name, other.name).ratio() >= LIKE
+    return bool(one.name) and SequenceMatcher(None, one.name, other.name).ratio() >= SIMILAR
 
 
-def _is_of(given: Type | None, declared: Tensor) -> bool:
+def _has_type(given: Type | None, declared: Tensor) -> bool:
     """Whether a value has the declared shape, and no other element type than declared."""
     if not isinstance(given, Tensor):
         return False

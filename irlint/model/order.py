@@ -169,6 +169,11 @@ def graphs(model: Model) -> Iterator[Graph]:
         waiting += reversed(graph.bodies)
 
 
+def graph_at(model: Model, path: str) -> Graph | None:
+    """The first graph with this path; None if there is none."""
+    return next((graph for graph in graphs(model) if graph.path == path), None)
+
+
 def downstream(node: Node, graph: Graph) -> set[Node]:
     """A node and all nodes that depend on it through inputs."""
     users_of = users(graph)

@@ -159,7 +159,7 @@ def fixed(
 
 def _edits_for(wish: Wish, path: str, version: Version, settings: Settings) -> list[Edit]:
     """The edits that fulfil a wish. Raises Unwritable."""
-    from irlint.fixes import asked
+    from irlint.fixes import requested
     from irlint.inference.inputs import input_names, overridden
     from irlint.inference.walk import inferred
 
@@ -167,12 +167,12 @@ def _edits_for(wish: Wish, path: str, version: Version, settings: Settings) -> l
     if model.graph is None:
         return []
     if wish == "annotate":
-        return list(asked.annotated(inferred(model)))
+        return list(requested.annotated(inferred(model)))
     if wish == "target":
-        return list(asked.restamped(inferred(model), settings.targets))
+        return list(requested.restamped(inferred(model), settings.targets))
     names = input_names(model)
     shapes = {name: shape for name, shape in settings.shapes.items() if name in names}
-    return list(asked.frozen(inferred(model, shapes), overridden(model, shapes)))
+    return list(requested.with_fixed_sizes(inferred(model, shapes), overridden(model, shapes)))
 
 
 def _checked_again(path: str, version: Version, settings: Settings) -> Version:
@@ -195,7 +195,7 @@ def _with_suggested_fixes(path: str, before: Version, settings: Settings) -> tup
 
     A suggested fix is kept if its finding disappears, and no new error or warning appears.
     """
-    from irlint.fixes.rechecking import reveals
+    from irlint.fixes.rechecking import only_renames_operators
 
     after, applied = before, Applied()
     refused: set[tuple[Edit, ...]] = set()
@@ -212,7 +212,7 @@ def _with_suggested_fixes(path: str, before: Version, settings: Settings) -> tup
         # A warning may have moved to another node.
         if finding.severity is not Severity.ERROR and not _has_fewer(finding.rule, tried.outcome, after.outcome):
             is_fixed = False
-        shown = reveals(finding.fix.edits)
+        shown = only_renames_operators(finding.fix.edits)
         if changed is None or not is_fixed or _is_worse(tried.outcome, after.outcome, notes=False, reveals_sizes=shown):
             refused.add(finding.fix.edits)
             continue
@@ -287,12 +287,12 @@ def _is_worse(after: Outcome, before: Outcome, *, notes: bool = True, reveals_si
 
     With ``notes=False``, new notes are ignored. With ``reveals_sizes``, new findings about revealed sizes are ignored.
     """
-    from irlint.fixes.rechecking import may_be_hidden
+    from irlint.fixes.rechecking import is_size_warning
 
     had_errors = any(each.severity is Severity.ERROR for each in before.findings)
     new_rules = _rules_without_errors(before) if had_errors else ()
     found = (each for each in after.findings if notes or each.severity is not Severity.NOTE)
-    found = (each for each in found if not (reveals_sizes and may_be_hidden(each.rule, each.severity)))
+    found = (each for each in found if not (reveals_sizes and is_size_warning(each.rule, each.severity)))
     counts = Counter(each.rule for each in found if each.rule not in new_rules)
     counts.subtract(each.rule for each in before.findings)
     return after.error is not None or any(count > 0 for count in counts.values())

@@ -1,4 +1,4 @@
-"""Trials of other sizes of the model's inputs, for problems in bodies: the complete model is inferred again."""
+"""Trials of other sizes of the model's inputs, for problems in bodies. The complete model is inferred again."""
 
 from __future__ import annotations
 
@@ -15,25 +15,24 @@ from irlint.inference.walk import inferred
 from irlint.model import Node, Problem
 
 #: A model is inferred again at most this often.
-INFERRED = 8
+MOST_TRIALS = 8
 
 
-class WholeTrials:
-    """Trials of declarations of inputs, with the methods of ``Trials`` that ``sizes.resized`` calls."""
+class SizeTrials:
+    """Trials of declared sizes, with the methods of ``Trials`` that ``sizes.resized`` calls."""
 
     def __init__(self, known: Known, rechecked: Rechecked) -> None:
         graph = known.model.graph
         self.known = known
         self.rechecked = rechecked
         self.inputs = [value for value in graph.inputs if value not in graph.constants] if graph is not None else []
-        self.left = INFERRED
+        self.questions_left = MOST_TRIALS
 
-    def carried(self, edits: Sequence[Edit], node: Node) -> tuple[Answer, list[Requirement]] | None:
-        """The requirements of a node in a body with the declared sizes of ``edits``, and those of all other nodes.
-        None if the node fails, if its graph does not run, or if the model was inferred too often."""
+    def answer_after(self, edits: Sequence[Edit], node: Node) -> tuple[Answer, list[Requirement]] | None:
+        """(answer, requirements of other nodes) of a node in a body; None if the node fails or no trials are left."""
         shapes = {edit.name: edit.shape for edit in edits if edit.shape is not None}
-        self.left -= 1
-        if self.left < 0:
+        self.questions_left -= 1
+        if self.questions_left < 0:
             return None
         try:
             known = inferred(self.known.model, {**self.rechecked.shapes, **shapes})
@@ -46,5 +45,5 @@ class WholeTrials:
         return Answer(outputs, (), own), [each.requirement for each in known.requires if each.node is not node]
 
     def outcome(self, edits: Sequence[Edit], problem: Problem) -> Outcome | None:
-        """The outcome of edits, for the complete file."""
+        """The outcome of edits that fix a problem; None as in ``Rechecked.outcome``."""
         return self.rechecked.outcome(edits, problem)

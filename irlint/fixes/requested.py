@@ -19,9 +19,11 @@ if TYPE_CHECKING:
     from irlint.targets.verdicts import Target
 
 
-def frozen(known: Known, shapes: Mapping[Value, Shape]) -> Iterator[Edit]:
-    """Declares the inputs with the sizes of ``shapes``, and updates the other declarations that this makes wrong or
-    imprecise. ``known`` is the model, inferred with these shapes. Raises Unwritable if an input has another rank."""
+def with_fixed_sizes(known: Known, shapes: Mapping[Value, Shape]) -> Iterator[Edit]:
+    """Declares the inputs with the sizes of ``shapes``, and updates other declarations that become wrong or imprecise.
+
+    ``known`` is inferred with these shapes. Raises Unwritable if an input has another rank.
+    """
     graph = known.model.graph
     assert graph is not None
     nodes = {node.outputs[0]: node for node in graph.nodes if node.op == known.format.input_node and node.outputs}
@@ -46,8 +48,7 @@ def frozen(known: Known, shapes: Mapping[Value, Shape]) -> Iterator[Edit]:
 
 
 def _declared(graph: Graph, known: Known) -> Iterator[Edit]:
-    """Corrects declarations of graph outputs, body inputs and ``value_info`` that are wrong, or less exact than the
-    inferred shape."""
+    """Corrects declarations of outputs, body inputs and ``value_info`` that are wrong or imprecise."""
     listed: dict[Of, Sequence[Value | None]] = {"output": graph.outputs}
     if graph.path:
         listed["input"] = graph.inputs
@@ -62,10 +63,10 @@ def _declared(graph: Graph, known: Known) -> Iterator[Edit]:
 
 
 def _ports(graph: Graph, known: Known) -> Iterator[Edit]:
-    """Corrects port declarations of the layers of a graph that are wrong, or less exact than the inferred shape."""
+    """Corrects port declarations of a graph's layers that are wrong or imprecise."""
     for node in graph.nodes:
-        is_given = node.op == known.format.input_node and not graph.path
-        for value in () if is_given else node.outputs:
+        is_model_input = node.op == known.format.input_node and not graph.path
+        for value in () if is_model_input else node.outputs:
             shape = _corrected(known.types.get(value), value.type) if value is not None else None
             if value is not None and shape is not None:
                 yield Edit("declaration", "node", graph.path, node.label, node.index, name=value.name, shape=shape)
@@ -76,8 +77,7 @@ def _ports(graph: Graph, known: Known) -> Iterator[Edit]:
 
 
 def _corrected(given: Type | None, declared: Type | None) -> tuple[int | str | None, ...] | None:
-    """The declared shape, with the given sizes where the declared ones are wrong or less exact. "" keeps a declared
-    dim. None if the declaration needs no change."""
+    """The declared shape with known sizes; "" keeps a dim. None if the declaration needs no change."""
     if not isinstance(given, Tensor) or not isinstance(declared, Tensor) or given.shape is None or not declared.shape:
         return None
     if len(given.shape) != len(declared.shape):
@@ -87,20 +87,19 @@ def _corrected(given: Type | None, declared: Type | None) -> tuple[int | str | N
 
 
 def _fixed(given: MaybeDim, declared: MaybeDim) -> int | str | None:
-    """The size to declare: an integer if it is known, None if the declared size is wrong, else the declared size."""
+    """The size to declare: a known integer, None if the declared size is wrong, else the declared size."""
     if isinstance(given, int):
         return given
     return None if same(given, declared) is False else _kept(declared)
 
 
 def _kept(declared: MaybeDim) -> int | str:
-    """A declared size that is kept: the integer, or "" for any other dim."""
+    """An integer, or "" for any other dim."""
     return declared if isinstance(declared, int) else ""
 
 
 def annotated(known: Known) -> Iterator[Edit]:
-    """Adds ``value_info`` to values inside graphs that have none, if each of their sizes is a number or has a name in
-    the file."""
+    """Adds ``value_info`` to values inside graphs, if each of their sizes is a number or a name in the file."""
     named = _names(known)
     for graph in () if known.format.ports_declare else graphs(known.model):
         if graph.path.startswith("function:"):
@@ -125,7 +124,7 @@ def annotated(known: Known) -> Iterator[Edit]:
 
 
 def _names(known: Known) -> dict[object, str]:
-    """The symbols that the inputs of the model name, with their names in the file."""
+    """The symbols in inputs of the model, with their names in the file."""
     assert known.model.graph is not None
     types = [value.type for value in known.model.graph.inputs]
     dims = [dim for type in types if isinstance(type, Tensor) for dim in type.shape or () if isinstance(dim, Expr)]
@@ -134,24 +133,20 @@ def _names(known: Known) -> dict[object, str]:
 
 
 def restamped(known: Known, targets: Sequence[str]) -> Iterator[Edit]:
-    """The nearest versions (opset and IR version) with which all ``targets`` run the model. Yields nothing if all of
-    them run it already, or if no versions with the same meaning help."""
+    """The nearest opset and IR version with which all ``targets`` run the model; nothing if they already do."""
     from irlint.targets.restamping import restamped as after
     from irlint.targets.restamping import stamps
     from irlint.targets.verdicts import target
 
-    asked = [each for each in map(target, targets) if each.runtime in known.format.runtimes and each.column is not None]
-    if not asked or not known.format.restamps:
-        return
-
-    if not _run_by(known, None, asked):
-        stamp = next((each for each in stamps(known) if _run_by(after(known, each), each.opset, asked)), None)
+    requested = map(target, targets)
+    releases = [each for each in requested if each.runtime in known.format.runtimes and each.column is not None]
+    if releases and known.format.restamps and not _all_run(known, None, releases):
+        stamp = next((each for each in stamps(known) if _all_run(after(known, each), each.opset, releases)), None)
         yield from _versions(known, stamp)
 
 
 def loadable(known: Known) -> Iterator[Edit]:
-    """The nearest versions (opset and IR version) with which some release runs a model that every known release
-    refuses."""
+    """The nearest opset and IR version with which a release runs a model that every release refuses."""
     from irlint.targets import tables
     from irlint.targets.restamping import restamped as after
     from irlint.targets.restamping import stamps
@@ -169,11 +164,11 @@ def loadable(known: Known) -> Iterator[Edit]:
         yield from _versions(known, stamp)
 
 
-def _run_by(known: Known, opset: int | None, asked: Sequence[Target]) -> bool:
-    """Whether each of these releases runs the model with nodes of this opset; None means the opset of the model."""
+def _all_run(known: Known, opset: int | None, releases: Sequence[Target]) -> bool:
+    """Whether all releases run the model with nodes of this opset; None is the opset of the model."""
     from irlint.targets.verdicts import RUNS, reasons, verdict
 
-    return all(verdict(reasons(known, each.runtime, 1 << (each.column or 0), opset)) == RUNS for each in asked)
+    return all(verdict(reasons(known, each.runtime, 1 << (each.column or 0), opset)) == RUNS for each in releases)
 
 
 def _versions(known: Known, stamp: Stamp | None) -> Iterator[Edit]:

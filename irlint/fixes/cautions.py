@@ -1,0 +1,275 @@
+"""Cautions: reasons to suggest a candidate without writing it to the file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from irlint.checks.equal_sizes import EQUAL_SIZES
+from irlint.fixes.candidate import MANY, Candidate
+from irlint.fixes.editor import STRIDES
+from irlint.fixes.fixable import may_be_fixed
+from irlint.fixes.inputs import Inputs, dtype_of
+from irlint.fixes.inserted import CAST, TRANSPOSE
+from irlint.fixes.node_edits import inverse_order
+from irlint.fixes.objections import SIBLINGS, TYPE_ATTRIBUTES, Case, takes_target
+from irlint.fixes.other_values import EVIDENT, ONLY_SUGGESTED
+from irlint.fixes.rewired import before_transpose
+from irlint.fixes.trials import limits_sizes
+from irlint.inference.known import Known
+from irlint.model import Node, Value
+from irlint.model.order import downstream
+from irlint.model.tensor import FLOATS, INTEGERS, Tensor
+from irlint.ops.shared.axes import AXIS_OUT_OF_RANGE
+from irlint.ops.shared.index_ranges import INDEX_OUT_OF_RANGE
+
+#: The attributes that give the element type of a result.
+TYPED = (*TYPE_ATTRIBUTES, "value")
+
+#: Two integers whose quotient is rounded.
+DIVIDED = (7, 2)
+
+
+def is_unsure(case: Case) -> bool:
+    """Whether a caution applies to the candidate."""
+    return (
+        case.outranked
+        or case.candidate.grade == ONLY_SUGGESTED
+        or not case.candidate.sure
+        or any(caution(case) for caution in UNWRITTEN_IF)
+    )
+
+
+def _leaves_problems(case: Case) -> bool:
+    """Whether a remaining problem concerns the sizes that become dynamic again, or no sizes."""
+    names = {name for name, _ in case.problem.sizes}
+    remaining = (each for each in case.remaining if may_be_fixed(each, case.inputs.known) and each is not case.problem)
+    return limits_sizes(case.problem) and any(
+        not names or not problem.sizes or not names.isdisjoint(name for name, _ in problem.sizes)
+        for problem in remaining
+    )
+
+
+def _is_bold_for_warning(case: Case) -> bool:
+    """Whether a candidate for a warning changes more than constants."""
+    is_decided = any(each.is_error or limits_sizes(each) for each in (case.problem, *case.outcome.fixed))
+    if _connects_value(case.candidate) and len(case.outcome.fixed) >= MANY:
+        return False
+    return not is_decided and any(edit.kind != "constant" for edit in case.candidate.edits)
+
+
+def _leaves_unused_value(case: Case) -> bool:
+    """Whether an unused value remains that fixes the problem, too."""
+    is_decided = case.problem.is_error or limits_sizes(case.problem)
+    of_axis = case.problem.fault.rule is AXIS_OUT_OF_RANGE
+    return not _connects_value(case.candidate) and is_decided and not of_axis and case.unused_value_fixes
+
+
+def _leaves_unused_index(case: Case) -> bool:
+    """Whether a value of fewer axes is connected, and an integer is unused: a lost node may have used it as index."""
+    unused = case.inputs.unused_values
+    computed = {value.name: known for value, known in unused if case.inputs.is_made(value)}
+    constants = [known for value, known in unused if value.name not in computed]
+    indices = [known for known in constants if known.ints is not None and len(known.ints) == 1]
+    for edit in case.candidate.edits if indices else ():
+        before = case.inputs.edited(edit)[1] if edit.kind == "input" else None
+        old, new = case.inputs.known.types.get(before) if before is not None else None, computed.get(str(edit.value))
+        ranks = [each.rank if isinstance(each, Tensor) else None for each in (old, new)]
+        if ranks[0] is not None and ranks[1] is not None and ranks[0] > ranks[1]:
+            return True
+    return False
+
+
+def may_lack_node(case: Case) -> bool:
+    """Whether the node gets strides that neither its twins nor its window have. A lost pooling explains the sizes,
+    too."""
+    editor, twins = case.inputs.editor, case.inputs.blocks.twins(case.node)
+    at_twins = {editor.value_of(each, STRIDES) for each in twins}
+    given = [edit for edit in case.candidate.edits if edit.name == STRIDES]
+    values = [each.value for each in given if len(each.value) == len(each.before or each.value)]
+    return any(at_twins != {value} and value != editor.window(case.node) for value in values)
+
+
+def _is_axis_of_index(case: Case) -> bool:
+    """Whether the candidate sets another axis for an index out of range, and no other node has this axis."""
+    subject, is_index = case.candidate.subject, case.problem.fault.rule is INDEX_OUT_OF_RANGE
+    return is_index and isinstance(subject, str) and "ax" in subject and not case.candidate.evidence
+
+
+def _is_axis_of_input(case: Case) -> bool:
+    """Whether an axis is out of range in an input of the model. The input may be declared with too few axes."""
+    node, inputs = case.problem.node, case.inputs.graph.inputs
+    takes_input = node is not None and any(value in inputs for value in node.inputs)
+    return case.problem.fault.rule is AXIS_OUT_OF_RANGE and takes_input and not _connects_value(case.candidate)
+
+
+def _inserts_without_evidence(case: Case) -> bool:
+    """Whether a node is inserted only so that sizes are dynamic again, with little evidence."""
+    inserts = any(edit.kind == "insert" for edit in case.candidate.edits) and case.candidate.grade != EVIDENT
+    if limits_sizes(case.problem) and inserts and case.candidate.evidence < SIBLINGS and _repeats_transpose(case):
+        return True
+    if len(case.outcome.fixed) > 1 and not case.rivals:
+        return False
+    alone = all(limits_sizes(each) for each in case.outcome.fixed)
+    few = case.candidate.evidence < SIBLINGS or case.problem.fault.rule is EQUAL_SIZES
+    return limits_sizes(case.problem) and inserts and alone and few
+
+
+def _repeats_transpose(case: Case) -> bool:
+    """Whether an inserted Transpose follows another one, or undoes one on its path. Perhaps that one is wrong."""
+    inputs = case.inputs
+    for edit in case.candidate.edits:
+        value = inputs.edited(edit)[1] if edit.kind == "insert" and edit.name == TRANSPOSE else None
+        last = inputs.node_of(value)
+        if last is not None and last.op == TRANSPOSE:
+            return True
+        order = dict(edit.value).get("perm") if last is not None else None
+        for each in inputs.graph.nodes if order else ():
+            if inverse_order(each) == order and (last is each or last in downstream(each, inputs.graph)):
+                return True
+    return False
+
+
+def _may_be_swapped(case: Case) -> bool:
+    """Whether a swap of inputs, or the removal of a Transpose, is as likely as the attribute or Transpose."""
+    others = all(edit.kind == "attribute" or edit.name == TRANSPOSE for edit in case.candidate.edits)
+    return (
+        others
+        and case.candidate.evidence < SIBLINGS
+        and any(candidate.swaps or _bypasses_transpose(candidate, case.inputs) for candidate in case.rivals)
+    )
+
+
+def _bypasses_transpose(candidate: Candidate, inputs: Inputs) -> bool:
+    edit, *more = candidate.edits
+    before = before_transpose(inputs.edited(edit)[1], inputs.makers) if edit.kind == "input" and not more else None
+    return before is not None and before.name == edit.value
+
+
+def _retypes_input(case: Case) -> bool:
+    """Whether an input of the model gets another element type, where a Cast fixes the problem, too."""
+    declared = {edit.name: edit.dtype for edit in case.candidate.edits if edit.kind == "declaration" and edit.dtype}
+    casts = (edit.name == CAST for candidate in case.rivals for edit in candidate.edits if edit.kind == "insert")
+    if declared and case.inputs.graph.undefined_value_info:
+        return True
+    if case.candidate.evidence or not declared or not any(casts):
+        return False
+    values = (value for value in case.inputs.graph.inputs if value.name in declared)
+    return any(declared[each.name] == "bool" or _is_converted(each, case.inputs) for each in values)
+
+
+def _transposes_input(case: Case) -> bool:
+    """Whether a Transpose is inserted between an input and its only user. Perhaps the input is declared wrong."""
+    if not limits_sizes(case.problem):
+        return False
+    inserted = (edit for edit in case.candidate.edits if edit.kind == "insert" and edit.name == TRANSPOSE)
+    values = [case.inputs.edited(edit)[1] for edit in inserted]
+    return any(
+        each in case.inputs.graph.inputs and len(case.inputs.users.get(each, ())) == 1 for each in values if each
+    )
+
+
+def _is_converted(value: Value, inputs: Inputs) -> bool:
+    """Whether a Cast converts a value, perhaps after nodes that keep its element type."""
+    type_of, seen = inputs.known.types.get, {value}
+    waiting = [value]
+    for each in waiting:
+        for user in inputs.users.get(each, ()):
+            if user.op == CAST:
+                return True
+            made = {one for one in user.outputs if one is not None} - seen
+            waiting += [one for one in made if dtype_of(type_of(one)) == dtype_of(type_of(value))]
+            seen |= made
+    return False
+
+
+def _changes_shared_constant(case: Case) -> bool:
+    """Whether a shared constant changes, or a constant is replaced, only so that a size is dynamic again."""
+    kept = {edit.value for edit in case.candidate.edits}
+    replacing = (case.inputs.edited(edit)[1] for edit in case.candidate.edits if edit.kind == "input")
+    lost = [each for each in replacing if each is not None and each.name not in kept]
+    is_unused = any(
+        edit.kind == "input" and case.inputs.is_unused_result(str(edit.value)) for edit in case.candidate.edits
+    )
+    if limits_sizes(case.problem) and not is_unused and any(map(case.inputs.makers.is_constant, lost)):
+        return True
+    names = {edit.name for edit in case.candidate.edits if edit.kind == "constant"}
+    users = (len(several) for value, several in case.inputs.users.items() if value.name in names)
+    return limits_sizes(case.problem) and len(names) == 1 and max(users, default=0) > SIBLINGS
+
+
+def _changes_rank(case: Case) -> bool:
+    """Whether an input of the model is declared with more or fewer axes, without evidence."""
+    return case.candidate.grade != EVIDENT and any(
+        len(edit.shape or ()) != len(edit.before or ()) for edit in case.candidate.edits if edit.kind == "declaration"
+    )
+
+
+def _writes_minus_one(case: Case) -> bool:
+    """Whether a constant gets the entry -1, which is a number for one user and the remaining elements for another."""
+    inputs = case.inputs
+    for edit in case.candidate.edits:
+        is_new = edit.kind == "constant" and edit.of == "entries" and -1 in edit.value and -1 not in (edit.before or ())
+        several = [users for value, users in inputs.users.items() if is_new and value.name == edit.name]
+        takes = {takes_target(user, edit.name, inputs.known) for users in several for user in users}
+        if len(takes) > 1:
+            return True
+    return False
+
+
+def _casts_rounded_result(case: Case) -> bool:
+    """Whether a Cast to floats is inserted after an operator that rounds. Perhaps its input must be cast."""
+    for edit in case.candidate.edits:
+        casts = edit.kind == "insert" and edit.name == CAST and dict(edit.value).get("to") in FLOATS
+        value = case.inputs.edited(edit)[1] if casts else None
+        maker = case.inputs.node_of(value)
+        if maker is not None and _rounds(maker, case.inputs.known):
+            return True
+    return False
+
+
+def _type_attribute_is_missing(case: Case) -> bool:
+    """Whether a Cast is inserted after a node that lacks the attribute of its element type."""
+    for edit in case.candidate.edits:
+        value = case.inputs.edited(edit)[1] if edit.kind == "insert" and edit.name == CAST else None
+        maker = case.inputs.node_of(value)
+        call = case.inputs.known.calls.get(maker) if maker is not None else None
+        stated = call.signature.attributes if call is not None and call.signature is not None else {}
+        given = (call.attributes or {}) if call is not None else {}
+        if any(name in stated and name not in given for name in TYPED):
+            return True
+    return False
+
+
+def _rounds(node: Node, known: Known) -> bool:
+    """Whether a node computes an integer from an integer and a float, or divides integers."""
+    call = known.calls.get(node)
+    fold = call.operator.fold if call is not None and call.operator is not None else None
+    types = [dtype_of(known.types.get(value)) if value is not None else None for value in node.inputs]
+    is_mixed = bool(types) and types[0] in INTEGERS and any(each in FLOATS for each in types[1:])
+    is_binary = len(node.inputs) == len(DIVIDED)
+    return is_mixed or (is_binary and fold is not None and fold(*DIVIDED) == DIVIDED[0] // DIVIDED[1])
+
+
+def _connects_value(candidate: Candidate) -> bool:
+    return any(edit.kind == "input" or edit.inputs for edit in candidate.edits)
+
+
+#: The cautions.
+UNWRITTEN_IF: tuple[Callable[[Case], bool], ...] = (
+    _leaves_problems,
+    _is_bold_for_warning,
+    _leaves_unused_value,
+    _leaves_unused_index,
+    _is_axis_of_index,
+    may_lack_node,
+    _is_axis_of_input,
+    _inserts_without_evidence,
+    _may_be_swapped,
+    _retypes_input,
+    _transposes_input,
+    _changes_shared_constant,
+    _casts_rounded_result,
+    _type_attribute_is_missing,
+    _writes_minus_one,
+    _changes_rank,
+)

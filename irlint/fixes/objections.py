@@ -1,0 +1,445 @@
+"""Objections: reasons to reject a candidate that fixes a problem."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence, Set
+
+from irlint.findings.edits import Edit
+from irlint.findings.faults import Rule
+from irlint.fixes.candidate import Candidate
+from irlint.fixes.conditions import leaves_unmet_requirement
+from irlint.fixes.constants import JOIN, TARGETS
+from irlint.fixes.inputs import Inputs
+from irlint.fixes.inserted import CAST, TRANSPOSE
+from irlint.fixes.outcomes import DECLARED, Outcome
+from irlint.fixes.ratios import values_in_ratio
+from irlint.fixes.rewired import before_transpose
+from irlint.fixes.trials import ELEMENT_TYPES, limits_sizes
+from irlint.inference.known import Known
+from irlint.inference.origins import shape_of
+from irlint.model import Node, Problem, Value
+from irlint.model.tensor import Tensor, tensor_shape
+from irlint.ops.shared.index_ranges import INDEX_OUT_OF_RANGE
+from irlint.records import record
+
+#: An error at most this many nodes after an edit probably has the same cause as the problem.
+NEAR = 3
+
+#: This many siblings are evidence for a value that all of them have.
+SIBLINGS = 2
+
+#: A size may be rounded if it changes by at most one part in this many.
+ROUNDED = 8
+
+#: The attributes that name the element type of a result. They differ between siblings.
+TYPE_ATTRIBUTES = ("to", "destination_type", "output_type", "dtype")
+
+#: The number of edits that exchange two inputs.
+PAIR = 2
+
+#: The operators whose result has the width of their weights on the last axis, so that a bias may be added.
+PRODUCTS = ("MatMul", "MatMulInteger", "FusedMatMul")
+
+
+@record
+class Case:
+    """A candidate that fixes a problem, with its outcome."""
+
+    candidate: Candidate
+    problem: Problem
+    outcome: Outcome
+    #: All problems of the model.
+    problems: Sequence[Problem]
+    inputs: Inputs
+    #: Other candidates that fix as much.
+    rivals: Sequence[Candidate] = ()
+    #: Whether a candidate that only objections of similarity exclude ranks as high.
+    outranked: bool = False
+    #: Whether an unused value fixes the problem, too.
+    unused_value_fixes: bool = False
+
+    @property
+    def node(self) -> Node:
+        """The node that the candidate changes."""
+        node = self.candidate.node or self.problem.node
+        assert node is not None
+        return node
+
+    @property
+    def remaining(self) -> Iterator[Problem]:
+        """The root problems that the candidate does not fix."""
+        fixed = {id(each) for each in self.outcome.fixed}
+        return (problem for problem in self.problems if problem.because is None and id(problem) not in fixed)
+
+    def faulty_nodes(self, rule: Rule | None = None) -> set[Node]:
+        """The nodes of the main graph with remaining errors, of one rule if it is given."""
+        errors = (problem for problem in self.remaining if problem.is_error and not problem.graph)
+        return {error.node for error in errors if error.node is not None and rule in (None, error.fault.rule)}
+
+
+def is_rejected(case: Case) -> bool:
+    """Whether an objection forbids to suggest the candidate."""
+    return any(objection(case) for objection in REJECTED_IF)
+
+
+def is_excluded(case: Case) -> bool:
+    """Whether an objection excludes the candidate, so that the next one is considered."""
+    return any(objection(case) for objection in EXCLUDED_IF)
+
+
+def is_excluded_by_similarity(case: Case) -> bool:
+    """Whether only objections of similarity exclude the candidate."""
+    return any(objection(case) for objection in BY_SIMILARITY) and not any(
+        objection(case) for objection in EXCLUDED_IF if objection not in BY_SIMILARITY
+    )
+
+
+def _leaves_error_near(case: Case) -> bool:
+    """Whether an error remains at an edited node, or at most ``NEAR`` nodes after it."""
+    faulty = case.faulty_nodes()
+    edited = _edited_nodes(case.candidate, case.node, case.inputs)
+    return bool(faulty) and any(each in faulty for each in _near_after(edited, case.inputs))
+
+
+def _edited_nodes(candidate: Candidate, node: Node, inputs: Inputs) -> list[Node]:
+    names = {edit.name for edit in candidate.edits if edit.kind in ("constant", "declaration") and edit.index is None}
+    return [node, *(user for name in names for user in inputs.users_of(name))]
+
+
+def _near_after(nodes: Sequence[Node], inputs: Inputs) -> Iterator[Node]:
+    found: Set[Node] = set(nodes)
+    nearest = list(nodes)
+    yield from nearest
+    for _ in range(NEAR):
+        users = (user for node in nearest for value in node.outputs if value for user in inputs.users.get(value, ()))
+        nearest = [each for each in dict.fromkeys(users) if each not in found]
+        found = found | set(nearest)
+        yield from nearest
+
+
+def _leaves_error_of_old_input(case: Case) -> bool:
+    """Whether the disconnected value leads to another error of the rule. Then that value is probably wrong."""
+    inputs, faulty = case.inputs, case.faulty_nodes(case.problem.fault.rule)
+    for edit in case.candidate.edits if faulty else ():
+        node, value = inputs.edited(edit)
+        if edit.kind in ("input", "insert") and not edit.swaps and value is not None:
+            users = [each for each in inputs.users.get(value, ()) if each is not node]
+            if any(each in faulty for each in _near_after(users, inputs)):
+                return True
+    return False
+
+
+def differs_from_siblings(case: Case) -> bool:
+    """Whether an attribute gets a value that no sibling has, while several siblings have the old one."""
+    edits = case.candidate.edits
+    return any(edit.kind == "attribute" and _siblings_oppose_edit(edit, case.node, case.inputs) for edit in edits)
+
+
+def _siblings_oppose_edit(edit: Edit, node: Node, inputs: Inputs) -> bool:
+    """Whether several siblings, or all with constants of the same shapes, have the old value, and none the new one."""
+    editor = inputs.editor
+    if edit.before is None or edit.index != node.index or edit.name in TYPE_ATTRIBUTES:
+        return False
+    before, value = (tuple(each) if isinstance(each, list) else each for each in (edit.before, edit.value))
+    siblings = editor.siblings(node)
+    others = [editor.value_of(each, edit.name) for each in siblings]
+    fits = value in [*editor.fitting_groups(node, edit.name)]
+    if others.count(before) >= SIBLINGS and value not in others and not fits:
+        return True
+    shapes = _shapes_of_constants(node, inputs)
+    values = {editor.value_of(each, edit.name) for each in siblings if _shapes_of_constants(each, inputs) == shapes}
+    return any(shapes) and values == {before}
+
+
+def _differs_from_twins(case: Case) -> bool:
+    """Whether the twins have the old number, or are connected as the node was."""
+    inputs = case.inputs
+    connected = ((edit, inputs.edited(edit)[0]) for edit in case.candidate.edits if edit.kind in ("input", "insert"))
+    if any(node is not None and inputs.blocks.is_connected_as_twins(edit, node) for edit, node in connected):
+        return True
+    for edit in case.candidate.edits:
+        for node in (case.node,) if edit.kind == "attribute" else inputs.users_of(edit.name):
+            if inputs.blocks.has_number_of_twins(edit, node):
+                return len(case.candidate.edits) == 1
+    return False
+
+
+def _shapes_of_constants(node: Node, inputs: Inputs) -> list[object]:
+    """For each input, its shape if it is a constant with two or more axes, else None."""
+    shapes = (shape_of(each, inputs.known) if inputs.makers.is_constant(each) else None for each in node.inputs if each)
+    return [shape if shape is not None and len(shape) > 1 else None for shape in shapes]
+
+
+def _reshapes_bias(case: Case) -> bool:
+    """Whether a constant that is added to a matrix product is reshaped. Its width is probably wrong."""
+    node = case.problem.node
+    shapes = (edit for edit in case.candidate.edits if edit.kind == "constant" and edit.of == "shape")
+    names = {edit.name for edit in shapes if len(edit.before or ()) == 1}
+    if not names or node is None or len(node.inputs) != 2:
+        return False
+    others = (case.inputs.node_of(each) for each in node.inputs if each is not None and each.name not in names)
+    return any(each is not None and each.op in PRODUCTS for each in others)
+
+
+def _casts_between_signs(case: Case) -> bool:
+    """Whether a Cast between int8 and uint8 is inserted, which changes numbers. A zero point is probably missing."""
+    for edit in case.candidate.edits:
+        value = case.inputs.edited(edit)[1]
+        known = case.inputs.known.types.get(value) if value is not None else None
+        casts = edit.kind == "insert" and edit.name == CAST and isinstance(known, Tensor)
+        if casts and isinstance(known, Tensor) and {known.dtype, dict(edit.value)["to"]} == {"int8", "uint8"}:
+            return True
+    return False
+
+
+def _is_contradicted(case: Case) -> bool:
+    """Whether a node is inserted after a value with a wrong declaration, or makes declarations stale."""
+    inserted = [edit for edit in case.candidate.edits if edit.kind == "insert"]
+    fixed = {id(each) for each in case.outcome.fixed}
+    family = (problem for problem in case.problems if problem.fault.rule.family == DECLARED)
+    declared = {each.value for each in family if id(each) not in fixed}
+    values = (case.inputs.edited(edit)[1] for edit in inserted)
+    return bool(inserted) and (
+        bool(case.outcome.stale) or any(value is not None and value.name in declared for value in values)
+    )
+
+
+def _is_any_index(case: Case) -> bool:
+    """Whether the candidate is another index into data that is no list. Every index in range fits."""
+    node = case.problem.node
+    value = node.inputs[0] if node is not None and node.inputs else None
+    known = case.inputs.known.types.get(value) if value is not None else None
+    indexed = any(edit.kind == "constant" for edit in case.candidate.edits)
+    out_of_range = case.problem.fault.rule is INDEX_OUT_OF_RANGE
+    return out_of_range and indexed and isinstance(known, Tensor) and known.rank != 1
+
+
+def _may_hide_wrong_connection(case: Case) -> bool:
+    if not case.candidate.resizes_input or case.candidate.evidence >= SIBLINGS:
+        return False
+    inputs, edits = case.inputs, case.candidate.edits
+    faulty = {value for each in case.problems if each.node is not None for value in each.node.outputs}
+    unused = any(inputs.is_made(value) and value not in faulty for value, _ in inputs.unused_values)
+    alone = len(case.outcome.fixed) == 1
+    odd = any(_is_flattened(edit) or (alone and _is_of_another_axis(edit, inputs)) for edit in edits)
+    return unused or odd or any(problem.is_error for problem in case.remaining)
+
+
+def _is_of_another_axis(edit: Edit, inputs: Inputs) -> bool:
+    """Whether one axis gets a size that another value has beside the old size. The axes are probably exchanged."""
+    pairs = [(one, other) for one, other in zip(edit.before or (), edit.shape or ()) if one != other]
+    if len(pairs) != 1 or not all(isinstance(each, int) and each > 1 for each in pairs[0]):
+        return False
+    if abs(pairs[0][0] - pairs[0][1]) * ROUNDED <= min(pairs[0]):
+        return False
+    shapes = (shape_of(value, inputs.known) for node in inputs.graph.nodes for value in node.outputs)
+    return any(set(pairs[0]) <= set(shape) for shape in shapes if shape is not None)
+
+
+def _is_flattened(edit: Edit) -> bool:
+    """Whether a size is multiplied by another size of the shape."""
+    before, after = edit.before or (), edit.shape or ()
+    sizes, pairs = {each for each in before if isinstance(each, int) and each > 1}, zip(before, after)
+    return len(before) == len(after) and any(
+        isinstance(one, int) and isinstance(other, int) and one > 1 and other % one == 0 and other // one in sizes
+        for one, other in pairs
+    )
+
+
+def _disconnects(case: Case) -> bool:
+    """Whether an edit disconnects a value from its only user, or connects a constant in place of computed data.
+
+    At other nodes, only inputs of the model count as disconnected.
+    """
+    replaced = any(map(case.inputs.replaces_computed, case.candidate.edits))
+    return replaced or disconnects(case, inputs_only=case.candidate.node is not None)
+
+
+def disconnects(case: Case, *, inputs_only: bool = False) -> bool:
+    """Whether an edit disconnects a value, or with ``inputs_only`` an input of the model, from its only user."""
+    candidate, inputs = case.candidate, case.inputs
+    connected = {edit.value for edit in candidate.edits if edit.kind == "input"}
+    for edit in candidate.edits:
+        node, value = inputs.edited(edit)
+        if edit.kind != "input" or edit.swaps or value is None or value.name in connected:
+            continue
+        if inputs_only and value not in inputs.graph.inputs:
+            continue
+        if inputs.makers.is_constant(value) and case.problem.fault.rule.family == ELEMENT_TYPES:
+            continue
+        if inputs.makers.is_constant(value) and node is not None and _is_unused_counterpart(node, edit, inputs):
+            continue
+        if inputs.makers.is_constant(value) and inputs.is_unused_result(str(edit.value)):
+            continue
+        before = before_transpose(value, inputs.makers)
+        if (before is not None and before.name == edit.value) or (node is not None and node.bodies):
+            continue
+        elsewhere = node is not None and node.inputs.count(value) > 1
+        kept = elsewhere or value in inputs.graph.undefined or value in inputs.graph.outputs
+        if not kept and all(each is node for each in inputs.users.get(value, ())):
+            return True
+    return False
+
+
+def _is_unused_counterpart(node: Node, edit: Edit, inputs: Inputs) -> bool:
+    """Whether an edit connects an unused value that is the counterpart of the twins' inputs."""
+    values, unused = inputs.blocks.counterparts(node), {value.name for value, _ in inputs.unused_values}
+    value = values[edit.input] if edit.input is not None and edit.input < len(values) else None
+    return value is not None and value.name == edit.value and value.name in unused
+
+
+def _swaps_constant(case: Case) -> bool:
+    """Whether siblings have constants where the node has them, and none has them where a swap moves them."""
+    inputs, edits = case.inputs, case.candidate.edits
+    node = inputs.edited(edits[0])[0]
+    if not case.candidate.swaps or node is None or len(edits) != PAIR:
+        return False
+    one, other = (edit.input or 0 for edit in edits)
+    own = [inputs.makers.is_constant(each) for each in node.inputs]
+    after = list(own)
+    after[one], after[other] = own[other], own[one]
+    others = (each.inputs for each in inputs.editor.siblings(node))
+    stored = [[inputs.makers.is_constant(each) for each in values] for values in others]
+    return own != after and own in stored and after not in stored
+
+
+def _leaves_only_constants(case: Case) -> bool:
+    """Whether an edit replaces a computed input, so that all inputs of the node are constants."""
+    inputs, is_constant = case.inputs, case.inputs.makers.is_constant
+    after: dict[Node, dict[int, Value | None]] = {}
+    for edit in case.candidate.edits:
+        node, value = inputs.edited(edit)
+        if (
+            edit.kind == "input"
+            and not edit.swaps
+            and node is not None
+            and not (value is not None and is_constant(value))
+        ):
+            after.setdefault(node, dict(enumerate(node.inputs)))
+    for edit in case.candidate.edits:
+        node = inputs.edited(edit)[0]
+        if edit.kind == "input" and node in after and edit.input is not None:
+            after[node][edit.input] = inputs.flow.values.get(str(edit.value))
+    given = ([each for each in values.values() if each is not None] for values in after.values())
+    return any(values and all(map(is_constant, values)) for values in given)
+
+
+def _makes_output_stale(case: Case) -> bool:
+    """Whether an output of the model gets a stale declaration, although no input is resized."""
+    return not case.candidate.resizes_input and any(value in case.inputs.graph.outputs for value in case.outcome.stale)
+
+
+def _changes_shared(case: Case) -> bool:
+    """Whether a shared constant other than a target shape changes, although the faulty node does not use it."""
+    names = {edit.name for edit in case.candidate.edits if edit.kind == "constant" and edit.of == "entries"}
+    for value, users in case.inputs.users.items() if names else ():
+        if value.name in names and case.problem.node not in users and len(users) > SIBLINGS:
+            all_fixed = len(case.outcome.fixed) >= len(users)
+            return not all_fixed and not all(takes_target(user, value.name, case.inputs.known) for user in users)
+    return False
+
+
+def takes_target(node: Node, name: str, known: Known) -> bool:
+    """Whether a node takes a value as a target shape, or joins it to one."""
+    call = known.calls.get(node)
+    names = call.signature.inputs if call is not None and call.signature is not None else ()
+    ports = [port for port, value in enumerate(node.inputs) if value is not None and value.name == name]
+    return node.op == JOIN or all(port < len(names) and names[port] in TARGETS for port in ports)
+
+
+def _breaks_flow(case: Case) -> bool:
+    return case.inputs.flow.is_broken_by(case.candidate.edits)
+
+
+def _makes_transpose_useless(case: Case) -> bool:
+    """Whether a Transpose then keeps the order of axes. For an error, another one must have its old order."""
+    editor = case.inputs.editor
+    edits = [edit for edit in case.candidate.edits if edit.kind == "attribute" and edit.op == TRANSPOSE]
+    kept = [edit for edit in edits if list(edit.value) == list(range(len(edit.value)))]
+    others = [editor.value_of(each, "perm") for each in editor.siblings(case.node)]
+    alone = any(len(edit.value) == 1 for edit in kept)
+    return alone or any(limits_sizes(case.problem) or tuple(edit.before or ()) in others for edit in kept)
+
+
+def _is_one_number_of_several(case: Case) -> bool:
+    """Whether another number for the same attribute fixes as much, unless all siblings have the new one."""
+    edit, *more = case.candidate.edits
+    if more or edit.kind != "attribute" or type(edit.value) is not int or "ax" in edit.name:
+        return False
+    editor = case.inputs.editor
+    if {editor.value_of(each, edit.name) for each in editor.siblings(case.node)} == {edit.value}:
+        return False
+    if edit.value in values_in_ratio(case.node, edit.name, {}, editor):
+        return False
+    least = case.candidate.evidence if edit.name in TYPE_ATTRIBUTES else min(0, case.candidate.evidence)
+    others = (
+        candidate.edits[0] for candidate in case.rivals if len(candidate.edits) == 1 and candidate.evidence >= least
+    )
+    return any((each.kind, each.index, each.name) == (edit.kind, edit.index, edit.name) for each in others)
+
+
+def _mixes_axes(case: Case) -> bool:
+    return case.outcome.mixes_axes
+
+
+def _fixes_a_size(case: Case) -> bool:
+    """Whether an entry -1 or 0 of a target becomes a number, or any becomes 1, although the problem is a fixed size."""
+    for edit in case.candidate.edits if limits_sizes(case.problem) else ():
+        if edit.kind != "constant" or edit.of != "entries":
+            continue
+        users, pairs = case.inputs.users_of(edit.name), list(zip(edit.before or (), edit.value))
+        shapes = any(takes_target(user, edit.name, case.inputs.known) for user in users)
+        if any(one in (-1, 0) and other > 0 for one, other in pairs):
+            return True
+        if shapes and any(other == 1 != one and type(one) is int for one, other in pairs):
+            return True
+    return False
+
+
+def _empties_value(case: Case) -> bool:
+    types = ((case.inputs.known.types.get(each), new) for each, new in case.outcome.types.items())
+    shapes = ((tensor_shape(old), tensor_shape(new)) for old, new in types)
+    return any(old is not None and 0 not in old and 0 in (new or ()) for old, new in shapes)
+
+
+def _leaves_unmet_requirement(case: Case) -> bool:
+    """Whether another node has a requirement that no usual sizes meet. Then that node is probably wrong."""
+    return leaves_unmet_requirement(case.problem, case.outcome, case.inputs.known)
+
+
+#: Objections that compare the node with similar nodes. Another mistake may explain such a difference.
+BY_SIMILARITY: tuple[Callable[[Case], bool], ...] = (
+    differs_from_siblings,
+    _differs_from_twins,
+    _makes_transpose_useless,
+)
+
+#: The objections that exclude one candidate; others are considered.
+EXCLUDED_IF: tuple[Callable[[Case], bool], ...] = (
+    _mixes_axes,
+    _fixes_a_size,
+    _leaves_error_of_old_input,
+    differs_from_siblings,
+    _differs_from_twins,
+    _disconnects,
+    _swaps_constant,
+    _leaves_only_constants,
+    _makes_output_stale,
+    _is_contradicted,
+    _makes_transpose_useless,
+    _breaks_flow,
+    _changes_shared,
+    _empties_value,
+    _leaves_unmet_requirement,
+)
+
+#: The objections that end the search: nothing is suggested.
+REJECTED_IF: tuple[Callable[[Case], bool], ...] = (
+    *EXCLUDED_IF,
+    _leaves_error_near,
+    _reshapes_bias,
+    _casts_between_signs,
+    _may_hide_wrong_connection,
+    _is_any_index,
+    _is_one_number_of_several,
+)

@@ -1,0 +1,68 @@
+"""The values of attributes in the ratio that siblings have."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Set
+from fractions import Fraction
+
+from irlint.fixes.candidate import MANY, SEVERAL
+from irlint.lazy_typing import TYPE_CHECKING, Any
+from irlint.model import Node
+from irlint.model.tensor import Tensor
+
+if TYPE_CHECKING:
+    from irlint.fixes.editor import Editor
+
+
+def values_in_ratio(node: Node, name: str, given: Mapping[str, Any], editor: Editor) -> dict[Any, int]:
+    """The values of an attribute in the ratio of all siblings with equal windows, with the evidence for each.
+
+    The ratio is to another list of the node (in ``given``), or to its channels. {} if the present value fills a gap.
+    """
+    own, window = editor.value_of(node, name), editor.filter_sizes(node)
+    others = [each for each in editor.siblings(node) if each not in editor.known.faulted]
+    others = [each for each in others if editor.filter_sizes(each) == window]
+    others = [each for each in others if editor.value_of(each, name) is not None]
+    numbers = {_only(editor.value_of(each, name)) for each in others}
+    if len(others) < MANY or len(numbers) < SEVERAL or "ax" in name or _only(own) is None or _is_in_gap(own, numbers):
+        return {}
+    found: dict[Any, int] = {}
+    lists = [each for each in given if each != name] if isinstance(own, tuple) else [None]
+    for other in lists:
+        base = _base(node, other, editor)
+        ratios = {_ratio(each, name, other, editor) for each in others}
+        ratio = ratios.pop()
+        if ratios or not ratio or not base or (ratio * base).denominator > 1:
+            continue
+        number = int(ratio * base)
+        value = (number,) * len(own) if isinstance(own, tuple) else number
+        found[value] = len(others) + _is_in_gap(value, numbers)
+    return found
+
+
+def _base(node: Node, name: str | None, editor: Editor) -> int | None:
+    """The number that a list repeats; without a name, the number of channels of the data."""
+    if name is not None:
+        value = editor.value_of(node, name)
+        return _only(value) if isinstance(value, tuple) else None
+    known = editor.known.types.get(node.inputs[0]) if node.inputs and node.inputs[0] is not None else None
+    size = (known.shape or ())[1:2] if isinstance(known, Tensor) else ()
+    return next((each for each in size if isinstance(each, int)), None)
+
+
+def _ratio(node: Node, name: str, other: str | None, editor: Editor) -> Fraction | None:
+    number, base = _only(editor.value_of(node, name)), _base(node, other, editor)
+    return Fraction(number, base) if number and base else None
+
+
+def _only(value: object) -> int | None:
+    """The number of an attribute, or the one that its list repeats; None if there is none."""
+    several = set(value) if isinstance(value, tuple) else {value}
+    only = several.pop() if len(several) == 1 else None
+    return only if type(only) is int else None
+
+
+def _is_in_gap(value: object, numbers: Set[int | None]) -> bool:
+    """Whether the number of a list lies in a gap of a series of doubled numbers."""
+    number = _only(value) or 0
+    return isinstance(value, tuple) and number not in numbers and {number / 2, number * 2} <= numbers
