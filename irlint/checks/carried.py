@@ -71,11 +71,18 @@ def _of_loop(node: Node, name: str, body: Graph) -> Iterator[tuple[Value, Feed]]
 
 def _of_scan(node: Node, name: str, body: Graph) -> Iterator[tuple[Value, Feed]]:
     """The feeds of a Scan-9: states, then slices."""
-    states = len(node.inputs) - int(node.attributes["num_scan_inputs"].value)
-    if len(node.inputs) != len(body.inputs):
+    slices = slice_count(node)
+    if slices is None or len(node.inputs) != len(body.inputs):
         return
+    states = len(node.inputs) - slices
     for at, (value, initial) in enumerate(zip(body.inputs, node.inputs)):
         yield value, Feed(body, initial, body.outputs[at] if at < states else None)
+
+
+def slice_count(node: Node) -> int | None:
+    """The attribute ``num_scan_inputs`` of a Scan; None if it is missing or no integer."""
+    attribute = node.attributes.get("num_scan_inputs")
+    return attribute.value if attribute is not None and type(attribute.value) is int else None
 
 
 def _of_port_map(node: Node, name: str, body: Graph) -> Iterator[tuple[Value, Feed]]:

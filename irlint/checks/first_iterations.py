@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from math import prod
 
-from irlint.checks.carried import FEEDS, Feed, counter
+from irlint.checks.carried import FEEDS, Feed, counter, slice_count
 from irlint.checks.examined import RANGED, REPEATING
 from irlint.checks.intervals import Intervals
 from irlint.checks.ranges import ALWAYS_NAN, FAULTY_INPUT, HELPS
@@ -63,7 +63,7 @@ def _of_node(values: Values, node: Node) -> Iterator[Problem]:
 
 def _enter(first: Intervals, node: Node, feeds: Mapping[Value, Feed]) -> None:
     """Enters the intervals of the inputs of a body in the first iteration."""
-    slices = 0 if node.op != "Scan" or not _is_plain(node) else int(node.attributes["num_scan_inputs"].value)
+    slices = slice_count(node) or 0 if node.op == "Scan" and _is_plain(node) else 0
     for at, (value, feed) in enumerate(feeds.items()):
         is_slice = feed.later is None and at >= len(feeds) - slices
         first.state(value, _first_slice(first, feed.initial) if is_slice else first.parts(feed.initial))

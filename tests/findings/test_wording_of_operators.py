@@ -10,8 +10,8 @@ from cases.notation import operator
 TEXTS = """
 onnx com.microsoft.DynamicQuantizeMatMul@21 float32[5,2,3] int8[3,4] float32[] int8[] float32[3] | the bias has 4, one for each column | give input 4 the shape [4]
 onnx com.microsoft.MatMulNBits@21 float32[2,32] uint8[8,1,8] float32[8] ; K=32 N=8 block_size=32 bits=4 | input 1 is [8, 1, 8] with 64 elements; a matrix [8, 32] of 4-bit weights is packed into 128 bytes | use the attributes with which the weights were packed
-onnx com.microsoft.MatMulNBits@21 float32[2,64] uint8[8,2,16] float32[8,2] float32[7] ; K=64 N=8 block_size=32 bits=4 | one number for each of 2 blocks in 8 columns | give input 3
-onnx com.microsoft.MatMulNBits@21 float32[2,64] uint8[8,2,16] float32[8,2] uint8[7] ; K=64 N=8 block_size=32 bits=4 | one number for each of 2 blocks in 8 columns, packed to 4 bits | give input 3
+onnx com.microsoft.MatMulNBits@21 float32[2,64] uint8[8,2,16] float32[8,2] float32[7] ; K=64 N=8 block_size=32 bits=4 | one number for each block: 8 columns of 2 blocks | give input 3
+onnx com.microsoft.MatMulNBits@21 float32[2,64] uint8[8,2,16] float32[8,2] uint8[7] ; K=64 N=8 block_size=32 bits=4 | one number for each block: 8 columns of 2 blocks, packed to 4 bits | give input 3
 onnx com.microsoft.MatMulBnb4@21 float32[2,32] uint8[100] float32[8] ; K=32 N=8 block_size=32 quant_type=1 | input 1 is [100] with 100 elements; a matrix [8, 32] of 4-bit weights is packed into 128 bytes |
 openvino Unsqueeze@1 float32[2,3] int64{-1,-1} | axes is [-1, -1], which lists axis 2 of the result more than once; OpenVINO inserts it once | list axis 2 once
 openvino Squeeze@1 float32[?,2,3] int64{} | since input 1 (axes) is empty, every axis of size 1 is removed; OpenVINO reads the layer and refuses to compile it | list the axes

@@ -11,7 +11,7 @@ HEAD = '<ir_version: 10, opset_import: ["" : 17]>\n'
 
 MODELS = """
 g (float[2,8] x, double[8,2] w) => (float[2,2] y) { y = MatMul (x, w) }                | MatMul: input 0 is float and input 1 is double: | float32 float64
-g (float[2,8] x, double[8,2] w) => (float[2,2] y) { y = MatMul (x, w) }                | cast input 1 to float, or input 0 to double      | float32 float64
+g (float[2,8] x, double[8,2] w) => (float[2,2] y) { y = MatMul (x, w) }                | declare `w` as float                             | float32 float64
 g (float[2,8] x) => (float[2] y) <int64 k = {5}> { y = Unsqueeze (x, k) }              | [ ] the scalar 5 int64                           | a scalar
 g (float[8] x) => (float[8] y) <float[8] c = {1,1,1,1,1,1,1,1}> { a = Add (c, x) b = Relu (a) y = Transpose <perm = [0, 1]> (b) } | inferred: x -> Add[0] -> Relu[1] | inferred:c
 """.strip().splitlines()

@@ -147,7 +147,7 @@ def _expect_bias(bias: Tensor | None, index: int, shape: Shape | None) -> None:
     if bias is not None and bias.shape is not None and shape and isinstance(shape[-1], int):
         columns = shape[-1]
         expectation = f"the bias has {columns}, one for each column"
-        _expect_count(bias, index, columns, expectation, help=f"give input {index} the shape [{columns}]")
+        _expect_count(bias, index, columns, expectation=expectation, help=f"give input {index} the shape [{columns}]")
 
 
 def _per_column_of_a(a_scale: Tensor) -> Fault:
@@ -195,7 +195,7 @@ def by_packed_weights(a: Shape | None, inner: MaybeDim, columns: MaybeDim, *, wh
 _USE_PACKING_ATTRIBUTES = "use the attributes with which the weights were packed"
 
 
-def _expect_count(x: Tensor, index: int, count: Dim, expectation: str, *, help: str = _USE_PACKING_ATTRIBUTES) -> None:
+def _expect_count(x: Tensor, index: int, count: Dim, *, expectation: str, help: str = _USE_PACKING_ATTRIBUTES) -> None:
     """Checks that input ``index`` has ``count`` elements. Raises an ``OPERAND_SHAPE`` fault."""
     if x.shape is not None and same(product(x.shape), count) is False:
         raise _count_fault(x, index, expectation, help=help)
@@ -213,7 +213,7 @@ def _packed_matrix(rows: int, columns: int, bits: int) -> str:
     return f"a matrix [{rows}, {columns}] of {bits}-bit weights"
 
 
-def _expect_at_least(x: Tensor, index: int, count: int, expectation: str) -> None:
+def _expect_at_least(x: Tensor, index: int, count: int, *, expectation: str) -> None:
     """Raises an ``OPERAND_SHAPE`` fault for fewer than ``count`` elements. Warns of more elements."""
     found = product(x.shape) if x.shape is not None else None
     if same(found, count) is not False:
@@ -252,10 +252,12 @@ def matmul_nbits(
     blocks = -(-K // block_size)
     if not weight_prepacked:
         block_bytes, matrix = block_size * bits // 8, _packed_matrix(N, K, bits)
-        _expect_count(b, 1, N * blocks * block_bytes, f"{matrix} is packed into {N * blocks * block_bytes} bytes")
+        _expect_count(
+            b, 1, N * blocks * block_bytes, expectation=f"{matrix} is packed into {N * blocks * block_bytes} bytes"
+        )
         expect_one_of((1, "B", b), (N, blocks, block_bytes), what=matrix)
         what = f"one scale for each {_blocks_of_columns(blocks, N)}"
-        _expect_count(scales, 2, N * blocks, f"expected {N * blocks}, {what}")
+        _expect_count(scales, 2, N * blocks, expectation=f"expected {N * blocks}, {what}")
         expect_one_of((2, "scales", scales), (N * blocks,), (N, blocks), what=what)
         _check_zero_points(zero_points, N, blocks, bits=bits)
         expect_one_of((4, "g_idx", g_idx), (K,), (blocks * block_size,), what="the group of each row of the weights")
@@ -303,8 +305,8 @@ def matmul_bnb4(
             attribute="block_size",
         )
     size, blocks = (N * K + 1) // 2, -(-N * K // block_size)
-    _expect_at_least(b, 1, size, f"{_packed_matrix(N, K, 4)} is packed into {counted(size, 'byte')}")
-    _expect_at_least(absmax, 2, blocks, f"expected {blocks}, one scale for each block of {block_size}")
+    _expect_at_least(b, 1, size, expectation=f"{_packed_matrix(N, K, 4)} is packed into {counted(size, 'byte')}")
+    _expect_at_least(absmax, 2, blocks, expectation=f"expected {blocks}, one scale for each block of {block_size}")
     return Tensor(a.dtype or absmax.dtype, by_packed_weights(a.shape, inner, columns, what=f"{'K' if transB else 'N'}"))
 
 
@@ -325,5 +327,5 @@ def matmul_fpq4(a: Tensor, b: Tensor, b_shape: Tensor, *, blk_quant_type: int = 
         blocks, block_bytes = ceildiv(inner, 32), 21 if blk_quant_type else 20
         size = columns * blocks * block_bytes
         expectation = f"B of [{inner}, {columns}] in blocks of 32 elements and {block_bytes} bytes has {size} bytes"
-        _expect_count(b, 1, size, expectation)
+        _expect_count(b, 1, size, expectation=expectation)
     return Tensor(a.dtype, by_packed_weights(a.shape, inner, columns, what="B_shape"))

@@ -49,6 +49,7 @@ Values that give shapes:
 ``contents.extent``: the least and the largest number of a tensor.
 ``contents.rounded``: a number rounded to an element type.
 ``contents.are_finite``: whether all numbers are known, and none is infinite or NaN.
+``contents.static``: a static shape as plain integers.
 
 Windows and filters:
 ``windows.onnx_window``: the window of ONNX's attributes.
@@ -64,6 +65,8 @@ Bodies:
 ``bodies.check_input_types``: the inputs of a body have the types of the received values.
 ``bodies.check_input_shapes``: the inputs of a body can have the shapes of the received values.
 ``bodies.stacked``: the results of all iterations on a new axis.
+``bodies.truth``: the value of a condition.
+``port_maps.ordered``: the first entry of each external port.
 ``carrying.joined``: the type of a value that is one of two.
 
 Layers that OpenVINO reads but does not compile (IRL525):
