@@ -138,7 +138,7 @@ def _unused_parts(graph: Graph) -> Iterator[Problem]:
         yield _problem(UNUSED_INPUT, f"nothing uses {listed}", graph, inputs[0].name)
     dead = unused_nodes(graph, needed)
     if dead:
-        names = _listed((node.label or node.op for node in dead), total=len(dead))
+        names = _listed(node.label or node.op for node in dead)
         contribute = "contributes" if len(dead) == 1 else "contribute"
         text = f"{counted(len(dead), 'node')} {contribute} to no output of the graph: {names}"
         end = next(node for node in dead if needed.isdisjoint(node.outputs))
@@ -261,8 +261,8 @@ def _problem(rule: Rule, text: str, graph: Graph, value: str | None, node: Node 
     return Problem(rule.fault(text, help=rule.advice), graph.path, node, value)
 
 
-def _listed(names: Iterable[str], total: int | None = None) -> str:
-    """The first _SHOWN names in quotes, and the number of the others. ``total`` counts unnamed things, too."""
+def _listed(names: Iterable[str]) -> str:
+    """The first _SHOWN names in quotes, and the number of the others."""
     all_names = list(names)
-    more = (len(all_names) if total is None else total) - _SHOWN
+    more = len(all_names) - _SHOWN
     return ", ".join(repr(shortened(name)) for name in all_names[:_SHOWN]) + (f" and {more} more" if more > 0 else "")

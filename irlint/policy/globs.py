@@ -16,8 +16,8 @@ Entry = TypeVar("Entry")
 def matches(path: str, patterns: Iterable[str], root: str = "") -> bool:
     """Whether a pattern matches a path or a folder that contains it.
 
-    A pattern without a slash matches at any depth. Other patterns are absolute or relative to ``root``. ``*`` and ``?``
-    match no slashes, ``**`` matches any number of folders.
+    A pattern without a slash, except at its end, matches at any depth. Other patterns are absolute or relative to
+    ``root``. ``*`` and ``?`` match no slashes, ``**`` matches any number of folders.
     """
     listed = list(map(_normalized, patterns))
     if not listed:

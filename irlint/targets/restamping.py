@@ -51,7 +51,7 @@ class Stamp:
 def lowest(known: Known) -> Stamp | None:
     """The lowest opset at which all nodes keep their meaning, and the lowest IR version for it.
 
-    Returns None for a model without an opset of ai.onnx or an IR version.
+    Returns None for an IR, and for a model without an opset of ai.onnx or an IR version.
     """
     imported = known.model.opsets.get("")
     stated = known.model.format_version

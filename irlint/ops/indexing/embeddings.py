@@ -300,7 +300,7 @@ def sparse_fill_empty_rows(
     ):
         raise _sparse_fault(
             f"input 0 has {counted(count, 'value')} and input 2 is {shape_text(indices.shape)}; input 2 has to be "
-            f"[{count}, 2]",
+            f"[{'number of values' if count is None else count}, 2]",
             "give each value a row and a column",
             2,
         )

@@ -84,14 +84,21 @@ def _padded_to_match(small: Shape, large: Shape) -> str:
     return ""
 
 
-def _mismatch_help(shapes: Sequence[Shape | None], first: int, second: int, *, axes: Sequence[int]) -> str:
+def _mismatch_help(shapes: Sequence[Shape | None], first: int, second: int, *, pairs: Sequence[tuple[int, int]]) -> str:
+    """The help for clashing axes of the inputs ``first`` and ``second``, given as pairs of their own axes."""
     for small, large in ((second, first), (first, second)):
         a, b = shapes[small], shapes[large]
         padded = _padded_to_match(a, b) if a is not None and b is not None else ""
         if padded:
             return f"reshape input {small} from {shape_text(a)} to {padded}, which aligns equal sizes"
-    named = f"axis {axes[0]}" if len(axes) == 1 else f"axes {listed([str(axis) for axis in axes])}"
-    return f"make {named} equal in both inputs, or 1 in one of them"
+    left, right = (_axes_text(sorted(set(axes))) for axes in zip(*pairs))
+    if left == right:
+        return f"make {left} equal in both inputs, or 1 in one of them"
+    return f"make {left} of input {first} and {right} of input {second} equal, or 1 in one of them"
+
+
+def _axes_text(axes: Sequence[int]) -> str:
+    return f"axis {axes[0]}" if len(axes) == 1 else f"axes {listed([str(axis) for axis in axes])}"
 
 
 def broadcast(shapes: Sequence[Shape | None], first: int = 0) -> Shape | None:
@@ -135,9 +142,10 @@ def _mismatch(
         return index + first, axis - rank + len(shapes[index] or ())
 
     pairs = [(own(a, clash_axis), own(b, clash_axis)) for clash_axis, a, _, b, _ in clashes]
+    same_inputs = [(one[1], other[1]) for one, other in pairs if (one[0], other[0]) == (left + first, right + first)]
     return BROADCAST_MISMATCH.fault(
         clash_text(padded, pairs, aligned=True),
-        help=_mismatch_help(padded, left + first, right + first, axes=sorted({each for each, *_ in clashes})),
+        help=_mismatch_help(padded, left + first, right + first, pairs=same_inputs),
         input=right + first,
         marks=tuple(mark for pair in pairs for mark in pair),
         remark="differ, and neither is 1",

@@ -310,9 +310,9 @@ def check_states(sizes: Sizes, lengths: Tensor | None, h: Tensor | None, *, c: T
     known = lengths.ints if lengths is not None and lengths.ints is not None else ()
     wrong = [entry for entry in known if at_least(entry, 0) is False or at_least(sizes.sequence, entry) is False]
     if wrong:
+        limit = "at least 0" if sizes.sequence is None else f"0 to {sizes.sequence}, the length of the sequence"
         raise STATE_MISMATCH.fault(
-            f"input 4 (sequence_lens) has the entry {wrong[0]}, and the sequence has length {sizes.sequence}; "
-            f"allowed: 0 to {sizes.sequence}",
+            f"input 4 (sequence_lens) has the entry {wrong[0]}; allowed: {limit}",
             help="use lengths within the sequence",
             input=4,
         )
