@@ -13,7 +13,7 @@ from irlint.findings.edits import Edit
 from irlint.fixes.candidate import MANY, OTHERS, SEVERAL, Candidate
 from irlint.fixes.other_values import ENTRIES, EVIDENT, LAST_RESORT, ONLY_SUGGESTED, POSSIBLE, PROBABLE
 from irlint.fixes.slices import BOUNDS, STEPS
-from irlint.inference.origins import Position, held_by, inputs_of, read_from
+from irlint.inference.origins import Position, held_by, inputs_of, read_from, shape_of
 from irlint.lazy_typing import TYPE_CHECKING, Any
 from irlint.model import Constant, Node, Value
 from irlint.model.tensor import FLOATS, INTEGERS, Tensor, Type
@@ -77,6 +77,7 @@ class Constants:
                 continue
             if name == INDICES and isinstance(known, Tensor):
                 yield from self._without_axis(value, known)
+                yield from self._other_scalars(node, port, value, entries)
             similar = self.editor.similar_values(node, port)
             are_axes = any(word in name for word in ("ax", "order"))
             for index, entry in enumerate(entries):
@@ -138,12 +139,26 @@ class Constants:
                 (self.editor.constant(value, () if known.shape else (1,), "shape"),), PROBABLE, subject=value
             )
 
+    def _other_scalars(
+        self, node: Node, port: int, constant: Value, entries: Sequence[MaybeDim]
+    ) -> Iterator[Candidate]:
+        """Turns a list of one index into a scalar that no sibling of the same data takes, if all these take scalars."""
+        shapes = {shape_of(each.inputs[port], self.known) for each in self._with_equal_data(node)}
+        if shapes != {()} or shape_of(constant, self.known) != (1,) or not self.makers.is_constant(constant):
+            return
+        scalar = self.editor.constant(constant, (), "shape")
+        for candidate in self._other_indices(node, port, constant, entries, set()):
+            edits = candidate.edits
+            if candidate.evidence and len(edits) == 1 and edits[0].kind == "constant":
+                yield replaced(candidate, edits=(*edits, scalar), subject=(constant, scalar))
+
     def _indices_of_siblings(self, node: Node) -> set[Any]:
-        found: set[Any] = set()
-        for each in self.editor.siblings(node):
-            if len(each.inputs) > 1 and self.indexed_value(each) == self.indexed_value(node):
-                found.update(self.editor.value_of(each, 1) or ())
-        return found
+        return {entry for each in self._with_equal_data(node) for entry in self.editor.value_of(each, 1) or ()}
+
+    def _with_equal_data(self, node: Node) -> list[Node]:
+        """The siblings that index the same value."""
+        others = (each for each in self.editor.siblings(node) if len(each.inputs) > 1)
+        return [each for each in others if self.indexed_value(each) == self.indexed_value(node)]
 
     def indexed_value(self, node: Node) -> Value | None:
         """The value whose shape the first input of a node lists, else the first input."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from irlint.findings.edits import Edit
 from irlint.fixes.editor import STRIDES
 from irlint.fixes.inputs import Inputs
 from irlint.fixes.inserted import TRANSPOSE
@@ -20,6 +21,7 @@ def with_rivals(best: list[Tried], every: Sequence[Tried], inputs: Inputs) -> li
     """The best candidate with its rivals, among all that fix the problem."""
     equal = [tried for tried in every if tried.order[0] == best[0].order[0]]
     best = _with_transpose(best, equal) or best
+    best = _with_unusual_strides(best, equal, inputs)
     return _with_padding([*best, *_resized_tables(best[0], every)], equal, inputs)
 
 
@@ -37,6 +39,29 @@ def _with_transpose(best: Sequence[Tried], equal: Sequence[Tried]) -> list[Tried
         return []
     found = of_best_rank(found)
     return found if len(found) == 1 else [found[0], best[0]]
+
+
+def _with_unusual_strides(best: list[Tried], every: Sequence[Tried], inputs: Inputs) -> list[Tried]:
+    """The best candidate. If it resets strides, first comes one that resets strides which no node of its window has."""
+    edit, *more = best[0].candidate.edits
+    if more or edit.name != STRIDES or _is_unusual(edit, inputs):
+        return best
+    equal = [tried for tried in every if tried.order[:3] == best[0].order[:3] and len(tried.candidate.edits) == 1]
+    edits = [tried.candidate.edits[0] for tried in equal]
+    unusual = [
+        tried
+        for tried, each in zip(equal, edits)
+        if (each.name, each.value) == (STRIDES, edit.value) and _is_unusual(each, inputs)
+    ]
+    return [*unusual, *best] if len(unusual) == 1 else best
+
+
+def _is_unusual(edit: Edit, inputs: Inputs) -> bool:
+    """Whether the edit changes a list of a node that no other node with its window has."""
+    node, editor = inputs.edited(edit)[0], inputs.editor
+    others = editor.siblings(node) if node is not None else []
+    similar = [each for each in others if node is not None and editor.window(each) == editor.window(node)]
+    return bool(similar) and edit.before not in [editor.value_of(each, edit.name) for each in similar]
 
 
 def without_lists_of_inserted(best: Sequence[Tried], known: Known) -> list[Tried]:

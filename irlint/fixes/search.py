@@ -84,7 +84,7 @@ from irlint.ops.shared.filters import BIAS_MISMATCH, CHANNELS_MISMATCH, KERNEL_S
 from irlint.records import record, replaced
 
 #: At most this many questions are put to the shape functions for one file.
-QUESTIONS = 2000
+QUESTIONS = 4000
 
 #: At most this many candidates are tried in each stage of the search for one problem.
 CANDIDATES = 240

@@ -190,7 +190,7 @@ class Suggestions:
             return None
         for found in self._found:
             if any(each is problem for each in found.outcome.fixed):
-                return replaced(found, problem=problem)
+                return replaced(found, problem=problem, help=found.help and (problem.fault.help or found.help))
         kind = problem.fault.rule.code, problem.fault.message, problem.node.op if problem.node is not None else None
         if self.searched >= FINDINGS or len(self._kinds) >= ATTEMPTS or kind in self._kinds:
             return None

@@ -24,6 +24,9 @@ UNET = (
     " i = ConvTranspose <strides = [2,2]> (h, k) j = Concat <axis = 1> (i, r) y = Conv <pads = [1,1,1,1]> (j, z) }"
 )
 
+#: Nodes behind a Conv. Each trial of a change before them asks them all.
+RELUS = " ".join(f"r{at + 1} = Relu (r{at})" for at in range(120))
+
 #: A graph, whose inputs after the first one are its weights, and behind | the suggestion of its first root.
 MODELS = f"""
 {UNET.replace("~", "16,16").replace("(i, r)", "(i, s)")} | connect `r`, one of 2 values of its shape, as input 1
@@ -53,6 +56,8 @@ MODELS = f"""
 (float[2,h] x) => (float[c,d,e] y) <int64[1] i = {{1}}, int64[1] seven = {{7}}, int64[1] six = {{6}}, int64[3] none = {{0, 0, 0}}, int64[1] w = {{14}}, int64[1] k = {{2}}> {{ s = Shape (x) n = Gather (s, i) m = Mul (n, six) r = Mod (m, seven) p = Concat <axis = 0> (none, r) q = Pad (x, p) t = Shape (q) u = Gather (t, i) v = Div (u, seven) c = Concat <axis = 0> (k, v, w) y = Reshape (q, c) }} | change 14 to 7 in constant `w`
 (float[N,2,H,W] x, float[7,2,3,3] w, float[7,7,3,3] v) => (int64[n,3] y) <float[4] f = {{1, 1, 2, 2}}, int64[3] t = {{0, 7, -1}}, int64[1] o = {{0}}, int64[1] four = {{4}}, int64[1] seven = {{7}}, int64[1] two = {{2}}, int64[1] max = {{20}}> {{ a = Conv <pads = [1,1,1,1], strides = [2,2]> (x, w) b = Conv <pads = [1,1,1,1], strides = [2,2]> (a, v) u = Resize (b, , f) c = Concat <axis = 1> (a, u) d = Reshape (a, t) e = Transpose <perm = [0,2,1]> (d) g = Slice (e, o, four, two) s = Slice (e, four, seven, two) y = NonMaxSuppression (g, s, max) }} | insert a Transpose with `perm = [0, 2, 1]` before input 1
 (float[1,3,32,32] x, float[4,3,3,3] u, float[4,4,3,3] v, float[4,4,3,3] w, float[4,4,3,3] z, float[1,4,4,4] p) => (float[1,4,4,4] y) {{ a = Conv <pads = [1,1,1,1], strides = [2,2]> (x, u) b = Conv <pads = [1,1,1,1], strides = [1,1]> (a, v) c = Conv <pads = [1,1,1,1], strides = [1,1]> (b, w) d = Conv <pads = [1,1,1,1], strides = [2,2]> (c, z) y = Add (d, p) }} | change 32 to 16 on axes 2 and 3 of input `x`, or set `strides = [2, 2]` in Conv[2]
+(float[1,3,32,32] x, float[4,3,3,3] u, float[4,4,3,3] v, float[4,4,3,3] w, float[4,4,3,3] z, float[1,4,4,4] p) => (float[1,4,4,4] y, float[1,4,k,l] r120) {{ a = Conv <pads = [1,1,1,1], strides = [2,2]> (x, u) b = Conv <pads = [1,1,1,1], strides = [1,1]> (a, v) c = Conv <pads = [1,1,1,1], strides = [1,1]> (b, w) r0 = Conv <pads = [1,1,1,1], strides = [2,2]> (c, z) {RELUS} y = Add (r0, p) }} | change 32 to 16 on axes 2 and 3 of input `x`, or set `strides = [2, 2]` in Conv[2]
+(float[1,4,H,W] x, float[4,4,3,3] u, float[4,4,1,1] v) => (float[1,4,a,b] y) {{ c = Conv <pads = [1,1,1,1], strides = [2,2]> (x, u) d = Conv <pads = [1,1,1,1], strides = [1,1]> (c, u) e = Conv <pads = [1,1,1,1], strides = [1,1]> (d, u) f = Conv <pads = [1,1,1,1], strides = [1,1]> (e, u) g = Conv <strides = [2,2]> (f, v) h = Conv <pads = [1,1,1,1], strides = [2,2]> (g, u) i = Conv <strides = [1,1]> (h, v) p = MaxPool <kernel_shape = [2,2], strides = [2,2], ceil_mode = 1> (f) j = Conv <strides = [1,1]> (p, v) y = Add (i, j) }} | set `strides = [1, 1]` in Conv[4], or set `strides = [1, 1]` in Conv[5]; this also fixes 1 more
 (int64[N,96] x, float[77,8] w) => (float[96,8] y) <int64 z = {{0}}, int64 i = {{1}}> {{ s = Shape (x) n = Gather (s, i) r = Range (z, n, i) y = Gather (w, r) }} | change 96 to 77 on axis 1 of input `x`; then update 1 declaration
 (float[N,3,4] x, float[1,1,4] c, float[1,3,4] p) => (float[N,4,4] y) <int64[1] one = {{1}}, int64[1] k = {{4}}, int64 i = {{0}}, int64[1] a = {{0}}> {{ s = Shape (x) n = Gather (s, i) u = Unsqueeze (n, a) t = Concat <axis = 0> (u, one, k) e = Expand (c, t) q = Concat <axis = 1> (e, x) y = Add (q, p) }} | change 3 to 2 on axis 1 of input `x`, or change 3 to 4 on axis 1 of constant `p`; then update 1 declaration
 (float[N,21,H,W] x) => (float[N,3,7,H,W] y) <int64[1] three = {{3}}, int64[1] six = {{6}}, int64 i = {{0}}, int64[1] a = {{0}}, int64[1] two = {{2}}, int64[1] four = {{4}}> {{ s = Shape (x) n = Gather (s, i) u = Unsqueeze (n, a) v = Slice (s, two, four) t = Concat <axis = 0> (u, three, six, v) y = Reshape (x, t) }} | change 6 to 7 in constant `six`
@@ -69,6 +74,15 @@ def test_suggestion(line: str) -> None:
         model.graph.input.remove(value)
     found = irlint.check(model, ignore=["IRL9", "IRL118"]).findings
     assert [each.suggestion for each in found if not each.because][:1] == [expected]
+
+
+def test_the_help_for_each_axis_names_its_own_size() -> None:
+    text = (
+        "(float[1,4,H,W] x) => (float[1,4,a,b] y) { c = MaxPool <kernel_shape = [3,3], pads = [1,1,1,1]> (x) d = MaxPool "
+        "<kernel_shape = [3,3], pads = [1,1,1,1], strides = [2,2]> (c) y = Add (d, c) }"
+    )
+    found = irlint.check(onnx.parser.parse_model(f"{HEAD}g {text}"), ignore=["IRL9", "IRL118"]).findings
+    assert [f"has {each}" in (one.suggestion or "") for one, each in zip(found, "HW", strict=True)] == [True, True]
 
 
 #: A graph whose inputs are no weights, and behind | the suggestion of its first root.
