@@ -135,11 +135,15 @@ def _one_step(data: Interval, least: float, most: float, levels: int) -> float:
     return step if first == last else 0.0
 
 
+#: A longer text of digits is no number of levels.
+LONGEST = 20
+
+
 def _levels(node: Node) -> int:
     """The number of levels of a FakeQuantize, 0 if it is not readable."""
     levels = node.attributes.get("levels")
     text = "" if levels is None else str(levels.value)
-    return int(text) if text.isdecimal() else 0
+    return int(text) if len(text) <= LONGEST and text.isdecimal() else 0
 
 
 def decompressed(values: Values, node: Node, maker: Node) -> Iterator[Fault]:
@@ -153,7 +157,7 @@ def decompressed(values: Values, node: Node, maker: Node) -> Iterator[Fault]:
             return
         maker = before
     stored, scale = values.tensor(maker, 0), values.tensor(node, 1)
-    is_weight = maker.op in ("Cast", "Convert") and maker.inputs[0] in values.graph.constants
+    is_weight = maker.op in ("Cast", "Convert") and not values.graph.constants.keys().isdisjoint(maker.inputs)
     is_compressed = is_weight and stored is not None and stored.dtype in COMPRESSED
     if not is_compressed and not _is_of_integers(values, maker):
         return

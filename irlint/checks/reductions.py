@@ -17,6 +17,10 @@ LAST_AXIS_SINCE = 13
 ROUGHLY = 1e-2
 
 
+#: A longer text of digits is no axis.
+LONGEST_AXIS = 20
+
+
 def length(given: Sequence[Interval], site: Site) -> Interval:
     """The interval of the Euclidean norm of given elements, whose squares may be infinite although it is not."""
     ends = [magnitude((each,), site) for each in given]
@@ -113,7 +117,7 @@ def softmax_axis(node: Node, rank: int) -> int | None:
     in an old opset."""
     attribute, is_old = node.attributes.get("axis"), isinstance(node.version, int) and node.version < LAST_AXIS_SINCE
     text = str(attribute.value if attribute is not None else 1 if is_old or isinstance(node.version, str) else -1)
-    axis = int(text) if text.removeprefix("-").isdecimal() else rank
+    axis = int(text) if len(text) <= LONGEST_AXIS and text.removeprefix("-").isdecimal() else rank
     axis = axis - rank if axis >= 0 else axis
     is_one = -rank <= axis < 0 and (axis == -1 or not is_old)
     return axis if is_one else None

@@ -286,7 +286,7 @@ class Values:
 
     def _of_nothing(self, node: Node) -> Iterable[Fault]:
         tensor = self.tensor(node, 0)
-        if tensor is None or tensor.shape is None or 0 not in tensor.shape:
+        if tensor is None or tensor.shape is None or 0 not in tensor.shape or self.maker(node, 0) is None:
             return ()
         from irlint.checks.failing import reduced_nothing
 
