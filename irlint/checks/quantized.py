@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from math import inf, isfinite, prod
 
 from irlint.checks.transfers import ANY, Interval, joined, of_type
-from irlint.checks.values import Values
+from irlint.checks.values import Values, integer_in
 from irlint.findings.faults import Fault, Rule, Severity
 from irlint.model import Node
 from irlint.model.tensor import INTEGERS, Extent, Tensor, Type
@@ -135,15 +135,9 @@ def _one_step(data: Interval, least: float, most: float, levels: int) -> float:
     return step if first == last else 0.0
 
 
-#: A longer text of digits is no number of levels.
-LONGEST = 20
-
-
 def _levels(node: Node) -> int:
     """The number of levels of a FakeQuantize, 0 if it is not readable."""
-    levels = node.attributes.get("levels")
-    text = "" if levels is None else str(levels.value)
-    return int(text) if len(text) <= LONGEST and text.isdecimal() else 0
+    return max(integer_in(node.attributes.get("levels")) or 0, 0)
 
 
 def decompressed(values: Values, node: Node, maker: Node) -> Iterator[Fault]:

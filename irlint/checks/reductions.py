@@ -8,6 +8,7 @@ from math import inf, isfinite
 
 from irlint.checks.curves import logarithm
 from irlint.checks.transfers import ANY, Interval, Site, accumulated, added, held, joined, magnitude, multiplied, square
+from irlint.checks.values import integer_in
 from irlint.model import Node
 
 #: The opset from which on a Softmax works on the last axis by default.
@@ -15,10 +16,6 @@ LAST_AXIS_SINCE = 13
 
 #: The relative error of sums and means of many elements.
 ROUGHLY = 1e-2
-
-
-#: A longer text of digits is no axis.
-LONGEST_AXIS = 20
 
 
 def length(given: Sequence[Interval], site: Site) -> Interval:
@@ -116,8 +113,10 @@ def softmax_axis(node: Node, rank: int) -> int | None:
     """The axis of a Softmax of ``rank`` axes, counted from the end; None if it is unknown, or if there are several, as
     in an old opset."""
     attribute, is_old = node.attributes.get("axis"), isinstance(node.version, int) and node.version < LAST_AXIS_SINCE
-    text = str(attribute.value if attribute is not None else 1 if is_old or isinstance(node.version, str) else -1)
-    axis = int(text) if len(text) <= LONGEST_AXIS and text.removeprefix("-").isdecimal() else rank
+    default = 1 if is_old or isinstance(node.version, str) else -1
+    axis = default if attribute is None else integer_in(attribute)
+    if axis is None:
+        return None
     axis = axis - rank if axis >= 0 else axis
     is_one = -rank <= axis < 0 and (axis == -1 or not is_old)
     return axis if is_one else None

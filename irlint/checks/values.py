@@ -377,6 +377,12 @@ def number_in(attribute: Attribute | None) -> float | None:
         return None
 
 
+def integer_in(attribute: Attribute | None) -> int | None:
+    """The integer in an attribute of either format; None under the conditions of ``number_in``, or for a fraction."""
+    number = number_in(attribute)
+    return int(number) if number is not None and number.is_integer() else None
+
+
 Check = Callable[[Values, Node], Iterable[Fault]]
 
 #: The checks of each operator.
