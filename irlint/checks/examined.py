@@ -123,6 +123,21 @@ LIMITING = (
     *("Sigmoid", "Tanh", "Erf", "Greater", "Less", "GreaterOrEqual", "GreaterEqual", "LessOrEqual", "LessEqual"),
 )
 
+#: Operators that replace infinity, and not NaN.
+CLAMPING = frozenset(("Min", "Minimum", "Max", "Maximum", "Clip", "Clamp"))
+
+#: Operators that choose between elements of inputs 1 and 2.
+CHOOSING = frozenset(("Where", "Select"))
+
+#: Activations that are finite for infinity.
+SATURATING = frozenset(("Sigmoid", "HardSigmoid", "HSigmoid", "Tanh", "Erf", "Clip", "Clamp", "Atan", "Sign"))
+
+#: Operators that add elements to those of a tensor, with the attribute ``reduction``.
+SCATTERING = frozenset(("ScatterElements", "ScatterND"))
+
+#: Operators whose results are infinite where their operands are at the border of what they are defined for.
+UNLIMITED = frozenset(("Reciprocal", "Div", "Divide", "Exp", "Log", "Pow", "Power"))
+
 #: Operators whose results have a lower or an upper limit.
 LIMITED = frozenset(
     (

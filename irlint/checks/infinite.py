@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import inf
 
-from irlint.checks.examined import PASSING, PRODUCTS, SPREADING, STEPS
+from irlint.checks.examined import PASSING, PRODUCTS, SATURATING, SCATTERING, SPREADING, STEPS
 from irlint.checks.factors import ATTRIBUTE_NOT_FINITE
 from irlint.checks.values import Values
 from irlint.findings.faults import Fault, Rule, Severity
@@ -40,12 +40,6 @@ ADDING_UP = frozenset(
 
 #: Operators whose results are NaN where an input is: products, sums and recurrent operators.
 COMPUTING = MULTIPLYING | SPREADING | frozenset(("LSTM", "GRU", "RNN", "Div"))
-
-#: Activations that are finite for infinity.
-SATURATING = frozenset(("Sigmoid", "HardSigmoid", "HSigmoid", "Tanh", "Erf", "Clip", "Clamp", "Atan", "Sign"))
-
-#: Operators that add elements to those of a tensor, with the attribute ``reduction``.
-SCATTERING = frozenset(("ScatterElements", "ScatterND"))
 
 #: Operators that subtract the largest element of a row from each element.
 SUBTRACTING = frozenset(("Softmax", "SoftMax", "LogSoftmax"))

@@ -6,8 +6,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 
-from irlint.checks.elements import columns, elements_of
-from irlint.checks.reductions import softmax_axis
+from irlint.checks.reductions import reduced_count, row_length
 from irlint.checks.transfer_table import (
     ARITY,
     CONJUNCTIONS,
@@ -19,7 +18,7 @@ from irlint.checks.transfer_table import (
     SPLITTING,
     TRANSFERS,
 )
-from irlint.checks.transfers import ANY, Interval, Parts, Site, Transfer, common, joined, of_type, widened
+from irlint.checks.transfers import ANY, Interval, Parts, Site, Transfer, common, joined, of_type, same, widened
 from irlint.dims import Shape
 from irlint.inference.known import Known
 from irlint.lazy_typing import TYPE_CHECKING, Any
@@ -128,12 +127,27 @@ class Intervals:
         transfer = TRANSFERS.get(node.op)
         if transfer is None or tensor is None or self.known.format.operator_name(node.domain, node.op) != node.op:
             return _of_type(tensor)
+        if node.op == "MatMul":
+            return self._product(node, tensor, depth)
         first, *others = _operands(node) or (None,)
         span = self.whole(first, depth - 1)
+        if transfer is same:
+            return span
         if span is ANY and node.op in ADDING and all(map(self._is_finite, others)):
             return ANY
         given = [span, *[self.whole(value, depth - 1) for value in others]]
         return _applied(transfer, given, self._site(node, tensor))
+
+    def _product(self, node: Node, tensor: Tensor, depth: int) -> Interval:
+        """The interval of a matrix product: any number if a factor has numbers of both signs, of which the one with
+        known numbers is asked first."""
+        factors = sorted(node.inputs[:2], key=lambda value: value in self.makers)
+        spans: list[Interval] = []
+        for value in factors:
+            spans.append(self.whole(value, depth - 1))
+            if spans[-1].low < 0 < spans[-1].high:
+                return ANY
+        return _applied(TRANSFERS[node.op], spans, Site(node, tensor.dtype))
 
     def results(self, node: Node, depth: int = DEPTH) -> Parts:
         """An interval for each element of output 0 of a node, with the reasons for which elements are not finite."""
@@ -150,8 +164,11 @@ class Intervals:
         transfer = ELEMENTWISE.get(node.op)
         if transfer is not None and _is_aligned_right(node):
             return self._elementwise(transfer, node, tensor, depth)
-        found = elements_of(self, node, tensor, depth) if transfer is None and node.inputs else None
-        return found or (self.result(node, depth),)
+        if transfer is not None or not node.inputs:
+            return (self.result(node, depth),)
+        from irlint.checks.elements import elements_of
+
+        return elements_of(self, node, tensor, depth) or (self.result(node, depth),)
 
     def spread_on(self, shape: Shape, value: Value) -> Parts:
         """An interval for each element of a static shape onto which a value is broadcast."""
@@ -185,8 +202,7 @@ class Intervals:
         if no constant has different elements, or too many."""
         tensor, transfer = self.tensor(node.outputs[0] if node.outputs else None), ELEMENTWISE.get(node.op)
         if node.op == "MatMul":
-            found = columns(self, node, depth)
-            return None if found is None else Grid(found, (len(found),))
+            return self._columns(node, depth)
         if tensor is None or transfer is None or not _is_aligned_right(node):
             return None
         grids = [self.grid(value, depth - 1) for value in _operands(node)]
@@ -202,6 +218,16 @@ class Intervals:
         site = self._site(node, tensor)
         rows = [spread(each.parts, sizes, shape) for each, sizes in zip(grids, shapes)]  # type: ignore[arg-type]
         return Grid(tuple([_applied(transfer, row, site) for row in zip(*rows)]), shape)
+
+    def _columns(self, node: Node, depth: int) -> Grid | None:
+        """The intervals of the columns of a MatMul whose second input is a small constant matrix; None for others."""
+        right = self.tensor(node.inputs[1] if len(node.inputs) > 1 else None)
+        if right is None or not fits(right.shape):
+            return None
+        from irlint.checks.elements import columns
+
+        found = columns(self, node, depth)
+        return None if found is None else Grid(found, (len(found),))
 
     def rows(self, value: Value, axis: int = -1) -> tuple[Parts, int]:
         """The intervals of the elements of a value, row by row along ``axis``, which is counted from the end, and how
@@ -238,8 +264,9 @@ class Intervals:
         if node.op in CONJUNCTIONS:
             return Site(node, tensor.dtype, is_never=self._exclude_each_other(node))
         if node.op in OF_ROWS:
-            return Site(node, tensor.dtype, count=_row_length(node, tensor))
-        return Site(node, tensor.dtype, count=self._count(node, tensor) if node.op in COUNTED else None)
+            return Site(node, tensor.dtype, count=row_length(node, tensor))
+        counted = self.tensor(node.inputs[0]) if node.op in COUNTED and node.inputs else None
+        return Site(node, tensor.dtype, count=reduced_count(counted, tensor))
 
     def _exclude_each_other(self, node: Node) -> bool:
         """Whether the conditions of a conjunction need numbers above one limit and below a smaller one."""
@@ -260,19 +287,6 @@ class Intervals:
                 yield maker
             elif maker is not None and (maker.op in CONJUNCTIONS or maker.op == "Identity"):
                 yield from self._comparisons(maker, steps - 1)
-
-    def _count(self, node: Node, tensor: Tensor) -> int | None:
-        """The number of elements of which each result of a reduction is made; None if a size is unknown."""
-        given = self.tensor(node.inputs[0] if node.inputs else None)
-        if given is None or given.shape is None or tensor.shape is None:
-            return None
-        sizes, kept = list(given.shape), [dim for dim in tensor.shape if dim != 1]
-        for dim in kept:
-            if dim in sizes:
-                sizes.remove(dim)
-        reduced = [size for size in sizes if isinstance(size, int)]
-        is_known = len(reduced) == len(sizes) == len(given.shape) - len(kept) and 0 not in reduced
-        return math.prod(reduced) if is_known else None
 
     @cached_property
     def makers(self) -> Mapping[Value, Node]:
@@ -372,12 +386,6 @@ class Intervals:
         if node is None or node.op not in TRANSFERS or node in self.known.faulted:
             return None
         return node if node.outputs[0] is value or node.op in SPLITTING else None
-
-
-def _row_length(node: Node, tensor: Tensor) -> int | None:
-    axis = softmax_axis(node, len(tensor.shape)) if tensor.shape is not None else None
-    size = tensor.shape[axis] if axis is not None and tensor.shape is not None else None
-    return size if isinstance(size, int) else None
 
 
 def _operands(node: Node) -> Sequence[Value | None]:

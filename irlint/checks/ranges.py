@@ -5,11 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from math import inf, isfinite
 
-from irlint.checks import casts, zeros
+from irlint.checks import zeros
 from irlint.checks.examined import LOSSES, NARROW, SPREADING
-from irlint.checks.factors import RESULT_CONSTANT
-from irlint.checks.infinite import saturates
-from irlint.checks.normalizations import EPSILON_UNUSABLE
 from irlint.checks.reductions import softmax_axis
 from irlint.checks.transfer_table import CONVERTING, TRANSFERS
 from irlint.checks.transfers import Parts, Site
@@ -105,6 +102,8 @@ def _place(at: int, shape: tuple[int, ...] | None) -> str:
 def _absorbing(values: Values, node: Node) -> Iterable[Fault]:
     """A node that is never finite, also because an operand makes every result infinite; a mask is minus infinity."""
     yield from _never_finite(values, node)
+    from irlint.checks.infinite import saturates
+
     if saturates(values, node):
         return
     result, intervals = values.intervals.result(node), values.intervals
@@ -185,6 +184,8 @@ def _root(values: Values, node: Node) -> Iterable[Fault]:
         if epsilon is None or not epsilon < 0 or mean is None or mean.op not in AVERAGING:
             continue
         if values.intervals.result(mean).low >= 0:
+            from irlint.checks.normalizations import EPSILON_UNUSABLE
+
             return [
                 EPSILON_UNUSABLE.fault(
                     f"`{total.label}` adds {epsilon:g} to a mean that is 0 or more: the root of a mean below "
@@ -249,16 +250,13 @@ def _softmax(values: Values, node: Node) -> Iterable[Fault]:
         and factor.op in ("Mul", "Multiply")
         and 0 in (values.number(factor, 0), values.number(factor, 1))
     ):
-        yield RESULT_CONSTANT.fault(
-            f"`{factor.label}` multiplies by 0: all results are equal",
-            help=f"correct the factor in `{factor.label}`",
-            input=0,
+        yield _constant(
+            f"`{factor.label}` multiplies by 0: all results are equal", f"correct the factor in `{factor.label}`"
         )
     if tensor.shape is not None and tensor.shape[axis] == 1 and node.outputs[0] in values.graph.outputs:
-        yield RESULT_CONSTANT.fault(
+        yield _constant(
             f"axis {len(tensor.shape) + axis} is 1: every result is {0 if node.op == 'LogSoftmax' else 1}",
-            help="use a Sigmoid for one class, or another axis",
-            input=0,
+            "use a Sigmoid for one class, or another axis",
         )
 
 
@@ -342,9 +340,20 @@ def _exponential(values: Values, node: Node) -> Iterable[Fault]:
     yield from _never_finite(values, node)
     result, given = values.intervals.result(node), values.intervals.whole(node.inputs[0])
     if result.is_zero and given.low < given.high:
-        yield RESULT_CONSTANT.fault(
-            f"input 0 is {given.text}: every exponential is 0", help="correct the sign or the size of input 0", input=0
-        )
+        yield _constant(f"input 0 is {given.text}: every exponential is 0", "correct the sign or the size of input 0")
+
+
+def _constant(message: str, help: str) -> Fault:
+    """The fault of a result that input 0 makes constant."""
+    from irlint.checks.factors import RESULT_CONSTANT
+
+    return RESULT_CONSTANT.fault(message, help=help, input=0)
+
+
+def _cast(values: Values, node: Node) -> Iterable[Fault]:
+    from irlint.checks import casts
+
+    return casts.faults(values, node)
 
 
 def row_of(number: float, parts: Parts, width: int, tensor: Tensor) -> int | None:
@@ -370,6 +379,6 @@ CHECKS: Mapping[str, Callable[[Values, Node], Iterable[Fault]]] = {
     "Sqrt": _root,
     "Log": _logarithm,
     **dict.fromkeys(("Softmax", "SoftMax", "LogSoftmax"), _softmax),
-    **dict.fromkeys(CONVERTING, casts.faults),
+    **dict.fromkeys(CONVERTING, _cast),
     **dict.fromkeys(ABSORBED_BY, _absorbing),
 }

@@ -10,6 +10,7 @@ from irlint.checks.curves import logarithm
 from irlint.checks.transfers import ANY, Interval, Site, accumulated, added, held, joined, magnitude, multiplied, square
 from irlint.checks.values import integer_in
 from irlint.model import Node
+from irlint.model.tensor import Tensor
 
 #: The opset from which on a Softmax works on the last axis by default.
 LAST_AXIS_SINCE = 13
@@ -120,3 +121,23 @@ def softmax_axis(node: Node, rank: int) -> int | None:
     axis = axis - rank if axis >= 0 else axis
     is_one = -rank <= axis < 0 and (axis == -1 or not is_old)
     return axis if is_one else None
+
+
+def row_length(node: Node, tensor: Tensor) -> int | None:
+    """The number of elements of each row of a Softmax; None if it is unknown."""
+    axis = softmax_axis(node, len(tensor.shape)) if tensor.shape is not None else None
+    size = tensor.shape[axis] if axis is not None and tensor.shape is not None else None
+    return size if isinstance(size, int) else None
+
+
+def reduced_count(given: Tensor | None, made: Tensor) -> int | None:
+    """The number of elements of which each result of a reduction is made; None if a size is unknown."""
+    if given is None or given.shape is None or made.shape is None:
+        return None
+    sizes, kept = list(given.shape), [dim for dim in made.shape if dim != 1]
+    for dim in kept:
+        if dim in sizes:
+            sizes.remove(dim)
+    reduced = [size for size in sizes if isinstance(size, int)]
+    is_known = len(reduced) == len(sizes) == len(given.shape) - len(kept) and 0 not in reduced
+    return math.prod(reduced) if is_known else None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence, Set
 
+from irlint.checks.examined import CHOOSING, CLAMPING, UNLIMITED
 from irlint.checks.intervals import Intervals
 from irlint.checks.transfer_table import KEEPING
 from irlint.inference.known import Known
@@ -16,15 +17,6 @@ OF_SHAPES = frozenset(("Shape", "ShapeOf", "Size"))
 
 #: Operators that test elements for NaN and infinity.
 TESTING = frozenset(("IsNaN", "IsInf", "IsFinite"))
-
-#: Operators that choose between elements of inputs 1 and 2.
-CHOOSING = frozenset(("Where", "Select"))
-
-#: Operators that replace infinity, and not NaN.
-LIMITING = frozenset(("Min", "Minimum", "Max", "Maximum", "Clip", "Clamp"))
-
-#: Operators whose results are infinite where their operands are at the border of what they are defined for.
-UNLIMITED = frozenset(("Reciprocal", "Div", "Divide", "Exp", "Log", "Pow", "Power"))
 
 #: The branch of an If that a true condition chooses.
 OF_TRUTH = frozenset(("then_branch", "then_body"))
@@ -62,7 +54,7 @@ class Reading:
         if problem.fault.rule.role == "nan":
             removing |= TESTING | CHOOSING
             if node.op in UNLIMITED and self._is_partial(node):
-                removing |= LIMITING
+                removing |= CLAMPING
         made = [value for value in node.outputs if value is not None and self._readers(graph, value)]
         return bool(made) and not any(self._reaches(graph, value, removing) for value in made)
 

@@ -6,7 +6,7 @@ compares the ranges of constants and activations, and ``quantized`` the values t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from functools import cached_property
 from math import isfinite
 from types import ModuleType
@@ -42,7 +42,7 @@ from irlint.inference.known import Known
 from irlint.lazy_typing import TYPE_CHECKING
 from irlint.model import Attribute, Graph, Node, Problem, Value
 from irlint.model.order import graphs, users
-from irlint.model.tensor import BITS, FLOATS, Extent, Tensor, Type
+from irlint.model.tensor import BITS, FLOATS, INTEGERS, Extent, Tensor, Type
 from irlint.ops.shared.contents import are_finite
 from irlint.parsers.weights import Weights
 
@@ -54,14 +54,13 @@ def problems(known: Known) -> list[Problem]:
     """The problems of values at the nodes of every graph."""
     kinds = {id(each) for each in known.kinds() if _may_be_infinite_or_nan(each)}
     doubtful = {value for value, each in known.types.items() if id(each) in kinds} if kinds else set[Value]()
-    checks = CHECKS if doubtful else OF_FINITE
     found: list[Problem] = []
     first: Values | None = None
     has_iterations = False
     for graph in graphs(known.model):
         values = Values(known, graph, doubtful, first)
         first = first or values
-        found += values.problems(checks)
+        found += values.problems()
         has_iterations = has_iterations or (bool(graph.bodies) and any(node.op in REPEATING for node in graph.nodes))
     if first is not None and has_iterations:
         from irlint.checks import first_iterations
@@ -109,7 +108,9 @@ class Values:
         nodes."""
         found: dict[Value | None, int] = dict.fromkeys(self.doubtful, 0)
         for node in self.known.order(self.graph).nodes:
-            steps = found.get(node.inputs[0], STEPS) if node.op in PASSING and node.inputs else STEPS
+            if node.op not in PASSING or not node.inputs:
+                continue
+            steps = found.get(node.inputs[0], STEPS)
             if steps < STEPS:
                 found |= {value: steps + 1 for value in node.outputs if value not in found}
         return found
@@ -159,14 +160,14 @@ class Values:
 
         return ranges
 
-    def problems(self, checks: Mapping[str, Sequence[Check]]) -> Iterator[Problem]:
-        """The problems of attributes that are NaN or infinite, and the problems that ``checks``, by operator, find.
+    def problems(self) -> Iterator[Problem]:
+        """The problems of attributes that are NaN or infinite, and the problems that the checks of each operator find.
         Nodes with faults of inference and nodes without outputs are omitted. Problems of dequantized values come
         last."""
-        faulted = self.known.faulted
+        faulted, of_doubtful = self.known.faulted, OF_DOUBTFUL if self.doubtful else {}
         for node in self.graph.nodes:
-            of_node = checks.get(node.op, ())
-            has_factors = not EXAMINED.isdisjoint(node.attributes)
+            of_node = of_doubtful.get(node.op, ()) + CHECKS.get(node.op, ())
+            has_factors = bool(node.attributes) and not EXAMINED.isdisjoint(node.attributes)
             if not (of_node or has_factors) or node in faulted or not node.outputs:
                 continue
             if has_factors:
@@ -315,9 +316,10 @@ class Values:
         return ()
 
     def _converted(self, node: Node) -> Iterable[Fault]:
-        made = self.known.types.get(node.outputs[0]) if node.outputs[0] is not None else None
-        is_wide = isinstance(made, Tensor) and made.dtype in WIDE
-        return () if is_wide else self._ranged(node)
+        given, made = self.tensor(node, 0), self.known.types.get(node.outputs[0]) if node.outputs[0] else None
+        if given is None or not isinstance(made, Tensor) or given.dtype == "bool" or made.dtype in WIDE:
+            return ()
+        return () if made.dtype == "int64" and given.dtype in INTEGERS else self._ranged(node)
 
     def _scaled(self, node: Node) -> Iterable[Fault]:
         maker = self.maker(node, 0)
@@ -356,11 +358,9 @@ def _may_be_infinite_or_nan(tensor: Type | None) -> bool:
 
 
 def _may_erase(scale: Tensor | None) -> bool:
-    """Whether a scale may contain 0, a number that soon overflows, or only numbers above 1."""
-    if scale is None:
-        return False
+    """Whether a constant scale may contain 0, a number that soon overflows, or only numbers above 1."""
     if type(scale) is not Weights:
-        return True
+        return scale is not None and (scale.value is not None or scale.extent is not None)
     width = BITS[scale.dtype or ""] // 8
     highest = scale.raw[width - 1 :: width]
     return len(highest.translate(None, UNUSUAL)) < len(highest)
@@ -385,39 +385,31 @@ def integer_in(attribute: Attribute | None) -> int | None:
 
 Check = Callable[[Values, Node], Iterable[Fault]]
 
-#: The checks of each operator.
-CHECKS: Mapping[str, tuple[Check, ...]] = {
+#: The checks of each operator for constants that may be NaN, infinite or large.
+OF_DOUBTFUL: Mapping[str, tuple[Check, ...]] = {
     **dict.fromkeys(SPREADING, (Values._spread,)),
     **dict.fromkeys(WEIGHTS, (Values._infinite,)),
+    **dict.fromkeys(("Div", "Divide"), (Values._divisor,)),
+    "Pad": (Values._padding,),
+}
+
+#: The other checks of each operator.
+CHECKS: Mapping[str, tuple[Check, ...]] = {
     **dict.fromkeys((*RANGED, *LOSSES), (Values._ranged,)),
     **dict.fromkeys(("Cast", "CastLike", "Convert", "ConvertLike"), (Values._converted,)),
     **dict.fromkeys(NORMALIZATIONS, (Values._epsilon,)),
-    **{op: (Values._infinite, Values._epsilon) for op in NORMALIZATIONS if op in WEIGHTS},
     **dict.fromkeys(FACTOR_LISTS, (Values._listed,)),
-    **dict.fromkeys(("Dropout", "OneHot", "Clip", "Clamp"), (Values._failing,)),
-    "QuantizeLinear": (Values._quantizer,),
+    **dict.fromkeys(LIMITING, (Values._collapsed,)),
+    **dict.fromkeys(("Dropout", "OneHot"), (Values._failing,)),
+    **dict.fromkeys(("Clip", "Clamp"), (Values._failing, Values._collapsed)),
+    **dict.fromkeys(("QuantizeLinear", "FakeQuantize"), (Values._quantizer,)),
     "DequantizeLinear": (Values._dequantizer,),
-    "FakeQuantize": (Values._infinite, Values._quantizer),
-    "Pad": (Values._padding,),
     "ConstantOfShape": (Values._filling,),
     "NonMaxSuppression": (Values._selected,),
-    **dict.fromkeys(
-        ("Conv", "Convolution", "ConvTranspose", "ConvolutionBackpropData"), (Values._infinite, Values._channels)
-    ),
+    **dict.fromkeys(("Conv", "Convolution", "ConvTranspose", "ConvolutionBackpropData"), (Values._channels,)),
     **dict.fromkeys(("MatMulInteger", "ConvInteger"), (Values._integers,)),
-    **dict.fromkeys(("Div", "Divide"), (Values._divisor, Values._ranged)),
-    "ScaledDotProductAttention": (Values._infinite, Values._attention),
-    **dict.fromkeys(("Mul", "Multiply"), (Values._spread, Values._scaled)),
+    "ScaledDotProductAttention": (Values._attention,),
+    **dict.fromkeys(("Mul", "Multiply"), (Values._scaled,)),
     **dict.fromkeys(("ReduceSum", "ReduceSumSquare", "ReduceL1"), (Values._narrow,)),
     **dict.fromkeys(("ReduceMean", "ReduceMax", "ReduceMin", "ReduceLogSumExp"), (Values._of_nothing,)),
-}
-
-CHECKS = {**CHECKS, **{op: (*CHECKS.get(op, ()), Values._collapsed) for op in LIMITING}}
-
-#: Checks that find nothing where all constants are finite.
-OF_INFINITE = (Values._spread, Values._infinite, Values._divisor, Values._padding)
-
-#: The checks of each operator if all constants are finite.
-OF_FINITE: Mapping[str, Sequence[Check]] = {
-    op: tuple([check for check in checks if check not in OF_INFINITE]) for op, checks in CHECKS.items()
 }

@@ -319,7 +319,7 @@ def _needed_values(known: Known, graph: Graph) -> set[Value]:
 
     The search stops at values that OpenVINO folds, at layers with bodies, and at input 1 of ConvertLike.
     """
-    makers = producers(graph)
+    makers = known.makers(graph)
     waiting = [value for node in graph.nodes if node.op in known.format.keeps_alive for value in node.inputs]
     found: set[Value] = set()
     while waiting:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from irlint.checks.infinite import SATURATING, SCATTERING
+from irlint.checks.examined import CHOOSING, CLAMPING, SATURATING, SCATTERING, UNLIMITED
 from irlint.checks.reductions import softmax_axis
-from irlint.checks.removed import CHOOSING, LIMITING, UNLIMITED
 from irlint.checks.transfer_table import CONVERTING, KEEPING
 from irlint.checks.transfers import Site
 from irlint.checks.values import Values
@@ -14,7 +13,7 @@ from irlint.model import Node, Value
 from irlint.model.tensor import Tensor
 
 #: Operators that replace infinity, are finite for it, or may drop the element.
-REPLACING = CHOOSING | LIMITING | SATURATING | SCATTERING | {"Exp", "Reciprocal", "Slice", "StridedSlice", "Gather"}
+REPLACING = CHOOSING | CLAMPING | SATURATING | SCATTERING | {"Exp", "Reciprocal", "Slice", "StridedSlice", "Gather"}
 
 #: Operators that keep each 0 of input 0.
 OF_ZERO = frozenset(

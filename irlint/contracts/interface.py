@@ -6,7 +6,6 @@ from collections.abc import Mapping
 
 from irlint.inference.known import Known
 from irlint.model import Node, Value
-from irlint.model.order import producers
 from irlint.model.tensor import Tensor, Type
 from irlint.records import record
 
@@ -59,7 +58,7 @@ def outputs(known: Known) -> tuple[End, ...]:
             End(value.name, (value.name,), value, _type(value, known, types), tensors=(value.name,))
             for value in graph.outputs
         )
-    makers = producers(graph)
+    makers = known.makers(graph)
     found = []
     for node in graph.nodes:
         if node.op == known.format.output_node and node.inputs and node.inputs[0] is not None:

@@ -10,7 +10,7 @@ from operator import or_
 from irlint.findings.edits import Edit
 from irlint.inference.known import Known
 from irlint.model import Graph, Node, Value
-from irlint.model.order import producers, used
+from irlint.model.order import used
 from irlint.model.tensor import INTEGERS, Tensor
 from irlint.records import NOTHING
 
@@ -31,7 +31,7 @@ class Flow:
     def __init__(self, known: Known, graph: Graph) -> None:
         self.known = known
         self.graph = graph
-        self.makers = producers(graph)
+        self.makers = known.makers(graph)
 
     def is_broken_by(self, edits: Sequence[Edit]) -> bool:
         """Whether edits make a cycle, an output independent of all inputs, or an input without effect on outputs."""

@@ -36,6 +36,8 @@ class Known:
     model: Model
     #: None for the omitted input of a function. An unknown value may be missing.
     types: MutableMapping[Value, Type | None]
+    #: The producers of values, for the graphs that needed them.
+    producers: MutableMapping[Graph, Mapping[Value, Node]]
     problems: tuple[Problem, ...] = ()
     requires: tuple[Demand, ...] = ()
     #: The nodes with only declared types at their outputs.
@@ -49,12 +51,13 @@ class Known:
     overridden: Mapping[Value, str] = NOTHING
     uncalled: Set[str] = frozenset()
     orders: Mapping[Graph, Order] = NOTHING
-    #: The producers of values, for the graphs that needed them.
-    producers: Mapping[Graph, Mapping[Value, Node]] = NOTHING
 
     def makers(self, graph: Graph) -> Mapping[Value, Node]:
         """The node that computes each value of a graph of the model."""
-        return self.producers.get(graph) or producers(graph)
+        found = self.producers.get(graph)
+        if found is None:
+            found = self.producers[graph] = producers(graph)
+        return found
 
     def order(self, graph: Graph) -> Order:
         """The topological order of a graph of the model."""

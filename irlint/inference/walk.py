@@ -52,7 +52,7 @@ def inferred(model: Model, shapes: Mapping[str, Shape] | None = None, given_by: 
     ``given_by`` has the sources of these shapes, by default --shape. Raises ValueError for an unknown input.
     """
     if model.graph is None:
-        return Known(model, {})
+        return Known(model, {}, {})
     if not shapes:
         return Walk(model, {}).known(model.graph)
     from irlint.inference.inputs import input_names, overridden
@@ -138,6 +138,7 @@ class Walk:
         return Known(
             self.model,
             self.types,
+            self.producers,
             problems=problems(self._leveled(recorder.faults)),
             requires=tuple(recorder.requires),
             faulted=frozenset(self.faulted),
@@ -147,7 +148,6 @@ class Walk:
             overridden=dict.fromkeys(self.overridden, SHAPE_OPTION),
             uncalled=uncalled,
             orders=self.orders,
-            producers=self.producers,
         )
 
     def _leveled(self, faults: Sequence[Recorded]) -> Iterable[tuple[Recorded, Fault]]:

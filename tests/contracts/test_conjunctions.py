@@ -55,7 +55,7 @@ def contract(stated: list[tuple[Relation, ...]]) -> Contract:
     node = Node("n", "Op", "", 17, (value,), ())
     model = Model("m.onnx", ONNX, "8", Graph("", "g", (value,), (), {}, (node,)))
     requires = tuple(Demand("", node, Requirement(each, "it is demanded")) for each in stated)
-    return contract_of(Known(model, {value: Tensor("float32", (H, W))}, requires=requires))
+    return contract_of(Known(model, {value: Tensor("float32", (H, W))}, {}, requires=requires))
 
 
 def holds(relation: Relation, known: dict[str, int]) -> bool:
