@@ -26,7 +26,7 @@ COMPARING = frozenset(COMPARISONS)
 def faults(values: Values, node: Node) -> Iterator[Fault]:
     """The fault of a node whose result is the same number whatever the data are; nothing if it may differ."""
     varying = [value for value in node.inputs if value is not None and not _is_constant(values, value)]
-    if not varying or _is_crossed(values, node) or not set(varying) <= values.limited:
+    if not varying or _is_crossed(values, node) or not all(map(values.is_limited, varying)):
         return
     known, span = values.known.types.get(varying[0]), values.intervals.whole(varying[0])
     result = _result(values, node, span) if isinstance(known, Tensor) and known.dtype in FLOATS else ""

@@ -44,6 +44,9 @@ PASSING = frozenset(
 #: At most this many operators of PASSING are followed from a weight back to its constant.
 STEPS = 4
 
+#: At most this many operators are followed from a value back to those that limit it.
+FOLLOWED = 24
+
 #: The normalizations, and the attribute that each adds to what it divides by.
 NORMALIZATIONS: Mapping[str, str] = {
     **dict.fromkeys(("BatchNormalization", "InstanceNormalization", "LayerNormalization"), "epsilon"),

@@ -15,6 +15,7 @@ from irlint.checks.examined import (
     COMPUTED,
     EXAMINED,
     FACTOR_LISTS,
+    FOLLOWED,
     LARGE,
     LARGE_IN,
     LARGEST_EPSILON,
@@ -83,6 +84,7 @@ class Values:
         self.graph = graph
         self.doubtful = doubtful
         self.dequantizes = False
+        self._limited: dict[Value, bool] = {}
 
     @cached_property
     def intervals(self) -> Intervals:
@@ -103,19 +105,6 @@ class Values:
         return users(self.graph)
 
     @cached_property
-    def reached(self) -> Mapping[Value | None, int]:
-        """The ``doubtful`` values and those that come from them through at most STEPS nodes, with the number of
-        nodes."""
-        found: dict[Value | None, int] = dict.fromkeys(self.doubtful, 0)
-        for node in self.known.order(self.graph).nodes:
-            if node.op not in PASSING or not node.inputs:
-                continue
-            steps = found.get(node.inputs[0], STEPS)
-            if steps < STEPS:
-                found |= {value: steps + 1 for value in node.outputs if value not in found}
-        return found
-
-    @cached_property
     def touched(self) -> Set[Value | None]:
         """The ``doubtful`` values and those that sums and products compute from them."""
         found: set[Value | None] = {*self.doubtful}
@@ -124,23 +113,24 @@ class Values:
                 found.update(node.outputs)
         return found
 
-    @cached_property
-    def limited(self) -> Set[Value | None]:
-        """The values of the graph that have a lower or an upper limit, as is known from their operators."""
-        found: set[Value | None] = set()
-        for node in self.known.order(self.graph).nodes:
-            first = node.inputs[0] if node.inputs else None
-            if (
-                node.op in LIMITED
-                or (node.op in TAKING and first in found)
-                or (
-                    node.op in COMPUTED
-                    and not found.isdisjoint(node.inputs)
-                    and all(value in found or self._is_constant(value) for value in node.inputs)
-                )
-            ):
-                found.update(node.outputs)
-        return found
+    def is_limited(self, value: Value | None, steps: int = FOLLOWED) -> bool:
+        """Whether a value has a lower or an upper limit, as is known from at most ``steps`` operators before it."""
+        node = self.makers.get(value) if value is not None and steps else None
+        if value is None or node is None:
+            return False
+        if value not in self._limited:
+            self._limited[value] = self._has_limits(node, steps)
+        return self._limited[value]
+
+    def _has_limits(self, node: Node, steps: int) -> bool:
+        if node.op in LIMITED:
+            return True
+        if node.op in TAKING:
+            return bool(node.inputs) and self.is_limited(node.inputs[0], steps - 1)
+        if node.op not in COMPUTED:
+            return False
+        varying = [each for each in node.inputs if not self._is_constant(each)]
+        return bool(varying) and all(self.is_limited(each, steps - 1) for each in varying)
 
     def _is_constant(self, value: Value | None) -> bool:
         tensor = self.known.types.get(value) if value is not None else None
@@ -249,12 +239,24 @@ class Values:
         return infinite.filled(self, node)
 
     def _infinite(self, node: Node) -> Iterable[Fault]:
-        if self.reached.keys().isdisjoint(node.inputs):
+        inputs = [
+            index for index in WEIGHTS[node.op] if index < len(node.inputs) and self._is_doubtful(node.inputs[index])
+        ]
+        if not inputs:
             return ()
         from irlint.checks import infinite
 
-        found = [infinite.of_input(self, node, index) for index in WEIGHTS[node.op] if index < len(node.inputs)]
+        found = [infinite.of_input(self, node, index) for index in inputs]
         return [fault for fault in found if fault is not None]
+
+    def _is_doubtful(self, value: Value | None, steps: int = STEPS) -> bool:
+        """Whether a value is ``doubtful``, or comes from a ``doubtful`` one through at most ``steps`` nodes."""
+        if value is None or value in self.doubtful:
+            return value is not None
+        maker = self.makers.get(value) if steps else None
+        if maker is None or maker.op not in PASSING or not maker.inputs:
+            return False
+        return self._is_doubtful(maker.inputs[0], steps - 1)
 
     def _divisor(self, node: Node) -> Iterable[Fault]:
         if self.doubtful.isdisjoint(node.inputs):
@@ -294,7 +296,7 @@ class Values:
         return reduced_nothing(self, node)
 
     def _collapsed(self, node: Node) -> Iterable[Fault]:
-        if self.limited.isdisjoint(node.inputs):
+        if not any(map(self.is_limited, node.inputs)):
             return ()
         from irlint.checks.collapsed import faults
 
