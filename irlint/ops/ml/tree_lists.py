@@ -28,8 +28,9 @@ TREE_MALFORMED = Rule(
     "A tree ensemble refers to a node, mode, class or target that does not exist, or its nodes do not form trees.",
     why=(
         "The nodes of all trees are stored in lists. A branch refers to its child nodes, and a leaf to the class or "
-        "target for which it votes. ONNX Runtime refuses the model if such a node, class or target does not exist, or "
-        "if a branch leads to itself. It may run forever in a longer cycle."
+        "target for which it votes. ONNX Runtime refuses the model if such a node, class or target does not exist, "
+        "if a branch leads to itself, or if the false child of a branch also has another parent that ONNX Runtime "
+        "reads earlier. It may run forever in a longer cycle."
     ),
     fix="Export the ensemble again. The message names the broken entry.",
     bad="""<ir_version: 8, opset_import: ["" : 17, "ai.onnx.ml" : 3]>
@@ -189,7 +190,7 @@ def _warn_of_lengths(count: int, **lists: Entries) -> None:
 
 
 def _check_branches(nodes: TreeNodes) -> None:
-    """Checks that branches lead to existing nodes without cycles. Raises a ``TREE_MALFORMED`` fault."""
+    """Checks that branches lead to existing nodes, and form trees. Raises a ``TREE_MALFORMED`` fault."""
     sides = nodes.nodes_truenodeids, nodes.nodes_falsenodeids
     trees, ids, modes = nodes.nodes_treeids, nodes.nodes_nodeids, nodes.nodes_modes
     are_long = tree_arrays.are_long(trees, ids, modes, *sides)
@@ -222,16 +223,10 @@ def _check_branches(nodes: TreeNodes) -> None:
                 )
             if target == node:
                 raise _malformed(f"{message}, itself", name, "connect each branch to a later node")
-            children[tree, node] += ((tree, target),)
+            children[tree, node] = ((tree, target), *children[tree, node])
     roots = {tree: (tree, node) for tree, node in reversed(places)}
-    for tree, root in roots.items():
-        node_on_cycle = _node_on_cycle(root, children)
-        if node_on_cycle is not None:
-            raise _malformed(
-                f"node {node_on_cycle[1]} of tree {tree} can be reached from itself: the tree has a cycle",
-                "nodes_truenodeids",
-                "remove the branch that leads back",
-            )
+    for root in roots.values():
+        _check_paths(root, children)
 
 
 def _malformed(message: str, attribute: str, help: str) -> Fault:
@@ -247,23 +242,37 @@ def _first_repeated(places: Sequence[Place]) -> Place | None:
     return None
 
 
-def _node_on_cycle(root: Place, children: Mapping[Place, Sequence[Place]]) -> Place | None:
-    """A node on a cycle that ``root`` leads to."""
-    on_path, done = {root}, set[Place]()
-    stack = [(root, iter(children[root]))]
+def _check_paths(root: Place, children: Mapping[Place, Sequence[Place]]) -> None:
+    """Checks that no path from ``root`` returns, and that no earlier path leads to a false child.
+
+    The children of a branch are (false child, true child). ONNX Runtime visits them in this order, and stores a false
+    child directly after its parent. A true child may be stored anywhere. Raises a ``TREE_MALFORMED`` fault.
+    """
+    on_path, parents = {root}, {root: root}
+    stack = [(root, iter(enumerate(children[root])))]
     while stack:
         place, remaining = stack[-1]
-        child = next(remaining, None)
-        if child is None:
+        side, child = next(remaining, (None, place))
+        if side is None:
             stack.pop()
             on_path.discard(place)
-            done.add(place)
         elif child in on_path:
-            return child
-        elif child not in done:
+            raise _malformed(
+                f"node {child[1]} of tree {child[0]} can be reached from itself: the tree has a cycle",
+                "nodes_truenodeids",
+                "remove the branch that leads back",
+            )
+        elif child not in parents:
             on_path.add(child)
-            stack.append((child, iter(children[child])))
-    return None
+            parents[child] = place
+            stack.append((child, iter(enumerate(children[child]))))
+        elif side == 0:
+            raise _malformed(
+                f"node {child[1]} of tree {child[0]} is the false child of node {place[1]} and a child of node "
+                f"{parents[child][1]}; ONNX Runtime accepts a second parent only for a true child",
+                "nodes_falsenodeids",
+                f"give node {place[1]} a false child of its own",
+            )
 
 
 def check_leaves(nodes: TreeNodes, votes: Lists, kind: str) -> None:
