@@ -94,11 +94,17 @@ def _mismatch_help(shapes: Sequence[Shape | None], first: int, second: int, *, p
     left, right = (_axes_text(sorted(set(axes))) for axes in zip(*pairs))
     if left == right:
         return f"make {left} equal in both inputs, or 1 in one of them"
-    return f"make {left} of input {first} and {right} of input {second} equal, or 1 in one of them"
+    left, right = (_sizes_text(shapes[index], axes) for index, axes in zip((first, second), zip(*pairs)))
+    one = "one of them" if len(pairs) == 1 else "one of each pair"
+    return f"make {left} in input {first} equal to {right} in input {second}, or {one} 1"
 
 
 def _axes_text(axes: Sequence[int]) -> str:
     return f"axis {axes[0]}" if len(axes) == 1 else f"axes {listed([str(axis) for axis in axes])}"
+
+
+def _sizes_text(shape: Shape | None, axes: Sequence[int]) -> str:
+    return "" if shape is None else listed([str(shape[axis]) for axis in axes])
 
 
 def broadcast(shapes: Sequence[Shape | None], first: int = 0) -> Shape | None:
@@ -232,7 +238,7 @@ def stretched(
         raise UNIDIRECTIONAL_MISMATCH.fault(
             f"axis {axis} of {what} is {shape[axis]}; to be broadcast to axis {wide}, it must be {allowed}"
             f"{both_shapes}",
-            help=f"give axis {axis} of {what} the size {allowed}",
+            help=f"change {shape[axis]} in {what} to {allowed}",
             input=index,
             marks=tuple(mark for wide, axis in clashes for mark in ((onto, wide), (index, axis))),
             remark=f"differ, and input {index} is broadcast only where it is 1",
