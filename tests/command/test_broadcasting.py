@@ -19,8 +19,8 @@ PDPD = """pdpd  OpenVINO: auto_broadcast="pdpd"
  |                          ^ cannot be broadcast
   refused: 4 (axis 2 of input 0) against 9 (axis 1 of input 1); input 1 is aligned with input 0 from
     axis 1 on
-  help: only input 1 is broadcast, and only where its size is 1: change its 9 to 1 or 4, or choose
-    another axis
+  help: only input 1 is broadcast, and only where its size is 1:
+    change its 9 to 1 or 4, or choose another axis
 """
 
 
