@@ -146,8 +146,9 @@ def _output_faults(node: Node, schema: OfficialSchema) -> list[Fault]:
                 loses=schema.min_output - count,
             )
         ]
-    for index, (value, formal) in enumerate(zip(node.outputs, schema.outputs)):
-        if value is None and formal.option == "single":
+    for index, value in enumerate(node.outputs):
+        formal = schema.outputs[min(index, len(schema.outputs) - 1)]
+        if value is None and formal.option != "optional":
             return [
                 OUTPUT_COUNT.fault(
                     f"output {index} ({formal.name}) has the empty name; only an optional output can be omitted",

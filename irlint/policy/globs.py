@@ -27,15 +27,20 @@ def matches(path: str, patterns: Iterable[str], root: str = "") -> bool:
 
 
 class ByGlob(Generic[Entry]):
-    """Entries for the files that their globs match, relative to ``root``."""
+    """Entries for the files that their globs match, relative to ``root``.
 
-    __slots__ = ("_named", "_others", "entries", "globs", "root")
+    A glob without wildcards that has a slash also matches if links lead from one spelling to the other.
+    """
+
+    __slots__ = ("_named", "_others", "_resolved", "entries", "globs", "root")
     __match_args__ = ("globs", "entries", "root")
 
     def __init__(self, globs: Iterable[str] = (), entries: Iterable[Entry] = (), root: str = "") -> None:
         self.globs, self.entries, self.root = tuple(globs), tuple(entries), root
         self._named: dict[str, list[int]] = {}
         self._others: list[int] = []
+        #: The entries of globs without wildcards, by the resolved path; None before it is needed.
+        self._resolved: dict[str, list[int]] | None = None
         for at, glob in enumerate(self.globs):
             if is_literal(glob):
                 self._named.setdefault(_name_of_pattern(_normalized(glob)), []).append(at)
@@ -54,7 +59,17 @@ class ByGlob(Generic[Entry]):
         if self._named:
             for name in _names_of_path(parts, path):
                 found.update(self._named.get(name, ()))
+            for name in _resolved_folders(path):
+                found.update(self._by_resolved_path().get(name, ()))
         return sorted(found)
+
+    def _by_resolved_path(self) -> dict[str, list[int]]:
+        if self._resolved is None:
+            self._resolved = {}
+            for at, glob in enumerate(self.globs):
+                for name in _resolved_pattern(_normalized(glob), self.root):
+                    self._resolved.setdefault(name, []).append(at)
+        return self._resolved
 
     def of(self, path: str) -> list[Entry]:
         """The entries whose glob matches a file, in their order."""
@@ -74,10 +89,33 @@ def _name_of_pattern(pattern: str) -> str:
 
 def _names_of_path(parts: Sequence[str], path: str) -> Iterator[str]:
     """The names of a path and its folders: parts, paths from the root (``./a/b``), and absolute paths."""
-    all_parts = os.path.abspath(path).replace(os.sep, "/").split("/")
     rooted = ("./" + "/".join(parts[:end]) for end in range(len(parts) + 1))
-    absolute = ("/".join(all_parts[:end]) for end in range(2, len(all_parts) + 1))
-    return map(os.path.normcase, chain(parts, rooted, absolute))
+    return chain(map(os.path.normcase, chain(parts, rooted)), _folders(os.path.abspath(path)))
+
+
+def _resolved_pattern(pattern: str, root: str) -> tuple[str, ...]:
+    """The path to which the links of a pattern lead; () for a pattern with wildcards or without a slash."""
+    if not is_literal(pattern) or "/" not in pattern:
+        return ()
+    return tuple(_folders(_resolved(os.path.join(root, pattern))))[-1:]
+
+
+def _resolved_folders(path: str) -> Iterator[str]:
+    """The path to which the links of a path lead, and the folders that contain it; nothing for a URL."""
+    return iter(()) if is_url(path) else _folders(_resolved(path))
+
+
+def _resolved(path: str) -> str:
+    try:
+        return os.path.realpath(path)
+    except ValueError:  # The path contains NUL.
+        return os.path.abspath(path)
+
+
+def _folders(path: str) -> Iterator[str]:
+    """An absolute path and the folders that contain it, the path last."""
+    parts = path.replace(os.sep, "/").split("/")
+    return (os.path.normcase("/".join(parts[:end])) for end in range(2, len(parts) + 1))
 
 
 def relative(path: str, root: str) -> str:

@@ -106,22 +106,53 @@ def _canonical(value: Any) -> Any:
     return repr(value)
 
 
-def _program() -> Iterator[tuple[str, int, int]]:
-    """(path, size, modification time) of the files of irlint and of the packages that read files."""
+def _program() -> Iterator[object]:
+    """What identifies irlint's files and the packages that read files.
+
+    Another installation of the same files is the same program. The files of a checkout count by path, size and
+    modification time.
+    """
     from importlib.util import find_spec
 
     package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    yield from _recorded(os.path.dirname(package)) or _stamps(package)
+    for name, distribution in (("onnx", "onnx"), ("lxml", "lxml"), ("google.protobuf", "protobuf")):
+        spec = find_spec(name)
+        folder = (spec.origin or "") if spec is not None else ""
+        for _ in ("__init__.py", *name.split(".")):
+            folder = os.path.dirname(folder)
+        yield name, _metadata(folder, distribution)
+
+
+def _recorded(folder: str) -> list[str]:
+    """The lines about irlint's files, with their hashes, that an installer recorded in a folder; [] in a checkout."""
+    lines: list[str] = []
+    for name in _metadata(folder, "irlint"):
+        try:
+            with open(os.path.join(folder, name, "RECORD"), encoding="utf-8") as file:
+                lines += [line for line in file if line.startswith("irlint/") and ".pyc" not in line]
+        except OSError:
+            continue
+    return sorted(lines)
+
+
+def _metadata(folder: str, distribution: str) -> list[str]:
+    """The names of the folders with the metadata of a distribution, such as ``onnx-1.23.2.dist-info``."""
+    try:
+        names = os.listdir(folder)
+    except OSError:
+        return []
+    return sorted(name for name in names if name.startswith(f"{distribution}-") and name.endswith(".dist-info"))
+
+
+def _stamps(package: str) -> Iterator[tuple[str, int, int]]:
+    """(path, size, modification time) of the files of a folder."""
     for folder, folders, files in os.walk(package):
         folders.sort()
-        yield from (_stamp(os.path.join(folder, file)) for file in sorted(files) if not file.endswith(".pyc"))
-    for name in ("onnx", "lxml", "google.protobuf"):
-        spec = find_spec(name)
-        yield _stamp(spec.origin) if spec is not None and spec.origin else (name, 0, 0)
-
-
-def _stamp(file: str) -> tuple[str, int, int]:
-    status = os.stat(file)
-    return file, status.st_size, status.st_mtime_ns
+        for file in sorted(files):
+            if not file.endswith(".pyc"):
+                status = os.stat(os.path.join(folder, file))
+                yield os.path.join(folder, file), status.st_size, status.st_mtime_ns
 
 
 def _read(file: str) -> Entry | None:

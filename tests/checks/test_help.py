@@ -187,7 +187,7 @@ SHAPES = [
     ),
     (
         "(float[1,16,32] x, float[32,16] z) => (y) { y = Add (x, z) }",
-        "make axes 1 and 2 of input 0 and axes 0 and 1 of input 1 equal, or 1 in one of them",
+        "make 16 and 32 in input 0 equal to 32 and 16 in input 1, or one of each pair 1",
     ),
     (
         "(float[1,10,12,12] x, float[20,12,5,5] w) => (y) { y = Conv (x, w) }",

@@ -19,8 +19,8 @@ PDPD = """pdpd  OpenVINO: auto_broadcast="pdpd"
  |                          ^ cannot be broadcast
   refused: 4 (axis 2 of input 0) against 9 (axis 1 of input 1); input 1 is aligned with input 0 from
     axis 1 on
-  help: only input 1 is broadcast, and only where its size is 1: give its axis 1 the size 1 or 4, or
-    choose another axis
+  help: only input 1 is broadcast, and only where its size is 1:
+    change its 9 to 1 or 4, or choose another axis
 """
 
 
@@ -39,7 +39,7 @@ def test_the_help_lists_every_rule() -> None:
 
 def test_a_help_does_not_put_two_sizes_side_by_side() -> None:
     done = run("broadcast", "--axis", "1", "1,64,56,56", "64", "--rule", "unidirectional")
-    assert "help: give axis 0 of input 1 the size 1 or 56" in done.stdout
+    assert "help: change 64 in input 1 to 1 or 56" in done.stdout
 
 
 def test_rules_that_answer_alike_share_a_table() -> None:

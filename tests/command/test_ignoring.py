@@ -52,7 +52,7 @@ def test_the_rest_of_the_file_is_kept(name: str, before: str | None, after: str,
 
 
 def test_a_model_behind_a_linked_folder(folder: Path) -> None:
-    """The entry matches the path under which the model is checked."""
+    """The entry matches the path under which the model is checked, and the path to which the link leads."""
     (folder / "real").mkdir()
     (folder / "m.onnx").rename(folder / "real" / "m.onnx")
     (folder / "link").symlink_to("real")
@@ -60,6 +60,20 @@ def test_a_model_behind_a_linked_folder(folder: Path) -> None:
     assert result.returncode == 0
     assert (folder / "irlint.toml").read_text() == ENTRY.replace("m.onnx", "link/m.onnx")
     assert run("link/m.onnx", cwd=folder).returncode == 0
+    assert run("real/m.onnx", cwd=folder).returncode == 0
+
+
+def test_a_working_folder_behind_a_link(folder: Path) -> None:
+    (folder / "real").mkdir()
+    (folder / "m.onnx").rename(folder / "real" / "m.onnx")
+    (folder / "config").mkdir()
+    (folder / "config" / "link").symlink_to("../real")
+    file, linked = folder / "config" / "irlint.toml", folder / "config" / "link"
+    file.touch()
+    result = run("ignore", "m.onnx", "y", "IRL201", "--reason", "fed otherwise", "--config", str(file), cwd=linked)
+    assert (result.returncode, result.stderr) == (0, "")
+    assert file.read_text() == ENTRY.replace("m.onnx", "../real/m.onnx")
+    assert run("link/m.onnx", cwd=folder / "config").returncode == 0
 
 
 def test_a_last_day(folder: Path) -> None:

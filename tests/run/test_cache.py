@@ -238,6 +238,27 @@ def test_another_program(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert cache._hash_of(Settings({})) != asked
 
 
+def test_another_installation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another place and another time are the same program, another file is not."""
+
+    def program(name: str, record: str | None) -> list[object]:
+        site = tmp_path / name
+        (site / "irlint-0.1.0.dist-info").mkdir(parents=True)
+        (site / "irlint" / "run").mkdir(parents=True)
+        (site / "irlint" / "run" / "cache.py").touch()
+        if record is not None:
+            (site / "irlint-0.1.0.dist-info" / "RECORD").write_text(record)
+        monkeypatch.setattr(cache, "__file__", str(site / "irlint" / "run" / "cache.py"))
+        return list(cache._program())
+
+    record = "../../bin/irlint,sha256={},9\nirlint/run/cache.py,sha256=a,5\nirlint/run/__pycache__/cache.pyc,,\n"
+    first = program("first", record.format("x"))
+    assert ("irlint/run/cache.py,sha256=a,5\n" in first) and len(first) == 4
+    assert program("second", record.format("y")) == first
+    assert program("changed", record.replace("=a", "=b")) != first
+    assert program("no-record", None) != program("checkout", "../../bin/irlint,,\n")
+
+
 def test_a_folder_that_cannot_be_written(folder: Path) -> None:
     (folder / "kept").write_text("no folder")
     assert checked(folder)[0] == checked(folder)[0] == EVERY

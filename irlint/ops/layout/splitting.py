@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from irlint.dims import Dim, Expr, MaybeDim, at_least, bounds, ceildiv, floordiv, symbols, total
-from irlint.findings.faults import Rule, Severity, refused
+from irlint.findings.faults import Fault, Rule, Severity, refused
 from irlint.findings.statements import agree, divides, explain_size, reaches, warn
 from irlint.findings.wording import counted
 from irlint.model.tensor import INTEGERS, Tensor, shape_text
@@ -178,6 +178,16 @@ def _expect_count(found: int | None, context: Context, what: str) -> None:
     )
 
 
+def _expect_outputs(num_outputs: int, context: Context) -> None:
+    """Checks `num_outputs`. Fewer outputs are a warning: OpenVINO and ONNX's inference ignore the other parts."""
+    try:
+        _expect_count(num_outputs, context, "`num_outputs`")
+    except Fault as fault:
+        if context.outputs > num_outputs:
+            raise
+        warn(fault.lowered(Severity.WARNING))
+
+
 def _unsplit(x: Tensor, context: Context) -> tuple[Tensor, ...]:
     return (Tensor(x.dtype),) * context.outputs
 
@@ -233,8 +243,7 @@ def split_by_input(
             help=f"write num_outputs={context.outputs}",
             attribute="num_outputs",
         )
-    if context.outputs > num_outputs:
-        _expect_count(num_outputs, context, "`num_outputs`")
+    _expect_outputs(num_outputs, context)
     if input.shape is None:
         return _unsplit(input, context)
     place = axis_of(axis, len(input.shape))

@@ -181,7 +181,7 @@ def ov_is_inf(x: Tensor, *, detect_negative: bool = True, detect_positive: bool 
 @onnx("PRelu", since=7)
 def prelu(x: Tensor, slope: Tensor) -> Tensor:
     """ONNX PRelu-7: the slope is broadcast to the input."""
-    return Tensor(x.dtype or slope.dtype, stretched(x.shape, slope.shape, 1, what="input 1 (slope)", strict=True))
+    return Tensor(x.dtype or slope.dtype, stretched(x.shape, slope.shape, 1, what="input 1 (slope)"))
 
 
 @onnx("PRelu", since=6)

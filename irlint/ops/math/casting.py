@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from irlint.findings.faults import Fault, Rule, Severity, refused
 from irlint.findings.statements import warn
-from irlint.findings.wording import counted
 from irlint.lazy_typing import Literal
 from irlint.model.tensor import (
     BITS,
@@ -19,7 +18,7 @@ from irlint.model.tensor import (
 )
 from irlint.ops import Context, onnx, openvino
 from irlint.ops.shared.attributes import ATTRIBUTE_OUT_OF_RANGE, numbered_type
-from irlint.ops.shared.broadcast import UNIDIRECTIONAL_MISMATCH, broadcast, merged, stretched
+from irlint.ops.shared.broadcast import broadcast, merged, stretched
 from irlint.ops.shared.compiling import Layer, not_compiled
 from irlint.ops.shared.contents import FINITE, INFINITE_FROM, all_cast, extent
 from irlint.ops.shared.contents import cast as converted
@@ -280,13 +279,6 @@ def fake_convert(data: Tensor, scale: Tensor, shift: Tensor | None = None, *, de
         )
     expect_type(data, 0, _FAKE_CONVERT_TYPES)
     dtype = common_type((data, scale, shift))
-    if data.shape is not None and scale.shape is not None and len(scale.shape) > len(data.shape):
-        raise UNIDIRECTIONAL_MISMATCH.fault(
-            f"input 1 (scale) has {counted(len(scale.shape), 'axis', 'axes')} and input 0 has "
-            f"{len(data.shape)}: input 0 is not broadcast",
-            help=f"remove the leading axes of input 1, so that it has at most {len(data.shape)}",
-            input=1,
-        )
     stretched(data.shape, scale.shape, 1)
     shape = broadcast((data.shape, scale.shape))
     if shift is not None:

@@ -296,7 +296,7 @@ def gemm(
     """ONNX Gemm-7 and later: C is broadcast to the product."""
     shape = product.of_matrices(a, b)
     if c is not None:
-        stretched(shape, c.shape, 2, what="input 2 (C)", strict=True)
+        stretched(shape, c.shape, 2, what="input 2 (C)")
     return Tensor(a.dtype or b.dtype, shape)
 
 
@@ -313,7 +313,7 @@ def gemm_with_broadcast(
     """ONNX Gemm-1 and 6: C must have the shape of the product or, with ``broadcast``, is broadcast to it."""
     shape = product.of_matrices(a, b)
     if broadcast:
-        return Tensor(a.dtype or b.dtype, stretched(shape, c.shape, 2, what="input 2 (C)", strict=True))
+        return Tensor(a.dtype or b.dtype, stretched(shape, c.shape, 2, what="input 2 (C)"))
     merged((shape, None, c.shape), why="before opset 7, Gemm broadcasts its input 2 (C) only with broadcast=1")
     return Tensor(a.dtype or b.dtype, shape)
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from itertools import repeat
 
 from irlint.findings.faults import Fault, Rule, Severity, refused
 from irlint.findings.statements import reaches, warn
@@ -28,8 +29,9 @@ TREE_MALFORMED = Rule(
     "A tree ensemble refers to a node, mode, class or target that does not exist, or its nodes do not form trees.",
     why=(
         "The nodes of all trees are stored in lists. A branch refers to its child nodes, and a leaf to the class or "
-        "target for which it votes. ONNX Runtime refuses the model if such a node, class or target does not exist, or "
-        "if a branch leads to itself. It may run forever in a longer cycle."
+        "target for which it votes. ONNX Runtime refuses the model if such a node, class or target does not exist, "
+        "if a branch leads to itself, or if the false child of a branch also has another parent that ONNX Runtime "
+        "reads earlier. It may run forever in a longer cycle."
     ),
     fix="Export the ensemble again. The message names the broken entry.",
     bad="""<ir_version: 8, opset_import: ["" : 17, "ai.onnx.ml" : 3]>
@@ -48,6 +50,9 @@ target_treeids = [0, 0], target_nodeids = [1, 2], target_ids = [0, 0], target_we
 NODE_MODES = frozenset(
     ["BRANCH_LEQ", "BRANCH_LT", "BRANCH_GTE", "BRANCH_GT", "BRANCH_EQ", "BRANCH_NEQ", "BRANCH_MEMBER", "LEAF"]
 )
+
+#: The last mode of TreeEnsemble, and one that ONNX Runtime adds.
+BRANCH_MEMBER, BRANCH_MEMBER_BIGSET = 6, 7
 
 
 @group
@@ -189,7 +194,7 @@ def _warn_of_lengths(count: int, **lists: Entries) -> None:
 
 
 def _check_branches(nodes: TreeNodes) -> None:
-    """Checks that branches lead to existing nodes without cycles. Raises a ``TREE_MALFORMED`` fault."""
+    """Checks that branches lead to existing nodes, and form trees. Raises a ``TREE_MALFORMED`` fault."""
     sides = nodes.nodes_truenodeids, nodes.nodes_falsenodeids
     trees, ids, modes = nodes.nodes_treeids, nodes.nodes_nodeids, nodes.nodes_modes
     are_long = tree_arrays.are_long(trees, ids, modes, *sides)
@@ -222,16 +227,10 @@ def _check_branches(nodes: TreeNodes) -> None:
                 )
             if target == node:
                 raise _malformed(f"{message}, itself", name, "connect each branch to a later node")
-            children[tree, node] += ((tree, target),)
+            children[tree, node] = ((tree, target), *children[tree, node])
     roots = {tree: (tree, node) for tree, node in reversed(places)}
-    for tree, root in roots.items():
-        node_on_cycle = _node_on_cycle(root, children)
-        if node_on_cycle is not None:
-            raise _malformed(
-                f"node {node_on_cycle[1]} of tree {tree} can be reached from itself: the tree has a cycle",
-                "nodes_truenodeids",
-                "remove the branch that leads back",
-            )
+    for root in roots.values():
+        _check_paths(root, children)
 
 
 def _malformed(message: str, attribute: str, help: str) -> Fault:
@@ -247,23 +246,37 @@ def _first_repeated(places: Sequence[Place]) -> Place | None:
     return None
 
 
-def _node_on_cycle(root: Place, children: Mapping[Place, Sequence[Place]]) -> Place | None:
-    """A node on a cycle that ``root`` leads to."""
-    on_path, done = {root}, set[Place]()
-    stack = [(root, iter(children[root]))]
+def _check_paths(root: Place, children: Mapping[Place, Sequence[Place]]) -> None:
+    """Checks that no path from ``root`` returns, and that no earlier path leads to a false child.
+
+    The children of a branch are (false child, true child). ONNX Runtime visits them in this order, and stores a false
+    child directly after its parent. A true child may be stored anywhere. Raises a ``TREE_MALFORMED`` fault.
+    """
+    on_path, parents = {root}, {root: root}
+    stack = [(root, iter(enumerate(children[root])))]
     while stack:
         place, remaining = stack[-1]
-        child = next(remaining, None)
-        if child is None:
+        side, child = next(remaining, (None, place))
+        if side is None:
             stack.pop()
             on_path.discard(place)
-            done.add(place)
         elif child in on_path:
-            return child
-        elif child not in done:
+            raise _malformed(
+                f"node {child[1]} of tree {child[0]} can be reached from itself: the tree has a cycle",
+                "nodes_truenodeids",
+                "remove the branch that leads back",
+            )
+        elif child not in parents:
             on_path.add(child)
-            stack.append((child, iter(children[child])))
-    return None
+            parents[child] = place
+            stack.append((child, iter(enumerate(children[child]))))
+        elif side == 0:
+            raise _malformed(
+                f"node {child[1]} of tree {child[0]} is the false child of node {place[1]} and a child of node "
+                f"{parents[child][1]}; ONNX Runtime accepts a second parent only for a true child",
+                "nodes_falsenodeids",
+                f"give node {place[1]} a false child of its own",
+            )
 
 
 def check_leaves(nodes: TreeNodes, votes: Lists, kind: str) -> None:
@@ -319,36 +332,87 @@ def check_number_type(x: Tensor, name: str, tensor: Tensor) -> None:
         )
 
 
-def check_indices(name: str, indices: Ints, leaf_flags: Sequence[int], *, counts: tuple[int, int]) -> None:
-    """Checks the indices of branches and leaves in an attribute. Raises a ``TREE_MALFORMED`` fault.
+def reached_branches(roots: Ints, sides: Mapping[str, tuple[Ints, Ints]], *, counts: tuple[int, int]) -> frozenset[int]:
+    """The branches to which the roots of TreeEnsemble lead; ONNX Runtime evaluates no others.
 
-    ``counts`` are (number of branches, number of leaves).
+    A side is (target of each branch, whether the target is a leaf). ``counts`` are (number of branches, number of
+    leaves). Raises a ``TREE_MALFORMED`` fault if a target does not exist, or if a root leads to a branch twice.
     """
-    for index, is_leaf in zip(indices, leaf_flags):
-        if not 0 <= index < counts[bool(is_leaf)]:
-            kind, kinds = ("leaf", "leaves") if is_leaf else ("branch", "branches")
-            raise TREE_MALFORMED.fault(
-                f"attribute `{name}` leads to {kind} {index}, but the number of {kinds} is {counts[bool(is_leaf)]}",
-                help=f"write an existing {kind} in `{name}`",
-                attribute=name,
-            )
-
-
-def check_reached_once(roots: Ints, *sides: tuple[Ints, Ints]) -> None:
-    """Checks that each root leads to each branch on at most one path. Raises a ``TREE_MALFORMED`` fault.
-
-    A side is (target of each branch, whether the target is a leaf).
-    """
+    reached: set[int] = set()
     for root in roots:
         seen: set[int] = set()
-        waiting = [root]
+        waiting = [("tree_roots", root, False)]
         while waiting:
-            branch = waiting.pop()
-            if branch in seen:
+            name, target, is_leaf = waiting.pop()
+            _check_index(name, target, is_leaf=is_leaf, count=counts[is_leaf])
+            if is_leaf:
+                continue
+            if target in seen:
                 raise _malformed(
-                    f"branch {branch} is reached twice from root {root}: in a tree, each branch has only one parent",
+                    f"branch {target} is reached twice from root {root}: in a tree, each branch has only one parent",
                     "nodes_truenodeids",
                     "give each branch a single parent",
                 )
-            seen.add(branch)
-            waiting += [targets[branch] for targets, leaf_flags in sides if not leaf_flags[branch]]
+            seen.add(target)
+            waiting += [(side, targets[target], bool(leaves[target])) for side, (targets, leaves) in sides.items()]
+        if not _is_leaf(root, sides.values()):
+            reached |= seen
+    return frozenset(reached)
+
+
+def _is_leaf(root: int, sides: Iterable[tuple[Ints, Ints]]) -> bool:
+    """Whether a root stands for a tree of one leaf: both sides lead to this leaf."""
+    return len({(targets[root], bool(leaves[root])) for targets, leaves in sides}) == 1
+
+
+def _check_index(name: str, index: int, *, is_leaf: bool, count: int) -> None:
+    if 0 <= index < count:
+        return
+    kind, kinds = ("leaf", "leaves") if is_leaf else ("branch", "branches")
+    raise _malformed(
+        f"attribute `{name}` leads to {kind} {index}, but the number of {kinds} is {count}",
+        name,
+        f"write an existing {kind} in `{name}`",
+    )
+
+
+def check_mode_numbers(modes: Tensor, members: Tensor | None, reached: Container[int]) -> None:
+    """Checks the modes of ``reached`` branches of TreeEnsemble, and that each BRANCH_MEMBER has a member.
+
+    NaN ends the members of a branch. Raises a ``TREE_MALFORMED`` fault.
+    """
+    lists = _member_counts(members)
+    for branch, mode in enumerate(modes.value or ()):
+        count = next(lists, 0) if mode == BRANCH_MEMBER else None
+        if branch not in reached or not isinstance(mode, int):
+            continue
+        if mode > BRANCH_MEMBER:
+            fault = _malformed(
+                f"attribute `nodes_modes` contains {mode} for branch {branch}; allowed: 0 to {BRANCH_MEMBER}",
+                "nodes_modes",
+                f"use 0 to {BRANCH_MEMBER}",
+            )
+            if mode > BRANCH_MEMBER_BIGSET:
+                raise fault
+            warn(fault.lowered(Severity.WARNING))
+        if count == 0:
+            raise _malformed(
+                f"branch {branch} is a BRANCH_MEMBER, and `membership_values` has no member for it",
+                "membership_values",
+                f"write the members of branch {branch}, and NaN after the last one",
+            )
+
+
+def _member_counts(members: Tensor | None) -> Iterator[int | None]:
+    """The number of members of each BRANCH_MEMBER; None if it is unknown."""
+    if members is not None and members.value is None:
+        yield from repeat(None)
+        return
+    count = 0
+    for value in members.value or () if members else ():
+        if value == value:
+            count += 1
+            continue
+        yield count
+        count = 0
+    yield count

@@ -12,13 +12,13 @@ from irlint.ops.ml.tree_lists import (
     TreeNodes,
     check_base_values,
     check_features,
-    check_indices,
     check_leaves,
+    check_mode_numbers,
     check_nodes,
     check_number_type,
-    check_reached_once,
     check_votes,
     list_or_tensor,
+    reached_branches,
 )
 from irlint.ops.shared.attributes import ATTRIBUTE_OUT_OF_RANGE, entry_count, expect_lists, expect_parallel, the_one_of
 from irlint.ops.shared.axes import Floats, Ints
@@ -236,12 +236,10 @@ def tree_ensemble(
             raise ATTRIBUTE_OUT_OF_RANGE.fault(
                 f"attribute `{name}` is {value}; allowed: 0 to {most}", help=f"use 0 to {most}", attribute=name
             )
-    counts = (len(features), len(leaf_targetids))
-    check_indices("tree_roots", tree_roots, (False,) * len(tree_roots), counts=counts)
-    check_indices("nodes_truenodeids", *trues, counts=counts)
-    check_indices("nodes_falsenodeids", *falses, counts=counts)
-    check_reached_once(tree_roots, trues, falses)
-    check_features(x, features, [True] * len(features))
+    sides = {"nodes_truenodeids": trues, "nodes_falsenodeids": falses}
+    reached = reached_branches(tree_roots, sides, counts=(len(features), len(leaf_targetids)))
+    check_mode_numbers(modes, membership_values, reached)
+    check_features(x, features, [branch in reached for branch in range(len(features))])
     expect_count("n_targets", n_targets)
     check_votes("leaf_targetids", leaf_targetids, n_targets, things="targets")
     return predicted(x, n_targets, x.dtype)

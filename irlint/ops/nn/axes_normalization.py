@@ -15,7 +15,7 @@ from irlint.ops.shared.attributes import ATTRIBUTE_OUT_OF_RANGE
 from irlint.ops.shared.axes import Ints, axes_of, axis_of
 from irlint.ops.shared.compiling import UNREADABLE, Layer, constants_at, first_of, not_compiled, readable_constants
 from irlint.ops.shared.element_types import expect_type
-from irlint.ops.shared.expectations import expect_rank
+from irlint.ops.shared.expectations import expect_rank, warn_of_rank
 from irlint.ops.shared.shape_inputs import known_integers, length
 
 MvnEpsMode = Literal["INSIDE_SQRT", "OUTSIDE_SQRT"]
@@ -78,6 +78,7 @@ def lrn(x: Tensor, *, alpha: float = 0.0001, beta: float = 0.75, bias: float = 1
                 attribute=name,
             )
     expect_rank(x, 0, least=2, what="X")
+    warn_of_rank(x, 0, 4, what="X")
     return Tensor(x.dtype, x.shape)
 
 

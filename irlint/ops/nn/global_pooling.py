@@ -5,7 +5,6 @@ from __future__ import annotations
 from irlint.dims import Shape, at_least, same
 from irlint.findings.faults import Fault, Severity
 from irlint.findings.statements import warn
-from irlint.findings.wording import counted
 from irlint.model.tensor import Tensor, shape_text
 from irlint.ops import onnx, openvino
 from irlint.ops.nn.pooling import DType, expect_elements, index_type_fault
@@ -20,38 +19,44 @@ def _globally_pooled(x: Shape | None, first: int = 2) -> Shape | None:
     """The shape with size 1 on every spatial axis; ``first`` is the first of these axes."""
     if x is None:
         return None
-    # The specification allows an input without a spatial axis, but ONNX Runtime refuses it.
-    if len(x) < 3:
-        fault = RANK_MISMATCH.fault(
-            f"input 0 has {counted(len(x), 'axis', 'axes')}; expected at least 3: batch, channels and spatial axes",
-            help="give input 0 a spatial axis (Unsqueeze)",
-            input=0,
-            severity=Severity.WARNING if len(x) == 2 else None,
-        )
-        if len(x) < 2:
-            raise fault
-        warn(fault)
+    expect_spatial_rank(x)
     expect_elements(x, first)
     return arranged(x[0], x[channel_axis(len(x), first)], (1,) * (len(x) - 2), first=first)
+
+
+def _lenient(x: Shape | None) -> Shape | None:
+    """``_globally_pooled``, with a warning for an input without a spatial axis."""
+    if x is None or len(x) != 2:
+        return _globally_pooled(x)
+    warn(
+        RANK_MISMATCH.fault(
+            "input 0 has 2 axes, batch and channels; the specification does not exclude this, but ONNX Runtime expects "
+            "a spatial axis",
+            help="give input 0 a spatial axis (Unsqueeze)",
+            input=0,
+            severity=Severity.WARNING,
+        )
+    )
+    return x
 
 
 @onnx("GlobalAveragePool", "GlobalMaxPool", since=1)
 @onnx("GlobalAveragePool", "GlobalMaxPool", domain=NCHWC)
 def global_pool(X: Tensor) -> Tensor:
     """ONNX GlobalAveragePool and GlobalMaxPool."""
-    return Tensor(X.dtype, _globally_pooled(X.shape))
+    return Tensor(X.dtype, _lenient(X.shape))
 
 
 @onnx("GlobalLpPool", since=1)
 def global_lp_pool_1(X: Tensor, *, p: float = 2.0) -> Tensor:
     """ONNX GlobalLpPool-1."""
-    return Tensor(X.dtype, _globally_pooled(X.shape))
+    return Tensor(X.dtype, _lenient(X.shape))
 
 
 @onnx("GlobalLpPool", since=2)
 def global_lp_pool_2(X: Tensor, *, p: int = 2) -> Tensor:
     """ONNX GlobalLpPool-2 and later."""
-    return Tensor(X.dtype, _globally_pooled(X.shape))
+    return Tensor(X.dtype, _lenient(X.shape))
 
 
 @onnx("GlobalAveragePool", "GlobalMaxPool", "GlobalLpPool", domain=NHWC)

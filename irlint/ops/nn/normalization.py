@@ -14,7 +14,7 @@ from irlint.ops.shared.axes import Ints, axis_of
 from irlint.ops.shared.broadcast import merged, stretched
 from irlint.ops.shared.compiling import Layer, first_of, not_compiled, without_strings
 from irlint.ops.shared.element_types import common_type, expect_type
-from irlint.ops.shared.expectations import expect_rank
+from irlint.ops.shared.expectations import expect_rank, warn_of_rank
 from irlint.ops.shared.sizes import narrower
 
 CHANNEL_PARAMETERS = Rule(
@@ -130,16 +130,9 @@ def instance_normalization(x: Tensor, scale: Tensor, b: Tensor, *, epsilon: floa
     """ONNX InstanceNormalization-6."""
     expect_rank(x, 0, least=2, what="input")
     if x.rank == 2:
-        _warn_of_matrix(x)
+        warn_of_rank(x, 0, least=3, what="input")
     channels = checked_channels(x.shape, ((1, "scale", scale.shape), (2, "B", b.shape)), channels_of(x.shape))
     return Tensor(x.dtype, with_channels(x.shape, channels))
-
-
-def _warn_of_matrix(x: Tensor) -> None:
-    try:
-        expect_rank(x, 0, least=3, what="input")
-    except Fault as fault:
-        warn(fault.lowered(Severity.WARNING))
 
 
 @onnx("InstanceNormalization", since=1)

@@ -26,7 +26,7 @@ from irlint.schemas import MICROSOFT
 
 
 def _sum_shape(shape: Shape | None, skip: Shape | None) -> Shape | None:
-    """The shape of the sum. ONNX Runtime compares only the last two axes."""
+    """The shape of the sum. ONNX Runtime compares ranks and the last two axes."""
     if shape is None or skip is None:
         return shape
     pairs = list(zip(reversed(shape), reversed(skip)))[:2]
@@ -34,6 +34,8 @@ def _sum_shape(shape: Shape | None, skip: Shape | None) -> Shape | None:
         try:
             return stretched(shape, skip, 1, what="input 1 (skip)")
         except Fault as fault:
+            if len(skip) > len(shape):
+                raise
             warn(fault.lowered(Severity.WARNING))
             return shape
     raise UNIDIRECTIONAL_MISMATCH.fault(
@@ -54,6 +56,7 @@ def _skip_layer_normalized(
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """(Y, mean, inverse standard deviation, sum). ``parameters`` are (input index, name, tensor)."""
     expect_rank(x, 0, 2, 3, what="input")
+    expect_rank(skip, 1, 2, 3, what="skip")
     shape = _sum_shape(x.shape, skip.shape)
     hidden = x.shape[-1] if x.shape else None
     for index, name, parameter in parameters:

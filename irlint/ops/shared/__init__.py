@@ -3,6 +3,7 @@ read a tensor of sizes, and the others compute. Sizes may be symbols or None, an
 
 Ranks, shapes and types of inputs:
 ``expectations.expect_rank``: an input has one of the allowed ranks.
+``expectations.warn_of_rank``: ONNX Runtime accepts the rank.
 ``expectations.expect_one``: an input has one element.
 ``expectations.check``: an input has the axes of an expectation.
 ``operands.expect_axes``: an input has the axes that are named.

@@ -178,7 +178,7 @@ def aligned_from(
         raise PDPD_MISMATCH.fault(
             clash_text({first: a, second: b}, [((first, wide), (second, own)) for wide, own in clashes])
             + f"; input {second} is aligned with input {first} from axis {start} on",
-            help=f"only input {second} is broadcast, and only where its size is 1: give its axis {own} the size 1"
+            help=f"only input {second} is broadcast, and only where its size is 1: change its {small[own]} to 1"
             f"{'' if a[wide] == 1 else f' or {a[wide]}'}, or choose another axis",
             input=second,
             marks=tuple(mark for wide, own in clashes for mark in ((first, wide), (second, own))),

@@ -245,17 +245,24 @@ def check_arity(body: Graph, name: str, inputs: int, *, outputs: int, context: C
             raise fault
 
 
-def check_input_types(body: Graph, name: str, given: Sequence[Type | None]) -> None:
-    """Checks that a body declares the types of the values that it receives. Raises a ``BODY_TYPES`` fault."""
+def check_input_types(body: Graph, name: str, given: Sequence[Type | None], omitted: int | None = None) -> None:
+    """Checks that a body declares the types of the values that it receives.
+
+    ``omitted`` is the position of a value that no input of the node gives; a wrong type is a warning there, because
+    runtimes do not compare it. Raises a ``BODY_TYPES`` fault.
+    """
     for position, (value, known) in enumerate(zip(body.inputs, given)):
         if not disagree(value.type, known):
             continue
         declared, found = types_text(value.type, known)
-        raise BODY_TYPES.fault(
+        fault = BODY_TYPES.fault(
             f"input {position} of `{name}` ({value.name}) is declared as {declared}, and the node gives it {found}",
-            help=f"declare it as {found}, or cast the input of the node",
+            help=f"declare it as {found}" + (", or cast the input of the node" if position != omitted else ""),
             attribute=name,
         )
+        if position != omitted:
+            raise fault
+        warn(fault.lowered(Severity.WARNING))
 
 
 def check_input_shapes(body: Graph, name: str, given: Sequence[Type | None]) -> None:

@@ -7,7 +7,7 @@ from itertools import combinations
 
 from irlint.dims import Dim, MaybeDim, Shape, broadcast_size, same, symbols
 from irlint.findings.faults import Fault, Rule, Severity, refused
-from irlint.findings.statements import Relation, agree, require_any, warn
+from irlint.findings.statements import Relation, agree, require_any
 from irlint.findings.wording import counted, listed
 from irlint.model.tensor import shape_text
 from irlint.ops.shared.sizes import narrower
@@ -94,11 +94,17 @@ def _mismatch_help(shapes: Sequence[Shape | None], first: int, second: int, *, p
     left, right = (_axes_text(sorted(set(axes))) for axes in zip(*pairs))
     if left == right:
         return f"make {left} equal in both inputs, or 1 in one of them"
-    return f"make {left} of input {first} and {right} of input {second} equal, or 1 in one of them"
+    left, right = (_sizes_text(shapes[index], axes) for index, axes in zip((first, second), zip(*pairs)))
+    one = "one of them" if len(pairs) == 1 else "one of each pair"
+    return f"make {left} in input {first} equal to {right} in input {second}, or {one} 1"
 
 
 def _axes_text(axes: Sequence[int]) -> str:
     return f"axis {axes[0]}" if len(axes) == 1 else f"axes {listed([str(axis) for axis in axes])}"
+
+
+def _sizes_text(shape: Shape | None, axes: Sequence[int]) -> str:
+    return "" if shape is None else listed([str(shape[axis]) for axis in axes])
 
 
 def broadcast(shapes: Sequence[Shape | None], first: int = 0) -> Shape | None:
@@ -205,24 +211,25 @@ def broadcast_dim(column: Sequence[tuple[int, MaybeDim]], where: str) -> MaybeDi
     return broadcast_size(*entries)
 
 
-def stretched(
-    target: Shape | None, shape: Shape | None, index: int, *, onto: int = 0, what: str = "", strict: bool = False
-) -> Shape | None:
+def stretched(target: Shape | None, shape: Shape | None, index: int, *, onto: int = 0, what: str = "") -> Shape | None:
     """Returns ``target`` after checking that ``shape`` can be broadcast to it.
 
-    ``index`` and ``onto`` are the input indices of ``shape`` and ``target``. Unless ``strict``, extra leading axes of
-    size 1 are reported as a warning. Raises an ``UNIDIRECTIONAL_MISMATCH`` fault. Source: ONNX "Broadcasting in ONNX",
-    unidirectional.
+    ``index`` and ``onto`` are the input indices of ``shape`` and ``target``. Raises an ``UNIDIRECTIONAL_MISMATCH``
+    fault. Source: ONNX "Broadcasting in ONNX", unidirectional.
     """
     if target is None or shape is None:
         return target
     what = what or f"input {index}"
-    surplus = max(len(shape) - len(target), 0)
-    if surplus and (strict or any(same(dim, 1) is False for dim in shape[:surplus])):
-        raise _surplus_axes(target, shape, index, what=what)
+    if len(shape) > len(target):
+        raise UNIDIRECTIONAL_MISMATCH.fault(
+            f"{what} has {counted(len(shape), 'axis', 'axes')}, and the shape to which it is broadcast has "
+            f"{len(target)}: {shape_text(shape)} to {shape_text(target)}",
+            help=f"remove the leading axes of {what}, so that it has at most {len(target)}",
+            input=index,
+        )
     offset = len(target) - len(shape)
     clashes = []
-    for axis, dim in enumerate(shape[surplus:], surplus):
+    for axis, dim in enumerate(shape):
         if not stretches(dim, target[offset + axis], f"axis {axis} of {what} is broadcast to axis {offset + axis}"):
             clashes.append((offset + axis, axis))
     if clashes:
@@ -232,23 +239,12 @@ def stretched(
         raise UNIDIRECTIONAL_MISMATCH.fault(
             f"axis {axis} of {what} is {shape[axis]}; to be broadcast to axis {wide}, it must be {allowed}"
             f"{both_shapes}",
-            help=f"give axis {axis} of {what} the size {allowed}",
+            help=f"change {shape[axis]} in {what} to {allowed}",
             input=index,
             marks=tuple(mark for wide, axis in clashes for mark in ((onto, wide), (index, axis))),
             remark=f"differ, and input {index} is broadcast only where it is 1",
         )
-    if surplus:
-        warn(_surplus_axes(target, shape, index, what=what).lowered(Severity.WARNING))
     return target
-
-
-def _surplus_axes(target: Shape, shape: Shape, index: int, *, what: str) -> Fault:
-    return UNIDIRECTIONAL_MISMATCH.fault(
-        f"{what} has {counted(len(shape), 'axis', 'axes')}, and the shape to which it is broadcast has "
-        f"{len(target)}: {shape_text(shape)} to {shape_text(target)}",
-        help=f"remove the leading axes of {what}, so that it has at most {len(target)}",
-        input=index,
-    )
 
 
 def stretches(dim: MaybeDim, onto: MaybeDim, why: str) -> bool:

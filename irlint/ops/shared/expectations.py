@@ -32,19 +32,35 @@ def expect_rank(tensor: Tensor | None, index: int, *allowed: int, least: int | N
 
     ``what`` is the name of the input. Raises an ``INPUT_RANK_REFUSED`` fault.
     """
+    fault = _rank_fault(tensor, index, allowed, least=least, what=what, taker="the operator")
+    if fault is not None:
+        raise fault
+
+
+def warn_of_rank(tensor: Tensor | None, index: int, *allowed: int, least: int | None = None, what: str = "") -> None:
+    """Reports a rank that the specification allows and ONNX Runtime refuses, as a warning."""
+    taker = "the specification allows it, but ONNX Runtime"
+    fault = _rank_fault(tensor, index, allowed, least=least, what=what, taker=taker)
+    if fault is not None:
+        warn(fault.lowered(Severity.WARNING))
+
+
+def _rank_fault(
+    tensor: Tensor | None, index: int, allowed: tuple[int, ...], *, least: int | None, what: str, taker: str
+) -> Fault | None:
     if tensor is None or tensor.shape is None:
-        return
+        return None
     rank = len(tensor.shape)
     if rank in allowed or (least is not None and rank >= least):
-        return
+        return None
     wanted = f"at least {least}" if least is not None else either(*allowed)
     if allowed == (0,) and least is None:
         wanted, help = "a scalar", f"make input {index} a scalar"
     else:
         help = f"reshape input {index} to {wanted} {'axis' if wanted in ('1', 'at least 1') else 'axes'}"
     name = f"input {index} ({what})" if what else f"input {index}"
-    raise INPUT_RANK_REFUSED.fault(
-        f"{name} is {shape_text(tensor.shape)} with {counted(rank, 'axis', 'axes')}; the operator takes {wanted}",
+    return INPUT_RANK_REFUSED.fault(
+        f"{name} is {shape_text(tensor.shape)} with {counted(rank, 'axis', 'axes')}; {taker} takes {wanted}",
         help=help,
         input=index,
     )

@@ -21,7 +21,8 @@ RESIZE_MODE_UNSUPPORTED = Rule(
         "only for tensors of two or three axes, for axes 2 and 3 or 1 and 2 of four, and for the last three of five. "
         'It supports "cubic" only for tensors of two axes, and for axes 2 and 3 of four; for axes 1 and 2 of four, '
         "it needs `antialias` or scales of at least 1. It refuses any other tensor, even if all scales are 1. In "
-        '"cubic" mode without `antialias`, axes 2 and 3 of integer tensors fail at run time.'
+        '"cubic" mode without `antialias`, axes 2 and 3 of integer tensors fail at run time. With a '
+        '`keep_aspect_ratio_policy` other than "stretch", it does not resize negative axes.'
     ),
     fix="Transpose the data so that the resized axes are the last two of two or four, and transpose the result back.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
@@ -101,6 +102,17 @@ def warn_of_mode(
             help="cast the data to float32 before, and the result back",
             input=0,
         )
+
+
+def warn_of_negative_axes(policy: str, axes: Sequence[int]) -> None:
+    """Reports negative ``axes``, which ONNX Runtime does not resize with a policy, as ``RESIZE_MODE_UNSUPPORTED``."""
+    fault = RESIZE_MODE_UNSUPPORTED.fault(
+        f'attribute `axes` is {list(axes)} and `keep_aspect_ratio_policy` is "{policy}": the specification allows it, '
+        "but ONNX Runtime does not resize negative axes with this policy",
+        help="count the axes from 0",
+        attribute="axes",
+    )
+    warn(fault)
 
 
 def _groups(mode: str, rank: int, by_axis: Mapping[int, Change], *, antialias: bool) -> tuple[tuple[int, ...], ...]:

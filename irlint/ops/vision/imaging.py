@@ -15,7 +15,7 @@ from irlint.ops.shared.attributes import expect_range
 from irlint.ops.shared.axes import Ints, axes_of
 from irlint.ops.shared.compiling import not_implemented
 from irlint.ops.shared.element_types import REAL, common_type, expect_type
-from irlint.ops.shared.expectations import expect_rank
+from irlint.ops.shared.expectations import expect_rank, warn_of_rank
 from irlint.ops.shared.shape_inputs import stated_shape
 from irlint.ops.shared.sizes import narrower
 from irlint.ops.vision.resampling import RESIZE_COUNT_MISMATCH, replaced
@@ -110,6 +110,17 @@ def _grid_fault(message: str, *marks: tuple[int, int]) -> Fault:
     )
 
 
+def _onnx_grid_sampled(x: Tensor, grid: Tensor, mode: str) -> Tensor:
+    for index, (tensor, what) in enumerate(((x, "X"), (grid, "grid"))):
+        expect_rank(tensor, index, least=3, what=what)
+    shape = grid_sampled(x.shape, grid.shape)
+    if mode.endswith("cubic"):
+        warn_of_rank(x, 0, 4, what=f'X, with the mode "{mode}"')
+    else:
+        warn_of_rank(x, 0, 4, 5, what="X")
+    return Tensor(x.dtype, shape)
+
+
 @onnx("GridSample", since=16)
 @onnx("GridSample", domain=MICROSOFT)
 def grid_sample_16(
@@ -121,7 +132,7 @@ def grid_sample_16(
     padding_mode: PaddingMode = "zeros",
 ) -> Tensor:
     """ONNX GridSample-16, com.microsoft GridSample."""
-    return Tensor(X.dtype, grid_sampled(X.shape, grid.shape))
+    return _onnx_grid_sampled(X, grid, mode)
 
 
 @onnx("GridSample", since=20)
@@ -134,7 +145,7 @@ def grid_sample_20(
     padding_mode: PaddingMode = "zeros",
 ) -> Tensor:
     """ONNX GridSample-20 and 22."""
-    return Tensor(X.dtype, grid_sampled(X.shape, grid.shape))
+    return _onnx_grid_sampled(X, grid, mode)
 
 
 @openvino("GridSample", since=9)

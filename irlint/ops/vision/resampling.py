@@ -341,6 +341,10 @@ def _resized(
     if x.shape is None:
         return Tensor(x.dtype)
     resized_axes = tuple(range(len(x.shape))) if axes is None else axes_of(axes, len(x.shape))
+    if policy != "stretch" and axes and min(axes) < 0:
+        from irlint.ops.shared.resized_axes import warn_of_negative_axes
+
+        warn_of_negative_axes(policy, axes)
     dims = [x.shape[axis] for axis in resized_axes]
     targets: Sequence[MaybeDim] = [None] * len(resized_axes)
     factors: Sequence[Scalar] = ()

@@ -105,10 +105,9 @@ def test_unidirectional(b: Shape) -> None:
     assert stretched(A, b, 1) == A
 
 
-def test_leading_ones_too_many_are_a_warning() -> None:
-    with stated() as statements:
-        assert stretched(A, (1, 1, 3, 1, 1), 1) == A
-    assert [(fault.rule.code, fault.severity) for fault in statements.faults] == [("IRL202", Severity.WARNING)]
+def test_leading_ones_too_many() -> None:
+    with pytest.raises(Fault, match="input 1 has 5 axes, and the shape to which it is broadcast has 4"):
+        stretched(A, (1, 1, 3, 1, 1), 1)
 
 
 # --- the two readings of pdpd -----------------------------------------------------------------------------------------
