@@ -1,6 +1,6 @@
 """Expressions over one residue class of sizes, as polynomials on intervals.
 
-The sizes of the class are ``residue + modulus*k``. Each expression is a function of k, which is at least 0.
+The sizes of the class are ``residue + modulus*k``. Each expression is a function of k, for sizes of at least 1.
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ MAX_PIECES = 64
 
 def pieces_of(a: Dim, residue: int, modulus: int) -> list[Piece]:
     """The pieces of an expression with one symbol; raises NeedsFinerModulus and Unsolvable."""
-    size = _trimmed((residue, modulus))
+    first = 0 if residue else 1
     found: dict[Atom, list[Piece]] = {}
 
     def of_atom(atom: Atom) -> list[Piece]:
         if atom not in found:
             if not atom.parts:
-                found[atom] = [(0, None, size)]
+                found[atom] = [(first, None, (residue, modulus))]
             else:
                 parts = [of(part) for part in atom.parts]
                 found[atom] = _quotient(*parts) if atom.kind == "//" else _extreme(atom.kind, parts)
@@ -53,10 +53,10 @@ def pieces_of(a: Dim, residue: int, modulus: int) -> list[Piece]:
 
     def of(part: Dim) -> list[Piece]:
         if isinstance(part, int):
-            return [(0, None, (part,))]
+            return [(first, None, (part,))]
         total: list[Piece] = []
         for monomial, factor in part.terms.items():
-            term: list[Piece] = [(0, None, (factor,))]
+            term: list[Piece] = [(first, None, (factor,))]
             for atom in monomial:
                 term = _combined(term, of_atom(atom), _times)
             total = _combined(total, term, _plus) if total else term
@@ -80,12 +80,28 @@ def where(pieces: list[Piece], wanted: Callable[[int], bool]) -> list[Interval]:
 
 def _signs(polynomial: Polynomial, first: int, last: int | None) -> Iterator[tuple[int, int | None, int]]:
     """(first, last, sign) of consecutive intervals."""
-    if len(polynomial) == 1:
-        yield first, last, _sign_at(polynomial, first)
+    if len(polynomial) <= 2:
+        yield from _signs_of_line(polynomial, first, last)
         return
     turns = [low for low, _, _ in _signs(_derivative(polynomial), first, last)]
     for low, high in _up_to_next_start(turns, last):
         yield from _signs_where_monotonic(polynomial, low, high)
+
+
+def _signs_of_line(polynomial: Polynomial, first: int, last: int | None) -> Iterator[tuple[int, int | None, int]]:
+    """As ``_signs``, for a polynomial of at most two coefficients."""
+    constant, *slopes = polynomial
+    if not slopes:
+        yield first, last, (constant > 0) - (constant < 0)
+        return
+    before, rest = divmod(-constant, slopes[0])
+    sign = 1 if slopes[0] > 0 else -1
+    ends = (before if rest else before - 1, before, last)
+    for end, part in zip(ends, (-sign, 0, sign)):
+        high = end if last is None else last if end is None else min(end, last)
+        if high is None or first <= high:
+            yield first, high, part
+            first = first if high is None else high + 1
 
 
 def _up_to_next_start(starts: list[int], last: int | None) -> Iterator[Interval]:

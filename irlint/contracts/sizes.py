@@ -145,7 +145,7 @@ def _of_relation(relation: Relation) -> Sizes | None:
         except (Unsolvable, KeyError):
             return None
         else:
-            return met(ALL, Sizes(modulus, tuple(map(tuple, classes))))
+            return Sizes(modulus, tuple(map(tuple, classes)))
     return None
 
 
