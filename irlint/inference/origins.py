@@ -6,7 +6,8 @@ output, the node passes the size on.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
 
 from irlint.dims import Dim, MaybeDim, Shape, same, symbol
 from irlint.findings.statements import Arithmetic, collected_arithmetic
@@ -37,6 +38,8 @@ class Maker:
     graph: Graph
     node: Node | None = None
     constant: Constant | None = None
+    #: Whether the value is a constant of the file.
+    is_constant: bool = False
 
 
 @record
@@ -75,21 +78,17 @@ NOT_ASKED = Position(0, 0)
 class Makers:
     """The sources of the values and sizes of one model."""
 
-    __slots__ = ("known", "_ask", "_makers", "_sources", "_answers", "_arithmetic")
-
     def __init__(self, known: Known) -> None:
         self.known = known
         self._ask: Asked | None = None
-        self._makers: dict[Value, Maker] | None = None
         self._sources: dict[tuple[Node, Position], Position | None] = {}
         self._answers: dict[tuple[Node, tuple[Position, ...]], tuple[Type | None, ...]] = {}
         self._arithmetic: dict[Node, tuple[Arithmetic, ...]] = {}
 
-    def of(self, value: Value) -> Maker | None:
-        """The source of a value, or None if nothing defines it."""
-        if self._makers is None:
-            self._makers = _makers(self.known)
-        return self._makers.get(value)
+    @cached_property
+    def of(self) -> Callable[[Value], Maker | None]:
+        """``of(value)``: the source of a value, or None if nothing defines it."""
+        return _makers(self.known).get
 
     def source(self, node: Node, output: Position) -> Position | None:
         """The first input position with the size that the node passes on to ``output``.
@@ -190,9 +189,7 @@ class Makers:
     def is_constant(self, value: Value | None) -> bool:
         """Whether a value is a constant of the file."""
         maker = self.of(value) if value is not None else None
-        if maker is None or maker.node is None:
-            return maker is not None and maker.constant is not None
-        return maker.constant is not None or maker.node.op == self.known.format.constant_node
+        return maker is not None and maker.is_constant
 
     def _fewest(self, node: Node, positions: tuple[Position, ...], output: Position) -> tuple[Position, ...]:
         """A minimal subset of the positions that determines the size; all positions beyond MOST_POSITIONS."""
@@ -235,12 +232,13 @@ def _makers(known: Known) -> dict[Value, Maker]:
         for value in graph.inputs:
             found[value] = Maker(graph)
         for value, constant in graph.constants.items():
-            found[value] = Maker(graph, None, constant)
+            found[value] = Maker(graph, None, constant, True)
         for node in graph.nodes:
             for output in node.outputs:
                 if output is not None:
                     held = graph.constants.get(output)
-                    found[output] = Maker(graph, node, held)
+                    is_constant = held is not None or node.op == known.format.constant_node
+                    found[output] = Maker(graph, node, held, is_constant)
     return found
 
 
