@@ -16,7 +16,7 @@ from irlint.findings.edits import Edit
 from irlint.findings.faults import Severity
 from irlint.findings.statements import Requirement
 from irlint.fixes.axes import mixes_axes
-from irlint.fixes.changes import Change, Changes, grave
+from irlint.fixes.changes import Change, grave
 from irlint.fixes.conditions import divides, equates_others, fixes_product, key, names, usual_sizes_meet_all
 from irlint.fixes.inserted import RESHAPE
 from irlint.fixes.outcomes import DECLARED, Outcome
@@ -129,8 +129,8 @@ class Trials:
 
     def change(self, edits: Sequence[Edit]) -> Change | None:
         """The effect of edits; None if the graph does not have what an edit names."""
-        found = Changes(self)
-        return found.change if all(found.add(edit) for edit in edits) else None
+        change = Change(self)
+        return change if all(map(change.add, edits)) else None
 
     def outcome(self, edits: Sequence[Edit], problem: Problem) -> Outcome | None:
         """The outcome of edits. None if they do not fix the problem, cause another problem, or cannot be tried."""
@@ -146,7 +146,8 @@ class Trials:
         types, touched = trial.types, []
         for each, changed in self._touched(change, types):
             touched.append(each)
-            follows = None if each is node and self._still_clashes(change, problem, types) else self._step(trial, each)
+            inputs = self._inputs(change, each, types)
+            follows = None if each is node and self._still_clashes(problem, inputs) else self._step(trial, each, inputs)
             if follows is None or (each is node and not any(fixed is problem for fixed in trial.fixed)):
                 return None
             changed += follows
@@ -162,11 +163,10 @@ class Trials:
             return None
         reshaped = () if trial.of_types else (each for each in touched if each.op == RESHAPE)
         mixes = any(self._mixes(change, each, types) for each in reshaped)
-        inputs = tuple(self._inputs(change, node, types))
         return Outcome(
             tuple(trial.fixed),
             tuple(trial.stale),
-            inputs,
+            tuple(self._inputs(change, node, types)),
             types,
             mixes_axes=mixes,
             keeps_limit=trial.keeps_limit,
@@ -189,7 +189,8 @@ class Trials:
 
     def _fixed_declarations(self, value: Value, given: Type) -> list[Problem]:
         """The problems of a constant node's declaration that its new type fixes."""
-        return [] if self._contradicts_declaration(given, value) else self.declared.get(value.name, [])
+        declared = self.declared.get(value.name, [])
+        return [] if not declared or self._contradicts_declaration(given, value) else declared
 
     def answer_after(self, edits: Sequence[Edit], node: Node) -> tuple[Answer, list[Requirement]] | None:
         """(answer, requirements of the nodes before) of a node after edits; None if one fails or the edits do not reach
@@ -200,7 +201,7 @@ class Trials:
         types: dict[Value, Type | None] = dict(change.types)
         demands: list[Requirement] = []
         for each, changed in self._touched(change, types):
-            answer = self._answer(change, each, types)
+            answer = self._answer(change, each, self._inputs(change, each, types))
             if each is node:
                 return None if answer is None else (answer, demands)
             if answer is None or answer.outputs is None or self.order[each] > self.order[node]:
@@ -237,10 +238,10 @@ class Trials:
     def _fixes(self, change: Change, problem: Problem) -> bool:
         """Whether the faulty node itself has no fault after the change. One question excludes most changes."""
         assert problem.node is not None
-        types = dict(change.types)
-        if self._still_clashes(change, problem, types):
+        inputs = self._inputs(change, problem.node, change.types)
+        if self._still_clashes(problem, inputs):
             return False
-        answer = self._answer(change, problem.node, types)
+        answer = self._answer(change, problem.node, inputs)
         if answer is None or answer.outputs is None or grave(answer.faults):
             return False
         if limits_sizes(problem):
@@ -250,14 +251,13 @@ class Trials:
             for value, given in zip(problem.node.outputs, answer.outputs)
         )
 
-    def _still_clashes(self, change: Change, problem: Problem, types: Mapping[Value, Type | None]) -> bool:
+    def _still_clashes(self, problem: Problem, inputs: Sequence[Type | None]) -> bool:
         """Whether two inputs that are broadcast still differ on an axis where neither has size 1."""
         node = problem.node
         call = self.known.calls.get(node) if node is not None else None
         is_product = call is not None and call.operator is not None and bool(call.operator.macs)
         if problem.fault.rule is not BROADCAST_MISMATCH or node is None or is_product or node.attributes:
             return False
-        inputs = self._inputs(change, node, types)
         shapes = [each.shape for each in inputs if isinstance(each, Tensor) and each.shape is not None]
         if len(shapes) != 2:
             return False
@@ -273,11 +273,11 @@ class Trials:
             self._size_facts = size_facts(self.known)
         return contradicts(given, value) or disagrees(given, value, self._size_facts)
 
-    def _answer(self, change: Change, node: Node, types: Mapping[Value, Type | None]) -> Answer | None:
+    def _answer(self, change: Change, node: Node, inputs: Sequence[Type | None]) -> Answer | None:
         if self.questions_left <= 0:
             return None
         self.questions_left -= 1
-        return self.ask(node, self._inputs(change, node, types), change.calls.get(node))
+        return self.ask(node, inputs, change.calls.get(node))
 
     def _inputs(self, change: Change, node: Node, types: Mapping[Value, Type | None]) -> list[Type | None]:
         """The types of a node's inputs after a change."""
@@ -295,7 +295,7 @@ class Trials:
         known = self.known.types.get
         return [*inputs, *(None if value is None else types.get(value, known(value)) for value in more)]
 
-    def _step(self, trial: Trial, node: Node) -> list[Value] | None:
+    def _step(self, trial: Trial, node: Node, inputs: Sequence[Type | None]) -> list[Value] | None:
         """The changed outputs of a node; None if the change is not allowed."""
         call = self.known.calls.get(node)
         if call is None:
@@ -306,7 +306,7 @@ class Trials:
         own = self.problems.get(node, [])
         if call.operator is None or call.broken:
             return []
-        answer = self._answer(trial.change, node, trial.types)
+        answer = self._answer(trial.change, node, inputs)
         if answer is None or (answer.requirements and not self._accepts(trial, node, answer.requirements)):
             return None
         trial.requirements += answer.requirements
