@@ -6,6 +6,8 @@ The sizes of the class are ``residue + modulus*k``. Each expression is a functio
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import zip_longest
 from math import comb
 
 from irlint.dims import Dim
@@ -54,12 +56,14 @@ def pieces_of(a: Dim, residue: int, modulus: int) -> list[Piece]:
     def of(part: Dim) -> list[Piece]:
         if isinstance(part, int):
             return [(first, None, (part,))]
-        total: list[Piece] = []
+        total: list[Piece] = [(first, None, (part.terms.get((), 0),))]
         for monomial, factor in part.terms.items():
-            term: list[Piece] = [(first, None, (factor,))]
-            for atom in monomial:
+            if not monomial:
+                continue
+            term = of_atom(monomial[0])
+            for atom in monomial[1:]:
                 term = _combined(term, of_atom(atom), _times)
-            total = _combined(total, term, _plus) if total else term
+            total = _combined(total, term, partial(_sum, times=factor))
         return total
 
     return of(a)
@@ -151,10 +155,9 @@ def _trimmed(polynomial: Polynomial) -> Polynomial:
     return polynomial[:end]
 
 
-def _plus(a: Polynomial, b: Polynomial) -> Polynomial:
-    if len(a) < len(b):
-        a, b = b, a
-    return _trimmed(tuple(factor + (b[place] if place < len(b) else 0) for place, factor in enumerate(a)))
+def _sum(a: Polynomial, b: Polynomial, times: int) -> Polynomial:
+    """a + times * b."""
+    return _trimmed(tuple(factor + times * other for factor, other in zip_longest(a, b, fillvalue=0)))
 
 
 def _times(a: Polynomial, b: Polynomial) -> Polynomial:
@@ -199,7 +202,7 @@ def _extreme(kind: str, parts: list[list[Piece]]) -> list[Piece]:
     """The "min" or "max" of expressions."""
     result, *others = parts
     for other in others:
-        difference = _combined(result, other, lambda a, b: _plus(a, tuple(-factor for factor in b)))
+        difference = _combined(result, other, partial(_sum, times=-1))
         chosen: list[Piece] = []
         for first, last, polynomial in difference:
             for low, high, sign in _signs(polynomial, first, last):

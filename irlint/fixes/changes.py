@@ -67,7 +67,7 @@ class Change:
         if value is None or not isinstance(known, Tensor):
             return False
         self.types[value] = _type_after(known, edit)
-        self.may_be_stale |= edit.shape is not None and not self.known.format.ports_declare
+        self.may_be_stale |= edit.shape is not None and not self.trials.format.ports_declare
         return True
 
     def _attribute(self, node: Node, edit: Edit) -> bool:

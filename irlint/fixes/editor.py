@@ -71,7 +71,7 @@ class Editor(NodeEdits):
         """Candidates that change a node. ``others`` are types whose sizes the node may have to match."""
         call = self.known.calls[node]
         inputs = inputs_of(node, self.known)
-        if node.op in (self.known.format.constant_node, self.known.format.input_node):
+        if node.op in (self.format.constant_node, self.format.input_node):
             return
         yield from self._attributes(node, call, inputs)
         if call.signature is not None and not BOUNDS.isdisjoint((*call.signature.inputs, *call.signature.attributes)):

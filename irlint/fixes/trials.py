@@ -29,7 +29,7 @@ from irlint.inference.unknowns import filled, names_in
 from irlint.lazy_typing import TYPE_CHECKING
 from irlint.model import Graph, Node, Problem, Value
 from irlint.model.order import graphs, ordered
-from irlint.model.tensor import Tensor, Type
+from irlint.model.tensor import UNKNOWN, Tensor, Type
 from irlint.ops.shared.broadcast import BROADCAST_MISMATCH
 from irlint.records import NOTHING
 
@@ -89,6 +89,7 @@ class Trials:
         may_reach_bodies: bool = False,
     ) -> None:
         self.known = known
+        self.format = known.format
         self.may_reach_bodies = may_reach_bodies
         self.questions_left = most_questions
         self.allows_sizes = allows_sizes
@@ -111,7 +112,7 @@ class Trials:
         for demand in known.requires:
             self.requirements.setdefault(demand.node, {})[key(demand.requirement)] = demand.requirement
         given = [known.types.get(value) for value in graph.inputs]
-        given += [known.types.get(v) for each in nodes if each.op == known.format.input_node for v in each.outputs if v]
+        given += [known.types.get(v) for each in nodes if each.op == self.format.input_node for v in each.outputs if v]
         self.input_symbols = names_in(given)
         self.axes = [{each for each in names_in([one]) if "[" not in known.symbols.get(each, each)} for one in given]
         self.unsatisfiable = _unsatisfiable(known, problems)
@@ -124,7 +125,7 @@ class Trials:
         for problem in problems:
             if problem.node is not None and problem.fault.severity is not Severity.NOTE:
                 self.problems.setdefault(problem.node, []).append(problem)
-                if problem.node.op == known.format.constant_node and problem.fault.rule.family == DECLARED:
+                if problem.node.op == self.format.constant_node and problem.fault.rule.family == DECLARED:
                     self.declared.setdefault(problem.value or "", []).append(problem)
 
     def change(self, edits: Sequence[Edit]) -> Change | None:
@@ -281,19 +282,17 @@ class Trials:
 
     def _inputs(self, change: Change, node: Node, types: Mapping[Value, Type | None]) -> list[Type | None]:
         """The types of a node's inputs after a change."""
-        inputs = inputs_of(node, self.known)
-        other, given = change.inputs.get(node, NOTHING), change.input_types.get(node, NOTHING)
-        for port, value in enumerate(node.inputs):
-            if port in other:
-                value = other[port]
-                inputs[port] = self.known.types.get(value) if value is not None else None
-            if value is not None and value in types:
-                inputs[port] = types[value]
+        other, given, known = change.inputs.get(node, NOTHING), change.input_types.get(node, NOTHING), self.known.types
+        inputs: list[Type | None] = []
+        for port in range(max(len(node.inputs), max(other, default=-1) + 1)):
+            value = other[port] if port in other else node.inputs[port] if port < len(node.inputs) else None
             if port in given:
-                inputs[port] = given[port]
-        more = (other.get(port) for port in range(len(node.inputs), max(other, default=-1) + 1))
-        known = self.known.types.get
-        return [*inputs, *(None if value is None else types.get(value, known(value)) for value in more)]
+                inputs.append(given[port])
+            elif value is None or value in types:
+                inputs.append(types[value] if value is not None else None)
+            else:
+                inputs.append(known.get(value, None if port in other else UNKNOWN))
+        return inputs
 
     def _step(self, trial: Trial, node: Node, inputs: Sequence[Type | None]) -> list[Value] | None:
         """The changed outputs of a node; None if the change is not allowed."""
