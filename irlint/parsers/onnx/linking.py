@@ -54,19 +54,17 @@ def file_types(depths: Mapping[bytes, int], inputs: Set[bytes], long: LongTexts)
     types: dict[bytes, Type | Fault | None] = {}
     flaws: dict[bytes, str] = {}
     negative: dict[bytes, str] = {}
-
-    def note(name: str) -> None:
-        texts[name] = None
-
-    def note_of_input(name: str) -> None:
-        texts[name] = texts_of_inputs[name] = None
-
+    named: set[bytes] = set()
     for raw, depth in depths.items():
+        own: list[str] = []
         try:
             unused_fields.check(raw, 0, len(raw), unused_fields.TYPE, depth)
-            types[raw] = onnx_types.type_of(raw, note_of_input if raw in inputs else note, long)
+            types[raw] = onnx_types.type_of(raw, own.append, long)
         except Damage as damage:
             types[raw] = damaged("the type", damage)
+        texts |= dict.fromkeys(own)
+        texts_of_inputs |= dict.fromkeys(own if raw in inputs else ())
+        named |= {raw} if own else set()
     sizes = expressions(texts, texts_of_inputs)
     names = identifiers(text for text in texts if text not in sizes)
     for text, identifier in names.items():
@@ -74,12 +72,12 @@ def file_types(depths: Mapping[bytes, int], inputs: Set[bytes], long: LongTexts)
     for raw, known in types.items():
         if isinstance(known, Fault):
             continue
-        named = onnx_types.type_of(raw, sizes.get, long)
+        sized = onnx_types.type_of(raw, sizes.get, long) if raw in named else known
         if flaw := onnx_types.flaw(raw, known):
             flaws[raw] = flaw
-        if below := onnx_types.negative_sizes(raw, named):
+        if below := onnx_types.negative_sizes(raw, sized):
             negative[raw] = below
-        types[raw] = onnx_types.usable(named) if flaw else named
+        types[raw] = onnx_types.usable(sized) if flaw else sized
     symbols = {identifier: name for name, identifier in names.items() if identifier != name}
     return FileTypes(types, flaws, negative, symbols)
 

@@ -72,10 +72,11 @@ def _shape(raw: bytes, found: Fields, dim: Callable[[str], MaybeDim], long: Long
 
 def _dim(raw: bytes, span: Span, dim: Callable[[str], MaybeDim], long: LongTexts) -> MaybeDim:
     found = fields(raw, *span)
-    if _is_named(raw, span, found):
+    if _DIM_PARAM in found and _is_named(raw, span, found):
         return dim(last_text(raw, found, 2, long))
-    size = last(found, _DIM_VALUE, -1)
-    return size if size >= 0 else None
+    sizes = found.get(_DIM_VALUE)
+    # A varint of 64 bits is a negative number.
+    return sizes[-1] if sizes and not sizes[-1] >> 63 else None
 
 
 def _is_named(raw: bytes, span: Span, found: Fields) -> bool:
