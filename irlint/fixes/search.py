@@ -202,6 +202,8 @@ class Search:
                 each for each in tried if is_excluded_by_similarity(self._case(each, problem))
             ]
             tried = [each for each in tried if not is_excluded(self._case(each, problem))]
+            if not tried:
+                continue
             every += tried
             best = of_best_rank((*best, *tried))
             if self._is_convincing(best, problem):
