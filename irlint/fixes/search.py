@@ -126,7 +126,7 @@ class Search:
         self.clashes = Clashes(known, makers)
         self.problems = problems
         self.trials = Trials(
-            known, graph, problems, QUESTIONS, allows_many_sizes, may_reach_bodies=rechecked is not None
+            makers, graph, problems, QUESTIONS, allows_many_sizes, may_reach_bodies=rechecked is not None
         )
         self.size_trials = SizeTrials(known, rechecked) if rechecked is not None else None
         self.editor = Editor(known, graph, makers, self.trials.users)

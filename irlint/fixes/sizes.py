@@ -8,7 +8,7 @@ from math import gcd
 
 from irlint.contracts.simplified import simplified
 from irlint.contracts.sizes import ALL, Sizes, met, solved
-from irlint.dims import Dim, Expr, MaybeDim, Shape, TooComplex, evaluated, symbol, symbols
+from irlint.dims import Dim, Expr, MaybeDim, Shape, TooComplex, evaluated, symbols
 from irlint.findings.edits import Edit
 from irlint.findings.statements import Relation
 from irlint.fixes.arrangements import OF_AXES
@@ -19,16 +19,13 @@ from irlint.fixes.other_values import EVIDENT, LAST_RESORT, POSSIBLE, PROBABLE, 
 from irlint.fixes.outcomes import DECLARED
 from irlint.fixes.size_trials import SizeTrials
 from irlint.fixes.trials import Trials
-from irlint.inference.origins import Makers, shape_of, sources
+from irlint.inference.origins import FRESH, Makers, shape_of, sources
 from irlint.model import Graph, Node, Problem, Value
 from irlint.model.order import downstream
 from irlint.model.tensor import Tensor
 from irlint.ops.math.linear import MATMUL_MISMATCH, OPERAND_SHAPE
 from irlint.ops.shared.broadcast import BROADCAST_MISMATCH
 from irlint.records import record, replaced
-
-#: The symbol of the new size; for several sizes in proportion, of their common factor.
-NEW_SIZE = symbol("a fed size", 1)
 
 #: At most this many inputs are resized.
 INPUTS = 3
@@ -257,7 +254,10 @@ def _with_fitting_sizes(
     grade: int,
     sure: bool,
 ) -> Iterator[Candidate]:
-    """Resizes ``axes`` of the given inputs, which have the same sizes there."""
+    """Resizes ``axes`` of the given inputs, which have the same sizes there.
+
+    FRESH stands for the new size; for several sizes in proportion, for their common factor.
+    """
     node, shape = problem.node, shape_of(given[0], trials.known)
     assert node is not None
     assert shape is not None
@@ -269,7 +269,7 @@ def _with_fitting_sizes(
         shapes = [(value, shape_of(value, trials.known) or ()) for value in given]
         return tuple(editor.declared(value, _with_sizes(each, axes, new)) for value, each in shapes)
 
-    answered = trials.answer_after(edits(NEW_SIZE), node)
+    answered = trials.answer_after(edits(FRESH), node)
     if answered is None:
         return
     answer, demands = answered
@@ -348,7 +348,7 @@ class Allowed:
 
 def _allowed(demands: Iterable[Sequence[Relation]]) -> Allowed | None:
     """The allowed new sizes; None if no requirement concerns the new size alone."""
-    of_one = [each for each in demands if {name for one in each for name in _names(one)} == symbols(NEW_SIZE)]
+    of_one = [each for each in demands if {name for one in each for name in _names(one)} == symbols(FRESH)]
     allowed = Allowed(ALL)
     for relations in of_one:
         sizes = solved([simplified(each) for each in relations]) if _is_short(relations) else None
@@ -366,7 +366,7 @@ def _is_short(relations: Sequence[Relation]) -> bool:
 
 def _holds(relation: Relation, number: int) -> bool:
     """Whether a relation holds for this number as the new size."""
-    sizes = dict.fromkeys(symbols(NEW_SIZE), number)
+    sizes = dict.fromkeys(symbols(FRESH), number)
     try:
         left, right = evaluated(relation.left, sizes), evaluated(relation.right, sizes)
     except (TooComplex, ZeroDivisionError, RecursionError):

@@ -23,8 +23,7 @@ from irlint.fixes.outcomes import DECLARED, Outcome
 from irlint.inference.answers import Answer
 from irlint.inference.contradictions import contradicts
 from irlint.inference.known import Known
-from irlint.inference.origins import inputs_of
-from irlint.inference.questions import questions
+from irlint.inference.origins import Makers, inputs_of
 from irlint.inference.unknowns import filled, names_in
 from irlint.lazy_typing import TYPE_CHECKING
 from irlint.model import Graph, Node, Problem, Value
@@ -80,7 +79,7 @@ class Trials:
 
     def __init__(
         self,
-        known: Known,
+        makers: Makers,
         graph: Graph,
         problems: Sequence[Problem],
         most_questions: int,
@@ -88,12 +87,12 @@ class Trials:
         *,
         may_reach_bodies: bool = False,
     ) -> None:
-        self.known = known
+        self.known = known = makers.known
         self.format = known.format
         self.may_reach_bodies = may_reach_bodies
         self.questions_left = most_questions
         self.allows_sizes = allows_sizes
-        self.ask = questions(known)
+        self.ask = makers.ask
         self._size_facts: SizeFacts | None = None
         self.inputs = [value for value in graph.inputs if value not in graph.constants]
         self.nodes = nodes = ordered(graph).nodes

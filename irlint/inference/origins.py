@@ -28,7 +28,7 @@ ANYWHERE = 20_000
 MOST_POSITIONS = 64
 
 #: The symbol that replaces a size. No size of a model has a name with a space.
-FRESH = symbol("a size", 1)
+FRESH = symbol("a new size", 1)
 
 
 @record
@@ -80,10 +80,14 @@ class Makers:
 
     def __init__(self, known: Known) -> None:
         self.known = known
-        self._ask: Asked | None = None
         self._sources: dict[tuple[Node, Position], Position | None] = {}
         self._answers: dict[tuple[Node, tuple[Position, ...]], tuple[Type | None, ...]] = {}
         self._arithmetic: dict[Node, tuple[Arithmetic, ...]] = {}
+
+    @cached_property
+    def ask(self) -> Asked:
+        """``ask(node, inputs, call)``: as ``asked_again``."""
+        return questions(self.known)
 
     @cached_property
     def of(self) -> Callable[[Value], Maker | None]:
@@ -219,9 +223,7 @@ class Makers:
                 by_port.setdefault(position.port, []).append(position)
             for port, here in by_port.items():
                 inputs[port] = _with_fresh(inputs[port], here)
-            if self._ask is None:
-                self._ask = questions(self.known)
-            answer = self._ask(node, inputs, None)
+            answer = self.ask(node, inputs, None)
             outputs = self._answers[key] = answer.outputs or () if answer is not None else ()
         return outputs
 
