@@ -105,12 +105,7 @@ class Refusal:
 
     #: The runtime's module in ``targets``. OpenVINO has one for ONNX models and one for IRs.
     runtime: str
-    where: tuple[Where, ...]
-
-
-def refused(runtime: str, *where: Where) -> Refusal:
-    """The refusal by a runtime of a fault in these places, by default in live nodes."""
-    return Refusal(runtime, where or ("live",))
+    where: tuple[Where, ...] = ("live",)
 
 
 @record

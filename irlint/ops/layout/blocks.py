@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from math import prod
 
 from irlint.dims import Dim, MaybeDim, Shape, bounds, largest, product, same
-from irlint.findings.faults import Rule, Severity, refused
+from irlint.findings.faults import Refusal, Rule, Severity
 from irlint.findings.statements import agree, divides, reaches, warn
 from irlint.findings.wording import counted
 from irlint.lazy_typing import Literal
@@ -41,7 +41,7 @@ NOT_DIVISIBLE = Rule(
 g (float[1,9,4,4] x) => (float[1,2,8,8] y) { y = DepthToSpace <blocksize = 2> (x) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,8,4,4] x) => (float[1,2,8,8] y) { y = DepthToSpace <blocksize = 2> (x) }""",
-    refused=(refused("openvino_frontend"),),
+    refused=(Refusal("openvino_frontend"),),
 )
 
 

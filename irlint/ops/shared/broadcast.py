@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import combinations
 
 from irlint.dims import Dim, MaybeDim, Shape, broadcast_size, same, symbols
-from irlint.findings.faults import Fault, Rule, Severity, refused
+from irlint.findings.faults import Fault, Refusal, Rule, Severity
 from irlint.findings.statements import Relation, agree, require_any, warn
 from irlint.findings.wording import counted, listed
 from irlint.model.tensor import shape_text
@@ -31,9 +31,9 @@ g (float[1,64,56,56] x, float[32,1,1] b) => (float[1,64,56,56] y) { y = Add (x, 
     good="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,64,56,56] x, float[64,1,1] b) => (float[1,64,56,56] y) { y = Add (x, b) }""",
     refused=(
-        refused("onnxruntime", "dead if sized", "as declared"),
-        refused("openvino_frontend", "dead if sized"),
-        refused("tensorrt_rtx", "dead if sized"),
+        Refusal("onnxruntime", ("dead if sized", "as declared")),
+        Refusal("openvino_frontend", ("dead if sized",)),
+        Refusal("tensorrt_rtx", ("dead if sized",)),
     ),
 )
 

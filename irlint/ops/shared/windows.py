@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from irlint.dims import Dim, MaybeDim, Shape, at_least, bounds, floordiv, largest, same, smallest
 from irlint.dims.polynomials import lone_atom
-from irlint.findings.faults import Fault, Rule, Severity, refused
+from irlint.findings.faults import Fault, Refusal, Rule, Severity
 from irlint.findings.statements import reaches, wants_arithmetic, warn
 from irlint.findings.wording import counted
 from irlint.lazy_typing import Literal
@@ -58,7 +58,7 @@ g (float[1,3,8,8] x, float[4,3,3,3] w) => (float[1,4,8,8] y) {
 }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,3,8,8] x, float[4,3,3,3] w) => (float[1,4,8,8] y) { y = Conv <pads = [1, 1, 1, 1]> (x, w) }""",
-    refused=(refused("onnxruntime", "dead"),),
+    refused=(Refusal("onnxruntime", ("dead",)),),
 )
 
 PADDING_NOT_PORTABLE = Rule(
