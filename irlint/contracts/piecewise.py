@@ -22,6 +22,9 @@ Piece = tuple[int, int | None, Polynomial]
 #: (first k, last k or None).
 Interval = tuple[int, int | None]
 
+#: (first k, last k or None, sign of an expression on this interval).
+Sign = tuple[int, int | None, int]
+
 
 class NeedsFinerModulus(Exception):
     """A quotient is a polynomial only if the modulus is multiplied by ``factor``."""
@@ -82,38 +85,33 @@ def where(pieces: list[Piece], wanted: Callable[[int], bool]) -> list[Interval]:
     return found
 
 
-def _signs(polynomial: Polynomial, first: int, last: int | None) -> Iterator[tuple[int, int | None, int]]:
-    """(first, last, sign) of consecutive intervals."""
+def _signs(polynomial: Polynomial, first: int, last: int | None) -> list[Sign]:
+    """The signs on consecutive intervals."""
     if len(polynomial) <= 2:
-        yield from _signs_of_line(polynomial, first, last)
-        return
+        return _signs_of_line(polynomial, first, last)
     turns = [low for low, _, _ in _signs(_derivative(polynomial), first, last)]
-    for low, high in _up_to_next_start(turns, last):
-        yield from _signs_where_monotonic(polynomial, low, high)
+    parts = zip(turns, [*(turn - 1 for turn in turns[1:]), last])
+    return [sign for low, high in parts for sign in _signs_where_monotonic(polynomial, low, high)]
 
 
-def _signs_of_line(polynomial: Polynomial, first: int, last: int | None) -> Iterator[tuple[int, int | None, int]]:
+def _signs_of_line(polynomial: Polynomial, first: int, last: int | None) -> list[Sign]:
     """As ``_signs``, for a polynomial of at most two coefficients."""
     constant, *slopes = polynomial
     if not slopes:
-        yield first, last, (constant > 0) - (constant < 0)
-        return
+        return [(first, last, (constant > 0) - (constant < 0))]
+    found: list[Sign] = []
     before, rest = divmod(-constant, slopes[0])
     sign = 1 if slopes[0] > 0 else -1
     ends = (before if rest else before - 1, before, last)
     for end, part in zip(ends, (-sign, 0, sign)):
         high = end if last is None else last if end is None else min(end, last)
         if high is None or first <= high:
-            yield first, high, part
+            found.append((first, high, part))
             first = first if high is None else high + 1
+    return found
 
 
-def _up_to_next_start(starts: list[int], last: int | None) -> Iterator[Interval]:
-    for start, following in zip(starts, [*starts[1:], None]):
-        yield start, last if following is None else following - 1
-
-
-def _signs_where_monotonic(polynomial: Polynomial, low: int, high: int | None) -> Iterator[tuple[int, int | None, int]]:
+def _signs_where_monotonic(polynomial: Polynomial, low: int, high: int | None) -> Iterator[Sign]:
     """As ``_signs``, for an interval on which the polynomial is monotonic."""
     end = _bound(polynomial, low) if high is None else high
     while low <= end:

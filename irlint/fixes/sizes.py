@@ -289,8 +289,10 @@ def _with_fitting_sizes(
     for step in (-1, 1):
         first = next(filter(fits, islice(allowed.beyond(common, step), TRIED)), None)
         if first is not None:
-            beside = takewhile(lambda part: part in allowed and fits(part), count(first + step, step))
-            others = list(islice(beside, NEIGHBORS))
+            near = list(islice(takewhile(allowed.__contains__, count(first + step, step)), NEIGHBORS))
+            preferred = similar.intersection((first, *near)) or {_roundest(first, *near)}
+            # If the first size is preferred, the others only show that it is not the only one.
+            others = list(takewhile(fits, near[:1] if first in preferred else near))
             is_bound = step < 0 and len(others) == NEIGHBORS
             roundest = first if is_bound else _roundest(first, *others)
             part = next((each for each in (first, *others) if each in similar), roundest)
@@ -348,7 +350,8 @@ class Allowed:
 
 def _allowed(demands: Iterable[Sequence[Relation]]) -> Allowed | None:
     """The allowed new sizes; None if no requirement concerns the new size alone."""
-    of_one = [each for each in demands if {name for one in each for name in _names(one)} == symbols(FRESH)]
+    new = symbols(FRESH)
+    of_one = [each for each in demands if {name for one in each for name in _names(one)} == new]
     allowed = Allowed(ALL)
     for relations in of_one:
         sizes = solved([simplified(each) for each in relations]) if _is_short(relations) else None

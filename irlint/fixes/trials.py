@@ -48,7 +48,6 @@ class Trial:
     __slots__ = (
         "change",
         "problem",
-        "of_types",
         "types",
         "fixed",
         "stale",
@@ -61,7 +60,6 @@ class Trial:
     def __init__(self, change: Change, problem: Problem) -> None:
         self.change = change
         self.problem = problem
-        self.of_types = problem.fault.rule.family == ELEMENT_TYPES
         self.types: dict[Value, Type | None] = dict(change.types)
         self.fixed: list[Problem] = []
         self.stale: list[Value] = []
@@ -161,7 +159,9 @@ class Trials:
             trial.fixed.append(problem)
         if not any(each is problem for each in trial.fixed):
             return None
-        reshaped = () if trial.of_types else (each for each in touched if each.op == RESHAPE)
+        reshaped = (
+            () if problem.fault.rule.family == ELEMENT_TYPES else (each for each in touched if each.op == RESHAPE)
+        )
         mixes = any(self._mixes(change, each, types) for each in reshaped)
         return Outcome(
             tuple(trial.fixed),
@@ -320,7 +320,8 @@ class Trials:
         return [] if answer.outputs is None else self._changed_outputs(trial, node, answer.outputs)
 
     def _accepts(self, trial: Trial, node: Node, requirements: Sequence[Requirement]) -> bool:
-        if not (trial.of_types or self._may_require(trial.problem, node, requirements)):
+        of_types = trial.problem.fault.rule.family == ELEMENT_TYPES
+        if not of_types and not self._may_require(trial.problem, node, requirements):
             return False
         trial.new_divisions += sum(divides(each) and key(each) not in self.conditions for each in requirements)
         trial.keeps_limit = trial.keeps_limit or self._keeps_limit(trial.problem, requirements)

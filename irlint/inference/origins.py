@@ -81,6 +81,7 @@ class Makers:
     def __init__(self, known: Known) -> None:
         self.known = known
         self._sources: dict[tuple[Node, Position], Position | None] = {}
+        self._decided: dict[tuple[Node, Position], tuple[Position, ...]] = {}
         self._answers: dict[tuple[Node, tuple[Position, ...]], tuple[Type | None, ...]] = {}
         self._arithmetic: dict[Node, tuple[Arithmetic, ...]] = {}
 
@@ -130,7 +131,8 @@ class Makers:
         if shape is not None and not output.in_contents:
             ends = [len(tensor_shape(each) or ()) + output.index - len(shape) for each in types]
             yield tuple(at for at, each in sizes if at.index == ends[at.port] and same(each, dim) is not False)
-            yield tuple(at for at, each in sizes if at.index == output.index and same(each, dim) is not False)
+            if any(end != output.index for end in ends):
+                yield tuple(at for at, each in sizes if at.index == output.index and same(each, dim) is not False)
         equal = tuple(position for position, each in sizes if same(each, dim))
         everywhere = (*equal, *(position for position, each in _entries(types) if same(each, dim)))[:MOST_POSITIONS]
         for position in everywhere:
@@ -140,6 +142,13 @@ class Makers:
 
     def deciding(self, node: Node, output: Position) -> tuple[Position, ...]:
         """The input positions that determine an output size, without constants; () if unknown."""
+        key = (node, output)
+        found = self._decided.get(key)
+        if found is None:
+            found = self._decided[key] = self._deciding(node, output)
+        return found
+
+    def _deciding(self, node: Node, output: Position) -> tuple[Position, ...]:
         dim = _size(self._type(node.outputs[output.port]), output)
         if dim is None or node in self.known.faulted or any(node.bodies):
             return ()
