@@ -132,12 +132,8 @@ class Trials:
 
     def outcome(self, edits: Sequence[Edit], problem: Problem) -> Outcome | None:
         """The outcome of edits. None if they do not fix the problem, cause another problem, or cannot be tried."""
-        change = self.change(edits)
-        return None if change is None else self._outcome(change, problem)
-
-    def _outcome(self, change: Change, problem: Problem) -> Outcome | None:
-        node = problem.node
-        if node is None or (change.touches(node) and not self._fixes(change, problem)):
+        change, node = self.change(edits), problem.node
+        if change is None or node is None or (change.touches(node) and not self._fixes(change, problem)):
             return None
         trial = Trial(change, problem)
         trial.fixed = [each for value, given in change.types.items() for each in self._fixed_declarations(value, given)]

@@ -440,7 +440,8 @@ def sources(value: Value, axis: int, makers: Makers, farthest: int = FARTHEST) -
 
 def shape_of(value: Value | None, known: Known) -> Shape | None:
     """The inferred shape; None for an unknown rank."""
-    return tensor_shape(known.types.get(value)) if value is not None else None
+    found = known.types.get(value) if value is not None else None
+    return found.shape if isinstance(found, Tensor) else None
 
 
 def inputs_of(node: Node, known: Known) -> list[Type | None]:
