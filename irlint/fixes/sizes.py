@@ -10,16 +10,19 @@ from irlint.contracts.simplified import simplified
 from irlint.contracts.sizes import ALL, Sizes, met, solved
 from irlint.dims import Dim, Expr, MaybeDim, Shape, TooComplex, evaluated, symbols
 from irlint.findings.edits import Edit
-from irlint.findings.statements import Relation
+from irlint.findings.statements import Relation, Requirement
 from irlint.fixes.arrangements import OF_AXES
 from irlint.fixes.candidate import Candidate
 from irlint.fixes.conditions import LONG, without_broadcasts_of_one
 from irlint.fixes.editor import Editor
 from irlint.fixes.other_values import EVIDENT, LAST_RESORT, POSSIBLE, PROBABLE, layouts, neighbors
-from irlint.fixes.outcomes import DECLARED
-from irlint.fixes.size_trials import SizeTrials
+from irlint.fixes.rechecking import Outcome, Rechecked
 from irlint.fixes.trials import Trials
+from irlint.inference.answers import Answer
+from irlint.inference.consequences import DECLARED
+from irlint.inference.known import Known
 from irlint.inference.origins import FRESH, Makers, shape_of, sources
+from irlint.inference.walk import inferred
 from irlint.model import Graph, Node, Problem, Value
 from irlint.model.order import downstream
 from irlint.model.tensor import Tensor
@@ -50,6 +53,44 @@ FARTHER = 32
 
 #: The longest path (in nodes) back to an input.
 REACH = 600
+
+
+#: A model is inferred again at most this often.
+MOST_TRIALS = 8
+
+
+class SizeTrials:
+    """Trials of declared sizes for problems in bodies, with the methods of ``Trials`` that ``resized`` calls.
+
+    The complete model is inferred again.
+    """
+
+    def __init__(self, known: Known, rechecked: Rechecked) -> None:
+        graph = known.model.graph
+        self.known = known
+        self.rechecked = rechecked
+        self.inputs = [value for value in graph.inputs if value not in graph.constants] if graph is not None else []
+        self.questions_left = MOST_TRIALS
+
+    def answer_after(self, edits: Sequence[Edit], node: Node) -> tuple[Answer, list[Requirement]] | None:
+        """(answer, requirements of other nodes) of a node in a body; None if the node fails or no trials are left."""
+        shapes = {edit.name: edit.shape for edit in edits if edit.shape is not None}
+        self.questions_left -= 1
+        if self.questions_left < 0:
+            return None
+        try:
+            known = inferred(self.known.model, {**self.rechecked.shapes, **shapes})
+        except (TooComplex, ValueError):
+            return None
+        own = tuple(each.requirement for each in known.requires if each.node is node)
+        if node in known.faulted or not own:
+            return None
+        outputs = tuple(known.types.get(value) if value is not None else None for value in node.outputs)
+        return Answer(outputs, (), own), [each.requirement for each in known.requires if each.node is not node]
+
+    def outcome(self, edits: Sequence[Edit], problem: Problem) -> Outcome | None:
+        """The outcome of edits that fix a problem; None as in ``Rechecked.outcome``."""
+        return self.rechecked.outcome(edits, problem)
 
 
 def resized(

@@ -19,8 +19,9 @@ from irlint.fixes.axes import mixes_axes
 from irlint.fixes.changes import Change, grave
 from irlint.fixes.conditions import divides, equates_others, fixes_product, key, names, usual_sizes_meet_all
 from irlint.fixes.inserted import RESHAPE
-from irlint.fixes.outcomes import DECLARED, Outcome
+from irlint.fixes.rechecking import Outcome
 from irlint.inference.answers import Answer
+from irlint.inference.consequences import DECLARED
 from irlint.inference.contradictions import contradicts
 from irlint.inference.known import Known
 from irlint.inference.origins import Makers, inputs_of
