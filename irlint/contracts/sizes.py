@@ -173,7 +173,7 @@ def _dividing(number: int, divisor: Expr) -> Sizes | None:
 
 def met(one: Sizes, other: Sizes) -> Sizes | None:
     """The sizes in both sets; None if that is too complex."""
-    return _merged(one, other, _intersection)
+    return other if one is ALL else _merged(one, other, _intersection)
 
 
 def joined(one: Sizes, other: Sizes) -> Sizes | None:
