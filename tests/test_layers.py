@@ -73,7 +73,7 @@ def test_imports_come_from_above() -> None:
 
 
 #: Where the name of a format is that of a package, or of a program for which profiles of sizes are written.
-OTHER_NAMES = {"reporters/profiles.py", "run/cache.py", "command/options.py"}
+OTHER_NAMES = {"reporters/profiles.py", "run/cache.py", "command/other_options.py"}
 
 
 def test_nobody_above_the_parsers_asks_for_a_format_by_its_name() -> None:

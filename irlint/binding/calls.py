@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from irlint.findings import wording
-from irlint.findings.faults import Fault, Rule, Severity, refused
+from irlint.findings.faults import Fault, Refusal, Rule, Severity
 from irlint.lazy_typing import Any
 from irlint.model import Function, Node
 from irlint.ops import Operator, custom
@@ -30,7 +30,7 @@ UNKNOWN_OPERATOR = Rule(
 g (float[2,3] x) => (float[2,3] y) { y = Relux (x) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3] x) => (float[2,3] y) { y = Relu (x) }""",
-    refused=(refused("onnxruntime", "live", "dead"), refused("tensorrt")),
+    refused=(Refusal("onnxruntime", ("live", "dead")), Refusal("tensorrt")),
 )
 
 CUSTOM_OPERATOR = Rule(
@@ -74,7 +74,7 @@ UNKNOWN_ATTRIBUTE = Rule(
 g (float[2,3] x) => (float[2,3] y) { y = LeakyRelu <alhpa = 0.1> (x) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3] x) => (float[2,3] y) { y = LeakyRelu <alpha = 0.1> (x) }""",
-    refused=(refused("onnxruntime", "live", "dead"), refused("tensorrt")),
+    refused=(Refusal("onnxruntime", ("live", "dead")), Refusal("tensorrt")),
     fixable=True,
     accepted=("openvino_ir",),
 )
@@ -94,7 +94,7 @@ g (float[2,3] x, float[2,3] z) => (float[4,3] y) { y = Concat (x, z) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3] x, float[2,3] z) => (float[4,3] y) { y = Concat <axis = 0> (x, z) }""",
     role="attribute",
-    refused=(refused("onnxruntime", "live", "dead"), refused("tensorrt")),
+    refused=(Refusal("onnxruntime", ("live", "dead")), Refusal("tensorrt")),
     accepted=("openvino_ir",),
 )
 
@@ -109,7 +109,7 @@ ATTRIBUTE_KIND = Rule(
 g (float[2,3] x, float[2,3] z) => (float[4,3] y) { y = Concat <axis = 0.0> (x, z) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3] x, float[2,3] z) => (float[4,3] y) { y = Concat <axis = 0> (x, z) }""",
-    refused=(refused("onnxruntime", "live", "dead"), refused("tensorrt")),
+    refused=(Refusal("onnxruntime", ("live", "dead")), Refusal("tensorrt")),
 )
 
 ATTRIBUTE_VALUE = Rule(
@@ -141,7 +141,7 @@ INPUT_COUNT = Rule(
 g (float[2,3] x) => (float[2,3] y) { y = Add (x) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3] x, float[3] b) => (float[2,3] y) { y = Add (x, b) }""",
-    refused=(refused("onnxruntime", "live", "dead"), refused("tensorrt")),
+    refused=(Refusal("onnxruntime", ("live", "dead")), Refusal("tensorrt")),
     uncalled=True,
     accepted=("openvino_ir",),
 )
@@ -157,7 +157,7 @@ OUTPUT_COUNT = Rule(
 g (float[2,3] x) => (float[2,3] y) { y, z = Relu (x) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3] x) => (float[2,3] y) { y = Relu (x) }""",
-    refused=(refused("onnxruntime", "live", "dead"), refused("tensorrt")),
+    refused=(Refusal("onnxruntime", ("live", "dead")), Refusal("tensorrt")),
     uncalled=True,
     accepted=("openvino_ir",),
 )
@@ -176,7 +176,7 @@ OPSET_LACKS_OPERATOR = Rule(
 g (float[2,3] x) => (float[2,3] y) { y = Gelu (x) }""",
     good="""<ir_version: 9, opset_import: ["" : 20]>
 g (float[2,3] x) => (float[2,3] y) { y = Gelu (x) }""",
-    refused=(refused("onnxruntime", "live", "dead"), refused("tensorrt")),
+    refused=(Refusal("onnxruntime", ("live", "dead")), Refusal("tensorrt")),
 )
 
 MISSING_OPSET_IMPORT = Rule(
@@ -194,7 +194,7 @@ MISSING_OPSET_IMPORT = Rule(
 g (float[2,3] x) => (float[2,3] y) { y = Relu (x) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3] x) => (float[2,3] y) { y = Relu (x) }""",
-    refused=(refused("onnxruntime", "live", "dead", "dead by size"),),
+    refused=(Refusal("onnxruntime", ("live", "dead", "dead by size")),),
     fixable=True,
 )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Set
 
 from irlint.dims import Expr, Shape
-from irlint.findings.faults import Fault, Rule, Severity, refused
+from irlint.findings.faults import Fault, Refusal, Rule, Severity
 from irlint.inference.known import Known
 from irlint.inference.questions import outputs_for
 from irlint.lazy_typing import TYPE_CHECKING
@@ -37,7 +37,7 @@ SHAPE_CONTRADICTED = Rule(
 g (float[2,3] x) => (float[2,4] y) { y = Relu (x) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3] x) => (float[2,3] y) { y = Relu (x) }""",
-    refused=(refused("onnxruntime"),),
+    refused=(Refusal("onnxruntime"),),
     role="declaration",
     fixable=True,
     accepted=("openvino_ir",),
@@ -59,7 +59,7 @@ TYPE_CONTRADICTED = Rule(
 g (float[2,3] x) => (int64[2,3] y) { y = Relu (x) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3] x) => (float[2,3] y) { y = Relu (x) }""",
-    refused=(refused("onnxruntime"),),
+    refused=(Refusal("onnxruntime"),),
     fixable=True,
     accepted=("openvino_ir",),
 )

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import chain
 from operator import attrgetter
 
-from irlint.findings.faults import Rule, Severity, refused
+from irlint.findings.faults import Refusal, Rule, Severity
 from irlint.findings.wording import counted
 from irlint.inference.known import Known
 from irlint.model import Constant, Graph, Node, Problem, Value
@@ -31,7 +31,7 @@ g (float[2,3] x) => (float[2,3] y) { y = Relu (x) y = Neg (x) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3] x) => (float[2,3] y) { z = Relu (x) y = Neg (z) }""",
     uncalled=False,
-    refused=(refused("onnxruntime"),),
+    refused=(Refusal("onnxruntime"),),
 )
 
 
@@ -70,7 +70,7 @@ g (float[2,3] x) => (float[2,3] y) { [same] z = Relu (x) [same] y = Neg (z) }"""
     good="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3] x) => (float[2,3] y) { [one] z = Relu (x) [other] y = Neg (z) }""",
     fixable=True,
-    refused=(refused("onnxruntime"),),
+    refused=(Refusal("onnxruntime"),),
 )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from irlint.findings.faults import Rule, Severity, refused
+from irlint.findings.faults import Refusal, Rule, Severity
 from irlint.findings.wording import counted, either
 from irlint.inference.known import Known
 from irlint.model import Graph, Node, Problem, Value
@@ -29,7 +29,7 @@ g (float[2,3] x) => (float[2,3] y) { y = Add (x, missing) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3] x, float[3] b) => (float[2,3] y) { y = Add (x, b) }""",
     role="undefined",
-    refused=(refused("onnxruntime"), refused("openvino_frontend"), refused("tensorrt_rtx")),
+    refused=(Refusal("onnxruntime"), Refusal("openvino_frontend"), Refusal("tensorrt_rtx")),
     uncalled=False,
 )
 
@@ -47,8 +47,8 @@ g (float[2,3] x) => (float[2,3] y) { z = Add (x, y) y = Relu (z) }""",
 g (float[2,3] x) => (float[2,3] y) { z = Add (x, x) y = Relu (z) }""",
     uncalled=False,
     refused=(
-        refused("onnxruntime"),
-        refused("tensorrt_rtx"),
+        Refusal("onnxruntime"),
+        Refusal("tensorrt_rtx"),
     ),
 )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from irlint.binding.calls import MISSING_OPSET_IMPORT
-from irlint.findings.faults import Fault, Rule, Severity, refused
+from irlint.findings.faults import Fault, Refusal, Rule, Severity
 from irlint.inference.known import Known
 from irlint.model import Model, Problem
 from irlint.model.order import graphs, has_only_constants
@@ -20,7 +20,7 @@ MISSING_IR_VERSION = Rule(
     "The ONNX model does not state its IR version.",
     why="The IR version determines how the file is read. The ONNX checker and ONNX Runtime refuse a model without it.",
     fix="Set `ir_version`, 8 or later for a current model.",
-    refused=(refused("onnxruntime"),),
+    refused=(Refusal("onnxruntime"),),
     fixable=True,
 )
 
@@ -114,7 +114,7 @@ g (float[2,3] x) => (float[2,3] y) { y = Relu (x) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3] x) => (float[2,3] y) { y = Relu (x) }""",
     role="opset",
-    refused=(refused("onnxruntime"),),
+    refused=(Refusal("onnxruntime"),),
 )
 
 

@@ -5,7 +5,7 @@ click, which takes long to import, parses all arguments except those of a common
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from irlint.command import check as check_command
 from irlint.command.options import CHECK, COMMANDS, DEFAULTS, KINDS
@@ -13,17 +13,6 @@ from irlint.command.streams import emit_stderr
 from irlint.lazy_typing import Any, NoReturn
 from irlint.policy.keys import Option
 
-
-def _spellings() -> Iterator[tuple[str, tuple[Option, bool | None]]]:
-    for option in CHECK:
-        value = True if option.kind in ("flag", "switch") else None
-        yield from ((spelling, (option, value)) for spelling in option.spellings)
-        if option.kind == "switch":
-            yield option.twin, (option, False)
-
-
-#: By spelling: the option, and the value that the spelling sets, or None if the next argument is the value.
-SPELLED = dict(_spellings())
 OTHER_COMMANDS = frozenset(COMMANDS) - {"check"}
 
 
@@ -82,10 +71,11 @@ def plain_check(arguments: Sequence[str]) -> tuple[tuple[str, ...], Mapping[str,
         if not word.startswith("-"):
             paths.append(word)
             continue
-        if word not in SPELLED:
+        option = next((each for each in CHECK if word in each.spellings), None)
+        if option is None:
             return None
-        option, value = SPELLED[word]
-        if value is None:
+        value = word != option.twin
+        if option.kind not in ("flag", "switch"):
             if not rest or not _is_text(option, rest[0]):
                 return None
             value = rest.pop(0)

@@ -11,9 +11,9 @@ import click
 from irlint import __version__
 from irlint.command import check as check_command
 from irlint.command.click_forms import Commands, Sectioned, rules_like, topics_and_rules_like, with_options
-from irlint.command.options import (
+from irlint.command.options import CHECK
+from irlint.command.other_options import (
     BROADCAST,
-    CHECK,
     CONTRACT,
     DIFF,
     FIX,

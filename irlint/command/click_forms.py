@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 import click
 from click.shell_completion import CompletionItem
 
-from irlint.command.options import CHECK, COMMANDS, KINDS, METAVARS, SECTIONS, default
+from irlint.command.options import CHECK, COMMANDS, KINDS, METAVARS, SECTIONS, defaults
 from irlint.findings.wording import closest
 from irlint.lazy_typing import Any, NoReturn
 from irlint.policy.keys import Option
@@ -68,7 +68,7 @@ def _option(option: Option) -> Callable[[Callable[..., None]], Callable[..., Non
         type=types.get(option.kind),
         is_flag=option.kind in ("flag", "switch"),
         multiple=KINDS[option.kind] == (),
-        default=default(option),
+        default=defaults([option])[option.name],
         metavar=option.metavar or METAVARS.get(option.kind),
         help=option.help,
         shell_complete=rules_like if option.kind == "rules" else None,

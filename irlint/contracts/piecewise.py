@@ -1,11 +1,13 @@
 """Expressions over one residue class of sizes, as polynomials on intervals.
 
-The sizes of the class are ``residue + modulus*k``. Each expression is a function of k, which is at least 0.
+The sizes of the class are ``residue + modulus*k``. Each expression is a function of k, for sizes of at least 1.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import zip_longest
 from math import comb
 
 from irlint.dims import Dim
@@ -19,6 +21,9 @@ Piece = tuple[int, int | None, Polynomial]
 
 #: (first k, last k or None).
 Interval = tuple[int, int | None]
+
+#: (first k, last k or None, sign of an expression on this interval).
+Sign = tuple[int, int | None, int]
 
 
 class NeedsFinerModulus(Exception):
@@ -39,13 +44,13 @@ MAX_PIECES = 64
 
 def pieces_of(a: Dim, residue: int, modulus: int) -> list[Piece]:
     """The pieces of an expression with one symbol; raises NeedsFinerModulus and Unsolvable."""
-    size = _trimmed((residue, modulus))
+    first = 0 if residue else 1
     found: dict[Atom, list[Piece]] = {}
 
     def of_atom(atom: Atom) -> list[Piece]:
         if atom not in found:
             if not atom.parts:
-                found[atom] = [(0, None, size)]
+                found[atom] = [(first, None, (residue, modulus))]
             else:
                 parts = [of(part) for part in atom.parts]
                 found[atom] = _quotient(*parts) if atom.kind == "//" else _extreme(atom.kind, parts)
@@ -53,13 +58,15 @@ def pieces_of(a: Dim, residue: int, modulus: int) -> list[Piece]:
 
     def of(part: Dim) -> list[Piece]:
         if isinstance(part, int):
-            return [(0, None, (part,))]
-        total: list[Piece] = []
+            return [(first, None, (part,))]
+        total: list[Piece] = [(first, None, (part.terms.get((), 0),))]
         for monomial, factor in part.terms.items():
-            term: list[Piece] = [(0, None, (factor,))]
-            for atom in monomial:
+            if not monomial:
+                continue
+            term = of_atom(monomial[0])
+            for atom in monomial[1:]:
                 term = _combined(term, of_atom(atom), _times)
-            total = _combined(total, term, _plus) if total else term
+            total = _combined(total, term, partial(_sum, times=factor))
         return total
 
     return of(a)
@@ -78,22 +85,33 @@ def where(pieces: list[Piece], wanted: Callable[[int], bool]) -> list[Interval]:
     return found
 
 
-def _signs(polynomial: Polynomial, first: int, last: int | None) -> Iterator[tuple[int, int | None, int]]:
-    """(first, last, sign) of consecutive intervals."""
-    if len(polynomial) == 1:
-        yield first, last, _sign_at(polynomial, first)
-        return
+def _signs(polynomial: Polynomial, first: int, last: int | None) -> list[Sign]:
+    """The signs on consecutive intervals."""
+    if len(polynomial) <= 2:
+        return _signs_of_line(polynomial, first, last)
     turns = [low for low, _, _ in _signs(_derivative(polynomial), first, last)]
-    for low, high in _up_to_next_start(turns, last):
-        yield from _signs_where_monotonic(polynomial, low, high)
+    parts = zip(turns, [*(turn - 1 for turn in turns[1:]), last])
+    return [sign for low, high in parts for sign in _signs_where_monotonic(polynomial, low, high)]
 
 
-def _up_to_next_start(starts: list[int], last: int | None) -> Iterator[Interval]:
-    for start, following in zip(starts, [*starts[1:], None]):
-        yield start, last if following is None else following - 1
+def _signs_of_line(polynomial: Polynomial, first: int, last: int | None) -> list[Sign]:
+    """As ``_signs``, for a polynomial of at most two coefficients."""
+    constant, *slopes = polynomial
+    if not slopes:
+        return [(first, last, (constant > 0) - (constant < 0))]
+    found: list[Sign] = []
+    before, rest = divmod(-constant, slopes[0])
+    sign = 1 if slopes[0] > 0 else -1
+    ends = (before if rest else before - 1, before, last)
+    for end, part in zip(ends, (-sign, 0, sign)):
+        high = end if last is None else last if end is None else min(end, last)
+        if high is None or first <= high:
+            found.append((first, high, part))
+            first = first if high is None else high + 1
+    return found
 
 
-def _signs_where_monotonic(polynomial: Polynomial, low: int, high: int | None) -> Iterator[tuple[int, int | None, int]]:
+def _signs_where_monotonic(polynomial: Polynomial, low: int, high: int | None) -> Iterator[Sign]:
     """As ``_signs``, for an interval on which the polynomial is monotonic."""
     end = _bound(polynomial, low) if high is None else high
     while low <= end:
@@ -135,10 +153,9 @@ def _trimmed(polynomial: Polynomial) -> Polynomial:
     return polynomial[:end]
 
 
-def _plus(a: Polynomial, b: Polynomial) -> Polynomial:
-    if len(a) < len(b):
-        a, b = b, a
-    return _trimmed(tuple(factor + (b[place] if place < len(b) else 0) for place, factor in enumerate(a)))
+def _sum(a: Polynomial, b: Polynomial, times: int) -> Polynomial:
+    """a + times * b."""
+    return _trimmed(tuple(factor + times * other for factor, other in zip_longest(a, b, fillvalue=0)))
 
 
 def _times(a: Polynomial, b: Polynomial) -> Polynomial:
@@ -183,7 +200,7 @@ def _extreme(kind: str, parts: list[list[Piece]]) -> list[Piece]:
     """The "min" or "max" of expressions."""
     result, *others = parts
     for other in others:
-        difference = _combined(result, other, lambda a, b: _plus(a, tuple(-factor for factor in b)))
+        difference = _combined(result, other, partial(_sum, times=-1))
         chosen: list[Piece] = []
         for first, last, polynomial in difference:
             for low, high, sign in _signs(polynomial, first, last):

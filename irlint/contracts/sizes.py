@@ -145,7 +145,7 @@ def _of_relation(relation: Relation) -> Sizes | None:
         except (Unsolvable, KeyError):
             return None
         else:
-            return met(ALL, Sizes(modulus, tuple(map(tuple, classes))))
+            return Sizes(modulus, tuple(map(tuple, classes)))
     return None
 
 
@@ -173,7 +173,7 @@ def _dividing(number: int, divisor: Expr) -> Sizes | None:
 
 def met(one: Sizes, other: Sizes) -> Sizes | None:
     """The sizes in both sets; None if that is too complex."""
-    return _merged(one, other, _intersection)
+    return other if one is ALL else _merged(one, other, _intersection)
 
 
 def joined(one: Sizes, other: Sizes) -> Sizes | None:

@@ -169,8 +169,9 @@ def evaluated(a: Dim, sizes: Mapping[str, int]) -> int:
 
 def symbols(a: Dim) -> frozenset[str]:
     """The names of all symbols in ``a``, including those inside quotients, minima and maxima."""
-    names = frozenset(atom.name for atom in atoms_of(a) if atom.name)
-    return names.union(*(symbols(part) for atom in atoms_of(a) for part in atom.parts))
+    atoms = set(atoms_of(a))
+    names = frozenset(atom.name for atom in atoms if atom.name)
+    return names.union(*(symbols(part) for atom in atoms for part in atom.parts))
 
 
 def same(a: MaybeDim, b: MaybeDim, *, positive: bool = False) -> bool | None:

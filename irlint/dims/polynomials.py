@@ -283,7 +283,7 @@ def terms_of(a: Dim) -> Terms:
 
 def atoms_of(a: Dim) -> Iterator[Atom]:
     """The atoms of all terms, with repetitions, without atoms inside other atoms."""
-    return (atom for monomial in terms_of(a) for atom in monomial)
+    return (atom for monomial in a.terms for atom in monomial) if isinstance(a, Expr) else iter(())
 
 
 def factors_of(a: Dim) -> list[int]:

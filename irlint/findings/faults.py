@@ -70,9 +70,6 @@ FAMILIES = (
     "hygiene",
 )
 
-#: The rules of imported modules, by their codes.
-RULES: dict[str, Rule] = {}
-
 #: How faults of a rule cause other faults, or follow from them:
 #: ``wiring``, ``edge`` (without a source): inputs of nodes have no value.
 #: ``attribute``: any fault of the node may follow.
@@ -108,12 +105,7 @@ class Refusal:
 
     #: The runtime's module in ``targets``. OpenVINO has one for ONNX models and one for IRs.
     runtime: str
-    where: tuple[Where, ...]
-
-
-def refused(runtime: str, *where: Where) -> Refusal:
-    """The refusal by a runtime of a fault in these places, by default in live nodes."""
-    return Refusal(runtime, where or ("live",))
+    where: tuple[Where, ...] = ("live",)
 
 
 @record
@@ -139,11 +131,6 @@ class Rule:
     uncalled: bool | None = None
     #: Whether some faults have a safe fix.
     fixable: bool = False
-
-    def __post_init__(self) -> None:
-        if self.code in RULES:
-            raise ValueError(f"two rules have the code {self.code}")
-        RULES[self.code] = self
 
     def __repr__(self) -> str:
         return f"<Rule {self.code} {self.name}>"

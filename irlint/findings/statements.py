@@ -43,39 +43,27 @@ class Requirement:
         return " or ".join(str(relation) for relation in self.any_of)
 
 
-class Statements:
-    """The requirements of a rule, and the faults that do not stop it."""
-
-    __slots__ = ("faults", "requirements")
-
-    def __init__(self) -> None:
-        self.requirements: list[Requirement] = []
-        self.faults: list[Fault] = []
-
-
-#: The statements of the innermost block of ``stated``, or None.
-_current: Statements | None = None
-
-
 class stated:
-    """Collects the statements of operator rules inside the block: ``with stated() as statements``."""
+    """Collects the requirements of a rule, and the faults that do not stop it: ``with stated() as statements``."""
 
-    __slots__ = ("outer",)
+    __slots__ = ("faults", "outer", "requirements")
 
-    def __enter__(self) -> Statements:
+    requirements: list[Requirement]
+    faults: list[Fault]
+
+    def __enter__(self) -> stated:
         global _current
-        self.outer = _current
-        _current = inner = Statements()
-        return inner
+        self.requirements, self.faults = [], []
+        self.outer, _current = _current, self
+        return self
 
     def __exit__(self, *_: object) -> None:
         global _current
         _current = self.outer
 
 
-def statements() -> Statements:
-    """The statements in the innermost block of ``stated``; outside a block, empty statements."""
-    return _current if _current is not None else Statements()
+#: The innermost block, or None.
+_current: stated | None = None
 
 
 def warn(fault: Fault) -> None:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Mapping, Sequence
 
 from irlint.findings.edits import Edit
-from irlint.fixes.outcomes import Outcome
-from irlint.fixes.rechecking import Rechecked
+from irlint.fixes.rechecking import Outcome, Rechecked
 from irlint.fixes.search import Found, Search
 from irlint.inference.known import Known
 from irlint.inference.origins import Makers

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 from irlint.binding.calls import Call
 from irlint.dims import product
@@ -13,50 +13,34 @@ from irlint.inference.known import Known
 from irlint.lazy_typing import TYPE_CHECKING
 from irlint.model import Attribute, Node, Value
 from irlint.model.tensor import INTEGERS, Tensor, Type
-from irlint.records import NOTHING, record, replaced
+from irlint.records import NOTHING, replaced
 
 if TYPE_CHECKING:
     from irlint.fixes.trials import Trials
 
 
-@record
 class Change:
     """The effect of edits on a graph."""
 
-    #: New operators and attributes of nodes.
-    calls: Mapping[Node, Call] = NOTHING
-    #: New values as inputs of nodes, by port.
-    inputs: Mapping[Node, Mapping[int, Value | None]] = NOTHING
-    #: New types of values.
-    types: Mapping[Value, Type] = NOTHING
-    #: New types of inputs of nodes, by port, for one user of the value only.
-    input_types: Mapping[Node, Mapping[int, Type]] = NOTHING
-    #: Whether declarations of later values may become wrong.
-    may_be_stale: bool = False
+    def __init__(self, trials: Trials) -> None:
+        self.trials = trials
+        self.known = trials.known
+        #: New operators and attributes of nodes.
+        self.calls: dict[Node, Call] = {}
+        #: New values as inputs of nodes, by port.
+        self.inputs: dict[Node, dict[int, Value | None]] = {}
+        #: New types of values.
+        self.types: dict[Value, Type] = {}
+        #: New types of inputs of nodes, by port, for one user of the value only.
+        self.input_types: dict[Node, dict[int, Type]] = {}
+        #: Whether declarations of later values may become wrong.
+        self.may_be_stale = False
 
     def touches(self, node: Node) -> bool:
         """Whether the change affects a node or the type of one of its inputs."""
         if node in self.calls or node in self.inputs or node in self.input_types:
             return True
         return any(value in self.types for value in node.inputs)
-
-
-class Changes:
-    """Collects the effects of edits."""
-
-    def __init__(self, trials: Trials) -> None:
-        self.trials = trials
-        self.known = trials.known
-        self.calls: dict[Node, Call] = {}
-        self.inputs: dict[Node, dict[int, Value | None]] = {}
-        self.types: dict[Value, Type] = {}
-        self.input_types: dict[Node, dict[int, Type]] = {}
-        self.may_be_stale = False
-
-    @property
-    def change(self) -> Change:
-        """The collected effect."""
-        return Change(self.calls, self.inputs, self.types, self.input_types, self.may_be_stale)
 
     def add(self, edit: Edit) -> bool:
         """Adds the effect of an edit. Returns False if the graph does not have what the edit names."""
@@ -83,7 +67,7 @@ class Changes:
         if value is None or not isinstance(known, Tensor):
             return False
         self.types[value] = _type_after(known, edit)
-        self.may_be_stale |= edit.shape is not None and not self.known.format.ports_declare
+        self.may_be_stale |= edit.shape is not None and not self.trials.format.ports_declare
         return True
 
     def _attribute(self, node: Node, edit: Edit) -> bool:

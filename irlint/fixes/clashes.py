@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from operator import itemgetter
 
 from irlint.fixes.constants import JOIN
-from irlint.fixes.outcomes import DECLARED
 from irlint.fixes.trials import limits_sizes
+from irlint.inference.consequences import DECLARED
 from irlint.inference.known import Known
 from irlint.inference.origins import Makers, Position, shape_of, steps, trail
 from irlint.model import Node, Problem, Value

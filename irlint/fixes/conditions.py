@@ -12,7 +12,7 @@ from irlint.contracts.simplified import decided, key_of, simplified, without_com
 from irlint.contracts.sizes import solved
 from irlint.dims import TooComplex, evaluated, symbols
 from irlint.findings.statements import Relation, Requirement
-from irlint.fixes.outcomes import Outcome
+from irlint.fixes.rechecking import Outcome
 from irlint.inference.known import Known
 from irlint.model import Problem
 

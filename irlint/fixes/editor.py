@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from itertools import chain, combinations
 
 from irlint.binding.calls import Call
@@ -28,7 +29,7 @@ from irlint.fixes.other_values import (
 from irlint.fixes.ratios import values_in_ratio
 from irlint.fixes.slices import BOUNDS, other_bounds
 from irlint.inference.known import Known
-from irlint.inference.origins import Makers, inputs_of, trail
+from irlint.inference.origins import Makers, inputs_of, shape_of, trail
 from irlint.lazy_typing import Any
 from irlint.model import Graph, Node, Value
 from irlint.model.tensor import INTEGERS, Tensor, Type
@@ -64,14 +65,13 @@ class Editor(NodeEdits):
         self.users = users
         self._similar: dict[tuple[object, ...], dict[Any, int]] = {}
         self._nodes: dict[tuple[str, str], list[Node]] = {}
-        self._batches: set[object] | None = None
         self.constants = Constants(self)
 
     def candidates_at(self, node: Node, others: Sequence[Type | None] = ()) -> Iterator[Candidate]:
         """Candidates that change a node. ``others`` are types whose sizes the node may have to match."""
         call = self.known.calls[node]
         inputs = inputs_of(node, self.known)
-        if node.op in (self.known.format.constant_node, self.known.format.input_node):
+        if node.op in (self.format.constant_node, self.format.input_node):
             return
         yield from self._attributes(node, call, inputs)
         if call.signature is not None and not BOUNDS.isdisjoint((*call.signature.inputs, *call.signature.attributes)):
@@ -296,21 +296,20 @@ class Editor(NodeEdits):
         """Whether an order of axes moves the dynamic batch axis of an input of the model away from the front."""
         if not isinstance(perm, (tuple, list)) or len(perm) != len(shape) or sorted(perm) != list(range(len(shape))):
             return False
-        return any(at and self._is_batch(shape[axis]) for at, axis in enumerate(perm))
+        return any(at and shape[axis] in self._batches for at, axis in enumerate(perm))
 
     def _affects_batch(self, node: Node, name: str, shapes: Sequence[Sequence[object]], axis: object) -> bool:
         """Whether a Concat joins the dynamic batch axis, or an operator selects or combines its elements."""
         if node.op == JOIN:
-            return axis == 0 and any(each and self._is_batch(each[0]) for each in shapes)
+            return axis == 0 and any(each and each[0] in self._batches for each in shapes)
         is_first = axis in (0, (0,)) and node.op not in OF_NEW_AXES
-        return is_first and "ax" in name and bool(shapes) and bool(shapes[0]) and self._is_batch(shapes[0][0])
+        return is_first and "ax" in name and bool(shapes) and bool(shapes[0]) and shapes[0][0] in self._batches
 
-    def _is_batch(self, dim: object) -> bool:
-        """Whether a size is the dynamic first size of an input of the model."""
-        if self._batches is None:
-            types = (self.known.types.get(value) for value in self.graph.inputs)
-            self._batches = {each.shape[0] for each in types if isinstance(each, Tensor) and each.shape}
-        return isinstance(dim, Expr) and dim in self._batches
+    @cached_property
+    def _batches(self) -> set[object]:
+        """The dynamic first sizes of inputs of the model."""
+        shapes = (shape_of(value, self.known) for value in self.graph.inputs)
+        return {shape[0] for shape in shapes if shape and isinstance(shape[0], Expr)}
 
     def _same_number_in_all(self, node: Node, call: Call, names: Sequence[str]) -> Iterator[Candidate]:
         """The same new number in all entries of several lists."""

@@ -22,6 +22,7 @@ class NodeEdits:
 
     def __init__(self, known: Known, makers: Makers) -> None:
         self.known = known
+        self.format = known.format
         self.makers = makers
 
     def attribute(self, node: Node, name: str, value: object, before: object = None) -> Edit:
@@ -78,7 +79,7 @@ class NodeEdits:
 
     def copied(self, template: Node, node: Node, port: int) -> Edit | None:
         """An edit that inserts a copy of ``template`` before an input; None if it cannot be inserted."""
-        if template.op not in RESULTS or not template.inputs or self.known.format.writer != "onnx":
+        if template.op not in RESULTS or not template.inputs or self.format.writer != "onnx":
             return None
         given = {
             name: tuple(each.value) if isinstance(each.value, list) else each.value
@@ -110,7 +111,7 @@ class NodeEdits:
 
     def called(self, value: Value) -> str:
         """The name of a value in messages: ```x```, or ``layer 3 "x"``."""
-        maker = self.makers.of(value) if self.known.format.ports_declare else None
+        maker = self.makers.of(value) if self.format.ports_declare else None
         if maker is None or maker.node is None:
             return f"`{value.name}`"
         node = maker.node

@@ -11,10 +11,11 @@ from irlint.fixes.conditions import leaves_unmet_requirement
 from irlint.fixes.constants import JOIN, TARGETS
 from irlint.fixes.inputs import Inputs
 from irlint.fixes.inserted import CAST, TRANSPOSE
-from irlint.fixes.outcomes import DECLARED, Outcome
 from irlint.fixes.ratios import values_in_ratio
+from irlint.fixes.rechecking import Outcome
 from irlint.fixes.rewired import before_transpose
 from irlint.fixes.trials import ELEMENT_TYPES, limits_sizes
+from irlint.inference.consequences import DECLARED
 from irlint.inference.known import Known
 from irlint.inference.origins import shape_of
 from irlint.model import Node, Problem, Value

@@ -10,7 +10,7 @@ from irlint.fixes.constants import JOIN
 from irlint.fixes.inputs import Inputs
 from irlint.fixes.inserted import FLATTEN, RESHAPE, SQUEEZE, UNSQUEEZE
 from irlint.fixes.other_values import LAST_RESORT
-from irlint.fixes.outcomes import Outcome
+from irlint.fixes.rechecking import Outcome
 from irlint.model import Problem
 from irlint.model.tensor import tensor_shape
 from irlint.ops.shared.axes import AXIS_OUT_OF_RANGE

@@ -1,4 +1,4 @@
-"""Checks a model again as its file would be after edits."""
+"""Checks a model again as its file would be after edits. The outcome of edits."""
 
 from __future__ import annotations
 
@@ -11,16 +11,41 @@ from irlint.dims import Shape
 from irlint.findings.edits import Edit
 from irlint.findings.faults import Rule, Severity
 from irlint.fixes.explaining import every_problem
-from irlint.fixes.outcomes import DECLARED, Outcome
+from irlint.inference.consequences import DECLARED
 from irlint.inference.walk import inferred
-from irlint.model import Model, Problem
+from irlint.model import Model, Problem, Value
+from irlint.model.tensor import Type
 from irlint.parsers.opening import opened
+from irlint.records import NOTHING, record
 
 #: Files of more bytes are not checked again.
 LARGEST = 1 << 26
 
 #: The family of rules about unused parts, which are reported only without errors.
 HYGIENE = "hygiene"
+
+
+@record
+class Outcome:
+    """The outcome of edits that fix a problem."""
+
+    fixed: tuple[Problem, ...]
+    #: The values whose declarations become wrong.
+    stale: tuple[Value, ...] = ()
+    #: The new types of the inputs of the problem's node.
+    inputs: tuple[Type | None, ...] = ()
+    #: The new types of values.
+    types: Mapping[Value, Type | None] = NOTHING
+    #: The number of new problems that safe fixes remove.
+    new_warnings: int = 0
+    #: Whether a Reshape that only joined or divided axes now mixes them.
+    mixes_axes: bool = False
+    #: Whether a requirement that limits sizes is kept, perhaps at another node.
+    keeps_limit: bool = False
+    #: The number of new requirements that a product of sizes is divisible.
+    new_divisions: int = 0
+    #: Whether the edits change an input of a body or a function, which the trial did not infer.
+    in_body: bool = False
 
 
 class Rechecked:

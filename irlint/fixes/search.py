@@ -38,7 +38,6 @@ from irlint.fixes.objections import (
     is_rejected,
 )
 from irlint.fixes.other_values import EVIDENT, LAST_RESORT, ONLY_SUGGESTED, POSSIBLE, PROBABLE
-from irlint.fixes.outcomes import DECLARED, Outcome
 from irlint.fixes.ranking import (
     SUGGESTED,
     Tried,
@@ -52,7 +51,7 @@ from irlint.fixes.ranking import (
     unambiguous,
     using_most_unused_values,
 )
-from irlint.fixes.rechecking import Rechecked
+from irlint.fixes.rechecking import Outcome, Rechecked
 from irlint.fixes.retyped import as_output_is_declared, nodes_that_give_types, retyped
 from irlint.fixes.rewired import (
     bypassed,
@@ -63,8 +62,8 @@ from irlint.fixes.rewired import (
     with_other_trip_count,
 )
 from irlint.fixes.rivals import with_rivals, with_strides, without_lists_of_inserted
-from irlint.fixes.size_trials import SizeTrials
 from irlint.fixes.sizes import (
+    SizeTrials,
     declared_as_several_inputs,
     declared_as_similar_input,
     declared_in_order,
@@ -73,6 +72,7 @@ from irlint.fixes.sizes import (
     with_other_axes,
 )
 from irlint.fixes.trials import ELEMENT_TYPES, Trials, limits_sizes
+from irlint.inference.consequences import DECLARED
 from irlint.inference.known import Known
 from irlint.inference.origins import Makers, inputs_of, shape_of
 from irlint.model import Graph, Node, Problem, Value
@@ -126,7 +126,7 @@ class Search:
         self.clashes = Clashes(known, makers)
         self.problems = problems
         self.trials = Trials(
-            known, graph, problems, QUESTIONS, allows_many_sizes, may_reach_bodies=rechecked is not None
+            makers, graph, problems, QUESTIONS, allows_many_sizes, may_reach_bodies=rechecked is not None
         )
         self.size_trials = SizeTrials(known, rechecked) if rechecked is not None else None
         self.editor = Editor(known, graph, makers, self.trials.users)
@@ -202,6 +202,8 @@ class Search:
                 each for each in tried if is_excluded_by_similarity(self._case(each, problem))
             ]
             tried = [each for each in tried if not is_excluded(self._case(each, problem))]
+            if not tried:
+                continue
             every += tried
             best = of_best_rank((*best, *tried))
             if self._is_convincing(best, problem):

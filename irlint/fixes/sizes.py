@@ -8,27 +8,27 @@ from math import gcd
 
 from irlint.contracts.simplified import simplified
 from irlint.contracts.sizes import ALL, Sizes, met, solved
-from irlint.dims import Dim, Expr, MaybeDim, Shape, TooComplex, evaluated, symbol, symbols
+from irlint.dims import Dim, Expr, MaybeDim, Shape, TooComplex, evaluated, symbols
 from irlint.findings.edits import Edit
-from irlint.findings.statements import Relation
+from irlint.findings.statements import Relation, Requirement
 from irlint.fixes.arrangements import OF_AXES
 from irlint.fixes.candidate import Candidate
 from irlint.fixes.conditions import LONG, without_broadcasts_of_one
 from irlint.fixes.editor import Editor
 from irlint.fixes.other_values import EVIDENT, LAST_RESORT, POSSIBLE, PROBABLE, layouts, neighbors
-from irlint.fixes.outcomes import DECLARED
-from irlint.fixes.size_trials import SizeTrials
+from irlint.fixes.rechecking import Outcome, Rechecked
 from irlint.fixes.trials import Trials
-from irlint.inference.origins import Makers, shape_of, sources
+from irlint.inference.answers import Answer
+from irlint.inference.consequences import DECLARED
+from irlint.inference.known import Known
+from irlint.inference.origins import FRESH, Makers, shape_of, sources
+from irlint.inference.walk import inferred
 from irlint.model import Graph, Node, Problem, Value
 from irlint.model.order import downstream
 from irlint.model.tensor import Tensor
 from irlint.ops.math.linear import MATMUL_MISMATCH, OPERAND_SHAPE
 from irlint.ops.shared.broadcast import BROADCAST_MISMATCH
 from irlint.records import record, replaced
-
-#: The symbol of the new size; for several sizes in proportion, of their common factor.
-NEW_SIZE = symbol("a fed size", 1)
 
 #: At most this many inputs are resized.
 INPUTS = 3
@@ -53,6 +53,44 @@ FARTHER = 32
 
 #: The longest path (in nodes) back to an input.
 REACH = 600
+
+
+#: A model is inferred again at most this often.
+MOST_TRIALS = 8
+
+
+class SizeTrials:
+    """Trials of declared sizes for problems in bodies, with the methods of ``Trials`` that ``resized`` calls.
+
+    The complete model is inferred again.
+    """
+
+    def __init__(self, known: Known, rechecked: Rechecked) -> None:
+        graph = known.model.graph
+        self.known = known
+        self.rechecked = rechecked
+        self.inputs = [value for value in graph.inputs if value not in graph.constants] if graph is not None else []
+        self.questions_left = MOST_TRIALS
+
+    def answer_after(self, edits: Sequence[Edit], node: Node) -> tuple[Answer, list[Requirement]] | None:
+        """(answer, requirements of other nodes) of a node in a body; None if the node fails or no trials are left."""
+        shapes = {edit.name: edit.shape for edit in edits if edit.shape is not None}
+        self.questions_left -= 1
+        if self.questions_left < 0:
+            return None
+        try:
+            known = inferred(self.known.model, {**self.rechecked.shapes, **shapes})
+        except (TooComplex, ValueError):
+            return None
+        own = tuple(each.requirement for each in known.requires if each.node is node)
+        if node in known.faulted or not own:
+            return None
+        outputs = tuple(known.types.get(value) if value is not None else None for value in node.outputs)
+        return Answer(outputs, (), own), [each.requirement for each in known.requires if each.node is not node]
+
+    def outcome(self, edits: Sequence[Edit], problem: Problem) -> Outcome | None:
+        """The outcome of edits that fix a problem; None as in ``Rechecked.outcome``."""
+        return self.rechecked.outcome(edits, problem)
 
 
 def resized(
@@ -257,7 +295,10 @@ def _with_fitting_sizes(
     grade: int,
     sure: bool,
 ) -> Iterator[Candidate]:
-    """Resizes ``axes`` of the given inputs, which have the same sizes there."""
+    """Resizes ``axes`` of the given inputs, which have the same sizes there.
+
+    FRESH stands for the new size; for several sizes in proportion, for their common factor.
+    """
     node, shape = problem.node, shape_of(given[0], trials.known)
     assert node is not None
     assert shape is not None
@@ -269,7 +310,7 @@ def _with_fitting_sizes(
         shapes = [(value, shape_of(value, trials.known) or ()) for value in given]
         return tuple(editor.declared(value, _with_sizes(each, axes, new)) for value, each in shapes)
 
-    answered = trials.answer_after(edits(NEW_SIZE), node)
+    answered = trials.answer_after(edits(FRESH), node)
     if answered is None:
         return
     answer, demands = answered
@@ -289,8 +330,10 @@ def _with_fitting_sizes(
     for step in (-1, 1):
         first = next(filter(fits, islice(allowed.beyond(common, step), TRIED)), None)
         if first is not None:
-            beside = takewhile(lambda part: part in allowed and fits(part), count(first + step, step))
-            others = list(islice(beside, NEIGHBORS))
+            near = list(islice(takewhile(allowed.__contains__, count(first + step, step)), NEIGHBORS))
+            preferred = similar.intersection((first, *near)) or {_roundest(first, *near)}
+            # If the first size is preferred, the others only show that it is not the only one.
+            others = list(takewhile(fits, near[:1] if first in preferred else near))
             is_bound = step < 0 and len(others) == NEIGHBORS
             roundest = first if is_bound else _roundest(first, *others)
             part = next((each for each in (first, *others) if each in similar), roundest)
@@ -348,7 +391,8 @@ class Allowed:
 
 def _allowed(demands: Iterable[Sequence[Relation]]) -> Allowed | None:
     """The allowed new sizes; None if no requirement concerns the new size alone."""
-    of_one = [each for each in demands if {name for one in each for name in _names(one)} == symbols(NEW_SIZE)]
+    new = symbols(FRESH)
+    of_one = [each for each in demands if {name for one in each for name in _names(one)} == new]
     allowed = Allowed(ALL)
     for relations in of_one:
         sizes = solved([simplified(each) for each in relations]) if _is_short(relations) else None
@@ -366,7 +410,7 @@ def _is_short(relations: Sequence[Relation]) -> bool:
 
 def _holds(relation: Relation, number: int) -> bool:
     """Whether a relation holds for this number as the new size."""
-    sizes = dict.fromkeys(symbols(NEW_SIZE), number)
+    sizes = dict.fromkeys(symbols(FRESH), number)
     try:
         left, right = evaluated(relation.left, sizes), evaluated(relation.right, sizes)
     except (TooComplex, ZeroDivisionError, RecursionError):

@@ -23,7 +23,7 @@ from irlint.records import record, replaced
 
 if TYPE_CHECKING:
     from irlint.fixes.flow import Flow
-    from irlint.fixes.outcomes import Outcome
+    from irlint.fixes.rechecking import Outcome
     from irlint.fixes.search import Search
 
 #: Edits are tried for at most this many findings of a file.

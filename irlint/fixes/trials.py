@@ -16,20 +16,20 @@ from irlint.findings.edits import Edit
 from irlint.findings.faults import Severity
 from irlint.findings.statements import Requirement
 from irlint.fixes.axes import mixes_axes
-from irlint.fixes.changes import Change, Changes, grave
+from irlint.fixes.changes import Change, grave
 from irlint.fixes.conditions import divides, equates_others, fixes_product, key, names, usual_sizes_meet_all
 from irlint.fixes.inserted import RESHAPE
-from irlint.fixes.outcomes import DECLARED, Outcome
+from irlint.fixes.rechecking import Outcome
 from irlint.inference.answers import Answer
+from irlint.inference.consequences import DECLARED
 from irlint.inference.contradictions import contradicts
 from irlint.inference.known import Known
-from irlint.inference.origins import inputs_of
-from irlint.inference.questions import questions
+from irlint.inference.origins import Makers, inputs_of
 from irlint.inference.unknowns import filled, names_in
 from irlint.lazy_typing import TYPE_CHECKING
 from irlint.model import Graph, Node, Problem, Value
 from irlint.model.order import graphs, ordered
-from irlint.model.tensor import Tensor, Type
+from irlint.model.tensor import UNKNOWN, Tensor, Type
 from irlint.ops.shared.broadcast import BROADCAST_MISMATCH
 from irlint.records import NOTHING
 
@@ -49,7 +49,6 @@ class Trial:
     __slots__ = (
         "change",
         "problem",
-        "of_types",
         "types",
         "fixed",
         "stale",
@@ -62,7 +61,6 @@ class Trial:
     def __init__(self, change: Change, problem: Problem) -> None:
         self.change = change
         self.problem = problem
-        self.of_types = problem.fault.rule.family == ELEMENT_TYPES
         self.types: dict[Value, Type | None] = dict(change.types)
         self.fixed: list[Problem] = []
         self.stale: list[Value] = []
@@ -80,7 +78,7 @@ class Trials:
 
     def __init__(
         self,
-        known: Known,
+        makers: Makers,
         graph: Graph,
         problems: Sequence[Problem],
         most_questions: int,
@@ -88,11 +86,12 @@ class Trials:
         *,
         may_reach_bodies: bool = False,
     ) -> None:
-        self.known = known
+        self.known = known = makers.known
+        self.format = known.format
         self.may_reach_bodies = may_reach_bodies
         self.questions_left = most_questions
         self.allows_sizes = allows_sizes
-        self.ask = questions(known)
+        self.ask = makers.ask
         self._size_facts: SizeFacts | None = None
         self.inputs = [value for value in graph.inputs if value not in graph.constants]
         self.nodes = nodes = ordered(graph).nodes
@@ -111,7 +110,7 @@ class Trials:
         for demand in known.requires:
             self.requirements.setdefault(demand.node, {})[key(demand.requirement)] = demand.requirement
         given = [known.types.get(value) for value in graph.inputs]
-        given += [known.types.get(v) for each in nodes if each.op == known.format.input_node for v in each.outputs if v]
+        given += [known.types.get(v) for each in nodes if each.op == self.format.input_node for v in each.outputs if v]
         self.input_symbols = names_in(given)
         self.axes = [{each for each in names_in([one]) if "[" not in known.symbols.get(each, each)} for one in given]
         self.unsatisfiable = _unsatisfiable(known, problems)
@@ -124,29 +123,26 @@ class Trials:
         for problem in problems:
             if problem.node is not None and problem.fault.severity is not Severity.NOTE:
                 self.problems.setdefault(problem.node, []).append(problem)
-                if problem.node.op == known.format.constant_node and problem.fault.rule.family == DECLARED:
+                if problem.node.op == self.format.constant_node and problem.fault.rule.family == DECLARED:
                     self.declared.setdefault(problem.value or "", []).append(problem)
 
     def change(self, edits: Sequence[Edit]) -> Change | None:
         """The effect of edits; None if the graph does not have what an edit names."""
-        found = Changes(self)
-        return found.change if all(found.add(edit) for edit in edits) else None
+        change = Change(self)
+        return change if all(map(change.add, edits)) else None
 
     def outcome(self, edits: Sequence[Edit], problem: Problem) -> Outcome | None:
         """The outcome of edits. None if they do not fix the problem, cause another problem, or cannot be tried."""
-        change = self.change(edits)
-        return None if change is None else self._outcome(change, problem)
-
-    def _outcome(self, change: Change, problem: Problem) -> Outcome | None:
-        node = problem.node
-        if node is None or (change.touches(node) and not self._fixes(change, problem)):
+        change, node = self.change(edits), problem.node
+        if change is None or node is None or (change.touches(node) and not self._fixes(change, problem)):
             return None
         trial = Trial(change, problem)
         trial.fixed = [each for value, given in change.types.items() for each in self._fixed_declarations(value, given)]
         types, touched = trial.types, []
         for each, changed in self._touched(change, types):
             touched.append(each)
-            follows = None if each is node and self._still_clashes(change, problem, types) else self._step(trial, each)
+            inputs = self._inputs(change, each, types)
+            follows = None if each is node and self._still_clashes(problem, inputs) else self._step(trial, each, inputs)
             if follows is None or (each is node and not any(fixed is problem for fixed in trial.fixed)):
                 return None
             changed += follows
@@ -160,13 +156,14 @@ class Trials:
             trial.fixed.append(problem)
         if not any(each is problem for each in trial.fixed):
             return None
-        reshaped = () if trial.of_types else (each for each in touched if each.op == RESHAPE)
+        reshaped = (
+            () if problem.fault.rule.family == ELEMENT_TYPES else (each for each in touched if each.op == RESHAPE)
+        )
         mixes = any(self._mixes(change, each, types) for each in reshaped)
-        inputs = tuple(self._inputs(change, node, types))
         return Outcome(
             tuple(trial.fixed),
             tuple(trial.stale),
-            inputs,
+            tuple(self._inputs(change, node, types)),
             types,
             mixes_axes=mixes,
             keeps_limit=trial.keeps_limit,
@@ -189,7 +186,8 @@ class Trials:
 
     def _fixed_declarations(self, value: Value, given: Type) -> list[Problem]:
         """The problems of a constant node's declaration that its new type fixes."""
-        return [] if self._contradicts_declaration(given, value) else self.declared.get(value.name, [])
+        declared = self.declared.get(value.name, [])
+        return [] if not declared or self._contradicts_declaration(given, value) else declared
 
     def answer_after(self, edits: Sequence[Edit], node: Node) -> tuple[Answer, list[Requirement]] | None:
         """(answer, requirements of the nodes before) of a node after edits; None if one fails or the edits do not reach
@@ -200,7 +198,7 @@ class Trials:
         types: dict[Value, Type | None] = dict(change.types)
         demands: list[Requirement] = []
         for each, changed in self._touched(change, types):
-            answer = self._answer(change, each, types)
+            answer = self._answer(change, each, self._inputs(change, each, types))
             if each is node:
                 return None if answer is None else (answer, demands)
             if answer is None or answer.outputs is None or self.order[each] > self.order[node]:
@@ -237,10 +235,10 @@ class Trials:
     def _fixes(self, change: Change, problem: Problem) -> bool:
         """Whether the faulty node itself has no fault after the change. One question excludes most changes."""
         assert problem.node is not None
-        types = dict(change.types)
-        if self._still_clashes(change, problem, types):
+        inputs = self._inputs(change, problem.node, change.types)
+        if self._still_clashes(problem, inputs):
             return False
-        answer = self._answer(change, problem.node, types)
+        answer = self._answer(change, problem.node, inputs)
         if answer is None or answer.outputs is None or grave(answer.faults):
             return False
         if limits_sizes(problem):
@@ -250,14 +248,13 @@ class Trials:
             for value, given in zip(problem.node.outputs, answer.outputs)
         )
 
-    def _still_clashes(self, change: Change, problem: Problem, types: Mapping[Value, Type | None]) -> bool:
+    def _still_clashes(self, problem: Problem, inputs: Sequence[Type | None]) -> bool:
         """Whether two inputs that are broadcast still differ on an axis where neither has size 1."""
         node = problem.node
         call = self.known.calls.get(node) if node is not None else None
         is_product = call is not None and call.operator is not None and bool(call.operator.macs)
         if problem.fault.rule is not BROADCAST_MISMATCH or node is None or is_product or node.attributes:
             return False
-        inputs = self._inputs(change, node, types)
         shapes = [each.shape for each in inputs if isinstance(each, Tensor) and each.shape is not None]
         if len(shapes) != 2:
             return False
@@ -273,29 +270,27 @@ class Trials:
             self._size_facts = size_facts(self.known)
         return contradicts(given, value) or disagrees(given, value, self._size_facts)
 
-    def _answer(self, change: Change, node: Node, types: Mapping[Value, Type | None]) -> Answer | None:
+    def _answer(self, change: Change, node: Node, inputs: Sequence[Type | None]) -> Answer | None:
         if self.questions_left <= 0:
             return None
         self.questions_left -= 1
-        return self.ask(node, self._inputs(change, node, types), change.calls.get(node))
+        return self.ask(node, inputs, change.calls.get(node))
 
     def _inputs(self, change: Change, node: Node, types: Mapping[Value, Type | None]) -> list[Type | None]:
         """The types of a node's inputs after a change."""
-        inputs = inputs_of(node, self.known)
-        other, given = change.inputs.get(node, NOTHING), change.input_types.get(node, NOTHING)
-        for port, value in enumerate(node.inputs):
-            if port in other:
-                value = other[port]
-                inputs[port] = self.known.types.get(value) if value is not None else None
-            if value is not None and value in types:
-                inputs[port] = types[value]
+        other, given, known = change.inputs.get(node, NOTHING), change.input_types.get(node, NOTHING), self.known.types
+        inputs: list[Type | None] = []
+        for port in range(max(len(node.inputs), max(other, default=-1) + 1)):
+            value = other[port] if port in other else node.inputs[port] if port < len(node.inputs) else None
             if port in given:
-                inputs[port] = given[port]
-        more = (other.get(port) for port in range(len(node.inputs), max(other, default=-1) + 1))
-        known = self.known.types.get
-        return [*inputs, *(None if value is None else types.get(value, known(value)) for value in more)]
+                inputs.append(given[port])
+            elif value is None or value in types:
+                inputs.append(types[value] if value is not None else None)
+            else:
+                inputs.append(known.get(value, None if port in other else UNKNOWN))
+        return inputs
 
-    def _step(self, trial: Trial, node: Node) -> list[Value] | None:
+    def _step(self, trial: Trial, node: Node, inputs: Sequence[Type | None]) -> list[Value] | None:
         """The changed outputs of a node; None if the change is not allowed."""
         call = self.known.calls.get(node)
         if call is None:
@@ -306,7 +301,7 @@ class Trials:
         own = self.problems.get(node, [])
         if call.operator is None or call.broken:
             return []
-        answer = self._answer(trial.change, node, trial.types)
+        answer = self._answer(trial.change, node, inputs)
         if answer is None or (answer.requirements and not self._accepts(trial, node, answer.requirements)):
             return None
         trial.requirements += answer.requirements
@@ -322,7 +317,8 @@ class Trials:
         return [] if answer.outputs is None else self._changed_outputs(trial, node, answer.outputs)
 
     def _accepts(self, trial: Trial, node: Node, requirements: Sequence[Requirement]) -> bool:
-        if not (trial.of_types or self._may_require(trial.problem, node, requirements)):
+        of_types = trial.problem.fault.rule.family == ELEMENT_TYPES
+        if not of_types and not self._may_require(trial.problem, node, requirements):
             return False
         trial.new_divisions += sum(divides(each) and key(each) not in self.conditions for each in requirements)
         trial.keeps_limit = trial.keeps_limit or self._keeps_limit(trial.problem, requirements)

@@ -100,7 +100,7 @@ def _outputs(
         given = _given(call, call.operator, call.signature, inputs, context)
         if given is not None and call.schema is not None:
             check_output_types(call.schema, given)
-    if given is None or call.schema is None:
+    if given is None or call.schema is None or all(isinstance(known, Tensor) and known.dtype for known in given):
         return given
     return tuple([_typed(known, call, port, variables) for port, known in enumerate(given)])
 
@@ -209,20 +209,19 @@ class Memory:
 
         A rule that may use its node is asked only once here, because each question walks the node's bodies.
         """
-        if not self._is_general(question):
+        if question.context is not None and id(question.call) not in self._general:
             return self._noted(question)
         given = [Unread(x) if type(part) is tuple else x for x, part in zip(question.inputs, key[2:])]  # type: ignore[arg-type]
-        asked = Question(question.call, given, question.outputs, question.context)
-        answer = asked.answer() if question.context is None else self._noted(asked)
+        if question.context is None:
+            answer = ask(question.call, given, outputs=question.outputs)
+        else:
+            answer = self._noted(Question(question.call, given, question.outputs, question.context))
         holds_floats = tuple in map(type, key)
-        is_shared = self._is_general(question) and not answer.faults and not (holds_floats and _depends(answer, given))
+        is_general = self._numbered[id(question.call)][1] is not None
+        is_shared = is_general and not answer.faults and not (holds_floats and _depends(answer, given))
         if len(self._answers) < MAX_REMEMBERED and (is_shared or holds_floats):
             self._answers[key] = answer if is_shared else None
         return question.answer() if holds_floats and not is_shared else answer
-
-    def _is_general(self, question: Question) -> bool:
-        """Whether the rule is known not to use its node."""
-        return question.context is None or id(question.call) in self._general
 
     def _noted(self, question: Question) -> Answer:
         """The answer to a question with a context. Records whether the rule uses its node."""

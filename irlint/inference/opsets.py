@@ -13,7 +13,7 @@ from irlint.binding.calls import (
     OUTPUT_COUNT,
     UNKNOWN_ATTRIBUTE,
 )
-from irlint.findings.faults import Fault, Rule, Severity, refused
+from irlint.findings.faults import Fault, Refusal, Rule, Severity
 from irlint.findings.wording import counted, first_few, shortened
 from irlint.inference.known import Known
 from irlint.inference.questions import outputs_for
@@ -39,7 +39,7 @@ Unsqueeze (w, axes) }""",
 g (float[2,3] x) => (float[1,2,3] y) <int64[1] axes = {0}> { z = Unsqueeze (x, axes) w = Squeeze (z, axes) y = \
 Unsqueeze (w, axes) }""",
     role="opset",
-    refused=(refused("onnxruntime"),),
+    refused=(Refusal("onnxruntime"),),
 )
 
 #: The rules that a node of another opset breaks.

@@ -6,7 +6,8 @@ output, the node passes the size on.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
 
 from irlint.dims import Dim, MaybeDim, Shape, same, symbol
 from irlint.findings.statements import Arithmetic, collected_arithmetic
@@ -27,7 +28,7 @@ ANYWHERE = 20_000
 MOST_POSITIONS = 64
 
 #: The symbol that replaces a size. No size of a model has a name with a space.
-FRESH = symbol("a size", 1)
+FRESH = symbol("a new size", 1)
 
 
 @record
@@ -37,6 +38,8 @@ class Maker:
     graph: Graph
     node: Node | None = None
     constant: Constant | None = None
+    #: Whether the value is a constant of the file.
+    is_constant: bool = False
 
 
 @record
@@ -75,21 +78,22 @@ NOT_ASKED = Position(0, 0)
 class Makers:
     """The sources of the values and sizes of one model."""
 
-    __slots__ = ("known", "_ask", "_makers", "_sources", "_answers", "_arithmetic")
-
     def __init__(self, known: Known) -> None:
         self.known = known
-        self._ask: Asked | None = None
-        self._makers: dict[Value, Maker] | None = None
         self._sources: dict[tuple[Node, Position], Position | None] = {}
+        self._decided: dict[tuple[Node, Position], tuple[Position, ...]] = {}
         self._answers: dict[tuple[Node, tuple[Position, ...]], tuple[Type | None, ...]] = {}
         self._arithmetic: dict[Node, tuple[Arithmetic, ...]] = {}
 
-    def of(self, value: Value) -> Maker | None:
-        """The source of a value, or None if nothing defines it."""
-        if self._makers is None:
-            self._makers = _makers(self.known)
-        return self._makers.get(value)
+    @cached_property
+    def ask(self) -> Asked:
+        """``ask(node, inputs, call)``: as ``asked_again``."""
+        return questions(self.known)
+
+    @cached_property
+    def of(self) -> Callable[[Value], Maker | None]:
+        """``of(value)``: the source of a value, or None if nothing defines it."""
+        return _makers(self.known).get
 
     def source(self, node: Node, output: Position) -> Position | None:
         """The first input position with the size that the node passes on to ``output``.
@@ -127,7 +131,8 @@ class Makers:
         if shape is not None and not output.in_contents:
             ends = [len(tensor_shape(each) or ()) + output.index - len(shape) for each in types]
             yield tuple(at for at, each in sizes if at.index == ends[at.port] and same(each, dim) is not False)
-            yield tuple(at for at, each in sizes if at.index == output.index and same(each, dim) is not False)
+            if any(end != output.index for end in ends):
+                yield tuple(at for at, each in sizes if at.index == output.index and same(each, dim) is not False)
         equal = tuple(position for position, each in sizes if same(each, dim))
         everywhere = (*equal, *(position for position, each in _entries(types) if same(each, dim)))[:MOST_POSITIONS]
         for position in everywhere:
@@ -137,6 +142,13 @@ class Makers:
 
     def deciding(self, node: Node, output: Position) -> tuple[Position, ...]:
         """The input positions that determine an output size, without constants; () if unknown."""
+        key = (node, output)
+        found = self._decided.get(key)
+        if found is None:
+            found = self._decided[key] = self._deciding(node, output)
+        return found
+
+    def _deciding(self, node: Node, output: Position) -> tuple[Position, ...]:
         dim = _size(self._type(node.outputs[output.port]), output)
         if dim is None or node in self.known.faulted or any(node.bodies):
             return ()
@@ -190,9 +202,7 @@ class Makers:
     def is_constant(self, value: Value | None) -> bool:
         """Whether a value is a constant of the file."""
         maker = self.of(value) if value is not None else None
-        if maker is None or maker.node is None:
-            return maker is not None and maker.constant is not None
-        return maker.constant is not None or maker.node.op == self.known.format.constant_node
+        return maker is not None and maker.is_constant
 
     def _fewest(self, node: Node, positions: tuple[Position, ...], output: Position) -> tuple[Position, ...]:
         """A minimal subset of the positions that determines the size; all positions beyond MOST_POSITIONS."""
@@ -222,9 +232,7 @@ class Makers:
                 by_port.setdefault(position.port, []).append(position)
             for port, here in by_port.items():
                 inputs[port] = _with_fresh(inputs[port], here)
-            if self._ask is None:
-                self._ask = questions(self.known)
-            answer = self._ask(node, inputs, None)
+            answer = self.ask(node, inputs, None)
             outputs = self._answers[key] = answer.outputs or () if answer is not None else ()
         return outputs
 
@@ -235,12 +243,13 @@ def _makers(known: Known) -> dict[Value, Maker]:
         for value in graph.inputs:
             found[value] = Maker(graph)
         for value, constant in graph.constants.items():
-            found[value] = Maker(graph, None, constant)
+            found[value] = Maker(graph, None, constant, True)
         for node in graph.nodes:
             for output in node.outputs:
                 if output is not None:
                     held = graph.constants.get(output)
-                    found[output] = Maker(graph, node, held)
+                    is_constant = held is not None or node.op == known.format.constant_node
+                    found[output] = Maker(graph, node, held, is_constant)
     return found
 
 
@@ -431,7 +440,8 @@ def sources(value: Value, axis: int, makers: Makers, farthest: int = FARTHEST) -
 
 def shape_of(value: Value | None, known: Known) -> Shape | None:
     """The inferred shape; None for an unknown rank."""
-    return tensor_shape(known.types.get(value)) if value is not None else None
+    found = known.types.get(value) if value is not None else None
+    return found.shape if isinstance(found, Tensor) else None
 
 
 def inputs_of(node: Node, known: Known) -> list[Type | None]:

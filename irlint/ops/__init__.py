@@ -6,7 +6,7 @@ A rule is a function that computes the types of an operator's outputs from the t
 * Positional parameters are inputs, and ``*xs`` is any number of inputs. The rule ignores ``*others``.
 * Keyword-only parameters are attributes.
 * A parameter whose annotation is a record of ``signatures.group`` has the attributes that the fields name.
-* ``context`` is a ``Context``, and ``fold`` is the argument ``fold`` of the decorator.
+* ``context`` is a ``Context``, and ``fold`` is the operator's entry in the argument ``folds`` of the decorator.
 
 One module has all versions of an operator. A new version needs a rule only if the signature or the meaning changes: the
 element types of ONNX come from its schemas.
@@ -47,7 +47,7 @@ Runs = Literal["always", "maybe", "never", "as declared", "tried", "second", "ma
 class Operator:
     """The rule of an operator in a range of opsets, and the facts that are not in the rule's signature.
 
-    The decorators ``onnx`` and ``openvino`` accept the fields as keywords.
+    The decorators ``onnx`` and ``openvino`` accept the fields except ``fold`` as keywords.
     """
 
     name: str
@@ -220,23 +220,30 @@ _without_rule: dict[str, str] = {}
 _openvino_modules = {name.lower(): module for name, module in index.OPENVINO.items()}
 
 
-def onnx(*names: str, since: int = 1, domain: str = "", **facts: Any) -> Callable[[Rule], Rule]:
-    """Registers a rule for ONNX operators from opset version ``since`` on; ``facts`` are fields of ``Operator``."""
+def onnx(
+    *names: str, since: int = 1, domain: str = "", folds: Mapping[str, Any] = NOTHING, **facts: Any
+) -> Callable[[Rule], Rule]:
+    """Registers a rule for ONNX operators from opset version ``since`` on; ``facts`` are fields of ``Operator``.
+
+    ``folds`` has the ``fold`` of further operators by name.
+    """
 
     def register(function: Rule) -> Rule:
-        for name in names:
-            operator = Operator(name, since, function, **facts)
+        for name in (*names, *folds):
+            operator = Operator(name, since, function, fold=folds.get(name), **facts)
             _onnx.setdefault((domain, name), []).append(operator)
         return function
 
     return register
 
 
-def openvino(*names: str, since: int = 1, until: int = 16, **facts: Any) -> Callable[[Rule], Rule]:
+def openvino(
+    *names: str, since: int = 1, until: int = 16, folds: Mapping[str, Any] = NOTHING, **facts: Any
+) -> Callable[[Rule], Rule]:
     """Registers a rule for OpenVINO operations in the opsets ``since`` to ``until``; ``facts`` are fields of
     ``Operator``.
 
-    Raises ValueError if ``until`` is before ``since``.
+    ``folds`` has the ``fold`` of further operations by name. Raises ValueError if ``until`` is before ``since``.
     """
     if until < since:
         raise ValueError(
@@ -244,8 +251,8 @@ def openvino(*names: str, since: int = 1, until: int = 16, **facts: Any) -> Call
         )
 
     def register(function: Rule) -> Rule:
-        for name in names:
-            operator = Operator(name, since, function, until, **facts)
+        for name in (*names, *folds):
+            operator = Operator(name, since, function, until, fold=folds.get(name), **facts)
             _openvino.setdefault(name.lower(), []).append(operator)
         return function
 

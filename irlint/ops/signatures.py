@@ -54,8 +54,10 @@ class Signature:
     """The signature of a rule as a schema. A default of ``REQUIRED`` means that there is none."""
 
     inputs: tuple[str, ...]
-    #: The number of required inputs.
+    #: The number of required inputs, without variadic ones.
     required: int
+    #: The least number of inputs: at least 1 if all inputs are variadic.
+    fewest: int
     #: The name of the parameter for any number of further inputs.
     variadic: str | None
     #: (text of the annotation, default) of each attribute, also of those in groups.
@@ -65,18 +67,13 @@ class Signature:
     #: Whether the rule has a parameter ``fold``.
     fold: bool = False
     #: (parameter, class, default) of each group of attributes.
-    groups: tuple[tuple[str, type, object], ...] = ()
-
-    @property
-    def fewest(self) -> int:
-        """The least number of inputs: at least 1 if all inputs are variadic."""
-        return self.required + (1 if self.variadic and not self.inputs else 0)
+    groups: tuple[tuple[str, Any, object], ...] = ()
 
     def bound(self, attributes: Mapping[str, Any]) -> dict[str, Any]:
         """The keyword arguments for the rule; the attributes of a group become its record."""
         arguments = dict(attributes)
         for name, cls, default in self.groups:
-            given = {field: arguments.pop(field) for field in _names(cls) if field in arguments}
+            given = {field: arguments.pop(field) for field in cls.__match_args__ if field in arguments}
             arguments[name] = cls(**given) if default is REQUIRED else replaced(default, **given)
         return arguments
 
@@ -112,6 +109,7 @@ def signature(function: Callable[..., Any]) -> Signature:
     return Signature(
         inputs=names[:positional],
         required=positional - len(defaults),
+        fewest=1 if variadic and not positional else positional - len(defaults),
         variadic=variadic,
         attributes=attributes,
         context="context" in names[positional : positional + keywords],
@@ -120,18 +118,12 @@ def signature(function: Callable[..., Any]) -> Signature:
     )
 
 
-def _names(cls: Any) -> tuple[str, ...]:
-    names: tuple[str, ...] = cls.__match_args__
-    return names
-
-
 def _fields(cls: Any, default: object) -> dict[str, tuple[str, object]]:
     """(Annotation, default) of each attribute in a group."""
-    names = _names(cls)
+    annotations, defaults = cls.__annotations__, cls.__field_defaults__
     if default is not REQUIRED:
-        return {name: (cls.__annotations__[name], getattr(default, name)) for name in names}
-    defaults = cls.__field_defaults__
-    return {name: (cls.__annotations__[name], defaults.get(name, REQUIRED)) for name in names}
+        return {name: (annotations[name], getattr(default, name)) for name in cls.__match_args__}
+    return {name: (annotations[name], defaults.get(name, REQUIRED)) for name in cls.__match_args__}
 
 
 def named(annotation: str, function: Callable[..., Any]) -> object:

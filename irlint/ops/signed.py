@@ -211,7 +211,7 @@ def signature_of(operator: Declared) -> Signature:
     """The signature of a custom operator as a schema."""
     parsed = parameters(operator.signature)
     names = tuple(f"input {at}" for at in range(len(parsed.inputs)))
-    return Signature(names, parsed.required, None, NOTHING, False)
+    return Signature(names, parsed.required, parsed.required, None, NOTHING, False)
 
 
 @lru_cache(maxsize=1024)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from irlint.findings.faults import Rule, Severity, refused
+from irlint.findings.faults import Refusal, Rule, Severity
 
 _SOUND = """<net version="11">
   <layers>
@@ -89,7 +89,7 @@ TYPE_MISSING = Rule(
         'output or entry of `value_info` has the element type 0 (undefined): "Invalid tensor data type 0".'
     ),
     fix="Declare the element type.",
-    refused=(refused("onnxruntime"),),
+    refused=(Refusal("onnxruntime"),),
 )
 
 DOMAIN_SPELLED_OUT = Rule(

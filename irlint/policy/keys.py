@@ -33,8 +33,9 @@ class Option:
 
     @property
     def spellings(self) -> tuple[str, ...]:
-        """All spellings of the option: ``-q`` and ``--quiet``."""
-        return (self.short, self.flag) if self.short else (self.flag,)
+        """All spellings of the option: ``-q`` and ``--quiet``; of a switch, also its ``twin``."""
+        found = (self.short, self.flag) if self.short else (self.flag,)
+        return (*found, self.twin) if self.kind == "switch" else found
 
     @property
     def twin(self) -> str:

@@ -4,35 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import cache, lru_cache
+from importlib import import_module
 
 from irlint.findings import wording
 from irlint.findings.faults import Rule
+from irlint.policy.rule_index import RULES
 
 
 @cache
 def every_rule() -> tuple[Rule, ...]:
     """All rules, in the order of their codes."""
-    from importlib import import_module
-
-    from irlint.findings.faults import RULES
-    from irlint.policy.rule_index import RULES as MODULES
-
-    for module in sorted(set(MODULES.values())):
-        import_module(f"irlint.{module}")
-    return tuple(RULES[code] for code in sorted(RULES, key=in_order))
+    return tuple(by_code(code) for code in sorted(RULES, key=in_order))
 
 
+@cache
 def by_code(code: str) -> Rule:
     """The rule with a code. Raises ValueError if there is none."""
-    from importlib import import_module
-
-    from irlint.findings.faults import RULES
-    from irlint.policy.rule_index import RULES as MODULES
-
-    if code not in MODULES:
+    if code not in RULES:
         raise ValueError(f"there is no rule {code!r}")
-    import_module(f"irlint.{MODULES[code]}")
-    return RULES[code]
+    names = vars(import_module(f"irlint.{RULES[code]}")).values()
+    return next(each for each in names if isinstance(each, Rule) and each.code == code)
 
 
 def in_order(code: str) -> tuple[str, int, str]:
@@ -45,11 +36,9 @@ def named(rule: Rule, name: str) -> bool:
 
     A prefix that is the code of another rule does not count.
     """
-    from irlint.policy.rule_index import RULES as MODULES
-
     if not name or rule.name == name or rule.code == name.upper():
         return bool(name)
-    return name.upper() not in MODULES and rule.code.startswith(name.upper())
+    return name.upper() not in RULES and rule.code.startswith(name.upper())
 
 
 @lru_cache(maxsize=1024)

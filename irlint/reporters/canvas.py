@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from irlint.reporters import ansi
 
@@ -36,7 +36,7 @@ class Canvas:
     has all entries of long lists.
     """
 
-    __slots__ = ("color", "columns", "complete", "gutter", "intact", "lines", "severity", "uncut")
+    __slots__ = ("color", "columns", "complete", "gutter", "intact", "lines", "painted", "severity", "uncut")
 
     def __init__(
         self,
@@ -56,6 +56,8 @@ class Canvas:
         self.intact = intact
         self.uncut = uncut
         self.complete = complete
+        #: ``painted(text, role)``: the text in the color of its role.
+        self.painted = partial(ansi.painted, color=color)
         self.lines: list[str] = []
 
     def page(self, gutter: int, severity: str, intact: str) -> Canvas:
@@ -75,9 +77,6 @@ class Canvas:
     def ample(self) -> int:
         """The columns to the right of the bar for lines that only lose unmarked entries of long lists."""
         return UNBOUNDED if self.complete else self.columns - self.gutter - 3
-
-    def painted(self, text: str, role: str) -> str:
-        return ansi.painted(text, role, self.color)
 
     def headline(self, tag: str, message: str) -> None:
         """``error[IRL201]: message``, wrapped."""

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable
 from irlint.records import replaced
 from irlint.reporters.canvas import cut, display, ending
 from irlint.reporters.plain import safe
-from irlint.snippets.drawing import Line, Piece, Row, Snippet, Table
+from irlint.snippets.drawing import Line, Piece, Snippet, Table
 
 #: The sign in place of the scope.
 SCOPE = "~"
@@ -57,24 +57,28 @@ def without_scope(text: str, scope: str) -> str:
 
 def named_shortly(snippet: Snippet, scope: str) -> Snippet:
     """The snippet with the scope removed from its names, and without control characters."""
-
-    def short(text: str) -> str:
-        return without_scope(safe(text), scope) if text else ""
+    table, lines = snippet.table, snippet.lines
+    rows = table.rows if table is not None else ()
+    texts = {text for line in lines for each in line.pieces for text in (each.text, each.name, each.label)}
+    texts |= {line.comment for line in lines} | {text for row in rows for text in (row.name, *row.origins)}
+    short = {text: without_scope(safe(text), scope) for text in texts.union(snippet.notes)}
+    if all(text == before for before, text in short.items()):
+        return snippet
 
     def line(each: Line) -> Line:
         pieces = tuple(
-            replaced(piece, text=short(piece.text), name=short(piece.name), label=short(piece.label))
+            replaced(piece, text=short[piece.text], name=short[piece.name], label=short[piece.label])
             for piece in each.pieces
         )
-        return replaced(each, pieces=pieces, comment=short(each.comment))
+        return replaced(each, pieces=pieces, comment=short[each.comment])
 
-    def row(each: Row) -> Row:
-        return replaced(each, name=short(each.name), origins=tuple(map(short, each.origins)))
-
-    table = snippet.table
     if table is not None:
-        table = replaced(table, rows=tuple(map(row, table.rows)))
-    return replaced(snippet, lines=tuple(map(line, snippet.lines)), table=table, notes=tuple(map(short, snippet.notes)))
+        named = (
+            replaced(row, name=short[row.name], origins=tuple(map(short.__getitem__, row.origins))) for row in rows
+        )
+        table = replaced(table, rows=tuple(named))
+    notes = tuple(map(short.__getitem__, snippet.notes))
+    return replaced(snippet, lines=tuple(map(line, lines)), table=table, notes=notes)
 
 
 def with_cut_names(snippet: Snippet, limit: int, wide: Collection[str]) -> Snippet:

@@ -116,6 +116,7 @@ class _Grid:
         self.marked = [tuple(axis + offset for axis in row.marked) for row, offset in zip(found.rows, self.offsets)]
         self.clashing = {column for columns in self.marked for column in columns}
         self.shown = self._shown()
+        self.cells = [self._cells(row, offset) for row, offset in zip(found.rows, self.offsets)]
         self.widths = {column: self._width(column) for column in self.shown}
         self.names = _names([_label(row) for row in found.rows], [row.name for row in found.rows])
         self.labels = max([5, *map(display, self.names)])
@@ -148,17 +149,17 @@ class _Grid:
             shown.append(column)
         return shown
 
-    def _cell(self, index: int, column: int) -> str | None:
-        """The text of a dim; None if the shape has no such axis."""
-        dims, at = self.rows[index].dims, column - self.offsets[index]
-        if dims is None or not 0 <= at < len(dims):
-            return None
-        return cut(safe(dims[at]), self.limits.clashing if column in self.clashing else self.limits.dim)
+    def _cells(self, row: Row, offset: int) -> dict[int, str]:
+        """The texts of the shown dims of a row, by their columns."""
+        limits = {column: self.limits.clashing if column in self.clashing else self.limits.dim for column in self.shown}
+        dims = row.dims or ()
+        own = [column for column in self.shown if column >= 0 and 0 <= column - offset < len(dims)]
+        return {column: cut(safe(dims[column - offset]), limits[column]) for column in own}
 
     def _width(self, column: int) -> int:
         if column < 0:
             return 3
-        return max([3, len(str(column)), *(display(self._cell(i, column) or "") for i in range(len(self.rows)))])
+        return max([3, len(str(column)), *(display(cells[column]) for cells in self.cells if column in cells)])
 
     def _origins(self, room: int) -> list[str]:
         """The longest text on the origin of each value that fits into ``room`` columns; "" if there is no room."""
@@ -189,10 +190,10 @@ class _Grid:
             scalar = _scalar(row)
             return [(scalar.ljust(self.body) if self.body >= display(scalar) else "[ ]".ljust(self.body), "")]
         runs: list[Run] = []
-        own = [column for column in self.shown if column >= 0 and self._cell(index, column) is not None]
-        first, last = own[0], own[-1]
+        cells = self.cells[index]
+        first, last = min(cells), max(cells)
         for position, column in enumerate(self.shown):
-            text: str | None = "..." if column < 0 else self._cell(index, column)
+            text = "..." if column < 0 else cells.get(column)
             width = self.widths[column]
             lead = "[ " if column == first else "  "
             if text is None or not first <= abs(column) <= last:
@@ -202,7 +203,7 @@ class _Grid:
             runs.append((" " * (width - display(text)), ""))
             runs.append((text, "bad" if column in self.marked[index] else ""))
             runs.append((" ]" if column == last else ",", ""))
-        length = sum(display(text) for text, _ in runs)
+        length = display("".join(text for text, _ in runs))
         return [*runs, (" " * (self.body - length), "")]
 
     def underline(self, columns: Sequence[int], remark: str) -> list[list[Run]]:
@@ -212,7 +213,7 @@ class _Grid:
         for column in sorted(set(columns)):
             if column not in self.widths:
                 continue
-            texts = [self._cell(index, column) or "" for index, marked in enumerate(self.marked) if column in marked]
+            texts = [cells.get(column, "") for cells, marked in zip(self.cells, self.marked) if column in marked]
             length = max([1, *map(display, texts)])
             place = self.shown.index(column)
             start = 2 + self.labels + 2 + 2 + sum(self.widths[each] + 2 for each in self.shown[:place])

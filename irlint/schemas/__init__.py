@@ -96,6 +96,7 @@ def _formals(text: str, domain: str) -> tuple[Formal, ...]:
     return tuple(result)
 
 
+@cache
 def _parsed(name: str, domain: str, line: str) -> OfficialSchema:
     numbers, inputs, outputs, attributes = line.split("|")
     since, deprecated, least_in, most_in, least_out, most_out = (int(number) for number in numbers.split())
@@ -116,8 +117,9 @@ def _parsed(name: str, domain: str, line: str) -> OfficialSchema:
 
 
 @cache
-def _versions(name: str, domain: str) -> tuple[OfficialSchema, ...]:
-    return tuple(_parsed(name, domain, line) for line in _lines(f"{domain}:{name} ", domain))
+def _versions(name: str, domain: str) -> Mapping[int, str]:
+    """The lines of an operator by the opset versions with a new schema, in order."""
+    return {int(line.partition(" ")[0]): line for line in _lines(f"{domain}:{name} ", domain)}
 
 
 @cache
@@ -125,14 +127,16 @@ def official(name: str, version: int, domain: str) -> OfficialSchema | None:
     """ONNX's schema of an operator at an opset; None without the operator at this opset."""
     if version > latest_opset(domain):
         return installed(name, version, domain)
-    return next((schema for schema in reversed(_versions(name, domain)) if schema.since <= version), None)
+    lines = [line for since, line in _versions(name, domain).items() if since <= version]
+    return _parsed(name, domain, lines[-1]) if lines else None
 
 
 @cache
 def of_runtime(name: str, domain: str) -> OfficialSchema | None:
     """ONNX Runtime's schema of its own operator; None for an operator of ONNX or an unknown operator."""
     own = domain or "ai.onnx"
-    return next(iter(_versions(name, own)), None) if own in RUNTIME_DOMAINS else None
+    lines = [*_versions(name, own).values()] if own in RUNTIME_DOMAINS else []
+    return _parsed(name, own, lines[0]) if lines else None
 
 
 def is_experimental(schema: OfficialSchema) -> bool:
@@ -149,7 +153,7 @@ def runtime_version() -> str:
 @cache
 def official_versions(name: str, domain: str) -> tuple[int, ...]:
     """The opset versions with a new schema of an operator of ONNX; () for an unknown operator."""
-    return tuple(schema.since for schema in _versions(name, domain))
+    return tuple(_versions(name, domain))
 
 
 @cache
@@ -224,7 +228,7 @@ def installed(name: str, version: int, domain: str) -> OfficialSchema | None:
     try:
         import onnx.defs
     except ImportError:
-        return next(reversed(_versions(name, domain)), None)
+        return official(name, latest_opset(domain), domain)
     try:
         return from_package(onnx.defs.get_schema(name, version, domain))
     except onnx.defs.SchemaError:

@@ -7,7 +7,7 @@ import json
 import pytest
 from command.process import run
 
-from irlint.command.options import BROADCAST
+from irlint.command.other_options import BROADCAST
 from irlint.run.broadcasting import RULES
 
 PDPD = """pdpd  OpenVINO: auto_broadcast="pdpd"
@@ -31,7 +31,7 @@ def test_one_rule() -> None:
 
 
 def test_the_help_lists_every_rule() -> None:
-    """``irlint.command.options`` cannot import the rules, because each command imports it."""
+    """``irlint.command.other_options`` cannot import the rules, because each command imports it."""
     (option,) = (each for each in BROADCAST if each.name == "rule")
     listed = option.help.partition("The rules are ")[2].rstrip(".").replace(" and ", ", ").split(", ")
     assert listed == [rule.name for rule in RULES]

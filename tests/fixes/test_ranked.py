@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 from irlint.findings.edits import Edit
 from irlint.fixes.candidate import Candidate
-from irlint.fixes.outcomes import Outcome
+from irlint.fixes.rechecking import Outcome
 from irlint.fixes.search import EVERYWHERE, Search
 
 

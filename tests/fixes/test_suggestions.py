@@ -23,7 +23,7 @@ from irlint.findings.report import Report
 from irlint.findings.statements import Relation, Requirement
 from irlint.fixes import search
 from irlint.fixes.conditions import allows_many_sizes
-from irlint.fixes.outcomes import Outcome
+from irlint.fixes.rechecking import Outcome
 from irlint.fixes.suggestions import Suggestion, Suggestions
 from irlint.fixes.trials import Trials
 from irlint.inference.origins import Makers

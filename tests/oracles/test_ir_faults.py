@@ -27,8 +27,8 @@ from cases.ir_documents import (
     written,
 )
 
-from irlint.findings.faults import RULES
 from irlint.parsers import openvino
+from irlint.policy.rulebook import by_code
 
 pytestmark = pytest.mark.oracle
 
@@ -264,7 +264,7 @@ def test_an_id_given_twice_and_used_is_an_error_though_openvino_takes_the_last(t
 def test_the_examples_of_a_rule(code, tmp_path):
     from irlint import parsers
 
-    rule = RULES[code]
+    rule = by_code(code)
     bad, good = (
         parsers.read(written(tmp_path, rule.bad, name="bad.xml")),
         parsers.read(written(tmp_path, rule.good, name="good.xml")),

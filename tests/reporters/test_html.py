@@ -17,7 +17,7 @@ from every import of_each
 from lxml import html as markup
 from timing import within
 
-from irlint.findings.faults import RULES, Rule, Severity
+from irlint.findings.faults import Rule, Severity
 from irlint.findings.report import CheckedFile, Finding, Report
 from irlint.reporters import html
 from irlint.reporters.html.layout import laid_out
@@ -165,9 +165,7 @@ def test_no_name_of_a_model_becomes_markup(tmp_path: Path) -> None:
 
 
 def rule(code: str, severity: Severity) -> Rule:
-    made = Rule(code, "for-tests", severity, "For <tests>.", why=HOSTILE[0], fix=HOSTILE[1])
-    del RULES[code]
-    return made
+    return Rule(code, "for-tests", severity, "For <tests>.", why=HOSTILE[0], fix=HOSTILE[1])
 
 
 CLASH, STALE = rule("IRL2X1", Severity.ERROR), rule("IRL6X1", Severity.WARNING)

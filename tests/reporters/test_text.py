@@ -16,7 +16,7 @@ from hypothesis import settings
 from reporters.pages import PAGES, Files, detector_ir, from_text
 from timing import within
 
-from irlint.findings.faults import RULES, SEVERITIES, Fault, Rule, Severity
+from irlint.findings.faults import SEVERITIES, Fault, Rule, Severity
 from irlint.findings.report import Finding, Report
 from irlint.inference.origins import Makers
 from irlint.inference.walk import inferred
@@ -80,9 +80,7 @@ def test_details_travel_between_processes(page: str, tmp_path: Path, monkeypatch
 
 def rule(code: str, severity: Severity) -> Rule:
     """A rule that no other test meets."""
-    made = Rule(code, f"for-tests-{code[3:].lower()}", severity, "For tests.")
-    del RULES[code]
-    return made
+    return Rule(code, f"for-tests-{code[3:].lower()}", severity, "For tests.")
 
 
 MANY = rule("IRL9XY", Severity.WARNING)

@@ -8,7 +8,6 @@ import re
 import pytest
 
 import irlint
-from irlint.findings import faults
 from irlint.findings.faults import Rule, Severity
 from irlint.model import Problem
 from irlint.parsers.openvino import layers
@@ -19,8 +18,6 @@ RULES = [
     Rule(f"IRL99{at}x", f"made-up-{at}", severity, "Made up.")
     for at, severity in enumerate([Severity.ERROR, Severity.WARNING])
 ]
-for rule in RULES:
-    del faults.RULES[rule.code]
 
 LAYER = '<layer id="{0}" name="{0}" type="{1}" version="opset1">{2}</layer>'
 GIVEN = '<data shape="2" element_type="f32"/><output><port id="0" precision="FP32"><dim>2</dim></port></output>'

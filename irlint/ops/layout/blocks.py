@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from math import prod
 
 from irlint.dims import Dim, MaybeDim, Shape, bounds, largest, product, same
-from irlint.findings.faults import Rule, Severity, refused
+from irlint.findings.faults import Refusal, Rule, Severity
 from irlint.findings.statements import agree, divides, reaches, warn
 from irlint.findings.wording import counted
 from irlint.lazy_typing import Literal
@@ -19,7 +19,7 @@ from irlint.ops.shared.element_types import INDEX_TYPES, common_type, expect_typ
 from irlint.ops.shared.expectations import expect_rank
 from irlint.ops.shared.shape_inputs import SIZE_NEGATIVE, entries, length, openvino_shape
 from irlint.ops.shared.sizes import exact_quotient
-from irlint.ops.shared.windows import same_count, spanned, window_count
+from irlint.ops.shared.windows import same_count, spans_of, window_count
 
 DepthMode = Literal["blocks_first", "depth_first"]
 OnnxDepthMode = Literal["DCR", "CRD"]
@@ -41,7 +41,7 @@ NOT_DIVISIBLE = Rule(
 g (float[1,9,4,4] x) => (float[1,2,8,8] y) { y = DepthToSpace <blocksize = 2> (x) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,8,4,4] x) => (float[1,2,8,8] y) { y = DepthToSpace <blocksize = 2> (x) }""",
-    refused=(refused("openvino_frontend"),),
+    refused=(Refusal("openvino_frontend"),),
 )
 
 
@@ -321,8 +321,7 @@ def ov_extract_image_patches(data: Tensor, *, sizes: Ints, strides: Ints, rates:
     if not sound:
         return Tensor(data.dtype, (shape[0], None, None, None))
     counts: list[MaybeDim] = []
-    for dim, kernel, stride, rate in zip(shape[2:], sizes, strides, rates):
-        span = spanned(kernel, rate)
+    for dim, span, stride in zip(shape[2:], spans_of(sizes, rates), strides):
         assert span is not None
         counts.append(None if dim is None else _patch_count(dim, span, stride, auto_pad=auto_pad))
     return Tensor(data.dtype, (shape[0], product((shape[1], sizes[0] * sizes[1])), *counts))
@@ -358,10 +357,9 @@ def ov_col2im(
     kernel = _at_least(entries(kernel_size), 1, 2) or (None, None)
     if data.shape is None:
         return Tensor(data.dtype)
-    spans = [spanned(size, rate) for size, rate in zip(kernel, rates)]
     counts = [
         None if dim is None or span is None else window_count(dim, span, step, begin=begin, end=end)
-        for dim, span, step, begin, end in zip(image, spans, steps, before, after)
+        for dim, span, step, begin, end in zip(image, spans_of(kernel, rates), steps, before, after)
     ]
     blocks = product(counts)
     if not agree(data.shape[-1], blocks, "the last axis of input 0 has one entry for each block of the image"):

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from irlint.dims import Shape, same, total
-from irlint.findings.faults import Fault, Rule, Severity, refused
+from irlint.findings.faults import Fault, Refusal, Rule, Severity
 from irlint.findings.statements import agree, wants_arithmetic
 from irlint.findings.wording import counted
 from irlint.model.tensor import INTEGERS, Contents, Tensor, size_text
@@ -30,7 +30,7 @@ CONCAT_MISMATCH = Rule(
 g (float[1,64,40,40] x, float[1,32,20,20] z) => (float[1,96,40,40] y) { y = Concat <axis = 1> (x, z) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,64,40,40] x, float[1,32,40,40] z) => (float[1,96,40,40] y) { y = Concat <axis = 1> (x, z) }""",
-    refused=(refused("onnxruntime", "dead if sized", "as declared"),),
+    refused=(Refusal("onnxruntime", ("dead if sized", "as declared")),),
 )
 
 # --- Concat -----------------------------------------------------------------------------------------------------------

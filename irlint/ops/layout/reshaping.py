@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from irlint.dims import Dim, Expr, MaybeDim, Shape, at_least, product, quotient, same, symbols
-from irlint.findings.faults import Fault, Rule, Severity, refused
+from irlint.findings.faults import Fault, Refusal, Rule, Severity
 from irlint.findings.statements import Relation, divides, require_any, wants_arithmetic, warn
 from irlint.findings.wording import counted
 from irlint.model.tensor import INTEGERS, Tensor, shape_text
@@ -33,8 +33,8 @@ g (float[1,84,80,80] x) => (float[1,84,6401] y) <int64[3] shape = {1, 84, 6401}>
     good="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,84,80,80] x) => (float[1,84,6400] y) <int64[3] shape = {1, 84, -1}> { y = Reshape (x, shape) }""",
     refused=(
-        refused("openvino_frontend", "dead if sized"),
-        refused("tensorrt_rtx", "dead if sized"),
+        Refusal("openvino_frontend", ("dead if sized",)),
+        Refusal("tensorrt_rtx", ("dead if sized",)),
     ),
 )
 
@@ -53,7 +53,7 @@ RESHAPE_TARGET = Rule(
 g (float[2,3,4] x) => (float[2,A,B] y) <int64[3] shape = {2, -1, -1}> { y = Reshape (x, shape) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3,4] x) => (float[2,3,4] y) <int64[3] shape = {0, 3, -1}> { y = Reshape (x, shape) }""",
-    refused=(refused("onnxruntime", "dead if sized"),),
+    refused=(Refusal("onnxruntime", ("dead if sized",)),),
 )
 
 

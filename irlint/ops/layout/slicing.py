@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import product
 
 from irlint.dims import Dim, MaybeDim, Shape, at_least, ceildiv, largest, same, smallest
-from irlint.findings.faults import Rule, Severity, refused
+from irlint.findings.faults import Refusal, Rule, Severity
 from irlint.findings.statements import agree, explain_size
 from irlint.findings.wording import counted
 from irlint.model.tensor import INTEGERS, Contents, Tensor, shape_text
@@ -52,7 +52,7 @@ g (float[2,8] x) => (float[2,4] y)
 g (float[2,8] x) => (float[2,4] y)
 <int64[1] starts = {0}, int64[1] ends = {4}, int64[1] axes = {1}>
 { y = Slice (x, starts, ends, axes) }""",
-    refused=(refused("onnxruntime", "dead if sized"),),
+    refused=(Refusal("onnxruntime", ("dead if sized",)),),
 )
 
 _SCATTER = """<?xml version="1.0"?>

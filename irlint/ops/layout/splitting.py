@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from irlint.dims import Dim, Expr, MaybeDim, at_least, bounds, ceildiv, floordiv, symbols, total
-from irlint.findings.faults import Fault, Rule, Severity, refused
+from irlint.findings.faults import Fault, Refusal, Rule, Severity
 from irlint.findings.statements import agree, divides, explain_size, reaches, warn
 from irlint.findings.wording import counted
 from irlint.model.tensor import INTEGERS, Tensor, shape_text
@@ -32,7 +32,7 @@ SPLIT_SUM = Rule(
 g (float[6,4] x) => (float[2,4] a, float[3,4] b) <int64[2] split = {2, 3}> { a, b = Split <axis = 0> (x, split) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[6,4] x) => (float[2,4] a, float[4,4] b) <int64[2] split = {2, 4}> { a, b = Split <axis = 0> (x, split) }""",
-    refused=(refused("onnxruntime", "dead if sized"),),
+    refused=(Refusal("onnxruntime", ("dead if sized",)),),
 )
 
 SPLIT_UNEVEN = Rule(
@@ -46,7 +46,7 @@ SPLIT_UNEVEN = Rule(
 g (float[6,4] x) => (float[2,4] a, float[2,4] b, float[2,4] c, float[2,4] d) { a, b, c, d = Split <axis = 0> (x) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[6,4] x) => (float[2,4] a, float[2,4] b, float[2,4] c) { a, b, c = Split <axis = 0> (x) }""",
-    refused=(refused("onnxruntime", "dead if sized", "as declared"),),
+    refused=(Refusal("onnxruntime", ("dead if sized", "as declared")),),
 )
 
 SPLIT_COUNT = Rule(
@@ -63,7 +63,7 @@ SPLIT_COUNT = Rule(
 g (float[6,4] x) => (float[2,4] a, float[4,4] b) <int64[3] split = {2, 3, 1}> { a, b = Split <axis = 0> (x, split) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[6,4] x) => (float[2,4] a, float[4,4] b) <int64[2] split = {2, 4}> { a, b = Split <axis = 0> (x, split) }""",
-    refused=(refused("onnxruntime"),),
+    refused=(Refusal("onnxruntime"),),
     accepted=("openvino_ir",),
 )
 

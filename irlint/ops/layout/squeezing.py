@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from irlint.dims import Shape, same
-from irlint.findings.faults import Fault, Rule, Severity, refused
+from irlint.findings.faults import Fault, Refusal, Rule, Severity
 from irlint.findings.statements import agree, warn
 from irlint.model import Node
 from irlint.model.tensor import CONTENTS_LIMIT, Tensor, shape_text
@@ -32,7 +32,7 @@ SQUEEZE_SIZE = Rule(
 g (float[1,3,1] x) => (float[1,1] y) <int64[1] axes = {1}> { y = Squeeze (x, axes) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,3,1] x) => (float[1,3] y) <int64[1] axes = {2}> { y = Squeeze (x, axes) }""",
-    refused=(refused("onnxruntime", "dead if sized"),),
+    refused=(Refusal("onnxruntime", ("dead if sized",)),),
 )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from irlint.findings.faults import Fault, Rule, Severity, refused
+from irlint.findings.faults import Fault, Refusal, Rule, Severity
 from irlint.findings.statements import warn
 from irlint.lazy_typing import Literal
 from irlint.model.tensor import (
@@ -51,7 +51,7 @@ NOT_CONVERTIBLE = Rule(
 g (float[2,3] x) => (int64[2,3] y) { y = BitCast <to = 7> (x) }""",
     good="""<ir_version: 13, opset_import: ["" : 26]>
 g (float[2,3] x) => (int32[2,3] y) { y = BitCast <to = 6> (x) }""",
-    refused=(refused("onnxruntime"),),
+    refused=(Refusal("onnxruntime"),),
 )
 
 

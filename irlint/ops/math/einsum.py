@@ -11,7 +11,7 @@ from irlint.findings.statements import agree, warn
 from irlint.findings.wording import counted
 from irlint.model.tensor import Tensor
 from irlint.ops import onnx, openvino
-from irlint.ops.shared.broadcast import broadcast, broadcast_dim, clash
+from irlint.ops.shared.broadcast import Clash, broadcast, broadcast_dim
 from irlint.ops.shared.compiling import Layer, not_compiled
 from irlint.ops.shared.element_types import ARITHMETIC, common_type, expect_type
 
@@ -131,10 +131,11 @@ def einsum_shape(equation: str, terms: Sequence[Term], output: Term, *, shapes: 
 
 def _size_of_letter(letter: str, column: Sequence[tuple[int, int, MaybeDim]]) -> MaybeDim:
     """The size to which the axes with a letter are broadcast; ``column`` has (input, axis, size) of each axis."""
-    pair = clash([(position, dim) for position, (_, _, dim) in enumerate(column)])
-    if pair is None:
-        return broadcast_dim([(index, dim) for index, _, dim in column], f"the letter {letter}")
-    (left, axis_a, a), (right, axis_b, b) = column[pair[0]], column[pair[2]]
+    sizes = [(position, dim) for position, (_, _, dim) in enumerate(column)]
+    found = broadcast_dim(sizes, f"the letter {letter}")
+    if not isinstance(found, Clash):
+        return found
+    (left, axis_a, a), (right, axis_b, b) = column[found.left], column[found.right]
     raise EINSUM_MISMATCH.fault(
         f"axis {axis_a} of input {left} and axis {axis_b} of input {right} share the letter {letter}, but their sizes "
         f"are {a} and {b}: the sizes must be equal, or one of them must be 1",

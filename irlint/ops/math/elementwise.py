@@ -131,13 +131,18 @@ def _floats_aligned_as_numpy(layer: Layer) -> Fault | None:
     return aligned_as_numpy(layer) if layer.dtype(0) in FLOATS else None
 
 
-@openvino("Add", spelled=_AXIS, fold=contents.plus)
-@openvino("Subtract", spelled=_AXIS, fold=contents.minus, compiles=_floats_aligned_as_numpy)
-@openvino("Multiply", spelled=_AXIS, fold=contents.times)
-@openvino("Power", spelled=_AXIS, fold=contents.power)
-@openvino("Maximum", spelled=_AXIS, fold=contents.greater)
-@openvino("Minimum", spelled=_AXIS, fold=contents.lesser)
-@openvino("SquaredDifference", spelled=_AXIS, kept=True, fold=_squared_difference)
+@openvino(
+    spelled=_AXIS,
+    folds={
+        "Add": contents.plus,
+        "Multiply": contents.times,
+        "Power": contents.power,
+        "Maximum": contents.greater,
+        "Minimum": contents.lesser,
+    },
+)
+@openvino(spelled=_AXIS, compiles=_floats_aligned_as_numpy, folds={"Subtract": contents.minus})
+@openvino(spelled=_AXIS, kept=True, folds={"SquaredDifference": _squared_difference})
 def ov_arithmetic(a: Tensor, b: Tensor, *, broadcasting: Broadcasting, fold: Fold) -> Tensor:
     """OpenVINO arithmetic on numbers of one element type."""
     expect_type(a, 0, ARITHMETIC)
@@ -148,12 +153,11 @@ def ov_arithmetic(a: Tensor, b: Tensor, *, broadcasting: Broadcasting, fold: Fol
 
 
 @openvino(
-    "Mod",
     spelled=_AXIS,
-    fold=contents.truncated_remainder,
+    folds={"Mod": contents.truncated_remainder},
     compiles=first_of(_remainder_of_dynamic_sizes, _floats_aligned_as_numpy),
 )
-@openvino("FloorMod", spelled=_AXIS, fold=contents.floored_remainder)
+@openvino(spelled=_AXIS, folds={"FloorMod": contents.floored_remainder})
 def ov_remainder(a: Tensor, b: Tensor, *, broadcasting: Broadcasting, fold: Fold) -> Tensor:
     """OpenVINO Mod-1 (the sign of the dividend) and FloorMod-1 (the sign of the divisor)."""
     _warn_of_zero(a, b)
@@ -173,12 +177,18 @@ def ov_divide(a: Tensor, b: Tensor, *, broadcasting: Broadcasting, m_pythondiv: 
     return computed(quotient, (a, b), shape, dtype=dtype)
 
 
-@openvino("Equal", spelled=_AXIS, fold=contents.equal, compiles=aligned_as_numpy)
-@openvino("NotEqual", spelled=_AXIS, fold=contents.unequal, compiles=aligned_as_numpy)
-@openvino("Greater", spelled=_AXIS, fold=_greater, compiles=aligned_as_numpy)
-@openvino("GreaterEqual", spelled=_AXIS, fold=contents.not_less, compiles=aligned_as_numpy)
-@openvino("Less", spelled=_AXIS, fold=contents.less, compiles=aligned_as_numpy)
-@openvino("LessEqual", spelled=_AXIS, fold=_not_greater, compiles=aligned_as_numpy)
+@openvino(
+    spelled=_AXIS,
+    compiles=aligned_as_numpy,
+    folds={
+        "Equal": contents.equal,
+        "NotEqual": contents.unequal,
+        "Greater": _greater,
+        "GreaterEqual": contents.not_less,
+        "Less": contents.less,
+        "LessEqual": _not_greater,
+    },
+)
 def ov_comparison(a: Tensor, b: Tensor, *, broadcasting: Broadcasting, fold: Fold) -> Tensor:
     """OpenVINO comparisons of inputs of one element type."""
     common_type((a, b))
@@ -186,10 +196,12 @@ def ov_comparison(a: Tensor, b: Tensor, *, broadcasting: Broadcasting, fold: Fol
     return computed(fold, (a, b), shape, dtype="bool")
 
 
-@openvino("LogicalAnd", spelled=_AXIS, fold=contents.both, compiles=aligned_as_numpy)
-@openvino("LogicalOr", spelled=_AXIS, fold=contents.either, compiles=aligned_as_numpy)
-@openvino("LogicalXor", spelled=_AXIS, fold=operator.ne, compiles=aligned_as_numpy)
-@openvino("Xor", until=1, spelled=_AXIS, fold=operator.ne)
+@openvino(
+    spelled=_AXIS,
+    compiles=aligned_as_numpy,
+    folds={"LogicalAnd": contents.both, "LogicalOr": contents.either, "LogicalXor": operator.ne},
+)
+@openvino(until=1, spelled=_AXIS, folds={"Xor": operator.ne})
 def ov_logical(a: Tensor, b: Tensor, *, broadcasting: Broadcasting, fold: Fold) -> Tensor:
     """OpenVINO logical operations on booleans."""
     expect_type(a, 0, LOGICAL)
@@ -198,9 +210,13 @@ def ov_logical(a: Tensor, b: Tensor, *, broadcasting: Broadcasting, fold: Fold) 
     return computed(fold, (a, b), shape, dtype="bool")
 
 
-@openvino("BitwiseAnd", since=13, spelled=_AXIS, kept=True, fold=operator.and_, compiles=aligned_as_numpy)
-@openvino("BitwiseOr", since=13, spelled=_AXIS, kept=True, fold=operator.or_, compiles=aligned_as_numpy)
-@openvino("BitwiseXor", since=13, spelled=_AXIS, kept=True, fold=operator.xor, compiles=aligned_as_numpy)
+@openvino(
+    since=13,
+    spelled=_AXIS,
+    kept=True,
+    compiles=aligned_as_numpy,
+    folds={"BitwiseAnd": operator.and_, "BitwiseOr": operator.or_, "BitwiseXor": operator.xor},
+)
 def ov_bitwise(a: Tensor, b: Tensor, *, broadcasting: Broadcasting, fold: Fold) -> Tensor:
     """OpenVINO BitwiseAnd/Or/Xor-13 on integers or booleans."""
     expect_type(a, 0, BITWISE)
@@ -245,12 +261,8 @@ def _selected(cond: Tensor, then: Tensor, otherwise: Tensor, *, shape: Shape | N
 # --- ONNX -------------------------------------------------------------------------------------------------------------
 
 
-@onnx("Add", since=7, fold=contents.plus)
-@onnx("Sub", since=7, fold=contents.minus)
-@onnx("Mul", since=7, fold=contents.times)
-@onnx("BitwiseAnd", since=18, fold=operator.and_)
-@onnx("BitwiseOr", since=18, fold=operator.or_)
-@onnx("BitwiseXor", since=18, fold=operator.xor)
+@onnx(since=7, folds={"Add": contents.plus, "Sub": contents.minus, "Mul": contents.times})
+@onnx(since=18, folds={"BitwiseAnd": operator.and_, "BitwiseOr": operator.or_, "BitwiseXor": operator.xor})
 def arithmetic(a: Tensor, b: Tensor, *, fold: Fold) -> Tensor:
     """ONNX arithmetic with multidirectional broadcasting."""
     result = computed(fold, (a, b), broadcast((a.shape, b.shape)), dtype=a.dtype or b.dtype)
@@ -275,14 +287,18 @@ def power(x: Tensor, y: Tensor) -> Tensor:
     return computed(contents.power, (x, y), broadcast((x.shape, y.shape)), dtype=x.dtype)
 
 
-@onnx("And", since=7, fold=contents.both)
-@onnx("Or", since=7, fold=contents.either)
-@onnx("Xor", since=7, fold=operator.ne)
-@onnx("Equal", since=7, fold=contents.equal)
-@onnx("Greater", since=7, fold=_greater)
-@onnx("Less", since=7, fold=contents.less)
-@onnx("GreaterOrEqual", since=12, fold=contents.not_less)
-@onnx("LessOrEqual", since=12, fold=_not_greater)
+@onnx(
+    since=7,
+    folds={
+        "And": contents.both,
+        "Or": contents.either,
+        "Xor": operator.ne,
+        "Equal": contents.equal,
+        "Greater": _greater,
+        "Less": contents.less,
+    },
+)
+@onnx(since=12, folds={"GreaterOrEqual": contents.not_less, "LessOrEqual": _not_greater})
 def comparison(a: Tensor, b: Tensor, *, fold: Fold) -> Tensor:
     """ONNX comparisons and logic with multidirectional broadcasting."""
     return computed(fold, (a, b), broadcast((a.shape, b.shape)), dtype="bool")
@@ -320,9 +336,7 @@ def mod(a: Tensor, b: Tensor, *, fmod: int = 0, context: Context) -> Tensor:
     return Tensor(a.dtype, shape, contents.folded(remainder, (a, b), shape, dtype=a.dtype))
 
 
-@onnx("Max", since=8, fold=contents.greater)
-@onnx("Min", since=8, fold=contents.lesser)
-@onnx("Sum", since=8, fold=contents.plus)
+@onnx(since=8, folds={"Max": contents.greater, "Min": contents.lesser, "Sum": contents.plus})
 @onnx("Mean", since=8)
 def variadic(*xs: Tensor, fold: Fold | None) -> Tensor:
     """ONNX Max, Min, Sum and Mean with multidirectional broadcasting of any number of inputs."""

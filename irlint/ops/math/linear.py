@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from irlint.dims import MaybeDim, Shape, product
-from irlint.findings.faults import Fault, Rule, Severity, refused
+from irlint.findings.faults import Fault, Refusal, Rule, Severity
 from irlint.findings.statements import agree
 from irlint.findings.wording import counted
 from irlint.lazy_typing import Literal
@@ -34,9 +34,9 @@ g (float[2,768] x, float[512,768] w) => (float[2,512] y) { y = MatMul (x, w) }""
     good="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,768] x, float[768,512] w) => (float[2,512] y) { y = MatMul (x, w) }""",
     refused=(
-        refused("onnxruntime", "dead if sized", "as declared"),
-        refused("openvino_frontend", "dead if sized"),
-        refused("tensorrt_rtx", "dead if sized"),
+        Refusal("onnxruntime", ("dead if sized", "as declared")),
+        Refusal("openvino_frontend", ("dead if sized",)),
+        Refusal("tensorrt_rtx", ("dead if sized",)),
     ),
 )
 

@@ -147,11 +147,7 @@ def _is_accepted_scalar(x: Tensor, axes: Ints, version: int, *, checked_since: i
     return True
 
 
-@onnx("ReduceMax", fold=LARGEST)
-@onnx("ReduceMin", fold=SMALLEST)
-@onnx("ReduceProd", fold=PRODUCT)
-@onnx("ReduceMean", fold=MEAN)
-@onnx("ReduceSum", fold=SUM)
+@onnx(folds={"ReduceMax": LARGEST, "ReduceMin": SMALLEST, "ReduceProd": PRODUCT, "ReduceMean": MEAN, "ReduceSum": SUM})
 @onnx("ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceSumSquare")
 def reduce_by_attribute(
     x: Tensor, *, axes: Ints | None = None, keepdims: int = 1, fold: Combination | None, context: Context
@@ -163,11 +159,8 @@ def reduce_by_attribute(
     return _reduction(fold, x, axes, keepdims=keepdims == 1)
 
 
-@onnx("ReduceSum", since=13, fold=SUM)
-@onnx("ReduceMax", since=18, fold=LARGEST)
-@onnx("ReduceMin", since=18, fold=SMALLEST)
-@onnx("ReduceProd", since=18, fold=PRODUCT)
-@onnx("ReduceMean", since=18, fold=MEAN)
+@onnx(since=13, folds={"ReduceSum": SUM})
+@onnx(since=18, folds={"ReduceMax": LARGEST, "ReduceMin": SMALLEST, "ReduceProd": PRODUCT, "ReduceMean": MEAN})
 @onnx("ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceSumSquare", since=18)
 def reduce_by_input(
     x: Tensor,
@@ -241,11 +234,12 @@ def _compiled_reduction(layer: Layer) -> Fault | None:
     )
 
 
-@openvino("ReduceMax", fold=LARGEST, read_at_load=(1,), compiles=_compiled_reduction, ignores_extra_inputs=True)
-@openvino("ReduceMin", fold=SMALLEST, read_at_load=(1,), compiles=_compiled_reduction, ignores_extra_inputs=True)
-@openvino("ReduceProd", fold=PRODUCT, read_at_load=(1,), compiles=_compiled_reduction, ignores_extra_inputs=True)
-@openvino("ReduceMean", fold=MEAN, read_at_load=(1,), compiles=_compiled_reduction, ignores_extra_inputs=True)
-@openvino("ReduceSum", fold=SUM, read_at_load=(1,), compiles=_compiled_reduction, ignores_extra_inputs=True)
+@openvino(
+    read_at_load=(1,),
+    compiles=_compiled_reduction,
+    ignores_extra_inputs=True,
+    folds={"ReduceMax": LARGEST, "ReduceMin": SMALLEST, "ReduceProd": PRODUCT, "ReduceMean": MEAN, "ReduceSum": SUM},
+)
 @openvino("ReduceL1", "ReduceL2", since=4, read_at_load=(1,), compiles=_compiled_reduction, ignores_extra_inputs=True)
 def ov_reduce(x: Tensor, axes: Tensor, *, keep_dims: bool = False, fold: Combination | None) -> Tensor:
     """OpenVINO reductions of numbers."""
@@ -257,10 +251,13 @@ _COMPILED_LOGICAL = first_of(constants_at(1), _compiled_reduction)
 
 
 @openvino(
-    "ReduceLogicalAnd", fold=(_both, True), read_at_load=(1,), compiles=_COMPILED_LOGICAL, ignores_extra_inputs=True
+    folds={"ReduceLogicalAnd": (_both, True)}, read_at_load=(1,), compiles=_COMPILED_LOGICAL, ignores_extra_inputs=True
 )
 @openvino(
-    "ReduceLogicalOr", fold=(_either, False), read_at_load=(1,), compiles=_COMPILED_LOGICAL, ignores_extra_inputs=True
+    folds={"ReduceLogicalOr": (_either, False)},
+    read_at_load=(1,),
+    compiles=_COMPILED_LOGICAL,
+    ignores_extra_inputs=True,
 )
 def ov_reduce_logical(x: Tensor, axes: Tensor, *, keep_dims: bool = False, fold: Combination | None) -> Tensor:
     """OpenVINO ReduceLogicalAnd-1 and ReduceLogicalOr-1."""

@@ -48,26 +48,31 @@ def _positive_part(x: Scalar) -> Scalar:
 # --- activations ------------------------------------------------------------------------------------------------------
 
 
-@onnx("Relu", since=6, fold=_positive_part)
-@onnx("Exp", since=6, fold=_exponential)
-@onnx("Log", since=6, fold=_logarithm)
-@onnx("Sqrt", since=6, fold=_square_root)
-@onnx("Neg", since=6, fold=operator.neg)
-@onnx("Abs", since=6, fold=_absolute)
-@onnx("Floor", since=6, fold=_floor)
-@onnx("Ceil", since=6, fold=_ceiling)
-@onnx("Reciprocal", since=6, fold=_reciprocal)
+@onnx(
+    since=6,
+    folds={
+        "Relu": _positive_part,
+        "Exp": _exponential,
+        "Log": _logarithm,
+        "Sqrt": _square_root,
+        "Neg": operator.neg,
+        "Abs": _absolute,
+        "Floor": _floor,
+        "Ceil": _ceiling,
+        "Reciprocal": _reciprocal,
+    },
+)
 @onnx("Sigmoid", "Tanh", since=6)
 @onnx("Acos", "Asin", "Atan", "Cos", "Sin", "Tan", since=7)
-@onnx("Sign", since=9, fold=_sign)
+@onnx(since=9, folds={"Sign": _sign})
 @onnx("Acosh", "Asinh", "Atanh", "Cosh", "Sinh", "Erf", since=9)
-@onnx("Round", since=11, fold=_round)
-@onnx("Not", since=1, fold=operator.not_)
+@onnx(since=11, folds={"Round": _round})
+@onnx(since=1, folds={"Not": operator.not_})
 @onnx("Softplus", "Softsign", since=1)
 @onnx("HardSwish", since=14, scratch=("intermediate",))
 @onnx("Mish", since=18, scratch=("intermediate",))
 @onnx("BitwiseNot", since=18)
-@openvino("LogicalNot", fold=operator.not_, ignores_extra_inputs=True)
+@openvino(ignores_extra_inputs=True, folds={"LogicalNot": operator.not_})
 def unary(x: Tensor, *, fold: Fold | None) -> Tensor:
     """Elementwise operators of ONNX, and OpenVINO LogicalNot."""
     if fold is not None and x.extent is not None:
@@ -79,15 +84,20 @@ def unary(x: Tensor, *, fold: Fold | None) -> Tensor:
     return computed(fold, (x,), x.shape, dtype=x.dtype)
 
 
-@openvino("Abs", fold=_absolute, ignores_extra_inputs=True)
-@openvino("Ceiling", fold=_ceiling, ignores_extra_inputs=True)
-@openvino("Exp", fold=_exponential, ignores_extra_inputs=True)
-@openvino("Floor", fold=_floor, ignores_extra_inputs=True)
-@openvino("Log", fold=_logarithm, ignores_extra_inputs=True)
-@openvino("Negative", fold=operator.neg, ignores_extra_inputs=True)
-@openvino("Relu", fold=_positive_part, spellings=("ReLU",), ignores_extra_inputs=True)
-@openvino("Sign", fold=_sign, ignores_extra_inputs=True)
-@openvino("Sqrt", fold=_square_root, ignores_extra_inputs=True)
+@openvino(
+    ignores_extra_inputs=True,
+    folds={
+        "Abs": _absolute,
+        "Ceiling": _ceiling,
+        "Exp": _exponential,
+        "Floor": _floor,
+        "Log": _logarithm,
+        "Negative": operator.neg,
+        "Sign": _sign,
+        "Sqrt": _square_root,
+    },
+)
+@openvino(spellings=("ReLU",), ignores_extra_inputs=True, folds={"Relu": _positive_part})
 @openvino(
     "Acos", "Asin", "Atan", "Cos", "Cosh", "Erf", "Sigmoid", "Sin", "Sinh", "Tan", "Tanh", ignores_extra_inputs=True
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from irlint.dims import Shape, same
-from irlint.findings.faults import Rule, Severity, refused
+from irlint.findings.faults import Refusal, Rule, Severity
 from irlint.findings.statements import warn
 from irlint.findings.wording import counted
 from irlint.model.tensor import Tensor, shape_text
@@ -33,7 +33,7 @@ g (float[1,3,8] x, float[3] s, float[3] b, float[3] m, float[3] v) => (float[1,3
     good="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,3,8] x, float[3] s, float[3] b, float[3] m, float[3] v) => (float[1,3,8] y)
 { y = BatchNormalization (x, s, b, m, v) }""",
-    refused=(refused("onnxruntime", "dead"),),
+    refused=(Refusal("onnxruntime", ("dead",)),),
 )
 
 

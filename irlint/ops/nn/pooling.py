@@ -27,7 +27,6 @@ from irlint.ops.shared.windows import (
     onnx_window,
     openvino_window,
     per_axis,
-    spanned,
     window_sizes,
 )
 
@@ -192,8 +191,7 @@ def _expect_length_of_kernel(values: Ints | None, count: int, name: str) -> None
 
 
 def _expect_no_window_in_padding(window: Window) -> None:
-    for position, kernel in enumerate(window.kernel):
-        span = spanned(kernel, window.dilations[position])
+    for position, span in enumerate(window.spans):
         pads = (window.begin[position], window.end[position])
         if isinstance(span, int) and max(pads) >= span:
             axis = window.first + position

@@ -175,7 +175,7 @@ def _warn_of_uncovered(x: Shape | None, window: Window, sizes: Ints) -> None:
     if x is None:
         return
     for position, (size, wanted) in enumerate(zip(spatial(x, window.first), sizes)):
-        span, stride = window.span(position), window.strides[position]
+        span, stride = window.spans[position], window.strides[position]
         if size is None or span is None:
             continue
         full = transposed_size(size, span, stride, added=stride - 1)

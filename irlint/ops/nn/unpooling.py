@@ -108,7 +108,7 @@ def _spatial_count(image_shape: Tensor, block_shape: Tensor, *lists: Ints | None
 def _block_count(image: Shape, window: Window) -> MaybeDim:
     counts: list[MaybeDim] = []
     for position, size in enumerate(image):
-        span, begin, end = window.span(position), window.begin[position], window.end[position]
+        span, begin, end = window.spans[position], window.begin[position], window.end[position]
         if size is None or span is None:
             return None
         if not reaches(size, span - begin - end, f"a block spans {span} on axis {position} of the image"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from irlint.dims import MaybeDim, Shape, same
-from irlint.findings.faults import Fault, Rule, Severity, refused
+from irlint.findings.faults import Fault, Refusal, Rule, Severity
 from irlint.findings.statements import agree, warn
 from irlint.model.tensor import Extent, Tensor, shape_text
 from irlint.ops import Context
@@ -47,7 +47,7 @@ g (uint8[4] a, float s, uint8 z, uint8[4] b) => (uint8[4] y) { y = com.microsoft
     good="""<ir_version: 8, opset_import: ["" : 17, "com.microsoft" : 1]>
 g (uint8[4] a, float s, uint8 z, uint8[4] b) => (uint8[4] y) { y = com.microsoft.QLinearAdd (a, s, z, b, s, z, s, z) \
 }""",
-    refused=(refused("onnxruntime", "dead"),),
+    refused=(Refusal("onnxruntime", ("dead",)),),
 )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from irlint.dims import Shape, ceildiv, total
-from irlint.findings.faults import Fault, Rule, Severity, refused
+from irlint.findings.faults import Fault, Refusal, Rule, Severity
 from irlint.findings.statements import warn
 from irlint.findings.wording import counted
 from irlint.model.tensor import CONTENTS_LIMIT, UNKNOWN, Tensor
@@ -46,7 +46,7 @@ g (float s, uint8 z, uint8[2] a, uint8[2] b) => (uint8[4] y)
     good="""<ir_version: 8, opset_import: ["" : 17, "com.microsoft" : 1]>
 g (float s, uint8 z, uint8[2] a, uint8[2] b) => (uint8[4] y)
 { y = com.microsoft.QLinearConcat <axis = 0> (s, z, a, s, z, b, s, z) }""",
-    refused=(refused("onnxruntime", "dead by size"),),
+    refused=(Refusal("onnxruntime", ("dead by size",)),),
 )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from irlint.findings.faults import Rule, Severity, refused
+from irlint.findings.faults import Refusal, Rule, Severity
 from irlint.findings.wording import counted, span
 
 Ints = tuple[int, ...]
@@ -21,7 +21,7 @@ AXIS_OUT_OF_RANGE = Rule(
 g (float[2,3] x, float[2,3] z) => (float[2,6] y) { y = Concat <axis = 2> (x, z) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3] x, float[2,3] z) => (float[2,6] y) { y = Concat <axis = 1> (x, z) }""",
-    refused=(refused("onnxruntime"),),
+    refused=(Refusal("onnxruntime"),),
 )
 
 AXIS_REPEATED = Rule(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from irlint.dims import Expr, MaybeDim, Shape, product, same
-from irlint.findings.faults import Fault, Rule, Severity, refused
+from irlint.findings.faults import Fault, Refusal, Rule, Severity
 from irlint.findings.statements import warn
 from irlint.findings.wording import counted, either, listed
 from irlint.model import Graph, Value
@@ -48,7 +48,7 @@ g (bool c, float[2,3] x) => (float[2,3] y) {
   y = If (c) <then_branch = t () => (float[2,3] a) { a = Relu (x) }, else_branch = e () => (float[2,3] b) { b = Neg \
 (x) }>
 }""",
-    refused=(refused("onnxruntime", "live", "dead"), refused("openvino_frontend")),
+    refused=(Refusal("onnxruntime", ("live", "dead")), Refusal("openvino_frontend")),
 )
 
 BODY_TYPES = Rule(
@@ -72,7 +72,7 @@ g (bool c, float[2,3] x) => (float[2,3] y) {
   y = If (c) <then_branch = t () => (float[2,3] a) { a = Relu (x) }, else_branch = e () => (float[2,3] b) { b = Neg \
 (x) }>
 }""",
-    refused=(refused("onnxruntime"),),
+    refused=(Refusal("onnxruntime"),),
 )
 
 SCAN_LENGTH = Rule(

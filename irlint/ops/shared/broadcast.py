@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import combinations
 
-from irlint.dims import Dim, MaybeDim, Shape, broadcast_size, same, symbols
-from irlint.findings.faults import Fault, Rule, Severity, refused
+from irlint.dims import MaybeDim, Shape, broadcast_size, same, symbols
+from irlint.findings.faults import Fault, Refusal, Rule, Severity
 from irlint.findings.statements import Relation, agree, require_any
 from irlint.findings.wording import counted, listed
 from irlint.model.tensor import shape_text
 from irlint.ops.shared.sizes import narrower
+from irlint.records import record
 
 BROADCAST_MISMATCH = Rule(
     "IRL201",
@@ -31,9 +32,9 @@ g (float[1,64,56,56] x, float[32,1,1] b) => (float[1,64,56,56] y) { y = Add (x, 
     good="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,64,56,56] x, float[64,1,1] b) => (float[1,64,56,56] y) { y = Add (x, b) }""",
     refused=(
-        refused("onnxruntime", "dead if sized", "as declared"),
-        refused("openvino_frontend", "dead if sized"),
-        refused("tensorrt_rtx", "dead if sized"),
+        Refusal("onnxruntime", ("dead if sized", "as declared")),
+        Refusal("openvino_frontend", ("dead if sized",)),
+        Refusal("tensorrt_rtx", ("dead if sized",)),
     ),
 )
 
@@ -72,6 +73,14 @@ g (float[2,3] x, float[3] b) => (float[2,3] y) { y = Max (x, b) }""",
     good="""<ir_version: 3, opset_import: ["" : 7]>
 g (float[2,3] x, float[2,3] b) => (float[2,3] y) { y = Max (x, b) }""",
 )
+
+
+@record
+class Clash:
+    """The indices of two inputs whose sizes cannot be broadcast."""
+
+    left: int
+    right: int
 
 
 def _padded_to_match(small: Shape, large: Shape) -> str:
@@ -118,15 +127,13 @@ def broadcast(shapes: Sequence[Shape | None], first: int = 0) -> Shape | None:
         return known[0][1]
     rank = max((len(shape) for _, shape in known), default=0)
     result: list[MaybeDim] = []
-    clashes: list[tuple[int, int, Dim, int, Dim]] = []
+    clashes: list[tuple[int, Clash]] = []
     for axis in range(rank):
         column = [(index, shape[axis - rank]) for index, shape in known if len(shape) >= rank - axis]
-        found = clash(column)
-        if found is None:
-            result.append(broadcast_dim(column, f"axis {axis}"))
-            continue
-        clashes.append((axis, *found))
-        result.append(None)
+        found = broadcast_dim(column, f"axis {axis}")
+        if isinstance(found, Clash):
+            clashes.append((axis, found))
+        result.append(None if isinstance(found, Clash) else found)
     if clashes:
         raise _mismatch(shapes, rank, clashes, first=first)
     return None if len(known) < len(shapes) else tuple(result)
@@ -135,11 +142,11 @@ def broadcast(shapes: Sequence[Shape | None], first: int = 0) -> Shape | None:
 def _mismatch(
     shapes: Sequence[Shape | None],
     rank: int,
-    clashes: Sequence[tuple[int, int, Dim, int, Dim]],
+    clashes: Sequence[tuple[int, Clash]],
     *,
     first: int,
 ) -> Fault:
-    _, left, _, right, _ = clashes[0]
+    left, right = clashes[0][1].left, clashes[0][1].right
     padded: tuple[Shape | None, ...] = (*(None for _ in range(first)), *shapes)
 
     from irlint.ops.shared.facts import clash_text
@@ -147,7 +154,7 @@ def _mismatch(
     def own(index: int, axis: int) -> tuple[int, int]:
         return index + first, axis - rank + len(shapes[index] or ())
 
-    pairs = [(own(a, clash_axis), own(b, clash_axis)) for clash_axis, a, _, b, _ in clashes]
+    pairs = [(own(each.left, axis), own(each.right, axis)) for axis, each in clashes]
     same_inputs = [(one[1], other[1]) for one, other in pairs if (one[0], other[0]) == (left + first, right + first)]
     return BROADCAST_MISMATCH.fault(
         clash_text(padded, pairs, aligned=True),
@@ -158,37 +165,24 @@ def _mismatch(
     )
 
 
-def clash(column: Sequence[tuple[int, MaybeDim]]) -> tuple[int, Dim, int, Dim] | None:
-    """(Index, size, index, size) of two inputs that certainly clash on an axis; None if no two inputs do.
+def broadcast_dim(column: Sequence[tuple[int, MaybeDim]], where: str) -> MaybeDim | Clash:
+    """The size to which the sizes of an axis are broadcast; a Clash if two of them certainly clash.
 
-    ``column`` has the (index, size) pairs of the axis.
+    ``column`` has the (index, size) pairs of the axis. Equalities that are not proven become requirements.
     """
-    wide = [(index, dim) for index, dim in column if dim is not None and dim != 1]
-    if len({dim for _, dim in wide}) < 2:
-        return None
-    wide = [(index, dim) for index, dim in wide if isinstance(dim, int) or same(dim, 1) is False]
+    found: list[tuple[int, MaybeDim]] = []
+    for index, dim in column:
+        if dim != 1 and dim not in [other for _, other in found]:
+            found.append((index, dim))
+    if len(found) < 2:
+        return found[0][1] if found else 1
+    wide = [(index, dim) for index, dim in found if dim is not None and same(dim, 1) is False]
     for position, (right, b) in enumerate(wide):
         for left, a in wide[:position]:
             if same(a, b) is False:
-                return left, a, right, b
-    return None
-
-
-def broadcast_dim(column: Sequence[tuple[int, MaybeDim]], where: str) -> MaybeDim:
-    """The size to which the sizes of an axis are broadcast. ``column`` has (index, size) pairs without a ``clash``.
-
-    Equalities that are not proven become requirements.
-    """
-    entries: list[MaybeDim] = []
-    for _, dim in column:
-        if dim != 1 and dim not in entries:
-            entries.append(dim)
-    if not entries:
-        return 1
-    if len(entries) == 1:
-        return entries[0]
-    wide = [dim for dim in entries if dim is not None and same(dim, 1) is False]
-    sure = next((dim for dim in wide if isinstance(dim, int)), wide[0] if wide else None)
+                return Clash(left, right)
+    entries = [dim for _, dim in found]
+    sure = next((dim for _, dim in wide if isinstance(dim, int)), wide[0][1] if wide else None)
     for other in entries:
         if sure is None or other is None or other is sure or same(other, sure):
             continue

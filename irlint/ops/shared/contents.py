@@ -104,7 +104,7 @@ def folded(
 
     ``partial``: ``fold`` accepts unknown entries.
     """
-    if not fits(shape) or any(x.shape is None or (x.value is None and not partial) for x in tensors):
+    if any(x.shape is None or (x.value is None and not partial) for x in tensors) or not fits(shape):
         return None
     assert shape is not None
     columns = [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from irlint.findings.faults import Rule, Severity, refused
+from irlint.findings.faults import Refusal, Rule, Severity
 from irlint.lazy_typing import Literal
 from irlint.model.tensor import FLOATS, INTEGERS, Tensor
 
@@ -22,7 +22,7 @@ ELEMENT_TYPE_REFUSED = Rule(
 g (int32[2,3] x) => (int32[2,3] y) { y = Sigmoid (x) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3] x) => (float[2,3] y) { y = Sigmoid (x) }""",
-    refused=(refused("onnxruntime", "live", "dead"), refused("tensorrt")),
+    refused=(Refusal("onnxruntime", ("live", "dead")), Refusal("tensorrt")),
 )
 
 ELEMENT_TYPES_DIFFER = Rule(
@@ -39,7 +39,7 @@ ELEMENT_TYPES_DIFFER = Rule(
 g (float[2,3] x, float16[3] b) => (float[2,3] y) { y = Add (x, b) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3] x, float[3] b) => (float[2,3] y) { y = Add (x, b) }""",
-    refused=(refused("onnxruntime", "live", "dead"), refused("tensorrt"), refused("openvino_frontend")),
+    refused=(Refusal("onnxruntime", ("live", "dead")), Refusal("tensorrt"), Refusal("openvino_frontend")),
 )
 
 ARITHMETIC = INTEGERS | FLOATS

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from irlint.dims import MaybeDim, same
-from irlint.findings.faults import Fault, Rule, Severity, refused
+from irlint.findings.faults import Fault, Refusal, Rule, Severity
 from irlint.findings.statements import agree, warn
 from irlint.findings.wording import counted, either
 from irlint.model.tensor import Tensor, shape_text
@@ -23,7 +23,7 @@ INPUT_RANK_REFUSED = Rule(
 g (float[8,2,3] x) => (float[2,4,6] y) { y = DepthToSpace <blocksize = 2> (x) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,8,2,3] x) => (float[1,2,4,6] y) { y = DepthToSpace <blocksize = 2> (x) }""",
-    refused=(refused("onnxruntime"),),
+    refused=(Refusal("onnxruntime"),),
 )
 
 

@@ -219,19 +219,23 @@ def convolved(
     are not checked. See ``window_sizes`` for ``lenient``. Raises faults of filters and windows.
     """
     count = spatial_count(x, w, (kernel_shape, window.strides, window.dilations), weights=weights)
+    batch = x[0] if x is not None else None
+    channels, wanted = w[:2] if w is not None else (None, None)
     expect_one_padding(window)
     if count is None:
         return None
     kernel = kernel_of(w, count, kernel_shape, weights=weights)
     placed = onnx_window(window, count, kernel, first=first)
     expect_no_dilated_same(placed)
-    channels = dim_of(w, 0)
-    if not blocked:
+    text = ""
+    if group != 1 and not blocked:
         expect_groups(group, channels, "output channels", index=weights, axis=0)
-        text = f" ({w[1]} for each of {group} groups)" if w is not None and group > 1 else ""
-        expect_channels(x, w, product((dim_of(w, 1), group)), first=first, weights=weights, text=text)
+        text = f" ({wanted} for each of {group} groups)"
+        wanted = product((wanted, group))
+    if not blocked:
+        expect_channels(x, w, wanted, first=first, weights=weights, text=text)
     sizes = window_sizes(x, placed, count, lenient=lenient)
-    return arranged(dim_of(x, 0), channels, sizes, first=first)
+    return arranged(batch, channels, sizes, first=first)
 
 
 def ov_spatial_count(

@@ -18,7 +18,7 @@ TERMS = 8
 
 def windowed(window: Window, position: int, *, size: MaybeDim, dim: MaybeDim) -> None:
     """Explains the size of an axis after a sliding window: ``floor((224 + 3 + 3 - 7) / 4) + 1``."""
-    span = window.span(position)
+    span = window.spans[position]
     if size is None or dim is None or not isinstance(span, int):
         return
     try:
@@ -54,7 +54,7 @@ def _windowed(window: Window, position: int, *, size: Dim, dim: Dim, span: int) 
 
 def transposed(window: Window, position: int, *, size: Dim, dim: Dim, added: int) -> None:
     """Explains the size of an axis after a transposed convolution: ``(7 - 1) * 2 + 3 - 1 - 1``."""
-    span, stride = window.span(position), window.strides[position]
+    span, stride = window.spans[position], window.strides[position]
     if not isinstance(span, int):
         return
     ends = (-window.begin[position], -window.end[position], added)

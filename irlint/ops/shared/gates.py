@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from irlint.dims import MaybeDim, Shape, at_least, product, same
-from irlint.findings.faults import Rule, Severity, refused
+from irlint.findings.faults import Refusal, Rule, Severity
 from irlint.findings.statements import agree, warn
 from irlint.findings.wording import counted, listed
 from irlint.lazy_typing import Literal
@@ -85,7 +85,7 @@ g (float[5,3,4] x, float[1,40,4] w, float[1,40,10] r) => (float[5,1,3,10] y) {
 g (float[5,3,4] x, float[1,40,4] w, float[1,40,10] r) => (float[5,1,3,10] y) {
   y = LSTM <hidden_size = 10, activations = ["Sigmoid", "Tanh", "Tanh"]> (x, w, r)
 }""",
-    refused=(refused("onnxruntime", "dead by size"),),
+    refused=(Refusal("onnxruntime", ("dead by size",)),),
 )
 
 HIDDEN_SIZE = Rule(

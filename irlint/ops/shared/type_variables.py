@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import chain, islice, repeat
 
 from irlint.findings.faults import Fault, Severity
 from irlint.findings.statements import warn
@@ -45,10 +46,9 @@ def types_text(one: Type | None, other: Type | None) -> tuple[str, str]:
     return kind_text(one), kind_text(other)
 
 
-def _formal_at(formals: Sequence[Formal], index: int) -> Formal | None:
-    if index < len(formals):
-        return formals[index]
-    return formals[-1] if formals and formals[-1].option == "variadic" else None
+def _without_end(formals: Sequence[Formal]) -> Iterator[Formal | None]:
+    """The formals of inputs or outputs by index: after the last one, that one again if it is variadic, else None."""
+    return chain(formals, repeat(formals[-1] if formals and formals[-1].option == "variadic" else None))
 
 
 def type_variables(schema: OfficialSchema, inputs: Sequence[Type | None]) -> dict[str, str]:
@@ -59,8 +59,7 @@ def type_variables(schema: OfficialSchema, inputs: Sequence[Type | None]) -> dic
     """
     variables: dict[str, str] = {}
     first: dict[str, int] = {}
-    for index, known in enumerate(inputs):
-        formal = _formal_at(schema.inputs, index)
+    for index, (known, formal) in enumerate(zip(inputs, _without_end(schema.inputs))):
         key = known.dtype if isinstance(known, Tensor) else type_key(known)
         if formal is not None and key is None and _is_of_refused_kind(known, formal):
             raise _refused(schema, formal, index, key=type_text(known))
@@ -92,8 +91,8 @@ def type_variables(schema: OfficialSchema, inputs: Sequence[Type | None]) -> dic
 
 def _type_of_equal_input(schema: OfficialSchema, inputs: Sequence[Type | None], formal: Formal) -> str:
     """The text of an accepted type of another input with the same type variable; "" if there is none."""
-    for index, known in enumerate(inputs):
-        other, key = _formal_at(schema.inputs, index), type_key(known)
+    for index, (known, other) in enumerate(zip(inputs, _without_end(schema.inputs))):
+        key = type_key(known)
         if other is not None and other.homogeneous and other.variable == formal.variable and key in formal.types:
             return f"{key}, the type of input {index}"
     return ""
@@ -145,7 +144,7 @@ def _opset_that_accepts(schema: OfficialSchema, index: int, key: str) -> str:
     accepting = []
     for since in versions:
         other = official(schema.name, since, schema.domain)
-        formal = _formal_at(other.inputs, index) if other is not None else None
+        formal = next(islice(_without_end(other.inputs), index, None)) if other is not None else None
         if formal is not None and key in formal.types:
             accepting.append(since)
     later = next((since for since in accepting if since > schema.since), None)
@@ -160,8 +159,7 @@ def check_output_types(schema: OfficialSchema, outputs: Sequence[Type | None]) -
 
     Raises an ``ELEMENT_TYPE_REFUSED`` fault; for a tensor, reports it as a warning.
     """
-    for index, known in enumerate(outputs):
-        formal = _formal_at(schema.outputs, index)
+    for index, (known, formal) in enumerate(zip(outputs, _without_end(schema.outputs))):
         key = known.dtype if isinstance(known, Tensor) else type_key(known)
         if formal is None or key is None or key in formal.types or schema.domain in RUNTIME_DOMAINS:
             continue
@@ -182,7 +180,7 @@ def _types_text(types: frozenset[str]) -> str:
 
 def output_type(schema: OfficialSchema, index: int, variables: Mapping[str, str]) -> str | None:
     """The type of an output by the schema; None if it is unknown. ``variables`` are the types of type variables."""
-    formal = _formal_at(schema.outputs, index)
+    formal = next(islice(_without_end(schema.outputs), index, None))
     if formal is None or not formal.homogeneous:
         return None
     if formal.variable in variables:

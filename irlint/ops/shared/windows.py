@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from irlint.dims import Dim, MaybeDim, Shape, at_least, bounds, floordiv, largest, same, smallest
 from irlint.dims.polynomials import lone_atom
-from irlint.findings.faults import Fault, Rule, Severity, refused
+from irlint.findings.faults import Fault, Refusal, Rule, Severity
 from irlint.findings.statements import reaches, wants_arithmetic, warn
 from irlint.findings.wording import counted
 from irlint.lazy_typing import Literal
@@ -58,7 +58,7 @@ g (float[1,3,8,8] x, float[4,3,3,3] w) => (float[1,4,8,8] y) {
 }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,3,8,8] x, float[4,3,3,3] w) => (float[1,4,8,8] y) { y = Conv <pads = [1, 1, 1, 1]> (x, w) }""",
-    refused=(refused("onnxruntime", "dead"),),
+    refused=(Refusal("onnxruntime", ("dead",)),),
 )
 
 PADDING_NOT_PORTABLE = Rule(
@@ -83,9 +83,9 @@ g (float[1,3,8,8] x) => (float[1,3,9,9] y) { y = MaxPool <kernel_shape = [2, 2],
 # --- sizes of one axis ------------------------------------------------------------------------------------------------
 
 
-def spanned(kernel: MaybeDim, dilation: int) -> MaybeDim:
-    """The number of elements that a window spans: dilation * (kernel - 1) + 1."""
-    return None if kernel is None else (kernel - 1) * dilation + 1
+def spans_of(kernel: Shape, dilations: Sequence[int]) -> Shape:
+    """The numbers of elements that a window spans: dilation * (kernel - 1) + 1."""
+    return tuple(None if size is None else (size - 1) * dilation + 1 for size, dilation in zip(kernel, dilations))
 
 
 def window_count(size: Dim, span: Dim, stride: int, *, begin: int, end: int, rounding: Rounding = "floor") -> MaybeDim:
@@ -193,6 +193,8 @@ class Window:
     """A window, with one entry in each list for each spatial axis."""
 
     kernel: Shape
+    #: The number of elements that the window spans.
+    spans: Shape
     strides: Ints
     dilations: Ints
     #: The padding before the data.
@@ -206,15 +208,12 @@ class Window:
     first: int = 2
     auto_pad: str = ""
 
-    def span(self, position: int) -> MaybeDim:
-        return spanned(self.kernel[position], self.dilations[position])
-
     def described(self, position: int) -> str:
         """The text of a message: ``the kernel is 7 on axis 2``."""
         axis, kernel, dilation = self.first + position, self.kernel[position], self.dilations[position]
         if dilation == 1:
             return f"the kernel is {kernel} on axis {axis}"
-        return f"the window spans {self.span(position)} on axis {axis} (kernel {kernel}, dilation {dilation})"
+        return f"the window spans {self.spans[position]} on axis {axis} (kernel {kernel}, dilation {dilation})"
 
 
 def per_axis(given: Ints | None, count: int, name: str, *, default: int = 1, times: int = 1) -> Ints:
@@ -248,10 +247,11 @@ def onnx_window(given: OnnxWindow, count: int, kernel: Shape, *, ceil: bool = Fa
     expect_range(pads, 0, "pads")
     expect_range(kernel, 1, "kernel_shape")
     rounding: Rounding = "ceil_torch" if ceil else "floor"
+    spans = spans_of(kernel, dilations)
     if given.auto_pad in ("NOTSET", ""):
-        return Window(kernel, strides, dilations, pads[:count], pads[count:], rounding=rounding, first=first)
+        return Window(kernel, spans, strides, dilations, pads[:count], pads[count:], rounding=rounding, first=first)
     same, none = given.auto_pad != "VALID", (0,) * count
-    return Window(kernel, strides, dilations, none, none, same, rounding, first, given.auto_pad)
+    return Window(kernel, spans, strides, dilations, none, none, same, rounding, first, given.auto_pad)
 
 
 def expect_one_padding(given: OnnxWindow, severity: Severity | None = None) -> None:
@@ -328,7 +328,8 @@ def openvino_window(
     if not sound:
         return None
     same = given.auto_pad.startswith("same")
-    return Window(kernel, strides, dilations, begin, end, same, rounding, auto_pad=given.auto_pad.upper())
+    spans = spans_of(kernel, dilations)
+    return Window(kernel, spans, strides, dilations, begin, end, same, rounding, auto_pad=given.auto_pad.upper())
 
 
 # --- sizes ------------------------------------------------------------------------------------------------------------
@@ -358,7 +359,7 @@ def window_sizes(
 
 
 def _window_size(size: MaybeDim, window: Window, position: int, *, lenient: bool, filled: bool) -> MaybeDim:
-    span, stride = window.span(position), window.strides[position]
+    span, stride = window.spans[position], window.strides[position]
     if size is None:
         return None
     if window.same:
@@ -411,7 +412,7 @@ def transposed_sizes(
         return (None,) * count
     result: list[MaybeDim] = []
     for position, size in enumerate(spatial(shape, window.first)):
-        span, stride = window.span(position), window.strides[position]
+        span, stride = window.spans[position], window.strides[position]
         pads = window.begin[position] + window.end[position]
         if size is None or span is None:
             result.append(None)

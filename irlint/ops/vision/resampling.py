@@ -8,7 +8,7 @@ from fractions import Fraction
 from functools import lru_cache
 
 from irlint.dims import Expr, MaybeDim, Shape, at_least, floordiv, same
-from irlint.findings.faults import Fault, Rule, Severity, refused
+from irlint.findings.faults import Fault, Refusal, Rule, Severity
 from irlint.findings.statements import wants_arithmetic, warn
 from irlint.findings.wording import counted
 from irlint.lazy_typing import Literal
@@ -65,7 +65,7 @@ RESIZE_TARGET_UNCLEAR = Rule(
 g (float[2,4] x) => (float[2,8] y) { y = Resize (x) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,4] x) => (float[2,8] y) <int64[2] sizes = {2, 8}> { y = Resize (x, "", "", sizes) }""",
-    refused=(refused("onnxruntime"),),
+    refused=(Refusal("onnxruntime"),),
 )
 
 #: The largest size for which the fraction of a scale must agree with the engine's arithmetic.

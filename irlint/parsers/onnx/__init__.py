@@ -12,9 +12,10 @@ from irlint.parsers import opening
 from irlint.parsers.faults import MALFORMED_ONNX, NOT_A_MODEL, TRUNCATED_FILE
 from irlint.parsers.onnx import messages, protobuf, tensors, unused_fields
 from irlint.parsers.onnx.graph_records import standard
-from irlint.parsers.onnx.linking import Linker, file_types
+from irlint.parsers.onnx.linking import Linker
 from irlint.parsers.onnx.messages import Reader
 from irlint.parsers.onnx.protobuf import DELIMITED, VARINT, Damage
+from irlint.parsers.onnx.types import file_types
 from irlint.parsers.opening import opened, shrunk
 
 if TYPE_CHECKING:

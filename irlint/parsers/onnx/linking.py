@@ -1,87 +1,22 @@
-"""Turns records of ONNX messages into graphs: names become values, and the names of sizes become symbols."""
+"""Turns records of ONNX messages into graphs: names become values."""
 
 from __future__ import annotations
 
-from irlint.dims import symbol
 from irlint.findings.faults import Fault, Severity
 from irlint.findings.wording import counted
 from irlint.lazy_typing import TYPE_CHECKING
 from irlint.model import Attribute, Constant, Declaration, Function, Graph, Node, Problem, Value, bodies_among
 from irlint.parsers.faults import DOMAIN_SPELLED_OUT, DUPLICATE_FUNCTION, TYPE_MISSING
-from irlint.parsers.onnx import types as onnx_types
-from irlint.parsers.onnx import unused_fields
 from irlint.parsers.onnx.attribute_kinds import LINKED_KINDS
 from irlint.parsers.onnx.graph_records import FunctionRecord, GraphRecord, NodeRecord
-from irlint.parsers.onnx.messages import damaged
-from irlint.parsers.onnx.protobuf import Damage
-from irlint.parsers.onnx.symbols import expressions, identifiers
-from irlint.records import record
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from irlint.model.tensor import Type
-    from irlint.parsers.onnx.protobuf import LongTexts
-
-    Types = Mapping[bytes, Type | Fault | None]
+    from irlint.parsers.onnx.types import FileTypes
 
     #: The values of the names that one graph defines.
     Scope = dict[str, Value]
-
-
-@record
-class FileTypes:
-    """The types of a file by the bytes of their TypeProto."""
-
-    #: The type; None if it is empty; the fault of a damaged TypeProto.
-    types: Types
-    #: A text for what an incomplete type lacks.
-    flaws: Mapping[bytes, str]
-    #: A text for the sizes below 0.
-    negative: Mapping[bytes, str]
-    #: The name of a size in the file, by its symbol, if the two differ.
-    symbols: Mapping[str, str]
-
-
-def file_types(depths: Mapping[bytes, int], inputs: Set[bytes], long: LongTexts) -> FileTypes:
-    """The types of a file.
-
-    ``depths`` maps each TypeProto to its depth. ``inputs`` are the TypeProtos of the model's inputs. Adds names of
-    sizes that are too long to ``long``.
-    """
-    texts: dict[str, None] = {}
-    texts_of_inputs: dict[str, None] = {}
-    types: dict[bytes, Type | Fault | None] = {}
-    flaws: dict[bytes, str] = {}
-    negative: dict[bytes, str] = {}
-
-    def note(name: str) -> None:
-        texts[name] = None
-
-    def note_of_input(name: str) -> None:
-        texts[name] = texts_of_inputs[name] = None
-
-    for raw, depth in depths.items():
-        try:
-            unused_fields.check(raw, 0, len(raw), unused_fields.TYPE, depth)
-            types[raw] = onnx_types.type_of(raw, note_of_input if raw in inputs else note, long)
-        except Damage as damage:
-            types[raw] = damaged("the type", damage)
-    sizes = expressions(texts, texts_of_inputs)
-    names = identifiers(text for text in texts if text not in sizes)
-    for text, identifier in names.items():
-        sizes[text] = symbol(identifier, by_data=text not in texts_of_inputs)
-    for raw, known in types.items():
-        if isinstance(known, Fault):
-            continue
-        named = onnx_types.type_of(raw, sizes.get, long)
-        if flaw := onnx_types.flaw(raw, known):
-            flaws[raw] = flaw
-        if below := onnx_types.negative_sizes(raw, named):
-            negative[raw] = below
-        types[raw] = onnx_types.usable(named) if flaw else named
-    symbols = {identifier: name for name, identifier in names.items() if identifier != name}
-    return FileTypes(types, flaws, negative, symbols)
 
 
 class Linker:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 
 from irlint.dims import elements
-from irlint.findings.faults import Fault, Rule, Severity, refused
+from irlint.findings.faults import Fault, Refusal, Rule, Severity
 from irlint.findings.wording import are, counted
 from irlint.lazy_typing import TYPE_CHECKING
 from irlint.model import Constant
@@ -29,7 +29,7 @@ TENSOR_TYPE = Rule(
         "Runtime refuses the model, even if the tensor is unused."
     ),
     fix="Set data_type to the type of the elements, as onnx.numpy_helper.from_array does.",
-    refused=(refused("onnxruntime", "unused constant"),),
+    refused=(Refusal("onnxruntime", ("unused constant",)),),
 )
 
 STORED_TWICE = Rule(
@@ -81,7 +81,7 @@ SPARSE_TENSOR = Rule(
         "refuses these."
     ),
     fix="Write the sparse tensor with onnx.helper.make_sparse_tensor and with sorted indices.",
-    refused=(refused("onnxruntime", "unused constant"),),
+    refused=(Refusal("onnxruntime", ("unused constant",)),),
 )
 
 CODE_OUT_OF_RANGE = Rule(

@@ -1,17 +1,29 @@
-"""Reads ONNX's TypeProto: the declared type, and the missing part of an incomplete type."""
+"""Reads ONNX's TypeProto: the declared type, the missing part of an incomplete type, and the names of sizes.
+
+The identifier of a name is a Python identifier: ``batch_size`` for ``batch.size``.
+"""
 
 from __future__ import annotations
 
+from keyword import iskeyword
+
+from irlint.dims import Expr, symbol, unused_name
+from irlint.findings.faults import Fault
 from irlint.lazy_typing import TYPE_CHECKING
 from irlint.model.tensor import UNKNOWN, Map, Opaque, Optional, Sequence, SparseTensor, Tensor, Type
-from irlint.parsers.onnx.protobuf import fields, keys, last, last_int32, last_text, merged
+from irlint.parsers.onnx import unused_fields
+from irlint.parsers.onnx.messages import damaged
+from irlint.parsers.onnx.protobuf import Damage, fields, keys, last, last_int32, last_text, merged
 from irlint.parsers.onnx.tensors import DTYPES
+from irlint.records import record
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection, Iterable, Mapping, Set
 
-    from irlint.dims import MaybeDim, Shape
+    from irlint.dims import Dim, MaybeDim, Shape
     from irlint.parsers.onnx.protobuf import Fields, LongTexts, Span
+
+    Types = Mapping[bytes, Type | Fault | None]
 
 #: The keys of the fields of TypeProto's oneof ``value``.
 _TYPE_KEYS = frozenset(number << 3 | 2 for number in (1, 4, 5, 7, 8, 9))
@@ -20,6 +32,65 @@ _TYPE_KEYS = frozenset(number << 3 | 2 for number in (1, 4, 5, 7, 8, 9))
 _NUMBERED = (1, 5, 8)
 
 _DIM_VALUE, _DIM_PARAM = 1 << 3, 2 << 3 | 2
+
+#: The number of characters of a text that its identifier uses.
+LONGEST = 200
+
+#: Functions in the texts of sizes.
+_RESERVED = frozenset({"min", "max", "abs"})
+
+
+@record
+class FileTypes:
+    """The types of a file by the bytes of their TypeProto."""
+
+    #: The type; None if it is empty; the fault of a damaged TypeProto.
+    types: Types
+    #: A text for what an incomplete type lacks.
+    flaws: Mapping[bytes, str]
+    #: A text for the sizes below 0.
+    negative: Mapping[bytes, str]
+    #: The name of a size in the file, by its symbol, if the two differ.
+    symbols: Mapping[str, str]
+
+
+def file_types(depths: Mapping[bytes, int], inputs: Set[bytes], long: LongTexts) -> FileTypes:
+    """The types of a file.
+
+    ``depths`` maps each TypeProto to its depth. ``inputs`` are the TypeProtos of the model's inputs. Adds names of
+    sizes that are too long to ``long``.
+    """
+    texts: dict[str, None] = {}
+    texts_of_inputs: dict[str, None] = {}
+    types: dict[bytes, Type | Fault | None] = {}
+    flaws: dict[bytes, str] = {}
+    negative: dict[bytes, str] = {}
+    named: set[bytes] = set()
+    for raw, depth in depths.items():
+        own: list[str] = []
+        try:
+            unused_fields.check(raw, 0, len(raw), unused_fields.TYPE, depth)
+            types[raw] = type_of(raw, own.append, long)
+        except Damage as damage:
+            types[raw] = damaged("the type", damage)
+        texts |= dict.fromkeys(own)
+        texts_of_inputs |= dict.fromkeys(own if raw in inputs else ())
+        named |= {raw} if own else set()
+    sizes = expressions(texts, texts_of_inputs)
+    names = identifiers(text for text in texts if text not in sizes)
+    for text, identifier in names.items():
+        sizes[text] = symbol(identifier, by_data=text not in texts_of_inputs)
+    for raw, known in types.items():
+        if isinstance(known, Fault):
+            continue
+        sized = type_of(raw, sizes.get, long) if raw in named else known
+        if lacking := flaw(raw, known):
+            flaws[raw] = lacking
+        if below := negative_sizes(raw, sized):
+            negative[raw] = below
+        types[raw] = usable(sized) if lacking else sized
+    symbols = {identifier: name for name, identifier in names.items() if identifier != name}
+    return FileTypes(types, flaws, negative, symbols)
 
 
 def type_of(raw: bytes, dim: Callable[[str], MaybeDim], long: LongTexts) -> Type | None:
@@ -72,10 +143,11 @@ def _shape(raw: bytes, found: Fields, dim: Callable[[str], MaybeDim], long: Long
 
 def _dim(raw: bytes, span: Span, dim: Callable[[str], MaybeDim], long: LongTexts) -> MaybeDim:
     found = fields(raw, *span)
-    if _is_named(raw, span, found):
+    if _DIM_PARAM in found and _is_named(raw, span, found):
         return dim(last_text(raw, found, 2, long))
-    size = last(found, _DIM_VALUE, -1)
-    return size if size >= 0 else None
+    sizes = found.get(_DIM_VALUE)
+    # A varint of 64 bits is a negative number.
+    return sizes[-1] if sizes and not sizes[-1] >> 63 else None
 
 
 def _is_named(raw: bytes, span: Span, found: Fields) -> bool:
@@ -135,3 +207,47 @@ def _numbers(raw: bytes) -> tuple[int, ...]:
 def usable(known: Type | None) -> Type:
     """What operators see of an incomplete type: a tensor, or an unknown value."""
     return known if isinstance(known, Tensor) else UNKNOWN
+
+
+def identifiers(texts: Iterable[str]) -> dict[str, str]:
+    """A distinct Python identifier for each name of a size. The texts "?" and "" name no size."""
+    named = [text for text in texts if text not in {"", "?"}]
+    found = {text: text for text in named if _can_be_symbol(text)}
+    taken = set(found)
+    numbers: dict[str, int] = {}
+    for text in named:
+        if text not in found:
+            found[text] = unused_name(_identifier(text), taken, numbers)
+    return found
+
+
+def expressions(texts: Iterable[str], inputs: Collection[str]) -> dict[str, Dim]:
+    """The sizes of texts such as ``2*H``, which are expressions of the sizes ``inputs`` of inputs."""
+    candidates = [
+        text for text in texts if text not in inputs and not text.isidentifier() and any(map(str.isalpha, text))
+    ]
+    sizes = {text: symbol(text) for text in inputs if _can_be_symbol(text)} if candidates else {}
+    if not sizes:
+        return {}
+    from irlint.dims.expressions import read
+
+    found = {text: read(text, sizes) for text in candidates}
+    return {text: size for text, size in found.items() if isinstance(size, Expr)}
+
+
+def _identifier(text: str) -> str:
+    kept = [letter if (letter.isascii() and letter.isalnum()) or letter == "_" else " " for letter in text[:LONGEST]]
+    name = "_".join("".join(kept).split()).strip("_") or "dim"
+    name = f"d{name}" if name[0].isdigit() else name
+    return name if _can_be_symbol(name) else f"dim_{name}"
+
+
+def _can_be_symbol(text: str) -> bool:
+    # The names of irlint's own symbols begin with "_".
+    return (
+        len(text) <= LONGEST
+        and text.isidentifier()
+        and text[0] != "_"
+        and not iskeyword(text)
+        and text not in _RESERVED
+    )

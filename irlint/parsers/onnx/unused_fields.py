@@ -77,7 +77,9 @@ OF_EXTERNAL_TENSOR = {key: layout for key, layout in OF_TENSOR.items() if key >>
 
 def check(data: Buffer, start: int, end: int, layout: Layout, depth: int) -> None:
     """Checks the message in ``data[start:end]``. Raises Damage."""
-    check_fields(data, fields(data, start, end, None, depth), layout, depth)
+    found = fields(data, start, end, None, depth)
+    if layout:
+        check_fields(data, found, layout, depth)
 
 
 def check_fields(data: Buffer, found: Fields, layout: Layout, depth: int) -> None:
