@@ -356,8 +356,13 @@ class Editor(NodeEdits):
             if value is None or not isinstance(known, Tensor) or len(known.shape or ()) < 2 or known.dtype in INTEGERS:
                 continue
             assert known.shape is not None
-            if self.makers.is_constant(value):
-                yield from self.transposed(value, known.shape, node, port)
+            if not self.makers.is_constant(value):
+                continue
+            others = [each.shape for each in inputs if isinstance(each, Tensor) and each is not known and each.shape]
+            for candidate in self.transposed(value, known.shape, node, port):
+                after = candidate.edits[0].value if candidate.edits[0].kind == "constant" else ()
+                likely = _lies_on_equal_sizes(after, others) and not _lies_on_equal_sizes(known.shape, others)
+                yield replaced(candidate, grade=PROBABLE) if likely else candidate
 
     def transposed(self, value: Value, shape: Shape, node: Node, port: int) -> Iterator[Candidate]:
         """A constant with its axes in another order. A shared constant is transposed for one user only."""
@@ -390,6 +395,14 @@ def _shortened(name: str, value: tuple[Any, ...], spatial: int) -> tuple[Any, ..
     if name == PADS_OF_BOTH_ENDS:
         return (*value[:spatial], *value[half : half + spatial]) if half > spatial > 0 else value
     return value[:spatial] if len(value) > spatial > 0 else value
+
+
+def _lies_on_equal_sizes(shape: Shape, others: Sequence[Shape]) -> bool:
+    """Whether a constant has one size that is not 1, and another input has this size on the same axis."""
+    sizes = [(axis - len(shape), dim) for axis, dim in enumerate(shape) if dim != 1]
+    return len(sizes) == 1 and any(
+        len(other) >= -axis and other[axis] == dim for axis, dim in sizes for other in others
+    )
 
 
 def _is_regular(window: Sequence[int], before: Sequence[int] | None) -> bool:

@@ -383,13 +383,13 @@ def _mixes_axes(case: Case) -> bool:
 
 
 def _fixes_a_size(case: Case) -> bool:
-    """Whether an entry -1 or 0 of a target becomes a number, or any becomes 1, although the problem is a fixed size."""
+    """Whether an entry -1 or 0 of a list becomes a number, or one of a target 1, and the problem is a fixed size."""
     for edit in case.candidate.edits if limits_sizes(case.problem) else ():
         if edit.kind != "constant" or edit.of != "entries":
             continue
         users, pairs = case.inputs.users_of(edit.name), list(zip(edit.before or (), edit.value))
         shapes = any(takes_target(user, edit.name, case.inputs.known) for user in users)
-        if any(one in (-1, 0) and other > 0 for one, other in pairs):
+        if (shapes or len(pairs) > 1) and any(one in (-1, 0) and other > 0 for one, other in pairs):
             return True
         if shapes and any(other == 1 != one and type(one) is int for one, other in pairs):
             return True

@@ -28,7 +28,7 @@ from irlint.fixes.editor import Editor
 from irlint.fixes.fixable import may_be_fixed
 from irlint.fixes.inputs import Inputs
 from irlint.fixes.inserted import TRANSPOSE
-from irlint.fixes.lost_nodes import before_all_faulty, faulty, joined_with_unused, with_unused_list
+from irlint.fixes.lost_nodes import before_all_faulty, faulty, joined_with_unused, with_lost_pooling, with_unused_list
 from irlint.fixes.objections import (
     Case,
     differs_from_siblings,
@@ -37,6 +37,7 @@ from irlint.fixes.objections import (
     is_excluded_by_similarity,
     is_rejected,
 )
+from irlint.fixes.odd_ones import as_all_siblings
 from irlint.fixes.other_values import EVIDENT, LAST_RESORT, ONLY_SUGGESTED, POSSIBLE, PROBABLE
 from irlint.fixes.outcomes import DECLARED, Outcome
 from irlint.fixes.ranking import (
@@ -270,6 +271,7 @@ class Search:
         nodes = self._nodes_before(node, clashing)
         nodes = list(dict.fromkeys((*self.clashes.emptying(nodes), *nodes)))
         yield (replaced(candidate, node=each) for each in nodes for candidate in inputs.blocks.connected_as_twins(each))
+        yield as_all_siblings(node, editor)
         yield reshaped_weights(node, inputs)
         yield exchanged_weights(node, inputs) if problem.is_error else iter(())
         yield chain(
@@ -277,6 +279,7 @@ class Search:
         )
         yield chain.from_iterable(as_other_users(each, editor) for each in (node, *nodes[:NODES]))
         yield joined_with_unused([node, *nodes], inputs) if problem.is_error else iter(())
+        yield with_lost_pooling([node, *nodes], inputs)
         yield chain(declared_in_order(node, editor), declared_as_several_inputs(node, editor))
         yield declared_as_similar_input(node, editor) if problem.is_error and not limits else iter(())
         yield editor.constants.with_copied_sizes(node)

@@ -165,18 +165,23 @@ class Suggestions:
         self._found = [each for each in self._found if not self._fixes_less(each)]
 
     def _fixes_less(self, found: Suggestion) -> bool:
-        """Whether the fix of another problem fixes all that this single alternative fixes, and more.
+        """Whether the only alternative for another problem fixes all that this suggestion fixes, and more.
 
         Also, whether it connects the value that this suggestion gives to an inserted node.
         """
         fixed = {id(each) for each in found.outcome.fixed}
-        others = [each for each in self._found if each.fix is not None and each is not found]
-        connected = {edit.value for each in others for edit in each.alternatives[0] if edit.kind == "input"}
+        others = [each for each in self._found if len(each.alternatives) == 1 and each is not found]
+        connected = {
+            edit.value
+            for each in others
+            for edit in each.alternatives[0]
+            if each.fix is not None and edit.kind == "input"
+        }
         inserted = {name for edits in found.alternatives for edit in edits for name in edit.inputs}
         if found.fix is None and not connected.isdisjoint(inserted):
             return True
-        single = len(found.alternatives) == 1
-        return single and any(fixed < {id(each) for each in other.outcome.fixed} for other in others)
+        likelier = (each for each in others if each.sure or found.fix is None)
+        return any(fixed < {id(each) for each in other.outcome.fixed} for other in likelier)
 
     def _leaves_similar_error(self, found: Suggestion) -> bool:
         """Whether an error of the same rule and operator remains without a fix. Both probably have another cause."""
@@ -322,11 +327,15 @@ class Suggestions:
         refused: list[tuple[Edit, ...]] = []
         first: Suggestion | None = None
         while len(refused) < REFUSED and (found := self._search.best(problem, refused)) is not None:
-            if found.outcome.in_body and self.rechecked.outcome(found.alternatives[0], problem) is None:
+            is_writable = self.rechecked.is_writable(found.alternatives[0])
+            if found.outcome.in_body and is_writable and self.rechecked.outcome(found.alternatives[0], problem) is None:
                 refused += found.alternatives
                 continue
             help = problem.fault.help if found.or_help else ""
-            alternatives = tuple(tuple(map(_as_data, edits)) for edits in found.alternatives)
+            may_name = not self.known.format.ports_declare
+            alternatives = tuple(
+                tuple(_as_data(each, may_name=may_name) for each in edits) for edits in found.alternatives
+            )
             suggestion = Suggestion(problem, alternatives, found.outcome, help, found.sure, found.written)
             if suggestion.fix is None:
                 return suggestion if first is None else first
@@ -362,8 +371,8 @@ def _best(problem: Problem, found: Sequence[tuple[tuple[Edit, ...], Outcome]]) -
     return Suggestion(problem, tuple(edits for edits, _ in best), best[0][1])
 
 
-def _as_data(edit: Edit) -> Edit:
-    """The edit with "" for kept dynamic sizes, and with the element types of the format."""
+def _as_data(edit: Edit, *, may_name: bool) -> Edit:
+    """The edit with "" for kept dynamic sizes, and for all if none has a name, and the element types of the format."""
     if edit.layer and edit.kind == "attribute" and edit.name.endswith("_type"):
         from irlint.parsers.openvino.types import renamed_type
 
@@ -373,7 +382,7 @@ def _as_data(edit: Edit) -> Edit:
     dims = tuple(zip(edit.before or (), edit.shape))
     named = len(edit.shape) != len(dims) or any(one != other and not isinstance(other, int) for one, other in dims)
     shape, before = (
-        tuple(dim if isinstance(dim, int) else _name(dim) * named for dim in shape)
+        tuple(dim if isinstance(dim, int) else _name(dim) * (named and may_name) for dim in shape)
         for shape in (edit.shape, edit.before or ())
     )
     return replaced(edit, shape=shape, before=before)

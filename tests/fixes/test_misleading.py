@@ -285,7 +285,7 @@ def test_a_constant_in_a_body_gets_the_element_type_that_its_port_declares(tmp_p
 #: A graph, and what is declared of a value that no node computes, or nothing: | the suggestion, which is not written.
 ONLY_SUGGESTED = """
 (float[N,4] x) => (float16[N,5] y) <float16[4,5] w = {15360, 15360, 15360, 15360, 15360, 15360, 15360, 15360, 15360, 15360, 15360, 15360, 15360, 15360, 15360, 15360, 15360, 15360, 15360, 15360}> { y = MatMul (x, w) } | lost | declare `x` as float16
-(float[seq,N,4] x, float[N,1,3] h, float[1,9,4] w, float[1,9,3] r) => (float[seq,1,N,3] y, float[1,N,3] z) { y, z = GRU <hidden_size = 3> (x, w, r, , , h) } | | insert a Transpose with `perm = [1, 0, 2]` before input 5
+(float[seq,N,4] x, float[N,1,3] h, float[1,9,4] w, float[1,9,3] r) => (float[seq,1,N,3] y, float[1,N,3] z) { y, z = GRU <hidden_size = 3> (x, w, r, , , h) } | | declare input `h` as [1, N, 3], or insert a Transpose with `perm = [1, 0, 2]` before input 5
 """.strip().splitlines()
 
 

@@ -1,0 +1,232 @@
+"""Suggestions for IRs that are broken as people break them: constants, attributes, declarations and lost layers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy
+import pytest
+
+import irlint
+
+pytestmark = pytest.mark.oracle
+
+
+class Operations:
+    """The functions of ``openvino.opset13``, which is imported when a test runs."""
+
+    def __getattr__(self, name: str) -> Any:
+        from openvino import opset13
+
+        return getattr(opset13, name)
+
+
+ops = Operations()
+
+
+def ints(*values, shape=None):
+    return ops.constant(numpy.array(values, "int64").reshape(len(values) if shape is None else shape))
+
+
+def floats(*shape):
+    return ops.constant(numpy.full(shape, 0.5, "float32"))
+
+
+def image(channels=3):
+    return ops.parameter([-1, channels, -1, -1], numpy.float32, name="x")
+
+
+def convolved(x, given, channels):
+    y = ops.convolution(x, floats(channels, given, 3, 3), [1, 1], [1, 1], [1, 1], [1, 1])
+    return ops.relu(ops.add(y, floats(1, channels, 1, 1)))
+
+
+def down(x):
+    return ops.max_pool(x, [2, 2], [1, 1], [0, 0], [0, 0], [2, 2]).output(0)
+
+
+def up(x, given, channels):
+    return ops.convolution_backprop_data(x, floats(given, channels, 2, 2), [2, 2])
+
+
+def unet():
+    x = image()
+    a = convolved(x, 3, 4)
+    b = convolved(down(a), 4, 8)
+    c = convolved(down(b), 8, 8)
+    d = convolved(ops.concat([up(c, 8, 8), b], 1), 16, 8)
+    return convolved(ops.concat([up(d, 8, 4), a], 1), 8, 4), [x]
+
+
+def cached(*shape):
+    shapes = {"past_key": [-1, 4, -1, 5], "past_value": list(shape)}
+    past = [ops.parameter(each, numpy.float32, name=name) for name, each in shapes.items()]
+    new = ops.parameter([-1, 4, -1, 5], numpy.float32, name="x")
+    key, value = (ops.concat([each, new], 2) for each in past)
+    return ops.matmul(ops.softmax(ops.matmul(new, key, False, True), -1), value, False, False), [*past, new]
+
+
+def shuffled():
+    x = image(9)
+    sizes = ops.gather(ops.shape_of(x), ints(2, 3), ints(0, shape=[]))
+    part = ops.constant(numpy.array([1]), name="part")
+    target = ops.concat([ints(0), part, ints(3), ints(3), sizes], 0)
+    y = ops.transpose(ops.reshape(convolved(x, 9, 9), target, True), ints(0, 1, 4, 2, 5, 3))
+    return y, [x]
+
+
+def rotated(axis):
+    x = ops.parameter([-1, -1, 4, 6], numpy.float32, name="x")
+    length = ops.gather(ops.shape_of(x), ints(1, shape=[]), ints(0, shape=[]))
+    places = ops.range(ints(0, shape=[]), length, ints(1, shape=[]), "f32")
+    column = ops.unsqueeze(places, ints(1, shape=[]))
+    table = ops.unsqueeze(ops.multiply(column, floats(6)), ints(0, shape=[]))
+    return ops.multiply(x, ops.unsqueeze(table, ints(axis, shape=[]))), [x]
+
+
+def projected():
+    x = ops.parameter([-1, -1, 6], numpy.float32, name="x")
+    q, k, v = (ops.matmul(x, floats(6, 6), False, True) for _ in range(3))
+    y = ops.matmul(ops.softmax(ops.matmul(q, k, False, True), -1), v, False, False)
+    return ops.add(ops.matmul(y, floats(6, 6), False, True), x), [x]
+
+
+def windows():
+    x = ops.parameter([-1, -1, 6], numpy.float32, name="x")
+    sizes = ops.shape_of(x)
+    batch = ops.gather(sizes, ints(0), ints(0, shape=[]))
+    length = ops.gather(sizes, ints(1, shape=[]), ints(0, shape=[]))
+    half = ops.unsqueeze(ops.multiply(length, ints(3, shape=[])), ints(0, shape=[]))
+    y = ops.reshape(x, ops.concat([batch, half, ints(2)], 0), False)
+    return ops.add(y, ops.broadcast(floats(1, 1, 2), ops.concat([batch, half, ints(2)], 0))), [x]
+
+
+def without(type: str, at: int) -> Callable[[str], str]:
+    """Removes the layer of a type with this index, and leads its first input to its users."""
+
+    def changed(text: str) -> str:
+        found = list(re.finditer(rf'<layer id="(\d+)"[^>]*type="{type}".*?</layer>\s*', text, re.DOTALL))[at]
+        id, text = found[1], text.replace(found[0], "")
+        into = rf'<edge from-layer="(\d+)" from-port="(\d+)" to-layer="{id}" to-port="0" />\s*'
+        source = re.search(into, text)
+        assert source
+        text = re.sub(rf'<edge [^>]*to-layer="{id}"[^>]*/>\s*', "", text)
+        start = rf'from-layer="{id}" from-port="\d+"'
+        return re.sub(start, f'from-layer="{source[1]}" from-port="{source[2]}"', text)
+
+    return changed
+
+
+def replacing(old: str, new: str, at: int = 0) -> Callable[[str], str]:
+    """Replaces one occurrence of a text."""
+
+    def changed(text: str) -> str:
+        parts = text.split(old)
+        assert len(parts) > at + 1
+        return old.join(parts[: at + 1]) + new + old.join(parts[at + 1 :])
+
+    return changed
+
+
+def with_other_offset(text: str) -> str:
+    """Gives the constant ``part`` the offset of the list [2, 3]."""
+    offset = re.search(r'shape="2" offset="(\d+)"', text)
+    assert offset
+    head, found, rest = text.partition('name="part"')
+    assert found
+    return head + found + re.sub(r'offset="\d+"', f'offset="{offset[1]}"', rest, count=1)
+
+
+def along_other_axis(text: str, at: int) -> str:
+    """Declares a bias of shape [1, 8, 1, 1], and the port that it leads to, as [1, 1, 8, 1]."""
+    dims = r"(<dim>1</dim>\s*)(<dim>8</dim>\s*)(<dim>1</dim>\s*)(<dim>1</dim>)"
+    places = list(re.finditer(dims, text))[2 * at : 2 * at + 2]
+    for place in reversed(places):
+        one, width, other, last = place.groups()
+        text = text[: place.start()] + one + other + width + last + text[place.end() :]
+    return replacing('shape="1, 8, 1, 1"', 'shape="1, 1, 8, 1"', at)(text)
+
+
+def unchanged(text: str) -> str:
+    return text
+
+
+#: A model, the change of its document, and the suggestion for the first error or warning; "" if there is none.
+BROKEN = {
+    "a broadcast that is switched off at one of several layers": (
+        unet,
+        replacing('auto_broadcast="numpy"', 'auto_broadcast="none"', 2),
+        'set auto_broadcast="numpy"; this also fixes 2 more',
+    ),
+    "a bias along another axis": (
+        unet,
+        lambda text: along_other_axis(text, 2),
+        r'reshape constant layer \d+ "\w+" from \[1, 1, 8, 1\] to \[1, 8, 1, 1\]',
+    ),
+    "a removed pooling layer": (
+        unet,
+        without("MaxPool", 1),
+        r'insert a MaxPool, like layer \d+ "\w+", before input 0 in Convolution \(layer \d+\)',
+    ),
+    "an input in another layout than its sister": (
+        lambda: cached(-1, 4, 5, -1),
+        unchanged,
+        r'declare input layer \d+ "past_value" as \[\?, 4, \?, 5\]; this also fixes 1 more',
+    ),
+    "a part of a target": (
+        shuffled,
+        with_other_offset,
+        r'change 2 to 1 in constant layer \d+ "part"',
+    ),
+    "an order of too few axes": (
+        shuffled,
+        lambda text: re.sub(r'shape="6" offset="(\d+)" size="48"', r'shape="5" offset="\1" size="40"', text),
+        "",
+    ),
+    "a new axis in another place": (
+        lambda: rotated(0),
+        unchanged,
+        r'change 0 to 2 in constant layer \d+ "\w+"',
+    ),
+    "an input that is too wide": (
+        projected,
+        lambda text: text.replace('shape="?,?,6"', 'shape="?,?,8"').replace("<dim>6</dim>", "<dim>8</dim>", 1),
+        r'change 8 to 6 on axis 2 of input layer \d+ "x"(; this also fixes 3 more)?',
+    ),
+    "a removed Unsqueeze before two lists": (
+        windows,
+        without("Unsqueeze", 0),
+        r'insert an Unsqueeze with axes="0" before input 1, and insert an Unsqueeze with axes="0" before input 1 in '
+        r"Concat \(layer \d+\); this also fixes 1 more",
+    ),
+}
+
+
+def run(path: Path) -> None:
+    """Runs an IR with 8 for each dynamic size."""
+    import openvino
+
+    model = openvino.Core().read_model(path)
+    shapes = [[dim.get_length() if dim.is_static else 8 for dim in each.partial_shape] for each in model.inputs]
+    openvino.compile_model(model, "CPU")([numpy.ones(shape, "float32") for shape in shapes])
+
+
+@pytest.mark.parametrize("what", BROKEN)
+def test_suggestion(what: str, tmp_path: Path) -> None:
+    import openvino
+
+    built, change, expected = BROKEN[what]
+    output, inputs = built()
+    path = tmp_path / "m.xml"
+    openvino.serialize(openvino.Model([output], inputs, "m"), path, path.with_suffix(".bin"))
+    path.write_text(change(path.read_text()))
+    with pytest.raises(RuntimeError):
+        run(path)
+    found = [each for each in irlint.check(path, ignore=["IRL9"]).findings if not each.because]
+    assert re.fullmatch(expected, found[0].suggestion)
+    if found[0].fix is not None:
+        path.write_bytes(irlint.fix(path, unsafe=True).data)
+        run(path)
