@@ -13,6 +13,7 @@ from irlint.findings.edits import Edit
 from irlint.fixes.candidate import MANY, OTHERS, SEVERAL, Candidate
 from irlint.fixes.other_values import ENTRIES, EVIDENT, LAST_RESORT, ONLY_SUGGESTED, POSSIBLE, PROBABLE
 from irlint.fixes.slices import BOUNDS, STEPS
+from irlint.inference.known import Known
 from irlint.inference.origins import Position, held_by, inputs_of, read_from, shape_of
 from irlint.lazy_typing import TYPE_CHECKING, Any
 from irlint.model import Constant, Node, Value
@@ -427,3 +428,11 @@ def _new_entries(
     yield from (each for each in found if each != entries[index])
     if target and -1 not in entries:
         yield -1
+
+
+def takes_target(node: Node, name: str, known: Known) -> bool:
+    """Whether a node takes a value as a target shape, or joins it to one."""
+    call = known.calls.get(node)
+    names = call.signature.inputs if call is not None and call.signature is not None else ()
+    ports = [port for port, value in enumerate(node.inputs) if value is not None and value.name == name]
+    return node.op == JOIN or all(port < len(names) and names[port] in TARGETS for port in ports)

@@ -8,14 +8,13 @@ from irlint.findings.edits import Edit
 from irlint.findings.faults import Rule
 from irlint.fixes.candidate import Candidate
 from irlint.fixes.conditions import leaves_unmet_requirement
-from irlint.fixes.constants import JOIN, TARGETS
+from irlint.fixes.constants import takes_target
 from irlint.fixes.inputs import Inputs
 from irlint.fixes.inserted import CAST, TRANSPOSE
 from irlint.fixes.outcomes import DECLARED, Outcome
 from irlint.fixes.ratios import values_in_ratio
 from irlint.fixes.rewired import before_transpose
 from irlint.fixes.trials import ELEMENT_TYPES, limits_sizes
-from irlint.inference.known import Known
 from irlint.inference.origins import shape_of
 from irlint.model import Node, Problem, Value
 from irlint.model.tensor import Tensor, tensor_shape
@@ -324,6 +323,19 @@ def _leaves_only_constants(case: Case) -> bool:
     return any(values and all(map(is_constant, values)) for values in given)
 
 
+def _replaces_sizes(case: Case) -> bool:
+    """Whether an edit connects data in place of a target shape whose sizes are known."""
+    known = case.inputs.known
+    for edit in case.candidate.edits:
+        (node, before), after = case.inputs.edited(edit), case.inputs.flow.values.get(str(edit.value))
+        if edit.kind == "input" and node is not None and before is not None and after is not None:
+            types = known.types.get(before), known.types.get(after)
+            sizes = [each.value if isinstance(each, Tensor) else None for each in types]
+            if sizes[0] is not None and sizes[1] is None and takes_target(node, before.name, known):
+                return True
+    return False
+
+
 def _makes_output_stale(case: Case) -> bool:
     """Whether an output of the model gets a stale declaration, although no input is resized."""
     return not case.candidate.resizes_input and any(value in case.inputs.graph.outputs for value in case.outcome.stale)
@@ -331,20 +343,12 @@ def _makes_output_stale(case: Case) -> bool:
 
 def _changes_shared(case: Case) -> bool:
     """Whether a shared constant other than a target shape changes, although the faulty node does not use it."""
-    names = {edit.name for edit in case.candidate.edits if edit.kind == "constant" and edit.of == "entries"}
+    names = {edit.name for edit in case.candidate.edits if edit.of == "entries"}
     for value, users in case.inputs.users.items() if names else ():
         if value.name in names and case.problem.node not in users and len(users) > SIBLINGS:
             all_fixed = len(case.outcome.fixed) >= len(users)
             return not all_fixed and not all(takes_target(user, value.name, case.inputs.known) for user in users)
     return False
-
-
-def takes_target(node: Node, name: str, known: Known) -> bool:
-    """Whether a node takes a value as a target shape, or joins it to one."""
-    call = known.calls.get(node)
-    names = call.signature.inputs if call is not None and call.signature is not None else ()
-    ports = [port for port, value in enumerate(node.inputs) if value is not None and value.name == name]
-    return node.op == JOIN or all(port < len(names) and names[port] in TARGETS for port in ports)
 
 
 def _breaks_flow(case: Case) -> bool:
@@ -424,6 +428,7 @@ EXCLUDED_IF: tuple[Callable[[Case], bool], ...] = (
     _disconnects,
     _swaps_constant,
     _leaves_only_constants,
+    _replaces_sizes,
     _makes_output_stale,
     _is_contradicted,
     _makes_transpose_useless,

@@ -21,6 +21,7 @@ from irlint.fixes.outcomes import DECLARED
 from irlint.fixes.size_trials import SizeTrials
 from irlint.fixes.trials import Trials
 from irlint.inference.origins import Makers, shape_of, sources
+from irlint.lazy_typing import Any
 from irlint.model import Graph, Node, Problem, Value
 from irlint.model.order import downstream
 from irlint.model.tensor import Tensor
@@ -109,8 +110,8 @@ def with_other_axes(problem: Problem, node: Node, editor: Editor) -> Iterator[Ca
 
 
 def declared_in_order(node: Node, editor: Editor) -> Iterator[Candidate]:
-    """Declares an input before a node with the order of axes of several other inputs, of one with a similar name, or of
-    the new state that the node computes."""
+    """Declares an input before a node with the order of axes of several other inputs, of one with a similar name, of
+    the new state that the node computes, or of the ports that take it."""
     shapes = {value: shape_of(value, editor.known) or () for value in editor.graph.inputs}
     before = {value for each in _nodes_before(node, editor.makers) for value in each.inputs}
     for value in (each for each in shapes if each in before and each not in editor.known.overridden):
@@ -118,13 +119,18 @@ def declared_in_order(node: Node, editor: Editor) -> Iterator[Candidate]:
         states = _declared_states(node, editor.graph) if value in node.inputs else {}
         others |= states
         related = {each for each in others if each in states or _are_sisters(each, value)}
-        orders = {each: _in_order(shapes[value], shape, named=each not in related) for each, shape in others.items()}
+        ports = _ports_of(value, editor)
+        sources: Mapping[Any, Shape] = ports or others
+        named = {each for each in others if each not in related}
+        orders = {each: _in_order(shapes[value], shape, named=each in named) for each, shape in sources.items()}
         found = {each: shape for each, shape in orders.items() if shape is not None}
-        is_sure = len(found) > 1 or not related.isdisjoint(found)
+        is_sure = len(found) > 1 or bool(ports) or not related.isdisjoint(found)
         shape = next(iter(found.values()), shapes[value])
         if is_sure and len(set(found.values())) == 1 and shape != shapes[value]:
             count = len(found)
-            yield Candidate((editor.declared(value, shape),), EVIDENT, evidence=count, subject=value, sure=count > 1)
+            yield Candidate(
+                (editor.declared(value, shape),), EVIDENT, evidence=count, subject=value, sure=count > 1 > len(ports)
+            )
             order = tuple(shapes[value].index(dim) for dim in shape)
             if not states.keys().isdisjoint(found) and len(set(order)) == len(order):
                 edit = editor.inserted(TRANSPOSE, node, node.inputs.index(value), (("perm", order),))
@@ -135,6 +141,15 @@ def _declared_states(node: Node, graph: Graph) -> Mapping[Value, Shape]:
     """The outputs of a node after the first one that are outputs of the model, with their declared shapes."""
     states = (each for each in node.outputs[1:] if each in graph.outputs)
     return {each: each.type.shape or () for each in states if each is not None and isinstance(each.type, Tensor)}
+
+
+def _ports_of(value: Value, editor: Editor) -> Mapping[tuple[Node, int], Shape]:
+    """The shapes that input ports declare for a value, if all differ from its own shape."""
+    users = editor.users.get(value, ()) if editor.known.format.ports_declare else ()
+    places = ((user, at) for user in users for at, given in enumerate(user.inputs) if given is value)
+    shapes = {(user, at): user.input_ports[at].type.shape or () for user, at in places if at < len(user.input_ports)}
+    own = [_fixed(dim) for dim in shape_of(value, editor.known) or ()]
+    return shapes if all([_fixed(dim) for dim in shape] != own for shape in shapes.values()) else {}
 
 
 def _in_order(shape: Shape, other: Shape, *, named: bool) -> Shape | None:

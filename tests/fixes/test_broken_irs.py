@@ -104,6 +104,26 @@ def windows():
     return ops.add(y, ops.broadcast(floats(1, 1, 2), ops.concat([batch, half, ints(2)], 0))), [x]
 
 
+def repeated(start):
+    """A value that is repeated to the shape of a part of x, which is empty unless it starts at 0."""
+    x = ops.parameter([1, 6], numpy.float32, name="x")
+    places = ops.parameter([2, -1], numpy.int64, name="places")
+    column = ops.reshape(ops.gather(places, ints(1), ints(0, shape=[])), ints(-1, 1), False)
+    part = ops.slice(x, ints(start + 1), ints(start + 1), ints(1), ints(0))
+    return ops.broadcast(column, ops.shape_of(part), broadcast_spec="BIDIRECTIONAL"), [x, places]
+
+
+def grid(axis):
+    x = ops.parameter([-1, -1], numpy.float32, name="x")
+    sizes = ops.shape_of(x)
+    height, width = (ops.gather(sizes, ints(at, shape=[]), ints(0, shape=[])) for at in (0, 1))
+    start, step = ints(0, shape=[]), ints(1, shape=[])
+    rows, columns = (ops.range(start, each, step, "f32") for each in (height, width))
+    one = ops.broadcast(ops.unsqueeze(rows, ints(1)), sizes)
+    other = ops.broadcast(ops.unsqueeze(columns, ints(0)), sizes)
+    return ops.concat([ops.unsqueeze(one, ints(axis)), ops.unsqueeze(other, ints(-1))], -1), [x]
+
+
 def without(type: str, at: int) -> Callable[[str], str]:
     """Removes the layer of a type with this index, and leads its first input to its users."""
 
@@ -150,6 +170,13 @@ def along_other_axis(text: str, at: int) -> str:
     return replacing('shape="1, 8, 1, 1"', 'shape="1, 1, 8, 1"', at)(text)
 
 
+def channels_last(text: str) -> str:
+    """Declares the image x with its channels on the last axis. The port that takes it keeps its dims."""
+    size, channels = r"<dim>-1</dim>\s*", r"<dim>3</dim>\s*"
+    text = re.sub(f"({size})({channels})({size})({size})", r"\1\3\4\2", text, count=1)
+    return text.replace('shape="?,3,?,?"', 'shape="?,?,?,3"')
+
+
 def unchanged(text: str) -> str:
     return text
 
@@ -175,6 +202,22 @@ BROKEN = {
         lambda: cached(-1, 4, 5, -1),
         unchanged,
         r'declare input layer \d+ "past_value" as \[\?, 4, \?, 5\]; this also fixes 1 more',
+    ),
+    "an input with its channels at the end": (
+        unet,
+        channels_last,
+        r'declare input layer \d+ "x" as \[\?, 3, \?, \?\](; this also fixes \d more)?',
+    ),
+    "a target that an edge leads elsewhere": (
+        lambda: repeated(0),
+        unchanged,
+        "",
+    ),
+    "one of two new axes in another place": (
+        lambda: grid(0),
+        unchanged,
+        r'change -1 to 0 in constant layer \d+ "\w+", or change 0 to -1 in constant layer \d+ "\w+"; '
+        "this also fixes 1 more",
     ),
     "a part of a target": (
         shuffled,
