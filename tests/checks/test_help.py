@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy
@@ -257,6 +258,45 @@ def test_nodes_that_are_named_after_what_they_give_decide_which_name_is_wrong() 
         "rename output 0 of node 'Neg_95' to '95', after which the node is named, and update the nodes that use it: "
         "node 2 (Mul)"
     )
+
+
+#: Names of three nodes of a chain, what they compute, the right name of the last one, and the end of the help.
+NUMBERED = [
+    (
+        ("c/c.2/Relu", "c/mid/Neg", "c/c.5/Relu"),
+        ("c/c.2/Relu_out", "m", "c/c.2/Relu_out"),
+        "c/c.5/Relu_out",
+        "the nodes that use it: 'last'",
+    ),
+    (("att_2", "mid", "att_3"), ("present_2", "m", "present_2"), "present_3", "the nodes that use it: 'last'"),
+]
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize(("nodes", "names", "right", "end"), NUMBERED)
+def test_the_number_in_which_two_nodes_differ_decides_which_name_is_wrong(
+    nodes: Sequence[str], names: Sequence[str], right: str, end: str
+) -> None:
+    import onnxruntime
+
+    def chain(last: str) -> onnx.ModelProto:
+        given = ["x", names[0], names[1]]
+        made = [
+            onnx.helper.make_node(op, [one], [other], name)
+            for op, one, other, name in zip(("Relu", "Neg", "Relu"), given, (*names[:2], last), nodes, strict=True)
+        ]
+        ends = [onnx.helper.make_tensor_value_info(each, onnx.TensorProto.FLOAT, [2]) for each in "xy"]
+        graph = onnx.helper.make_graph(
+            [*made, onnx.helper.make_node("Abs", [last], ["y"], "last")], "g", ends[:1], ends[1:]
+        )
+        return onnx.helper.make_model(graph, ir_version=8, opset_imports=[onnx.helper.make_opsetid("", 17)])
+
+    with pytest.raises(Exception, match="Duplicate definition"):
+        onnxruntime.InferenceSession(chain(names[2]).SerializeToString())
+    onnxruntime.InferenceSession(chain(right).SerializeToString())
+    (found,) = [each for each in irlint.check(chain(names[2])).findings if each.rule.code == "IRL102"]
+    assert found.help.startswith(f"rename output 0 of node {nodes[2]!r} to {right!r}")
+    assert found.help.endswith(end)
 
 
 @pytest.mark.parametrize(("nodes", "help"), DOUBLED, ids=range(len(DOUBLED)))
