@@ -436,3 +436,8 @@ def takes_target(node: Node, name: str, known: Known) -> bool:
     names = call.signature.inputs if call is not None and call.signature is not None else ()
     ports = [port for port, value in enumerate(node.inputs) if value is not None and value.name == name]
     return node.op == JOIN or all(port < len(names) and names[port] in TARGETS for port in ports)
+
+
+def is_permutation(edit: Edit) -> bool:
+    """Whether an edit gives a list of several entries another order."""
+    return len(edit.value) > 1 and sorted(map(str, edit.value)) == sorted(map(str, edit.before or ()))

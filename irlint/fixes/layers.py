@@ -288,7 +288,7 @@ class Intended:
         return [each for each in stored if each.outputs[0] in node.inputs]
 
     def _as_users_declare(self, node: Node) -> Iterator[tuple[Edit, ...]]:
-        """Gives a constant the shape that all its users declare, if it needs the same bytes in the same order."""
+        """Gives a constant the shape that all its users declare, if it needs as many bytes."""
         from irlint.checks.const_attributes import declared_by_users
 
         constant, port = self._constant(node), node.output_ports[0].type if node.output_ports else None
@@ -299,8 +299,7 @@ class Intended:
             return
         from irlint.fixes.node_edits import permuted
 
-        if permuted(constant.tensor.shape or (), sizes):
-            return
+        order = permuted(constant.tensor.shape or (), sizes)
         dtype, value = constant.tensor.dtype, node.outputs[0]
         if value is None or constant.stored is None or byte_size(dtype or "", elements(sizes)) != constant.stored.size:
             return
@@ -316,7 +315,7 @@ class Intended:
             called=f"output port {node.output_ports[0].id}",
             shape=sizes,
         )
-        yield _set(node, "shape", ",".join(map(str, sizes))), declared
+        yield replaced(_set(node, "shape", ",".join(map(str, sizes))), order=order), declared
 
     def _constant(self, node: Node) -> Constant | None:
         values = [value for value in node.outputs if value is not None]

@@ -8,7 +8,7 @@ from irlint.findings.edits import Edit
 from irlint.findings.faults import Rule
 from irlint.fixes.candidate import Candidate
 from irlint.fixes.conditions import leaves_unmet_requirement
-from irlint.fixes.constants import takes_target
+from irlint.fixes.constants import is_permutation, takes_target
 from irlint.fixes.inputs import Inputs
 from irlint.fixes.inserted import CAST, TRANSPOSE
 from irlint.fixes.outcomes import DECLARED, Outcome
@@ -140,7 +140,7 @@ def _siblings_oppose_edit(edit: Edit, node: Node, inputs: Inputs) -> bool:
     if edit.before is None or edit.index != node.index or edit.name in TYPE_ATTRIBUTES:
         return False
     before, value = (tuple(each) if isinstance(each, list) else each for each in (edit.before, edit.value))
-    siblings = editor.siblings(node)
+    siblings = editor.siblings_of_ranks(node) if edit.name == "axis" else editor.siblings(node)
     others = [editor.value_of(each, edit.name) for each in siblings]
     fits = value in [*editor.fitting_groups(node, edit.name)]
     if others.count(before) >= SIBLINGS and value not in others and not fits:
@@ -346,7 +346,7 @@ def _changes_shared(case: Case) -> bool:
     names = {edit.name for edit in case.candidate.edits if edit.of == "entries"}
     for value, users in case.inputs.users.items() if names else ():
         if value.name in names and case.problem.node not in users and len(users) > SIBLINGS:
-            all_fixed = len(case.outcome.fixed) >= len(users)
+            all_fixed = len(case.outcome.fixed) >= len(users) or all(map(is_permutation, case.candidate.edits))
             return not all_fixed and not all(takes_target(user, value.name, case.inputs.known) for user in users)
     return False
 
@@ -389,7 +389,7 @@ def _mixes_axes(case: Case) -> bool:
 def _fixes_a_size(case: Case) -> bool:
     """Whether an entry -1 or 0 of a list becomes a number, or one of a target 1, and the problem is a fixed size."""
     for edit in case.candidate.edits if limits_sizes(case.problem) else ():
-        if edit.kind != "constant" or edit.of != "entries":
+        if edit.kind != "constant" or edit.of != "entries" or is_permutation(edit):
             continue
         users, pairs = case.inputs.users_of(edit.name), list(zip(edit.before or (), edit.value))
         shapes = any(takes_target(user, edit.name, case.inputs.known) for user in users)

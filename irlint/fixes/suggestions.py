@@ -47,6 +47,9 @@ NODES_CHECKED = 6_000
 #: This many bytes count as one node.
 BYTES = 2_000
 
+#: The alternative to another shape of a constant whose numbers may lie in the order of that shape.
+TRANSPOSED = "transpose its numbers, if only their order is wrong"
+
 #: No corrections are derived from a document with more problems, or more bytes.
 MOST_PROBLEMS, LONGEST = 1_000, 1 << 24
 
@@ -195,7 +198,8 @@ class Suggestions:
             return None
         for found in self._found:
             if any(each is problem for each in found.outcome.fixed):
-                return replaced(found, problem=problem, help=found.help and (problem.fault.help or found.help))
+                help = found.help and (problem.fault.help or found.help)
+                return found if found.problem is problem else replaced(found, problem=problem, help=help)
         kind = problem.fault.rule.code, problem.fault.message, problem.node.op if problem.node is not None else None
         if self.searched >= FINDINGS or len(self._kinds) >= ATTEMPTS or kind in self._kinds:
             return None
@@ -244,7 +248,9 @@ class Suggestions:
                     found.append((edits, outcome))
             found = [each for each in found if not self._breaks_flow(each[0])]
             if found:
-                return _best(problem, found)
+                best = _best(problem, found)
+                is_unsure = best is not None and any(edit.order for edit in best.alternatives[0])
+                return replaced(best, help=TRANSPOSED) if best is not None and is_unsure else best
         return None
 
     def _breaks_flow(self, edits: Sequence[Edit]) -> bool:
@@ -281,7 +287,11 @@ class Suggestions:
         renames = best is not None and best.alternatives[0][0].of == "operator"
         of_several = problem.fault.rule is CYCLE and len(values) > 1
         is_unsure = of_several or (renames and is_ambiguous(problem))
-        return replaced(best, sure=False) if best is not None and is_unsure else best
+        if best is None or problem.fault.rule is not TYPE_CONTRADICTED:
+            return replaced(best, sure=False) if best is not None and is_unsure else best
+        from irlint.fixes.redeclared import cast_as_at_other_outputs
+
+        return replaced(best, help=cast_as_at_other_outputs(problem, self.known))
 
     def _leaves_consequence(self, problem: Problem, outcome: Outcome) -> bool:
         """Whether a problem that follows from another one remains without it."""

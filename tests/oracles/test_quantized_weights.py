@@ -80,5 +80,6 @@ def test_scales_that_fit_no_axis_have_one_finding(tmp_path: Path) -> None:
     axis.i = 1
     assert isinstance(by_onnx_runtime(model, optimized=False), str)
     onnx.save(model, path)
-    (found,) = irlint.check(path).findings
-    assert (found.rule.code, found.suggestion) == ("IRL370", "set `axis = 0`")
+    (found,) = irlint.check(path, ignore=["IRL118"]).findings
+    assert found.rule.code == "IRL370"
+    assert found.suggestion.startswith("set `axis = 0`; or ")
