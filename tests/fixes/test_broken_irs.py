@@ -57,8 +57,8 @@ def unet():
     a = convolved(x, 3, 4)
     b = convolved(down(a), 4, 8)
     c = convolved(down(b), 8, 8)
-    d = convolved(ops.concat([up(c, 8, 8), b], 1), 16, 8)
-    return convolved(ops.concat([up(d, 8, 4), a], 1), 8, 4), [x]
+    d = convolved(ops.concat([b, up(c, 8, 8)], 1), 16, 8)
+    return convolved(ops.concat([a, up(d, 8, 4)], 1), 8, 4), [x]
 
 
 def cached(*shape):
@@ -70,12 +70,13 @@ def cached(*shape):
 
 
 def shuffled():
-    x = image(9)
-    sizes = ops.gather(ops.shape_of(x), ints(2, 3), ints(0, shape=[]))
+    x = image(1)
+    wide = ops.convolution(x, floats(16, 1, 5, 5), [1, 1], [2, 2], [2, 2], [1, 1])
+    y = ops.convolution(wide, floats(9, 16, 3, 3), [1, 1], [1, 1], [1, 1], [1, 1])
+    sizes = ops.gather(ops.shape_of(y), ints(2, 3), ints(0, shape=[]))
     part = ops.constant(numpy.array([1]), name="part")
     target = ops.concat([ints(0), part, ints(3), ints(3), sizes], 0)
-    y = ops.transpose(ops.reshape(convolved(x, 9, 9), target, True), ints(0, 1, 4, 2, 5, 3))
-    return y, [x]
+    return ops.transpose(ops.reshape(y, target, True), ints(0, 1, 4, 2, 5, 3)), [x]
 
 
 def rotated(axis):
@@ -96,10 +97,10 @@ def projected():
 
 def windows():
     x = ops.parameter([-1, -1, 6], numpy.float32, name="x")
-    sizes = ops.shape_of(x)
-    batch = ops.gather(sizes, ints(0), ints(0, shape=[]))
-    length = ops.gather(sizes, ints(1, shape=[]), ints(0, shape=[]))
-    half = ops.unsqueeze(ops.multiply(length, ints(3, shape=[])), ints(0, shape=[]))
+    sizes, zero = ops.shape_of(x), ints(0, shape=[])
+    batch = ops.gather(sizes, ints(0), zero)
+    length = ops.gather(sizes, ints(1, shape=[]), zero)
+    half = ops.unsqueeze(ops.multiply(length, ints(3, shape=[])), zero)
     y = ops.reshape(x, ops.concat([batch, half, ints(2)], 0), False)
     return ops.add(y, ops.broadcast(floats(1, 1, 2), ops.concat([batch, half, ints(2)], 0))), [x]
 
@@ -122,6 +123,29 @@ def grid(axis):
     one = ops.broadcast(ops.unsqueeze(rows, ints(1)), sizes)
     other = ops.broadcast(ops.unsqueeze(columns, ints(0)), sizes)
     return ops.concat([ops.unsqueeze(one, ints(axis)), ops.unsqueeze(other, ints(-1))], -1), [x]
+
+
+def divided(*order):
+    """Queries, keys and values in heads, and a cache of keys and values."""
+    x = ops.parameter([-1, -1, 8], numpy.float32, name="x")
+    past = [ops.parameter([-1, 2, -1, 4], numpy.float32, name=name) for name in ("past_key", "past_value")]
+    shared = ints(*order)
+    parts = [ops.matmul(x, floats(8, 8), False, True) for _ in range(3)]
+    q, k, v = (ops.transpose(ops.reshape(each, ints(0, 0, 2, 4), True), shared) for each in parts)
+    key, value = ops.concat([past[0], k], 2), ops.concat([past[1], v], 2)
+    return ops.matmul(ops.softmax(ops.matmul(q, key, False, True), -1), value, False, False), [x, *past]
+
+
+def embedded():
+    x = ops.parameter([-1, -1], numpy.float32, name="x")
+    table = ops.constant(numpy.arange(28, dtype="float32").reshape(7, 4))
+    return ops.add(ops.gather(table, ops.convert(x, "i64"), ints(0, shape=[])), floats(1, 1, 4)), [x]
+
+
+def tabled():
+    """A convolution, and a table that fixes the sizes of the image."""
+    x = image()
+    return ops.add(convolved(x, 3, 8), floats(1, 8, 8, 8)), [x]
 
 
 def without(type: str, at: int) -> Callable[[str], str]:
@@ -177,6 +201,14 @@ def channels_last(text: str) -> str:
     return text.replace('shape="?,3,?,?"', 'shape="?,?,?,3"')
 
 
+def reversed_shape(text: str, shape: str) -> str:
+    """Declares a matrix with its two sizes exchanged. The port that takes it keeps its dims."""
+    one, other = shape.split(", ")
+    text = replacing(f'shape="{shape}"', f'shape="{other}, {one}"')(text)
+    dims = rf"<dim>{one}</dim>(\s*)<dim>{other}</dim>"
+    return re.sub(dims, rf"<dim>{other}</dim>\1<dim>{one}</dim>", text, count=1)
+
+
 def unchanged(text: str) -> str:
     return text
 
@@ -185,8 +217,8 @@ def unchanged(text: str) -> str:
 BROKEN = {
     "a broadcast that is switched off at one of several layers": (
         unet,
-        replacing('auto_broadcast="numpy"', 'auto_broadcast="none"', 2),
-        'set auto_broadcast="numpy"; this also fixes 2 more',
+        replacing('auto_broadcast="numpy"', 'auto_broadcast="none"', 3),
+        r'set auto_broadcast="numpy" in Add \(layer \d+\)',
     ),
     "a bias along another axis": (
         unet,
@@ -213,6 +245,22 @@ BROKEN = {
         unchanged,
         "",
     ),
+    "an order of axes that several layers share": (
+        lambda: divided(0, 1, 2, 3),
+        unchanged,
+        r'change \[0, 1, 2, 3\] to \[0, 2, 1, 3\] in constant layer \d+ "\w+"',
+    ),
+    "a constant with the shape of its transpose": (
+        embedded,
+        lambda text: reversed_shape(text, "7, 4"),
+        r'set shape="7,4" in Const \(layer \d+\), and change 4 and 7 to 7 and 4 on axes 0 and 1 of output port 0; '
+        "this also fixes 2 more; or transpose its numbers, if only their order is wrong",
+    ),
+    "an input with more channels before a table": (
+        tabled,
+        lambda text: text.replace('shape="?,3,?,?"', 'shape="?,4,?,?"').replace("<dim>3</dim>", "<dim>4</dim>", 1),
+        r'change 4 to 3 on axis 1 of input layer \d+ "x"',
+    ),
     "one of two new axes in another place": (
         lambda: grid(0),
         unchanged,
@@ -226,7 +274,11 @@ BROKEN = {
     ),
     "an order of too few axes": (
         shuffled,
-        lambda text: re.sub(r'shape="6" offset="(\d+)" size="48"', r'shape="5" offset="\1" size="40"', text),
+        lambda text: re.sub(
+            r'shape="6" offset="(\d+)" size="48" />(\s*<output>\s*<port [^>]*>\s*)<dim>6',
+            r'shape="5" offset="\1" size="40" />\2<dim>5',
+            text,
+        ),
         "",
     ),
     "a new axis in another place": (
