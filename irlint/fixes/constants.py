@@ -77,7 +77,7 @@ class Constants:
             if name in BOUNDS and SLICED in names:
                 continue
             if name == INDICES and isinstance(known, Tensor):
-                yield from self._without_axis(value, known)
+                yield from self.without_axis(value, known)
                 yield from self._other_scalars(node, port, value, entries)
             similar = self.editor.similar_values(node, port)
             are_axes = any(word in name for word in ("ax", "order"))
@@ -133,7 +133,7 @@ class Constants:
                     tried.add((constant, (new,)))
                     yield replaced(candidate, evidence=count)
 
-    def _without_axis(self, value: Value, known: Tensor) -> Iterator[Candidate]:
+    def without_axis(self, value: Value, known: Tensor) -> Iterator[Candidate]:
         """Turns a constant of one element from a scalar into a list, or from a list into a scalar."""
         if self.makers.is_constant(value) and known.shape in ((), (1,)):
             yield Candidate(

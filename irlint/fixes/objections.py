@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence, Set
+from operator import attrgetter
 
 from irlint.findings.edits import Edit
 from irlint.findings.faults import Rule
@@ -18,6 +19,7 @@ from irlint.fixes.trials import ELEMENT_TYPES, limits_sizes
 from irlint.inference.origins import shape_of
 from irlint.model import Node, Problem, Value
 from irlint.model.tensor import Tensor, tensor_shape
+from irlint.ops.indexing.selecting import TOPK_TOO_LARGE
 from irlint.ops.shared.index_ranges import INDEX_OUT_OF_RANGE
 from irlint.records import record
 
@@ -204,13 +206,14 @@ def _is_contradicted(case: Case) -> bool:
 
 
 def _is_any_index(case: Case) -> bool:
-    """Whether the candidate is another index into data that is no list. Every index in range fits."""
-    node = case.problem.node
-    value = node.inputs[0] if node is not None and node.inputs else None
-    known = case.inputs.known.types.get(value) if value is not None else None
-    indexed = any(edit.kind == "constant" for edit in case.candidate.edits)
-    out_of_range = case.problem.fault.rule is INDEX_OUT_OF_RANGE
-    return out_of_range and indexed and isinstance(known, Tensor) and known.rank != 1
+    """Whether the candidate is another k, or another index into data that is no list. Every number in range fits."""
+    node, rule = case.problem.node, case.problem.fault.rule
+    shape = shape_of(node.inputs[0], case.inputs.known) if node is not None and node.inputs else None
+    if rule is INDEX_OUT_OF_RANGE and (shape is None or len(shape) == 1):
+        return False
+    return rule in (INDEX_OUT_OF_RANGE, TOPK_TOO_LARGE) and any(
+        edit.kind == "constant" for edit in case.candidate.edits
+    )
 
 
 def _may_hide_wrong_connection(case: Case) -> bool:
@@ -382,10 +385,6 @@ def _is_one_number_of_several(case: Case) -> bool:
     return any((each.kind, each.index, each.name) == (edit.kind, edit.index, edit.name) for each in others)
 
 
-def _mixes_axes(case: Case) -> bool:
-    return case.outcome.mixes_axes
-
-
 def _fixes_a_size(case: Case) -> bool:
     """Whether an entry -1 or 0 of a list becomes a number, or one of a target 1, and the problem is a fixed size."""
     for edit in case.candidate.edits if limits_sizes(case.problem) else ():
@@ -420,7 +419,7 @@ BY_SIMILARITY: tuple[Callable[[Case], bool], ...] = (
 
 #: The objections that exclude one candidate; others are considered.
 EXCLUDED_IF: tuple[Callable[[Case], bool], ...] = (
-    _mixes_axes,
+    attrgetter("outcome.mixes_axes"),
     _fixes_a_size,
     _leaves_error_of_old_input,
     differs_from_siblings,

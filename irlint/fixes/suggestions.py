@@ -132,7 +132,9 @@ class Suggestions:
         self._search_problems()
         for problem in self._worst_first:
             suggestion = None if id(problem) in causes else self.of(problem)
-            if suggestion is None or len(suggestion.alternatives) > 1 or not suggestion.sure:
+            if suggestion is None or len(suggestion.alternatives) > 1:
+                continue
+            if not suggestion.sure and not self._fixes_all_errors(suggestion):
                 continue
             fixed = [each for each in suggestion.outcome.fixed if each.because is None and id(each) not in causes]
             index = suggestion.alternatives[0][0].index
@@ -148,6 +150,12 @@ class Suggestions:
             replaced(each, because=cause) if (cause := causes.get(id(each.because or each))) is not None else each
             for each in self.problems
         ]
+
+    def _fixes_all_errors(self, found: Suggestion) -> bool:
+        """Whether edits fix several errors and leave none."""
+        fixed = {id(each) for each in found.outcome.fixed}
+        errors = [each for each in self.problems if each.is_error and each.because is None]
+        return len(errors) > 1 and all(id(each) in fixed for each in errors)
 
     def _unused_nodes(self) -> Iterator[tuple[int, Problem]]:
         """(id of the problem of an unused node, problem that connects the node's result)."""

@@ -148,6 +148,19 @@ def tabled():
     return ops.add(convolved(x, 3, 8), floats(1, 8, 8, 8)), [x]
 
 
+def summed(equation):
+    """Four scores for each position, of which two weigh as many vectors."""
+    x = ops.parameter([-1, -1, 4], numpy.float32, name="x")
+    values = ops.parameter([-1, -1, 2, 5], numpy.float32, name="values")
+    scores = ops.slice(x, ints(0), ints(2), ints(1), ints(2))
+    return ops.einsum([scores, values], equation), [x, values]
+
+
+def largest():
+    x = ops.parameter([-1, 6], numpy.float32, name="x")
+    return ops.relu(ops.topk(x, ints(2, shape=[]), -1, "max", "value").output(0)), [x]
+
+
 def without(type: str, at: int) -> Callable[[str], str]:
     """Removes the layer of a type with this index, and leads its first input to its users."""
 
@@ -260,6 +273,20 @@ BROKEN = {
         tabled,
         lambda text: text.replace('shape="?,3,?,?"', 'shape="?,4,?,?"').replace("<dim>3</dim>", "<dim>4</dim>", 1),
         r'change 4 to 3 on axis 1 of input layer \d+ "x"',
+    ),
+    "letters of an equation": (
+        lambda: summed("bkt,btkc->btc"),
+        unchanged,
+        'set equation="btk,btkc->btc", or set equation="bkt,bktc->btc"; this also fixes 1 more',
+    ),
+    "a list in place of a scalar": (
+        largest,
+        lambda text: re.sub(
+            r'shape="" (offset="\d+" size="8" />\s*<output>\s*)<port id="0" precision="I64" />',
+            r'shape="1" \1<port id="0" precision="I64"><dim>1</dim></port>',
+            text,
+        ),
+        r'reshape constant layer \d+ "\w+" from \[1\] to \[\]',
     ),
     "one of two new axes in another place": (
         lambda: grid(0),

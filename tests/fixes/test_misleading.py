@@ -313,3 +313,20 @@ def test_the_imported_opset_is_one_that_leaves_no_error() -> None:
     model.opset_import.add(domain="", version=18)
     with pytest.raises(Exception, match="Unrecognized attribute: axes"):
         onnxruntime.InferenceSession(model.SerializeToString())
+
+
+@pytest.mark.oracle
+def test_a_cast_before_an_output_is_an_alternative_where_other_outputs_have_one() -> None:
+    import onnxruntime
+
+    nodes = "h = Cast <to = 10> (x) a = Mul (h, w) b = Neg (a) y = Cast <to = 1> (a)"
+    ends = "g (float[2] x) => (float[2] y, float[2] z) <float16[1] w = {{15360}}> {{ {} }}"
+    right = onnx.parser.parse_model(HEAD + ends.format(f"{nodes} z = Cast <to = 1> (b)"))
+    onnxruntime.InferenceSession(right.SerializeToString())
+    wrong = onnx.parser.parse_model(HEAD + ends.format(nodes.replace("b = Neg", "z = Neg")))
+    with pytest.raises(Exception, match="does not match expected type"):
+        onnxruntime.InferenceSession(wrong.SerializeToString())
+    (found,) = [each for each in irlint.check(wrong).findings if each.severity.value == "error"]
+    cast = "insert a Cast with `to = float32` before the output, as before `y`"
+    assert found.suggestion == f"declare `z` as float16; or {cast}"
+    assert found.fix is None
