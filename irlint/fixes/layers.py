@@ -102,6 +102,8 @@ class Intended:
             yield from self._of_layer(problem, node)
         if self.wiring is not None:
             yield from self.wiring.stages(problem)
+        if node is not None and problem.is_error and problem.fault.rule.family in MISLED:
+            yield from ([*self._as_users_declare(each, transposed=True)] for each in self._constants_before(node))
 
     def _format_versions(self) -> list[str]:
         """The versions to try: the version that the file shows, else all known ones."""
@@ -287,8 +289,8 @@ class Intended:
         stored = (each for each in self._nodes if each.op == self.known.format.constant_node)
         return [each for each in stored if each.outputs[0] in node.inputs]
 
-    def _as_users_declare(self, node: Node) -> Iterator[tuple[Edit, ...]]:
-        """Gives a constant the shape that all its users declare, if it needs as many bytes."""
+    def _as_users_declare(self, node: Node, *, transposed: bool = False) -> Iterator[tuple[Edit, ...]]:
+        """Gives a constant the shape that all its users declare, if it needs as many bytes, in another order or not."""
         from irlint.checks.const_attributes import declared_by_users
 
         constant, port = self._constant(node), node.output_ports[0].type if node.output_ports else None
@@ -300,6 +302,8 @@ class Intended:
         from irlint.fixes.node_edits import permuted
 
         order = permuted(constant.tensor.shape or (), sizes)
+        if bool(order) is not transposed:
+            return
         dtype, value = constant.tensor.dtype, node.outputs[0]
         if value is None or constant.stored is None or byte_size(dtype or "", elements(sizes)) != constant.stored.size:
             return
