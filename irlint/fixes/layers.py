@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from difflib import SequenceMatcher, get_close_matches
 from functools import cached_property
-from itertools import product
+from itertools import pairwise, product
 
 from irlint.binding.calls import (
     ATTRIBUTE_VALUE,
@@ -53,6 +53,9 @@ BRACKETS = "[](){}"
 
 #: If a layer has more unknown attributes, none of them is taken for a misspelling.
 UNKNOWN = 4
+
+#: The offsets of constants are exchanged in models with at most this many constants.
+CONSTANTS = 256
 
 #: The rules that a layer with the version of another opset breaks.
 MISVERSIONED = (INPUT_COUNT, OUTPUT_COUNT, UNKNOWN_ATTRIBUTE, MISSING_ATTRIBUTE)
@@ -284,6 +287,23 @@ class Intended:
             for other in single[at + 1 :]
             if node.op == self.known.format.constant_node
         )
+        yield self._exchanged_offsets(node)
+
+    def _exchanged_offsets(self, node: Node) -> Iterator[tuple[Edit, ...]]:
+        """Exchanges the offsets of two constants, if no stored bytes overlap then."""
+        stored = {each: self._constant(each) for each in self._nodes if each.op == self.known.format.constant_node}
+        spans = {
+            each: (constant.stored.offset, constant.stored.size)
+            for each, constant in stored.items()
+            if constant is not None and constant.stored is not None and constant.stored.size is not None
+        }
+        if node not in spans or len(spans) > CONSTANTS:
+            return
+        offset, size = spans[node]
+        for other, (start, length) in spans.items():
+            after = {**spans, node: (start, size), other: (offset, length)}
+            if length != size and not _overlap(after.values()):
+                yield _set(node, "offset", str(start)), _set(other, "offset", str(offset))
 
     def _constants_before(self, node: Node) -> list[Node]:
         stored = (each for each in self._nodes if each.op == self.known.format.constant_node)
@@ -359,6 +379,12 @@ class Intended:
             return True
         shapes = {each.shape for each in declared_by_users(node, self.known)} - {constant.tensor.shape}
         return not shapes and can_grow(constant, size, self.known)
+
+
+def _overlap(spans: Iterable[tuple[int, int]]) -> bool:
+    """Whether two different spans (start, length) have a byte in common."""
+    found = sorted(set(spans))
+    return any(start + length > following for (start, length), (following, _) in pairwise(found))
 
 
 def _of_layer(node: Node, name: str, value: str) -> Edit:

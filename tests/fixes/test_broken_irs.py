@@ -161,6 +161,11 @@ def largest():
     return ops.relu(ops.topk(x, ints(2, shape=[]), -1, "max", "value").output(0)), [x]
 
 
+def layered():
+    x = ops.parameter([-1, 4], numpy.float32, name="x")
+    return ops.matmul(ops.relu(ops.matmul(x, floats(4, 6), False, False)), floats(6, 3), False, False), [x]
+
+
 def without(type: str, at: int) -> Callable[[str], str]:
     """Removes the layer of a type with this index, and leads its first input to its users."""
 
@@ -222,6 +227,12 @@ def reversed_shape(text: str, shape: str) -> str:
     return re.sub(dims, rf"<dim>{other}</dim>\1<dim>{one}</dim>", text, count=1)
 
 
+def with_exchanged_offsets(text: str) -> str:
+    one, other = re.findall(r'shape="(?:4, 6|6, 3)" offset="(\d+)"', text)
+    text = text.replace(f'shape="4, 6" offset="{one}"', f'shape="4, 6" offset="{other}"')
+    return text.replace(f'shape="6, 3" offset="{other}"', f'shape="6, 3" offset="{one}"')
+
+
 def unchanged(text: str) -> str:
     return text
 
@@ -278,6 +289,11 @@ BROKEN = {
         lambda: summed("bkt,btkc->btc"),
         unchanged,
         'set equation="btk,btkc->btc", or set equation="bkt,bktc->btc"; this also fixes 1 more',
+    ),
+    "weights with the offsets of each other": (
+        layered,
+        with_exchanged_offsets,
+        r'set offset="\d+", and set offset="\d+" in Const \(layer \d+\)',
     ),
     "a list in place of a scalar": (
         largest,
