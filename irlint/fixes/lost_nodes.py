@@ -96,7 +96,8 @@ def with_lost_pooling(nodes: Sequence[Node], inputs: Inputs) -> Iterator[Candida
     editor = inputs.editor
     pools: dict[str, list[Node]] = {}
     for each in inputs.graph.nodes:
-        if len(each.inputs) == 1 and max(editor.value_of(each, STRIDES) or (1,)) > 1:
+        strides = editor.value_of(each, STRIDES) if len(each.inputs) == 1 else None
+        if isinstance(strides, tuple) and any(isinstance(step, int) and step > 1 for step in strides):
             pools.setdefault(each.op, []).append(each)
     for op, found in pools.items():
         kinds = {(editor.window(each), editor.value_of(each, STRIDES)) for each in found}
