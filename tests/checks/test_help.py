@@ -85,6 +85,25 @@ def test_what_to_do_about_a_constant(data: str, size: int, help: str, tmp_path: 
     assert [each.help.startswith(help) for each in found] == [True]
 
 
+@pytest.mark.oracle
+def test_bytes_of_another_shape_name_the_shapes_that_have_them() -> None:
+    import onnxruntime
+
+    def stored(*dims: int) -> bytes:
+        text = f"g (float[2,4] x) => (float[2,N] y) <float[{dims[0]},{dims[1]}] w> {{ y = MatMul (x, w) }}"
+        model = onnx.parser.parse_model(f"{HEAD}{text}")
+        (declared,) = model.graph.value_info
+        model.graph.value_info.remove(declared)
+        model.graph.initializer.add(name="w", data_type=onnx.TensorProto.FLOAT, dims=dims, raw_data=bytes(48))
+        return model.SerializeToString()
+
+    onnxruntime.InferenceSession(stored(4, 3))
+    with pytest.raises(Exception, match="Incompatible dimensions"):
+        onnxruntime.InferenceSession(stored(2, 3))
+    found = [each for each in irlint.check(onnx.load_from_string(stored(2, 3))).findings if each.rule.code == "IRL703"]
+    assert "such as [4, 3] or [2, 6]" in found[0].help
+
+
 DATA = 'shape="2,3" element_type="f32"'
 
 #: What is replaced in the model by what, the rule that this breaks, and the help about it.
