@@ -16,6 +16,13 @@ from irlint.model.order import graphs
 from irlint.model.tensor import Tensor, shape_text
 from irlint.parsers.openvino.types import renamed_type
 
+#: Element types that differ only in their width.
+WIDTHS = (
+    ("float16", "float32", "float64"),
+    ("int8", "int16", "int32", "int64"),
+    ("uint8", "uint16", "uint32", "uint64"),
+)
+
 
 def correction(constant: Constant, node: Node, size: int, known: Known) -> str:
     """The help to correct the wrong attribute of a Const of ``size`` bytes; "" if it is unclear."""
@@ -78,6 +85,31 @@ def _declared_types(model: Model) -> dict[Value | None, list[Tensor]]:
                 if value is not None:
                     found.setdefault(value, []).append(port.type)
     return found
+
+
+def help_for_size(constant: Constant, size: int, node: Node | None, known: Known) -> str:
+    """The help for a constant whose elements need another number of bytes than its ``size``."""
+    again, shapes = "write the constant again with the shape of its data", _shapes_of_bytes(constant, size)
+    if node is not None and node.output_ports:
+        return correction(constant, node, size, known) or again
+    again += f", such as {shapes}" if shapes else ""
+    widths = next((each for each in WIDTHS if constant.tensor.dtype in each), ())
+    fitting = next((each for each in widths if bytes_of(each, constant.tensor.shape) == size), None)
+    return (
+        again
+        if fitting is None
+        else f"{again}; or, if its {size} bytes are numbers of {fitting}, correct the element type"
+    )
+
+
+def _shapes_of_bytes(constant: Constant, size: int) -> str:
+    """The first two shapes with one other size that need ``size`` bytes: ``[4, 3] or [2, 6]``; "" if there is none."""
+    shape, found = [each for each in constant.tensor.shape or () if isinstance(each, int)], []
+    for axis in range(len(shape)):
+        unit = bytes_of(constant.tensor.dtype, (*shape[:axis], 1, *shape[axis + 1 :]))
+        if unit and size % unit == 0:
+            found.append(str([*shape[:axis], size // unit, *shape[axis + 1 :]]))
+    return " or ".join(found[:2])
 
 
 def is_mismeasured(constant: Constant) -> bool:

@@ -412,6 +412,8 @@ def _block_fault(constant: Constant, size: int, needed: int) -> Fault:
 def _size_fault(case: Case, size: int, needed: int, known: Known) -> Fault:
     """The fault of a constant of ``size`` bytes that needs ``needed`` bytes. If ``size`` is too small, but the file of
     an initializer has enough bytes, its entry ``length`` is wrong."""
+    from irlint.checks.const_attributes import help_for_size
+
     constant, stored, node = case.constant, case.stored, case.node
     shape = list(constant.tensor.shape or ())
     count = elements(constant.tensor.shape or ())  # type: ignore[arg-type]
@@ -424,27 +426,5 @@ def _size_fault(case: Case, size: int, needed: int, known: Known) -> Fault:
     return CONSTANT_SIZE.fault(
         f"{what} has {counted(count, 'element')} and needs {counted(needed, 'byte')}; "
         + (f"the entry `length` is {size}" if cut else _stored_text(size)),
-        help=f"write {needed} in the entry `length`" if cut else _help_for(constant, count, size, node, known),
+        help=f"write {needed} in the entry `length`" if cut else help_for_size(constant, size, node, known),
     )
-
-
-def _help_for(constant: Constant, count: int, size: int, node: Node | None, known: Known) -> str:
-    """The help for a constant whose ``count`` elements need another number of bytes than its ``size``."""
-    again = "write the constant again with the shape of its data"
-    if node is not None and node.output_ports:
-        from irlint.checks.const_attributes import correction
-
-        return correction(constant, node, size, known) or again
-    widths = next((each for each in WIDTHS if constant.tensor.dtype in each), ())
-    fitting = next((each for each in widths if count and byte_size(each, count) == size), None)
-    if fitting is None:
-        return again
-    return f"{again}; or, if its {size} bytes are numbers of {fitting}, correct the element type"
-
-
-#: Element types that differ only in their width.
-WIDTHS = (
-    ("float16", "float32", "float64"),
-    ("int8", "int16", "int32", "int64"),
-    ("uint8", "uint16", "uint32", "uint64"),
-)

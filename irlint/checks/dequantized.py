@@ -292,7 +292,9 @@ class Dequantized:
         )
 
     def _axis(self, node: Node, weight: Node) -> Iterator[Fault]:
-        """The fault of a weight whose scales are not on the axis of the output channels."""
+        """The fault of a weight whose scales are not on the axis of the output channels, unless they fit no axis."""
+        if weight in self.values.known.faulted:
+            return
         stored, scales = self.values.tensor(weight, 0), self.values.tensor(weight, 1)
         if stored is None or not stored.rank or scales is None or scales.shape is None or len(scales.shape) != 1:
             return

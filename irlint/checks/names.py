@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from itertools import chain
 from operator import attrgetter
@@ -100,6 +101,8 @@ LEAST_FOR_ROWS = 3
 #: The most users of a name in a help.
 MOST_USERS = 4
 
+_NUMBER = re.compile(r"[0-9]+")
+
 #: The list that contains the values of an origin.
 _LIST_NAMES = {"a graph input": "the inputs", "an initializer": "the initializers"}
 
@@ -185,19 +188,34 @@ class _Values:
         return min((self.users[each][0] for each in values if each in self.users), default=-1)
 
 
-def _help_by_node_name(value: Value, other: Value, values: _Values) -> str:
-    """The help to rename one of two values after its node, as in graphs where ``Add_95`` computes ``95``."""
+def _renamed_after_node(value: Value, other: Value, values: _Values) -> tuple[Value, str] | None:
+    """(one of two values, the name that it has after its node), as where ``Add_95`` computes ``95``, and ``cache_3``
+    computes ``present_3``; None unless exactly one fits."""
+    found = []
     for intended, renamed in ((other, value), (value, other)):
-        intended_maker, renamed_maker = values.maker(intended), values.maker(renamed)
-        if intended_maker is None or renamed_maker is None or intended_maker.name.rpartition("_")[2] != intended.name:
-            continue
-        unused = renamed_maker.name.rpartition("_")[2]
-        if unused.isdigit() and unused not in values.all_names:
-            return (
-                f"rename output {values.makers[renamed][1]} of node {renamed_maker.name!r} to {unused!r}, after "
-                "which the node is named, and update the nodes that use it"
-            )
-    return ""
+        makers = values.maker(intended), values.maker(renamed)
+        name = _name_like(intended.name, *(each.name for each in makers if each is not None))
+        if name and name not in values.all_names:
+            found.append((renamed, name))
+    return found[0] if len(found) == 1 else None
+
+
+def _name_like(name: str, node: str = "", other: str = "") -> str:
+    """The name for the result of ``other``, if ``name`` contains the only number in which two names of nodes differ.
+
+    The name of the node itself counts as this number where it ends with the complete ``name``.
+    """
+    if node.rpartition("_")[2] == name:
+        unused = other.rpartition("_")[2]
+        return unused if unused.isdigit() else ""
+    numbers, others = _NUMBER.findall(node), _NUMBER.findall(other)
+    differing = [pair for pair in zip(numbers, others) if pair[0] != pair[1]]
+    parts = _NUMBER.split(name)
+    own = _NUMBER.findall(name)
+    if _NUMBER.sub("", node) != _NUMBER.sub("", other) or len(differing) != 1 or own.count(differing[0][0]) != 1:
+        return ""
+    at = own.index(differing[0][0])
+    return "".join(part + number for part, number in zip(parts, [*own[:at], differing[0][1], *own[at + 1 :], ""]))
 
 
 def _help_for_duplicates(value: Value, other: Value, values: _Values) -> str:
@@ -205,18 +223,24 @@ def _help_for_duplicates(value: Value, other: Value, values: _Values) -> str:
     graph = values.graph
     if _are_known_equal(graph.constants.get(value), graph.constants.get(other)):
         return "remove one of them: both are equal"
-    help_by_node = _help_by_node_name(value, other, values)
-    help_by_undefined_name = "" if help_by_node else _help_by_undefined_name(value, other, values)
+    renamed = _renamed_after_node(value, other, values)
+    help_by_undefined_name = "" if renamed else _help_by_undefined_name(value, other, values)
     if help_by_undefined_name:
         return help_by_undefined_name
-    users = [at for each in (value, other) for at in values.users.get(each, ())[: MOST_USERS + 1]]
+    first = values.makers[renamed[0]] if renamed is not None else (-1, 0)
+    users = [at for each in (value, other) for at in values.users.get(each, ())[: MOST_USERS + 1] if at > first[0]]
+    help = "rename one of them, and update the nodes that use it"
+    if renamed is not None:
+        help = (
+            f"rename output {first[1]} of node {graph.nodes[first[0]].name!r} to {renamed[1]!r}, after which the node "
+            f"is named, and update the {'nodes that use it' if users else 'outputs of the graph'}"
+        )
     if not 0 < len(users) <= MOST_USERS:
-        return help_by_node or "rename one of them, and update the nodes that use it"
+        return help
     nodes = [graph.nodes[at] for at in users]
     labels = [repr(node.name) if node.name else f"node {node.index} ({node.op})" for node in nodes]
-    if help_by_node:
-        return f"{help_by_node}: one of {', '.join(labels)}" if len(labels) > 1 else f"{help_by_node}: {labels[0]}"
-    return f"rename one of them, and update the nodes that use it: {', '.join(labels)}"
+    of = "one of " if renamed is not None and len(labels) > 1 else ""
+    return f"{help}: {of}{', '.join(labels)}"
 
 
 def _help_by_undefined_name(value: Value, other: Value, values: _Values) -> str:

@@ -268,7 +268,9 @@ def _inserted(edit: Edit) -> str:
     stated = [*(written(name, value, edit.layer) for name, value in edit.value), *(() if joins else others)]
     details = f" with {listed(stated)}" if stated else ""
     details += f" of {edit.called}" if joins else ""
-    of = f", {edit.called}," if edit.called and not joins else ""
+    if not stated:
+        details = f", {edit.called}," if edit.called else ""
+    of = f", {edit.called}," if edit.called and stated and not joins else ""
     return f"insert {article} {edit.name}{details} before input {edit.input}{of}".rstrip(",")
 
 

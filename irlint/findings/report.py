@@ -103,7 +103,8 @@ class Finding:
         """
         is_decided = self.severity is Severity.ERROR and (self.rule.family == DECLARATIONS or self.fix is not None)
         both = self.rule.family in WITH_BOTH_HELPS and not is_decided
-        return tuple(filter(None, (self.suggestion, self.help if both or not self.suggestion else "")))
+        is_shown = (both and self.help not in self.suggestion) or not self.suggestion
+        return tuple(filter(None, (self.suggestion, self.help if is_shown else "")))
 
     def as_dict(self) -> dict[str, Any]:
         """The finding as ``check --format json`` prints it."""

@@ -20,6 +20,7 @@ from irlint.model.order import downstream
 from irlint.model.tensor import FLOATS, INTEGERS, Tensor, Type
 from irlint.ops.layout.transposing import PERM_LENGTH
 from irlint.ops.math.linear import MATMUL_MISMATCH
+from irlint.ops.shared.expectations import INPUT_RANK_REFUSED
 from irlint.ops.shared.operands import RANK_MISMATCH
 from irlint.ops.signatures import FACTORS, PARTS, roles
 from irlint.records import replaced
@@ -46,6 +47,8 @@ def rearranged(problem: Problem, node: Node, editor: Editor) -> Iterator[Candida
     for port, (value, given) in enumerate(zip(node.inputs, inputs)):
         if value is None or not isinstance(given, Tensor) or given.shape is None:
             continue
+        if problem.fault.rule is INPUT_RANK_REFUSED and port == problem.fault.input:
+            yield from editor.constants.without_axis(value, given)
         if problem.fault.rule in OF_AXES or known.format.writer == "onnx":
             yield from _with_inserted_node(problem, node, port, given, editor)
         if problem.fault.rule in OF_AXES:

@@ -11,6 +11,7 @@ from irlint.contracts.fixed import ends_sizes, fixes_products, units
 from irlint.contracts.simplified import decided, key_of, simplified, without_common_factors
 from irlint.contracts.sizes import solved
 from irlint.dims import TooComplex, evaluated, symbols
+from irlint.dims.polynomials import terms_of
 from irlint.findings.statements import Relation, Requirement
 from irlint.fixes.rechecking import Outcome
 from irlint.inference.known import Known
@@ -34,8 +35,19 @@ def key(requirement: Requirement) -> object:
 
 def fixes_product(requirement: Requirement) -> bool:
     """Whether a requirement fixes a product of sizes, and some sizes may meet it."""
-    reduced = (simplified(without_common_factors(each)) for each in requirement.any_of)
+    relations = [each for each in requirement.any_of if not _holds_only_for_zero(each)]
+    reduced = (simplified(without_common_factors(each)) for each in relations)
     return fixes_products(requirement.any_of) and any(decided(each) is not False for each in reduced)
+
+
+def _holds_only_for_zero(relation: Relation) -> bool:
+    """Whether both sides of an equation are different multiples of one expression."""
+    left, right = terms_of(relation.left), terms_of(relation.right)
+    if relation.kind != "==" or not left or left.keys() != right.keys():
+        return False
+    first = next(iter(left))
+    is_multiple = all(left[each] * right[first] == right[each] * left[first] for each in left)
+    return is_multiple and left[first] != right[first]
 
 
 def names(requirement: Requirement) -> set[str]:
@@ -58,7 +70,7 @@ def divides(requirement: Requirement) -> bool:
 
 def allows_many_sizes(requirement: Requirement) -> bool:
     """Whether a requirement allows more than ``FEW`` sizes. On several sizes, it must not fix a product."""
-    if not _usual_sizes_meet(requirement.any_of):
+    if all(map(_holds_only_for_zero, requirement.any_of)) or not _usual_sizes_meet(requirement.any_of):
         return False
     if len(requirement.condition) > LONG:
         return True

@@ -13,6 +13,7 @@ from irlint.findings.edits import Edit
 from irlint.fixes.candidate import MANY, OTHERS, SEVERAL, Candidate
 from irlint.fixes.other_values import ENTRIES, EVIDENT, LAST_RESORT, ONLY_SUGGESTED, POSSIBLE, PROBABLE
 from irlint.fixes.slices import BOUNDS, STEPS
+from irlint.inference.known import Known
 from irlint.inference.origins import Position, held_by, inputs_of, read_from, shape_of
 from irlint.lazy_typing import TYPE_CHECKING, Any
 from irlint.model import Constant, Node, Value
@@ -76,7 +77,7 @@ class Constants:
             if name in BOUNDS and SLICED in names:
                 continue
             if name == INDICES and isinstance(known, Tensor):
-                yield from self._without_axis(value, known)
+                yield from self.without_axis(value, known)
                 yield from self._other_scalars(node, port, value, entries)
             similar = self.editor.similar_values(node, port)
             are_axes = any(word in name for word in ("ax", "order"))
@@ -132,7 +133,7 @@ class Constants:
                     tried.add((constant, (new,)))
                     yield replaced(candidate, evidence=count)
 
-    def _without_axis(self, value: Value, known: Tensor) -> Iterator[Candidate]:
+    def without_axis(self, value: Value, known: Tensor) -> Iterator[Candidate]:
         """Turns a constant of one element from a scalar into a list, or from a list into a scalar."""
         if self.makers.is_constant(value) and known.shape in ((), (1,)):
             yield Candidate(
@@ -427,3 +428,16 @@ def _new_entries(
     yield from (each for each in found if each != entries[index])
     if target and -1 not in entries:
         yield -1
+
+
+def takes_target(node: Node, name: str, known: Known) -> bool:
+    """Whether a node takes a value as a target shape, or joins it to one."""
+    call = known.calls.get(node)
+    names = call.signature.inputs if call is not None and call.signature is not None else ()
+    ports = [port for port, value in enumerate(node.inputs) if value is not None and value.name == name]
+    return node.op == JOIN or all(port < len(names) and names[port] in TARGETS for port in ports)
+
+
+def is_permutation(edit: Edit) -> bool:
+    """Whether an edit gives a list of several entries another order."""
+    return len(edit.value) > 1 and sorted(map(str, edit.value)) == sorted(map(str, edit.before or ()))

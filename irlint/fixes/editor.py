@@ -103,18 +103,23 @@ class Editor(NodeEdits):
 
     def _siblings_agree(self, node: Node, name: str, value: object, rank: int) -> bool:
         """Whether several sound siblings, with inputs of the same ranks, all have this value of an attribute."""
-        ranks = [each.rank if isinstance(each, Tensor) else None for each in inputs_of(node, self.known)]
         others = [
             normalized(name, self.value_of(each, name), rank)
-            for each in self.siblings(node)
+            for each in self.siblings_of_ranks(node)
             if each not in self.known.faulted
-            and [known.rank if isinstance(known, Tensor) else None for known in inputs_of(each, self.known)] == ranks
         ]
         return len(others) >= SEVERAL and set(others) == {normalized(name, value, rank)}
 
     def siblings(self, node: Node) -> list[Node]:
         """The other nodes with the operator of a node."""
         return [each for each in self._same_operator(node) if each is not node]
+
+    def siblings_of_ranks(self, node: Node) -> list[Node]:
+        """The siblings whose inputs have as many axes as those of a node."""
+        return [each for each in self.siblings(node) if self._ranks(each) == self._ranks(node)]
+
+    def _ranks(self, node: Node) -> list[int | None]:
+        return [each.rank if isinstance(each, Tensor) else None for each in inputs_of(node, self.known)]
 
     def _same_operator(self, node: Node) -> list[Node]:
         if not self._nodes:
@@ -190,6 +195,7 @@ class Editor(NodeEdits):
             similar = self.similar_values(node, name)
             tried: set[object] = {normalized(name, value, rank)}
             series |= self._missing_in_series(node, name) if attribute_roles.get(name) == UNLIKELY else {}
+            series |= dict.fromkeys(self._axes_of_scales(node, inputs) if name == "axis" else (), False)
             for other, grade in chain(
                 ((each, EVIDENT) for each in list(similar)[:OTHERS]),
                 ((each, PROBABLE) for each in series),
@@ -254,6 +260,16 @@ class Editor(NodeEdits):
         filters = self.known.types.get(node.inputs[1]) if node.inputs[1:] and node.inputs[1] else None
         sizes = (filters.shape or ())[SPATIAL:] if isinstance(filters, Tensor) else ()
         return tuple(each for each in sizes if isinstance(each, int))
+
+    def _axes_of_scales(self, node: Node, inputs: Sequence[Type | None]) -> list[int]:
+        """The axis of stored data with as many indices as the second input, a list, has entries, if it is one."""
+        shapes = [each.shape if isinstance(each, Tensor) else None for each in inputs[:2]]
+        if len(shapes) < 2 or not shapes[0] or shapes[1] is None or len(shapes[1]) != 1:
+            return []
+        if node.inputs[0] is None or not self.makers.is_constant(node.inputs[0]):
+            return []
+        found = [axis for axis, dim in enumerate(shapes[0]) if dim == shapes[1][0] != 1]
+        return found if len(found) == 1 else []
 
     def fitting_groups(self, node: Node, name: str) -> Iterator[int]:
         """The number of groups with which the filters fit the channels of the data."""
@@ -355,8 +371,13 @@ class Editor(NodeEdits):
             if value is None or not isinstance(known, Tensor) or len(known.shape or ()) < 2 or known.dtype in INTEGERS:
                 continue
             assert known.shape is not None
-            if self.makers.is_constant(value):
-                yield from self.transposed(value, known.shape, node, port)
+            if not self.makers.is_constant(value):
+                continue
+            others = [each.shape for each in inputs if isinstance(each, Tensor) and each is not known and each.shape]
+            for candidate in self.transposed(value, known.shape, node, port):
+                after = candidate.edits[0].value if candidate.edits[0].kind == "constant" else ()
+                likely = _lies_on_equal_sizes(after, others) and not _lies_on_equal_sizes(known.shape, others)
+                yield replaced(candidate, grade=PROBABLE) if likely else candidate
 
     def transposed(self, value: Value, shape: Shape, node: Node, port: int) -> Iterator[Candidate]:
         """A constant with its axes in another order. A shared constant is transposed for one user only."""
@@ -389,6 +410,14 @@ def _shortened(name: str, value: tuple[Any, ...], spatial: int) -> tuple[Any, ..
     if name == PADS_OF_BOTH_ENDS:
         return (*value[:spatial], *value[half : half + spatial]) if half > spatial > 0 else value
     return value[:spatial] if len(value) > spatial > 0 else value
+
+
+def _lies_on_equal_sizes(shape: Shape, others: Sequence[Shape]) -> bool:
+    """Whether a constant has one size that is not 1, and another input has this size on the same axis."""
+    sizes = [(axis - len(shape), dim) for axis, dim in enumerate(shape) if dim != 1]
+    return len(sizes) == 1 and any(
+        len(other) >= -axis and other[axis] == dim for axis, dim in sizes for other in others
+    )
 
 
 def _is_regular(window: Sequence[int], before: Sequence[int] | None) -> bool:

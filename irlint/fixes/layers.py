@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from difflib import SequenceMatcher, get_close_matches
 from functools import cached_property
-from itertools import product
+from itertools import pairwise, product
 
 from irlint.binding.calls import (
     ATTRIBUTE_VALUE,
@@ -53,6 +53,9 @@ BRACKETS = "[](){}"
 
 #: If a layer has more unknown attributes, none of them is taken for a misspelling.
 UNKNOWN = 4
+
+#: The offsets of constants are exchanged in models with at most this many constants.
+CONSTANTS = 256
 
 #: The rules that a layer with the version of another opset breaks.
 MISVERSIONED = (INPUT_COUNT, OUTPUT_COUNT, UNKNOWN_ATTRIBUTE, MISSING_ATTRIBUTE)
@@ -102,6 +105,8 @@ class Intended:
             yield from self._of_layer(problem, node)
         if self.wiring is not None:
             yield from self.wiring.stages(problem)
+        if node is not None and problem.is_error and problem.fault.rule.family in MISLED:
+            yield from ([*self._as_users_declare(each, transposed=True)] for each in self._constants_before(node))
 
     def _format_versions(self) -> list[str]:
         """The versions to try: the version that the file shows, else all known ones."""
@@ -282,13 +287,30 @@ class Intended:
             for other in single[at + 1 :]
             if node.op == self.known.format.constant_node
         )
+        yield self._exchanged_offsets(node)
+
+    def _exchanged_offsets(self, node: Node) -> Iterator[tuple[Edit, ...]]:
+        """Exchanges the offsets of two constants, if no stored bytes overlap then."""
+        stored = {each: self._constant(each) for each in self._nodes if each.op == self.known.format.constant_node}
+        spans = {
+            each: (constant.stored.offset, constant.stored.size)
+            for each, constant in stored.items()
+            if constant is not None and constant.stored is not None and constant.stored.size is not None
+        }
+        if node not in spans or len(spans) > CONSTANTS:
+            return
+        offset, size = spans[node]
+        for other, (start, length) in spans.items():
+            after = {**spans, node: (start, size), other: (offset, length)}
+            if length != size and not _overlap(after.values()):
+                yield _set(node, "offset", str(start)), _set(other, "offset", str(offset))
 
     def _constants_before(self, node: Node) -> list[Node]:
         stored = (each for each in self._nodes if each.op == self.known.format.constant_node)
         return [each for each in stored if each.outputs[0] in node.inputs]
 
-    def _as_users_declare(self, node: Node) -> Iterator[tuple[Edit, ...]]:
-        """Gives a constant the shape that all its users declare, if it needs the same bytes in the same order."""
+    def _as_users_declare(self, node: Node, *, transposed: bool = False) -> Iterator[tuple[Edit, ...]]:
+        """Gives a constant the shape that all its users declare, if it needs as many bytes, in another order or not."""
         from irlint.checks.const_attributes import declared_by_users
 
         constant, port = self._constant(node), node.output_ports[0].type if node.output_ports else None
@@ -299,7 +321,8 @@ class Intended:
             return
         from irlint.fixes.node_edits import permuted
 
-        if permuted(constant.tensor.shape or (), sizes):
+        order = permuted(constant.tensor.shape or (), sizes)
+        if bool(order) is not transposed:
             return
         dtype, value = constant.tensor.dtype, node.outputs[0]
         if value is None or constant.stored is None or byte_size(dtype or "", elements(sizes)) != constant.stored.size:
@@ -316,7 +339,7 @@ class Intended:
             called=f"output port {node.output_ports[0].id}",
             shape=sizes,
         )
-        yield _set(node, "shape", ",".join(map(str, sizes))), declared
+        yield replaced(_set(node, "shape", ",".join(map(str, sizes))), order=order), declared
 
     def _constant(self, node: Node) -> Constant | None:
         values = [value for value in node.outputs if value is not None]
@@ -356,6 +379,12 @@ class Intended:
             return True
         shapes = {each.shape for each in declared_by_users(node, self.known)} - {constant.tensor.shape}
         return not shapes and can_grow(constant, size, self.known)
+
+
+def _overlap(spans: Iterable[tuple[int, int]]) -> bool:
+    """Whether two different spans (start, length) have a byte in common."""
+    found = sorted(set(spans))
+    return any(start + length > following for (start, length), (following, _) in pairwise(found))
 
 
 def _of_layer(node: Node, name: str, value: str) -> Edit:

@@ -10,9 +10,10 @@ from irlint.findings.edits import Edit
 from irlint.fixes.blocks import Blocks, blocks_of, is_named_as
 from irlint.fixes.candidate import Candidate
 from irlint.fixes.constants import JOIN
+from irlint.fixes.editor import STRIDES
 from irlint.fixes.inputs import Inputs
 from irlint.fixes.inserted import AXES_ARE_AN_INPUT, RESHAPE, SQUEEZE, UNSQUEEZE
-from irlint.fixes.other_values import EVIDENT
+from irlint.fixes.other_values import EVIDENT, PROBABLE
 from irlint.fixes.trials import Trials
 from irlint.inference.known import Known
 from irlint.inference.origins import inputs_of
@@ -88,6 +89,31 @@ def joined_with_unused(nodes: Sequence[Node], inputs: Inputs) -> Iterator[Candid
                         JOIN, node, port, (("axis", axis),), " and ".join(called), inputs=(value.name,)
                     )
                     yield Candidate((edit,), EVIDENT, None, evidence=1, sure=False)
+
+
+def with_lost_pooling(nodes: Sequence[Node], inputs: Inputs) -> Iterator[Candidate]:
+    """A pooling node before one of several uses of a value, where the other pooling nodes are. It is only suggested."""
+    editor = inputs.editor
+    pools: dict[str, list[Node]] = {}
+    for each in inputs.graph.nodes:
+        strides = editor.value_of(each, STRIDES) if len(each.inputs) == 1 else None
+        if isinstance(strides, tuple) and any(isinstance(step, int) and step > 1 for step in strides):
+            pools.setdefault(each.op, []).append(each)
+    for op, found in pools.items():
+        kinds = {(editor.window(each), editor.value_of(each, STRIDES)) for each in found}
+        if len(kinds) > 1 or not all(
+            each.inputs[0] and inputs.is_used_elsewhere(each.inputs[0], each) for each in found
+        ):
+            continue
+        values = {value for each in found for value in (*each.inputs, *each.outputs)}
+        example = found[0].outputs[0]
+        for node in (each for each in nodes if each.op != op):
+            for port, value in enumerate(node.inputs):
+                if value is None or example is None or value in values or not inputs.is_made(value):
+                    continue
+                if inputs.is_used_elsewhere(value, node):
+                    called = f"like {editor.called(example)}"
+                    yield Candidate((editor.inserted(op, node, port, called=called),), PROBABLE, node, sure=False)
 
 
 def _joined_axis(one: Tensor, other: Type | None) -> int | None:

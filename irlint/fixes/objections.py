@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence, Set
+from operator import attrgetter
 
 from irlint.findings.edits import Edit
 from irlint.findings.faults import Rule
 from irlint.fixes.candidate import Candidate
 from irlint.fixes.conditions import leaves_unmet_requirement
-from irlint.fixes.constants import JOIN, TARGETS
+from irlint.fixes.constants import is_permutation, takes_target
 from irlint.fixes.inputs import Inputs
 from irlint.fixes.inserted import CAST, TRANSPOSE
 from irlint.fixes.ratios import values_in_ratio
@@ -16,10 +17,10 @@ from irlint.fixes.rechecking import Outcome
 from irlint.fixes.rewired import before_transpose
 from irlint.fixes.trials import ELEMENT_TYPES, limits_sizes
 from irlint.inference.consequences import DECLARED
-from irlint.inference.known import Known
 from irlint.inference.origins import shape_of
 from irlint.model import Node, Problem, Value
 from irlint.model.tensor import Tensor, tensor_shape
+from irlint.ops.indexing.selecting import TOPK_TOO_LARGE
 from irlint.ops.shared.index_ranges import INDEX_OUT_OF_RANGE
 from irlint.records import record
 
@@ -142,7 +143,7 @@ def _siblings_oppose_edit(edit: Edit, node: Node, inputs: Inputs) -> bool:
     if edit.before is None or edit.index != node.index or edit.name in TYPE_ATTRIBUTES:
         return False
     before, value = (tuple(each) if isinstance(each, list) else each for each in (edit.before, edit.value))
-    siblings = editor.siblings(node)
+    siblings = editor.siblings_of_ranks(node) if edit.name == "axis" else editor.siblings(node)
     others = [editor.value_of(each, edit.name) for each in siblings]
     fits = value in [*editor.fitting_groups(node, edit.name)]
     if others.count(before) >= SIBLINGS and value not in others and not fits:
@@ -206,13 +207,14 @@ def _is_contradicted(case: Case) -> bool:
 
 
 def _is_any_index(case: Case) -> bool:
-    """Whether the candidate is another index into data that is no list. Every index in range fits."""
-    node = case.problem.node
-    value = node.inputs[0] if node is not None and node.inputs else None
-    known = case.inputs.known.types.get(value) if value is not None else None
-    indexed = any(edit.kind == "constant" for edit in case.candidate.edits)
-    out_of_range = case.problem.fault.rule is INDEX_OUT_OF_RANGE
-    return out_of_range and indexed and isinstance(known, Tensor) and known.rank != 1
+    """Whether the candidate is another k, or another index into data that is no list. Every number in range fits."""
+    node, rule = case.problem.node, case.problem.fault.rule
+    shape = shape_of(node.inputs[0], case.inputs.known) if node is not None and node.inputs else None
+    if rule is INDEX_OUT_OF_RANGE and (shape is None or len(shape) == 1):
+        return False
+    return rule in (INDEX_OUT_OF_RANGE, TOPK_TOO_LARGE) and any(
+        edit.kind == "constant" for edit in case.candidate.edits
+    )
 
 
 def _may_hide_wrong_connection(case: Case) -> bool:
@@ -325,6 +327,19 @@ def _leaves_only_constants(case: Case) -> bool:
     return any(values and all(map(is_constant, values)) for values in given)
 
 
+def _replaces_sizes(case: Case) -> bool:
+    """Whether an edit connects data in place of a target shape whose sizes are known."""
+    known = case.inputs.known
+    for edit in case.candidate.edits:
+        (node, before), after = case.inputs.edited(edit), case.inputs.flow.values.get(str(edit.value))
+        if edit.kind == "input" and node is not None and before is not None and after is not None:
+            types = known.types.get(before), known.types.get(after)
+            sizes = [each.value if isinstance(each, Tensor) else None for each in types]
+            if sizes[0] is not None and sizes[1] is None and takes_target(node, before.name, known):
+                return True
+    return False
+
+
 def _makes_output_stale(case: Case) -> bool:
     """Whether an output of the model gets a stale declaration, although no input is resized."""
     return not case.candidate.resizes_input and any(value in case.inputs.graph.outputs for value in case.outcome.stale)
@@ -332,20 +347,12 @@ def _makes_output_stale(case: Case) -> bool:
 
 def _changes_shared(case: Case) -> bool:
     """Whether a shared constant other than a target shape changes, although the faulty node does not use it."""
-    names = {edit.name for edit in case.candidate.edits if edit.kind == "constant" and edit.of == "entries"}
+    names = {edit.name for edit in case.candidate.edits if edit.of == "entries"}
     for value, users in case.inputs.users.items() if names else ():
         if value.name in names and case.problem.node not in users and len(users) > SIBLINGS:
-            all_fixed = len(case.outcome.fixed) >= len(users)
+            all_fixed = len(case.outcome.fixed) >= len(users) or all(map(is_permutation, case.candidate.edits))
             return not all_fixed and not all(takes_target(user, value.name, case.inputs.known) for user in users)
     return False
-
-
-def takes_target(node: Node, name: str, known: Known) -> bool:
-    """Whether a node takes a value as a target shape, or joins it to one."""
-    call = known.calls.get(node)
-    names = call.signature.inputs if call is not None and call.signature is not None else ()
-    ports = [port for port, value in enumerate(node.inputs) if value is not None and value.name == name]
-    return node.op == JOIN or all(port < len(names) and names[port] in TARGETS for port in ports)
 
 
 def _breaks_flow(case: Case) -> bool:
@@ -379,18 +386,14 @@ def _is_one_number_of_several(case: Case) -> bool:
     return any((each.kind, each.index, each.name) == (edit.kind, edit.index, edit.name) for each in others)
 
 
-def _mixes_axes(case: Case) -> bool:
-    return case.outcome.mixes_axes
-
-
 def _fixes_a_size(case: Case) -> bool:
-    """Whether an entry -1 or 0 of a target becomes a number, or any becomes 1, although the problem is a fixed size."""
+    """Whether an entry -1 or 0 of a list becomes a number, or one of a target 1, and the problem is a fixed size."""
     for edit in case.candidate.edits if limits_sizes(case.problem) else ():
-        if edit.kind != "constant" or edit.of != "entries":
+        if edit.kind != "constant" or edit.of != "entries" or is_permutation(edit):
             continue
         users, pairs = case.inputs.users_of(edit.name), list(zip(edit.before or (), edit.value))
         shapes = any(takes_target(user, edit.name, case.inputs.known) for user in users)
-        if any(one in (-1, 0) and other > 0 for one, other in pairs):
+        if (shapes or len(pairs) > 1) and any(one in (-1, 0) and other > 0 for one, other in pairs):
             return True
         if shapes and any(other == 1 != one and type(one) is int for one, other in pairs):
             return True
@@ -417,7 +420,7 @@ BY_SIMILARITY: tuple[Callable[[Case], bool], ...] = (
 
 #: The objections that exclude one candidate; others are considered.
 EXCLUDED_IF: tuple[Callable[[Case], bool], ...] = (
-    _mixes_axes,
+    attrgetter("outcome.mixes_axes"),
     _fixes_a_size,
     _leaves_error_of_old_input,
     differs_from_siblings,
@@ -425,6 +428,7 @@ EXCLUDED_IF: tuple[Callable[[Case], bool], ...] = (
     _disconnects,
     _swaps_constant,
     _leaves_only_constants,
+    _replaces_sizes,
     _makes_output_stale,
     _is_contradicted,
     _makes_transpose_useless,

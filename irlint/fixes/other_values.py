@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import permutations
+from itertools import combinations, permutations
 
 from irlint.binding.calls import Call
 from irlint.lazy_typing import Any
@@ -66,6 +66,8 @@ def other_values(
     rank = max(map(len, shapes), default=0)
     if isinstance(value, bool):
         yield not value, EVIDENT
+    elif isinstance(value, str) and name == "equation":
+        yield from ((each, PROBABLE) for each in _other_equations(value))
     elif isinstance(value, str):
         yield from ((word, POSSIBLE) for word in words if word and word != value)
     elif isinstance(value, int) and "axis" in name:
@@ -89,6 +91,19 @@ def other_values(
     elif value is None and annotation.startswith("Ints") and shapes and len(shapes[0]) > SPATIAL:
         spatial = len(shapes[0]) - SPATIAL
         yield (1,) * spatial * (2 if name == "pads" else 1), PROBABLE
+
+
+def _other_equations(equation: str) -> Iterator[str]:
+    """The Einsum equation with two letters of one term exchanged."""
+    terms, arrow, result = equation.replace(" ", "").partition("->")
+    several = [*terms.split(","), *([result] if arrow else [])]
+    for at, term in enumerate(several):
+        for one, other in combinations(range(len(term)), 2):
+            letters = list(term)
+            letters[one], letters[other] = letters[other], letters[one]
+            if "." not in term and term[one] != term[other]:
+                changed = [*several[:at], "".join(letters), *several[at + 1 :]]
+                yield ",".join(changed[:-1]) + arrow + changed[-1] if arrow else ",".join(changed)
 
 
 def with_an_axis(value: tuple[Any, ...], rank: int) -> Iterator[tuple[Any, ...]]:

@@ -91,6 +91,19 @@ def instead_of_type(edits: Edits, problem: Problem, known: Known) -> Iterator[Ed
         yield (Edit("declaration", "node", problem.graph, name=value.name, dtype=given.dtype),)
 
 
+def cast_as_at_other_outputs(problem: Problem, known: Known) -> str:
+    """The help to insert a Cast before an output, if a Cast between the same types computes another output; else ""."""
+    graph, value = known.model.graph, _output(problem, known)
+    given = _dtypes([value], known)[0]
+    declared = value.type.dtype if value is not None and isinstance(value.type, Tensor) else None
+    for node in graph.nodes if graph is not None and given in FLOATS and declared in FLOATS else ():
+        types = _dtypes((*node.inputs[:1], *node.outputs[:1]), known)
+        other = node.outputs[0] if node.op == CAST and node.outputs else None
+        if graph is not None and other is not None and other in graph.outputs and types == [given, declared]:
+            return f"insert a Cast with `to = {declared}` before the output, as before `{other.name}`"
+    return ""
+
+
 def instead_of_conversion(edits: Edits, known: Known) -> Edits:
     """Gives an input or a constant of an IR the element type to which ``edits`` convert it; () if it does not fit."""
     from irlint.fixes.new_layers import CONVERT

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from irlint.findings.edits import Edit
+from irlint.fixes.candidate import SEVERAL
 from irlint.fixes.editor import STRIDES
 from irlint.fixes.inputs import Inputs
 from irlint.fixes.inserted import TRANSPOSE
@@ -20,9 +21,24 @@ DILATIONS, PAD = "dilations", "Pad"
 def with_rivals(best: list[Tried], every: Sequence[Tried], inputs: Inputs) -> list[Tried]:
     """The best candidate with its rivals, among all that fix the problem."""
     equal = [tried for tried in every if tried.order[0] == best[0].order[0]]
-    best = _with_transpose(best, equal) or best
+    best = _with_transpose(best, equal) or [*best, *_reversed(best[0], equal)]
     best = _with_unusual_strides(best, equal, inputs)
     return _with_padding([*best, *_resized_tables(best[0], every)], equal, inputs)
+
+
+def _reversed(best: Tried, equal: Sequence[Tried]) -> list[Tried]:
+    """The candidate that gives another node the old value, if the best one gives the old node the other's value.
+
+    Only if at most one other node has the value that is given.
+    """
+    edit, *more = best.candidate.edits
+    if more or edit.kind not in ("attribute", "constant") or best.candidate.evidence >= SEVERAL:
+        return []
+    others = [tried for tried in equal if len(tried.candidate.edits) == 1]
+    edits = [tried.candidate.edits[0] for tried in others]
+    exchanged = (edit.kind, edit.of, edit.value, edit.before)
+    found = [tried for tried, one in zip(others, edits) if (one.kind, one.of, one.before, one.value) == exchanged]
+    return [each for each in found if each.candidate.edits[0] != edit][:1]
 
 
 def _with_transpose(best: Sequence[Tried], equal: Sequence[Tried]) -> list[Tried]:

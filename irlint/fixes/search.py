@@ -28,7 +28,7 @@ from irlint.fixes.editor import Editor
 from irlint.fixes.fixable import may_be_fixed
 from irlint.fixes.inputs import Inputs
 from irlint.fixes.inserted import TRANSPOSE
-from irlint.fixes.lost_nodes import before_all_faulty, faulty, joined_with_unused, with_unused_list
+from irlint.fixes.lost_nodes import before_all_faulty, faulty, joined_with_unused, with_lost_pooling, with_unused_list
 from irlint.fixes.objections import (
     Case,
     differs_from_siblings,
@@ -37,6 +37,7 @@ from irlint.fixes.objections import (
     is_excluded_by_similarity,
     is_rejected,
 )
+from irlint.fixes.odd_ones import as_all_siblings
 from irlint.fixes.other_values import EVIDENT, LAST_RESORT, ONLY_SUGGESTED, POSSIBLE, PROBABLE
 from irlint.fixes.ranking import (
     SUGGESTED,
@@ -272,6 +273,7 @@ class Search:
         nodes = self._nodes_before(node, clashing)
         nodes = list(dict.fromkeys((*self.clashes.emptying(nodes), *nodes)))
         yield (replaced(candidate, node=each) for each in nodes for candidate in inputs.blocks.connected_as_twins(each))
+        yield as_all_siblings(node, editor)
         yield reshaped_weights(node, inputs)
         yield exchanged_weights(node, inputs) if problem.is_error else iter(())
         yield chain(
@@ -300,6 +302,7 @@ class Search:
         before = transposed_before(node, nodes, editor) if problem.is_error else ()
         without = bypassed(node, nodes, inputs) if problem.is_error or limits else ()
         yield chain(self._at_others(nodes, node, editor), without, before)
+        yield with_lost_pooling([node, *nodes], inputs)
         yield chain(inputs.with_unused([node, *nodes], {}), resized(problem, clashing, editor, trials))
         constants = dict.fromkeys(end for value, axis in clashing for end in self.clashes.constants_of(value, axis))
         values = (*(value for value, _ in clashing), *node.inputs, *node.outputs)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import count, islice, takewhile
 from math import gcd
 
@@ -15,6 +15,7 @@ from irlint.fixes.arrangements import OF_AXES
 from irlint.fixes.candidate import Candidate
 from irlint.fixes.conditions import LONG, without_broadcasts_of_one
 from irlint.fixes.editor import Editor
+from irlint.fixes.inserted import TRANSPOSE
 from irlint.fixes.other_values import EVIDENT, LAST_RESORT, POSSIBLE, PROBABLE, layouts, neighbors
 from irlint.fixes.rechecking import Outcome, Rechecked
 from irlint.fixes.trials import Trials
@@ -23,6 +24,7 @@ from irlint.inference.consequences import DECLARED
 from irlint.inference.known import Known
 from irlint.inference.origins import FRESH, Makers, shape_of, sources
 from irlint.inference.walk import inferred
+from irlint.lazy_typing import Any
 from irlint.model import Graph, Node, Problem, Value
 from irlint.model.order import downstream
 from irlint.model.tensor import Tensor
@@ -35,6 +37,9 @@ INPUTS = 3
 
 #: At most this many sizes are tested if a requirement cannot be solved.
 TESTED = 1024
+
+#: A shape with another order of axes has at least this many axes.
+PAIR = 2
 
 #: In each direction, at most this many allowed sizes are tried.
 TRIED = 4
@@ -143,19 +148,69 @@ def with_other_axes(problem: Problem, node: Node, editor: Editor) -> Iterator[Ca
 
 
 def declared_in_order(node: Node, editor: Editor) -> Iterator[Candidate]:
-    """Declares an input before a node with the order of axes of several other inputs."""
+    """Declares an input before a node with the order of axes of several other inputs, of one with a similar name, of
+    the new state that the node computes, or of the ports that take it."""
     shapes = {value: shape_of(value, editor.known) or () for value in editor.graph.inputs}
     before = {value for each in _nodes_before(node, editor.makers) for value in each.inputs}
     for value in (each for each in shapes if each in before and each not in editor.known.overridden):
-        others = [each for other, each in shapes.items() if other is not value and _are_permuted(each, shapes[value])]
-        if len(set(others)) == 1 < len(others) and others[0] != shapes[value]:
-            yield Candidate((editor.declared(value, others[0]),), EVIDENT, evidence=len(others), subject=value)
+        others = {each: shape for each, shape in shapes.items() if each is not value}
+        states = _declared_states(node, editor.graph) if value in node.inputs else {}
+        others |= states
+        related = {each for each in others if each in states or _are_sisters(each, value)}
+        ports = _ports_of(value, editor)
+        sources: Mapping[Any, Shape] = ports or others
+        named = {each for each in others if each not in related}
+        orders = {each: _in_order(shapes[value], shape, named=each in named) for each, shape in sources.items()}
+        found = {each: shape for each, shape in orders.items() if shape is not None}
+        is_sure = len(found) > 1 or bool(ports) or not related.isdisjoint(found)
+        shape = next(iter(found.values()), shapes[value])
+        if is_sure and len(set(found.values())) == 1 and shape != shapes[value]:
+            count = len(found)
+            yield Candidate(
+                (editor.declared(value, shape),), EVIDENT, evidence=count, subject=value, sure=count > 1 > len(ports)
+            )
+            order = tuple(shapes[value].index(dim) for dim in shape)
+            if not states.keys().isdisjoint(found) and len(set(order)) == len(order):
+                edit = editor.inserted(TRANSPOSE, node, node.inputs.index(value), (("perm", order),))
+                yield Candidate((edit,), EVIDENT, evidence=count)
 
 
-def _are_permuted(one: Shape, other: Shape) -> bool:
-    """Whether two shapes have the same sizes, some of them named, in any order."""
-    named = any(isinstance(dim, Expr) for dim in one)
-    return named and len(one) > 1 and sorted(map(str, one)) == sorted(map(str, other))
+def _declared_states(node: Node, graph: Graph) -> Mapping[Value, Shape]:
+    """The outputs of a node after the first one that are outputs of the model, with their declared shapes."""
+    states = (each for each in node.outputs[1:] if each in graph.outputs)
+    return {each: each.type.shape or () for each in states if each is not None and isinstance(each.type, Tensor)}
+
+
+def _ports_of(value: Value, editor: Editor) -> Mapping[tuple[Node, int], Shape]:
+    """The shapes that input ports declare for a value, if all differ from its own shape."""
+    users = editor.users.get(value, ()) if editor.known.format.ports_declare else ()
+    places = ((user, at) for user in users for at, given in enumerate(user.inputs) if given is value)
+    shapes = {(user, at): user.input_ports[at].type.shape or () for user, at in places if at < len(user.input_ports)}
+    own = [_fixed(dim) for dim in shape_of(value, editor.known) or ()]
+    return shapes if all([_fixed(dim) for dim in shape] != own for shape in shapes.values()) else {}
+
+
+def _in_order(shape: Shape, other: Shape, *, named: bool) -> Shape | None:
+    """The sizes of a shape in the order of another shape that has the same sizes, some of them dynamic; else None.
+
+    With ``named``, the dynamic sizes have the same names, too.
+    """
+    dynamic = [dim for dim in shape if isinstance(dim, Expr)]
+    if not dynamic or len(shape) < PAIR or sorted(map(_fixed, shape)) != sorted(map(_fixed, other)):
+        return None
+    if sorted(map(str, shape)) == sorted(map(str, other)):
+        return other
+    left = iter(dynamic)
+    return None if named else tuple(dim if isinstance(dim, int) else next(left) for dim in other)
+
+
+def _fixed(dim: MaybeDim) -> int:
+    return dim if isinstance(dim, int) else -1
+
+
+def _are_sisters(one: Value, other: Value) -> bool:
+    """Whether two inputs have names that start with the same letters, such as ``past_key`` and ``past_value``."""
+    return _letters(one.name) == _letters(other.name) != one.name
 
 
 def declared_as_similar_input(node: Node, editor: Editor) -> Iterator[Candidate]:
@@ -194,7 +249,7 @@ def declared_as_several_inputs(node: Node, editor: Editor) -> Iterator[Candidate
     """Declares an input before a node with the shape of several inputs of similar names that differ in one size."""
     shapes = {value: shape_of(value, editor.known) or () for value in editor.graph.inputs}
     for value in (each for each in shapes if each not in editor.known.overridden):
-        named = [each for each in shapes if each is not value and _letters(each.name) == _letters(value.name)]
+        named = [each for each in shapes if each is not value and _are_sisters(each, value)]
         others = {shapes[each] for each in named}
         shape = others.pop() if len(others) == 1 < len(named) else ()
         differing = [pair for pair in zip(shapes[value], shape) if pair[0] != pair[1]]

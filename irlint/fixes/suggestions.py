@@ -47,6 +47,9 @@ NODES_CHECKED = 6_000
 #: This many bytes count as one node.
 BYTES = 2_000
 
+#: The alternative to another shape of a constant whose numbers may lie in the order of that shape.
+TRANSPOSED = "transpose its numbers, if only their order is wrong"
+
 #: No corrections are derived from a document with more problems, or more bytes.
 MOST_PROBLEMS, LONGEST = 1_000, 1 << 24
 
@@ -129,7 +132,9 @@ class Suggestions:
         self._search_problems()
         for problem in self._worst_first:
             suggestion = None if id(problem) in causes else self.of(problem)
-            if suggestion is None or len(suggestion.alternatives) > 1 or not suggestion.sure:
+            if suggestion is None or len(suggestion.alternatives) > 1:
+                continue
+            if not suggestion.sure and not self._fixes_all_errors(suggestion):
                 continue
             fixed = [each for each in suggestion.outcome.fixed if each.because is None and id(each) not in causes]
             index = suggestion.alternatives[0][0].index
@@ -145,6 +150,12 @@ class Suggestions:
             replaced(each, because=cause) if (cause := causes.get(id(each.because or each))) is not None else each
             for each in self.problems
         ]
+
+    def _fixes_all_errors(self, found: Suggestion) -> bool:
+        """Whether edits fix several errors and leave none."""
+        fixed = {id(each) for each in found.outcome.fixed}
+        errors = [each for each in self.problems if each.is_error and each.because is None]
+        return len(errors) > 1 and all(id(each) in fixed for each in errors)
 
     def _unused_nodes(self) -> Iterator[tuple[int, Problem]]:
         """(id of the problem of an unused node, problem that connects the node's result)."""
@@ -165,18 +176,23 @@ class Suggestions:
         self._found = [each for each in self._found if not self._fixes_less(each)]
 
     def _fixes_less(self, found: Suggestion) -> bool:
-        """Whether the fix of another problem fixes all that this single alternative fixes, and more.
+        """Whether the only alternative for another problem fixes all that this suggestion fixes, and more.
 
         Also, whether it connects the value that this suggestion gives to an inserted node.
         """
         fixed = {id(each) for each in found.outcome.fixed}
-        others = [each for each in self._found if each.fix is not None and each is not found]
-        connected = {edit.value for each in others for edit in each.alternatives[0] if edit.kind == "input"}
+        others = [each for each in self._found if len(each.alternatives) == 1 and each is not found]
+        connected = {
+            edit.value
+            for each in others
+            for edit in each.alternatives[0]
+            if each.fix is not None and edit.kind == "input"
+        }
         inserted = {name for edits in found.alternatives for edit in edits for name in edit.inputs}
         if found.fix is None and not connected.isdisjoint(inserted):
             return True
-        single = len(found.alternatives) == 1
-        return single and any(fixed < {id(each) for each in other.outcome.fixed} for other in others)
+        likelier = (each for each in others if each.sure or found.fix is None)
+        return any(fixed < {id(each) for each in other.outcome.fixed} for other in likelier)
 
     def _leaves_similar_error(self, found: Suggestion) -> bool:
         """Whether an error of the same rule and operator remains without a fix. Both probably have another cause."""
@@ -190,7 +206,8 @@ class Suggestions:
             return None
         for found in self._found:
             if any(each is problem for each in found.outcome.fixed):
-                return replaced(found, problem=problem, help=found.help and (problem.fault.help or found.help))
+                help = found.help and (problem.fault.help or found.help)
+                return found if found.problem is problem else replaced(found, problem=problem, help=help)
         kind = problem.fault.rule.code, problem.fault.message, problem.node.op if problem.node is not None else None
         if self.searched >= FINDINGS or len(self._kinds) >= ATTEMPTS or kind in self._kinds:
             return None
@@ -239,7 +256,9 @@ class Suggestions:
                     found.append((edits, outcome))
             found = [each for each in found if not self._breaks_flow(each[0])]
             if found:
-                return _best(problem, found)
+                best = _best(problem, found)
+                is_unsure = best is not None and any(edit.order for edit in best.alternatives[0])
+                return replaced(best, help=TRANSPOSED) if best is not None and is_unsure else best
         return None
 
     def _breaks_flow(self, edits: Sequence[Edit]) -> bool:
@@ -276,7 +295,11 @@ class Suggestions:
         renames = best is not None and best.alternatives[0][0].of == "operator"
         of_several = problem.fault.rule is CYCLE and len(values) > 1
         is_unsure = of_several or (renames and is_ambiguous(problem))
-        return replaced(best, sure=False) if best is not None and is_unsure else best
+        if best is None or problem.fault.rule is not TYPE_CONTRADICTED:
+            return replaced(best, sure=False) if best is not None and is_unsure else best
+        from irlint.fixes.redeclared import cast_as_at_other_outputs
+
+        return replaced(best, help=cast_as_at_other_outputs(problem, self.known))
 
     def _leaves_consequence(self, problem: Problem, outcome: Outcome) -> bool:
         """Whether a problem that follows from another one remains without it."""
@@ -322,11 +345,15 @@ class Suggestions:
         refused: list[tuple[Edit, ...]] = []
         first: Suggestion | None = None
         while len(refused) < REFUSED and (found := self._search.best(problem, refused)) is not None:
-            if found.outcome.in_body and self.rechecked.outcome(found.alternatives[0], problem) is None:
+            is_writable = self.rechecked.is_writable(found.alternatives[0])
+            if found.outcome.in_body and is_writable and self.rechecked.outcome(found.alternatives[0], problem) is None:
                 refused += found.alternatives
                 continue
             help = problem.fault.help if found.or_help else ""
-            alternatives = tuple(tuple(map(_as_data, edits)) for edits in found.alternatives)
+            may_name = not self.known.format.ports_declare
+            alternatives = tuple(
+                tuple(_as_data(each, may_name=may_name) for each in edits) for edits in found.alternatives
+            )
             suggestion = Suggestion(problem, alternatives, found.outcome, help, found.sure, found.written)
             if suggestion.fix is None:
                 return suggestion if first is None else first
@@ -362,8 +389,8 @@ def _best(problem: Problem, found: Sequence[tuple[tuple[Edit, ...], Outcome]]) -
     return Suggestion(problem, tuple(edits for edits, _ in best), best[0][1])
 
 
-def _as_data(edit: Edit) -> Edit:
-    """The edit with "" for kept dynamic sizes, and with the element types of the format."""
+def _as_data(edit: Edit, *, may_name: bool) -> Edit:
+    """The edit with "" for kept dynamic sizes, and for all if none has a name, and the element types of the format."""
     if edit.layer and edit.kind == "attribute" and edit.name.endswith("_type"):
         from irlint.parsers.openvino.types import renamed_type
 
@@ -373,7 +400,7 @@ def _as_data(edit: Edit) -> Edit:
     dims = tuple(zip(edit.before or (), edit.shape))
     named = len(edit.shape) != len(dims) or any(one != other and not isinstance(other, int) for one, other in dims)
     shape, before = (
-        tuple(dim if isinstance(dim, int) else _name(dim) * named for dim in shape)
+        tuple(dim if isinstance(dim, int) else _name(dim) * (named and may_name) for dim in shape)
         for shape in (edit.shape, edit.before or ())
     )
     return replaced(edit, shape=shape, before=before)

@@ -318,11 +318,19 @@ class Trials:
 
     def _accepts(self, trial: Trial, node: Node, requirements: Sequence[Requirement]) -> bool:
         of_types = trial.problem.fault.rule.family == ELEMENT_TYPES
-        if not of_types and not self._may_require(trial.problem, node, requirements):
+        reveals = trial.problem.is_error and self._only_declares(trial.change)
+        if not (of_types or reveals or self._may_require(trial.problem, node, requirements)):
             return False
         trial.new_divisions += sum(divides(each) and key(each) not in self.conditions for each in requirements)
         trial.keeps_limit = trial.keeps_limit or self._keeps_limit(trial.problem, requirements)
         return True
+
+    def _only_declares(self, change: Change) -> bool:
+        """Whether a change only declares other shapes of the model's inputs. Limits that then appear were there
+        before."""
+        return not (change.calls or change.inputs or change.input_types) and all(
+            value in self.inputs for value in change.types
+        )
 
     def _keeps_limit(self, problem: Problem, requirements: Sequence[Requirement]) -> bool:
         """Whether a strict requirement of the problem's node remains, or another product is fixed in its place."""

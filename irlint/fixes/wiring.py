@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from difflib import SequenceMatcher
 from functools import cached_property
 from itertools import combinations, islice, product
 
 from irlint.binding.calls import INPUT_COUNT
 from irlint.checks.intended import plain
+from irlint.dims import Shape
 from irlint.findings.edits import Edit
 from irlint.findings.faults import Rule
 from irlint.fixes.document import MISLED, PORTS, ROOT, Edits, Input, Stages, Wire, Wires, number
@@ -34,6 +35,9 @@ FEW = 6
 
 #: The names of inputs that are lists of integers, by operation.
 LISTS = {"Transpose": "order", "Unsqueeze": "axes", "Squeeze": "axes", "Reshape": "pattern"}
+
+#: The operation between a computed scalar and a list with one entry, by the shapes before and after it.
+SCALARS: Mapping[tuple[Shape | None, Shape | None], str] = {((), (1,)): "Unsqueeze", ((1,), ()): "Squeeze"}
 
 #: At most this many combinations of corrections are tried for several edges.
 COMBINATIONS = 4_096
@@ -203,8 +207,13 @@ class Wiring:
         yield self._declared_as_similar_input(mismatched)
         yield from self._with_inserted_layer(mismatched)
         if not self.unused:
-            for target, _ in mismatched:
-                yield self.connecting(target, [value for _, _, value in self.wires.makers.values()])
+            for target, value in mismatched:
+                if not self._is_own_constant(value):
+                    yield self.connecting(target, [each for _, _, each in self.wires.makers.values()])
+
+    def _is_own_constant(self, value: Value) -> bool:
+        """Whether a value is a constant with one user. Its edge is right, so its shape or values are wrong."""
+        return value in self.graph.constants and self._uses[value.name] == 1
 
     def _declared_as_similar_input(self, mismatched: Sequence[tuple[Input, Value]]) -> Iterator[Edits]:
         """Declares an input of the model as its port does, if an input with a similar name has this type."""
@@ -239,6 +248,9 @@ class Wiring:
             if port.type.dtype not in (None, given.dtype):
                 yield [self._before(same_type, CONVERT, "destination_type", renamed_type(port.type.dtype or ""))]
                 continue
+            op = SCALARS.get((given.shape, port.type.shape)) if constant is None else None
+            if op is not None:
+                yield [self._before(same_type, op, LISTS[op], (0,))]
             lists = [known.value for each in self.unused if (known := self._known_list(each)) is not None]
             yield (self._before(same_type, op, LISTS[op], entries) for entries in lists for op in LISTED)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy
@@ -82,6 +83,25 @@ def test_what_to_do_about_a_constant(data: str, size: int, help: str, tmp_path: 
     path.with_suffix(".bin").write_bytes(bytes(24))
     found = [each for each in irlint.check(path).findings if not each.because and each.severity.value == "error"]
     assert [each.help.startswith(help) for each in found] == [True]
+
+
+@pytest.mark.oracle
+def test_bytes_of_another_shape_name_the_shapes_that_have_them() -> None:
+    import onnxruntime
+
+    def stored(*dims: int) -> bytes:
+        text = f"g (float[2,4] x) => (float[2,N] y) <float[{dims[0]},{dims[1]}] w> {{ y = MatMul (x, w) }}"
+        model = onnx.parser.parse_model(f"{HEAD}{text}")
+        (declared,) = model.graph.value_info
+        model.graph.value_info.remove(declared)
+        model.graph.initializer.add(name="w", data_type=onnx.TensorProto.FLOAT, dims=dims, raw_data=bytes(48))
+        return model.SerializeToString()
+
+    onnxruntime.InferenceSession(stored(4, 3))
+    with pytest.raises(Exception, match="Incompatible dimensions"):
+        onnxruntime.InferenceSession(stored(2, 3))
+    found = [each for each in irlint.check(onnx.load_from_string(stored(2, 3))).findings if each.rule.code == "IRL703"]
+    assert "such as [4, 3] or [2, 6]" in found[0].help
 
 
 DATA = 'shape="2,3" element_type="f32"'
@@ -257,6 +277,45 @@ def test_nodes_that_are_named_after_what_they_give_decide_which_name_is_wrong() 
         "rename output 0 of node 'Neg_95' to '95', after which the node is named, and update the nodes that use it: "
         "node 2 (Mul)"
     )
+
+
+#: Names of three nodes of a chain, what they compute, the right name of the last one, and the end of the help.
+NUMBERED = [
+    (
+        ("c/c.2/Relu", "c/mid/Neg", "c/c.5/Relu"),
+        ("c/c.2/Relu_out", "m", "c/c.2/Relu_out"),
+        "c/c.5/Relu_out",
+        "the nodes that use it: 'last'",
+    ),
+    (("att_2", "mid", "att_3"), ("present_2", "m", "present_2"), "present_3", "the nodes that use it: 'last'"),
+]
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize(("nodes", "names", "right", "end"), NUMBERED)
+def test_the_number_in_which_two_nodes_differ_decides_which_name_is_wrong(
+    nodes: Sequence[str], names: Sequence[str], right: str, end: str
+) -> None:
+    import onnxruntime
+
+    def chain(last: str) -> onnx.ModelProto:
+        given = ["x", names[0], names[1]]
+        made = [
+            onnx.helper.make_node(op, [one], [other], name)
+            for op, one, other, name in zip(("Relu", "Neg", "Relu"), given, (*names[:2], last), nodes, strict=True)
+        ]
+        ends = [onnx.helper.make_tensor_value_info(each, onnx.TensorProto.FLOAT, [2]) for each in "xy"]
+        graph = onnx.helper.make_graph(
+            [*made, onnx.helper.make_node("Abs", [last], ["y"], "last")], "g", ends[:1], ends[1:]
+        )
+        return onnx.helper.make_model(graph, ir_version=8, opset_imports=[onnx.helper.make_opsetid("", 17)])
+
+    with pytest.raises(Exception, match="Duplicate definition"):
+        onnxruntime.InferenceSession(chain(names[2]).SerializeToString())
+    onnxruntime.InferenceSession(chain(right).SerializeToString())
+    (found,) = [each for each in irlint.check(chain(names[2])).findings if each.rule.code == "IRL102"]
+    assert found.help.startswith(f"rename output 0 of node {nodes[2]!r} to {right!r}")
+    assert found.help.endswith(end)
 
 
 @pytest.mark.parametrize(("nodes", "help"), DOUBLED, ids=range(len(DOUBLED)))

@@ -285,7 +285,7 @@ def test_a_constant_in_a_body_gets_the_element_type_that_its_port_declares(tmp_p
 #: A graph, and what is declared of a value that no node computes, or nothing: | the suggestion, which is not written.
 ONLY_SUGGESTED = """
 (float[N,4] x) => (float16[N,5] y) <float16[4,5] w = {15360, 15360, 15360, 15360, 15360, 15360, 15360, 15360, 15360, 15360, 15360, 15360, 15360, 15360, 15360, 15360, 15360, 15360, 15360, 15360}> { y = MatMul (x, w) } | lost | declare `x` as float16
-(float[seq,N,4] x, float[N,1,3] h, float[1,9,4] w, float[1,9,3] r) => (float[seq,1,N,3] y, float[1,N,3] z) { y, z = GRU <hidden_size = 3> (x, w, r, , , h) } | | insert a Transpose with `perm = [1, 0, 2]` before input 5
+(float[seq,N,4] x, float[N,1,3] h, float[1,9,4] w, float[1,9,3] r) => (float[seq,1,N,3] y, float[1,N,3] z) { y, z = GRU <hidden_size = 3> (x, w, r, , , h) } | | declare input `h` as [1, N, 3], or insert a Transpose with `perm = [1, 0, 2]` before input 5
 """.strip().splitlines()
 
 
@@ -313,3 +313,20 @@ def test_the_imported_opset_is_one_that_leaves_no_error() -> None:
     model.opset_import.add(domain="", version=18)
     with pytest.raises(Exception, match="Unrecognized attribute: axes"):
         onnxruntime.InferenceSession(model.SerializeToString())
+
+
+@pytest.mark.oracle
+def test_a_cast_before_an_output_is_an_alternative_where_other_outputs_have_one() -> None:
+    import onnxruntime
+
+    nodes = "h = Cast <to = 10> (x) a = Mul (h, w) b = Neg (a) y = Cast <to = 1> (a)"
+    ends = "g (float[2] x) => (float[2] y, float[2] z) <float16[1] w = {{15360}}> {{ {} }}"
+    right = onnx.parser.parse_model(HEAD + ends.format(f"{nodes} z = Cast <to = 1> (b)"))
+    onnxruntime.InferenceSession(right.SerializeToString())
+    wrong = onnx.parser.parse_model(HEAD + ends.format(nodes.replace("b = Neg", "z = Neg")))
+    with pytest.raises(Exception, match="does not match expected type"):
+        onnxruntime.InferenceSession(wrong.SerializeToString())
+    (found,) = [each for each in irlint.check(wrong).findings if each.severity.value == "error"]
+    cast = "insert a Cast with `to = float32` before the output, as before `y`"
+    assert found.suggestion == f"declare `z` as float16; or {cast}"
+    assert found.fix is None

@@ -70,3 +70,16 @@ def test_axes_that_onnx_runtime_ignores(what: str, tmp_path: Path) -> None:
         assert bool(found) == is_changed(model), (what, axis, dtype, again, [each.message for each in found])
         seen.add(bool(found))
     assert seen == ({True, False} if what.startswith(("Conv", "MatMul")) and "Transpose" not in what else {False})
+
+
+def test_scales_that_fit_no_axis_have_one_finding(tmp_path: Path) -> None:
+    path = tmp_path / "model.onnx"
+    model = quantized("Conv of more outputs", 0, "uint8", again=True)
+    assert not isinstance(by_onnx_runtime(model), str)
+    (axis,) = [each for node in model.graph.node for each in node.attribute if each.name == "axis"]
+    axis.i = 1
+    assert isinstance(by_onnx_runtime(model, optimized=False), str)
+    onnx.save(model, path)
+    (found,) = irlint.check(path, ignore=["IRL118"]).findings
+    assert found.rule.code == "IRL370"
+    assert found.suggestion.startswith("set `axis = 0`; or ")

@@ -131,10 +131,11 @@ def _check_initial_value(dtype: str | None, shape: Shape | None, init: Tensor) -
         return
     if len(shape) == len(init.shape) and all(_covers(a, b, axis) for axis, (a, b) in enumerate(zip(shape, init.shape))):
         return
+    allowing = ",".join(str(dim) if isinstance(dim, int) else "?" for dim in init.shape)
     raise VARIABLE_MISMATCH.fault(
         f"the variable is {shape_text(_only_integers(shape))} and its initial value, input 0, is "
         f"{shape_text(init.shape)}",
-        help="write a `variable_shape` that allows the initial value",
+        help=f'write variable_shape="{allowing}", which allows the initial value, or correct input 0',
         input=0,
         attribute="variable_shape",
     )

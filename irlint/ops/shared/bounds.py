@@ -79,7 +79,7 @@ def ramp_of(x: Tensor) -> Ramp | None:
 def one_number(x: Tensor) -> MaybeDim:
     """The number in all entries; None if the entries may differ."""
     ramp = ramp_of(x)
-    return ramp.first if ramp is not None and not any(ramp.steps) else None
+    return ramp.first if ramp is not None and all(step == 0 for step in ramp.steps) else None
 
 
 def ends_of(x: Tensor) -> Ends | None:
@@ -299,7 +299,7 @@ def rearranged(x: Tensor, shape: Shape | None) -> Described | Columns:
     ramp = ramp_of(x)
     if ramp is None or shape is None or x.shape is None:
         return ends_of(x)
-    if not any(ramp.steps):
+    if all(step == 0 for step in ramp.steps):
         return Ramp(ramp.first, (0,) * len(shape))
     before = [(dim, step) for dim, step in zip(x.shape, ramp.steps) if dim != 1]
     wide = [axis for axis, dim in enumerate(shape) if dim != 1]
@@ -385,7 +385,7 @@ def concatenated(tensors: Sequence[Tensor], axis: int) -> Described | Columns:
 
 def _concatenated(tensors: Sequence[Tensor], axis: int) -> Described:
     first, *others = map(ramp_of, tensors)
-    if first is not None and not any(first.steps) and all(ramp == first for ramp in others):
+    if first is not None and all(step == 0 for step in first.steps) and all(ramp == first for ramp in others):
         return first
     parts = [x for x in tensors if x.value != ()]
     known = [ends for x in parts if (ends := ends_of(x)) is not None]

@@ -1,0 +1,370 @@
+"""Suggestions for IRs that are broken as people break them: constants, attributes, declarations and lost layers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy
+import pytest
+
+import irlint
+
+pytestmark = pytest.mark.oracle
+
+
+class Operations:
+    """The functions of ``openvino.opset13``, which is imported when a test runs."""
+
+    def __getattr__(self, name: str) -> Any:
+        from openvino import opset13
+
+        return getattr(opset13, name)
+
+
+ops = Operations()
+
+
+def ints(*values, shape=None):
+    return ops.constant(numpy.array(values, "int64").reshape(len(values) if shape is None else shape))
+
+
+def floats(*shape):
+    return ops.constant(numpy.full(shape, 0.5, "float32"))
+
+
+def image(channels=3):
+    return ops.parameter([-1, channels, -1, -1], numpy.float32, name="x")
+
+
+def convolved(x, given, channels):
+    y = ops.convolution(x, floats(channels, given, 3, 3), [1, 1], [1, 1], [1, 1], [1, 1])
+    return ops.relu(ops.add(y, floats(1, channels, 1, 1)))
+
+
+def down(x):
+    return ops.max_pool(x, [2, 2], [1, 1], [0, 0], [0, 0], [2, 2]).output(0)
+
+
+def up(x, given, channels):
+    return ops.convolution_backprop_data(x, floats(given, channels, 2, 2), [2, 2])
+
+
+def unet():
+    x = image()
+    a = convolved(x, 3, 4)
+    b = convolved(down(a), 4, 8)
+    c = convolved(down(b), 8, 8)
+    d = convolved(ops.concat([b, up(c, 8, 8)], 1), 16, 8)
+    return convolved(ops.concat([a, up(d, 8, 4)], 1), 8, 4), [x]
+
+
+def cached(*shape):
+    shapes = {"past_key": [-1, 4, -1, 5], "past_value": list(shape)}
+    past = [ops.parameter(each, numpy.float32, name=name) for name, each in shapes.items()]
+    new = ops.parameter([-1, 4, -1, 5], numpy.float32, name="x")
+    key, value = (ops.concat([each, new], 2) for each in past)
+    return ops.matmul(ops.softmax(ops.matmul(new, key, False, True), -1), value, False, False), [*past, new]
+
+
+def shuffled():
+    x = image(1)
+    wide = ops.convolution(x, floats(16, 1, 5, 5), [1, 1], [2, 2], [2, 2], [1, 1])
+    y = ops.convolution(wide, floats(9, 16, 3, 3), [1, 1], [1, 1], [1, 1], [1, 1])
+    sizes = ops.gather(ops.shape_of(y), ints(2, 3), ints(0, shape=[]))
+    part = ops.constant(numpy.array([1]), name="part")
+    target = ops.concat([ints(0), part, ints(3), ints(3), sizes], 0)
+    return ops.transpose(ops.reshape(y, target, True), ints(0, 1, 4, 2, 5, 3)), [x]
+
+
+def rotated(axis):
+    x = ops.parameter([-1, -1, 4, 6], numpy.float32, name="x")
+    length = ops.gather(ops.shape_of(x), ints(1, shape=[]), ints(0, shape=[]))
+    places = ops.range(ints(0, shape=[]), length, ints(1, shape=[]), "f32")
+    column = ops.unsqueeze(places, ints(1, shape=[]))
+    table = ops.unsqueeze(ops.multiply(column, floats(6)), ints(0, shape=[]))
+    return ops.multiply(x, ops.unsqueeze(table, ints(axis, shape=[]))), [x]
+
+
+def projected():
+    x = ops.parameter([-1, -1, 6], numpy.float32, name="x")
+    q, k, v = (ops.matmul(x, floats(6, 6), False, True) for _ in range(3))
+    y = ops.matmul(ops.softmax(ops.matmul(q, k, False, True), -1), v, False, False)
+    return ops.add(ops.matmul(y, floats(6, 6), False, True), x), [x]
+
+
+def windows():
+    x = ops.parameter([-1, -1, 6], numpy.float32, name="x")
+    sizes, zero = ops.shape_of(x), ints(0, shape=[])
+    batch = ops.gather(sizes, ints(0), zero)
+    length = ops.gather(sizes, ints(1, shape=[]), zero)
+    half = ops.unsqueeze(ops.multiply(length, ints(3, shape=[])), zero)
+    y = ops.reshape(x, ops.concat([batch, half, ints(2)], 0), False)
+    return ops.add(y, ops.broadcast(floats(1, 1, 2), ops.concat([batch, half, ints(2)], 0))), [x]
+
+
+def repeated(start):
+    """A value that is repeated to the shape of a part of x, which is empty unless it starts at 0."""
+    x = ops.parameter([1, 6], numpy.float32, name="x")
+    places = ops.parameter([2, -1], numpy.int64, name="places")
+    column = ops.reshape(ops.gather(places, ints(1), ints(0, shape=[])), ints(-1, 1), False)
+    part = ops.slice(x, ints(start + 1), ints(start + 1), ints(1), ints(0))
+    return ops.broadcast(column, ops.shape_of(part), broadcast_spec="BIDIRECTIONAL"), [x, places]
+
+
+def grid(axis):
+    x = ops.parameter([-1, -1], numpy.float32, name="x")
+    sizes = ops.shape_of(x)
+    height, width = (ops.gather(sizes, ints(at, shape=[]), ints(0, shape=[])) for at in (0, 1))
+    start, step = ints(0, shape=[]), ints(1, shape=[])
+    rows, columns = (ops.range(start, each, step, "f32") for each in (height, width))
+    one = ops.broadcast(ops.unsqueeze(rows, ints(1)), sizes)
+    other = ops.broadcast(ops.unsqueeze(columns, ints(0)), sizes)
+    return ops.concat([ops.unsqueeze(one, ints(axis)), ops.unsqueeze(other, ints(-1))], -1), [x]
+
+
+def divided(*order):
+    """Queries, keys and values in heads, and a cache of keys and values."""
+    x = ops.parameter([-1, -1, 8], numpy.float32, name="x")
+    past = [ops.parameter([-1, 2, -1, 4], numpy.float32, name=name) for name in ("past_key", "past_value")]
+    shared = ints(*order)
+    parts = [ops.matmul(x, floats(8, 8), False, True) for _ in range(3)]
+    q, k, v = (ops.transpose(ops.reshape(each, ints(0, 0, 2, 4), True), shared) for each in parts)
+    key, value = ops.concat([past[0], k], 2), ops.concat([past[1], v], 2)
+    return ops.matmul(ops.softmax(ops.matmul(q, key, False, True), -1), value, False, False), [x, *past]
+
+
+def embedded():
+    x = ops.parameter([-1, -1], numpy.float32, name="x")
+    table = ops.constant(numpy.arange(28, dtype="float32").reshape(7, 4))
+    return ops.add(ops.gather(table, ops.convert(x, "i64"), ints(0, shape=[])), floats(1, 1, 4)), [x]
+
+
+def tabled():
+    """A convolution, and a table that fixes the sizes of the image."""
+    x = image()
+    return ops.add(convolved(x, 3, 8), floats(1, 8, 8, 8)), [x]
+
+
+def summed(equation):
+    """Four scores for each position, of which two weigh as many vectors."""
+    x = ops.parameter([-1, -1, 4], numpy.float32, name="x")
+    values = ops.parameter([-1, -1, 2, 5], numpy.float32, name="values")
+    scores = ops.slice(x, ints(0), ints(2), ints(1), ints(2))
+    return ops.einsum([scores, values], equation), [x, values]
+
+
+def largest():
+    x = ops.parameter([-1, 6], numpy.float32, name="x")
+    return ops.relu(ops.topk(x, ints(2, shape=[]), -1, "max", "value").output(0)), [x]
+
+
+def layered():
+    x = ops.parameter([-1, 4], numpy.float32, name="x")
+    return ops.matmul(ops.relu(ops.matmul(x, floats(4, 6), False, False)), floats(6, 3), False, False), [x]
+
+
+def without(type: str, at: int) -> Callable[[str], str]:
+    """Removes the layer of a type with this index, and leads its first input to its users."""
+
+    def changed(text: str) -> str:
+        found = list(re.finditer(rf'<layer id="(\d+)"[^>]*type="{type}".*?</layer>\s*', text, re.DOTALL))[at]
+        id, text = found[1], text.replace(found[0], "")
+        into = rf'<edge from-layer="(\d+)" from-port="(\d+)" to-layer="{id}" to-port="0" />\s*'
+        source = re.search(into, text)
+        assert source
+        text = re.sub(rf'<edge [^>]*to-layer="{id}"[^>]*/>\s*', "", text)
+        start = rf'from-layer="{id}" from-port="\d+"'
+        return re.sub(start, f'from-layer="{source[1]}" from-port="{source[2]}"', text)
+
+    return changed
+
+
+def replacing(old: str, new: str, at: int = 0) -> Callable[[str], str]:
+    """Replaces one occurrence of a text."""
+
+    def changed(text: str) -> str:
+        parts = text.split(old)
+        assert len(parts) > at + 1
+        return old.join(parts[: at + 1]) + new + old.join(parts[at + 1 :])
+
+    return changed
+
+
+def with_other_offset(text: str) -> str:
+    """Gives the constant ``part`` the offset of the list [2, 3]."""
+    offset = re.search(r'shape="2" offset="(\d+)"', text)
+    assert offset
+    head, found, rest = text.partition('name="part"')
+    assert found
+    return head + found + re.sub(r'offset="\d+"', f'offset="{offset[1]}"', rest, count=1)
+
+
+def along_other_axis(text: str, at: int) -> str:
+    """Declares a bias of shape [1, 8, 1, 1], and the port that it leads to, as [1, 1, 8, 1]."""
+    dims = r"(<dim>1</dim>\s*)(<dim>8</dim>\s*)(<dim>1</dim>\s*)(<dim>1</dim>)"
+    places = list(re.finditer(dims, text))[2 * at : 2 * at + 2]
+    for place in reversed(places):
+        one, width, other, last = place.groups()
+        text = text[: place.start()] + one + other + width + last + text[place.end() :]
+    return replacing('shape="1, 8, 1, 1"', 'shape="1, 1, 8, 1"', at)(text)
+
+
+def channels_last(text: str) -> str:
+    """Declares the image x with its channels on the last axis. The port that takes it keeps its dims."""
+    size, channels = r"<dim>-1</dim>\s*", r"<dim>3</dim>\s*"
+    text = re.sub(f"({size})({channels})({size})({size})", r"\1\3\4\2", text, count=1)
+    return text.replace('shape="?,3,?,?"', 'shape="?,?,?,3"')
+
+
+def reversed_shape(text: str, shape: str) -> str:
+    """Declares a matrix with its two sizes exchanged. The port that takes it keeps its dims."""
+    one, other = shape.split(", ")
+    text = replacing(f'shape="{shape}"', f'shape="{other}, {one}"')(text)
+    dims = rf"<dim>{one}</dim>(\s*)<dim>{other}</dim>"
+    return re.sub(dims, rf"<dim>{other}</dim>\1<dim>{one}</dim>", text, count=1)
+
+
+def with_exchanged_offsets(text: str) -> str:
+    one, other = re.findall(r'shape="(?:4, 6|6, 3)" offset="(\d+)"', text)
+    text = text.replace(f'shape="4, 6" offset="{one}"', f'shape="4, 6" offset="{other}"')
+    return text.replace(f'shape="6, 3" offset="{other}"', f'shape="6, 3" offset="{one}"')
+
+
+def unchanged(text: str) -> str:
+    return text
+
+
+#: A model, the change of its document, and the suggestion for the first error or warning; "" if there is none.
+BROKEN = {
+    "a broadcast that is switched off at one of several layers": (
+        unet,
+        replacing('auto_broadcast="numpy"', 'auto_broadcast="none"', 3),
+        r'set auto_broadcast="numpy" in Add \(layer \d+\)',
+    ),
+    "a bias along another axis": (
+        unet,
+        lambda text: along_other_axis(text, 2),
+        r'reshape constant layer \d+ "\w+" from \[1, 1, 8, 1\] to \[1, 8, 1, 1\]',
+    ),
+    "a removed pooling layer": (
+        unet,
+        without("MaxPool", 1),
+        r'insert a MaxPool, like layer \d+ "\w+", before input 0 in Convolution \(layer \d+\)',
+    ),
+    "an input in another layout than its sister": (
+        lambda: cached(-1, 4, 5, -1),
+        unchanged,
+        r'declare input layer \d+ "past_value" as \[\?, 4, \?, 5\]; this also fixes 1 more',
+    ),
+    "an input with its channels at the end": (
+        unet,
+        channels_last,
+        r'declare input layer \d+ "x" as \[\?, 3, \?, \?\](; this also fixes \d more)?',
+    ),
+    "a target that an edge leads elsewhere": (
+        lambda: repeated(0),
+        unchanged,
+        "",
+    ),
+    "an order of axes that several layers share": (
+        lambda: divided(0, 1, 2, 3),
+        unchanged,
+        r'change \[0, 1, 2, 3\] to \[0, 2, 1, 3\] in constant layer \d+ "\w+"',
+    ),
+    "a constant with the shape of its transpose": (
+        embedded,
+        lambda text: reversed_shape(text, "7, 4"),
+        r'set shape="7,4" in Const \(layer \d+\), and change 4 and 7 to 7 and 4 on axes 0 and 1 of output port 0; '
+        "this also fixes 2 more; or transpose its numbers, if only their order is wrong",
+    ),
+    "an input with more channels before a table": (
+        tabled,
+        lambda text: text.replace('shape="?,3,?,?"', 'shape="?,4,?,?"').replace("<dim>3</dim>", "<dim>4</dim>", 1),
+        r'change 4 to 3 on axis 1 of input layer \d+ "x"',
+    ),
+    "letters of an equation": (
+        lambda: summed("bkt,btkc->btc"),
+        unchanged,
+        'set equation="btk,btkc->btc", or set equation="bkt,bktc->btc"; this also fixes 1 more',
+    ),
+    "weights with the offsets of each other": (
+        layered,
+        with_exchanged_offsets,
+        r'set offset="\d+", and set offset="\d+" in Const \(layer \d+\)',
+    ),
+    "a list in place of a scalar": (
+        largest,
+        lambda text: re.sub(
+            r'shape="" (offset="\d+" size="8" />\s*<output>\s*)<port id="0" precision="I64" />',
+            r'shape="1" \1<port id="0" precision="I64"><dim>1</dim></port>',
+            text,
+        ),
+        r'reshape constant layer \d+ "\w+" from \[1\] to \[\]',
+    ),
+    "one of two new axes in another place": (
+        lambda: grid(0),
+        unchanged,
+        r'change -1 to 0 in constant layer \d+ "\w+", or change 0 to -1 in constant layer \d+ "\w+"; '
+        "this also fixes 1 more",
+    ),
+    "a part of a target": (
+        shuffled,
+        with_other_offset,
+        r'change 2 to 1 in constant layer \d+ "part"',
+    ),
+    "an order of too few axes": (
+        shuffled,
+        lambda text: re.sub(
+            r'shape="6" offset="(\d+)" size="48" />(\s*<output>\s*<port [^>]*>\s*)<dim>6',
+            r'shape="5" offset="\1" size="40" />\2<dim>5',
+            text,
+        ),
+        "",
+    ),
+    "a new axis in another place": (
+        lambda: rotated(0),
+        unchanged,
+        r'change 0 to 2 in constant layer \d+ "\w+"',
+    ),
+    "an input that is too wide": (
+        projected,
+        lambda text: text.replace('shape="?,?,6"', 'shape="?,?,8"').replace("<dim>6</dim>", "<dim>8</dim>", 1),
+        r'change 8 to 6 on axis 2 of input layer \d+ "x"(; this also fixes 3 more)?',
+    ),
+    "a removed Unsqueeze before two lists": (
+        windows,
+        without("Unsqueeze", 0),
+        r'insert an Unsqueeze with axes="0" before input 1, and insert an Unsqueeze with axes="0" before input 1 in '
+        r"Concat \(layer \d+\); this also fixes 1 more",
+    ),
+}
+
+
+def run(path: Path) -> None:
+    """Runs an IR with 8 for each dynamic size."""
+    import openvino
+
+    model = openvino.Core().read_model(path)
+    shapes = [[dim.get_length() if dim.is_static else 8 for dim in each.partial_shape] for each in model.inputs]
+    openvino.compile_model(model, "CPU")([numpy.ones(shape, "float32") for shape in shapes])
+
+
+@pytest.mark.parametrize("what", BROKEN)
+def test_suggestion(what: str, tmp_path: Path) -> None:
+    import openvino
+
+    built, change, expected = BROKEN[what]
+    output, inputs = built()
+    path = tmp_path / "m.xml"
+    openvino.serialize(openvino.Model([output], inputs, "m"), path, path.with_suffix(".bin"))
+    path.write_text(change(path.read_text()))
+    with pytest.raises(RuntimeError):
+        run(path)
+    found = [each for each in irlint.check(path, ignore=["IRL9"]).findings if not each.because]
+    assert re.fullmatch(expected, found[0].suggestion)
+    if found[0].fix is not None:
+        path.write_bytes(irlint.fix(path, unsafe=True).data)
+        run(path)
