@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import permutations
 
 from irlint.checks.intended import unused_values
 from irlint.dims import MaybeDim
@@ -10,8 +11,10 @@ from irlint.findings.edits import Edit
 from irlint.fixes.blocks import Blocks, blocks_of, is_named_as
 from irlint.fixes.candidate import Candidate
 from irlint.fixes.constants import JOIN
+from irlint.fixes.editor import Editor
 from irlint.fixes.inputs import Inputs
 from irlint.fixes.inserted import AXES_ARE_AN_INPUT, RESHAPE, SQUEEZE, UNSQUEEZE
+from irlint.fixes.lost_inputs import commutes
 from irlint.fixes.other_values import EVIDENT
 from irlint.fixes.trials import Trials
 from irlint.inference.known import Known
@@ -159,18 +162,88 @@ def lost_at_twins(problem: Problem, known: Known) -> Iterator[Edits]:
         )
         attributes = _plain_attributes(template)
         if names and attributes is not None and {each.name for each in _unused_results(blocks)} <= set(names):
-            found[tuple(_inserted_before(users, template.op, attributes, names, blocks))] = None
+            found[tuple(_inserted_before(users, template.op, attributes, names, blocks.editor))] = None
     if len(found) == 1:
         yield from found
 
 
 def _inserted_before(
-    users: Sequence[tuple[Node, int]], op: str, attributes: Attributes, names: Sequence[str], blocks: Blocks
+    users: Sequence[tuple[Node, int]], op: str, attributes: Attributes, names: Sequence[str], editor: Editor
 ) -> Iterator[Edit]:
     for node, port in users:
-        edit = blocks.editor.connected(None, node, port)
+        edit = editor.connected(None, node, port)
         yield replaced(edit, value=names[0], called=f"`{names[0]}`")
-        yield blocks.editor.inserted(op, node, port, attributes, inputs=tuple(names[1:]))
+        yield editor.inserted(op, node, port, attributes, inputs=tuple(names[1:]))
+
+
+def lost_beside_unused(problem: Problem, known: Known) -> Iterator[Edits]:
+    """Inserts the node that computed an undefined value of the main graph, with the unused values as its inputs."""
+    graph, node = known.model.graph, problem.node
+    names = [value.name if value is not None else None for value in node.inputs] if node is not None else []
+    if (
+        graph is not None
+        and node is not None
+        and not problem.graph
+        and problem.value in names
+        and not known.format.ports_declare
+    ):
+        yield from with_unused_inputs(node, names.index(problem.value), Inputs(blocks_of(known, graph).editor))
+
+
+def with_unused_inputs(node: Node, port: int, inputs: Inputs) -> Iterator[Edits]:
+    """Inserts the node that computed an undefined value, if the unused values are the inputs of one such node."""
+    value = node.inputs[port]
+    behind = downstream(node, inputs.graph)
+    unused = [each for each, _ in inputs.unused_values if inputs.node_of(each) not in behind]
+    data = [each for each in unused if inputs.is_dynamic(each)]
+    stored = [each for each in unused if inputs.makers.is_constant(each)]
+    found: dict[tuple[str, Attributes, tuple[str, ...]], None] = {}
+    for template in inputs.likely_makers(value) if data else ():
+        attributes = _plain_attributes(template)
+        for values in _arranged(node, template, data, stored, inputs):
+            if attributes is None:
+                return
+            found[template.op, attributes, tuple(each.name for each in values)] = None
+    users = (
+        [(each, at) for each in inputs.users.get(value, ()) for at, given in enumerate(each.inputs) if given is value]
+        if value
+        else []
+    )
+    for op, attributes, names in found if len(found) == 1 else ():
+        yield tuple(_inserted_before(users, op, attributes, names, inputs.editor))
+
+
+def _arranged(
+    node: Node, template: Node, data: Sequence[Value], stored: Sequence[Value], inputs: Inputs
+) -> Iterator[tuple[Value, ...]]:
+    """The unused values as inputs of a node like ``template`` before ``node``, with its constants if none is unused."""
+    type_of, may_exchange = inputs.known.types.get, commutes(template, inputs.known)
+    if may_exchange and len(data) + len(stored) == len(template.inputs):
+        yield (*data, *stored)
+        return
+    computed = [each for each in template.inputs if each is not None and not inputs.makers.is_constant(each)]
+    places: list[Value | None] = []
+    for each in template.inputs:
+        fitting = [one for one in stored if each is not None and _are_similar(type_of(one), type_of(each))]
+        is_shared = len(computed) > len(data) and inputs.is_outside(each, template, node)
+        if each in computed:
+            places.append(each if is_shared else None)
+        elif each is None or len(fitting) > 1:
+            return
+        else:
+            places.append(next(iter(fitting), each))
+    lost = [each for each, place in zip(template.inputs, places) if place is None]
+    fits = all(_are_similar(type_of(one), type_of(each)) for one, each in zip(data, lost) if each is not None)
+    if len(lost) != len(data) or (not fits and not set(places).isdisjoint(template.inputs)):
+        return
+    for order in permutations(data) if not may_exchange else (data,):
+        left = iter(order)
+        yield tuple(next(left) if place is None else place for place in places)
+
+
+def _are_similar(one: Type | None, other: Type | None) -> bool:
+    """Whether two types have the same element type and rank."""
+    return isinstance(one, Tensor) and isinstance(other, Tensor) and (one.dtype, one.rank) == (other.dtype, other.rank)
 
 
 def _inputs_of_lost(template: Node, twin: Node, node: Node, blocks: Blocks) -> list[str] | None:

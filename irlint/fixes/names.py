@@ -11,6 +11,8 @@ def may_be_renamed(value: Value, node: Node | None, before: Value | None, graph:
     """Whether a value may have had the name of ``before``, by the habits of exporters."""
     if before is None or have_same_letters(value.name, before.name):
         return True
+    if _are_numbered_apart(value.name, before.name):
+        return False
     if _number(before.name) and before.name not in value.name and (node is None or _number(value.name)):
         return False
     if names_another_operator(value.name, before.name, graph) or not _are_similar(value.name, before.name):
@@ -25,6 +27,12 @@ def names_another_operator(one: str, other: str, graph: Graph) -> bool:
             return any(_ends_with_number(name) for name in _names(graph) if name not in (one, other))
     ops = [name.rpartition("/")[2].partition("_output_") for name in (one, other)]
     return all(mark for _, mark, _ in ops) and closest(ops[0][0], [ops[1][0]], ALIKE) is None
+
+
+def _are_numbered_apart(one: str, other: str) -> bool:
+    """Whether two names of one length differ only in digits, which are not exchanged: ``val_256`` and ``val_257``."""
+    letters = [[each for each in name if not each.isdecimal()] for name in (one, other)]
+    return letters[0] == letters[1] and len(one) == len(other) and sorted(one) != sorted(other)
 
 
 def _are_similar(one: str, other: str) -> bool:

@@ -28,7 +28,7 @@ from irlint.fixes.editor import Editor
 from irlint.fixes.fixable import may_be_fixed
 from irlint.fixes.inputs import Inputs
 from irlint.fixes.inserted import TRANSPOSE
-from irlint.fixes.lost_nodes import before_all_faulty, faulty, joined_with_unused, with_unused_list
+from irlint.fixes.lost_nodes import before_all_faulty, faulty, joined_with_unused, with_unused_inputs, with_unused_list
 from irlint.fixes.objections import (
     Case,
     differs_from_siblings,
@@ -334,6 +334,8 @@ class Search:
     def _stages_for_undefined(self, problem: Problem, node: Node) -> Iterator[Iterator[Candidate]]:
         undefined = [value for value in self.graph.undefined if problem.value in (None, value.name)]
         port = next((at for at, value in enumerate(node.inputs) if value in undefined), None)
+        lost = with_unused_inputs(node, port, self.inputs) if port is not None else ()
+        yield (Candidate(edits, EVIDENT, evidence=1) for edits in lost)
         yield self.inputs.with_unused([node], {node: port}) if port is not None else iter(())
         yield as_other_users(node, self.editor)
 

@@ -208,6 +208,12 @@ RESTORED = [
     ("a missing attribute that another block has", JOINED, '"/b.1/Concat" = Concat <axis = 1>', '"/b.1/Concat" = Concat'),
     ("a mark at the end of the name of a used value", "(float[2,3] x) => (float[2,3] y, float[2,3] z) { a = Neg (x) y = Exp (a) z = Abs (a) }", "Exp (a)", "Exp (a_1)"),
     ("an Unsqueeze whose axes are left over, beside such a node in another block", SIZED, '"/b.1/Unsqueeze" = Unsqueeze ("/b.1/Gather", b) y = Concat <axis = 0> ("/b.1/Unsqueeze", "/b.1/Unsqueeze_1")', 'y = Concat <axis = 0> ("/b.1/Gather", "/b.1/Unsqueeze_1")'),
+    ("a missing node that the siblings of its user have", "(float[N,4] x) => (float[N,4] y, float[N,4] z, float[N,4] v) { val_1 = Neg (x) val_2 = Softmax <axis = 0> (val_1) y = Exp (val_2) val_3 = Abs (x) val_4 = Softmax <axis = 0> (val_3) z = Exp (val_4) val_5 = Relu (x) val_6 = Softmax <axis = 0> (val_5) v = Exp (val_6) }", "val_6 = Softmax <axis = 0> (val_5) ", ""),
+    ("a missing node by the operator in its name and an unused constant", "(float[N,4] x) => (float[N,4] y) <float c = {3}> { exp_1 = Exp (x) abs_1 = Abs (x) mul_1 = Mul (exp_1, abs_1) mul_2 = Mul (c, mul_1) y = Add (mul_2, x) }", "mul_2 = Mul (c, mul_1) ", ""),
+    ("a missing node with the constant of another one", "(float[N,4] x) => (float[a,b,c] y) <int64[1] a = {1}> { cos = Cos (x) sin = Sin (x) unsqueeze_1 = Unsqueeze (cos, a) unsqueeze_2 = Unsqueeze (sin, a) y = Add (unsqueeze_1, unsqueeze_2) }", "unsqueeze_1 = Unsqueeze (cos, a) ", ""),
+    ("a missing node with a value outside the block, in blocks that are counted otherwise", """(float[N,4] x) => (float[N,4] y) { "/Where" = Abs (x) "/b.0/Add" = Add (x, x) "/b.0/Div" = Neg ("/b.0/Add") "/b.0/Add_1" = Add ("/b.0/Div", "/Where") "/b.0/Exp" = Exp ("/b.0/Add_1")
+  "/b.1/Div" = Neg ("/b.0/Exp") "/b.1/Add" = Add ("/b.1/Div", "/Where") "/b.1/Exp" = Exp ("/b.1/Add") y = Identity ("/b.1/Exp") }""", '"/b.1/Add" = Add ("/b.1/Div", "/Where") ', ""),
+    ("a misspelled name beside an unused second result", "(float[2,5] x) => (float[2,3] y) <int64[1] k = {3}> { v, i = TopK (x, k) ca_output = Cast <to = 1> (i) y = Neg (ca_output) }", "Neg (ca_output)", "Neg (ca_outtput)"),
     ("exchanged pads and value", "(float[1,8] x) => (float[1,12] y) <int64[4] p = {0,2,0,2}, float v = {3}> { y = Pad (x, p, v) }", "(x, p, v)", "(x, v, p)"),
 ]  # fmt: skip
 
@@ -233,6 +239,8 @@ def test_restored(what: str, text: str, old: str, new: str) -> None:
 UNTOUCHED = [
     ("inputs that are exchanged, or one of them transposed", "(float[N,8,4] v, float[N,8,8] p) => (float[a,b,c] y, float[N,8,8] z) { y = MatMul (v, p) z = Transpose <perm = [0,2,1]> (p) }"),
     ("a missing node whose name differs in the count", '(float[N,S] x) => (int64[2] y, int64[2] z) { "/Shape_output_0" = Shape (x) y = Neg ("/Shape_output_0") z = Neg ("/Shape_3_output_0") }'),
+    ("a missing node, and values that only have numbers", "(float[N,S] x) => (float[N,S] y) { val_256 = Exp (x) y = Neg (val_257) }"),
+    ("a missing node of two unused values in an order that nothing shows", "(float[N,S] x) => (float[N,S] y, float[N,S] z) { exp_1 = Exp (x) abs_1 = Abs (x) sub_1 = Sub (x, x) z = Neg (sub_1) y = Neg (sub_2) }"),
     ("an order of axes, or one Transpose too many", "(float[N,4,S,S] x, float[N,1,S,S] m) => (float[N,4,S,S] y, float[N,4,S,S] z) { t = Transpose <perm = [0,3,2,1]> (x) y = Add (t, m) u = Transpose <perm = [0,1,3,2]> (x) z = Neg (u) }"),
     ("a Cast may be missing before a power of integers", "(float[N,8] x) => (float[N,8] y) <int64 j = {1}, float h = {0.5}> { s = Shape (x) g = Gather (s, j) p = Pow (g, h) y = Div (x, p) }"),
     ("a table of positions fixes a size", "(float[N,S,8] x, float[N,1,8] k) => (float[N,T,8] y) <float[1,5,8] p> { c = Concat <axis = 1> (k, x) y = Add (c, p) }"),
