@@ -69,6 +69,49 @@ def _is_computed_before(value: Value, data: Value, inputs: Inputs) -> bool:
     return inputs.is_made(value) and first is not None and second is not None and first.index < second.index
 
 
+def inserted_as_at_siblings(node: Node, inputs: Inputs) -> Iterator[Candidate]:
+    """Inserts the node that siblings have before an input, where an equal type of an equal operator leads to it."""
+    for port, value in enumerate(node.inputs if inputs.known.format.writer == "onnx" else ()):
+        siblings = (each for each in inputs.editor.siblings(node) if _differ_only_at(port, node, each, inputs))
+        templates = [inputs.node_of(each.inputs[port]) for each in siblings] if inputs.is_made(value) else []
+        fitting = [each for each in templates if each is not None and _is_like_first(value, each, inputs)]
+        edits = dict.fromkeys(_copied(each, node, port, inputs) for each in fitting)
+        yield from (Candidate((edit,), EVIDENT, evidence=len(fitting)) for edit in edits if edit and len(edits) == 1)
+
+
+def _differ_only_at(port: int, node: Node, other: Node, inputs: Inputs) -> bool:
+    """Whether two nodes have equal attributes, and inputs of equal types except at a port."""
+    known = inputs.known
+    given = [call.attributes or {} for each in (node, other) if (call := known.calls.get(each)) is not None]
+    types = [[known.types.get(value) if value is not None else None for value in each.inputs] for each in (node, other)]
+    pairs = [pair for at, pair in enumerate(zip(*types)) if at != port]
+    is_alike = len(given) == len((node, other)) and given[0] == given[1] and len(node.inputs) == len(other.inputs)
+    return is_alike and all(one == two for one, two in pairs)
+
+
+def _is_like_first(value: Value | None, node: Node, inputs: Inputs) -> bool:
+    """Whether a value has the type and the operator of the first input of a node."""
+    first, type_of = node.inputs[0] if node.inputs else None, inputs.known.types.get
+    makers = [inputs.node_of(each) for each in (value, first)]
+    operators = {each.op if each is not None else None for each in makers}
+    is_equal = value is not None and first is not None and type_of(value) == type_of(first)
+    return is_equal and None not in operators and len(operators) == 1
+
+
+def _copied(template: Node, node: Node, port: int, inputs: Inputs) -> Edit | None:
+    """Inserts a copy of a node, a Reshape with an equal target; None if it cannot be inserted."""
+    if template.op != RESHAPE:
+        return inputs.editor.copied(template, node, port)
+    target, type_of = template.inputs[1] if len(template.inputs) > 1 else None, inputs.known.types.get
+    wanted = type_of(target) if target is not None else None
+    if target is None or not isinstance(wanted, Tensor) or wanted.value is None:
+        return None
+    made = (value for each in inputs.graph.nodes if each.index < node.index for value in each.outputs if value)
+    unused = (value for value, known in inputs.unused_values if known == wanted)
+    every = (value for value in (*unused, *inputs.graph.constants, *made) if type_of(value) == wanted)
+    return inputs.editor.inserted(RESHAPE, node, port, inputs=(next(every, target).name,))
+
+
 def joined_with_unused(nodes: Sequence[Node], inputs: Inputs) -> Iterator[Candidate]:
     """A Concat that joins an unused computed value with an input. It is only suggested: the order is uncertain."""
     known, editor = inputs.known, inputs.editor

@@ -11,6 +11,7 @@ from irlint.checks.frozen import NO_SIZES_FIT
 from irlint.checks.structure import UNDEFINED_NAME
 from irlint.dims import Expr, product
 from irlint.findings.edits import Edit
+from irlint.fixes import lost_nodes
 from irlint.fixes.arrangements import (
     rearranged,
     transposed_as_declared,
@@ -28,7 +29,6 @@ from irlint.fixes.editor import Editor
 from irlint.fixes.fixable import may_be_fixed
 from irlint.fixes.inputs import Inputs
 from irlint.fixes.inserted import TRANSPOSE
-from irlint.fixes.lost_nodes import before_all_faulty, faulty, joined_with_unused, with_unused_inputs, with_unused_list
 from irlint.fixes.objections import (
     Case,
     differs_from_siblings,
@@ -136,7 +136,7 @@ class Search:
 
     @cached_property
     def _faulty(self) -> set[Node]:
-        return faulty(self.trials)
+        return lost_nodes.faulty(self.trials)
 
     def best(self, problem: Problem, refused: Collection[tuple[Edit, ...]] = ()) -> Found | None:
         """The best edits except the ``refused`` ones; None if no edits or too many fix the problem, or if there is an
@@ -270,13 +270,12 @@ class Search:
         nodes = self._nodes_before(node, clashing)
         nodes = list(dict.fromkeys((*self.clashes.emptying(nodes), *nodes)))
         yield (replaced(candidate, node=each) for each in nodes for candidate in inputs.blocks.connected_as_twins(each))
-        yield reshaped_weights(node, inputs)
+        yield chain(lost_nodes.inserted_as_at_siblings(node, inputs), reshaped_weights(node, inputs))
         yield exchanged_weights(node, inputs) if problem.is_error else iter(())
-        yield chain(
-            inputs.with_only_unused([node, *nodes]), inputs.with_unused_inserted(node), with_unused_list(node, inputs)
-        )
+        unused = inputs.with_only_unused([node, *nodes]), inputs.with_unused_inserted(node)
+        yield chain(*unused, lost_nodes.with_unused_list(node, inputs))
         yield chain.from_iterable(as_other_users(each, editor) for each in (node, *nodes[:NODES]))
-        yield joined_with_unused([node, *nodes], inputs) if problem.is_error else iter(())
+        yield lost_nodes.joined_with_unused([node, *nodes], inputs) if problem.is_error else iter(())
         yield chain(declared_in_order(node, editor), declared_as_several_inputs(node, editor))
         yield declared_as_similar_input(node, editor) if problem.is_error and not limits else iter(())
         yield editor.constants.with_copied_sizes(node)
@@ -334,7 +333,7 @@ class Search:
     def _stages_for_undefined(self, problem: Problem, node: Node) -> Iterator[Iterator[Candidate]]:
         undefined = [value for value in self.graph.undefined if problem.value in (None, value.name)]
         port = next((at for at, value in enumerate(node.inputs) if value in undefined), None)
-        lost = with_unused_inputs(node, port, self.inputs) if port is not None else ()
+        lost = lost_nodes.with_unused_inputs(node, port, self.inputs) if port is not None else ()
         yield (Candidate(edits, EVIDENT, evidence=1) for edits in lost)
         yield self.inputs.with_unused([node], {node: port}) if port is not None else iter(())
         yield as_other_users(node, self.editor)
@@ -344,6 +343,7 @@ class Search:
         yield chain(self._with_numbers_of_twins(node), inputs.connected_as_in_other_blocks(node))
         yield (replaced(each, node=maker) for maker in makers for each in inputs.blocks.connected_as_twins(maker))
         yield (replaced(each, node=maker) for maker in makers for each in inputs.with_unused_of_other_type(maker))
+        yield lost_nodes.inserted_as_at_siblings(node, self.inputs)
         others = as_other_users(node, self.editor)
         yield chain(inputs.with_unused_of_other_type(node), inputs.with_unused_inserted(node), others)
         yield (candidate for candidate in self.editor.candidates_at(node) if candidate.swaps)
@@ -377,14 +377,14 @@ class Search:
         for candidate in candidates:
             alone = candidate.edits[0] if len(candidate.edits) == 1 else None
             if alone is not None and alone.kind == "insert":
-                edits = before_all_faulty(alone, self.inputs, self._faulty)
+                edits = lost_nodes.before_all_faulty(alone, self.inputs, self._faulty)
                 if edits is not None:
                     yield replaced(
                         candidate, edits=edits, evidence=candidate.evidence + (problem.fault.rule is NO_SIZES_FIT)
                     )
             yield candidate
             if alone is not None and alone.name == TRANSPOSE and problem.is_error:
-                edits = before_all_faulty(alone, self.inputs, set(self.trials.nodes))
+                edits = lost_nodes.before_all_faulty(alone, self.inputs, set(self.trials.nodes))
                 if edits is not None:
                     yield replaced(candidate, edits=edits, evidence=EVERYWHERE)
             if alone is not None and alone.kind == "constant" and alone.of == "entries":

@@ -214,6 +214,7 @@ RESTORED = [
     ("a missing node with a value outside the block, in blocks that are counted otherwise", """(float[N,4] x) => (float[N,4] y) { "/Where" = Abs (x) "/b.0/Add" = Add (x, x) "/b.0/Div" = Neg ("/b.0/Add") "/b.0/Add_1" = Add ("/b.0/Div", "/Where") "/b.0/Exp" = Exp ("/b.0/Add_1")
   "/b.1/Div" = Neg ("/b.0/Exp") "/b.1/Add" = Add ("/b.1/Div", "/Where") "/b.1/Exp" = Exp ("/b.1/Add") y = Identity ("/b.1/Exp") }""", '"/b.1/Add" = Add ("/b.1/Div", "/Where") ', ""),
     ("a misspelled name beside an unused second result", "(float[2,5] x) => (float[2,3] y) <int64[1] k = {3}> { v, i = TopK (x, k) ca_output = Cast <to = 1> (i) y = Neg (ca_output) }", "Neg (ca_output)", "Neg (ca_outtput)"),
+    ("a Reshape that the siblings of its user have", "(float[N,S,8] x) => (float[a,b,c,d] y) <int64[4] t = {0,0,2,4}> { p = Neg (x) u = Reshape (p, t) c = Transpose <perm = [0,2,1,3]> (u) q = Neg (p) v = Reshape (q, t) d = Transpose <perm = [0,2,1,3]> (v) y = Add (c, d) }", "v = Reshape (q, t) d = Transpose <perm = [0,2,1,3]> (v)", "d = Transpose <perm = [0,2,1,3]> (q)"),
     ("exchanged pads and value", "(float[1,8] x) => (float[1,12] y) <int64[4] p = {0,2,0,2}, float v = {3}> { y = Pad (x, p, v) }", "(x, p, v)", "(x, v, p)"),
 ]  # fmt: skip
 
