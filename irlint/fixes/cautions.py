@@ -11,8 +11,9 @@ from irlint.fixes.fixable import may_be_fixed
 from irlint.fixes.inputs import Inputs, dtype_of
 from irlint.fixes.inserted import CAST, TRANSPOSE
 from irlint.fixes.node_edits import inverse_order
-from irlint.fixes.objections import SIBLINGS, TYPE_ATTRIBUTES, Case, takes_target
+from irlint.fixes.objections import SIBLINGS, Case, takes_target
 from irlint.fixes.other_values import EVIDENT, ONLY_SUGGESTED
+from irlint.fixes.rechecking import TYPE_ATTRIBUTES
 from irlint.fixes.rewired import before_transpose
 from irlint.fixes.trials import limits_sizes
 from irlint.inference.known import Known

@@ -44,6 +44,7 @@ from irlint.fixes.ranking import (
     Tried,
     different,
     groups,
+    is_outranked,
     keeping_most_values,
     keeps_order,
     of_best_rank,
@@ -51,6 +52,7 @@ from irlint.fixes.ranking import (
     shared,
     unambiguous,
     using_most_unused_values,
+    without_second_casts,
 )
 from irlint.fixes.rechecking import Rechecked
 from irlint.fixes.retyped import as_output_is_declared, nodes_that_give_types, retyped
@@ -155,8 +157,7 @@ class Search:
 
     def _case(self, tried: Tried, problem: Problem, rivals: Sequence[Tried] = ()) -> Case:
         others = tuple(each.candidate for each in rivals if each.order[0] <= tried.order[0] and each is not tried)
-        unproven = bool(rivals) and tried.candidate.evidence <= 0
-        outranked = unproven and any(each.order <= tried.order for each in self.excluded_by_similarity)
+        outranked = bool(rivals) and is_outranked(tried, self.excluded_by_similarity, self.inputs)
         return Case(tried.candidate, problem, tried.outcome, self.problems, self.inputs, others, outranked)
 
     def _unused_value_fixes(self, problem: Problem, trials: Trials | SizeTrials) -> bool:
@@ -232,7 +233,7 @@ class Search:
             lambda several: using_most_unused_values(
                 without_lists_of_inserted(several, self.known) or several, self.inputs
             ),
-            lambda several: one_of_equivalent(several, problem),
+            lambda several: without_second_casts(one_of_equivalent(several, problem), self.inputs),
             lambda several: [each for each in several if not disconnects(self._case(each, problem))],
             lambda several: [each for each in several if keeps_order(each, self.inputs)],
             lambda several: keeping_most_values(several, self.inputs),
