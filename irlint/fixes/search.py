@@ -389,10 +389,10 @@ class Search:
                 if edits is not None:
                     yield replaced(candidate, edits=edits, evidence=EVERYWHERE)
             if alone is not None and alone.kind == "constant" and alone.of == "entries":
-                edits = self.editor.constants.in_every_target(alone)
-                if edits is not None and edits not in seen:
-                    seen.add(edits)
-                    yield replaced(candidate, edits=edits, evidence=EVERYWHERE)
+                wide = self.editor.constants.in_every_target(alone, by_place=problem.is_error)
+                several = [each for each in wide if each not in seen]
+                seen.update(several)
+                yield from (replaced(candidate, edits=each, evidence=EVERYWHERE) for each in several)
 
     def _fixes_all(self, problem: Problem, fixed: Sequence[Problem]) -> bool:
         """Whether ``fixed`` contains all other root problems that may be fixed."""

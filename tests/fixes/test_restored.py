@@ -218,6 +218,12 @@ RESTORED = [
     ("a Transpose of computed data", "(float[N,S,4] x) => (float[N,S,2] y) <float[4,2] w = {1,2,3,4,5,6,7,8}> { e = Exp (x) y = MatMul (e, w) }", "y = MatMul (e, w)", "t = Transpose <perm = [2,1,0]> (e) y = MatMul (t, w)"),
     ("a Cast of integers before a condition", "(int64[N,S] x, bool[N,S] m) => (bool[N,S] y) { a = Abs (x) c = Cast <to = 9> (a) y = And (m, c) }", "to = 9", "to = 6"),
     ("an element type before a table that fixes a size", "(float[N,S,2] x) => (float[N,3,2] y) <float[2] b = {1,2}, float[1,3,2] p = {1,2,3,4,5,6}> { z = Add (x, b) v = Add (z, b) y = Add (v, p) }", "float[2] b", "double[2] b"),
+    ("an axis of a Slice, with conditions that hold for even sizes", "(float[N,H,W,3] x) => (float[N,a,b,12] y) <int64[1] o = {0}, int64[1] i = {1}, int64[1] e = {9223372036854775807}, int64[1] h = {1}, int64[1] w = {2}, int64[1] v = {2}, int64[1] s = {2}> { a = Slice (x, o, e, h, s) b = Slice (x, i, e, h, s) c = Slice (a, o, e, w, s) d = Slice (b, o, e, w, s) f = Slice (a, i, e, v, s) g = Slice (b, i, e, w, s) y = Concat <axis = 3> (c, d, f, g) }", "v = {2}", "v = {1}"),
+    ("a number in one place of the targets of all blocks", """(float[N,S,8] x, float[N,2,T,4] k, float[N,2,T,4] v) => (float[N,2,a,4] y, float[N,2,b,4] z) <int64[4] "/b.0/t" = {0,-1,2,4}, int64[4] "/b.1/t" = {0,-1,2,4}> {
+  "/b.0/Reshape" = Reshape (x, "/b.0/t") "/b.0/Transpose" = Transpose <perm = [0,2,1,3]> ("/b.0/Reshape") "/b.0/Concat" = Concat <axis = 2> (k, "/b.0/Transpose")
+  "/b.1/Reshape" = Reshape (x, "/b.1/t") "/b.1/Transpose" = Transpose <perm = [0,2,1,3]> ("/b.1/Reshape") "/b.1/Concat" = Concat <axis = 2> (v, "/b.1/Transpose")
+  y = Identity ("/b.0/Concat") z = Identity ("/b.1/Concat") }""", '"/b.0/t" = {0,-1,2,4}, int64[4] "/b.1/t" = {0,-1,2,4}', '"/b.0/t" = {0,-1,2,2}, int64[4] "/b.1/t" = {0,-1,2,2}'),
+    ("a target before a size that a table has already fixed", "(float[N,S,8] x) => (float[N,8,2] y, float[N,3,8] m) <float[1,3,8] p = {0,1,2,3,4,0,1,2,3,4,0,1,2,3,4,0,1,2,3,4,0,1,2,3}, int64[3] t = {0,0,8}, float[3,2] c = {1,2,3,4,5,6}> { m = Add (x, p) r = Reshape (x, t) e = Transpose <perm = [0,2,1]> (r) y = MatMul (e, c) }", "t = {0,0,8}", "t = {0,0,7}"),
     ("exchanged pads and value", "(float[1,8] x) => (float[1,12] y) <int64[4] p = {0,2,0,2}, float v = {3}> { y = Pad (x, p, v) }", "(x, p, v)", "(x, v, p)"),
 ]  # fmt: skip
 
