@@ -372,6 +372,8 @@ def _reconnected(problem: Problem, known: Known) -> Iterator[Edits]:
         sure = sure or (is_typo and not names_another_operator(value.name, intended, graph))
         if intended and (sure or (set(unused) <= {other} and not lost)):
             yield tuple(_as_inputs(value, intended, known, problem.graph))
+        if intended and sure:
+            return
         from irlint.fixes.lost_nodes import lost_at_twins, lost_beside_unused
 
         yield from lost_at_twins(problem, known)

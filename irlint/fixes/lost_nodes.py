@@ -205,17 +205,22 @@ def lost_at_twins(problem: Problem, known: Known) -> Iterator[Edits]:
         )
         attributes = _plain_attributes(template)
         if names and attributes is not None and {each.name for each in _unused_results(blocks)} <= set(names):
-            found[tuple(_inserted_before(users, template.op, attributes, names, blocks.editor))] = None
+            found[tuple(_inserted_before(users, template.op, attributes, names, f"`{names[0]}`", blocks.editor))] = None
     if len(found) == 1:
         yield from found
 
 
 def _inserted_before(
-    users: Sequence[tuple[Node, int]], op: str, attributes: Attributes, names: Sequence[str], editor: Editor
+    users: Sequence[tuple[Node, int]],
+    op: str,
+    attributes: Attributes,
+    names: Sequence[str],
+    called: str,
+    editor: Editor,
 ) -> Iterator[Edit]:
     for node, port in users:
         edit = editor.connected(None, node, port)
-        yield replaced(edit, value=names[0], called=f"`{names[0]}`")
+        yield replaced(edit, value=names[0], called=called)
         yield editor.inserted(op, node, port, attributes, inputs=tuple(names[1:]))
 
 
@@ -240,20 +245,20 @@ def with_unused_inputs(node: Node, port: int, inputs: Inputs) -> Iterator[Edits]
     unused = [each for each, _ in inputs.unused_values if inputs.node_of(each) not in behind]
     data = [each for each in unused if inputs.is_dynamic(each)]
     stored = [each for each in unused if inputs.makers.is_constant(each)]
-    found: dict[tuple[str, Attributes, tuple[str, ...]], None] = {}
+    found: dict[tuple[str, Attributes, tuple[Value, ...]], None] = {}
+    makers = [inputs.node_of(each) for each in data]
     for template in inputs.likely_makers(value) if data else ():
         attributes = _plain_attributes(template)
-        for values in _arranged(node, template, data, stored, inputs):
+        may_be_renamed = len(data) == 1 and not stored and makers[0] is not None and makers[0].op == template.op
+        for values in _arranged(node, template, data, stored, inputs) if not may_be_renamed else ():
             if attributes is None:
                 return
-            found[template.op, attributes, tuple(each.name for each in values)] = None
-    users = (
-        [(each, at) for each in inputs.users.get(value, ()) for at, given in enumerate(each.inputs) if given is value]
-        if value
-        else []
-    )
-    for op, attributes, names in found if len(found) == 1 else ():
-        yield tuple(_inserted_before(users, op, attributes, names, inputs.editor))
+            found[template.op, attributes, values] = None
+    users = inputs.users.get(value, ()) if value is not None else ()
+    places = [(user, at) for user in users for at, given in enumerate(user.inputs) if given is value]
+    for op, attributes, values in found if len(found) == 1 else ():
+        names, called = [each.name for each in values], inputs.editor.called_unused(values[0])
+        yield tuple(_inserted_before(places, op, attributes, names, called, inputs.editor))
 
 
 def _arranged(
