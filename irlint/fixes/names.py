@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from irlint.checks.intended import ALIKE
+from irlint.checks.intended import ALIKE, characters
 from irlint.findings.wording import closest
 from irlint.model import Graph, Node, Value
 
@@ -37,17 +37,13 @@ def _are_numbered_apart(one: str, other: str) -> bool:
 
 def _are_similar(one: str, other: str) -> bool:
     """Whether one of two names contains the other, or they are almost the same."""
-    short, long = sorted((_letters(one), _letters(other)), key=len)
+    short, long = sorted((characters(one), characters(other)), key=len)
     return short in long or closest(one, [other], ALIKE) is not None
 
 
 def have_same_letters(one: str, other: str) -> bool:
     """Whether two names have the same letters and digits: ``/block/Relu_output_0`` and ``_block_Relu_output_0``."""
-    return _letters(one) == _letters(other) != ""
-
-
-def _letters(name: str) -> str:
-    return "".join(filter(str.isalnum, name)).casefold()
+    return characters(one) == characters(other) != ""
 
 
 def _names(graph: Graph) -> set[str]:

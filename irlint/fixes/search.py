@@ -20,8 +20,8 @@ from irlint.fixes.arrangements import (
     with_other_lists,
 )
 from irlint.fixes.blocks import as_other_users
-from irlint.fixes.candidate import Candidate, changes_sizes
-from irlint.fixes.cautions import is_unsure, may_lack_node
+from irlint.fixes.candidate import Candidate
+from irlint.fixes.cautions import is_only_shown, is_unsure, may_lack_node
 from irlint.fixes.clashes import Clashes
 from irlint.fixes.computed import computed, read_on_other_axis
 from irlint.fixes.conditions import allows_many_sizes
@@ -151,9 +151,8 @@ class Search:
         if len(alternatives) > 1 and any(tried.outcome.in_body for tried in best):
             return None
         case = replaced(case, unused_value_fixes=trials is not None and self._unused_value_fixes(problem, trials))
-        written = not any(changes_sizes(each) or self._transposes_constant(each) for each in best[0].candidate.edits)
         or_help = self._or_help(problem, case.candidate) or (may_lack_node(case) and len(alternatives) == 1)
-        return Found(alternatives, shared(best), not is_unsure(case), written, or_help)
+        return Found(alternatives, shared(best), not is_unsure(case), not is_only_shown(case), or_help)
 
     def _case(self, tried: Tried, problem: Problem, rivals: Sequence[Tried] = ()) -> Case:
         others = tuple(each.candidate for each in rivals if each.order[0] <= tried.order[0] and each is not tried)
@@ -170,10 +169,6 @@ class Search:
     def _requirement_count(self, tried: Tried, problem: Problem) -> int:
         answered = self.trials.answer_after(tried.candidate.edits, problem.node) if problem.node is not None else None
         return len(answered[0].requirements) if answered is not None else 0
-
-    def _transposes_constant(self, edit: Edit) -> bool:
-        """Whether a Transpose is inserted before a constant. Perhaps only the dims of the constant are wrong."""
-        return edit.kind == "insert" and edit.name == TRANSPOSE and self.makers.is_constant(self.inputs.edited(edit)[1])
 
     def _or_help(self, problem: Problem, candidate: Candidate) -> bool:
         """Whether the general help states another cause that is as likely, such as a wrong constant or a lost node."""

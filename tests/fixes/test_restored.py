@@ -224,6 +224,9 @@ RESTORED = [
   "/b.1/Reshape" = Reshape (x, "/b.1/t") "/b.1/Transpose" = Transpose <perm = [0,2,1,3]> ("/b.1/Reshape") "/b.1/Concat" = Concat <axis = 2> (v, "/b.1/Transpose")
   y = Identity ("/b.0/Concat") z = Identity ("/b.1/Concat") }""", '"/b.0/t" = {0,-1,2,4}, int64[4] "/b.1/t" = {0,-1,2,4}', '"/b.0/t" = {0,-1,2,2}, int64[4] "/b.1/t" = {0,-1,2,2}'),
     ("a target before a size that a table has already fixed", "(float[N,S,8] x) => (float[N,8,2] y, float[N,3,8] m) <float[1,3,8] p = {0,1,2,3,4,0,1,2,3,4,0,1,2,3,4,0,1,2,3,4,0,1,2,3}, int64[3] t = {0,0,8}, float[3,2] c = {1,2,3,4,5,6}> { m = Add (x, p) r = Reshape (x, t) e = Transpose <perm = [0,2,1]> (r) y = MatMul (e, c) }", "t = {0,0,8}", "t = {0,0,7}"),
+    ("a size of an input on which two weights agree", "(float[N,4] x) => (float[N,2] y, float[N,3] z) <float[4,2] w = {1,2,3,4,5,6,7,8}, float[4,3] v = {1,2,3,4,5,6,7,8,9,1,2,3}> { n = Neg (x) y = MatMul (n, w) z = MatMul (n, v) }", "(float[N,4] x)", "(float[N,5] x)"),
+    ("an axis of 1 too many in an input, by the declared output", "(float[N,3,H,W] x) => (float[N,2,a,b] y) <float[2,3,1,1] w = {1,2,3,4,5,6}, int64[8] p = {0,0,1,1,0,0,1,1}> { e = Pad (x, p) y = Conv (e, w) }", "(float[N,3,H,W] x)", "(float[N,3,H,1,W] x)"),
+    ("the name of an output with another separator", '(float[2,3] x) => (float[2,3] "in.8", float[2,3] z) { "in.8" = Neg (x) z = Exp ("in.8") }', '=> (float[2,3] "in.8"', '=> (float[2,3] "in_8"'),
     ("exchanged pads and value", "(float[1,8] x) => (float[1,12] y) <int64[4] p = {0,2,0,2}, float v = {3}> { y = Pad (x, p, v) }", "(x, p, v)", "(x, v, p)"),
 ]  # fmt: skip
 
@@ -251,6 +254,7 @@ UNTOUCHED = [
     ("a missing node whose name differs in the count", '(float[N,S] x) => (int64[2] y, int64[2] z) { "/Shape_output_0" = Shape (x) y = Neg ("/Shape_output_0") z = Neg ("/Shape_3_output_0") }'),
     ("a missing node, and values that only have numbers", "(float[N,S] x) => (float[N,S] y) { val_256 = Exp (x) y = Neg (val_257) }"),
     ("a missing node of two unused values in an order that nothing shows", "(float[N,S] x) => (float[N,S] y, float[N,S] z) { exp_1 = Exp (x) abs_1 = Abs (x) sub_1 = Sub (x, x) z = Neg (sub_1) y = Neg (sub_2) }"),
+    ("a size of an input that differs from one weight", "(float[N,5] x) => (float[N,2] y) <float[4,2] w> { n = Neg (x) y = MatMul (n, w) }"),
     ("an order of axes, or one Transpose too many", "(float[N,4,S,S] x, float[N,1,S,S] m) => (float[N,4,S,S] y, float[N,4,S,S] z) { t = Transpose <perm = [0,3,2,1]> (x) y = Add (t, m) u = Transpose <perm = [0,1,3,2]> (x) z = Neg (u) }"),
     ("a Cast may be missing before a power of integers", "(float[N,8] x) => (float[N,8] y) <int64 j = {1}, float h = {0.5}> { s = Shape (x) g = Gather (s, j) p = Pow (g, h) y = Div (x, p) }"),
     ("a table of positions fixes a size", "(float[N,S,8] x, float[N,1,8] k) => (float[N,T,8] y) <float[1,5,8] p> { c = Concat <axis = 1> (k, x) y = Add (c, p) }"),
