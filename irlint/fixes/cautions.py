@@ -14,6 +14,7 @@ from irlint.fixes.node_edits import inverse_order
 from irlint.fixes.objections import SIBLINGS, Case, takes_target
 from irlint.fixes.other_values import EVIDENT, ONLY_SUGGESTED
 from irlint.fixes.rechecking import TYPE_ATTRIBUTES
+from irlint.fixes.retyped import nodes_that_give_types
 from irlint.fixes.rewired import before_transpose
 from irlint.fixes.trials import limits_sizes
 from irlint.inference.known import Known
@@ -267,6 +268,14 @@ def _casts_rounded_result(case: Case) -> bool:
     return False
 
 
+def _casts_repeated_input(case: Case) -> bool:
+    """Whether a Cast is inserted behind a node that takes one value twice. Perhaps one of its inputs is wrong."""
+    inserts = any(edit.kind == "insert" and edit.name == CAST for edit in case.candidate.edits)
+    node, inputs = case.problem.node, case.inputs
+    makers = nodes_that_give_types(node, inputs) if inserts and node is not None else ()
+    return any(len(set(maker.inputs) - {None}) < len(maker.inputs) - maker.inputs.count(None) for maker in makers)
+
+
 def _type_attribute_is_missing(case: Case) -> bool:
     """Whether a Cast is inserted after a node that lacks the attribute of its element type."""
     for edit in case.candidate.edits:
@@ -309,6 +318,7 @@ UNWRITTEN_IF: tuple[Callable[[Case], bool], ...] = (
     _transposes_input,
     _changes_shared_constant,
     _casts_rounded_result,
+    _casts_repeated_input,
     _type_attribute_is_missing,
     _writes_minus_one,
     _changes_rank,

@@ -338,14 +338,12 @@ class Inputs:
         return self.is_made(value) or (value in self.graph.inputs and value not in self.graph.constants)
 
     def _needing_user(self, node: Node) -> Sequence[Value | None]:
-        """The outputs of a node that should have a user: all, or the required ones if another output has a user."""
+        """The outputs of a node that should have a user: all, or none of a fixed number if another output has one."""
         if not any(value is not None and self.users.get(value) for value in node.outputs):
             return node.outputs
         call = self.known.calls.get(node)
         formal = call.schema.outputs if call is not None and call.schema is not None else ()
-        if formal and formal[-1].option == "variadic":
-            return node.outputs
-        return [value for value, each in zip(node.outputs, formal) if each.option == "single"]
+        return node.outputs if formal and formal[-1].option == "variadic" else ()
 
     def likely_makers(self, value: Value | None) -> list[Node]:
         """The nodes with the operator that probably computed an undefined value, by its name or by its users."""

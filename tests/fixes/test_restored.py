@@ -227,6 +227,11 @@ RESTORED = [
     ("a size of an input on which two weights agree", "(float[N,4] x) => (float[N,2] y, float[N,3] z) <float[4,2] w = {1,2,3,4,5,6,7,8}, float[4,3] v = {1,2,3,4,5,6,7,8,9,1,2,3}> { n = Neg (x) y = MatMul (n, w) z = MatMul (n, v) }", "(float[N,4] x)", "(float[N,5] x)"),
     ("an axis of 1 too many in an input, by the declared output", "(float[N,3,H,W] x) => (float[N,2,a,b] y) <float[2,3,1,1] w = {1,2,3,4,5,6}, int64[8] p = {0,0,1,1,0,0,1,1}> { e = Pad (x, p) y = Conv (e, w) }", "(float[N,3,H,W] x)", "(float[N,3,H,1,W] x)"),
     ("the name of an output with another separator", '(float[2,3] x) => (float[2,3] "in.8", float[2,3] z) { "in.8" = Neg (x) z = Exp ("in.8") }', '=> (float[2,3] "in.8"', '=> (float[2,3] "in_8"'),
+    ("a Transpose that no other block has, in a model whose others have one order", """(float[N,S,8] x) => (float[N,S,S] y) <float[1,3,8] p = {0,1,2,3,4,0,1,2,3,4,0,1,2,3,4,0,1,2,3,4,0,1,2,3}> {
+  "/b.0/Add" = Add (x, p) "/b.0/Transpose" = Transpose <perm = [0,2,1]> ("/b.0/Add") "/b.0/MatMul" = MatMul ("/b.0/Add", "/b.0/Transpose")
+  "/b.0/Softmax" = Softmax <axis = 2> ("/b.0/MatMul") "/b.0/MatMul_1" = MatMul ("/b.0/Softmax", "/b.0/Add")
+  "/b.1/Transpose" = Transpose <perm = [0,2,1]> ("/b.0/MatMul_1") "/b.1/MatMul" = MatMul ("/b.0/MatMul_1", "/b.1/Transpose")
+  "/b.1/Softmax" = Softmax <axis = 2> ("/b.1/MatMul") y = Identity ("/b.1/Softmax") }""", '"/b.0/Softmax" = Softmax <axis = 2> ("/b.0/MatMul")', 't = Transpose <perm = [2,1,0]> ("/b.0/MatMul") "/b.0/Softmax" = Softmax <axis = 2> (t)'),
     ("exchanged pads and value", "(float[1,8] x) => (float[1,12] y) <int64[4] p = {0,2,0,2}, float v = {3}> { y = Pad (x, p, v) }", "(x, p, v)", "(x, v, p)"),
 ]  # fmt: skip
 
@@ -255,6 +260,7 @@ UNTOUCHED = [
     ("a missing node, and values that only have numbers", "(float[N,S] x) => (float[N,S] y) { val_256 = Exp (x) y = Neg (val_257) }"),
     ("a missing node of two unused values in an order that nothing shows", "(float[N,S] x) => (float[N,S] y, float[N,S] z) { exp_1 = Exp (x) abs_1 = Abs (x) sub_1 = Sub (x, x) z = Neg (sub_1) y = Neg (sub_2) }"),
     ("a size of an input that differs from one weight", "(float[N,5] x) => (float[N,2] y) <float[4,2] w> { n = Neg (x) y = MatMul (n, w) }"),
+    ("a node that takes indices twice, beside unused values of a TopK", "(float[N,S] x) => (float[N,S] y) <int64[1] k = {2}, int64[2] p = {0,0}> { v, i = TopK (x, k) e = GatherElements <axis = 1> (i, i) t = ReduceMax <axes = [1], keepdims = 1> (e) y = Sub (x, t) }"),
     ("an order of axes, or one Transpose too many", "(float[N,4,S,S] x, float[N,1,S,S] m) => (float[N,4,S,S] y, float[N,4,S,S] z) { t = Transpose <perm = [0,3,2,1]> (x) y = Add (t, m) u = Transpose <perm = [0,1,3,2]> (x) z = Neg (u) }"),
     ("a Cast may be missing before a power of integers", "(float[N,8] x) => (float[N,8] y) <int64 j = {1}, float h = {0.5}> { s = Shape (x) g = Gather (s, j) p = Pow (g, h) y = Div (x, p) }"),
     ("a table of positions fixes a size", "(float[N,S,8] x, float[N,1,8] k) => (float[N,T,8] y) <float[1,5,8] p> { c = Concat <axis = 1> (k, x) y = Add (c, p) }"),
