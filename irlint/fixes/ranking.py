@@ -86,7 +86,7 @@ def one_of_equivalent(best: list[Tried], problem: Problem) -> list[Tried]:
 
 
 def without_second_casts(best: list[Tried], inputs: Inputs) -> list[Tried]:
-    """The candidates, without a Cast after a Cast that another candidate corrects, if that one converts integers."""
+    """The candidates, without a Cast after a Cast that another one corrects, if that keeps all numbers."""
     corrected = {
         each.candidate.edits[0].index for each in best if [edit.name for edit in each.candidate.edits] == ["to"]
     }
@@ -100,7 +100,8 @@ def _casts_again(edit: Edit, corrected: Container[int | None], inputs: Inputs) -
     given, result = (
         inputs.known.types.get(value) for value in (first.inputs[0], first.outputs[0]) if value is not None
     )
-    return dtype_of(given) in {*INTEGERS, "bool"} and dtype_of(result) in WIDE
+    keeps = dtype_of(given) in {*INTEGERS, "bool"} and dtype_of(result) in WIDE
+    return keeps or (given is not None and dtype_of(given) == dtype_of(result))
 
 
 def is_outranked(tried: Tried, others: Iterable[Tried], inputs: Inputs) -> bool:

@@ -232,6 +232,7 @@ RESTORED = [
   "/b.0/Softmax" = Softmax <axis = 2> ("/b.0/MatMul") "/b.0/MatMul_1" = MatMul ("/b.0/Softmax", "/b.0/Add")
   "/b.1/Transpose" = Transpose <perm = [0,2,1]> ("/b.0/MatMul_1") "/b.1/MatMul" = MatMul ("/b.0/MatMul_1", "/b.1/Transpose")
   "/b.1/Softmax" = Softmax <axis = 2> ("/b.1/MatMul") y = Identity ("/b.1/Softmax") }""", '"/b.0/Softmax" = Softmax <axis = 2> ("/b.0/MatMul")', 't = Transpose <perm = [2,1,0]> ("/b.0/MatMul") "/b.0/Softmax" = Softmax <axis = 2> (t)'),
+    ("a Cast that changes no type", "(float[N,S] x, int64[N,S] z) => (int64[N,S] y) { f = Floor (x) c = Cast <to = 7> (f) y = Add (z, c) }", "c = Cast <to = 7> (f)", "c = Cast <to = 1> (f)"),
     ("exchanged pads and value", "(float[1,8] x) => (float[1,12] y) <int64[4] p = {0,2,0,2}, float v = {3}> { y = Pad (x, p, v) }", "(x, p, v)", "(x, v, p)"),
 ]  # fmt: skip
 
