@@ -72,11 +72,27 @@ def _is_computed_before(value: Value, data: Value, inputs: Inputs) -> bool:
 def inserted_as_at_siblings(node: Node, inputs: Inputs) -> Iterator[Candidate]:
     """Inserts the node that siblings have before an input, where an equal type of an equal operator leads to it."""
     for port, value in enumerate(node.inputs if inputs.known.format.writer == "onnx" else ()):
-        siblings = (each for each in inputs.editor.siblings(node) if _differ_only_at(port, node, each, inputs))
-        templates = [inputs.node_of(each.inputs[port]) for each in siblings] if inputs.is_made(value) else []
-        fitting = [each for each in templates if each is not None and _is_like_first(value, each, inputs)]
-        edits = dict.fromkeys(_copied(each, node, port, inputs) for each in fitting)
-        yield from (Candidate((edit,), EVIDENT, evidence=len(fitting)) for edit in edits if edit and len(edits) == 1)
+        edit, count = _lost_before(node, port, inputs)
+        users = inputs.users.get(value, ()) if edit is not None and value is not None else ()
+        places = [(user, at) for user in users for at, given in enumerate(user.inputs) if given is value]
+        others = (_lost_before(user, at, inputs)[0] for user, at in places if (user, at) != (node, port))
+        same = [each for each in others if each is not None and edit is not None and _insert_same(each, edit)]
+        if edit is not None:
+            yield Candidate((edit, *same), EVIDENT, node, evidence=count)
+
+
+def _lost_before(node: Node, port: int, inputs: Inputs) -> tuple[Edit | None, int]:
+    """(edit, number of siblings): inserts the only node that siblings have before an input; (None, 0) without one."""
+    value = node.inputs[port]
+    siblings = (each for each in inputs.editor.siblings(node) if _differ_only_at(port, node, each, inputs))
+    templates = [inputs.node_of(each.inputs[port]) for each in siblings] if inputs.is_made(value) else []
+    fitting = [each for each in templates if each is not None and _is_like_first(value, each, inputs)]
+    edits = list(dict.fromkeys(_copied(each, node, port, inputs) for each in fitting))
+    return (edits[0], len(fitting)) if len(edits) == 1 else (None, 0)
+
+
+def _insert_same(one: Edit, other: Edit) -> bool:
+    return (one.name, one.value, one.inputs) == (other.name, other.value, other.inputs)
 
 
 def _differ_only_at(port: int, node: Node, other: Node, inputs: Inputs) -> bool:

@@ -266,11 +266,13 @@ class Search:
         nodes = self._nodes_before(node, clashing)
         nodes = list(dict.fromkeys((*self.clashes.emptying(nodes), *nodes)))
         yield (replaced(candidate, node=each) for each in nodes for candidate in inputs.blocks.connected_as_twins(each))
-        yield chain(lost_nodes.inserted_as_at_siblings(node, inputs), reshaped_weights(node, inputs))
+        near = (node, *nodes[:NODES])
+        yield chain.from_iterable(lost_nodes.inserted_as_at_siblings(each, inputs) for each in near)
+        yield reshaped_weights(node, inputs)
         yield exchanged_weights(node, inputs) if problem.is_error else iter(())
         unused = inputs.with_only_unused([node, *nodes]), inputs.with_unused_inserted(node)
         yield chain(*unused, lost_nodes.with_unused_list(node, inputs))
-        yield chain.from_iterable(as_other_users(each, editor) for each in (node, *nodes[:NODES]))
+        yield chain.from_iterable(as_other_users(each, editor) for each in near)
         yield lost_nodes.joined_with_unused([node, *nodes], inputs) if problem.is_error else iter(())
         yield chain(declared_in_order(node, editor), declared_as_several_inputs(node, editor))
         yield declared_as_similar_input(node, editor) if problem.is_error and not limits else iter(())
@@ -284,7 +286,7 @@ class Search:
         yield chain(editor.candidates_at(node, declared_types if is_of_output else ()), with_other_lists(node, editor))
         yield chain(computed(node, editor), editor.constants.with_divided_axis(node))
         if problem.fault.rule is EQUAL_SIZES:
-            yield chain.from_iterable(read_on_other_axis(each, editor) for each in (node, *nodes[:NODES]))
+            yield chain.from_iterable(read_on_other_axis(each, editor) for each in near)
         if not is_of_output:
             may_redeclare = not limits and problem.fault.rule is not AXIS_OUT_OF_RANGE
             redeclared = with_other_axes(problem, node, editor) if may_redeclare else ()
