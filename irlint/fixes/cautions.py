@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from irlint.checks.equal_sizes import EQUAL_SIZES
-from irlint.fixes.candidate import MANY, Candidate, changes_sizes
+from irlint.fixes.candidate import MANY, SEVERAL, Candidate, changes_sizes
 from irlint.fixes.editor import STRIDES
 from irlint.fixes.fixable import may_be_fixed
 from irlint.fixes.inputs import Inputs, dtype_of
@@ -200,12 +200,13 @@ def _changes_shared_constant(case: Case) -> bool:
 
 
 def is_only_shown(case: Case) -> bool:
-    """Whether the candidate resizes an input without agreeing weights, or transposes a constant, whose dims alone may
-    be wrong."""
+    """Whether the candidate resizes an input without agreeing weights or inputs of similar names, or transposes a
+    constant, whose dims alone may be wrong."""
     edits = case.candidate.edits
     values = [case.inputs.edited(edit)[1] for edit in edits if edit.kind == "insert" and edit.name == TRANSPOSE]
     transposes = any(value is not None and case.inputs.makers.is_constant(value) for value in values)
-    return transposes or (any(map(changes_sizes, edits)) and not _weights_agree(case))
+    has_sisters = case.candidate.grade == EVIDENT and case.candidate.evidence >= SEVERAL
+    return transposes or (any(map(changes_sizes, edits)) and not has_sisters and not _weights_agree(case))
 
 
 def _weights_agree(case: Case) -> bool:

@@ -234,6 +234,7 @@ RESTORED = [
   "/b.1/Softmax" = Softmax <axis = 2> ("/b.1/MatMul") y = Identity ("/b.1/Softmax") }""", '"/b.0/Softmax" = Softmax <axis = 2> ("/b.0/MatMul")', 't = Transpose <perm = [2,1,0]> ("/b.0/MatMul") "/b.0/Softmax" = Softmax <axis = 2> (t)'),
     ("a Cast that changes no type", "(float[N,S] x) => (int64[N,S] y, int64[N,S] z) { p = Cast <to = 7> (x) f = Floor (x) c = Cast <to = 7> (f) y = Add (p, c) z = Add (p, p) }", "c = Cast <to = 7> (f)", "c = Cast <to = 1> (f)"),
     ("a Transpose that the siblings of a user have, several nodes before the condition", "(float[N,S,8] x, float[1,1,S,4] c) => (float[a,b,d,e] y, float[f,g,h,i] z) <int64[4] t = {0,0,2,4}> { n = Neg (x) u = Reshape (x, t) p = Transpose <perm = [0,2,1,3]> (u) r = Relu (p) y = Mul (r, c) v = Reshape (n, t) q = Transpose <perm = [0,2,1,3]> (v) s = Relu (q) z = Mul (s, c) }", "q = Transpose <perm = [0,2,1,3]> (v) s = Relu (q)", "s = Relu (v)"),
+    ("a size of an input that several inputs of similar names have", "(float[N,2,S,8] k, float[N,2,T,8] past_0, float[N,2,T,8] past_1, float[N,2,T,8] past_2) => (float[N,2,a,8] y, float[N,2,b,8] z, float[N,2,c,8] v) { y = Concat <axis = 2> (past_0, k) z = Concat <axis = 2> (past_1, k) v = Concat <axis = 2> (past_2, k) }", "float[N,2,T,8] past_1", "float[N,1,T,8] past_1"),
     ("exchanged pads and value", "(float[1,8] x) => (float[1,12] y) <int64[4] p = {0,2,0,2}, float v = {3}> { y = Pad (x, p, v) }", "(x, p, v)", "(x, v, p)"),
 ]  # fmt: skip
 
