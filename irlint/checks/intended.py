@@ -46,7 +46,7 @@ def close_value(value: Value, user: Node | None, graph: Graph, unused: list[Valu
     The first of these that the node ``user`` accepts:
 
     - the only unused input, if one name contains the other and no other name is undefined
-    - a value whose name differs by a mark (see ``is_marked``)
+    - a value whose name differs by a mark (see ``is_marked``), or only in what separates letters and digits
     - the most similar of the ``unused`` values, if it differs in more than digits
     - the most similar of all values, if it is also a slip and no initializer
     """
@@ -57,7 +57,8 @@ def close_value(value: Value, user: Node | None, graph: Graph, unused: list[Valu
         if _is_accepted(inputs[0], value, user, known):
             return inputs[0].name
     for each in _definitions(graph):
-        if is_marked(each.name, value.name, graph) and _is_accepted(each, value, user, known):
+        is_same = is_marked(each.name, value.name, graph) or characters(each.name) == characters(value.name) != ""
+        if is_same and _is_accepted(each, value, user, known):
             return each.name
     for values, others_use_it in ((unused, False), (_definitions(graph), True)):
         names = {
@@ -121,8 +122,13 @@ def _is_like_initializer(name: str, graph: Graph) -> bool:
 
 def _contains(one: str, other: str) -> bool:
     """Whether one of two names contains the other, by letters and digits alone."""
-    short, long = sorted(("".join(filter(str.isalnum, each)).casefold() for each in (one, other)), key=len)
+    short, long = sorted(map(characters, (one, other)), key=len)
     return bool(short) and short in long
+
+
+def characters(name: str) -> str:
+    """The letters and digits of a name, in lower case."""
+    return "".join(filter(str.isalnum, name)).casefold()
 
 
 def _is_slip(name: str, other: str) -> bool:

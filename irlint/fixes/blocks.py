@@ -8,7 +8,7 @@ from functools import cached_property
 from posixpath import commonprefix
 
 from irlint.findings.edits import Edit
-from irlint.fixes.candidate import SEVERAL, Candidate
+from irlint.fixes.candidate import SEVERAL, VERY_MANY, Candidate
 from irlint.fixes.editor import STRIDES, Editor
 from irlint.fixes.inserted import CAST, RESHAPE
 from irlint.fixes.other_values import EVIDENT
@@ -93,7 +93,7 @@ class Blocks:
             if found or None in (before, after) or before == after or self._lacks_unused_counterpart(node, what):
                 continue
             for candidate in self._with_value(node, what, before, after):
-                yield replaced(candidate, evidence=len(others))
+                yield replaced(candidate, evidence=VERY_MANY * len(others))
 
     def _lacks_unused_counterpart(self, node: Node, what: str | int) -> bool:
         """Whether the counterpart of all twins' inputs is an unused value, and the node has another one."""
@@ -199,7 +199,8 @@ class Blocks:
                 edits.append(edit)
         own = {value.name for value in node.inputs if value is not None}
         alone = (edit for edit in edits if edit.kind != "input" or edit.value not in own)
-        yield from (Candidate(self._at_all_users(edit, node), EVIDENT, evidence=len(others)) for edit in alone)
+        count = VERY_MANY * len(others)
+        yield from (Candidate(self._at_all_users(edit, node), EVIDENT, evidence=count) for edit in alone)
         if len(edits) == PORTS:
             yield Candidate(tuple(edits), EVIDENT)
 

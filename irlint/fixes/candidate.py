@@ -11,7 +11,8 @@ from irlint.records import record
 OTHERS = 8
 
 #: How many similar nodes count as evidence.
-#: SEVERAL: for a value that all of them have. MANY: against a value that none of them has. VERY_MANY: exclude it.
+#: SEVERAL: for a value that all of them have. MANY: against a value that none of them has. VERY_MANY: exclude it, and
+#: what one twin counts.
 SEVERAL = 2
 MANY = 3
 VERY_MANY = 9

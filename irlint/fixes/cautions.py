@@ -5,21 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from irlint.checks.equal_sizes import EQUAL_SIZES
-from irlint.fixes.candidate import MANY, Candidate
+from irlint.fixes.candidate import MANY, SEVERAL, Candidate, changes_sizes
 from irlint.fixes.constants import takes_target
 from irlint.fixes.editor import STRIDES
 from irlint.fixes.fixable import may_be_fixed
 from irlint.fixes.inputs import Inputs, dtype_of
 from irlint.fixes.inserted import CAST, TRANSPOSE
 from irlint.fixes.node_edits import inverse_order
-from irlint.fixes.objections import SIBLINGS, TYPE_ATTRIBUTES, Case
+from irlint.fixes.objections import SIBLINGS, Case
 from irlint.fixes.other_values import EVIDENT, ONLY_SUGGESTED
+from irlint.fixes.rechecking import TYPE_ATTRIBUTES
+from irlint.fixes.retyped import nodes_that_give_types
 from irlint.fixes.rewired import before_transpose
 from irlint.fixes.trials import limits_sizes
 from irlint.inference.known import Known
 from irlint.model import Node, Value
 from irlint.model.order import downstream
-from irlint.model.tensor import FLOATS, INTEGERS, Tensor
+from irlint.model.tensor import FLOATS, INTEGERS, Tensor, Type
 from irlint.ops.shared.axes import AXIS_OUT_OF_RANGE
 from irlint.ops.shared.index_ranges import INDEX_OUT_OF_RANGE
 
@@ -198,11 +200,51 @@ def _changes_shared_constant(case: Case) -> bool:
     return limits_sizes(case.problem) and len(names) == 1 and max(users, default=0) > SIBLINGS
 
 
+def is_only_shown(case: Case) -> bool:
+    """Whether the candidate resizes an input without agreeing weights or inputs of similar names, or transposes a
+    constant, whose dims alone may be wrong."""
+    edits = case.candidate.edits
+    values = [case.inputs.edited(edit)[1] for edit in edits if edit.kind == "insert" and edit.name == TRANSPOSE]
+    transposes = any(value is not None and case.inputs.makers.is_constant(value) for value in values)
+    has_sisters = case.candidate.grade == EVIDENT and case.candidate.evidence >= SEVERAL
+    return transposes or (any(map(changes_sizes, edits)) and not has_sisters and not _weights_agree(case))
+
+
+def _weights_agree(case: Case) -> bool:
+    """Whether a candidate leaves no error, and fixes errors at several weights: they agree on the size of an input."""
+    is_constant, type_of = case.inputs.makers.is_constant, case.inputs.known.types.get
+    nodes = {each.node for each in case.outcome.fixed if each.is_error and each.node is not None}
+    values = {value for node in nodes for value in node.inputs if value is not None and is_constant(value)}
+    weights = [value for value in values if (_rank_of(type_of(value)) or 0) > 1]
+    return len(weights) > 1 and not case.faulty_nodes()
+
+
 def _changes_rank(case: Case) -> bool:
-    """Whether an input of the model is declared with more or fewer axes, without evidence."""
-    return case.candidate.grade != EVIDENT and any(
-        len(edit.shape or ()) != len(edit.before or ()) for edit in case.candidate.edits if edit.kind == "declaration"
-    )
+    """Whether an input of the model is declared with more or fewer axes, without evidence.
+
+    The declared ranks of outputs are evidence for fewer axes.
+    """
+    edits = [edit for edit in case.candidate.edits if edit.kind == "declaration"]
+    more = [len(edit.shape or ()) - len(edit.before or ()) for edit in edits]
+    return case.candidate.grade != EVIDENT and any(more) and (max(more) > 0 or not _gives_declared_ranks(case))
+
+
+def _gives_declared_ranks(case: Case) -> bool:
+    """Whether outputs of the model behind the problem keep their declared ranks, and follow from inferred ones."""
+    inputs, node, after = case.inputs, case.problem.node, case.outcome.types
+    behind = downstream(node, inputs.graph) if node is not None else ()
+    makers = {value: maker for value in inputs.graph.outputs if (maker := inputs.node_of(value)) in behind}
+    inferred = [
+        value
+        for value, maker in makers.items()
+        if maker is not None
+        and None not in [_rank_of(after.get(each, inputs.known.types.get(each))) for each in maker.inputs if each]
+    ]
+    return bool(inferred) and not case.outcome.stale and all(_rank_of(value.type) is not None for value in inferred)
+
+
+def _rank_of(type: Type | None) -> int | None:
+    return type.rank if isinstance(type, Tensor) else None
 
 
 def _writes_minus_one(case: Case) -> bool:
@@ -226,6 +268,14 @@ def _casts_rounded_result(case: Case) -> bool:
         if maker is not None and _rounds(maker, case.inputs.known):
             return True
     return False
+
+
+def _casts_repeated_input(case: Case) -> bool:
+    """Whether a Cast is inserted behind a node that takes one value twice. Perhaps one of its inputs is wrong."""
+    inserts = any(edit.kind == "insert" and edit.name == CAST for edit in case.candidate.edits)
+    node, inputs = case.problem.node, case.inputs
+    makers = nodes_that_give_types(node, inputs) if inserts and node is not None else ()
+    return any(len(set(maker.inputs) - {None}) < len(maker.inputs) - maker.inputs.count(None) for maker in makers)
 
 
 def _type_attribute_is_missing(case: Case) -> bool:
@@ -270,6 +320,7 @@ UNWRITTEN_IF: tuple[Callable[[Case], bool], ...] = (
     _transposes_input,
     _changes_shared_constant,
     _casts_rounded_result,
+    _casts_repeated_input,
     _type_attribute_is_missing,
     _writes_minus_one,
     _changes_rank,

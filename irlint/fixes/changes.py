@@ -18,6 +18,9 @@ from irlint.records import NOTHING, replaced
 if TYPE_CHECKING:
     from irlint.fixes.trials import Trials
 
+#: ONNX's kinds of attributes by the types of their values.
+KINDS = {int: "INT", float: "FLOAT", str: "STRING", tuple: "INTS"}
+
 
 class Change:
     """The effect of edits on a graph."""
@@ -126,7 +129,7 @@ class Change:
         if node is None or edit.input is None or None in others or trials.questions_left <= 0:
             return None
         trials.questions_left -= 1
-        attributes = {name: Attribute("INTS" if isinstance(v, tuple) else "INT", v) for name, v in edit.value}
+        attributes = {name: Attribute(KINDS[type(value)], value) for name, value in edit.value}
         given = (node.inputs[edit.input], *others)
         new = replaced(node, name="", op=edit.name, inputs=given, outputs=node.outputs[:1], attributes=attributes)
         call, faults = bound(self.known, new)

@@ -33,6 +33,12 @@ def key(requirement: Requirement) -> object:
     return key_of(requirement.any_of)
 
 
+def limit_of(requirement: Requirement) -> object:
+    """A key that is equal for requirements that limit sizes alike, apart from common factors and broadcasts of 1."""
+    relations = without_broadcasts_of_one(requirement.any_of)
+    return key_of(tuple(simplified(without_common_factors(each)) for each in relations))
+
+
 def fixes_product(requirement: Requirement) -> bool:
     """Whether a requirement fixes a product of sizes, and some sizes may meet it."""
     relations = [each for each in requirement.any_of if not _holds_only_for_zero(each)]

@@ -231,24 +231,30 @@ class Constants:
                 yield Candidate((self.editor.connected(other, node, port, called),), grade, subject=constant)
                 return
 
-    def in_every_target(self, edit: Edit) -> tuple[Edit, ...] | None:
-        """The same change of a number in every target shape; None if only one target has the number."""
+    def in_every_target(self, edit: Edit, *, by_place: bool) -> Iterator[tuple[Edit, ...]]:
+        """The same change of a number in every target shape; with ``by_place`` also in those with it in one place."""
         if edit.graph or len(edit.before or ()) != len(edit.value):
-            return None
+            return
         (old, new), *more = {pair for pair in zip(edit.before, edit.value) if pair[0] != pair[1]}
-        types = {value: self.known.types[value] for value in self._targets}
-        targets = {value: known for value, known in types.items() if old in entries_of(known)}
-        if more or len(targets) < SEVERAL or edit.name not in {value.name for value in targets}:
-            return None
-        return tuple(
-            self.editor.constant(value, tuple(new if each == old else each for each in entries_of(known)))
-            for value, known in targets.items()
-        )
+        places = next((places for value, places in self._targets.items() if value.name == edit.name), set())
+        changed = [at for at, (one, other) in enumerate(zip(edit.before, edit.value)) if one != other]
+        targets = {value: entries_of(self.known.types[value]) for value in self._targets if places and not more}
+        every = {value: [at for at, each in enumerate(found) if each == old] for value, found in targets.items()}
+        alike = (value for value in every if places & self._targets[value] and set(changed) <= set(every[value]))
+        same = {value: changed for value in alike if len(targets[value]) == len(edit.value)}
+        for several in (every, same if by_place and old != 1 else {}):
+            entries = {
+                value: tuple(new if at in ats else each for at, each in enumerate(targets[value]))
+                for value, ats in several.items()
+                if ats
+            }
+            if len(entries) >= SEVERAL:
+                yield tuple(self.editor.constant(value, found) for value, found in entries.items())
 
     @cached_property
-    def _targets(self) -> list[Value]:
-        """The constants of a few integers that nodes take as target shapes, or join to them."""
-        found: dict[Value, None] = {}
+    def _targets(self) -> dict[Value, set[tuple[str, int]]]:
+        """The constants of a few integers that nodes take as target shapes, or join to them: (operator, input)."""
+        found: dict[Value, set[tuple[str, int]]] = {}
         for node in self.graph.nodes:
             call = self.known.calls.get(node)
             names = call.signature.inputs if call is not None and call.signature is not None else ()
@@ -256,8 +262,8 @@ class Constants:
                 is_target = node.op == JOIN or (port < len(names) and names[port] in TARGETS)
                 entries = entries_of(self.known.types.get(value)) if value is not None and is_target else ()
                 if value is not None and entries and self.makers.is_constant(value):
-                    found[value] = None
-        return list(found)
+                    found.setdefault(value, set()).add((node.op, port))
+        return found
 
     def _constants_of_siblings(self, node: Node, port: int) -> Iterator[Value]:
         for each in self.editor.siblings(node):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from itertools import combinations
 
 from irlint.binding.calls import (
@@ -364,17 +364,22 @@ def _reconnected(problem: Problem, known: Known) -> Iterator[Edits]:
         maker = next((node for node in graph.nodes if other in node.outputs), None) if other is not None else None
         lost = other is not None and not may_be_renamed(other, maker, value, graph)
         named = {each.name for each in (*graph.outputs, *graph.inputs)} | {intended}
+        lost_users = _of_unused_nodes(graph, unused)
         others = [each for each in unused_values(graph) if each.name not in named]
+        others = [each for each in others if each not in made or each in lost_users]
         is_typo = bool(closest(value.name, [intended], ALMOST)) and not others
         sure = have_same_letters(value.name, intended) or is_marked(value.name, intended, graph)
         sure = sure or (is_typo and not names_another_operator(value.name, intended, graph))
         if intended and (sure or (set(unused) <= {other} and not lost)):
             yield tuple(_as_inputs(value, intended, known, problem.graph))
-        from irlint.fixes.lost_nodes import lost_at_twins
+        if intended and sure:
+            return
+        from irlint.fixes.lost_nodes import lost_at_twins, lost_beside_unused
 
         yield from lost_at_twins(problem, known)
+        yield from lost_beside_unused(problem, known)
         return
-    of_unused_nodes = {each for node in graph.nodes if set(node.outputs) <= {*unused, None} for each in node.outputs}
+    of_unused_nodes = _of_unused_nodes(graph, unused)
     fitting = [each for each in unused if not differ(known.types.get(each), value.type)]
     fitting = [each for each in fitting if each in of_unused_nodes] or fitting
     names = dict.fromkeys((problem.fault.intended, *(each.name for each in fitting)))
@@ -383,6 +388,11 @@ def _reconnected(problem: Problem, known: Known) -> Iterator[Edits]:
     for name in names:
         if name:
             yield (Edit("rename", "value", problem.graph, name=name, value=value.name),)
+
+
+def _of_unused_nodes(graph: Graph, unused: Collection[Value]) -> set[Value | None]:
+    """The results of the nodes without a used result."""
+    return {each for node in graph.nodes if set(node.outputs) <= {*unused, None} for each in node.outputs}
 
 
 def _as_inputs(value: Value, intended: str, known: Known, path: str) -> Iterator[Edit]:

@@ -10,7 +10,7 @@ from irlint.checks.intended import plain
 from irlint.dims import product
 from irlint.findings.edits import Edit
 from irlint.fixes.blocks import Blocks
-from irlint.fixes.candidate import Candidate
+from irlint.fixes.candidate import SEVERAL, Candidate
 from irlint.fixes.editor import Editor
 from irlint.fixes.flow import Flow
 from irlint.fixes.inserted import RESHAPE
@@ -117,7 +117,7 @@ class Inputs:
         found: dict[str | None, list[Value]] = {}
         for value, known in self.unused_values:
             found.setdefault(known.dtype, []).append(value)
-        groups = [[each for each in values if self._is_dynamic(each)] or values for values in found.values()]
+        groups = [[each for each in values if self.is_dynamic(each)] or values for values in found.values()]
         return [values[0] for values in groups if len(values) == 1]
 
     def with_unused_of_other_type(self, node: Node) -> Iterator[Candidate]:
@@ -142,7 +142,7 @@ class Inputs:
         }
         return any(
             (known.dtype, known.rank) in given and value not in node.outputs
-            if self._is_dynamic(value)
+            if self.is_dynamic(value)
             else known.dtype in shared
             for value, known in self.unused_values
         )
@@ -190,9 +190,8 @@ class Inputs:
 
     def _in_place_of_undefined(self, value: Value, node: Node, port: int) -> Iterator[Candidate]:
         before, maker = node.inputs[port], self.node_of(value)
-        makers = self._makers_by_name(before) or self._users_by_name(value)
+        makers = self.likely_makers(before) or self._users_by_name(value)
         if makers and (maker is None or maker.op != makers[0].op):
-            yield from self._with_node_between(value, makers, node, port)
             return
         may_be_others = len({each.name for each in self.graph.undefined}) > len(self.unused_values)
         is_renamed = not may_be_others and may_be_renamed(value, maker, before, self.graph)
@@ -254,6 +253,13 @@ class Inputs:
         others = (each for each in self.namesakes(node) if each.inputs[port] is value)
         own = _shared_prefix_length(name, node.name)
         return any(_shared_prefix_length(name, each.name) > own for each in others)
+
+    def is_outside(self, value: Value | None, one: Node, other: Node) -> bool:
+        """Whether several nodes use a computed value, or its node is named as in no block that two nodes are in."""
+        maker = self.node_of(value)
+        if value is None or maker is None or len(self.users.get(value, ())) > 1:
+            return value is not None
+        return _shared_prefix_length(maker.name, one.name) < _shared_prefix_length(one.name, other.name)
 
     def namesakes(self, node: Node) -> list[Node]:
         """The siblings whose names differ only in numbers."""
@@ -327,38 +333,44 @@ class Inputs:
         """Whether a node computes a value, and the value is not constant."""
         return self.node_of(value) is not None and not self.makers.is_constant(value)
 
-    def _is_dynamic(self, value: Value) -> bool:
+    def is_dynamic(self, value: Value) -> bool:
         """Whether a value is computed, or is an input of the model."""
         return self.is_made(value) or (value in self.graph.inputs and value not in self.graph.constants)
 
     def _needing_user(self, node: Node) -> Sequence[Value | None]:
-        """The outputs of a node that should have a user: all, or the required ones if another output has a user."""
+        """The outputs of a node that should have a user: all, or none of a fixed number if another output has one."""
         if not any(value is not None and self.users.get(value) for value in node.outputs):
             return node.outputs
         call = self.known.calls.get(node)
         formal = call.schema.outputs if call is not None and call.schema is not None else ()
-        if formal and formal[-1].option == "variadic":
-            return node.outputs
-        return [value for value, each in zip(node.outputs, formal) if each.option == "single"]
+        return node.outputs if formal and formal[-1].option == "variadic" else ()
 
-    def _makers_by_name(self, value: Value | None) -> list[Node]:
-        """The nodes with the operator in the name of a value: ``/block/Relu_output_0``, ``/block/Relu_1``."""
-        name = value.name.rpartition("/")[2] if value is not None else ""
-        op = name.partition("_output_")[0].rstrip("0123456789").removesuffix("_")
-        return [node for node in self.graph.nodes if node.op in (op, name)]
+    def likely_makers(self, value: Value | None) -> list[Node]:
+        """The nodes with the operator that probably computed an undefined value, by its name or by its users."""
+        if value is None:
+            return []
+        name = value.name.rpartition("/")[2]
+        op = name.partition("_output_")[0].rstrip("0123456789").replace("_", "").casefold()
+        named = [node for node in self.graph.nodes if node.op.casefold() == op or node.op == name]
+        similar = self._makers_at_similar_users(value, 1 if named else SEVERAL)
+        return [node for node in named if node in similar] or named or similar
+
+    def _makers_at_similar_users(self, value: Value, least: int) -> list[Node]:
+        """The nodes that feed the siblings of a user of a value, if there are enough and all have one operator."""
+        for user in self.users.get(value, ()):
+            port = user.inputs.index(value)
+            others = [each.inputs for each in self.editor.siblings(user) if len(each.inputs) == len(user.inputs)]
+            nodes = [self.node_of(values[port]) for values in others]
+            operators = {node.op if node is not None else "" for node in nodes}
+            if len(operators) == 1 and len(nodes) >= least:
+                return [node for node in nodes if node is not None]
+        return []
 
     def _users_by_name(self, value: Value) -> list[Node]:
         """The nodes with the operator in a name that PyTorch gives to an input: ``onnx::Relu_8``."""
         prefix, _, name = value.name.rpartition("::")
         op = name.rstrip("0123456789").removesuffix("_")
         return [node for node in self.graph.nodes if node.op == op] if prefix == "onnx" else []
-
-    def _with_node_between(self, value: Value, makers: Sequence[Node], node: Node, port: int) -> Iterator[Candidate]:
-        """Connects an unused value, and inserts a node like one of ``makers`` before the input."""
-        template = next((each for each in makers if len(each.inputs) == 1), None)
-        if template is not None:
-            connected = self.editor.connected(value, node, port, self.editor.called_unused(value))
-            yield Candidate((connected, self.editor.inserted(template.op, node, port)), PROBABLE)
 
 
 def _shared_prefix_length(one: str, other: str) -> int:

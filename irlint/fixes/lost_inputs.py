@@ -39,7 +39,7 @@ def with_missing_input(problem: Problem, known: Known) -> Iterator[Edits]:
     patterns = {_maker_operators(each.inputs, makers) for each in similar}
     constants = {_are_constants(each.inputs, makers) for each in similar}
     count = len(node.inputs)
-    ports = range(count, count - 1 if _commutes(node, known) else -1, -1)
+    ports = range(count, count - 1 if commutes(node, known) and count == 1 else -1, -1)
     if None in node.inputs:
         ports = range(node.inputs.index(None), node.inputs.index(None) + 1)
     tried = [
@@ -107,9 +107,10 @@ def _dtype(value: Value | None, known: Known) -> str | None:
     return given.dtype if isinstance(given, Tensor) else None
 
 
-def _commutes(node: Node, known: Known) -> bool:
+def commutes(node: Node, known: Known) -> bool:
+    """Whether the order of two inputs of a node does not matter."""
     call = known.calls.get(node)
-    if call is None or call.operator is None or call.signature is None or len(node.inputs) != 1:
+    if call is None or call.operator is None or call.signature is None:
         return False
     fold = call.operator.fold
     return fold is not None and len(call.signature.inputs) == len(PAIR) and fold(*PAIR) == fold(*reversed(PAIR))

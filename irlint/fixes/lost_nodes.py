@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import permutations
 
 from irlint.checks.intended import unused_values
 from irlint.dims import MaybeDim
@@ -10,9 +11,10 @@ from irlint.findings.edits import Edit
 from irlint.fixes.blocks import Blocks, blocks_of, is_named_as
 from irlint.fixes.candidate import Candidate
 from irlint.fixes.constants import JOIN
-from irlint.fixes.editor import STRIDES
+from irlint.fixes.editor import STRIDES, Editor
 from irlint.fixes.inputs import Inputs
 from irlint.fixes.inserted import AXES_ARE_AN_INPUT, RESHAPE, SQUEEZE, UNSQUEEZE
+from irlint.fixes.lost_inputs import commutes
 from irlint.fixes.other_values import EVIDENT, PROBABLE
 from irlint.fixes.trials import Trials
 from irlint.inference.known import Known
@@ -65,6 +67,65 @@ def _places(node: Node, port: int, data: Value, value: Value, inputs: Inputs) ->
 def _is_computed_before(value: Value, data: Value, inputs: Inputs) -> bool:
     first, second = inputs.node_of(value), inputs.node_of(data)
     return inputs.is_made(value) and first is not None and second is not None and first.index < second.index
+
+
+def inserted_as_at_siblings(node: Node, inputs: Inputs) -> Iterator[Candidate]:
+    """Inserts the node that siblings have before an input, where an equal type of an equal operator leads to it."""
+    for port, value in enumerate(node.inputs if inputs.known.format.writer == "onnx" else ()):
+        edit, count = _lost_before(node, port, inputs)
+        users = inputs.users.get(value, ()) if edit is not None and value is not None else ()
+        places = [(user, at) for user in users for at, given in enumerate(user.inputs) if given is value]
+        others = (_lost_before(user, at, inputs)[0] for user, at in places if (user, at) != (node, port))
+        same = [each for each in others if each is not None and edit is not None and _insert_same(each, edit)]
+        if edit is not None:
+            yield Candidate((edit, *same), EVIDENT, node, evidence=count)
+
+
+def _lost_before(node: Node, port: int, inputs: Inputs) -> tuple[Edit | None, int]:
+    """(edit, number of siblings): inserts the only node that siblings have before an input; (None, 0) without one."""
+    value = node.inputs[port]
+    siblings = (each for each in inputs.editor.siblings(node) if _differ_only_at(port, node, each, inputs))
+    templates = [inputs.node_of(each.inputs[port]) for each in siblings] if inputs.is_made(value) else []
+    fitting = [each for each in templates if each is not None and _is_like_first(value, each, inputs)]
+    edits = list(dict.fromkeys(_copied(each, node, port, inputs) for each in fitting))
+    return (edits[0], len(fitting)) if len(edits) == 1 else (None, 0)
+
+
+def _insert_same(one: Edit, other: Edit) -> bool:
+    return (one.name, one.value, one.inputs) == (other.name, other.value, other.inputs)
+
+
+def _differ_only_at(port: int, node: Node, other: Node, inputs: Inputs) -> bool:
+    """Whether two nodes have equal attributes, and inputs of equal types except at a port."""
+    known = inputs.known
+    given = [call.attributes or {} for each in (node, other) if (call := known.calls.get(each)) is not None]
+    types = [[known.types.get(value) if value is not None else None for value in each.inputs] for each in (node, other)]
+    pairs = [pair for at, pair in enumerate(zip(*types)) if at != port]
+    is_alike = len(given) == len((node, other)) and given[0] == given[1] and len(node.inputs) == len(other.inputs)
+    return is_alike and all(one == two for one, two in pairs)
+
+
+def _is_like_first(value: Value | None, node: Node, inputs: Inputs) -> bool:
+    """Whether a value has the type and the operator of the first input of a node."""
+    first, type_of = node.inputs[0] if node.inputs else None, inputs.known.types.get
+    makers = [inputs.node_of(each) for each in (value, first)]
+    operators = {each.op if each is not None else None for each in makers}
+    is_equal = value is not None and first is not None and type_of(value) == type_of(first)
+    return is_equal and None not in operators and len(operators) == 1
+
+
+def _copied(template: Node, node: Node, port: int, inputs: Inputs) -> Edit | None:
+    """Inserts a copy of a node, a Reshape with an equal target; None if it cannot be inserted."""
+    if template.op != RESHAPE:
+        return inputs.editor.copied(template, node, port)
+    target, type_of = template.inputs[1] if len(template.inputs) > 1 else None, inputs.known.types.get
+    wanted = type_of(target) if target is not None else None
+    if target is None or not isinstance(wanted, Tensor) or wanted.value is None:
+        return None
+    made = (value for each in inputs.graph.nodes if each.index < node.index for value in each.outputs if value)
+    unused = (value for value, known in inputs.unused_values if known == wanted)
+    every = (value for value in (*unused, *inputs.graph.constants, *made) if type_of(value) == wanted)
+    return inputs.editor.inserted(RESHAPE, node, port, inputs=(next(every, target).name,))
 
 
 def joined_with_unused(nodes: Sequence[Node], inputs: Inputs) -> Iterator[Candidate]:
@@ -185,18 +246,93 @@ def lost_at_twins(problem: Problem, known: Known) -> Iterator[Edits]:
         )
         attributes = _plain_attributes(template)
         if names and attributes is not None and {each.name for each in _unused_results(blocks)} <= set(names):
-            found[tuple(_inserted_before(users, template.op, attributes, names, blocks))] = None
+            found[tuple(_inserted_before(users, template.op, attributes, names, f"`{names[0]}`", blocks.editor))] = None
     if len(found) == 1:
         yield from found
 
 
 def _inserted_before(
-    users: Sequence[tuple[Node, int]], op: str, attributes: Attributes, names: Sequence[str], blocks: Blocks
+    users: Sequence[tuple[Node, int]],
+    op: str,
+    attributes: Attributes,
+    names: Sequence[str],
+    called: str,
+    editor: Editor,
 ) -> Iterator[Edit]:
     for node, port in users:
-        edit = blocks.editor.connected(None, node, port)
-        yield replaced(edit, value=names[0], called=f"`{names[0]}`")
-        yield blocks.editor.inserted(op, node, port, attributes, inputs=tuple(names[1:]))
+        edit = editor.connected(None, node, port)
+        yield replaced(edit, value=names[0], called=called)
+        yield editor.inserted(op, node, port, attributes, inputs=tuple(names[1:]))
+
+
+def lost_beside_unused(problem: Problem, known: Known) -> Iterator[Edits]:
+    """Inserts the node that computed an undefined value of the main graph, with the unused values as its inputs."""
+    graph, node = known.model.graph, problem.node
+    names = [value.name if value is not None else None for value in node.inputs] if node is not None else []
+    if (
+        graph is not None
+        and node is not None
+        and not problem.graph
+        and problem.value in names
+        and not known.format.ports_declare
+    ):
+        yield from with_unused_inputs(node, names.index(problem.value), Inputs(blocks_of(known, graph).editor))
+
+
+def with_unused_inputs(node: Node, port: int, inputs: Inputs) -> Iterator[Edits]:
+    """Inserts the node that computed an undefined value, if the unused values are the inputs of one such node."""
+    value = node.inputs[port]
+    behind = downstream(node, inputs.graph)
+    unused = [each for each, _ in inputs.unused_values if inputs.node_of(each) not in behind]
+    data = [each for each in unused if inputs.is_dynamic(each)]
+    stored = [each for each in unused if inputs.makers.is_constant(each)]
+    found: dict[tuple[str, Attributes, tuple[Value, ...]], None] = {}
+    makers = [inputs.node_of(each) for each in data]
+    for template in inputs.likely_makers(value) if data else ():
+        attributes = _plain_attributes(template)
+        may_be_renamed = len(data) == 1 and not stored and makers[0] is not None and makers[0].op == template.op
+        for values in _arranged(node, template, data, stored, inputs) if not may_be_renamed else ():
+            if attributes is None:
+                return
+            found[template.op, attributes, values] = None
+    users = inputs.users.get(value, ()) if value is not None else ()
+    places = [(user, at) for user in users for at, given in enumerate(user.inputs) if given is value]
+    for op, attributes, values in found if len(found) == 1 else ():
+        names, called = [each.name for each in values], inputs.editor.called_unused(values[0])
+        yield tuple(_inserted_before(places, op, attributes, names, called, inputs.editor))
+
+
+def _arranged(
+    node: Node, template: Node, data: Sequence[Value], stored: Sequence[Value], inputs: Inputs
+) -> Iterator[tuple[Value, ...]]:
+    """The unused values as inputs of a node like ``template`` before ``node``, with its constants if none is unused."""
+    type_of, may_exchange = inputs.known.types.get, commutes(template, inputs.known)
+    if may_exchange and len(data) + len(stored) == len(template.inputs):
+        yield (*data, *stored)
+        return
+    computed = [each for each in template.inputs if each is not None and not inputs.makers.is_constant(each)]
+    places: list[Value | None] = []
+    for each in template.inputs:
+        fitting = [one for one in stored if each is not None and _are_similar(type_of(one), type_of(each))]
+        is_shared = len(computed) > len(data) and inputs.is_outside(each, template, node)
+        if each in computed:
+            places.append(each if is_shared else None)
+        elif each is None or len(fitting) > 1:
+            return
+        else:
+            places.append(next(iter(fitting), each))
+    lost = [each for each, place in zip(template.inputs, places) if place is None]
+    fits = all(_are_similar(type_of(one), type_of(each)) for one, each in zip(data, lost) if each is not None)
+    if len(lost) != len(data) or (not fits and not set(places).isdisjoint(template.inputs)):
+        return
+    for order in permutations(data) if not may_exchange else (data,):
+        left = iter(order)
+        yield tuple(next(left) if place is None else place for place in places)
+
+
+def _are_similar(one: Type | None, other: Type | None) -> bool:
+    """Whether two types have the same element type and rank."""
+    return isinstance(one, Tensor) and isinstance(other, Tensor) and (one.dtype, one.rank) == (other.dtype, other.rank)
 
 
 def _inputs_of_lost(template: Node, twin: Node, node: Node, blocks: Blocks) -> list[str] | None:

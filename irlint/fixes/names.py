@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from irlint.checks.intended import ALIKE
+from irlint.checks.intended import ALIKE, characters
 from irlint.findings.wording import closest
 from irlint.model import Graph, Node, Value
 
@@ -11,6 +11,8 @@ def may_be_renamed(value: Value, node: Node | None, before: Value | None, graph:
     """Whether a value may have had the name of ``before``, by the habits of exporters."""
     if before is None or have_same_letters(value.name, before.name):
         return True
+    if _are_numbered_apart(value.name, before.name):
+        return False
     if _number(before.name) and before.name not in value.name and (node is None or _number(value.name)):
         return False
     if names_another_operator(value.name, before.name, graph) or not _are_similar(value.name, before.name):
@@ -27,19 +29,21 @@ def names_another_operator(one: str, other: str, graph: Graph) -> bool:
     return all(mark for _, mark, _ in ops) and closest(ops[0][0], [ops[1][0]], ALIKE) is None
 
 
+def _are_numbered_apart(one: str, other: str) -> bool:
+    """Whether two names of one length differ only in digits, which are not exchanged: ``val_256`` and ``val_257``."""
+    letters = [[each for each in name if not each.isdecimal()] for name in (one, other)]
+    return letters[0] == letters[1] and len(one) == len(other) and sorted(one) != sorted(other)
+
+
 def _are_similar(one: str, other: str) -> bool:
     """Whether one of two names contains the other, or they are almost the same."""
-    short, long = sorted((_letters(one), _letters(other)), key=len)
+    short, long = sorted((characters(one), characters(other)), key=len)
     return short in long or closest(one, [other], ALIKE) is not None
 
 
 def have_same_letters(one: str, other: str) -> bool:
     """Whether two names have the same letters and digits: ``/block/Relu_output_0`` and ``_block_Relu_output_0``."""
-    return _letters(one) == _letters(other) != ""
-
-
-def _letters(name: str) -> str:
-    return "".join(filter(str.isalnum, name)).casefold()
+    return characters(one) == characters(other) != ""
 
 
 def _names(graph: Graph) -> set[str]:

@@ -13,7 +13,7 @@ from irlint.fixes.constants import is_permutation, takes_target
 from irlint.fixes.inputs import Inputs
 from irlint.fixes.inserted import CAST, TRANSPOSE
 from irlint.fixes.ratios import values_in_ratio
-from irlint.fixes.rechecking import Outcome
+from irlint.fixes.rechecking import TYPE_ATTRIBUTES, Outcome
 from irlint.fixes.rewired import before_transpose
 from irlint.fixes.trials import ELEMENT_TYPES, limits_sizes
 from irlint.inference.consequences import DECLARED
@@ -32,9 +32,6 @@ SIBLINGS = 2
 
 #: A size may be rounded if it changes by at most one part in this many.
 ROUNDED = 8
-
-#: The attributes that name the element type of a result. They differ between siblings.
-TYPE_ATTRIBUTES = ("to", "destination_type", "output_type", "dtype")
 
 #: The number of edits that exchange two inputs.
 PAIR = 2

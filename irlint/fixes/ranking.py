@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 
 from irlint.findings.edits import Edit
 from irlint.fixes.candidate import Candidate
 from irlint.fixes.constants import JOIN
-from irlint.fixes.inputs import Inputs
-from irlint.fixes.inserted import FLATTEN, RESHAPE, SQUEEZE, UNSQUEEZE
+from irlint.fixes.inputs import Inputs, dtype_of
+from irlint.fixes.inserted import CAST, FLATTEN, RESHAPE, SQUEEZE, UNSQUEEZE
 from irlint.fixes.other_values import LAST_RESORT
 from irlint.fixes.rechecking import Outcome
 from irlint.model import Problem
-from irlint.model.tensor import tensor_shape
+from irlint.model.tensor import INTEGERS, tensor_shape
 from irlint.ops.shared.axes import AXIS_OUT_OF_RANGE
 from irlint.records import record, replaced
 
 #: At most this many equally good candidates are suggested.
 SUGGESTED = 2
+
+#: The element types that distinguish all usual integers from 0.
+WIDE = ("int32", "int64", "float32", "float64")
 
 #: The least number of times that a Concat has a repeated input.
 REPEATED = 2
@@ -80,6 +83,42 @@ def one_of_equivalent(best: list[Tried], problem: Problem) -> list[Tried]:
     if all(_keeps_elements(tried) and tried.outcome.inputs == first for tried in best):
         return best[:1]
     return [min(best, key=_unspecific_entries)] if _give_same_shapes(best, problem) else best
+
+
+def without_second_casts(best: list[Tried], inputs: Inputs) -> list[Tried]:
+    """The candidates, without a Cast after a Cast that another one corrects, if that keeps all numbers."""
+    corrected = {
+        each.candidate.edits[0].index for each in best if [edit.name for edit in each.candidate.edits] == ["to"]
+    }
+    return [each for each in best if not any(_casts_again(edit, corrected, inputs) for edit in each.candidate.edits)]
+
+
+def _casts_again(edit: Edit, corrected: Container[int | None], inputs: Inputs) -> bool:
+    first = inputs.node_of(inputs.edited(edit)[1]) if edit.kind == "insert" and edit.name == CAST else None
+    if first is None or first.op != CAST or first.index not in corrected:
+        return False
+    given, result = (
+        inputs.known.types.get(value) for value in (first.inputs[0], first.outputs[0]) if value is not None
+    )
+    keeps = dtype_of(given) in {*INTEGERS, "bool"} and dtype_of(result) in WIDE
+    return keeps or (given is not None and dtype_of(given) == dtype_of(result))
+
+
+def is_outranked(tried: Tried, others: Iterable[Tried], inputs: Inputs) -> bool:
+    """Whether another candidate with another effect ranks as high as a candidate without evidence."""
+    higher = [each.candidate for each in others if each.order <= tried.order]
+    return tried.candidate.evidence <= 0 and not all(_does_as_bypass(each, tried.candidate, inputs) for each in higher)
+
+
+def _does_as_bypass(candidate: Candidate, other: Candidate, inputs: Inputs) -> bool:
+    """Whether a candidate makes a Transpose keep the order of axes, and the other one connects its input instead."""
+    (edit, *more), first = candidate.edits, other.edits[0]
+    maker = inputs.node_of(inputs.edited(first)[1]) if first.kind == "input" else None
+    if more or maker is None or edit.index != maker.index or edit.name != "perm":
+        return False
+    return (
+        maker.inputs[0] is not None and maker.inputs[0].name == first.value and list(edit.value) == sorted(edit.value)
+    )
 
 
 def _keeps_elements(tried: Tried) -> bool:

@@ -11,6 +11,7 @@ from irlint.dims import Shape
 from irlint.findings.edits import Edit
 from irlint.findings.faults import Rule, Severity
 from irlint.fixes.explaining import every_problem
+from irlint.fixes.inserted import CAST
 from irlint.inference.consequences import DECLARED
 from irlint.inference.walk import inferred
 from irlint.model import Model, Problem, Value
@@ -20,6 +21,9 @@ from irlint.records import NOTHING, record
 
 #: Files of more bytes are not checked again.
 LARGEST = 1 << 26
+
+#: The attributes that name the element type of a result.
+TYPE_ATTRIBUTES = ("to", "destination_type", "output_type", "dtype")
 
 #: The family of rules about unused parts, which are reported only without errors.
 HYGIENE = "hygiene"
@@ -77,7 +81,7 @@ class Rechecked:
         outputs = {value.name for value in self.model.graph.outputs} if self.model.graph is not None else set()
         new = [each for each in after if counts[_key(each)] > 0 and each.fault.severity.rank]
         new = [each for each in new if not self._repeats_limit(each)]
-        if only_renames_operators(edits):
+        if sets_no_size(edits):
             new = [each for each in new if not is_size_warning(each.fault.rule, each.fault.severity)]
         if not all(_is_allowed(each, outputs) for each in new) or not any(each is problem for each in fixed):
             return None
@@ -156,9 +160,20 @@ class Rechecked:
         return b"".join(piece if isinstance(piece, bytes) else data[piece[0] : piece[1]] for piece in pieces)
 
 
-def only_renames_operators(edits: Iterable[Edit]) -> bool:
-    """Whether edits only change which operators nodes have. Sizes after an unknown operator are unknown."""
-    return all(edit.kind == "opset" or (edit.kind == "rename" and edit.of in ("operator", "domain")) for edit in edits)
+def sets_no_size(edits: Iterable[Edit]) -> bool:
+    """Whether edits only name other operators, opsets or element types. Sizes after a wrong one are unknown."""
+    return all(map(_sets_no_size, edits))
+
+
+def _sets_no_size(edit: Edit) -> bool:
+    match edit.kind, edit.of:
+        case ("opset", _) | ("rename", "operator" | "domain") | ("constant", "type"):
+            return True
+        case "insert", "node":
+            return edit.name == CAST
+        case "attribute", "node":
+            return edit.name in TYPE_ATTRIBUTES
+    return edit.kind == "declaration" and bool(edit.dtype) and edit.shape is None
 
 
 def is_size_warning(rule: Rule, severity: Severity) -> bool:

@@ -8,8 +8,8 @@ from irlint.findings.edits import Edit
 from irlint.fixes.candidate import Candidate
 from irlint.fixes.inputs import Inputs, dtype_of
 from irlint.fixes.inserted import CAST
-from irlint.fixes.objections import TYPE_ATTRIBUTES
 from irlint.fixes.other_values import EVIDENT, ONLY_SUGGESTED, POSSIBLE, PROBABLE
+from irlint.fixes.rechecking import TYPE_ATTRIBUTES
 from irlint.inference.origins import inputs_of
 from irlint.model import Node, Problem, Value
 from irlint.model.tensor import FLOATS, NUMBERED_TYPES, Tensor

@@ -11,6 +11,7 @@ from irlint.checks.frozen import NO_SIZES_FIT
 from irlint.checks.structure import UNDEFINED_NAME
 from irlint.dims import Expr, product
 from irlint.findings.edits import Edit
+from irlint.fixes import lost_nodes
 from irlint.fixes.arrangements import (
     rearranged,
     transposed_as_declared,
@@ -19,8 +20,8 @@ from irlint.fixes.arrangements import (
     with_other_lists,
 )
 from irlint.fixes.blocks import as_other_users
-from irlint.fixes.candidate import Candidate, changes_sizes
-from irlint.fixes.cautions import is_unsure, may_lack_node
+from irlint.fixes.candidate import Candidate
+from irlint.fixes.cautions import is_only_shown, is_unsure, may_lack_node
 from irlint.fixes.clashes import Clashes
 from irlint.fixes.computed import computed, read_on_other_axis
 from irlint.fixes.conditions import allows_many_sizes
@@ -28,7 +29,6 @@ from irlint.fixes.editor import Editor
 from irlint.fixes.fixable import may_be_fixed
 from irlint.fixes.inputs import Inputs
 from irlint.fixes.inserted import TRANSPOSE
-from irlint.fixes.lost_nodes import before_all_faulty, faulty, joined_with_unused, with_lost_pooling, with_unused_list
 from irlint.fixes.objections import (
     Case,
     differs_from_siblings,
@@ -44,6 +44,7 @@ from irlint.fixes.ranking import (
     Tried,
     different,
     groups,
+    is_outranked,
     keeping_most_values,
     keeps_order,
     of_best_rank,
@@ -51,6 +52,7 @@ from irlint.fixes.ranking import (
     shared,
     unambiguous,
     using_most_unused_values,
+    without_second_casts,
 )
 from irlint.fixes.rechecking import Outcome, Rechecked
 from irlint.fixes.retyped import as_output_is_declared, nodes_that_give_types, retyped
@@ -137,7 +139,7 @@ class Search:
 
     @cached_property
     def _faulty(self) -> set[Node]:
-        return faulty(self.trials)
+        return lost_nodes.faulty(self.trials)
 
     def best(self, problem: Problem, refused: Collection[tuple[Edit, ...]] = ()) -> Found | None:
         """The best edits except the ``refused`` ones; None if no edits or too many fix the problem, or if there is an
@@ -150,14 +152,12 @@ class Search:
         if len(alternatives) > 1 and any(tried.outcome.in_body for tried in best):
             return None
         case = replaced(case, unused_value_fixes=trials is not None and self._unused_value_fixes(problem, trials))
-        written = not any(changes_sizes(each) or self._transposes_constant(each) for each in best[0].candidate.edits)
         or_help = self._or_help(problem, case.candidate) or (may_lack_node(case) and len(alternatives) == 1)
-        return Found(alternatives, shared(best), not is_unsure(case), written, or_help)
+        return Found(alternatives, shared(best), not is_unsure(case), not is_only_shown(case), or_help)
 
     def _case(self, tried: Tried, problem: Problem, rivals: Sequence[Tried] = ()) -> Case:
         others = tuple(each.candidate for each in rivals if each.order[0] <= tried.order[0] and each is not tried)
-        unproven = bool(rivals) and tried.candidate.evidence <= 0
-        outranked = unproven and any(each.order <= tried.order for each in self.excluded_by_similarity)
+        outranked = bool(rivals) and is_outranked(tried, self.excluded_by_similarity, self.inputs)
         return Case(tried.candidate, problem, tried.outcome, self.problems, self.inputs, others, outranked)
 
     def _unused_value_fixes(self, problem: Problem, trials: Trials | SizeTrials) -> bool:
@@ -170,10 +170,6 @@ class Search:
     def _requirement_count(self, tried: Tried, problem: Problem) -> int:
         answered = self.trials.answer_after(tried.candidate.edits, problem.node) if problem.node is not None else None
         return len(answered[0].requirements) if answered is not None else 0
-
-    def _transposes_constant(self, edit: Edit) -> bool:
-        """Whether a Transpose is inserted before a constant. Perhaps only the dims of the constant are wrong."""
-        return edit.kind == "insert" and edit.name == TRANSPOSE and self.makers.is_constant(self.inputs.edited(edit)[1])
 
     def _or_help(self, problem: Problem, candidate: Candidate) -> bool:
         """Whether the general help states another cause that is as likely, such as a wrong constant or a lost node."""
@@ -235,7 +231,7 @@ class Search:
             lambda several: using_most_unused_values(
                 without_lists_of_inserted(several, self.known) or several, self.inputs
             ),
-            lambda several: one_of_equivalent(several, problem),
+            lambda several: without_second_casts(one_of_equivalent(several, problem), self.inputs),
             lambda several: [each for each in several if not disconnects(self._case(each, problem))],
             lambda several: [each for each in several if keeps_order(each, self.inputs)],
             lambda several: keeping_most_values(several, self.inputs),
@@ -274,13 +270,14 @@ class Search:
         nodes = list(dict.fromkeys((*self.clashes.emptying(nodes), *nodes)))
         yield (replaced(candidate, node=each) for each in nodes for candidate in inputs.blocks.connected_as_twins(each))
         yield as_all_siblings(node, editor)
+        near = (node, *nodes[:NODES])
+        yield chain.from_iterable(lost_nodes.inserted_as_at_siblings(each, inputs) for each in near)
         yield reshaped_weights(node, inputs)
         yield exchanged_weights(node, inputs) if problem.is_error else iter(())
-        yield chain(
-            inputs.with_only_unused([node, *nodes]), inputs.with_unused_inserted(node), with_unused_list(node, inputs)
-        )
-        yield chain.from_iterable(as_other_users(each, editor) for each in (node, *nodes[:NODES]))
-        yield joined_with_unused([node, *nodes], inputs) if problem.is_error else iter(())
+        unused = inputs.with_only_unused([node, *nodes]), inputs.with_unused_inserted(node)
+        yield chain(*unused, lost_nodes.with_unused_list(node, inputs))
+        yield chain.from_iterable(as_other_users(each, editor) for each in near)
+        yield lost_nodes.joined_with_unused([node, *nodes], inputs) if problem.is_error else iter(())
         yield chain(declared_in_order(node, editor), declared_as_several_inputs(node, editor))
         yield declared_as_similar_input(node, editor) if problem.is_error and not limits else iter(())
         yield editor.constants.with_copied_sizes(node)
@@ -293,7 +290,7 @@ class Search:
         yield chain(editor.candidates_at(node, declared_types if is_of_output else ()), with_other_lists(node, editor))
         yield chain(computed(node, editor), editor.constants.with_divided_axis(node))
         if problem.fault.rule is EQUAL_SIZES:
-            yield chain.from_iterable(read_on_other_axis(each, editor) for each in (node, *nodes[:NODES]))
+            yield chain.from_iterable(read_on_other_axis(each, editor) for each in near)
         if not is_of_output:
             may_redeclare = not limits and problem.fault.rule is not AXIS_OUT_OF_RANGE
             redeclared = with_other_axes(problem, node, editor) if may_redeclare else ()
@@ -302,7 +299,7 @@ class Search:
         before = transposed_before(node, nodes, editor) if problem.is_error else ()
         without = bypassed(node, nodes, inputs) if problem.is_error or limits else ()
         yield chain(self._at_others(nodes, node, editor), without, before)
-        yield with_lost_pooling([node, *nodes], inputs)
+        yield lost_nodes.with_lost_pooling([node, *nodes], inputs)
         yield chain(inputs.with_unused([node, *nodes], {}), resized(problem, clashing, editor, trials))
         constants = dict.fromkeys(end for value, axis in clashing for end in self.clashes.constants_of(value, axis))
         values = (*(value for value, _ in clashing), *node.inputs, *node.outputs)
@@ -339,6 +336,8 @@ class Search:
     def _stages_for_undefined(self, problem: Problem, node: Node) -> Iterator[Iterator[Candidate]]:
         undefined = [value for value in self.graph.undefined if problem.value in (None, value.name)]
         port = next((at for at, value in enumerate(node.inputs) if value in undefined), None)
+        lost = lost_nodes.with_unused_inputs(node, port, self.inputs) if port is not None else ()
+        yield (Candidate(edits, EVIDENT, evidence=1) for edits in lost)
         yield self.inputs.with_unused([node], {node: port}) if port is not None else iter(())
         yield as_other_users(node, self.editor)
 
@@ -347,6 +346,7 @@ class Search:
         yield chain(self._with_numbers_of_twins(node), inputs.connected_as_in_other_blocks(node))
         yield (replaced(each, node=maker) for maker in makers for each in inputs.blocks.connected_as_twins(maker))
         yield (replaced(each, node=maker) for maker in makers for each in inputs.with_unused_of_other_type(maker))
+        yield lost_nodes.inserted_as_at_siblings(node, self.inputs)
         others = as_other_users(node, self.editor)
         yield chain(inputs.with_unused_of_other_type(node), inputs.with_unused_inserted(node), others)
         yield (candidate for candidate in self.editor.candidates_at(node) if candidate.swaps)
@@ -380,21 +380,21 @@ class Search:
         for candidate in candidates:
             alone = candidate.edits[0] if len(candidate.edits) == 1 else None
             if alone is not None and alone.kind == "insert":
-                edits = before_all_faulty(alone, self.inputs, self._faulty)
+                edits = lost_nodes.before_all_faulty(alone, self.inputs, self._faulty)
                 if edits is not None:
                     yield replaced(
                         candidate, edits=edits, evidence=candidate.evidence + (problem.fault.rule is NO_SIZES_FIT)
                     )
             yield candidate
             if alone is not None and alone.name == TRANSPOSE and problem.is_error:
-                edits = before_all_faulty(alone, self.inputs, set(self.trials.nodes))
+                edits = lost_nodes.before_all_faulty(alone, self.inputs, set(self.trials.nodes))
                 if edits is not None:
                     yield replaced(candidate, edits=edits, evidence=EVERYWHERE)
             if alone is not None and alone.kind == "constant" and alone.of == "entries":
-                edits = self.editor.constants.in_every_target(alone)
-                if edits is not None and edits not in seen:
-                    seen.add(edits)
-                    yield replaced(candidate, edits=edits, evidence=EVERYWHERE)
+                wide = self.editor.constants.in_every_target(alone, by_place=problem.is_error)
+                several = [each for each in wide if each not in seen]
+                seen.update(several)
+                yield from (replaced(candidate, edits=each, evidence=EVERYWHERE) for each in several)
 
     def _fixes_all(self, problem: Problem, fixed: Sequence[Problem]) -> bool:
         """Whether ``fixed`` contains all other root problems that may be fixed."""

@@ -15,9 +15,10 @@ from irlint.dims import symbols
 from irlint.findings.edits import Edit
 from irlint.findings.faults import Severity
 from irlint.findings.statements import Requirement
+from irlint.fixes import conditions
 from irlint.fixes.axes import mixes_axes
 from irlint.fixes.changes import Change, grave
-from irlint.fixes.conditions import divides, equates_others, fixes_product, key, names, usual_sizes_meet_all
+from irlint.fixes.conditions import divides, equates_others, fixes_product, key, limit_of, names
 from irlint.fixes.inserted import RESHAPE
 from irlint.fixes.rechecking import Outcome
 from irlint.inference.answers import Answer
@@ -106,6 +107,7 @@ class Trials:
         self.by_index = {node.index: node for node in graph.nodes}
         self.graph = graph
         self.conditions = {key(each.requirement) for each in known.requires}
+        self.limits = {limit_of(each.requirement) for each in known.requires if not allows_sizes(each.requirement)}
         self.requirements: dict[Node, dict[object, Requirement]] = {}
         for demand in known.requires:
             self.requirements.setdefault(demand.node, {})[key(demand.requirement)] = demand.requirement
@@ -174,7 +176,7 @@ class Trials:
     def _usual_sizes_fit(self, trial: Trial, touched: Sequence[Node]) -> bool:
         """Whether usual sizes meet all requirements after a trial."""
         kept = [each for each in self.known.requires if not each.graph and not each.when and each.node not in touched]
-        return usual_sizes_meet_all([*(each.requirement for each in kept), *trial.requirements])
+        return conditions.usual_sizes_meet_all([*(each.requirement for each in kept), *trial.requirements])
 
     def _mixes(self, change: Change, node: Node, types: Mapping[Value, Type | None]) -> bool:
         """Whether a Reshape only joined or divided axes before a change, and mixes them after it."""
@@ -346,7 +348,7 @@ class Trials:
 
         For a fixed size, a requirement that equates different symbols may only replace another one that did.
         """
-        new = [each for each in requirements if key(each) not in self.conditions]
+        new = [each for each in requirements if key(each) not in self.conditions and limit_of(each) not in self.limits]
         strict = [each for each in new if not self._is_of_other_faults(each) and self._is_strict(each)]
         stated, keys = self.requirements.get(node, {}), {key(each) for each in requirements}
         before = stated.values()
@@ -360,7 +362,9 @@ class Trials:
 
     def _meets(self, problem: Problem, requirements: Sequence[Requirement]) -> bool:
         """Whether a node with these requirements no longer limits the sizes of the problem."""
-        if any(map(self._is_strict, requirements)):
+        # Usual sizes meet all remaining conditions of a contradiction (see ``_usual_sizes_fit``).
+        limits = self._limits if problem.fault.rule is NO_SIZES_FIT else self._is_strict
+        if any(map(limits, requirements)):
             return False
         before = self.requirements.get(problem.node, {}) if problem.node is not None else {}
         keys = {key(each) for each in requirements}
@@ -373,7 +377,11 @@ class Trials:
 
     def _is_strict(self, requirement: Requirement) -> bool:
         """Whether a requirement allows few sizes, is part of a contradiction, or equates axes of one input."""
-        if requirement.condition in self.unsatisfiable or not self.allows_sizes(requirement):
+        return requirement.condition in self.unsatisfiable or self._limits(requirement)
+
+    def _limits(self, requirement: Requirement) -> bool:
+        """Whether a requirement allows few sizes, or equates axes of one input."""
+        if not self.allows_sizes(requirement):
             return True
         wide = [without_common_factors(relation) for relation in requirement.any_of if relation.right != 1]
         sides = [(symbols(each.left), symbols(each.right)) for each in wide if each.kind == "=="]

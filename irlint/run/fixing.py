@@ -195,7 +195,7 @@ def _with_suggested_fixes(path: str, before: Version, settings: Settings) -> tup
 
     A suggested fix is kept if its finding disappears, and no new error or warning appears.
     """
-    from irlint.fixes.rechecking import only_renames_operators
+    from irlint.fixes.rechecking import sets_no_size
 
     after, applied = before, Applied()
     refused: set[tuple[Edit, ...]] = set()
@@ -212,7 +212,7 @@ def _with_suggested_fixes(path: str, before: Version, settings: Settings) -> tup
         # A warning may have moved to another node.
         if finding.severity is not Severity.ERROR and not _has_fewer(finding.rule, tried.outcome, after.outcome):
             is_fixed = False
-        shown = only_renames_operators(finding.fix.edits)
+        shown = sets_no_size(finding.fix.edits)
         if changed is None or not is_fixed or _is_worse(tried.outcome, after.outcome, notes=False, reveals_sizes=shown):
             refused.add(finding.fix.edits)
             continue
