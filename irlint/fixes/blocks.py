@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence, Set
 from functools import cached_property
 from posixpath import commonprefix
 
+from irlint.dims import product
 from irlint.findings.edits import Edit
 from irlint.fixes.candidate import SEVERAL, Candidate
 from irlint.fixes.editor import STRIDES, Editor
@@ -94,6 +95,26 @@ class Blocks:
                 continue
             for candidate in self._with_value(node, what, before, after):
                 yield replaced(candidate, evidence=len(others))
+        yield from self._with_constants_of_twins(node, others)
+
+    def _with_constants_of_twins(self, node: Node, others: Sequence[Node]) -> Iterator[Candidate]:
+        """Gives a constant the axes that the constants of all twins have, and their entries."""
+        known, is_constant = self.editor.known.types.get, self.editor.makers.is_constant
+        for port, value in enumerate(node.inputs if others else ()):
+            given = known(value) if value is not None and is_constant(value) else None
+            values = [each.inputs[port] if port < len(each.inputs) else None for each in others]
+            types = {known(each) if each is not None and is_constant(each) else None for each in values}
+            expected = types.pop() if len(types) == 1 else None
+            if value is None or not isinstance(given, Tensor) or not isinstance(expected, Tensor):
+                continue
+            is_other = given.shape != expected.shape and given.dtype == expected.dtype
+            if not is_other or None in (given.value, expected.value, expected.shape):
+                continue
+            if product(given.shape or ()) != product(expected.shape or ()):
+                continue
+            edits = [self.editor.constant(value, expected.value)] if given.value != expected.value else []
+            edits.append(self.editor.constant(value, expected.shape, "shape"))
+            yield Candidate(tuple(edits), EVIDENT, evidence=len(others), subject=value)
 
     def _lacks_unused_counterpart(self, node: Node, what: str | int) -> bool:
         """Whether the counterpart of all twins' inputs is an unused value, and the node has another one."""

@@ -339,7 +339,17 @@ class Constants:
                 if size != known.shape[axis]:
                     shape = (*known.shape[:axis], size, *known.shape[axis + 1 :])
                     grade = ONLY_SUGGESTED if is_weight else LAST_RESORT
-                    yield Candidate((self.editor.constant(value, shape, "shape"),), grade)
+                    edit = self.editor.constant(value, shape, "shape")
+                    biases = [self.editor.constant(each, (size,), "shape") for each in self._biases(value, axis)]
+                    yield Candidate((edit, *(biases if is_weight else ())), grade)
+
+    def _biases(self, weight: Value, axis: int) -> list[Value]:
+        """The lists beside a weight that have one number for each of its elements on an axis."""
+        size = (shape_of(weight, self.known) or ())[axis]
+        users = self.editor.users.get(weight, ())
+        beside = dict.fromkeys(value for user in users for value in user.inputs if value is not None)
+        lists = [each for each in beside if shape_of(each, self.known) == (size,) and self.makers.is_constant(each)]
+        return [each for each in lists if len(self.editor.users.get(each, ())) == len(users)]
 
 
 def entries_of(known: Type | None) -> tuple[Any, ...]:

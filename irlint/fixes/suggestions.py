@@ -235,7 +235,9 @@ class Suggestions:
             for edits in islice(stage, left):
                 left -= 1
                 outcome = self.rechecked.outcome(edits, problem)
-                if outcome is not None and not outcome.new_warnings and any(each.is_error for each in outcome.fixed):
+                if outcome is None or outcome.new_warnings:
+                    continue
+                if problem.by_rule or any(each.is_error for each in outcome.fixed):
                     found.append((edits, outcome))
             found = [each for each in found if not self._breaks_flow(each[0])]
             if found:

@@ -150,14 +150,11 @@ class Trials:
             if follows is None or (each is node and not any(fixed is problem for fixed in trial.fixed)):
                 return None
             changed += follows
-        if problem.fault.rule is NO_SIZES_FIT and not self._usual_sizes_fit(trial, touched):
-            return None
-        if (
-            problem.fault.rule is NO_SIZES_FIT
-            and node not in touched
-            and not set(touched).isdisjoint(self.unsatisfiable_nodes)
-        ):
-            trial.fixed.append(problem)
+        if any(each.fault.rule is NO_SIZES_FIT for each in (problem, *trial.fixed)):
+            if not self._usual_sizes_fit(trial, touched):
+                trial.fixed = [each for each in trial.fixed if each.fault.rule is not NO_SIZES_FIT]
+            elif node not in touched and not set(touched).isdisjoint(self.unsatisfiable_nodes):
+                trial.fixed += [problem] if problem.fault.rule is NO_SIZES_FIT else []
         if not any(each is problem for each in trial.fixed):
             return None
         reshaped = () if trial.of_types else (each for each in touched if each.op == RESHAPE)
@@ -356,10 +353,12 @@ class Trials:
 
     def _meets(self, problem: Problem, requirements: Sequence[Requirement]) -> bool:
         """Whether a node with these requirements no longer limits the sizes of the problem."""
-        if any(map(self._is_strict, requirements)):
-            return False
         before = self.requirements.get(problem.node, {}) if problem.node is not None else {}
         keys = {key(each) for each in requirements}
+        contradictory = {at for at, each in before.items() if each.condition in self.unsatisfiable}
+        may_contradict = problem.fault.rule is not NO_SIZES_FIT or contradictory <= keys
+        if any(self._is_strict(each, may_contradict=may_contradict) for each in requirements):
+            return False
         if problem.fault.rule in (NO_SIZES_FIT, EQUAL_SIZES):
             equates = problem.fault.rule is EQUAL_SIZES and any(map(equates_others, requirements))
             return not equates and not before.keys() <= keys
@@ -367,9 +366,10 @@ class Trials:
         narrowing = {at for at, each in before.items() if names(each) & sizes}
         return problem.fault.rule is not NARROW_SIZE or not narrowing & keys
 
-    def _is_strict(self, requirement: Requirement) -> bool:
+    def _is_strict(self, requirement: Requirement, *, may_contradict: bool = True) -> bool:
         """Whether a requirement allows few sizes, is part of a contradiction, or equates axes of one input."""
-        if requirement.condition in self.unsatisfiable or not self.allows_sizes(requirement):
+        contradicts_others = may_contradict and requirement.condition in self.unsatisfiable
+        if contradicts_others or not self.allows_sizes(requirement):
             return True
         wide = [without_common_factors(relation) for relation in requirement.any_of if relation.right != 1]
         sides = [(symbols(each.left), symbols(each.right)) for each in wide if each.kind == "=="]
