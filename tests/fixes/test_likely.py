@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy
@@ -213,3 +214,52 @@ def test_both_pads_are_those_of_another_convolution(tmp_path: Path) -> None:
     assert found[0].suggestion.partition(";")[0] == 'set pads_begin="1" and pads_end="1"'
     path.write_bytes(irlint.fix(path, unsafe=True).data)
     assert path.read_text() == text
+
+
+LOOPED = """(int64 n, float[N,3] x, float[4,5,3] k) => (float[N,3] y) <bool c = {1}> {
+  y = Loop (n, c, x) <body = b (int64 i, bool d, float[N,3] s) => (bool e, float[N,3] u) {
+    e = Identity (d) g = Gather (k, i) m = ReduceSum <keepdims = 1> (g) u = Add (s, m) }> }"""
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize(("entry", "other"), [("2", "3"), ("3", "2")])
+def test_a_parameter_gets_the_input_that_fits_it(entry: str, other: str, tmp_path: Path) -> None:
+    """Two entries of a port map have one Parameter; OpenVINO gives the other one no value."""
+    import openvino
+
+    onnx.save(onnx.parser.parse_model(f"{HEAD}g {LOOPED}"), tmp_path / "m.onnx")
+    path = tmp_path / "m.xml"
+    openvino.save_model(openvino.convert_model(tmp_path / "m.onnx"), path, compress_to_fp16=False)
+    text = path.read_text()
+    assert not irlint.check(path).findings
+    ids = dict(re.findall(r'<input external_port_id="(\d)" internal_layer_id="(\d)"', text))
+    start = f'<input external_port_id="{entry}" internal_layer_id='
+    path.write_text(text.replace(f'{start}"{ids[entry]}"', f'{start}"{ids[other]}"'))
+    root = next(each for each in irlint.check(path).findings if each.suggestion)
+    assert root.suggestion.startswith(f'set internal_layer_id="{ids[entry]}" in entry')
+    assert irlint.fix(path, unsafe=True).data == text.encode()
+
+
+PATCHES = """(float[N,H,W,2] x) => (float[?,?,?,8] y) <int64[1] o = {0}, int64[1] i = {1}, int64[1] e = {9223372036854775807}, int64[1] two = {2}, int64[1] h = {1}, int64[1] w = {2}, int64[1] v = {2}> {
+  a = Slice (x, o, e, h, two) b = Slice (x, i, e, h, two) p = Slice (a, o, e, w, two) q = Slice (b, o, e, v, two)
+  r = Slice (a, i, e, w, two) s = Slice (b, i, e, w, two) y = Concat <axis = 3> (p, q, r, s) }"""
+
+
+@pytest.mark.oracle
+def test_an_axis_that_explains_a_declared_size_and_conditions_that_no_sizes_meet(tmp_path: Path) -> None:
+    import openvino
+
+    onnx.save(onnx.parser.parse_model(f"{HEAD}g {PATCHES}"), tmp_path / "m.onnx")
+    path = tmp_path / "m.xml"
+    openvino.save_model(openvino.convert_model(tmp_path / "m.onnx"), path, compress_to_fp16=False)
+    weights = path.with_suffix(".bin")
+    text, size = path.read_text(), weights.stat().st_size
+    weights.write_bytes(weights.read_bytes() + numpy.int64(3).tobytes())
+    (offset,) = re.findall(r'name="v" type="Const" version="opset1">\s*<data [^>]*offset="(\d+)"', text)
+    path.write_text(re.sub(rf'(name="v" type="Const".*?offset=)"{offset}"', rf'\1"{size}"', text, flags=re.DOTALL))
+    broken = openvino.compile_model(path, "CPU")
+    with pytest.raises(RuntimeError, match="Concat node"):
+        broken({0: numpy.zeros((1, 4, 4, 2), "float32")})
+    found = [each for each in irlint.check(path).findings if each.severity.value == "error" and not each.because]
+    assert {each.rule.code for each in found} == {"IRL601", "IRL609"}
+    assert all(each.suggestion.startswith("change 3 to 2 in constant layer") for each in found)

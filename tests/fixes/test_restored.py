@@ -137,6 +137,17 @@ SIZED = """(float[N,S,8] x) => (int64[2] y, int64[2] z) <int64 i = {0}, int64 j 
   "/b.1/Unsqueeze" = Unsqueeze ("/b.1/Gather", b) y = Concat <axis = 0> ("/b.1/Unsqueeze", "/b.1/Unsqueeze_1")
   z = Identity ("/b.0/Concat") }"""
 
+#: Two blocks whose indices are scalars.
+INDEXED = """(float[N,S,8] x) => (int64[2] y, int64[2] z) <int64 "i.0" = {0}, int64 "i.1" = {0}, int64 j = {1}, int64[1] a = {0}> {
+  s = Shape (x) t = Shape (x) "/b.0/Gather" = Gather (s, "i.0") "/b.0/Gather_1" = Gather (s, j)
+  "/b.0/Unsqueeze" = Unsqueeze ("/b.0/Gather", a) "/b.0/Unsqueeze_1" = Unsqueeze ("/b.0/Gather_1", a)
+  z = Concat <axis = 0> ("/b.0/Unsqueeze", "/b.0/Unsqueeze_1") "/b.1/Gather" = Gather (t, "i.1") "/b.1/Gather_1" = Gather (t, j)
+  "/b.1/Unsqueeze" = Unsqueeze ("/b.1/Gather", a) "/b.1/Unsqueeze_1" = Unsqueeze ("/b.1/Gather_1", a)
+  y = Concat <axis = 0> ("/b.1/Unsqueeze", "/b.1/Unsqueeze_1") }"""
+
+BRANCHES = """(bool c, float[2,3] x) => (float[2,3] y) { y = If (c) <then_branch = a () => (float[2,3] u) {
+  n = Neg (x) u = Cast <to = 1> (n) }, else_branch = b () => (float[2,3] v) { v = Relu (x) }> }"""
+
 #: A sound graph, what is replaced in it, and by what.
 RESTORED = [
     *((f"a size of windows, {name}", WINDOWS, f"int64[1] {name} = {{4}}", f"int64[1] {name} = {{8}}") for name in "cfgh"),
@@ -208,6 +219,9 @@ RESTORED = [
     ("a missing attribute that another block has", JOINED, '"/b.1/Concat" = Concat <axis = 1>', '"/b.1/Concat" = Concat'),
     ("a mark at the end of the name of a used value", "(float[2,3] x) => (float[2,3] y, float[2,3] z) { a = Neg (x) y = Exp (a) z = Abs (a) }", "Exp (a)", "Exp (a_1)"),
     ("an Unsqueeze whose axes are left over, beside such a node in another block", SIZED, '"/b.1/Unsqueeze" = Unsqueeze ("/b.1/Gather", b) y = Concat <axis = 0> ("/b.1/Unsqueeze", "/b.1/Unsqueeze_1")', 'y = Concat <axis = 0> ("/b.1/Gather", "/b.1/Unsqueeze_1")'),
+    ("an index that is a scalar in the other block", INDEXED, 'int64 "i.1" = {0}', 'int64[1] "i.1" = {1}'),
+    ("a lost output of a body", LOOP, "(bool e, float[2,3] u, int64[2] v, float[2,3] o)", "(bool e, float[2,3] u, int64[2] v)"),
+    ("a branch that casts to another element type", BRANCHES, "(float[2,3] u) {\n  n = Neg (x) u = Cast <to = 1>", "(int64[2,3] u) {\n  n = Neg (x) u = Cast <to = 7>"),
     ("exchanged pads and value", "(float[1,8] x) => (float[1,12] y) <int64[4] p = {0,2,0,2}, float v = {3}> { y = Pad (x, p, v) }", "(x, p, v)", "(x, v, p)"),
 ]  # fmt: skip
 
@@ -283,6 +297,18 @@ def test_a_missing_import_is_the_latest_of_the_file_version() -> None:
     feed = {"x": np.arange(6, dtype=np.float32).reshape(2, 3)}
     (expected,), (found,) = outputs(stamped(text), feed), outputs(fixed(broken), feed)
     np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.oracle
+def test_a_missing_import_of_another_domain_is_the_earliest_that_fits() -> None:
+    sound = model_of("(int64[2] x) => (string[2] y) { y = ai.onnx.ml.CategoryMapper <cats_int64s = [0, 1], cats_strings = [\"a\", \"b\"]> (x) }")  # fmt: skip
+    broken = onnx.ModelProto()
+    broken.CopyFrom(sound)
+    del broken.opset_import[1]
+    after = onnx.load_from_string(fixed(broken))
+    assert {each.domain: each.version for each in after.opset_import} == {"": 17, "ai.onnx.ml": 1}
+    feed = feeds(sound)
+    np.testing.assert_array_equal(outputs(after.SerializeToString(), feed)[0], outputs(sound, feed)[0])
 
 
 BIASED = """(float[N,2] x) => (float[N,2] y) <float[2] "b.0.bias" = {1,2}> {
