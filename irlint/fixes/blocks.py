@@ -138,6 +138,8 @@ class Blocks:
             )
         for port, value in enumerate(node.inputs if others and edit.kind == "constant" and edit.of != "type" else ()):
             if value is not None and value.name == edit.name:
+                if not self._has_shape_of(value, port, others):
+                    return False
                 return self._all_have_value_of(node, port, others) and all(value not in each.inputs for each in others)
         return False
 
@@ -257,11 +259,18 @@ class Blocks:
         if edit.kind not in ("input", "insert") or edit.name == CAST or edit.index != node.index or port is None:
             return False
         expected = self.counterparts(node)
-        return (
-            port < min(len(expected), len(node.inputs))
-            and expected[port] is not None
-            and expected[port] is node.inputs[port]
-        )
+        if port >= min(len(expected), len(node.inputs)):
+            return False
+        value = node.inputs[port]
+        return value is not None and expected[port] is value and self._has_shape_of(value, port, self.twins(node))
+
+    def _has_shape_of(self, value: Value, port: int, others: Sequence[Node]) -> bool:
+        """Whether a value has no other shape than the constants of all twins, if these are known integers."""
+        values = [each.inputs[port] for each in others if port < len(each.inputs)]
+        types = [self.editor.known.types.get(each) for each in values if each is not None]
+        shapes = {each.shape for each in types if isinstance(each, Tensor) and each.ints is not None}
+        given = self.editor.known.types.get(value)
+        return len(shapes) != 1 or not isinstance(given, Tensor) or given.shape in shapes
 
     def _all_have_value_of(self, node: Node, what: str | int, others: Sequence[Node]) -> bool:
         before = self.editor.value_of(node, what)

@@ -168,6 +168,13 @@ def _transposes_input(case: Case) -> bool:
     )
 
 
+def redeclares(candidate: Candidate, inputs: Inputs) -> bool:
+    """Whether an input is declared with other axes, or with an element type that no Cast changes anyway."""
+    declared = {edit.name for edit in candidate.edits if edit.kind == "declaration" and edit.dtype}
+    values = [value for value in inputs.graph.inputs if value.name in declared]
+    return candidate.redeclares or (bool(values) and not any(_is_converted(each, inputs) for each in values))
+
+
 def _is_converted(value: Value, inputs: Inputs) -> bool:
     """Whether a Cast converts a value, perhaps after nodes that keep its element type."""
     type_of, seen = inputs.known.types.get, {value}

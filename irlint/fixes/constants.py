@@ -73,10 +73,11 @@ class Constants:
             if value is None or entries is None or len(entries) > ENTRIES:
                 continue
             name = names[port] if port < len(names) else ""
+            if isinstance(known, Tensor):
+                yield from self._without_axis(value, known)
             if name in BOUNDS and SLICED in names:
                 continue
-            if name == INDICES and isinstance(known, Tensor):
-                yield from self._without_axis(value, known)
+            if name == INDICES:
                 yield from self._other_scalars(node, port, value, entries)
             similar = self.editor.similar_values(node, port)
             are_axes = any(word in name for word in ("ax", "order"))

@@ -249,10 +249,11 @@ def _is_flattened(edit: Edit) -> bool:
 def _disconnects(case: Case) -> bool:
     """Whether an edit disconnects a value from its only user, or connects a constant in place of computed data.
 
-    At other nodes, only inputs of the model count as disconnected.
+    At other nodes, only inputs of the model and the results of several nodes count as disconnected.
     """
     replaced = any(map(case.inputs.replaces_computed, case.candidate.edits))
-    return replaced or disconnects(case, inputs_only=case.candidate.node is not None)
+    lost = case.inputs.lost_nodes(case.candidate.edits)
+    return replaced or len(lost) > PAIR or disconnects(case, inputs_only=case.candidate.node is not None)
 
 
 def disconnects(case: Case, *, inputs_only: bool = False) -> bool:
@@ -389,9 +390,9 @@ def _fixes_a_size(case: Case) -> bool:
             continue
         users, pairs = case.inputs.users_of(edit.name), list(zip(edit.before or (), edit.value))
         shapes = any(takes_target(user, edit.name, case.inputs.known) for user in users)
-        if any(one in (-1, 0) and other > 0 for one, other in pairs):
-            return True
-        if shapes and any(other == 1 != one and type(one) is int for one, other in pairs):
+        if shapes and any(
+            (one in (-1, 0) and other > 0) or (other == 1 != one and type(one) is int) for one, other in pairs
+        ):
             return True
     return False
 

@@ -20,7 +20,7 @@ from irlint.fixes.arrangements import (
 )
 from irlint.fixes.blocks import as_other_users
 from irlint.fixes.candidate import Candidate, changes_sizes
-from irlint.fixes.cautions import is_unsure, may_lack_node
+from irlint.fixes.cautions import is_unsure, may_lack_node, redeclares
 from irlint.fixes.clashes import Clashes
 from irlint.fixes.computed import computed, read_on_other_axis
 from irlint.fixes.conditions import allows_many_sizes
@@ -208,7 +208,7 @@ class Search:
                 break
         best = self._narrowed(best, problem)
         if best and [edit.kind for edit in best[0].candidate.edits] == ["insert"]:
-            declared = (each for each in every if each.candidate.redeclares)
+            declared = (each for each in every if redeclares(each.candidate, self.inputs))
             best += [each for each in declared if each.order[0] == best[0].order[0] and each not in best]
         if len(groups(best)) == 1:
             best = with_rivals(best, every, self.inputs)

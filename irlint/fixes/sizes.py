@@ -219,7 +219,7 @@ def _with_one_more_axis(shape: Shape, node: Node, editor: Editor) -> Iterator[Sh
 
 def _may_be_resized(value: Value, problem: Problem, makers: Makers, trials: Trials | SizeTrials) -> bool:
     given = problem.node.inputs if problem.node is not None else ()
-    others = [each for each in given if each not in (None, value) and not makers.is_constant(each)]
+    others = [each for each in given if each not in (None, value) and not makers.is_stored(each)]
     return not others or (problem.fault.rule is BROADCAST_MISMATCH and not set(others) & set(trials.inputs))
 
 

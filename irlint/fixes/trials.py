@@ -157,7 +157,7 @@ class Trials:
                 trial.fixed += [problem] if problem.fault.rule is NO_SIZES_FIT else []
         if not any(each is problem for each in trial.fixed):
             return None
-        reshaped = () if trial.of_types else (each for each in touched if each.op == RESHAPE)
+        reshaped = () if trial.of_types or trial.in_body else (each for each in touched if each.op == RESHAPE)
         mixes = any(self._mixes(change, each, types) for each in reshaped)
         inputs = tuple(self._inputs(change, node, types))
         return Outcome(

@@ -194,6 +194,13 @@ class Makers:
             return maker is not None and maker.constant is not None
         return maker.constant is not None or maker.node.op == self.known.format.constant_node
 
+    def is_stored(self, value: Value | None) -> bool:
+        """Whether a value is a constant, or an Identity of one."""
+        maker = self.of(value) if value is not None else None
+        node = maker.node if maker is not None and maker.constant is None else None
+        is_copy = node is not None and node.op == "Identity" and bool(node.inputs)
+        return self.is_stored(node.inputs[0]) if is_copy and node is not None else self.is_constant(value)
+
     def _fewest(self, node: Node, positions: tuple[Position, ...], output: Position) -> tuple[Position, ...]:
         """A minimal subset of the positions that determines the size; all positions beyond MOST_POSITIONS."""
         if len(positions) > MOST_POSITIONS:
