@@ -308,6 +308,8 @@ def _removed(edit: Edit) -> str:
     match edit.of:
         case "node":
             return f"remove {_node(edit)}"
+        case "input":
+            return f"remove input {edit.input}, {edit.called}"
         case "attribute":
             return f"remove the attribute `{edit.name}`"
         case "opset_import":

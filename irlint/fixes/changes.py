@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 
 from irlint.binding.calls import Call
 from irlint.dims import product
@@ -27,6 +27,8 @@ class Change:
     calls: Mapping[Node, Call] = NOTHING
     #: New values as inputs of nodes, by port.
     inputs: Mapping[Node, Mapping[int, Value | None]] = NOTHING
+    #: The ports of removed inputs. The later inputs of the node move up.
+    removed: Mapping[Node, Set[int]] = NOTHING
     #: New types of values.
     types: Mapping[Value, Type] = NOTHING
     #: New types of inputs of nodes, by port, for one user of the value only.
@@ -36,7 +38,7 @@ class Change:
 
     def touches(self, node: Node) -> bool:
         """Whether the change affects a node or the type of one of its inputs."""
-        if node in self.calls or node in self.inputs or node in self.input_types:
+        if node in self.calls or node in self.inputs or node in self.input_types or node in self.removed:
             return True
         return any(value in self.types for value in node.inputs)
 
@@ -49,6 +51,7 @@ class Changes:
         self.known = trials.known
         self.calls: dict[Node, Call] = {}
         self.inputs: dict[Node, dict[int, Value | None]] = {}
+        self.removed: dict[Node, set[int]] = {}
         self.types: dict[Value, Type] = {}
         self.input_types: dict[Node, dict[int, Type]] = {}
         self.may_be_stale = False
@@ -56,7 +59,7 @@ class Changes:
     @property
     def change(self) -> Change:
         """The collected effect."""
-        return Change(self.calls, self.inputs, self.types, self.input_types, self.may_be_stale)
+        return Change(self.calls, self.inputs, self.removed, self.types, self.input_types, self.may_be_stale)
 
     def add(self, edit: Edit) -> bool:
         """Adds the effect of an edit. Returns False if the graph does not have what the edit names."""
@@ -75,6 +78,9 @@ class Changes:
                 return self._input(node, edit)
             case "insert", _:
                 return self._inserted(node, edit)
+            case "remove", "input" if edit.input is not None:
+                self.removed.setdefault(node, set()).add(edit.input)
+                return edit.input < len(node.inputs)
         return False
 
     def _typed(self, edit: Edit) -> bool:

@@ -56,6 +56,12 @@ def as_body_declares(problem: Problem, known: Known) -> Iterator[Edits]:
             fitting = [each for each in unused if not disagree(inner.type, known.types.get(each))]
             for each in fitting if value is not None and disagree(inner.type, known.types.get(value)) else ():
                 yield (Edit("input", "node", "", node.label, node.index, "", each.name, input=port, op=node.op),)
+            if value in graph.inputs and value not in graph.constants and isinstance(inner.type, Tensor):
+                found = known.types.get(value)
+                shape = tuple(dim if isinstance(dim, int) else None for dim in inner.type.shape or ())
+                if isinstance(found, Tensor) and shape and found.rank != len(shape):
+                    before, called = found.shape, f"input `{value.name}`"
+                    yield (Edit("declaration", name=value.name, before=before, called=called, shape=shape),)
             declared = inner.type.dtype if isinstance(inner.type, Tensor) else None
             given = value.type.dtype if value is not None and isinstance(value.type, Tensor) else None
             if value in graph.inputs and value not in graph.constants and declared and given and declared != given:

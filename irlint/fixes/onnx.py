@@ -207,6 +207,9 @@ class _Writer:
         assert edit.input is not None
         self.node(edit).set_bytes_at(_NODE_INPUT, edit.input, str(edit.value).encode("utf-8", "surrogateescape"))
 
+    def remove_input(self, edit: Edit) -> None:
+        self.node(edit).remove(self.node(edit).of(_NODE_INPUT)[edit.input or 0 :][:1])
+
     def rename_value(self, edit: Edit) -> None:
         """Renames a value in a graph. Raises Unwritable if a body uses the value."""
         graph, stated = self.graph(edit.graph), self.paths[edit.graph]
@@ -395,6 +398,7 @@ _EDITS: dict[tuple[str, str], Callable[[_Writer, Edit], None]] = {
     ("order", "node"): _Writer.order,
     ("order", "output"): _Writer.order,
     ("remove", "node"): _Writer.remove_node,
+    ("remove", "input"): _Writer.remove_input,
     ("rename", "node"): _Writer.rename_node,
     ("rename", "domain"): _Writer.set_domain,
     ("rename", "graph"): _Writer.name_graph,

@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 
 from irlint.dims import Shape
 from irlint.findings.edits import Edit
 from irlint.fixes.candidate import Candidate
-from irlint.fixes.constants import entries_of
-from irlint.fixes.inputs import Inputs
+from irlint.fixes.constants import JOIN, entries_of
+from irlint.fixes.inputs import Inputs, dtype_of
 from irlint.fixes.inserted import TRANSPOSE
-from irlint.fixes.other_values import EVIDENT, LAST_RESORT, PROBABLE, SPATIAL
+from irlint.fixes.other_values import EVIDENT, LAST_RESORT, POSSIBLE, PROBABLE, SPATIAL
 from irlint.inference.origins import Makers, inputs_of, shape_of
 from irlint.model import Node, Problem, Value
 from irlint.model.tensor import INTEGERS, Tensor, Type
 from irlint.ops.shared.index_ranges import INDEX_OUT_OF_RANGE
 from irlint.records import replaced
+
+#: Constants are exchanged with those of at most this many other nodes, the nearest ones.
+EXCHANGED = 400
+
+#: The marks between the parts of a name, and the parts with which the exporters of IRs begin.
+PARTS = re.compile(r"[./]")
+ROOTS = ("", "self", "__module")
 
 
 def rewired(nodes: Sequence[Node], inputs: Inputs) -> Iterator[Candidate]:
@@ -26,6 +34,16 @@ def rewired(nodes: Sequence[Node], inputs: Inputs) -> Iterator[Candidate]:
             if value is not None and inputs.is_made(value) and inputs.is_used_elsewhere(value, node):
                 several = _earlier_values(node, given, inputs).values()
                 yield from (_connected(node, port, each, inputs) for each in several)
+
+
+def without_repeated(nodes: Sequence[Node], inputs: Inputs) -> Iterator[Candidate]:
+    """Removes an input of a Concat that another input repeats; of adjacent ones, the last."""
+    for node in (each for each in nodes if each.op == JOIN):
+        for port, value in enumerate(node.inputs):
+            others = [at for at, each in enumerate(node.inputs) if each is value and at != port]
+            if value is not None and others and port + 1 not in others:
+                called = f"{inputs.editor.called(value)}, which is also input {others[0]}"
+                yield Candidate((inputs.editor.removed(node, port, called),), PROBABLE, node, evidence=1)
 
 
 def moved_to_other_input(node: Node, inputs: Inputs) -> Iterator[Candidate]:
@@ -106,17 +124,43 @@ def reshaped_weights(node: Node, inputs: Inputs) -> Iterator[Candidate]:
 
 
 def exchanged_weights(node: Node, inputs: Inputs) -> Iterator[Candidate]:
-    """Exchanges the weights of two siblings that feed the same node."""
+    """Exchanges a constant with one of another shape that another node has.
+
+    Evident: the constant that the other node has is named after this node, or both nodes are alike and feed one node.
+    """
     near = {user for value in node.outputs if value is not None for user in inputs.users.get(value, ())}
-    makers = [inputs.makers.of(value) for user in near for value in user.inputs if value is not None]
-    others = dict.fromkeys(each.node for each in makers if each is not None and each.node is not None)
-    for other in (each for each in others if each is not node and each.op == node.op):
-        for port, (one, two) in enumerate(zip(node.inputs, other.inputs)):
-            if one is None or two is None or not all(map(inputs.makers.is_constant, (one, two))):
+    beside = {maker for user in near for value in user.inputs if (maker := inputs.node_of(value)) is not None}
+    own = [(port, value) for port, value in enumerate(node.inputs) if inputs.makers.is_constant(value)]
+    others = sorted(inputs.graph.nodes, key=lambda each: abs(each.index - node.index))
+    for other in [each for each in others if each is not node][:EXCHANGED]:
+        is_alike = other in beside and other.op == node.op
+        for (port, one), (at, two) in product(own, enumerate(other.inputs)):
+            if one is None or two is None or not _may_be_exchanged(one, two, inputs) or (is_alike and port != at):
                 continue
-            if shape_of(one, inputs.known) != shape_of(two, inputs.known):
-                edits = inputs.editor.connected(two, node, port), inputs.editor.connected(one, other, port)
-                yield Candidate(tuple(replaced(edit, swaps=True) for edit in edits), EVIDENT, evidence=1)
+            is_evident = is_alike or (_is_named_after(two, node) and not _is_named_after(one, node))
+            edits = inputs.editor.connected(two, node, port), inputs.editor.connected(one, other, at)
+            swapped = tuple(replaced(edit, swaps=True) for edit in edits)
+            yield Candidate(swapped, EVIDENT if is_evident else POSSIBLE, evidence=int(is_evident))
+
+
+def _may_be_exchanged(one: Value, two: Value, inputs: Inputs) -> bool:
+    """Whether two constants have one user each, one rank and element type, and different shapes."""
+    types = inputs.known.types.get(one), inputs.known.types.get(two)
+    if not all(inputs.makers.is_constant(each) and len(inputs.users.get(each, ())) == 1 for each in (one, two)):
+        return False
+    shapes = [each.shape for each in types if isinstance(each, Tensor) and each.shape]
+    return len(shapes) == len(types) and dtype_of(types[0]) == dtype_of(types[1]) and _differ_in_sizes(*shapes)
+
+
+def _differ_in_sizes(one: Shape, other: Shape) -> bool:
+    return len(one) == len(other) and one != other
+
+
+def _is_named_after(value: Value, node: Node) -> bool:
+    """Whether the name of a constant begins with the path of a node: ``patch.weight`` and ``/patch/Conv``."""
+    owner = [each for each in PARTS.split(value.name)[:-1] if each not in ROOTS]
+    path = [each for each in PARTS.split(node.name) if each not in ROOTS]
+    return bool(owner) and path[: len(owner)] == owner
 
 
 def before_transpose(value: Value | None, makers: Makers) -> Value | None:

@@ -61,6 +61,7 @@ from irlint.fixes.rewired import (
     reshaped_weights,
     rewired,
     with_other_trip_count,
+    without_repeated,
 )
 from irlint.fixes.rivals import with_rivals, with_strides, without_lists_of_inserted
 from irlint.fixes.size_trials import SizeTrials
@@ -277,8 +278,9 @@ class Search:
         )
         yield chain.from_iterable(as_other_users(each, editor) for each in (node, *nodes[:NODES]))
         yield joined_with_unused([node, *nodes], inputs) if problem.is_error else iter(())
+        yield without_repeated([node, *nodes], inputs)
         yield chain(declared_in_order(node, editor), declared_as_several_inputs(node, editor))
-        yield declared_as_similar_input(node, editor) if problem.is_error and not limits else iter(())
+        yield declared_as_similar_input(node, editor) if problem.is_error or limits else iter(())
         yield editor.constants.with_copied_sizes(node)
         is_of_output = problem.fault.rule.family == DECLARED and not limits
         if problem.fault.rule.family == DECLARED:
@@ -291,8 +293,7 @@ class Search:
         if problem.fault.rule is EQUAL_SIZES:
             yield chain.from_iterable(read_on_other_axis(each, editor) for each in (node, *nodes[:NODES]))
         if not is_of_output:
-            may_redeclare = not limits and problem.fault.rule is not AXIS_OUT_OF_RANGE
-            redeclared = with_other_axes(problem, node, editor) if may_redeclare else ()
+            redeclared = with_other_axes(problem, node, editor) if problem.fault.rule is not AXIS_OUT_OF_RANGE else ()
             yield chain(rearranged(problem, node, editor), redeclared)
             yield with_batch_axis(node, editor) if problem.is_error else iter(())
         before = transposed_before(node, nodes, editor) if problem.is_error else ()

@@ -205,7 +205,7 @@ def _other_shapes(shape: Shape) -> Iterator[Shape]:
         yield (1, *shape)
     for perm in dict.fromkeys((*layouts(len(shape)), *neighbors(len(shape)))) if len(shape) >= IMAGE else ():
         other = tuple(shape[axis] for axis in perm)
-        if other != shape and perm[0] == 0 and all(isinstance(dim, int) for dim in shape):
+        if other != shape and perm[0] == 0 and any(isinstance(dim, int) for dim in shape[1:]):
             yield other
 
 

@@ -218,7 +218,7 @@ class Trials:
         queue: list[int] = []
         waiting: set[int] = set()
         users = (each for value in types for each in self.users.get(value, ()))
-        nodes = [*change.calls, *change.inputs, *change.input_types, *users]
+        nodes = [*change.calls, *change.inputs, *change.removed, *change.input_types, *users]
         for each in dict.fromkeys(nodes):
             heappush(queue, self.order[each])
             waiting.add(self.order[each])
@@ -289,8 +289,9 @@ class Trials:
             if port in given:
                 inputs[port] = given[port]
         more = (other.get(port) for port in range(len(node.inputs), max(other, default=-1) + 1))
-        known = self.known.types.get
-        return [*inputs, *(None if value is None else types.get(value, known(value)) for value in more)]
+        known, removed = self.known.types.get, change.removed.get(node, ())
+        inputs += [None if value is None else types.get(value, known(value)) for value in more]
+        return [each for port, each in enumerate(inputs) if port not in removed]
 
     def _step(self, trial: Trial, node: Node) -> list[Value] | None:
         """The changed outputs of a node; None if the change is not allowed."""
