@@ -9,7 +9,6 @@ from irlint.fixes.trials import ELEMENT_TYPES, limits_sizes
 from irlint.inference.contradictions import contradicts
 from irlint.inference.known import Known
 from irlint.model import Problem
-from irlint.ops.shared.index_ranges import INDEX_OUT_OF_RANGE
 
 #: No edit is searched if a node fixes more than this many dynamic sizes.
 SIZES = 2
@@ -36,6 +35,8 @@ def may_be_fixed(problem: Problem, known: Known) -> bool:
         return any(
             contradicts(each := known.types.get(value), value) or disagrees(each, value, facts) for value in given
         )
+    from irlint.ops.shared.index_ranges import INDEX_OUT_OF_RANGE
+
     is_certain = problem.is_error or problem.fault.rule is INDEX_OUT_OF_RANGE
     return problem.by_rule and is_certain and family in TYPED
 

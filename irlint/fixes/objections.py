@@ -8,7 +8,7 @@ from irlint.findings.edits import Edit
 from irlint.findings.faults import Rule
 from irlint.fixes.candidate import Candidate
 from irlint.fixes.conditions import leaves_unmet_requirement
-from irlint.fixes.constants import JOIN, TARGETS
+from irlint.fixes.constants import INDICES, JOIN, TARGETS
 from irlint.fixes.inputs import Inputs
 from irlint.fixes.inserted import CAST, TRANSPOSE
 from irlint.fixes.outcomes import DECLARED, Outcome
@@ -342,10 +342,14 @@ def _changes_shared(case: Case) -> bool:
 
 def takes_target(node: Node, name: str, known: Known) -> bool:
     """Whether a node takes a value as a target shape, or joins it to one."""
+    return node.op == JOIN or _takes_as(TARGETS, node, name, known)
+
+
+def _takes_as(roles: Sequence[str], node: Node, name: str, known: Known) -> bool:
     call = known.calls.get(node)
     names = call.signature.inputs if call is not None and call.signature is not None else ()
     ports = [port for port, value in enumerate(node.inputs) if value is not None and value.name == name]
-    return node.op == JOIN or all(port < len(names) and names[port] in TARGETS for port in ports)
+    return all(port < len(names) and names[port] in roles for port in ports)
 
 
 def _breaks_flow(case: Case) -> bool:
@@ -385,14 +389,14 @@ def _mixes_axes(case: Case) -> bool:
 
 def _fixes_a_size(case: Case) -> bool:
     """Whether an entry -1 or 0 of a target becomes a number, or any becomes 1, although the problem is a fixed size."""
-    for edit in case.candidate.edits if limits_sizes(case.problem) else ():
-        if edit.kind != "constant" or edit.of != "entries":
-            continue
+    entries = (edit for edit in case.candidate.edits if (edit.kind, edit.of) == ("constant", "entries"))
+    for edit in entries if limits_sizes(case.problem) else ():
         users, pairs = case.inputs.users_of(edit.name), list(zip(edit.before or (), edit.value))
         shapes = any(takes_target(user, edit.name, case.inputs.known) for user in users)
-        if shapes and any(
-            (one in (-1, 0) and other > 0) or (other == 1 != one and type(one) is int) for one, other in pairs
-        ):
+        indices = users and all(_takes_as((INDICES,), user, edit.name, case.inputs.known) for user in users)
+        if not indices and any(one in (-1, 0) and other > 0 for one, other in pairs):
+            return True
+        if shapes and any(other == 1 != one and type(one) is int for one, other in pairs):
             return True
     return False
 

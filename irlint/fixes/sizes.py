@@ -94,7 +94,8 @@ def with_other_axes(problem: Problem, node: Node, editor: Editor) -> Iterator[Ca
         shape = shape_of(value, known) if value is not None and not editor.makers.is_constant(value) else None
         if value is None or not shape or not isinstance(value.type, Tensor):
             continue
-        is_direct = value in node.inputs and problem.fault.rule not in (MATMUL_MISMATCH, OPERAND_SHAPE)
+        is_direct = value in node.inputs and problem.is_error
+        is_direct = is_direct and problem.fault.rule not in (MATMUL_MISMATCH, OPERAND_SHAPE)
         count = int(value in node.inputs)
         for other in dict.fromkeys(_other_shapes(shape)):
             yield Candidate(
@@ -205,7 +206,8 @@ def _other_shapes(shape: Shape) -> Iterator[Shape]:
         yield (1, *shape)
     for perm in dict.fromkeys((*layouts(len(shape)), *neighbors(len(shape)))) if len(shape) >= IMAGE else ():
         other = tuple(shape[axis] for axis in perm)
-        if other != shape and perm[0] == 0 and any(isinstance(dim, int) for dim in shape[1:]):
+        is_layout = perm in layouts(len(shape)) and any(isinstance(dim, int) for dim in shape[1:])
+        if other != shape and perm[0] == 0 and (is_layout or all(isinstance(dim, int) for dim in shape)):
             yield other
 
 
