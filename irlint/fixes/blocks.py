@@ -220,6 +220,9 @@ class Blocks:
                 and (edit := self._inserted_as_at_twins(node, port, before, others)) is not None
             ):
                 edits.append(edit)
+        if len(expected) > len(node.inputs) and edits:
+            yield Candidate(tuple(edits), EVIDENT, evidence=len(others))
+            return
         own = {value.name for value in node.inputs if value is not None}
         alone = (edit for edit in edits if edit.kind != "input" or edit.value not in own)
         yield from (Candidate(self._at_all_users(edit, node), EVIDENT, evidence=len(others)) for edit in alone)

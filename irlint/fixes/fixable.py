@@ -41,8 +41,8 @@ def may_be_fixed(problem: Problem, known: Known) -> bool:
     return problem.by_rule and is_certain and family in TYPED
 
 
-def may_be_sized(problem: Problem) -> bool:
-    """Whether irlint searches for sizes of the model's inputs that fix an error in a body."""
+def may_be_fixed_in_body(problem: Problem) -> bool:
+    """Whether irlint searches for edits in a body, or of the model's inputs, that fix an error in the body."""
     is_root = problem.because is None and problem.node is not None and not problem.node.bodies
     in_body = bool(problem.graph) and not problem.graph.startswith("function:")
-    return in_body and is_root and problem.is_error and problem.by_rule and problem.fault.rule.family in SIZED
+    return in_body and is_root and problem.is_error and problem.by_rule and problem.fault.rule.family in (*SIZED, ELEMENT_TYPES)

@@ -293,7 +293,7 @@ def _swaps_constant(case: Case) -> bool:
     """Whether siblings have constants where the node has them, and none has them where a swap moves them."""
     inputs, edits = case.inputs, case.candidate.edits
     node = inputs.edited(edits[0])[0]
-    if not case.candidate.swaps or node is None or len(edits) != PAIR:
+    if not case.candidate.swaps or node is None or len(edits) != PAIR or edits[0].index != edits[1].index:
         return False
     one, other = (edit.input or 0 for edit in edits)
     own = [inputs.makers.is_constant(each) for each in node.inputs]

@@ -126,7 +126,7 @@ def reshaped_weights(node: Node, inputs: Inputs) -> Iterator[Candidate]:
 def exchanged_weights(node: Node, inputs: Inputs) -> Iterator[Candidate]:
     """Exchanges a constant with one of another shape that another node has.
 
-    Evident: the constant that the other node has is named after this node, or both nodes are alike and feed one node.
+    Evident: one of them is named after the node that has the other one, or both nodes are alike and feed one node.
     """
     near = {user for value in node.outputs if value is not None for user in inputs.users.get(value, ())}
     beside = {maker for user in near for value in user.inputs if (maker := inputs.node_of(value)) is not None}
@@ -137,7 +137,9 @@ def exchanged_weights(node: Node, inputs: Inputs) -> Iterator[Candidate]:
         for (port, one), (at, two) in product(own, enumerate(other.inputs)):
             if one is None or two is None or not _may_be_exchanged(one, two, inputs) or (is_alike and port != at):
                 continue
-            is_evident = is_alike or (_is_named_after(two, node) and not _is_named_after(one, node))
+            before = _is_named_after(one, node) or _is_named_after(two, other)
+            after = _is_named_after(two, node) or _is_named_after(one, other)
+            is_evident = is_alike or (after and not before)
             edits = inputs.editor.connected(two, node, port), inputs.editor.connected(one, other, at)
             swapped = tuple(replaced(edit, swaps=True) for edit in edits)
             yield Candidate(swapped, EVIDENT if is_evident else POSSIBLE, evidence=int(is_evident))

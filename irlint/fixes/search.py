@@ -9,7 +9,7 @@ from itertools import chain
 from irlint.checks.equal_sizes import EQUAL_SIZES
 from irlint.checks.frozen import NO_SIZES_FIT
 from irlint.checks.structure import UNDEFINED_NAME
-from irlint.dims import Expr, product
+from irlint.dims import Expr
 from irlint.findings.edits import Edit
 from irlint.fixes.arrangements import (
     rearranged,
@@ -22,7 +22,7 @@ from irlint.fixes.blocks import as_other_users
 from irlint.fixes.candidate import Candidate, changes_sizes
 from irlint.fixes.cautions import is_unsure, may_lack_node, redeclares
 from irlint.fixes.clashes import Clashes
-from irlint.fixes.computed import computed, read_on_other_axis
+from irlint.fixes.computed import computed, nodes_that_compute, read_on_other_axis, with_unused_part
 from irlint.fixes.conditions import allows_many_sizes
 from irlint.fixes.editor import Editor
 from irlint.fixes.fixable import may_be_fixed
@@ -46,6 +46,7 @@ from irlint.fixes.ranking import (
     groups,
     keeping_most_values,
     keeps_order,
+    makes_one,
     of_best_rank,
     one_of_equivalent,
     shared,
@@ -270,15 +271,20 @@ class Search:
         clashing = self.clashes.of(problem)
         nodes = self._nodes_before(node, clashing)
         nodes = list(dict.fromkeys((*self.clashes.emptying(nodes), *nodes)))
-        yield (replaced(candidate, node=each) for each in nodes for candidate in inputs.blocks.connected_as_twins(each))
-        yield reshaped_weights(node, inputs)
+        computing = dict.fromkeys(each for user in (node, *nodes) for each in nodes_that_compute(user, editor))
+        connected = dict.fromkeys((*nodes, *computing))
+        yield (replaced(found, node=each) for each in connected for found in inputs.blocks.connected_as_twins(each))
         yield exchanged_weights(node, inputs) if problem.is_error else iter(())
+        yield reshaped_weights(node, inputs)
         yield chain(
             inputs.with_only_unused([node, *nodes]), inputs.with_unused_inserted(node), with_unused_list(node, inputs)
         )
         yield chain.from_iterable(as_other_users(each, editor) for each in (node, *nodes[:NODES]))
         yield joined_with_unused([node, *nodes], inputs) if problem.is_error else iter(())
-        yield without_repeated([node, *nodes], inputs)
+        yield chain(
+            without_repeated([node, *nodes, *computing], inputs),
+            *(with_unused_part(each, inputs) for each in computing),
+        )
         yield chain(declared_in_order(node, editor), declared_as_several_inputs(node, editor))
         yield declared_as_similar_input(node, editor) if problem.is_error or limits else iter(())
         yield editor.constants.with_copied_sizes(node)
@@ -360,7 +366,7 @@ class Search:
                 continue
             if candidate.redeclares and set(outcome.stale) & set(self.graph.outputs):
                 continue
-            if candidate.grade < POSSIBLE and _makes_one(problem, outcome, self.known):
+            if candidate.grade < POSSIBLE and makes_one(problem, outcome, self.known):
                 candidate = replaced(candidate, grade=POSSIBLE, sure=candidate.sure and problem.is_error)
             is_only_suggested = candidate.grade == ONLY_SUGGESTED
             worth = len(outcome.fixed) - len(outcome.stale) - outcome.keeps_limit - is_only_suggested
@@ -430,19 +436,3 @@ class Search:
             if candidate.grade == EVIDENT
         )
         yield from (replaced(candidate, node=each) for each, candidate in evident)
-
-
-def _makes_one(problem: Problem, outcome: Outcome, known: Known) -> bool:
-    """Whether a candidate makes a clashing size 1, which broadcasts to any size and proves little."""
-    before = inputs_of(problem.node, known) if problem.node is not None else []
-    for index, axis in problem.fault.marks:
-        if not 0 <= index < min(len(before), len(outcome.inputs)):
-            continue
-        one, other = (
-            each.shape if isinstance(each, Tensor) else None for each in (before[index], outcome.inputs[index])
-        )
-        if one is None or other is None or len(one) != len(other) or not -len(one) <= axis < len(one):
-            continue
-        if other[axis] == 1 != one[axis] and product(one) != product(other):
-            return True
-    return False

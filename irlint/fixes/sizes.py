@@ -284,7 +284,7 @@ def _with_fitting_sizes(
     def fits(part: int) -> bool:
         return trials.outcome(edits(part), problem) is not None
 
-    similar = _sizes_of_similar_inputs(given[0], axes[0], trials) if len(axes) == 1 else set()
+    similar = _sizes_of_similar_inputs(given[0], axes[0], trials) if len(axes) == 1 else []
     allowed = _allowed((*required, *(requirement.any_of for requirement in demands)))
     if allowed is None or common in allowed:
         return
@@ -296,15 +296,20 @@ def _with_fitting_sizes(
             is_bound = step < 0 and len(others) == NEIGHBORS
             roundest = first if is_bound else _roundest(first, *others)
             part = next((each for each in (first, *others) if each in similar), roundest)
-            yield Candidate(edits(part), grade, subject=(*given, *axes), sure=not others and sure)
+            siblings = similar.count(part)
+            yield Candidate(edits(part), grade, evidence=siblings, subject=(*given, *axes), sure=not others and sure)
 
 
-def _sizes_of_similar_inputs(value: Value, axis: int, trials: Trials | SizeTrials) -> set[object]:
-    """The sizes that other inputs of the model have on an axis, if their other axes are equal."""
-    shapes = [list(shape_of(each, trials.known) or ()) for each in trials.inputs if each is not value]
-    own = list(shape_of(value, trials.known) or ())
+def _sizes_of_similar_inputs(value: Value, axis: int, trials: Trials | SizeTrials) -> list[object]:
+    """The sizes that other inputs of the model have on an axis, if their other axes are equal or dynamic."""
+    shapes = [_numbers(shape_of(each, trials.known) or ()) for each in trials.inputs if each is not value]
+    own = _numbers(shape_of(value, trials.known) or ())
     fitting = (each for each in shapes if len(each) == len(own))
-    return {each[axis] for each in fitting if [*each[:axis], *each[axis + 1 :]] == [*own[:axis], *own[axis + 1 :]]}
+    return [each[axis] for each in fitting if [*each[:axis], *each[axis + 1 :]] == [*own[:axis], *own[axis + 1 :]]]
+
+
+def _numbers(shape: Shape) -> list[int | None]:
+    return [dim if isinstance(dim, int) else None for dim in shape]
 
 
 def _with_sizes(shape: Shape, axes: Sequence[int], sizes: Sequence[Dim]) -> Shape:
