@@ -242,7 +242,7 @@ class Blocks:
                 )
                 if other and (other.name, other.value, other.inputs) == (edit.name, edit.value, edit.inputs):
                     found.append(other)
-        return tuple(found)
+        return tuple(sorted(found, key=lambda each: (each.index or 0, each.input or 0)))
 
     def _inserted_as_at_twins(self, node: Node, port: int, before: Value, others: Sequence[Node]) -> Edit | None:
         """Inserts the node that all twins have before an input, if the node before it has a counterpart."""

@@ -10,7 +10,7 @@ from irlint.fixes.candidate import OTHERS, Candidate
 from irlint.fixes.constants import JOIN, LONGEST_INDEXED, SLICED
 from irlint.fixes.editor import Editor
 from irlint.fixes.inputs import Inputs
-from irlint.fixes.other_values import ENTRIES, EVIDENT, LAST_RESORT, PROBABLE
+from irlint.fixes.other_values import ENTRIES, EVIDENT, LAST_RESORT, POSSIBLE, PROBABLE
 from irlint.fixes.slices import BOUNDS, other_bounds
 from irlint.inference.origins import inputs_of
 from irlint.model import Node, Value
@@ -83,12 +83,12 @@ def _with_other_index(node: Node, port: int, value: Value, editor: Editor) -> It
 
 
 def with_unused_part(node: Node, inputs: Inputs) -> Iterator[Candidate]:
-    """Joins an unused list of one element with the parts of a Concat, in each place."""
+    """Joins an unused list with the parts of a Concat, in each place."""
     known = inputs.editor.known.types.get
     for value, given in inputs.unused_values if node.op == JOIN else ():
         types = [known(each) if each is not None else None for each in node.inputs]
         are_lists = all(isinstance(each, Tensor) and each.rank == 1 and each.dtype == given.dtype for each in types)
-        if not are_lists or given.shape != (1,) or given.dtype not in INTEGERS or value in node.outputs:
+        if not are_lists or given.rank != 1 or given.dtype not in INTEGERS or value in node.outputs:
             continue
         for port in range(len(node.inputs) + 1):
             after = (value, *node.inputs[port:])
@@ -184,5 +184,5 @@ def _with_inputs_exchanged(node: Node, editor: Editor) -> Iterator[Candidate]:
         if one is not None and other is not None and one is not other:
             edits = editor.connected(other, node, port), editor.connected(one, node, port + 1)
             computed = not editor.makers.is_constant(one) and not editor.makers.is_constant(other)
-            grade = PROBABLE if computed or node.op != JOIN else LAST_RESORT
+            grade = POSSIBLE if node.op != JOIN else PROBABLE if computed else LAST_RESORT
             yield Candidate(tuple(replaced(edit, swaps=True) for edit in edits), grade, node=node)

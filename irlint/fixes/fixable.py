@@ -45,4 +45,5 @@ def may_be_fixed_in_body(problem: Problem) -> bool:
     """Whether irlint searches for edits in a body, or of the model's inputs, that fix an error in the body."""
     is_root = problem.because is None and problem.node is not None and not problem.node.bodies
     in_body = bool(problem.graph) and not problem.graph.startswith("function:")
-    return in_body and is_root and problem.is_error and problem.by_rule and problem.fault.rule.family in (*SIZED, ELEMENT_TYPES)
+    is_certain = problem.is_error and problem.by_rule
+    return in_body and is_root and is_certain and problem.fault.rule.family in (*SIZED, ELEMENT_TYPES)

@@ -149,15 +149,17 @@ class Inputs:
         return [values[0] for values in groups if len(values) == 1]
 
     def with_unused_of_other_type(self, node: Node) -> Iterator[Candidate]:
-        """Connects the only unused computed value, of another element type, in place of a value with other users."""
+        """Connects an unused computed value, of another element type, in place of a value with other users."""
         made = [each for each in self.unused_values if self.is_made(each[0])]
         for port, (before, given) in enumerate(zip(node.inputs, inputs_of(node, self.known))):
             if before is None or given is None or not self.is_used_elsewhere(before, node):
                 continue
-            for value, known in made if len(made) == 1 else ():
-                if known.dtype != dtype_of(given) and value not in node.outputs:
+            for value, known in made:
+                maker = self.node_of(value)
+                if known.dtype != dtype_of(given) and maker is not None and maker.index < node.index:
                     called = self.editor.called_unused(value)
-                    yield Candidate((self.editor.connected(value, node, port, called),), EVIDENT, evidence=1)
+                    edit = self.editor.connected(value, node, port, called)
+                    yield Candidate((edit,), EVIDENT, evidence=int(len(made) == 1), subject=(node, port))
 
     def may_take_unused(self, node: Node) -> bool:
         """Whether an unused value has the type and rank of an input, or the element type of a shared constant."""

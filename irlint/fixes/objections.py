@@ -174,7 +174,7 @@ def _reshapes_bias(case: Case) -> bool:
     """Whether a constant that is added to a matrix product is reshaped. Its width is probably wrong."""
     node = case.problem.node
     shapes = (edit for edit in case.candidate.edits if edit.kind == "constant" and edit.of == "shape")
-    names = {edit.name for edit in shapes if len(edit.before or ()) == 1}
+    names = {edit.name for edit in shapes if len(edit.before or ()) == 1 != len(edit.value)}
     if not names or node is None or len(node.inputs) != 2:
         return False
     others = (case.inputs.node_of(each) for each in node.inputs if each is not None and each.name not in names)
@@ -335,7 +335,7 @@ def _changes_shared(case: Case) -> bool:
     names = {edit.name for edit in case.candidate.edits if edit.kind == "constant" and edit.of == "entries"}
     for value, users in case.inputs.users.items() if names else ():
         if value.name in names and case.problem.node not in users and len(users) > SIBLINGS:
-            all_fixed = len(case.outcome.fixed) >= len(users)
+            all_fixed = len(case.outcome.fixed) >= len(users) or case.candidate.evidence >= SIBLINGS
             return not all_fixed and not all(takes_target(user, value.name, case.inputs.known) for user in users)
     return False
 

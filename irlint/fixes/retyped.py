@@ -38,7 +38,7 @@ def retyped(problem: Problem, node: Node, inputs: Inputs) -> Iterator[Candidate]
     for port, (value, known) in enumerate(zip(node.inputs, given)):
         if value is None or not isinstance(known, Tensor) or (problem.fault.input in points and port not in points):
             continue
-        others = ("int64", "int32", "bool") if known.dtype in FLOATS else ("float32", "int64", "int32", "bool")
+        others = ("float32", "int64", "int32", "bool")
         for dtype in dict.fromkeys((*dtypes, *others)):
             if dtype == known.dtype:
                 continue

@@ -70,13 +70,26 @@ def bypassed(node: Node, nodes: Sequence[Node], inputs: Inputs) -> Iterator[Cand
     for port, value in enumerate(node.inputs):
         before = before_transpose(value, inputs.makers)
         if before is not None:
-            count = 1 if before in inputs.graph.inputs else -1
+            count = 1 if before in inputs.graph.inputs else -int(_is_usual(node, port, inputs))
             yield Candidate((_without(before, node, port, inputs),), PROBABLE, evidence=count)
     for each in nodes:
         value = each.outputs[0]
         before, users = before_transpose(value, inputs.makers), inputs.users.get(value, ()) if value is not None else ()
         if before is not None and users and all(_gives_shape(user, value, inputs) for user in users):
             yield Candidate(tuple(_without(before, user, 0, inputs) for user in users), PROBABLE, each, evidence=1)
+
+
+def _is_usual(node: Node, port: int, inputs: Inputs) -> bool:
+    """Whether another node of the operator has, as this input, a Transpose after the same operator, too."""
+    places = (_operators_before(each, port, inputs) for each in inputs.editor.siblings(node))
+    return _operators_before(node, port, inputs) in places
+
+
+def _operators_before(node: Node, port: int, inputs: Inputs) -> list[str]:
+    """The operators of the last two nodes before an input."""
+    last = inputs.node_of(node.inputs[port]) if port < len(node.inputs) else None
+    first = inputs.node_of(last.inputs[0]) if last is not None and last.inputs else None
+    return [each.op for each in (last, first) if each is not None]
 
 
 def _gives_shape(node: Node, value: Value | None, inputs: Inputs) -> bool:

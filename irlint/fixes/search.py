@@ -209,7 +209,7 @@ class Search:
             if self._is_convincing(best, problem):
                 break
         best = self._narrowed(best, problem)
-        if best and best[0].order[1] > EVIDENT and [edit.kind for edit in best[0].candidate.edits] == ["insert"]:
+        if best and best[0].order[1] > EVIDENT and all(edit.kind == "insert" for edit in best[0].candidate.edits):
             declared = (each for each in every if redeclares(each.candidate, self.inputs))
             best += [each for each in declared if each.order[0] == best[0].order[0] and each not in best]
         if len(groups(best)) == 1:

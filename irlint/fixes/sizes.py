@@ -90,7 +90,8 @@ def with_other_axes(problem: Problem, node: Node, editor: Editor) -> Iterator[Ca
     known, found = editor.known, dict[Value, None]()
     for each in islice(_nodes_before(node, editor.makers), NEAR):
         found.update(dict.fromkeys(value for value in each.inputs if value in editor.graph.inputs))
-    for value in list(found)[:INPUTS]:
+    farther = [value for value in editor.graph.inputs if value not in found and not problem.is_error]
+    for value in (*list(found)[:INPUTS], *farther[:INPUTS]):
         shape = shape_of(value, known) if value is not None and not editor.makers.is_constant(value) else None
         if value is None or not shape or not isinstance(value.type, Tensor):
             continue
@@ -288,24 +289,27 @@ def _with_fitting_sizes(
     allowed = _allowed((*required, *(requirement.any_of for requirement in demands)))
     if allowed is None or common in allowed:
         return
-    for step in (-1, 1):
+    preferred = [part for part in dict.fromkeys(similar) if isinstance(part, int) and part in allowed and fits(part)]
+    for part in preferred:
+        yield Candidate(edits(part), grade, evidence=similar.count(part), subject=(*given, *axes), sure=sure)
+    for step in () if preferred else (-1, 1):
         first = next(filter(fits, islice(allowed.beyond(common, step), TRIED)), None)
         if first is not None:
             beside = takewhile(lambda part: part in allowed and fits(part), count(first + step, step))
             others = list(islice(beside, NEIGHBORS))
             is_bound = step < 0 and len(others) == NEIGHBORS
             roundest = first if is_bound else _roundest(first, *others)
-            part = next((each for each in (first, *others) if each in similar), roundest)
-            siblings = similar.count(part)
-            yield Candidate(edits(part), grade, evidence=siblings, subject=(*given, *axes), sure=not others and sure)
+            yield Candidate(edits(roundest), grade, subject=(*given, *axes), sure=not others and sure)
 
 
 def _sizes_of_similar_inputs(value: Value, axis: int, trials: Trials | SizeTrials) -> list[object]:
-    """The sizes that other inputs of the model have on an axis, if their other axes are equal or dynamic."""
+    """The sizes on an axis of other inputs whose other axes are equal or dynamic, and on the other axis of an image."""
     shapes = [_numbers(shape_of(each, trials.known) or ()) for each in trials.inputs if each is not value]
     own = _numbers(shape_of(value, trials.known) or ())
-    fitting = (each for each in shapes if len(each) == len(own))
-    return [each[axis] for each in fitting if [*each[:axis], *each[axis + 1 :]] == [*own[:axis], *own[axis + 1 :]]]
+    fitting = [each for each in shapes if len(each) == len(own)]
+    beside = [dim for at, dim in enumerate(own) if len(own) >= IMAGE and min(at, axis) > 1 and at != axis]
+    found = [each[axis] for each in fitting if [*each[:axis], *each[axis + 1 :]] == [*own[:axis], *own[axis + 1 :]]]
+    return [*found, *beside]
 
 
 def _numbers(shape: Shape) -> list[int | None]:
