@@ -6,12 +6,13 @@ from collections.abc import Callable
 
 from irlint.checks.equal_sizes import EQUAL_SIZES
 from irlint.fixes.candidate import MANY, Candidate
+from irlint.fixes.case import Case
 from irlint.fixes.editor import STRIDES
 from irlint.fixes.fixable import may_be_fixed
 from irlint.fixes.inputs import Inputs, dtype_of
 from irlint.fixes.inserted import CAST, TRANSPOSE
 from irlint.fixes.node_edits import inverse_order
-from irlint.fixes.objections import SIBLINGS, TYPE_ATTRIBUTES, Case, takes_target
+from irlint.fixes.objections import SIBLINGS, TYPE_ATTRIBUTES, takes_target
 from irlint.fixes.other_values import EVIDENT, ONLY_SUGGESTED
 from irlint.fixes.rewired import before_transpose
 from irlint.fixes.trials import limits_sizes

@@ -5,22 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence, Set
 
 from irlint.findings.edits import Edit
-from irlint.findings.faults import Rule
 from irlint.fixes.candidate import Candidate
+from irlint.fixes.case import Case
 from irlint.fixes.conditions import leaves_unmet_requirement
 from irlint.fixes.constants import INDICES, JOIN, TARGETS
 from irlint.fixes.inputs import Inputs
 from irlint.fixes.inserted import CAST, TRANSPOSE
-from irlint.fixes.outcomes import DECLARED, Outcome
+from irlint.fixes.outcomes import DECLARED
 from irlint.fixes.ratios import values_in_ratio
-from irlint.fixes.rewired import before_transpose
+from irlint.fixes.rewired import before_added
 from irlint.fixes.trials import ELEMENT_TYPES, limits_sizes
 from irlint.inference.known import Known
 from irlint.inference.origins import shape_of
-from irlint.model import Node, Problem, Value
+from irlint.model import Node, Value
 from irlint.model.tensor import Tensor, tensor_shape
 from irlint.ops.shared.index_ranges import INDEX_OUT_OF_RANGE
-from irlint.records import record
 
 #: An error at most this many nodes after an edit probably has the same cause as the problem.
 NEAR = 3
@@ -39,42 +38,6 @@ PAIR = 2
 
 #: The operators whose result has the width of their weights on the last axis, so that a bias may be added.
 PRODUCTS = ("MatMul", "MatMulInteger", "FusedMatMul")
-
-
-@record
-class Case:
-    """A candidate that fixes a problem, with its outcome."""
-
-    candidate: Candidate
-    problem: Problem
-    outcome: Outcome
-    #: All problems of the model.
-    problems: Sequence[Problem]
-    inputs: Inputs
-    #: Other candidates that fix as much.
-    rivals: Sequence[Candidate] = ()
-    #: Whether a candidate that only objections of similarity exclude ranks as high.
-    outranked: bool = False
-    #: Whether an unused value fixes the problem, too.
-    unused_value_fixes: bool = False
-
-    @property
-    def node(self) -> Node:
-        """The node that the candidate changes."""
-        node = self.candidate.node or self.problem.node
-        assert node is not None
-        return node
-
-    @property
-    def remaining(self) -> Iterator[Problem]:
-        """The root problems that the candidate does not fix."""
-        fixed = {id(each) for each in self.outcome.fixed}
-        return (problem for problem in self.problems if problem.because is None and id(problem) not in fixed)
-
-    def faulty_nodes(self, rule: Rule | None = None) -> set[Node]:
-        """The nodes of the main graph with remaining errors, of one rule if it is given."""
-        errors = (problem for problem in self.remaining if problem.is_error and not problem.graph)
-        return {error.node for error in errors if error.node is not None and rule in (None, error.fault.rule)}
 
 
 def is_rejected(case: Case) -> bool:
@@ -272,7 +235,7 @@ def disconnects(case: Case, *, inputs_only: bool = False) -> bool:
             continue
         if inputs.makers.is_constant(value) and inputs.is_unused_result(str(edit.value)):
             continue
-        before = before_transpose(value, inputs.makers)
+        before = before_added(value, inputs.makers)
         if (before is not None and before.name == edit.value) or (node is not None and node.bodies):
             continue
         elsewhere = node is not None and node.inputs.count(value) > 1
@@ -323,6 +286,20 @@ def _leaves_only_constants(case: Case) -> bool:
             after[node][edit.input] = inputs.flow.values.get(str(edit.value))
     given = ([each for each in values.values() if each is not None] for values in after.values())
     return any(values and all(map(is_constant, values)) for values in given)
+
+
+def _repeats_node(case: Case) -> bool:
+    """Whether a node then computes the same as another one that has its operator, attributes and inputs."""
+    for edit in case.candidate.edits if len(case.candidate.edits) == 1 else ():
+        node = case.inputs.edited(edit)[0]
+        value = case.inputs.flow.values.get(str(edit.value)) if edit.kind == "input" else None
+        if node is None or value is None:
+            continue
+        after = tuple(value if port == edit.input else each for port, each in enumerate(node.inputs))
+        others = (each for each in case.inputs.editor.siblings(node) if each.attributes == node.attributes)
+        if any(each.inputs == after for each in others):
+            return True
+    return False
 
 
 def _makes_output_stale(case: Case) -> bool:
@@ -429,6 +406,7 @@ EXCLUDED_IF: tuple[Callable[[Case], bool], ...] = (
     _disconnects,
     _swaps_constant,
     _leaves_only_constants,
+    _repeats_node,
     _makes_output_stale,
     _is_contradicted,
     _makes_transpose_useless,

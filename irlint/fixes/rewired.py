@@ -8,16 +8,19 @@ from itertools import product
 
 from irlint.dims import Shape
 from irlint.findings.edits import Edit
-from irlint.fixes.candidate import Candidate
+from irlint.fixes.candidate import SEVERAL, Candidate
 from irlint.fixes.constants import JOIN, entries_of
 from irlint.fixes.inputs import Inputs, dtype_of
-from irlint.fixes.inserted import TRANSPOSE
+from irlint.fixes.inserted import CAST, SQUEEZE, TRANSPOSE, UNSQUEEZE
 from irlint.fixes.other_values import EVIDENT, LAST_RESORT, POSSIBLE, PROBABLE, SPATIAL
 from irlint.inference.origins import Makers, inputs_of, shape_of
 from irlint.model import Node, Problem, Value
 from irlint.model.tensor import INTEGERS, Tensor, Type
 from irlint.ops.shared.index_ranges import INDEX_OUT_OF_RANGE
 from irlint.records import replaced
+
+#: The operators of nodes that people add between others.
+ADDED = (TRANSPOSE, UNSQUEEZE, SQUEEZE, CAST)
 
 #: Constants are exchanged with those of at most this many other nodes, the nearest ones.
 EXCHANGED = 400
@@ -46,6 +49,21 @@ def without_repeated(nodes: Sequence[Node], inputs: Inputs) -> Iterator[Candidat
                 yield Candidate((inputs.editor.removed(node, port, called),), PROBABLE, node, evidence=1)
 
 
+def as_several_siblings(node: Node, inputs: Inputs) -> Iterator[Candidate]:
+    """Connects an earlier value that several siblings have as this input, such as the data of several slices.
+
+    Of several such values, the one that the nearest sibling has.
+    """
+    siblings = sorted(inputs.editor.siblings(node), key=lambda each: abs(each.index - node.index))
+    for port, before in enumerate(node.inputs):
+        others = [each.inputs[port] for each in siblings if port < len(each.inputs)]
+        shared = [value for value in others if value not in node.inputs and others.count(value) >= SEVERAL]
+        earlier = [each for each in shared if (made := inputs.node_of(each)) is not None and made.index < node.index]
+        value = next((each for each in earlier if inputs.is_made(each)), None)
+        if value is not None and inputs.is_made(before):
+            yield Candidate((inputs.editor.connected(value, node, port),), POSSIBLE, evidence=1, subject=port)
+
+
 def moved_to_other_input(node: Node, inputs: Inputs) -> Iterator[Candidate]:
     """Moves the value of an optional input to an empty optional input, such as from ``scales`` to ``sizes``."""
     call, given = inputs.known.calls.get(node), inputs_of(node, inputs.known)
@@ -63,14 +81,16 @@ def moved_to_other_input(node: Node, inputs: Inputs) -> Iterator[Candidate]:
 
 
 def bypassed(node: Node, nodes: Sequence[Node], inputs: Inputs) -> Iterator[Candidate]:
-    """Connects the input of a Transpose in place of its output.
+    """Connects the input of a Transpose, or of another added node, in place of its output.
 
     An exporter often adds a Transpose after an input of the model.
     """
     for port, value in enumerate(node.inputs):
-        before = before_transpose(value, inputs.makers)
+        before = before_added(value, inputs.makers)
         if before is not None:
-            count = 1 if before in inputs.graph.inputs else -int(_is_usual(node, port, inputs))
+            is_transposed, is_usual = before_transpose(value, inputs.makers) is before, _is_usual(node, port, inputs)
+            is_first = is_transposed and before in inputs.graph.inputs
+            count = 1 if is_first else -1 if is_usual else int(not is_transposed)
             yield Candidate((_without(before, node, port, inputs),), PROBABLE, evidence=count)
     for each in nodes:
         value = each.outputs[0]
@@ -87,9 +107,14 @@ def _is_usual(node: Node, port: int, inputs: Inputs) -> bool:
 
 def _operators_before(node: Node, port: int, inputs: Inputs) -> list[str]:
     """The operators of the last two nodes before an input."""
-    last = inputs.node_of(node.inputs[port]) if port < len(node.inputs) else None
+    last = _maker_at(node, port, inputs)
     first = inputs.node_of(last.inputs[0]) if last is not None and last.inputs else None
     return [each.op for each in (last, first) if each is not None]
+
+
+def _maker_at(node: Node, port: int, inputs: Inputs) -> Node | None:
+    """The node that computes an input; None if there is none."""
+    return inputs.node_of(node.inputs[port]) if port < len(node.inputs) else None
 
 
 def _gives_shape(node: Node, value: Value | None, inputs: Inputs) -> bool:
@@ -98,7 +123,9 @@ def _gives_shape(node: Node, value: Value | None, inputs: Inputs) -> bool:
 
 
 def _without(before: Value, node: Node, port: int, inputs: Inputs) -> Edit:
-    return inputs.editor.connected(before, node, port, f"{inputs.editor.called(before)}, without the Transpose,")
+    maker = inputs.node_of(node.inputs[port])
+    called = f"{inputs.editor.called(before)}, without the {maker.op if maker is not None else TRANSPOSE},"
+    return inputs.editor.connected(before, node, port, called)
 
 
 def with_other_trip_count(problem: Problem, inputs: Inputs) -> Iterator[Candidate]:
@@ -178,6 +205,13 @@ def _is_named_after(value: Value, node: Node) -> bool:
     return bool(owner) and path[: len(owner)] == owner
 
 
+def before_added(value: Value | None, makers: Makers) -> Value | None:
+    """The input of the node that computes a value, if it only rearranges axes or converts elements; None otherwise."""
+    maker = makers.of(value) if value is not None else None
+    node = maker.node if maker is not None and maker.constant is None else None
+    return node.inputs[0] if node is not None and node.op in ADDED and node.inputs else None
+
+
 def before_transpose(value: Value | None, makers: Makers) -> Value | None:
     """The input of the Transpose that computes a value; None if no Transpose does."""
     maker = makers.of(value) if value is not None else None
@@ -203,7 +237,9 @@ def _connected(node: Node, port: int, several: Sequence[Value], inputs: Inputs) 
     """Connects one of several values of one shape, preferably an unused one or the last one of a chain."""
     unused = [each for each in several if not inputs.is_used_elsewhere(each, node)]
     ends = [each for each in several if not _keeps_shape(each, inputs)]
-    value = (*unused, *ends, *several)[0]
+    usual = {made.op for each in inputs.editor.siblings(node) if (made := _maker_at(each, port, inputs)) is not None}
+    alike = [each for each in several if (made := inputs.node_of(each)) is not None and made.op in usual]
+    value = (*unused, *(each for each in ends if each in alike), *ends, *alike, *several)[0]
     called = inputs.editor.called(value)
     if len(several) > 1:
         called += f", one of {len(several)} values of its shape,"

@@ -20,6 +20,7 @@ from irlint.fixes.arrangements import (
 )
 from irlint.fixes.blocks import as_other_users
 from irlint.fixes.candidate import Candidate, changes_sizes
+from irlint.fixes.case import Case
 from irlint.fixes.cautions import is_unsure, may_lack_node, redeclares
 from irlint.fixes.clashes import Clashes
 from irlint.fixes.computed import computed, nodes_that_compute, read_on_other_axis, with_unused_part
@@ -30,7 +31,6 @@ from irlint.fixes.inputs import Inputs
 from irlint.fixes.inserted import TRANSPOSE
 from irlint.fixes.lost_nodes import before_all_faulty, faulty, joined_with_unused, with_unused_list
 from irlint.fixes.objections import (
-    Case,
     differs_from_siblings,
     disconnects,
     is_excluded,
@@ -56,6 +56,7 @@ from irlint.fixes.ranking import (
 from irlint.fixes.rechecking import Rechecked
 from irlint.fixes.retyped import as_output_is_declared, nodes_that_give_types, retyped
 from irlint.fixes.rewired import (
+    as_several_siblings,
     bypassed,
     exchanged_weights,
     moved_to_other_input,
@@ -276,9 +277,8 @@ class Search:
         yield (replaced(found, node=each) for each in connected for found in inputs.blocks.connected_as_twins(each))
         yield exchanged_weights(node, inputs) if problem.is_error else iter(())
         yield reshaped_weights(node, inputs)
-        yield chain(
-            inputs.with_only_unused([node, *nodes]), inputs.with_unused_inserted(node), with_unused_list(node, inputs)
-        )
+        unused = inputs.with_only_unused([node, *nodes]), inputs.with_unused_of_other_type(node)
+        yield chain(*unused, inputs.with_unused_inserted(node), with_unused_list(node, inputs))
         yield chain.from_iterable(as_other_users(each, editor) for each in (node, *nodes[:NODES]))
         yield joined_with_unused([node, *nodes], inputs) if problem.is_error else iter(())
         yield chain(
@@ -300,7 +300,8 @@ class Search:
             yield chain.from_iterable(read_on_other_axis(each, editor) for each in (node, *nodes[:NODES]))
         if not is_of_output:
             redeclared = with_other_axes(problem, node, editor) if problem.fault.rule is not AXIS_OUT_OF_RANGE else ()
-            yield chain(rearranged(problem, node, editor), redeclared)
+            without = bypassed(node, (), inputs) if problem.is_error else ()
+            yield chain(rearranged(problem, node, editor), redeclared, without)
             yield with_batch_axis(node, editor) if problem.is_error else iter(())
         before = transposed_before(node, nodes, editor) if problem.is_error else ()
         without = bypassed(node, nodes, inputs) if problem.is_error or limits else ()
@@ -318,6 +319,7 @@ class Search:
         joins = [each for each in (node, *nodes) if sum(map(inputs.is_made, each.inputs)) > 1]
         dims = ((shape_of(value, self.known) or ())[axis] for value, axis in clashing)
         if problem.is_error:
+            yield as_several_siblings(node, inputs)
             yield rewired(list(dict.fromkeys((node, *joins))), inputs)
         elif limits and all(isinstance(dim, Expr) for dim in dims):
             yield rewired(joins, inputs)
@@ -352,7 +354,8 @@ class Search:
         others = as_other_users(node, self.editor)
         yield chain(inputs.with_unused_of_other_type(node), inputs.with_unused_inserted(node), others)
         yield (candidate for candidate in self.editor.candidates_at(node) if candidate.swaps)
-        yield chain(moved_to_other_input(node, inputs), retyped(problem, node, inputs))
+        without = bypassed(node, (), inputs) if problem.is_error else ()
+        yield chain(moved_to_other_input(node, inputs), without, retyped(problem, node, inputs))
 
     def _tried(self, candidates: Iterable[Candidate], problem: Problem, trials: Trials | SizeTrials) -> Iterator[Tried]:
         narrow: Tried | None = None
