@@ -18,7 +18,7 @@ from irlint.fixes.trials import ELEMENT_TYPES, limits_sizes
 from irlint.inference.known import Known
 from irlint.inference.origins import shape_of
 from irlint.model import Node, Value
-from irlint.model.tensor import Tensor, tensor_shape
+from irlint.model.tensor import FLOATS, Tensor, tensor_shape
 from irlint.ops.shared.index_ranges import INDEX_OUT_OF_RANGE
 
 #: An error at most this many nodes after an edit probably has the same cause as the problem.
@@ -289,11 +289,12 @@ def _leaves_only_constants(case: Case) -> bool:
 
 
 def _repeats_node(case: Case) -> bool:
-    """Whether a node then computes the same as another one that has its operator, attributes and inputs."""
+    """Whether a node then computes the same numbers as another one with its operator, attributes and inputs."""
     for edit in case.candidate.edits if len(case.candidate.edits) == 1 else ():
         node = case.inputs.edited(edit)[0]
         value = case.inputs.flow.values.get(str(edit.value)) if edit.kind == "input" else None
-        if node is None or value is None:
+        known = case.inputs.known.types.get(value) if value is not None and case.inputs.is_made(value) else None
+        if node is None or not isinstance(known, Tensor) or known.dtype not in FLOATS:
             continue
         after = tuple(value if port == edit.input else each for port, each in enumerate(node.inputs))
         others = (each for each in case.inputs.editor.siblings(node) if each.attributes == node.attributes)

@@ -15,7 +15,7 @@ from irlint.fixes.inserted import CAST, SQUEEZE, TRANSPOSE, UNSQUEEZE
 from irlint.fixes.other_values import EVIDENT, LAST_RESORT, POSSIBLE, PROBABLE, SPATIAL
 from irlint.inference.origins import Makers, inputs_of, shape_of
 from irlint.model import Node, Problem, Value
-from irlint.model.tensor import INTEGERS, Tensor, Type
+from irlint.model.tensor import FLOATS, INTEGERS, Tensor, Type
 from irlint.ops.shared.index_ranges import INDEX_OUT_OF_RANGE
 from irlint.records import replaced
 
@@ -87,8 +87,9 @@ def bypassed(node: Node, nodes: Sequence[Node], inputs: Inputs) -> Iterator[Cand
     """
     for port, value in enumerate(node.inputs):
         before = before_added(value, inputs.makers)
-        if before is not None:
-            is_transposed, is_usual = before_transpose(value, inputs.makers) is before, _is_usual(node, port, inputs)
+        is_transposed = before is not None and before_transpose(value, inputs.makers) is before
+        if before is not None and (is_transposed or dtype_of(inputs.known.types.get(before)) in FLOATS):
+            is_usual = _is_usual(node, port, inputs)
             is_first = is_transposed and before in inputs.graph.inputs
             count = 1 if is_first else -1 if is_usual else int(not is_transposed)
             yield Candidate((_without(before, node, port, inputs),), PROBABLE, evidence=count)
@@ -100,9 +101,9 @@ def bypassed(node: Node, nodes: Sequence[Node], inputs: Inputs) -> Iterator[Cand
 
 
 def _is_usual(node: Node, port: int, inputs: Inputs) -> bool:
-    """Whether another node of the operator has, as this input, a Transpose after the same operator, too."""
-    places = (_operators_before(each, port, inputs) for each in inputs.editor.siblings(node))
-    return _operators_before(node, port, inputs) in places
+    """Whether another node of the operator has such nodes before this input, or there is no other node."""
+    places = [_operators_before(each, port, inputs) for each in inputs.editor.siblings(node)]
+    return not places or _operators_before(node, port, inputs) in places
 
 
 def _operators_before(node: Node, port: int, inputs: Inputs) -> list[str]:

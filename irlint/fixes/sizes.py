@@ -15,7 +15,7 @@ from irlint.fixes.arrangements import OF_AXES
 from irlint.fixes.candidate import Candidate
 from irlint.fixes.conditions import LONG, without_broadcasts_of_one
 from irlint.fixes.editor import Editor
-from irlint.fixes.other_values import EVIDENT, LAST_RESORT, POSSIBLE, PROBABLE, layouts, neighbors
+from irlint.fixes.other_values import EVIDENT, LAST_RESORT, POSSIBLE, PROBABLE, SPATIAL, layouts, neighbors
 from irlint.fixes.outcomes import DECLARED
 from irlint.fixes.size_trials import SizeTrials
 from irlint.fixes.trials import Trials
@@ -289,27 +289,34 @@ def _with_fitting_sizes(
     allowed = _allowed((*required, *(requirement.any_of for requirement in demands)))
     if allowed is None or common in allowed:
         return
-    preferred = [part for part in dict.fromkeys(similar) if isinstance(part, int) and part in allowed and fits(part)]
-    for part in preferred:
+    preferred = dict.fromkeys((*similar, *(_other_sizes(shape, axes[0]) if len(axes) == 1 else ())))
+    fitting = [part for part in preferred if part in allowed and fits(part)]
+    for part in fitting:
         yield Candidate(edits(part), grade, evidence=similar.count(part), subject=(*given, *axes), sure=sure)
-    for step in () if preferred else (-1, 1):
+    for step in () if set(fitting) & set(similar) else (-1, 1):
         first = next(filter(fits, islice(allowed.beyond(common, step), TRIED)), None)
         if first is not None:
             beside = takewhile(lambda part: part in allowed and fits(part), count(first + step, step))
             others = list(islice(beside, NEIGHBORS))
             is_bound = step < 0 and len(others) == NEIGHBORS
             roundest = first if is_bound else _roundest(first, *others)
-            yield Candidate(edits(roundest), grade, subject=(*given, *axes), sure=not others and sure)
+            if roundest not in fitting:
+                yield Candidate(edits(roundest), grade, subject=(*given, *axes), sure=not others and sure)
 
 
-def _sizes_of_similar_inputs(value: Value, axis: int, trials: Trials | SizeTrials) -> list[object]:
-    """The sizes on an axis of other inputs whose other axes are equal or dynamic, and on the other axis of an image."""
+def _other_sizes(shape: Shape, axis: int) -> list[int]:
+    """The sizes of the other spatial axes of an image."""
+    spatial = range(SPATIAL, len(shape)) if len(shape) >= IMAGE and axis >= SPATIAL else ()
+    return [dim for at in spatial if at != axis and isinstance(dim := shape[at], int)]
+
+
+def _sizes_of_similar_inputs(value: Value, axis: int, trials: Trials | SizeTrials) -> list[int]:
+    """The sizes that other inputs of the model have on an axis, if their other axes are equal or dynamic."""
     shapes = [_numbers(shape_of(each, trials.known) or ()) for each in trials.inputs if each is not value]
     own = _numbers(shape_of(value, trials.known) or ())
     fitting = [each for each in shapes if len(each) == len(own)]
-    beside = [dim for at, dim in enumerate(own) if len(own) >= IMAGE and min(at, axis) > 1 and at != axis]
-    found = [each[axis] for each in fitting if [*each[:axis], *each[axis + 1 :]] == [*own[:axis], *own[axis + 1 :]]]
-    return [*found, *beside]
+    sizes = [each[axis] for each in fitting if [*each[:axis], *each[axis + 1 :]] == [*own[:axis], *own[axis + 1 :]]]
+    return [each for each in sizes if each is not None]
 
 
 def _numbers(shape: Shape) -> list[int | None]:
