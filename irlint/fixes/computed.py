@@ -82,7 +82,13 @@ def _with_other_index(node: Node, port: int, value: Value, editor: Editor) -> It
             yield Candidate((edit,), EVIDENT if unused else PROBABLE, node=node, evidence=int(unused))
 
 
-def with_unused_part(node: Node, inputs: Inputs) -> Iterator[Candidate]:
+def with_lost_part(node: Node, inputs: Inputs) -> Iterator[Candidate]:
+    """Joins one more part by a Concat of lists: a part that a sibling has, or an unused list."""
+    yield from _with_part_of_sibling(node, inputs)
+    yield from _with_unused_part(node, inputs)
+
+
+def _with_unused_part(node: Node, inputs: Inputs) -> Iterator[Candidate]:
     """Joins an unused list with the parts of a Concat, in each place."""
     known = inputs.editor.known.types.get
     for value, given in inputs.unused_values if node.op == JOIN else ():
@@ -95,6 +101,16 @@ def with_unused_part(node: Node, inputs: Inputs) -> Iterator[Candidate]:
             moved = [(at, each) for at, each in enumerate(after, port) if each is not None]
             edits = tuple(inputs.editor.connected(each, node, at) for at, each in moved)
             yield Candidate(edits, PROBABLE, node, evidence=1, subject=(node, value))
+
+
+def _with_part_of_sibling(node: Node, inputs: Inputs) -> Iterator[Candidate]:
+    """Joins the value that a sibling of a Concat joins with the same other parts."""
+    for each in inputs.editor.siblings(node) if node.op == JOIN else ():
+        for port, value in enumerate(each.inputs if len(each.inputs) == len(node.inputs) + 1 else ()):
+            if (*each.inputs[:port], *each.inputs[port + 1 :]) == tuple(node.inputs) and value is not None:
+                moved = enumerate(each.inputs[port:], port)
+                edits = tuple(inputs.editor.connected(one, node, at) for at, one in moved if one is not None)
+                yield Candidate(edits, EVIDENT, node, evidence=1)
 
 
 def nodes_that_compute(node: Node, editor: Editor, limit: int = NODES) -> Iterator[Node]:

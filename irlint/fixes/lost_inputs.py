@@ -34,7 +34,7 @@ def with_missing_input(problem: Problem, known: Known) -> Iterator[Edits]:
     made = {each for other in graph.nodes for each in other.outputs}
     similar = [each for each in graph.nodes if each.op == node.op and each is not node]
     dtypes = {_dtype(value, known) for each in similar for value in each.inputs}
-    unused = [each for each in unused_values(graph) if each in made or each in graph.constants]
+    unused = [each for each in unused_values(graph) if each in made or each in (*graph.constants, *graph.inputs)]
     unused = [each for each in unused if _dtype(each, known) in dtypes] or unused
     patterns = {_maker_operators(each.inputs, makers) for each in similar}
     constants = {_are_constants(each.inputs, makers) for each in similar}

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence, Set
+from itertools import islice
 
+from irlint.checks.declared import SHAPE_CONTRADICTED
 from irlint.findings.edits import Edit
 from irlint.fixes.candidate import Candidate
 from irlint.fixes.case import Case
@@ -11,6 +13,7 @@ from irlint.fixes.conditions import leaves_unmet_requirement
 from irlint.fixes.constants import INDICES, JOIN, TARGETS
 from irlint.fixes.inputs import Inputs
 from irlint.fixes.inserted import CAST, TRANSPOSE
+from irlint.fixes.other_values import EVIDENT
 from irlint.fixes.outcomes import DECLARED
 from irlint.fixes.ratios import values_in_ratio
 from irlint.fixes.rewired import before_added
@@ -18,6 +21,7 @@ from irlint.fixes.trials import ELEMENT_TYPES, limits_sizes
 from irlint.inference.known import Known
 from irlint.inference.origins import shape_of
 from irlint.model import Node, Value
+from irlint.model.order import downstream
 from irlint.model.tensor import FLOATS, Tensor, tensor_shape
 from irlint.ops.shared.index_ranges import INDEX_OUT_OF_RANGE
 
@@ -165,6 +169,15 @@ def _is_contradicted(case: Case) -> bool:
     return bool(inserted) and (
         bool(case.outcome.stale) or any(value is not None and value.name in declared for value in values)
     )
+
+
+def _leaves_contradiction_before(case: Case) -> bool:
+    """Whether a node before the faulty one still has another shape than the file declares. Then that one is wrong."""
+    if case.candidate.grade == EVIDENT or case.problem.node is None:
+        return False
+    declared = (each for each in case.remaining if each.fault.rule is SHAPE_CONTRADICTED and not each.graph)
+    nodes = (each.node for each in islice(declared, NEAR) if each.node not in (None, case.problem.node))
+    return any(case.problem.node in downstream(each, case.inputs.graph) for each in nodes if each is not None)
 
 
 def _is_any_index(case: Case) -> bool:
@@ -410,6 +423,8 @@ EXCLUDED_IF: tuple[Callable[[Case], bool], ...] = (
     _repeats_node,
     _makes_output_stale,
     _is_contradicted,
+    _leaves_contradiction_before,
+    _reshapes_bias,
     _makes_transpose_useless,
     _breaks_flow,
     _changes_shared,
@@ -421,7 +436,6 @@ EXCLUDED_IF: tuple[Callable[[Case], bool], ...] = (
 REJECTED_IF: tuple[Callable[[Case], bool], ...] = (
     *EXCLUDED_IF,
     _leaves_error_near,
-    _reshapes_bias,
     _casts_between_signs,
     _may_hide_wrong_connection,
     _is_any_index,

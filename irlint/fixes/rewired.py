@@ -88,7 +88,8 @@ def bypassed(node: Node, nodes: Sequence[Node], inputs: Inputs) -> Iterator[Cand
     for port, value in enumerate(node.inputs):
         before = before_added(value, inputs.makers)
         is_transposed = before is not None and before_transpose(value, inputs.makers) is before
-        if before is not None and (is_transposed or dtype_of(inputs.known.types.get(before)) in FLOATS):
+        dtypes = [dtype_of(inputs.known.types.get(each)) for each in (before, value) if each is not None]
+        if before is not None and (is_transposed or dtypes[0] in FLOATS or dtypes[0] != dtypes[-1]):
             is_usual = _is_usual(node, port, inputs)
             is_first = is_transposed and before in inputs.graph.inputs
             count = 1 if is_first else -1 if is_usual else int(not is_transposed)

@@ -23,7 +23,7 @@ from irlint.fixes.candidate import Candidate, changes_sizes
 from irlint.fixes.case import Case
 from irlint.fixes.cautions import is_unsure, may_lack_node, redeclares
 from irlint.fixes.clashes import Clashes
-from irlint.fixes.computed import computed, nodes_that_compute, read_on_other_axis, with_unused_part
+from irlint.fixes.computed import computed, nodes_that_compute, read_on_other_axis, with_lost_part
 from irlint.fixes.conditions import allows_many_sizes
 from irlint.fixes.editor import Editor
 from irlint.fixes.fixable import may_be_fixed
@@ -94,6 +94,9 @@ CANDIDATES = 240
 
 #: Of this many nodes before the faulty one, all probable candidates are tried; of the others, only evident ones.
 NODES = 8
+
+#: Of this many nodes before the faulty one, constants are exchanged.
+EXCHANGED = 2
 
 #: The value of ``Candidate.evidence`` that marks the previous candidate, applied to every constant with the number.
 EVERYWHERE = -1
@@ -275,23 +278,22 @@ class Search:
         computing = dict.fromkeys(each for user in (node, *nodes) for each in nodes_that_compute(user, editor))
         connected = dict.fromkeys((*nodes, *computing))
         yield (replaced(found, node=each) for each in connected for found in inputs.blocks.connected_as_twins(each))
-        yield exchanged_weights(node, inputs) if problem.is_error else iter(())
+        faulty_or_before = (node, *nodes[:EXCHANGED]) if problem.is_error else ()
+        yield chain.from_iterable(exchanged_weights(each, inputs) for each in faulty_or_before)
         yield reshaped_weights(node, inputs)
-        unused = inputs.with_only_unused([node, *nodes]), inputs.with_unused_of_other_type(node)
+        unused = inputs.with_only_unused([node, *nodes, *computing]), inputs.with_unused_of_other_type(node)
         yield chain(*unused, inputs.with_unused_inserted(node), with_unused_list(node, inputs))
         yield chain.from_iterable(as_other_users(each, editor) for each in (node, *nodes[:NODES]))
         yield joined_with_unused([node, *nodes], inputs) if problem.is_error else iter(())
-        yield chain(
-            without_repeated([node, *nodes, *computing], inputs),
-            *(with_unused_part(each, inputs) for each in computing),
-        )
+        joined = [node, *nodes, *computing]
+        yield chain(without_repeated(joined, inputs), *(with_lost_part(each, inputs) for each in joined))
         yield chain(declared_in_order(node, editor), declared_as_several_inputs(node, editor))
         yield declared_as_similar_input(node, editor) if problem.is_error or limits else iter(())
         yield editor.constants.with_copied_sizes(node)
         is_of_output = problem.fault.rule.family == DECLARED and not limits
         if problem.fault.rule.family == DECLARED:
             yield editor.constants.reshaped_as_declared(node)
-            yield as_output_is_declared(problem, node, inputs)
+            yield chain(as_output_is_declared(problem, node, inputs), bypassed(node, (), inputs))
             yield transposed_as_declared(problem, node, editor)
         declared_types = [each.type for each in node.outputs if each is not None and each.name == problem.value]
         yield chain(editor.candidates_at(node, declared_types if is_of_output else ()), with_other_lists(node, editor))

@@ -298,7 +298,7 @@ def _with_fitting_sizes(
         if first is not None:
             beside = takewhile(lambda part: part in allowed and fits(part), count(first + step, step))
             others = list(islice(beside, NEIGHBORS))
-            is_bound = step < 0 and len(others) == NEIGHBORS
+            is_bound = step < 0 and (len(others) == NEIGHBORS or (others[-1:] or [first]) == [1])
             roundest = first if is_bound else _roundest(first, *others)
             if roundest not in fitting:
                 yield Candidate(edits(roundest), grade, subject=(*given, *axes), sure=not others and sure)
