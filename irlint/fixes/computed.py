@@ -12,7 +12,7 @@ from irlint.fixes.editor import Editor
 from irlint.fixes.inputs import Inputs
 from irlint.fixes.other_values import ENTRIES, EVIDENT, LAST_RESORT, POSSIBLE, PROBABLE
 from irlint.fixes.slices import BOUNDS, other_bounds
-from irlint.inference.origins import inputs_of
+from irlint.inference.origins import inputs_of, shape_of
 from irlint.model import Node, Value
 from irlint.model.tensor import INTEGERS, Tensor, Type
 from irlint.records import replaced
@@ -100,7 +100,15 @@ def _with_unused_part(node: Node, inputs: Inputs) -> Iterator[Candidate]:
             after = (value, *node.inputs[port:])
             moved = [(at, each) for at, each in enumerate(after, port) if each is not None]
             edits = tuple(inputs.editor.connected(each, node, at) for at, each in moved)
-            yield Candidate(edits, PROBABLE, node, evidence=1, subject=(node, value))
+            count = 1 + _copies_size(node, port, given, inputs)
+            yield Candidate(edits, PROBABLE, node, evidence=count, subject=(node, value))
+
+
+def _copies_size(node: Node, port: int, given: Tensor, inputs: Inputs) -> bool:
+    """Whether a value is the size, on the axis of this index, of the data that the joined list reshapes."""
+    users = [user for made in node.outputs if made is not None for user in inputs.users.get(made, ())]
+    shapes = [shape_of(user.inputs[0], inputs.known) or () for user in users if user.inputs]
+    return any(given.ints == shape[port : port + 1] for shape in shapes if shape)
 
 
 def _with_part_of_sibling(node: Node, inputs: Inputs) -> Iterator[Candidate]:

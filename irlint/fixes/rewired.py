@@ -61,7 +61,9 @@ def as_several_siblings(node: Node, inputs: Inputs) -> Iterator[Candidate]:
         earlier = [each for each in shared if (made := inputs.node_of(each)) is not None and made.index < node.index]
         value = next((each for each in earlier if inputs.is_made(each)), None)
         if value is not None and inputs.is_made(before):
-            yield Candidate((inputs.editor.connected(value, node, port),), POSSIBLE, evidence=1, subject=port)
+            called = f"{inputs.editor.called(value)}, as {others.count(value)} other {node.op} nodes do,"
+            edit = inputs.editor.connected(value, node, port, called)
+            yield Candidate((edit,), POSSIBLE, evidence=1, subject=port, sure=False)
 
 
 def moved_to_other_input(node: Node, inputs: Inputs) -> Iterator[Candidate]:

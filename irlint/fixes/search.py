@@ -281,7 +281,7 @@ class Search:
         faulty_or_before = (node, *nodes[:EXCHANGED]) if problem.is_error else ()
         yield chain.from_iterable(exchanged_weights(each, inputs) for each in faulty_or_before)
         yield reshaped_weights(node, inputs)
-        unused = inputs.with_only_unused([node, *nodes, *computing]), inputs.with_unused_of_other_type(node)
+        unused = inputs.with_only_unused([node, *nodes]), inputs.with_unused_of_other_type(node)
         yield chain(*unused, inputs.with_unused_inserted(node), with_unused_list(node, inputs))
         yield chain.from_iterable(as_other_users(each, editor) for each in (node, *nodes[:NODES]))
         yield joined_with_unused([node, *nodes], inputs) if problem.is_error else iter(())
@@ -293,7 +293,8 @@ class Search:
         is_of_output = problem.fault.rule.family == DECLARED and not limits
         if problem.fault.rule.family == DECLARED:
             yield editor.constants.reshaped_as_declared(node)
-            yield chain(as_output_is_declared(problem, node, inputs), bypassed(node, (), inputs))
+            without = bypassed(node, (), inputs) if is_of_output else ()
+            yield chain(as_output_is_declared(problem, node, inputs), without)
             yield transposed_as_declared(problem, node, editor)
         declared_types = [each.type for each in node.outputs if each is not None and each.name == problem.value]
         yield chain(editor.candidates_at(node, declared_types if is_of_output else ()), with_other_lists(node, editor))

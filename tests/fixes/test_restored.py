@@ -148,6 +148,26 @@ INDEXED = """(float[N,S,8] x) => (int64[2] y, int64[2] z) <int64 "i.0" = {0}, in
 BRANCHES = """(bool c, float[2,3] x) => (float[2,3] y) { y = If (c) <then_branch = a () => (float[2,3] u) {
   n = Neg (x) u = Cast <to = 1> (n) }, else_branch = b () => (float[2,3] v) { v = Relu (x) }> }"""
 
+PARTS = """(float[N,S,8] x) => (float[N,2,S,4] y) <int64 i = {0}, int64 j = {1}, int64[1] a = {0}, int64[1] k = {2}, int64[1] m = {4}> {
+  s = Shape (x) g = Gather (s, i) h = Gather (s, j) u = Unsqueeze (g, a) v = Unsqueeze (h, a) t = Concat <axis = 0> (u, v, k, m)
+  r = Reshape (x, t) y = Transpose <perm = [0,2,1,3]> (r) }"""
+
+#: Two blocks that join the parts of a shape.
+JOINING = """(float[N,S,8] x) => (float[N,2,S,4] y, float[N,2,S,4] z) <int64 i = {0}, int64 j = {1}, int64[1] a = {0}, int64[1] k = {2}, int64[1] m = {4}> {
+  s = Shape (x) g = Gather (s, i) h = Gather (s, j) u = Unsqueeze (g, a) v = Unsqueeze (h, a)
+  "/b.0/Concat" = Concat <axis = 0> (u, v, k, m) "/b.0/Reshape" = Reshape (x, "/b.0/Concat") y = Transpose <perm = [0,2,1,3]> ("/b.0/Reshape")
+  "/b.1/Concat" = Concat <axis = 0> (u, v, k, m) "/b.1/Reshape" = Reshape (x, "/b.1/Concat") z = Transpose <perm = [0,2,1,3]> ("/b.1/Reshape") }"""
+
+#: A Relu between two poolings.
+POOLED = """(float[N,2,8,8] x) => (float[N,2,2,2] y) <int64[1] a = {0}> {
+  p = MaxPool <kernel_shape = [2,2], strides = [2,2]> (x) r = Relu (p) y = MaxPool <kernel_shape = [2,2], strides = [2,2]> (r) }"""
+
+CAPTURED = """(bool c, float[2,3] x) => (float[2,3] y) <float[3] w = {1,2,3}> {
+  y = If (c) <then_branch = a () => (float[2,3] u) { u = Mul (x, w) }, else_branch = b () => (float[2,3] v) { v = Add (x, w) }> }"""
+
+HALVED = """(float[N,16,S] x, float[N,T,8] q) => (float[N,T,S] y) <int64[1] j = {1}, int64[1] one = {1}, int64[1] two = {2}, int64[1] z = {0}> {
+  s = Shape (x) n = Gather (s, j) m = Add (n, one) d = Div (m, two) k = Slice (x, z, d, one) y = MatMul (q, k) }"""
+
 #: A sound graph, what is replaced in it, and by what.
 RESTORED = [
     *((f"a size of windows, {name}", WINDOWS, f"int64[1] {name} = {{4}}", f"int64[1] {name} = {{8}}") for name in "cfgh"),
@@ -222,6 +242,13 @@ RESTORED = [
     ("an index that is a scalar in the other block", INDEXED, 'int64 "i.1" = {0}', 'int64[1] "i.1" = {1}'),
     ("a lost output of a body", LOOP, "(bool e, float[2,3] u, int64[2] v, float[2,3] o)", "(bool e, float[2,3] u, int64[2] v)"),
     ("a branch that casts to another element type", BRANCHES, "(float[2,3] u) {\n  n = Neg (x) u = Cast <to = 1>", "(int64[2,3] u) {\n  n = Neg (x) u = Cast <to = 7>"),
+    ("a lost part of a shape", PARTS, "(u, v, k, m)", "(u, k, m)"),
+    ("a repeated part of a shape", PARTS, "(u, v, k, m)", "(u, u, v, k, m)"),
+    ("a part of a shape that is a scalar", PARTS, "int64[1] m = {4}", "int64 m = {4}"),
+    ("a lost part that another block has", JOINING, '"/b.1/Concat" = Concat <axis = 0> (u, v, k, m)', '"/b.1/Concat" = Concat <axis = 0> (u, k, m)'),
+    ("an added node", POOLED, "y = MaxPool <kernel_shape = [2,2], strides = [2,2]> (r)", "e = Unsqueeze (r, a) y = MaxPool <kernel_shape = [2,2], strides = [2,2]> (e)"),
+    ("the element type of an input that branches use", CAPTURED, "float[2,3] x", "int64[2,3] x"),
+    ("exchanged operands of a computed size", HALVED, "Div (m, two)", "Div (two, m)"),
     ("exchanged pads and value", "(float[1,8] x) => (float[1,12] y) <int64[4] p = {0,2,0,2}, float v = {3}> { y = Pad (x, p, v) }", "(x, p, v)", "(x, v, p)"),
 ]  # fmt: skip
 
