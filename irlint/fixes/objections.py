@@ -17,6 +17,7 @@ from irlint.fixes.other_values import EVIDENT
 from irlint.fixes.outcomes import DECLARED
 from irlint.fixes.ratios import values_in_ratio
 from irlint.fixes.rewired import before_added
+from irlint.fixes.slices import LAST_END
 from irlint.fixes.trials import ELEMENT_TYPES, limits_sizes
 from irlint.inference.known import Known
 from irlint.inference.origins import shape_of
@@ -379,13 +380,16 @@ def _mixes_axes(case: Case) -> bool:
 
 
 def _fixes_a_size(case: Case) -> bool:
-    """Whether an entry -1 or 0 of a target becomes a number, or any becomes 1, although the problem is a fixed size."""
+    """Whether an entry -1 or 0, or the end of an axis, becomes a number although the problem is a fixed size.
+
+    Also, whether an entry of a target becomes 1.
+    """
     entries = (edit for edit in case.candidate.edits if (edit.kind, edit.of) == ("constant", "entries"))
     for edit in entries if limits_sizes(case.problem) else ():
         users, pairs = case.inputs.users_of(edit.name), list(zip(edit.before or (), edit.value))
         shapes = any(takes_target(user, edit.name, case.inputs.known) for user in users)
         indices = users and all(_takes_as((INDICES,), user, edit.name, case.inputs.known) for user in users)
-        if not indices and any(one in (-1, 0) and other > 0 for one, other in pairs):
+        if not indices and any(one in (-1, 0, LAST_END) and 0 < other < LAST_END for one, other in pairs):
             return True
         if shapes and any(other == 1 != one and type(one) is int for one, other in pairs):
             return True
@@ -424,7 +428,6 @@ EXCLUDED_IF: tuple[Callable[[Case], bool], ...] = (
     _makes_output_stale,
     _is_contradicted,
     _leaves_contradiction_before,
-    _reshapes_bias,
     _makes_transpose_useless,
     _breaks_flow,
     _changes_shared,
@@ -436,6 +439,7 @@ EXCLUDED_IF: tuple[Callable[[Case], bool], ...] = (
 REJECTED_IF: tuple[Callable[[Case], bool], ...] = (
     *EXCLUDED_IF,
     _leaves_error_near,
+    _reshapes_bias,
     _casts_between_signs,
     _may_hide_wrong_connection,
     _is_any_index,

@@ -299,7 +299,7 @@ def rearranged(x: Tensor, shape: Shape | None) -> Described | Columns:
     ramp = ramp_of(x)
     if ramp is None or shape is None or x.shape is None:
         return ends_of(x)
-    if not any(ramp.steps):
+    if all(same(step, 0) for step in ramp.steps):
         return Ramp(ramp.first, (0,) * len(shape))
     before = [(dim, step) for dim, step in zip(x.shape, ramp.steps) if dim != 1]
     wide = [axis for axis, dim in enumerate(shape) if dim != 1]
