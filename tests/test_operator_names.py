@@ -180,7 +180,7 @@ EXCEPTIONS = (
     ("Shape", "folders/triton/schema.py", "it is a message of Triton's configuration"),
     ("Gather", "fixes/computed.py", "shapes are computed from elements that are taken"),
     ("Concat", "fixes/constants.py", "it joins the parts of a shape"),
-    ("Identity", "fixes/inputs.py", "exporters give a shared weight another name by it"),
+    ("Identity", "inference/origins.py", "exporters give a shared weight another name by it"),
     ("Transpose", "checks/transposed.py", "it may bring an axis of another meaning to the channels"),
     ("Pad", "fixes/rivals.py", "padding and the distance of taps have the same effect on a size"),
     ("MatMul MatMulInteger FusedMatMul", "fixes/objections.py", "what is added to their results is a bias"),

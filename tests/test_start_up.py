@@ -52,7 +52,7 @@ IR = """<net version="11"><layers>
 LAYERS = {
     "plain": ('type="Relu" version="opset1"', "layout.creation math.unary", 93),
     "custom": ('type="Special" version="extension"', "layout.creation", 114),
-    "misspelled": ('type="Relux" version="opset1"', "layout.creation math.unary", 156),
+    "misspelled": ('type="Relux" version="opset1"', "layout.creation math.unary", 157),
 }
 
 CODE = """import sys

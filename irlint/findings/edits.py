@@ -175,6 +175,16 @@ def message(edits: Sequence[Edit], node: int | None = None) -> str:
         values = edits[1].value
         listed_values = str(values[0]) if len(values) == 1 else f"[{', '.join(map(str, values))}]"
         return f"{first.text_at(node)} with the {'value' if len(values) == 1 else 'values'} {listed_values}"
+    if [edit.of for edit in edits] == ["entries", "shape"] and first.name == edits[1].name:
+        called, shapes = first.called or f"`{first.name}`", (edits[1].before, edits[1].value)
+        return (
+            f"change {_elements(first.before, shapes[0])} to {_elements(first.value, shapes[1])} in constant {called}"
+        )
+    ports = [edit.input for edit in edits if edit.kind == "input" and edit.index == first.index]
+    if len(edits) == len(ports) > 2 and ports == [*range(ports[0] or 0, (ports[0] or 0) + len(ports))]:
+        names = listed([edit.called or f"`{edit.value}`" for edit in edits])
+        where = "" if first.index == node else f" in {first.place}"
+        return f"connect {names} as inputs {ports[0]} to {ports[-1]}{where}"
     if len(edits) > 1 and all(edit.kind == "constant" and _difference(edit) == _difference(first) for edit in edits):
         others = [edit.called or f"`{edit.name}`" for edit in edits[1:]]
         rest = listed(others) if len(others) <= _MOST_SHOWN else counted(len(others), "more constant")
@@ -242,6 +252,14 @@ def _constant(edit: Edit) -> str:
     return f"change {before[differing[0]]} to {after[differing[0]]} in constant {called}{where}"
 
 
+def _elements(values: Sequence[Any], shape: Sequence[int]) -> str:
+    """The elements of a constant: ``the scalar 1``, ``[1]``, or ``[1, 2] of shape [1, 2]``."""
+    shown = _shortest(values)
+    if not shape:
+        return f"the scalar {shown[0]}"
+    return str(shown) if len(shape) == 1 else f"{shown} of shape {list(shape)}"
+
+
 def _shortest(values: Iterable[Any]) -> list[Any]:
     """The values, with 2 for 2.0."""
     return [int(value) if isinstance(value, float) and value.is_integer() else value for value in values]
@@ -262,6 +280,8 @@ def _declaration(edit: Edit) -> str:
 def _inserted(edit: Edit) -> str:
     if edit.of == "port":
         return f"insert {'output' if edit.input is None else 'input'} port {edit.value}"
+    if edit.of == "output":
+        return f"add {edit.called or f'`{edit.name}`'} as output {edit.input} of the body"
     article = "an" if edit.name[:1] in "AEIOU" else "a"
     others = [f"`{name}` as input {at}" for at, name in enumerate(edit.inputs, 1)]
     joins = bool(edit.inputs and edit.called)
@@ -295,6 +315,8 @@ def _removed(edit: Edit) -> str:
     match edit.of:
         case "node":
             return f"remove {_node(edit)}"
+        case "input":
+            return f"remove input {edit.input}, {edit.called}"
         case "attribute":
             return f"remove the attribute `{edit.name}`"
         case "opset_import":

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence, Set
 from functools import cached_property
 from posixpath import commonprefix
 
+from irlint.dims import product
 from irlint.findings.edits import Edit
 from irlint.fixes.candidate import SEVERAL, VERY_MANY, Candidate
 from irlint.fixes.editor import STRIDES, Editor
@@ -94,6 +95,26 @@ class Blocks:
                 continue
             for candidate in self._with_value(node, what, before, after):
                 yield replaced(candidate, evidence=VERY_MANY * len(others))
+        yield from self._with_constants_of_twins(node, others)
+
+    def _with_constants_of_twins(self, node: Node, others: Sequence[Node]) -> Iterator[Candidate]:
+        """Gives a constant the axes that the constants of all twins have, and their entries."""
+        known, is_constant = self.editor.known.types.get, self.editor.makers.is_constant
+        for port, value in enumerate(node.inputs if others else ()):
+            given = known(value) if value is not None and is_constant(value) else None
+            values = [each.inputs[port] if port < len(each.inputs) else None for each in others]
+            types = {known(each) if each is not None and is_constant(each) else None for each in values}
+            expected = types.pop() if len(types) == 1 else None
+            if value is None or not isinstance(given, Tensor) or not isinstance(expected, Tensor):
+                continue
+            is_other = given.shape != expected.shape and given.dtype == expected.dtype
+            if not is_other or None in (given.value, expected.value, expected.shape):
+                continue
+            if product(given.shape or ()) != product(expected.shape or ()):
+                continue
+            edits = [self.editor.constant(value, expected.value)] if given.value != expected.value else []
+            edits.append(self.editor.constant(value, expected.shape, "shape"))
+            yield Candidate(tuple(edits), EVIDENT, evidence=len(others), subject=value)
 
     def _lacks_unused_counterpart(self, node: Node, what: str | int) -> bool:
         """Whether the counterpart of all twins' inputs is an unused value, and the node has another one."""
@@ -117,6 +138,8 @@ class Blocks:
             )
         for port, value in enumerate(node.inputs if others and edit.kind == "constant" and edit.of != "type" else ()):
             if value is not None and value.name == edit.name:
+                if not self._has_shape_of(value, port, others):
+                    return False
                 return self._all_have_value_of(node, port, others) and all(value not in each.inputs for each in others)
         return False
 
@@ -197,6 +220,9 @@ class Blocks:
                 and (edit := self._inserted_as_at_twins(node, port, before, others)) is not None
             ):
                 edits.append(edit)
+        if len(expected) > len(node.inputs) and edits:
+            yield Candidate(tuple(edits), EVIDENT, evidence=len(others))
+            return
         own = {value.name for value in node.inputs if value is not None}
         alone = (edit for edit in edits if edit.kind != "input" or edit.value not in own)
         count = VERY_MANY * len(others)
@@ -217,7 +243,7 @@ class Blocks:
                 )
                 if other and (other.name, other.value, other.inputs) == (edit.name, edit.value, edit.inputs):
                     found.append(other)
-        return tuple(found)
+        return tuple(sorted(found, key=lambda each: (each.index or 0, each.input or 0)))
 
     def _inserted_as_at_twins(self, node: Node, port: int, before: Value, others: Sequence[Node]) -> Edit | None:
         """Inserts the node that all twins have before an input, if the node before it has a counterpart."""
@@ -237,11 +263,18 @@ class Blocks:
         if edit.kind not in ("input", "insert") or edit.name == CAST or edit.index != node.index or port is None:
             return False
         expected = self.counterparts(node)
-        return (
-            port < min(len(expected), len(node.inputs))
-            and expected[port] is not None
-            and expected[port] is node.inputs[port]
-        )
+        if port >= min(len(expected), len(node.inputs)):
+            return False
+        value = node.inputs[port]
+        return value is not None and expected[port] is value and self._has_shape_of(value, port, self.twins(node))
+
+    def _has_shape_of(self, value: Value, port: int, others: Sequence[Node]) -> bool:
+        """Whether a value has no other shape than the constants of all twins, if these are known integers."""
+        values = [each.inputs[port] for each in others if port < len(each.inputs)]
+        types = [self.editor.known.types.get(each) for each in values if each is not None]
+        shapes = {each.shape for each in types if isinstance(each, Tensor) and each.ints is not None}
+        given = self.editor.known.types.get(value)
+        return len(shapes) != 1 or not isinstance(given, Tensor) or given.shape in shapes
 
     def _all_have_value_of(self, node: Node, what: str | int, others: Sequence[Node]) -> bool:
         before = self.editor.value_of(node, what)

@@ -45,8 +45,11 @@ def _outcome(
     edits: Sequence[Edit], problem: Problem, rechecked: Rechecked, elsewhere: Container[str]
 ) -> Outcome | None:
     """The outcome of edits for the file; None if they change other graphs, or do not fix what follows from the
-    problem."""
+    problem. The element type of an input of the model may change."""
+    inputs = {value.name for value in rechecked.model.graph.inputs} if rechecked.model.graph is not None else set()
     for each in edits:
+        if each.kind == "declaration" and each.dtype and each.name in inputs:
+            continue
         if each.kind not in INSIDE or each.of == "shape" or (each.kind == "constant" and each.name in elsewhere):
             return None
     outcome = rechecked.outcome(edits, problem)
@@ -55,9 +58,9 @@ def _outcome(
 
 
 def _placed(edit: Edit, path: str, by_path: Mapping[str, Graph]) -> Edit:
-    """The edit in the graph of a path. A constant is in the nearest graph around it."""
+    """The edit in the graph of a path. A constant is in the nearest graph around it, an input in the main graph."""
     if edit.kind == "constant":
         owners = [each for each, graph in by_path.items() if any(one.name == edit.name for one in graph.constants)]
         around = [each for each in owners if each == path or not each or path.startswith(f"{each}/")]
         path = max(around, key=len, default=path)
-    return replaced(edit, graph=path)
+    return edit if edit.kind == "declaration" else replaced(edit, graph=path)

@@ -6,13 +6,13 @@ from collections.abc import Callable
 
 from irlint.checks.equal_sizes import EQUAL_SIZES
 from irlint.fixes.candidate import MANY, SEVERAL, Candidate, changes_sizes
-from irlint.fixes.constants import takes_target
+from irlint.fixes.case import Case, takes_target
 from irlint.fixes.editor import STRIDES
 from irlint.fixes.fixable import may_be_fixed
 from irlint.fixes.inputs import Inputs, dtype_of
 from irlint.fixes.inserted import CAST, TRANSPOSE
 from irlint.fixes.node_edits import inverse_order
-from irlint.fixes.objections import SIBLINGS, Case
+from irlint.fixes.objections import SIBLINGS
 from irlint.fixes.other_values import EVIDENT, ONLY_SUGGESTED
 from irlint.fixes.rechecking import TYPE_ATTRIBUTES
 from irlint.fixes.retyped import nodes_that_give_types
@@ -169,6 +169,13 @@ def _transposes_input(case: Case) -> bool:
     return any(
         each in case.inputs.graph.inputs and len(case.inputs.users.get(each, ())) == 1 for each in values if each
     )
+
+
+def redeclares(candidate: Candidate, inputs: Inputs) -> bool:
+    """Whether an input is declared with other axes, or with an element type that no Cast changes anyway."""
+    declared = {edit.name for edit in candidate.edits if edit.kind == "declaration" and edit.dtype}
+    values = [value for value in inputs.graph.inputs if value.name in declared]
+    return candidate.redeclares or (bool(values) and not any(_is_converted(each, inputs) for each in values))
 
 
 def _is_converted(value: Value, inputs: Inputs) -> bool:

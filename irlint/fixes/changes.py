@@ -32,6 +32,8 @@ class Change:
         self.calls: dict[Node, Call] = {}
         #: New values as inputs of nodes, by port.
         self.inputs: dict[Node, dict[int, Value | None]] = {}
+        #: The ports of removed inputs. The later inputs of the node move up.
+        self.removed: dict[Node, set[int]] = {}
         #: New types of values.
         self.types: dict[Value, Type] = {}
         #: New types of inputs of nodes, by port, for one user of the value only.
@@ -41,7 +43,7 @@ class Change:
 
     def touches(self, node: Node) -> bool:
         """Whether the change affects a node or the type of one of its inputs."""
-        if node in self.calls or node in self.inputs or node in self.input_types:
+        if node in self.calls or node in self.inputs or node in self.input_types or node in self.removed:
             return True
         return any(value in self.types for value in node.inputs)
 
@@ -62,6 +64,9 @@ class Change:
                 return self._input(node, edit)
             case "insert", _:
                 return self._inserted(node, edit)
+            case "remove", "input" if edit.input is not None:
+                self.removed.setdefault(node, set()).add(edit.input)
+                return edit.input < len(node.inputs)
         return False
 
     def _typed(self, edit: Edit) -> bool:

@@ -47,7 +47,16 @@ class Clashes:
             shape = shape_of(value, self.known)
             if value is not None and shape is not None and -len(shape) <= axis < len(shape):
                 found.append((value, axis % len(shape)))
-        return found
+        measured = self._measured(node.inputs[0]) if indices is not None else None
+        return [*found, *((measured, axis) for axis in range(len(shape_of(measured, self.known) or ())) if measured)]
+
+    def _measured(self, value: Value | None) -> Value | None:
+        """The value whose shape a value is; None if it is no shape."""
+        maker = self.makers.of(value) if value is not None else None
+        node = maker.node if maker is not None else None
+        call = self.known.calls.get(node) if node is not None else None
+        of_shape = call is not None and call.operator is not None and call.operator.of_shape
+        return node.inputs[0] if of_shape and node is not None and node.inputs else None
 
     def joined(self, clashing: Sequence[tuple[Value, int]]) -> list[tuple[Value, int]]:
         """The input sizes that a node combined into a clashing size; [] unless there are several."""

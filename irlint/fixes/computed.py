@@ -9,9 +9,10 @@ from irlint.dims import MaybeDim
 from irlint.fixes.candidate import OTHERS, Candidate
 from irlint.fixes.constants import JOIN, LONGEST_INDEXED, SLICED
 from irlint.fixes.editor import Editor
-from irlint.fixes.other_values import ENTRIES, EVIDENT, LAST_RESORT, PROBABLE
+from irlint.fixes.inputs import Inputs
+from irlint.fixes.other_values import ENTRIES, EVIDENT, LAST_RESORT, POSSIBLE, PROBABLE
 from irlint.fixes.slices import BOUNDS, other_bounds
-from irlint.inference.origins import inputs_of
+from irlint.inference.origins import inputs_of, shape_of
 from irlint.model import Node, Value
 from irlint.model.tensor import INTEGERS, Tensor, Type
 from irlint.records import replaced
@@ -25,6 +26,9 @@ FARTHER = 96
 #: A wrong number probably differs by one of these factors, or by 1.
 FACTORS = (2, 3, 4)
 
+#: The number of inputs that may be exchanged in other operators than a Concat.
+PAIR = 2
+
 #: The operator that takes an element of a shape, in both formats.
 TAKE = "Gather"
 
@@ -32,14 +36,14 @@ TAKE = "Gather"
 def computed(node: Node, editor: Editor) -> Iterator[Candidate]:
     """Candidates for the constants from which the values of a node's inputs are computed."""
     constants: dict[tuple[Node, int], Value] = {}
-    for maker in _nodes_that_compute(node, editor):
+    for maker in nodes_that_compute(node, editor):
         call = editor.known.calls[maker]
         names = call.signature.inputs if call.signature is not None else ()
         for port, (value, known) in enumerate(zip(maker.inputs, inputs_of(maker, editor.known))):
             is_axes = names[port : port + 1] == (SLICED,)
             if value is not None and not is_axes and _is_known(known) and editor.makers.is_constant(value):
                 constants[maker, port] = value
-        if maker.op == JOIN:
+        if maker.op == JOIN or len(maker.inputs) == PAIR:
             yield from _with_inputs_exchanged(maker, editor)
         if call.signature is not None and not BOUNDS.isdisjoint((*call.signature.inputs, *call.signature.attributes)):
             for candidate in other_bounds(maker, call, inputs_of(maker, editor.known), (), editor):
@@ -53,7 +57,7 @@ def computed(node: Node, editor: Editor) -> Iterator[Candidate]:
 
 def read_on_other_axis(node: Node, editor: Editor) -> Iterator[Candidate]:
     """Candidates that read a size on another axis, from which the values of a node's inputs are computed."""
-    for maker in _nodes_that_compute(node, editor, FARTHER):
+    for maker in nodes_that_compute(node, editor, FARTHER):
         value = maker.inputs[1] if maker.op == TAKE and len(maker.inputs) > 1 else None
         if value is not None and editor.makers.is_constant(value):
             yield from _with_other_index(maker, 1, value, editor)
@@ -78,7 +82,46 @@ def _with_other_index(node: Node, port: int, value: Value, editor: Editor) -> It
             yield Candidate((edit,), EVIDENT if unused else PROBABLE, node=node, evidence=int(unused))
 
 
-def _nodes_that_compute(node: Node, editor: Editor, limit: int = NODES) -> Iterator[Node]:
+def with_lost_part(node: Node, inputs: Inputs) -> Iterator[Candidate]:
+    """Joins one more part by a Concat of lists: a part that a sibling has, or an unused list."""
+    yield from _with_part_of_sibling(node, inputs)
+    yield from _with_unused_part(node, inputs)
+
+
+def _with_unused_part(node: Node, inputs: Inputs) -> Iterator[Candidate]:
+    """Joins an unused list with the parts of a Concat, in each place."""
+    known = inputs.editor.known.types.get
+    for value, given in inputs.unused_values if node.op == JOIN else ():
+        types = [known(each) if each is not None else None for each in node.inputs]
+        are_lists = all(isinstance(each, Tensor) and each.rank == 1 and each.dtype == given.dtype for each in types)
+        if not are_lists or given.rank != 1 or given.dtype not in INTEGERS or value in node.outputs:
+            continue
+        for port in range(len(node.inputs) + 1):
+            after = (value, *node.inputs[port:])
+            moved = [(at, each) for at, each in enumerate(after, port) if each is not None]
+            edits = tuple(inputs.editor.connected(each, node, at) for at, each in moved)
+            count = 1 + _copies_size(node, port, given, inputs)
+            yield Candidate(edits, PROBABLE, node, evidence=count, subject=(node, value))
+
+
+def _copies_size(node: Node, port: int, given: Tensor, inputs: Inputs) -> bool:
+    """Whether a value is the size, on the axis of this index, of the data that the joined list reshapes."""
+    users = [user for made in node.outputs if made is not None for user in inputs.users.get(made, ())]
+    shapes = [shape_of(user.inputs[0], inputs.known) or () for user in users if user.inputs]
+    return any(given.ints == shape[port : port + 1] for shape in shapes if shape)
+
+
+def _with_part_of_sibling(node: Node, inputs: Inputs) -> Iterator[Candidate]:
+    """Joins the value that a sibling of a Concat joins with the same other parts."""
+    for each in inputs.editor.siblings(node) if node.op == JOIN else ():
+        for port, value in enumerate(each.inputs if len(each.inputs) == len(node.inputs) + 1 else ()):
+            if (*each.inputs[:port], *each.inputs[port + 1 :]) == tuple(node.inputs) and value is not None:
+                moved = enumerate(each.inputs[port:], port)
+                edits = tuple(inputs.editor.connected(one, node, at) for at, one in moved if one is not None)
+                yield Candidate(edits, EVIDENT, node, evidence=1)
+
+
+def nodes_that_compute(node: Node, editor: Editor, limit: int = NODES) -> Iterator[Node]:
     """The nodes that compute the values of a node's inputs, the nearest first; about ``limit``."""
     waiting, seen = [node], {node}
     for each in waiting:
@@ -165,5 +208,5 @@ def _with_inputs_exchanged(node: Node, editor: Editor) -> Iterator[Candidate]:
         if one is not None and other is not None and one is not other:
             edits = editor.connected(other, node, port), editor.connected(one, node, port + 1)
             computed = not editor.makers.is_constant(one) and not editor.makers.is_constant(other)
-            grade = PROBABLE if computed else LAST_RESORT
+            grade = POSSIBLE if node.op != JOIN else PROBABLE if computed else LAST_RESORT
             yield Candidate(tuple(replaced(edit, swaps=True) for edit in edits), grade, node=node)

@@ -13,7 +13,6 @@ from irlint.findings.edits import Edit
 from irlint.fixes.candidate import MANY, OTHERS, SEVERAL, Candidate
 from irlint.fixes.other_values import ENTRIES, EVIDENT, LAST_RESORT, ONLY_SUGGESTED, POSSIBLE, PROBABLE
 from irlint.fixes.slices import BOUNDS, STEPS
-from irlint.inference.known import Known
 from irlint.inference.origins import Position, held_by, inputs_of, read_from, shape_of
 from irlint.lazy_typing import TYPE_CHECKING, Any
 from irlint.model import Constant, Node, Value
@@ -74,10 +73,11 @@ class Constants:
             if value is None or entries is None or len(entries) > ENTRIES:
                 continue
             name = names[port] if port < len(names) else ""
+            if isinstance(known, Tensor):
+                yield from self.without_axis(value, known)
             if name in BOUNDS and SLICED in names:
                 continue
-            if name == INDICES and isinstance(known, Tensor):
-                yield from self.without_axis(value, known)
+            if name == INDICES:
                 yield from self._other_scalars(node, port, value, entries)
             similar = self.editor.similar_values(node, port)
             are_axes = any(word in name for word in ("ax", "order"))
@@ -346,7 +346,17 @@ class Constants:
                 if size != known.shape[axis]:
                     shape = (*known.shape[:axis], size, *known.shape[axis + 1 :])
                     grade = ONLY_SUGGESTED if is_weight else LAST_RESORT
-                    yield Candidate((self.editor.constant(value, shape, "shape"),), grade)
+                    edit = self.editor.constant(value, shape, "shape")
+                    biases = [self.editor.constant(each, (size,), "shape") for each in self._biases(value, axis)]
+                    yield Candidate((edit, *(biases if is_weight else ())), grade)
+
+    def _biases(self, weight: Value, axis: int) -> list[Value]:
+        """The lists beside a weight that have one number for each of its elements on an axis."""
+        size = (shape_of(weight, self.known) or ())[axis]
+        users = self.editor.users.get(weight, ())
+        beside = dict.fromkeys(value for user in users for value in user.inputs if value is not None)
+        lists = [each for each in beside if shape_of(each, self.known) == (size,) and self.makers.is_constant(each)]
+        return [each for each in lists if len(self.editor.users.get(each, ())) == len(users)]
 
 
 def entries_of(known: Type | None) -> tuple[Any, ...]:
@@ -434,16 +444,3 @@ def _new_entries(
     yield from (each for each in found if each != entries[index])
     if target and -1 not in entries:
         yield -1
-
-
-def takes_target(node: Node, name: str, known: Known) -> bool:
-    """Whether a node takes a value as a target shape, or joins it to one."""
-    call = known.calls.get(node)
-    names = call.signature.inputs if call is not None and call.signature is not None else ()
-    ports = [port for port, value in enumerate(node.inputs) if value is not None and value.name == name]
-    return node.op == JOIN or all(port < len(names) and names[port] in TARGETS for port in ports)
-
-
-def is_permutation(edit: Edit) -> bool:
-    """Whether an edit gives a list of several entries another order."""
-    return len(edit.value) > 1 and sorted(map(str, edit.value)) == sorted(map(str, edit.before or ()))

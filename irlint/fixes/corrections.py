@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator
-from itertools import combinations
 
 from irlint.binding.calls import (
     ATTRIBUTE_KIND,
@@ -25,6 +24,15 @@ from irlint.checks.versions import IR_VERSION_TOO_NEW, OPSET_TOO_NEW
 from irlint.findings.edits import Edit
 from irlint.findings.faults import Rule
 from irlint.findings.wording import closest
+from irlint.fixes.interfaces import (
+    TO,
+    Edits,
+    as_body_declares,
+    other_scan_counts,
+    outputs_swapped,
+    retyped_outputs,
+    with_unused_output,
+)
 from irlint.fixes.lost_inputs import UNUSED, out_of_cycle, with_missing_input
 from irlint.fixes.names import have_same_letters, may_be_renamed, names_another_operator
 from irlint.fixes.redeclared import declared_as_stored, output_as_computed
@@ -35,13 +43,11 @@ from irlint.inference.opsets import ANOTHER_OPSET
 from irlint.lazy_typing import Literal
 from irlint.model import Graph, Node, Problem, Value
 from irlint.model.order import graph_at, graphs
-from irlint.model.tensor import NUMBERED_TYPES, Tensor, disagree
+from irlint.model.tensor import NUMBERED_TYPES, Tensor
 from irlint.ops.shared.bodies import BODY_ARITY, BODY_TYPES, CARRIED_TYPE, CONTROL_INPUT, SCAN_LENGTH
 from irlint.ops.shared.broadcast import SHAPES_DIFFER
 from irlint.schemas import IR_VERSIONS, MICROSOFT, OFFICIAL_DOMAINS, official, official_names, official_versions
 from irlint.targets.newest import RUNTIME_OPSETS
-
-Edits = tuple[Edit, ...]
 
 #: The similarity (``difflib`` ratio) of almost equal names, and of similar names.
 ALMOST, SIMILAR = 0.9, 0.6
@@ -52,20 +58,14 @@ NAMES = 4
 #: Longer texts are no names of operators.
 LONGEST_NAME = 60
 
-#: The attributes with the number of an element type, and with an axis.
-TO, AXIS = "to", "axis"
+#: The attribute with an axis.
+AXIS = "axis"
 
 #: The number of axes to try if the rank is unknown.
 AXES = 8
 
 #: The element types to try.
 LIKELY_TYPES = ("float32", "int64", "float16", "int32", "bool", "float64")
-
-#: The attribute with the number of scanned inputs.
-SCANNED = "num_scan_inputs"
-
-#: Outputs of a body are swapped if there are at most this many.
-FEW = 8
 
 
 def corrections(problem: Problem, known: Known) -> Iterator[Edits]:
@@ -146,45 +146,6 @@ def _as_operator_with_attributes(problem: Problem, known: Known) -> Iterator[Edi
         yield (Edit("rename", "operator", problem.graph, node.label, node.index, node.op, name, op=node.op),)
 
 
-def _other_scan_counts(problem: Problem, known: Known) -> Iterator[Edits]:
-    node = problem.node
-    attribute = node.attributes.get(SCANNED) if node is not None else None
-    if node is None or attribute is None:
-        return
-    for number in range(1, len(node.inputs) + 1):
-        if number != attribute.value:
-            place = (node.label, node.index, SCANNED, number)
-            yield (Edit("attribute", "node", problem.graph, *place, op=node.op, before=attribute.value),)
-
-
-def _outputs_swapped(problem: Problem, known: Known) -> Iterator[Edits]:
-    for _, body in problem.node.bodies if problem.node is not None and not known.format.ports_declare else ():
-        count = len(body.outputs)
-        for one, other in combinations(range(count), 2) if count <= FEW else ():
-            order = list(range(count))
-            order[one], order[other] = other, one
-            names = f"`{body.outputs[one].name}` and `{body.outputs[other].name}`"
-            yield (Edit("order", "output", body.path, order=tuple(order), called=names),)
-
-
-def _as_body_declares(problem: Problem, known: Known) -> Iterator[Edits]:
-    """Gives an input of a body its declared type: in the declaration of the model's input, or by an unused value."""
-    node, graph = problem.node, known.model.graph
-    if node is None or graph is None or problem.graph or known.format.ports_declare:
-        return
-    made = {value for each in graph.nodes for value in each.outputs}
-    unused = [each for each in unused_values(graph) if each in made and each not in node.outputs]
-    for body in (body for _, body in node.bodies):
-        for port, (inner, value) in enumerate(zip(body.inputs, node.inputs)):
-            fitting = [each for each in unused if not disagree(inner.type, known.types.get(each))]
-            for each in fitting if value is not None and disagree(inner.type, known.types.get(value)) else ():
-                yield (Edit("input", "node", "", node.label, node.index, "", each.name, input=port, op=node.op),)
-            declared = inner.type.dtype if isinstance(inner.type, Tensor) else None
-            given = value.type.dtype if value is not None and isinstance(value.type, Tensor) else None
-            if value in graph.inputs and value not in graph.constants and declared and given and declared != given:
-                yield (Edit("declaration", "node", name=value.name, dtype=declared),)
-
-
 def _other_opsets(problem: Problem, known: Known) -> Iterator[Edits]:
     """The nearest opsets at which the operator has another version, later ones first."""
     node = problem.node
@@ -205,13 +166,17 @@ def _other_opsets(problem: Problem, known: Known) -> Iterator[Edits]:
 
 
 def _imported(problem: Problem, known: Known) -> Iterator[Edits]:
-    """Imports of the standard domain: the latest opset that the IR version allows, then earlier ones."""
-    version = known.model.format_version or ""
-    if problem.node is None or problem.node.domain or not version.isdecimal():
+    """Imports of the standard domain: the latest opset that the IR version allows, then earlier ones.
+
+    For another domain, the earliest version comes first: more runtimes have it.
+    """
+    version, domain = known.model.format_version or "", problem.node.domain if problem.node is not None else None
+    limit = RUNTIME_OPSETS.get(domain) if domain is not None else None
+    if limit is None or not version.isdecimal():
         return
     newer = (since - 1 for since, needed in IR_VERSIONS.items() if needed > int(version))
-    for opset in range(min(RUNTIME_OPSETS[""], *newer), 0, -1):
-        yield (Edit("opset", "opset_import", name="", value=opset),)
+    for opset in range(1, limit + 1) if domain else range(min(limit, *newer), 0, -1):
+        yield (Edit("opset", "opset_import", name=domain or "", value=opset),)
 
 
 def _newest_opset(problem: Problem, known: Known) -> Iterator[Edits]:
@@ -424,11 +389,11 @@ CORRECTIONS: dict[Rule, tuple[Callable[[Problem, Known], Iterator[Edits]], ...]]
     UNKNOWN_OPERATOR: (_in_domain_with_operator, _as_intended, _similar_operators),
     IR_VERSION_TOO_NEW: (_usual_ir_version,),
     INITIALIZER_NOT_INPUT: (_usual_ir_version,),
-    BODY_ARITY: (_other_scan_counts,),
-    BODY_TYPES: (_as_body_declares, _other_scan_counts, _outputs_swapped),
-    CARRIED_TYPE: (_other_scan_counts, _outputs_swapped),
-    CONTROL_INPUT: (_outputs_swapped,),
-    SCAN_LENGTH: (_other_scan_counts,),
+    BODY_ARITY: (other_scan_counts, with_unused_output),
+    BODY_TYPES: (as_body_declares, other_scan_counts, outputs_swapped, retyped_outputs),
+    CARRIED_TYPE: (other_scan_counts, outputs_swapped, retyped_outputs),
+    CONTROL_INPUT: (outputs_swapped,),
+    SCAN_LENGTH: (other_scan_counts,),
     UNKNOWN_ATTRIBUTE: (_as_intended, _as_missing_attribute, _as_operator_with_attributes, _other_opsets),
     MISSING_ATTRIBUTE: (_with_missing_attribute, _other_opsets),
     ATTRIBUTE_KIND: (_other_attribute_types, _other_opsets),

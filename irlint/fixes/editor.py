@@ -190,7 +190,8 @@ class Editor(NodeEdits):
             if attribute_roles.get(name) == TOGETHER:
                 for other, count in series.items():
                     yield Candidate((self.attribute(node, name, other, value),), EVIDENT, evidence=count, subject=name)
-            if attribute_roles.get(name) == TOGETHER or name in BOUNDS or only_repeats:
+            is_bound = name in BOUNDS and not isinstance(value, int)
+            if attribute_roles.get(name) == TOGETHER or is_bound or only_repeats:
                 continue
             similar = self.similar_values(node, name)
             tried: set[object] = {normalized(name, value, rank)}

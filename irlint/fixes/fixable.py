@@ -35,11 +35,15 @@ def may_be_fixed(problem: Problem, known: Known) -> bool:
         return any(
             contradicts(each := known.types.get(value), value) or disagrees(each, value, facts) for value in given
         )
-    return problem.by_rule and problem.is_error and family in TYPED
+    from irlint.ops.shared.index_ranges import INDEX_OUT_OF_RANGE
+
+    is_certain = problem.is_error or problem.fault.rule is INDEX_OUT_OF_RANGE
+    return problem.by_rule and is_certain and family in TYPED
 
 
-def may_be_sized(problem: Problem) -> bool:
-    """Whether irlint searches for sizes of the model's inputs that fix an error in a body."""
+def may_be_fixed_in_body(problem: Problem) -> bool:
+    """Whether irlint searches for edits in a body, or of the model's inputs, that fix an error in the body."""
     is_root = problem.because is None and problem.node is not None and not problem.node.bodies
     in_body = bool(problem.graph) and not problem.graph.startswith("function:")
-    return in_body and is_root and problem.is_error and problem.by_rule and problem.fault.rule.family in SIZED
+    is_certain = problem.is_error and problem.by_rule
+    return in_body and is_root and is_certain and problem.fault.rule.family in (*SIZED, ELEMENT_TYPES)

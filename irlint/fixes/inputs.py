@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence, Set
 from functools import cached_property
 from itertools import chain, takewhile
 
@@ -51,6 +51,34 @@ class Inputs:
         """The names of the values that edits of inputs replace and do not connect elsewhere."""
         before = (self.edited(edit)[1] for edit in edits if edit.kind == "input")
         return {value.name for value in before if value is not None} - {edit.value for edit in edits}
+
+    def lost_nodes(self, edits: Sequence[Edit]) -> set[Node]:
+        """The nodes whose results lose their last user by edits, without constants."""
+        gone = {(edit.index, edit.input) for edit in edits if edit.kind == "input"}
+        connected = {str(edit.value) for edit in edits}
+        waiting = [self.edited(edit)[1] for edit in edits if edit.kind == "input"]
+        lost: set[Node] = set()
+        for value in waiting:
+            node = self.node_of(value) if self.is_made(value) else None
+            if node is not None and node not in lost and not self._keeps_user(node, gone, connected, lost):
+                lost.add(node)
+                waiting += node.inputs
+        return lost
+
+    @cached_property
+    def _used_by_others(self) -> set[Value]:
+        """The outputs of the graph, and the values that bodies use."""
+        return {*self.graph.outputs, *(value for body in self.graph.bodies for value in body.captured)}
+
+    def _keeps_user(self, node: Node, gone: Container[object], connected: Container[str], lost: Set[Node]) -> bool:
+        for value in (each for each in node.outputs if each is not None):
+            users = self.users.get(value, ())
+            ports = ((user, port) for user in users for port, each in enumerate(user.inputs) if each is value)
+            if value.name in connected or value in self._used_by_others:
+                return True
+            if any(user not in lost and (user.index, port) not in gone for user, port in ports):
+                return True
+        return False
 
     def is_unused_result(self, name: str) -> bool:
         """Whether an unused value has this name, and a node computes it from an input of the model."""
@@ -121,15 +149,17 @@ class Inputs:
         return [values[0] for values in groups if len(values) == 1]
 
     def with_unused_of_other_type(self, node: Node) -> Iterator[Candidate]:
-        """Connects the only unused computed value, of another element type, in place of a value with other users."""
+        """Connects an unused computed value, of another element type, in place of a value with other users."""
         made = [each for each in self.unused_values if self.is_made(each[0])]
         for port, (before, given) in enumerate(zip(node.inputs, inputs_of(node, self.known))):
             if before is None or given is None or not self.is_used_elsewhere(before, node):
                 continue
-            for value, known in made if len(made) == 1 else ():
-                if known.dtype != dtype_of(given) and value not in node.outputs:
+            for value, known in made:
+                maker = self.node_of(value)
+                if known.dtype != dtype_of(given) and maker is not None and maker.index < node.index:
                     called = self.editor.called_unused(value)
-                    yield Candidate((self.editor.connected(value, node, port, called),), EVIDENT, evidence=1)
+                    edit = self.editor.connected(value, node, port, called)
+                    yield Candidate((edit,), EVIDENT, evidence=int(len(made) == 1), subject=(node, port))
 
     def may_take_unused(self, node: Node) -> bool:
         """Whether an unused value has the type and rank of an input, or the element type of a shared constant."""
@@ -233,18 +263,8 @@ class Inputs:
 
     def _are_equal_weights(self, value: Value, given: Value | None) -> bool:
         """Whether both values are weights and the new one has users. Exporters store equal weights once."""
-        both = self._is_stored(value) and self._is_stored(given)
+        both = self.makers.is_stored(value) and self.makers.is_stored(given)
         return both and dtype_of(self.known.types.get(value)) in FLOATS and bool(self.users.get(value))
-
-    def _is_stored(self, value: Value | None) -> bool:
-        """Whether a value is a constant, or an Identity of one."""
-        maker = self.makers.of(value) if value is not None else None
-        node = maker.node if maker is not None and maker.constant is None else None
-        return (
-            self._is_stored(node.inputs[0])
-            if node is not None and node.op == "Identity"
-            else self.makers.is_constant(value)
-        )
 
     def _belongs_to_other_block(self, value: Value, node: Node, port: int) -> bool:
         """Whether a namesake has the value at this input, and a name closer to the name of the value's node."""

@@ -90,7 +90,7 @@ class Intended:
         node, graph = problem.node, self.known.model.graph
         if graph is None:
             return
-        if problem.is_error and any(each.bodies for each in graph.nodes):
+        if (problem.is_error or problem.by_rule) and any(each.bodies for each in graph.nodes):
             from irlint.fixes.port_maps import exchanged, restarted, unsliced, with_unused_ids
 
             yield with_unused_ids(problem, self.known)

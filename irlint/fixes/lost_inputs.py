@@ -34,8 +34,8 @@ def with_missing_input(problem: Problem, known: Known) -> Iterator[Edits]:
     made = {each for other in graph.nodes for each in other.outputs}
     similar = [each for each in graph.nodes if each.op == node.op and each is not node]
     dtypes = {_dtype(value, known) for each in similar for value in each.inputs}
-    unused = [each for each in unused_values(graph) if each in made or each in graph.constants]
-    unused = [each for each in unused if not dtypes or _dtype(each, known) in dtypes]
+    unused = [each for each in unused_values(graph) if each in made or each in (*graph.constants, *graph.inputs)]
+    unused = [each for each in unused if _dtype(each, known) in dtypes] or unused
     patterns = {_maker_operators(each.inputs, makers) for each in similar}
     constants = {_are_constants(each.inputs, makers) for each in similar}
     count = len(node.inputs)
@@ -48,19 +48,26 @@ def with_missing_input(problem: Problem, known: Known) -> Iterator[Edits]:
         for port in ports
         if value not in node.outputs
     ]
-    for after in [each for each in tried if _maker_operators(each, makers) in patterns] or tried:
-        if (
-            len(constants) == 1
-            and {len(after)} == set(map(len, constants))
-            and _are_constants(after, makers) not in constants
-        ):
-            continue
+    tried = [each for each in tried if _maker_operators(each, makers) in patterns] or tried
+    if len(constants) == 1:
+        lengths = set(map(len, constants))
+        tried = [each for each in tried if {len(each)} != lengths or _are_constants(each, makers) in constants]
+    for after in tried or [(*node.inputs[: ports[0]], value) for value in _constants_at(ports[0], similar, known)]:
         changed = (at for at, each in enumerate(after) if at >= count or each is not node.inputs[at])
         names = {at: each.name for at in changed if (each := after[at]) is not None}
         yield tuple(
             Edit("input", "node", graph.path, node.label, node.index, "", name, input=at, op=node.op)
             for at, name in names.items()
         )
+
+
+def _constants_at(port: int, nodes: Sequence[Node], known: Known) -> list[Value]:
+    """The different constants that nodes have as an input."""
+    makers, found = Makers(known), dict[object, Value]()
+    for value in (each.inputs[port] for each in nodes if port < len(each.inputs)):
+        if value is not None and makers.is_constant(value):
+            found.setdefault(known.types.get(value), value)
+    return list(found.values())[:UNUSED]
 
 
 def out_of_cycle(problem: Problem, known: Known) -> Iterator[Edits]:

@@ -51,6 +51,11 @@ class NodeEdits:
             called=called,
         )
 
+    def removed(self, node: Node, port: int, called: str) -> Edit:
+        """An edit that removes an input of a node, so that the later ones move up."""
+        place = (node.label, node.index)
+        return Edit("remove", "input", "", *place, input=port, op=node.op, layer=node.id or "", called=called)
+
     def inserted(
         self,
         op: str,

@@ -3,26 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence, Set
+from itertools import islice
 from operator import attrgetter
 
+from irlint.checks.declared import SHAPE_CONTRADICTED
 from irlint.findings.edits import Edit
-from irlint.findings.faults import Rule
 from irlint.fixes.candidate import Candidate
+from irlint.fixes.case import Case, is_permutation, takes_as, takes_target
 from irlint.fixes.conditions import leaves_unmet_requirement
-from irlint.fixes.constants import is_permutation, takes_target
+from irlint.fixes.constants import INDICES
 from irlint.fixes.inputs import Inputs
 from irlint.fixes.inserted import CAST, TRANSPOSE
+from irlint.fixes.other_values import EVIDENT
 from irlint.fixes.ratios import values_in_ratio
-from irlint.fixes.rechecking import TYPE_ATTRIBUTES, Outcome
-from irlint.fixes.rewired import before_transpose
+from irlint.fixes.rechecking import TYPE_ATTRIBUTES
+from irlint.fixes.rewired import before_added
+from irlint.fixes.slices import LAST_END
 from irlint.fixes.trials import ELEMENT_TYPES, limits_sizes
 from irlint.inference.consequences import DECLARED
 from irlint.inference.origins import shape_of
-from irlint.model import Node, Problem, Value
-from irlint.model.tensor import Tensor, tensor_shape
+from irlint.model import Node, Value
+from irlint.model.order import downstream
+from irlint.model.tensor import FLOATS, Tensor, tensor_shape
 from irlint.ops.indexing.selecting import TOPK_TOO_LARGE
 from irlint.ops.shared.index_ranges import INDEX_OUT_OF_RANGE
-from irlint.records import record
 
 #: An error at most this many nodes after an edit probably has the same cause as the problem.
 NEAR = 3
@@ -38,42 +42,6 @@ PAIR = 2
 
 #: The operators whose result has the width of their weights on the last axis, so that a bias may be added.
 PRODUCTS = ("MatMul", "MatMulInteger", "FusedMatMul")
-
-
-@record
-class Case:
-    """A candidate that fixes a problem, with its outcome."""
-
-    candidate: Candidate
-    problem: Problem
-    outcome: Outcome
-    #: All problems of the model.
-    problems: Sequence[Problem]
-    inputs: Inputs
-    #: Other candidates that fix as much.
-    rivals: Sequence[Candidate] = ()
-    #: Whether a candidate that only objections of similarity exclude ranks as high.
-    outranked: bool = False
-    #: Whether an unused value fixes the problem, too.
-    unused_value_fixes: bool = False
-
-    @property
-    def node(self) -> Node:
-        """The node that the candidate changes."""
-        node = self.candidate.node or self.problem.node
-        assert node is not None
-        return node
-
-    @property
-    def remaining(self) -> Iterator[Problem]:
-        """The root problems that the candidate does not fix."""
-        fixed = {id(each) for each in self.outcome.fixed}
-        return (problem for problem in self.problems if problem.because is None and id(problem) not in fixed)
-
-    def faulty_nodes(self, rule: Rule | None = None) -> set[Node]:
-        """The nodes of the main graph with remaining errors, of one rule if it is given."""
-        errors = (problem for problem in self.remaining if problem.is_error and not problem.graph)
-        return {error.node for error in errors if error.node is not None and rule in (None, error.fault.rule)}
 
 
 def is_rejected(case: Case) -> bool:
@@ -173,7 +141,7 @@ def _reshapes_bias(case: Case) -> bool:
     """Whether a constant that is added to a matrix product is reshaped. Its width is probably wrong."""
     node = case.problem.node
     shapes = (edit for edit in case.candidate.edits if edit.kind == "constant" and edit.of == "shape")
-    names = {edit.name for edit in shapes if len(edit.before or ()) == 1}
+    names = {edit.name for edit in shapes if len(edit.before or ()) == 1 != len(edit.value)}
     if not names or node is None or len(node.inputs) != 2:
         return False
     others = (case.inputs.node_of(each) for each in node.inputs if each is not None and each.name not in names)
@@ -201,6 +169,15 @@ def _is_contradicted(case: Case) -> bool:
     return bool(inserted) and (
         bool(case.outcome.stale) or any(value is not None and value.name in declared for value in values)
     )
+
+
+def _leaves_contradiction_before(case: Case) -> bool:
+    """Whether a node before the faulty one still has another shape than the file declares. Then that one is wrong."""
+    if case.candidate.grade == EVIDENT or case.problem.node is None:
+        return False
+    declared = (each for each in case.remaining if each.fault.rule is SHAPE_CONTRADICTED and not each.graph)
+    nodes = (each.node for each in islice(declared, NEAR) if each.node not in (None, case.problem.node))
+    return any(case.problem.node in downstream(each, case.inputs.graph) for each in nodes if each is not None)
 
 
 def _is_any_index(case: Case) -> bool:
@@ -249,10 +226,11 @@ def _is_flattened(edit: Edit) -> bool:
 def _disconnects(case: Case) -> bool:
     """Whether an edit disconnects a value from its only user, or connects a constant in place of computed data.
 
-    At other nodes, only inputs of the model count as disconnected.
+    At other nodes, only inputs of the model and the results of several nodes count as disconnected.
     """
     replaced = any(map(case.inputs.replaces_computed, case.candidate.edits))
-    return replaced or disconnects(case, inputs_only=case.candidate.node is not None)
+    lost = case.inputs.lost_nodes(case.candidate.edits)
+    return replaced or len(lost) > PAIR or disconnects(case, inputs_only=case.candidate.node is not None)
 
 
 def disconnects(case: Case, *, inputs_only: bool = False) -> bool:
@@ -271,7 +249,7 @@ def disconnects(case: Case, *, inputs_only: bool = False) -> bool:
             continue
         if inputs.makers.is_constant(value) and inputs.is_unused_result(str(edit.value)):
             continue
-        before = before_transpose(value, inputs.makers)
+        before = before_added(value, inputs.makers)
         if (before is not None and before.name == edit.value) or (node is not None and node.bodies):
             continue
         elsewhere = node is not None and node.inputs.count(value) > 1
@@ -292,7 +270,7 @@ def _swaps_constant(case: Case) -> bool:
     """Whether siblings have constants where the node has them, and none has them where a swap moves them."""
     inputs, edits = case.inputs, case.candidate.edits
     node = inputs.edited(edits[0])[0]
-    if not case.candidate.swaps or node is None or len(edits) != PAIR:
+    if not case.candidate.swaps or node is None or len(edits) != PAIR or edits[0].index != edits[1].index:
         return False
     one, other = (edit.input or 0 for edit in edits)
     own = [inputs.makers.is_constant(each) for each in node.inputs]
@@ -337,6 +315,21 @@ def _replaces_sizes(case: Case) -> bool:
     return False
 
 
+def _repeats_node(case: Case) -> bool:
+    """Whether a node then computes the same numbers as another one with its operator, attributes and inputs."""
+    for edit in case.candidate.edits if len(case.candidate.edits) == 1 else ():
+        node = case.inputs.edited(edit)[0]
+        value = case.inputs.flow.values.get(str(edit.value)) if edit.kind == "input" else None
+        known = case.inputs.known.types.get(value) if value is not None and case.inputs.is_made(value) else None
+        if node is None or not isinstance(known, Tensor) or known.dtype not in FLOATS:
+            continue
+        after = tuple(value if port == edit.input else each for port, each in enumerate(node.inputs))
+        others = (each for each in case.inputs.editor.siblings(node) if each.attributes == node.attributes)
+        if any(each.inputs == after for each in others):
+            return True
+    return False
+
+
 def _makes_output_stale(case: Case) -> bool:
     """Whether an output of the model gets a stale declaration, although no input is resized."""
     return not case.candidate.resizes_input and any(value in case.inputs.graph.outputs for value in case.outcome.stale)
@@ -347,7 +340,8 @@ def _changes_shared(case: Case) -> bool:
     names = {edit.name for edit in case.candidate.edits if edit.of == "entries"}
     for value, users in case.inputs.users.items() if names else ():
         if value.name in names and case.problem.node not in users and len(users) > SIBLINGS:
-            all_fixed = len(case.outcome.fixed) >= len(users) or all(map(is_permutation, case.candidate.edits))
+            all_fixed = len(case.outcome.fixed) >= len(users) or case.candidate.evidence >= SIBLINGS
+            all_fixed = all_fixed or all(map(is_permutation, case.candidate.edits))
             return not all_fixed and not all(takes_target(user, value.name, case.inputs.known) for user in users)
     return False
 
@@ -384,13 +378,18 @@ def _is_one_number_of_several(case: Case) -> bool:
 
 
 def _fixes_a_size(case: Case) -> bool:
-    """Whether an entry -1 or 0 of a list becomes a number, or one of a target 1, and the problem is a fixed size."""
-    for edit in case.candidate.edits if limits_sizes(case.problem) else ():
-        if edit.kind != "constant" or edit.of != "entries" or is_permutation(edit):
+    """Whether an entry -1 or 0, or the end of an axis, becomes a number although the problem is a fixed size.
+
+    Also, whether an entry of a target becomes 1.
+    """
+    entries = (edit for edit in case.candidate.edits if (edit.kind, edit.of) == ("constant", "entries"))
+    for edit in entries if limits_sizes(case.problem) else ():
+        if is_permutation(edit):
             continue
         users, pairs = case.inputs.users_of(edit.name), list(zip(edit.before or (), edit.value))
         shapes = any(takes_target(user, edit.name, case.inputs.known) for user in users)
-        if (shapes or len(pairs) > 1) and any(one in (-1, 0) and other > 0 for one, other in pairs):
+        indices = users and all(takes_as((INDICES,), user, edit.name, case.inputs.known) for user in users)
+        if not indices and any(one in (-1, 0, LAST_END) and 0 < other < LAST_END for one, other in pairs):
             return True
         if shapes and any(other == 1 != one and type(one) is int for one, other in pairs):
             return True
@@ -426,8 +425,10 @@ EXCLUDED_IF: tuple[Callable[[Case], bool], ...] = (
     _swaps_constant,
     _leaves_only_constants,
     _replaces_sizes,
+    _repeats_node,
     _makes_output_stale,
     _is_contradicted,
+    _leaves_contradiction_before,
     _makes_transpose_useless,
     _breaks_flow,
     _changes_shared,

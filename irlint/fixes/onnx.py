@@ -10,6 +10,7 @@ from irlint.dims import product
 from irlint.findings.edits import Edit
 from irlint.fixes.inserted import AXES_ARE_AN_INPUT
 from irlint.fixes.onnx_messages import (
+    body_in,
     constant,
     convert,
     number_of,
@@ -40,7 +41,7 @@ _VALUE_INFO, _QUANTIZATION, _SPARSE_INITIALIZER = 13, 14, 15
 
 #: Fields of NodeProto, AttributeProto and the entries of lists.
 _NODE_INPUT, _NODE_OUTPUT, _NODE_NAME, _OP_TYPE, _ATTRIBUTE, _DOMAIN = 1, 2, 3, 4, 5, 7
-_ATTRIBUTE_NAME, _TENSOR, _BODY, _BODIES = 1, 5, 6, 11
+_ATTRIBUTE_NAME, _TENSOR = 1, 5
 _TENSOR_NAME, _SPARSE_VALUES, _VALUE_NAME, _KEY, _IMPORTED, _VERSION = 8, 1, 1, 1, 1, 2
 
 #: Fields of GraphProto that hold declarations, and fields of ValueInfoProto, TypeProto and its Tensor.
@@ -132,7 +133,7 @@ class _Writer:
         if steps not in self.found:
             if steps:
                 (graph, nodes), (index, attribute, position) = self.at_end(steps[:-1]), steps[-1]
-                found = _body(graph.inner(nodes[index]), attribute, position)
+                found = body_in(graph.inner(nodes[index]), attribute, position)
             else:
                 found = self.root.inner(self.root.of(_GRAPH)[0])
             self.found[steps] = found, found.of(_NODE)
@@ -206,6 +207,9 @@ class _Writer:
         assert edit.input is not None
         self.node(edit).set_bytes_at(_NODE_INPUT, edit.input, str(edit.value).encode("utf-8", "surrogateescape"))
 
+    def remove_input(self, edit: Edit) -> None:
+        self.node(edit).remove(self.node(edit).of(_NODE_INPUT)[edit.input or 0 :][:1])
+
     def rename_value(self, edit: Edit) -> None:
         """Renames a value in a graph. Raises Unwritable if a body uses the value."""
         graph, stated = self.graph(edit.graph), self.paths[edit.graph]
@@ -240,6 +244,17 @@ class _Writer:
         user = self.nodes[edit.graph][edit.index or 0]
         self.new_nodes.setdefault(edit.graph, []).append((user, new_node(edit.name, name, given, name, attributes)))
         node.set_bytes_at(_NODE_INPUT, port, name.encode("utf-8", "surrogateescape"))
+
+    def insert_output(self, edit: Edit) -> None:
+        """Adds a value to the outputs of a graph, with its declaration in ``value_info``."""
+        graph = self.graph(edit.graph)
+        found = self.declaring(edit, _VALUE_INFO)
+        entry = graph.inner(found[0]) if found else Message(b"", 0, 0, is_new=True)
+        entry.set_text(_VALUE_NAME, edit.name)
+        graph.remove(found)
+        count = len(graph.of(_OUTPUT))
+        graph.append(_OUTPUT, entry)
+        graph.reorder(_OUTPUT, (*range(edit.input or 0), count, *range(edit.input or 0, count)))
 
     def new_name(self, wanted: str) -> str:
         """A name that no node and no value has."""
@@ -371,6 +386,7 @@ _EDITS: dict[tuple[str, str], Callable[[_Writer, Edit], None]] = {
     ("attribute", "node"): _Writer.set_attribute,
     ("input", "node"): _Writer.connect,
     ("insert", "node"): _Writer.insert,
+    ("insert", "output"): _Writer.insert_output,
     ("constant", "entries"): _Writer.set_constant,
     ("constant", "shape"): _Writer.set_constant_shape,
     ("constant", "type"): _Writer.set_constant_type,
@@ -382,6 +398,7 @@ _EDITS: dict[tuple[str, str], Callable[[_Writer, Edit], None]] = {
     ("order", "node"): _Writer.order,
     ("order", "output"): _Writer.order,
     ("remove", "node"): _Writer.remove_node,
+    ("remove", "input"): _Writer.remove_input,
     ("rename", "node"): _Writer.rename_node,
     ("rename", "domain"): _Writer.set_domain,
     ("rename", "graph"): _Writer.name_graph,
@@ -431,15 +448,3 @@ def _remove_initializers(graph: Message, gone: Collection[str]) -> None:
         values = sparse.of(_SPARSE_VALUES)
         if values and sparse.text_in(values[-1], _TENSOR_NAME) in gone:
             graph.remove([field])
-
-
-def _body(node: Message, attribute: str, position: int | None) -> Message:
-    """The GraphProto in an attribute. Raises Unwritable if it, or the attribute, occurs several times."""
-    named = [field for field in node.of(_ATTRIBUTE) if node.text_in(field, _ATTRIBUTE_NAME) == attribute]
-    if len(named) != 1:
-        raise Unwritable(f"a node has {len(named)} attributes {attribute!r}")
-    holder = node.inner(named[0])
-    bodies = holder.of(_BODY if position is None else _BODIES)
-    if position is None and len(bodies) != 1:
-        raise Unwritable("a body is in several pieces")
-    return holder.inner(bodies[position or 0])

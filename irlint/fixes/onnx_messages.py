@@ -11,6 +11,7 @@ from irlint.model.tensor import NUMBERED_TYPES
 
 #: Fields of AttributeProto, and its types (onnx.proto).
 _NAME, _FLOAT, _INT, _STRING, _FLOATS, _INTS, _STRINGS, _TYPE = 1, 2, 3, 4, 7, 8, 9, 20
+_BODY, _BODIES = 6, 11
 _VALUES = (_FLOAT, _INT, _STRING, _FLOATS, _INTS, _STRINGS, _TYPE)
 _IS_FLOAT, _IS_INT, _IS_STRING, _ARE_FLOATS, _ARE_INTS, _ARE_STRINGS = 1, 2, 3, 6, 7, 8
 
@@ -161,3 +162,15 @@ def set_sizes(shape: Message, sizes: Sequence[int | str | None]) -> None:
             dim.set_number(_DIM_VALUE, size)
         elif size is not None:
             dim.set_text(_DIM_PARAM, size)
+
+
+def body_in(node: Message, attribute: str, position: int | None) -> Message:
+    """The GraphProto in an attribute. Raises Unwritable if it, or the attribute, occurs several times."""
+    named = [field for field in node.of(ATTRIBUTE) if node.text_in(field, _NAME) == attribute]
+    if len(named) != 1:
+        raise Unwritable(f"a node has {len(named)} attributes {attribute!r}")
+    holder = node.inner(named[0])
+    bodies = holder.of(_BODY if position is None else _BODIES)
+    if position is None and len(bodies) != 1:
+        raise Unwritable("a body is in several pieces")
+    return holder.inner(bodies[position or 0])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable, Sequence
 
+from irlint.dims import product
 from irlint.findings.edits import Edit
 from irlint.fixes.candidate import Candidate
 from irlint.fixes.constants import JOIN
@@ -11,8 +12,10 @@ from irlint.fixes.inputs import Inputs, dtype_of
 from irlint.fixes.inserted import CAST, FLATTEN, RESHAPE, SQUEEZE, UNSQUEEZE
 from irlint.fixes.other_values import LAST_RESORT
 from irlint.fixes.rechecking import Outcome
+from irlint.inference.known import Known
+from irlint.inference.origins import inputs_of
 from irlint.model import Problem
-from irlint.model.tensor import INTEGERS, tensor_shape
+from irlint.model.tensor import INTEGERS, Tensor, tensor_shape
 from irlint.ops.shared.axes import AXIS_OUT_OF_RANGE
 from irlint.records import record, replaced
 
@@ -200,3 +203,19 @@ def shared(best: Sequence[Tried]) -> Outcome:
     outcome = best[0].outcome
     sets = [{id(each) for each in tried.outcome.fixed} for tried in best]
     return replaced(outcome, fixed=tuple(each for each in outcome.fixed if all(id(each) in found for found in sets)))
+
+
+def makes_one(problem: Problem, outcome: Outcome, known: Known) -> bool:
+    """Whether a candidate makes a clashing size 1, which broadcasts to any size and proves little."""
+    before = inputs_of(problem.node, known) if problem.node is not None else []
+    for index, axis in problem.fault.marks:
+        if not 0 <= index < min(len(before), len(outcome.inputs)):
+            continue
+        one, other = (
+            each.shape if isinstance(each, Tensor) else None for each in (before[index], outcome.inputs[index])
+        )
+        if one is None or other is None or len(one) != len(other) or not -len(one) <= axis < len(one):
+            continue
+        if other[axis] == 1 != one[axis] and product(one) != product(other):
+            return True
+    return False

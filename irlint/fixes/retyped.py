@@ -19,6 +19,9 @@ from irlint.records import replaced
 #: The search for the origin of an element type goes back at most this many nodes.
 TYPED_NODES = 6
 
+#: The same limit for an element type that is changed at its origin.
+FARTHEST = 32
+
 #: Two outputs are exchanged only if they have at most this many uses.
 EXCHANGED = 6
 
@@ -35,7 +38,7 @@ def retyped(problem: Problem, node: Node, inputs: Inputs) -> Iterator[Candidate]
     for port, (value, known) in enumerate(zip(node.inputs, given)):
         if value is None or not isinstance(known, Tensor) or (problem.fault.input in points and port not in points):
             continue
-        others = ("int64", "int32", "bool") if known.dtype in FLOATS else ("float32", "int64", "int32", "bool")
+        others = ("float32", "int64", "int32", "bool")
         for dtype in dict.fromkeys((*dtypes, *others)):
             if dtype == known.dtype:
                 continue
@@ -212,7 +215,7 @@ def _quantized_bias(node: Node, port: int, known: Tensor, inputs: Inputs) -> tup
 def _retyped_at_origin(value: Value, dtype: str, grade: int, inputs: Inputs) -> Iterator[Candidate]:
     """Changes the element type where a value gets it: at a Cast or similar node, a constant, or an input of the
     graph."""
-    for _ in range(TYPED_NODES):
+    for _ in range(FARTHEST):
         known, maker = inputs.known.types.get(value), inputs.makers.of(value)
         if maker is None or not isinstance(known, Tensor):
             return

@@ -2,21 +2,32 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 
 from irlint.dims import Shape
 from irlint.findings.edits import Edit
-from irlint.fixes.candidate import Candidate
-from irlint.fixes.constants import entries_of
-from irlint.fixes.inputs import Inputs
-from irlint.fixes.inserted import TRANSPOSE
-from irlint.fixes.other_values import EVIDENT, LAST_RESORT, PROBABLE, SPATIAL
+from irlint.fixes.candidate import SEVERAL, Candidate
+from irlint.fixes.constants import JOIN, entries_of
+from irlint.fixes.inputs import Inputs, dtype_of
+from irlint.fixes.inserted import CAST, SQUEEZE, TRANSPOSE, UNSQUEEZE
+from irlint.fixes.other_values import EVIDENT, LAST_RESORT, POSSIBLE, PROBABLE, SPATIAL
 from irlint.inference.origins import Makers, inputs_of, shape_of
 from irlint.model import Node, Problem, Value
-from irlint.model.tensor import INTEGERS, Tensor, Type
+from irlint.model.tensor import FLOATS, INTEGERS, Tensor, Type
 from irlint.ops.shared.index_ranges import INDEX_OUT_OF_RANGE
 from irlint.records import replaced
+
+#: The operators of nodes that people add between others.
+ADDED = (TRANSPOSE, UNSQUEEZE, SQUEEZE, CAST)
+
+#: Constants are exchanged with those of at most this many other nodes, the nearest ones.
+EXCHANGED = 400
+
+#: The marks between the parts of a name, and the parts with which the exporters of IRs begin.
+PARTS = re.compile(r"[./]")
+ROOTS = ("", "self", "__module")
 
 
 def rewired(nodes: Sequence[Node], inputs: Inputs) -> Iterator[Candidate]:
@@ -26,6 +37,33 @@ def rewired(nodes: Sequence[Node], inputs: Inputs) -> Iterator[Candidate]:
             if value is not None and inputs.is_made(value) and inputs.is_used_elsewhere(value, node):
                 several = _earlier_values(node, given, inputs).values()
                 yield from (_connected(node, port, each, inputs) for each in several)
+
+
+def without_repeated(nodes: Sequence[Node], inputs: Inputs) -> Iterator[Candidate]:
+    """Removes an input of a Concat that another input repeats; of adjacent ones, the last."""
+    for node in (each for each in nodes if each.op == JOIN):
+        for port, value in enumerate(node.inputs):
+            others = [at for at, each in enumerate(node.inputs) if each is value and at != port]
+            if value is not None and others and port + 1 not in others:
+                called = f"{inputs.editor.called(value)}, which is also input {others[0]}"
+                yield Candidate((inputs.editor.removed(node, port, called),), PROBABLE, node, evidence=1)
+
+
+def as_several_siblings(node: Node, inputs: Inputs) -> Iterator[Candidate]:
+    """Connects an earlier value that several siblings have as this input, such as the data of several slices.
+
+    Of several such values, the one that the nearest sibling has.
+    """
+    siblings = sorted(inputs.editor.siblings(node), key=lambda each: abs(each.index - node.index))
+    for port, before in enumerate(node.inputs):
+        others = [each.inputs[port] for each in siblings if port < len(each.inputs)]
+        shared = [value for value in others if value not in node.inputs and others.count(value) >= SEVERAL]
+        earlier = [each for each in shared if (made := inputs.node_of(each)) is not None and made.index < node.index]
+        value = next((each for each in earlier if inputs.is_made(each)), None)
+        if value is not None and inputs.is_made(before):
+            called = f"{inputs.editor.called(value)}, as {others.count(value)} other {node.op} nodes do,"
+            edit = inputs.editor.connected(value, node, port, called)
+            yield Candidate((edit,), POSSIBLE, evidence=1, subject=port, sure=False)
 
 
 def moved_to_other_input(node: Node, inputs: Inputs) -> Iterator[Candidate]:
@@ -45,14 +83,18 @@ def moved_to_other_input(node: Node, inputs: Inputs) -> Iterator[Candidate]:
 
 
 def bypassed(node: Node, nodes: Sequence[Node], inputs: Inputs) -> Iterator[Candidate]:
-    """Connects the input of a Transpose in place of its output.
+    """Connects the input of a Transpose, or of another added node, in place of its output.
 
     An exporter often adds a Transpose after an input of the model.
     """
     for port, value in enumerate(node.inputs):
-        before = before_transpose(value, inputs.makers)
-        if before is not None:
-            count = 1 if before in inputs.graph.inputs else -1
+        before = before_added(value, inputs.makers)
+        is_transposed = before is not None and before_transpose(value, inputs.makers) is before
+        dtypes = [dtype_of(inputs.known.types.get(each)) for each in (before, value) if each is not None]
+        if before is not None and (is_transposed or dtypes[0] in FLOATS or dtypes[0] != dtypes[-1]):
+            is_usual = _is_usual(node, port, inputs)
+            is_first = is_transposed and before in inputs.graph.inputs
+            count = 1 if is_first else -1 if is_usual else int(not is_transposed)
             yield Candidate((_without(before, node, port, inputs),), PROBABLE, evidence=count)
     for each in nodes:
         value = each.outputs[0]
@@ -61,13 +103,33 @@ def bypassed(node: Node, nodes: Sequence[Node], inputs: Inputs) -> Iterator[Cand
             yield Candidate(tuple(_without(before, user, 0, inputs) for user in users), PROBABLE, each, evidence=1)
 
 
+def _is_usual(node: Node, port: int, inputs: Inputs) -> bool:
+    """Whether another node of the operator has such nodes before this input, or there is no other node."""
+    places = [_operators_before(each, port, inputs) for each in inputs.editor.siblings(node)]
+    return not places or _operators_before(node, port, inputs) in places
+
+
+def _operators_before(node: Node, port: int, inputs: Inputs) -> list[str]:
+    """The operators of the last two nodes before an input."""
+    last = _maker_at(node, port, inputs)
+    first = inputs.node_of(last.inputs[0]) if last is not None and last.inputs else None
+    return [each.op for each in (last, first) if each is not None]
+
+
+def _maker_at(node: Node, port: int, inputs: Inputs) -> Node | None:
+    """The node that computes an input; None if there is none."""
+    return inputs.node_of(node.inputs[port]) if port < len(node.inputs) else None
+
+
 def _gives_shape(node: Node, value: Value | None, inputs: Inputs) -> bool:
     known = inputs.known.types.get(node.outputs[0]) if node.outputs[0] is not None else None
     return isinstance(known, Tensor) and known.value is not None and known.value == shape_of(value, inputs.known)
 
 
 def _without(before: Value, node: Node, port: int, inputs: Inputs) -> Edit:
-    return inputs.editor.connected(before, node, port, f"{inputs.editor.called(before)}, without the Transpose,")
+    maker = inputs.node_of(node.inputs[port])
+    called = f"{inputs.editor.called(before)}, without the {maker.op if maker is not None else TRANSPOSE},"
+    return inputs.editor.connected(before, node, port, called)
 
 
 def with_other_trip_count(problem: Problem, inputs: Inputs) -> Iterator[Candidate]:
@@ -106,17 +168,52 @@ def reshaped_weights(node: Node, inputs: Inputs) -> Iterator[Candidate]:
 
 
 def exchanged_weights(node: Node, inputs: Inputs) -> Iterator[Candidate]:
-    """Exchanges the weights of two siblings that feed the same node."""
+    """Exchanges a constant with one of another shape that another node has.
+
+    Evident: one of them is named after the node that has the other one, or both nodes are alike and feed one node.
+    """
     near = {user for value in node.outputs if value is not None for user in inputs.users.get(value, ())}
-    makers = [inputs.makers.of(value) for user in near for value in user.inputs if value is not None]
-    others = dict.fromkeys(each.node for each in makers if each is not None and each.node is not None)
-    for other in (each for each in others if each is not node and each.op == node.op):
-        for port, (one, two) in enumerate(zip(node.inputs, other.inputs)):
-            if one is None or two is None or not all(map(inputs.makers.is_constant, (one, two))):
+    beside = {maker for user in near for value in user.inputs if (maker := inputs.node_of(value)) is not None}
+    own = [(port, value) for port, value in enumerate(node.inputs) if inputs.makers.is_constant(value)]
+    others = sorted(inputs.graph.nodes, key=lambda each: abs(each.index - node.index))
+    for other in [each for each in others if each is not node][:EXCHANGED]:
+        is_alike = other in beside and other.op == node.op
+        for (port, one), (at, two) in product(own, enumerate(other.inputs)):
+            if one is None or two is None or not _may_be_exchanged(one, two, inputs) or (is_alike and port != at):
                 continue
-            if shape_of(one, inputs.known) != shape_of(two, inputs.known):
-                edits = inputs.editor.connected(two, node, port), inputs.editor.connected(one, other, port)
-                yield Candidate(tuple(replaced(edit, swaps=True) for edit in edits), EVIDENT, evidence=1)
+            before = _is_named_after(one, node) or _is_named_after(two, other)
+            after = _is_named_after(two, node) or _is_named_after(one, other)
+            is_evident = is_alike or (after and not before)
+            edits = inputs.editor.connected(two, node, port), inputs.editor.connected(one, other, at)
+            swapped = tuple(replaced(edit, swaps=True) for edit in edits)
+            yield Candidate(swapped, EVIDENT if is_evident else POSSIBLE, evidence=int(is_evident))
+
+
+def _may_be_exchanged(one: Value, two: Value, inputs: Inputs) -> bool:
+    """Whether two constants have one user each, one rank and element type, and different shapes."""
+    types = inputs.known.types.get(one), inputs.known.types.get(two)
+    if not all(inputs.makers.is_constant(each) and len(inputs.users.get(each, ())) == 1 for each in (one, two)):
+        return False
+    shapes = [each.shape for each in types if isinstance(each, Tensor) and each.shape]
+    return len(shapes) == len(types) and dtype_of(types[0]) == dtype_of(types[1]) and _differ_in_sizes(*shapes)
+
+
+def _differ_in_sizes(one: Shape, other: Shape) -> bool:
+    return len(one) == len(other) and one != other
+
+
+def _is_named_after(value: Value, node: Node) -> bool:
+    """Whether the name of a constant begins with the path of a node: ``patch.weight`` and ``/patch/Conv``."""
+    owner = [each for each in PARTS.split(value.name)[:-1] if each not in ROOTS]
+    path = [each for each in PARTS.split(node.name) if each not in ROOTS]
+    return bool(owner) and path[: len(owner)] == owner
+
+
+def before_added(value: Value | None, makers: Makers) -> Value | None:
+    """The input of the node that computes a value, if it only rearranges axes or converts elements; None otherwise."""
+    maker = makers.of(value) if value is not None else None
+    node = maker.node if maker is not None and maker.constant is None else None
+    return node.inputs[0] if node is not None and node.op in ADDED and node.inputs else None
 
 
 def before_transpose(value: Value | None, makers: Makers) -> Value | None:
@@ -144,7 +241,9 @@ def _connected(node: Node, port: int, several: Sequence[Value], inputs: Inputs) 
     """Connects one of several values of one shape, preferably an unused one or the last one of a chain."""
     unused = [each for each in several if not inputs.is_used_elsewhere(each, node)]
     ends = [each for each in several if not _keeps_shape(each, inputs)]
-    value = (*unused, *ends, *several)[0]
+    usual = {made.op for each in inputs.editor.siblings(node) if (made := _maker_at(each, port, inputs)) is not None}
+    alike = [each for each in several if (made := inputs.node_of(each)) is not None and made.op in usual]
+    value = (*unused, *(each for each in ends if each in alike), *ends, *alike, *several)[0]
     called = inputs.editor.called(value)
     if len(several) > 1:
         called += f", one of {len(several)} values of its shape,"

@@ -9,7 +9,7 @@ from itertools import chain
 from irlint.checks.equal_sizes import EQUAL_SIZES
 from irlint.checks.frozen import NO_SIZES_FIT
 from irlint.checks.structure import UNDEFINED_NAME
-from irlint.dims import Expr, product
+from irlint.dims import Expr
 from irlint.findings.edits import Edit
 from irlint.fixes import lost_nodes
 from irlint.fixes.arrangements import (
@@ -21,16 +21,16 @@ from irlint.fixes.arrangements import (
 )
 from irlint.fixes.blocks import as_other_users
 from irlint.fixes.candidate import Candidate
-from irlint.fixes.cautions import is_only_shown, is_unsure, may_lack_node
+from irlint.fixes.case import Case
+from irlint.fixes.cautions import is_only_shown, is_unsure, may_lack_node, redeclares
 from irlint.fixes.clashes import Clashes
-from irlint.fixes.computed import computed, read_on_other_axis
+from irlint.fixes.computed import computed, nodes_that_compute, read_on_other_axis, with_lost_part
 from irlint.fixes.conditions import allows_many_sizes
 from irlint.fixes.editor import Editor
 from irlint.fixes.fixable import may_be_fixed
 from irlint.fixes.inputs import Inputs
 from irlint.fixes.inserted import TRANSPOSE
 from irlint.fixes.objections import (
-    Case,
     differs_from_siblings,
     disconnects,
     is_excluded,
@@ -47,6 +47,7 @@ from irlint.fixes.ranking import (
     is_outranked,
     keeping_most_values,
     keeps_order,
+    makes_one,
     of_best_rank,
     one_of_equivalent,
     shared,
@@ -57,23 +58,23 @@ from irlint.fixes.ranking import (
 from irlint.fixes.rechecking import Outcome, Rechecked
 from irlint.fixes.retyped import as_output_is_declared, nodes_that_give_types, retyped
 from irlint.fixes.rewired import (
+    as_several_siblings,
     bypassed,
     exchanged_weights,
     moved_to_other_input,
     reshaped_weights,
     rewired,
     with_other_trip_count,
+    without_repeated,
 )
 from irlint.fixes.rivals import with_rivals, with_strides, without_lists_of_inserted
-from irlint.fixes.sizes import (
-    SizeTrials,
+from irlint.fixes.sister_inputs import (
     declared_as_several_inputs,
     declared_as_similar_input,
     declared_in_order,
-    resized,
     with_batch_axis,
-    with_other_axes,
 )
+from irlint.fixes.sizes import SizeTrials, resized, with_other_axes
 from irlint.fixes.trials import ELEMENT_TYPES, Trials, limits_sizes
 from irlint.inference.consequences import DECLARED
 from irlint.inference.known import Known
@@ -94,6 +95,9 @@ CANDIDATES = 240
 
 #: Of this many nodes before the faulty one, all probable candidates are tried; of the others, only evident ones.
 NODES = 8
+
+#: Of this many nodes before the faulty one, constants are exchanged.
+EXCHANGED = 2
 
 #: The value of ``Candidate.evidence`` that marks the previous candidate, applied to every constant with the number.
 EVERYWHERE = -1
@@ -206,8 +210,8 @@ class Search:
             if self._is_convincing(best, problem):
                 break
         best = self._narrowed(best, problem)
-        if best and [edit.kind for edit in best[0].candidate.edits] == ["insert"]:
-            declared = (each for each in every if each.candidate.redeclares)
+        if best and best[0].order[1] > EVIDENT and all(edit.kind == "insert" for edit in best[0].candidate.edits):
+            declared = (each for each in every if redeclares(each.candidate, self.inputs))
             best += [each for each in declared if each.order[0] == best[0].order[0] and each not in best]
         if len(groups(best)) == 1:
             best = with_rivals(best, every, self.inputs)
@@ -268,23 +272,29 @@ class Search:
         clashing = self.clashes.of(problem)
         nodes = self._nodes_before(node, clashing)
         nodes = list(dict.fromkeys((*self.clashes.emptying(nodes), *nodes)))
-        yield (replaced(candidate, node=each) for each in nodes for candidate in inputs.blocks.connected_as_twins(each))
+        computing = dict.fromkeys(each for user in (node, *nodes) for each in nodes_that_compute(user, editor))
+        connected = dict.fromkeys((*nodes, *computing))
+        yield (replaced(found, node=each) for each in connected for found in inputs.blocks.connected_as_twins(each))
         yield as_all_siblings(node, editor)
         near = (node, *nodes[:NODES])
         yield chain.from_iterable(lost_nodes.inserted_as_at_siblings(each, inputs) for each in near)
+        faulty_or_before = (node, *nodes[:EXCHANGED]) if problem.is_error else ()
+        yield chain.from_iterable(exchanged_weights(each, inputs) for each in faulty_or_before)
         yield reshaped_weights(node, inputs)
-        yield exchanged_weights(node, inputs) if problem.is_error else iter(())
-        unused = inputs.with_only_unused([node, *nodes]), inputs.with_unused_inserted(node)
-        yield chain(*unused, lost_nodes.with_unused_list(node, inputs))
+        unused = inputs.with_only_unused([node, *nodes]), inputs.with_unused_of_other_type(node)
+        yield chain(*unused, inputs.with_unused_inserted(node), lost_nodes.with_unused_list(node, inputs))
         yield chain.from_iterable(as_other_users(each, editor) for each in near)
         yield lost_nodes.joined_with_unused([node, *nodes], inputs) if problem.is_error else iter(())
+        joined = [node, *nodes, *computing]
+        yield chain(without_repeated(joined, inputs), *(with_lost_part(each, inputs) for each in joined))
         yield chain(declared_in_order(node, editor), declared_as_several_inputs(node, editor))
-        yield declared_as_similar_input(node, editor) if problem.is_error and not limits else iter(())
+        yield declared_as_similar_input(node, editor) if problem.is_error or limits else iter(())
         yield editor.constants.with_copied_sizes(node)
         is_of_output = problem.fault.rule.family == DECLARED and not limits
         if problem.fault.rule.family == DECLARED:
             yield editor.constants.reshaped_as_declared(node)
-            yield as_output_is_declared(problem, node, inputs)
+            without = bypassed(node, (), inputs) if is_of_output else ()
+            yield chain(as_output_is_declared(problem, node, inputs), without)
             yield transposed_as_declared(problem, node, editor)
         declared_types = [each.type for each in node.outputs if each is not None and each.name == problem.value]
         yield chain(editor.candidates_at(node, declared_types if is_of_output else ()), with_other_lists(node, editor))
@@ -292,9 +302,9 @@ class Search:
         if problem.fault.rule is EQUAL_SIZES:
             yield chain.from_iterable(read_on_other_axis(each, editor) for each in near)
         if not is_of_output:
-            may_redeclare = not limits and problem.fault.rule is not AXIS_OUT_OF_RANGE
-            redeclared = with_other_axes(problem, node, editor) if may_redeclare else ()
-            yield chain(rearranged(problem, node, editor), redeclared)
+            redeclared = with_other_axes(problem, node, editor) if problem.fault.rule is not AXIS_OUT_OF_RANGE else ()
+            without = bypassed(node, (), inputs) if problem.is_error else ()
+            yield chain(rearranged(problem, node, editor), redeclared, without)
             yield with_batch_axis(node, editor) if problem.is_error else iter(())
         before = transposed_before(node, nodes, editor) if problem.is_error else ()
         without = bypassed(node, nodes, inputs) if problem.is_error or limits else ()
@@ -313,6 +323,7 @@ class Search:
         joins = [each for each in (node, *nodes) if sum(map(inputs.is_made, each.inputs)) > 1]
         dims = ((shape_of(value, self.known) or ())[axis] for value, axis in clashing)
         if problem.is_error:
+            yield as_several_siblings(node, inputs)
             yield rewired(list(dict.fromkeys((node, *joins))), inputs)
         elif limits and all(isinstance(dim, Expr) for dim in dims):
             yield rewired(joins, inputs)
@@ -350,7 +361,8 @@ class Search:
         others = as_other_users(node, self.editor)
         yield chain(inputs.with_unused_of_other_type(node), inputs.with_unused_inserted(node), others)
         yield (candidate for candidate in self.editor.candidates_at(node) if candidate.swaps)
-        yield chain(moved_to_other_input(node, inputs), retyped(problem, node, inputs))
+        without = bypassed(node, (), inputs) if problem.is_error else ()
+        yield chain(moved_to_other_input(node, inputs), without, retyped(problem, node, inputs))
 
     def _tried(self, candidates: Iterable[Candidate], problem: Problem, trials: Trials | SizeTrials) -> Iterator[Tried]:
         narrow: Tried | None = None
@@ -364,7 +376,7 @@ class Search:
                 continue
             if candidate.redeclares and set(outcome.stale) & set(self.graph.outputs):
                 continue
-            if candidate.grade < POSSIBLE and _makes_one(problem, outcome, self.known):
+            if candidate.grade < POSSIBLE and makes_one(problem, outcome, self.known):
                 candidate = replaced(candidate, grade=POSSIBLE, sure=candidate.sure and problem.is_error)
             is_only_suggested = candidate.grade == ONLY_SUGGESTED
             worth = len(outcome.fixed) - len(outcome.stale) - outcome.keeps_limit - is_only_suggested
@@ -434,19 +446,3 @@ class Search:
             if candidate.grade == EVIDENT
         )
         yield from (replaced(candidate, node=each) for each, candidate in evident)
-
-
-def _makes_one(problem: Problem, outcome: Outcome, known: Known) -> bool:
-    """Whether a candidate makes a clashing size 1, which broadcasts to any size and proves little."""
-    before = inputs_of(problem.node, known) if problem.node is not None else []
-    for index, axis in problem.fault.marks:
-        if not 0 <= index < min(len(before), len(outcome.inputs)):
-            continue
-        one, other = (
-            each.shape if isinstance(each, Tensor) else None for each in (before[index], outcome.inputs[index])
-        )
-        if one is None or other is None or len(one) != len(other) or not -len(one) <= axis < len(one):
-            continue
-        if other[axis] == 1 != one[axis] and product(one) != product(other):
-            return True
-    return False

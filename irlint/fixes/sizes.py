@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import count, islice, takewhile
 from math import gcd
 
 from irlint.contracts.simplified import simplified
 from irlint.contracts.sizes import ALL, Sizes, met, solved
-from irlint.dims import Dim, Expr, MaybeDim, Shape, TooComplex, evaluated, symbols
+from irlint.dims import Dim, MaybeDim, Shape, TooComplex, evaluated, symbols
 from irlint.findings.edits import Edit
 from irlint.findings.statements import Relation, Requirement
 from irlint.fixes.arrangements import OF_AXES
 from irlint.fixes.candidate import Candidate
 from irlint.fixes.conditions import LONG, without_broadcasts_of_one
 from irlint.fixes.editor import Editor
-from irlint.fixes.inserted import TRANSPOSE
-from irlint.fixes.other_values import EVIDENT, LAST_RESORT, POSSIBLE, PROBABLE, layouts, neighbors
+from irlint.fixes.other_values import LAST_RESORT, POSSIBLE, PROBABLE, SPATIAL, layouts, neighbors
 from irlint.fixes.rechecking import Outcome, Rechecked
 from irlint.fixes.trials import Trials
 from irlint.inference.answers import Answer
@@ -24,9 +23,7 @@ from irlint.inference.consequences import DECLARED
 from irlint.inference.known import Known
 from irlint.inference.origins import FRESH, Makers, shape_of, sources
 from irlint.inference.walk import inferred
-from irlint.lazy_typing import Any
-from irlint.model import Graph, Node, Problem, Value
-from irlint.model.order import downstream
+from irlint.model import Node, Problem, Value
 from irlint.model.tensor import Tensor
 from irlint.ops.math.linear import MATMUL_MISMATCH, OPERAND_SHAPE
 from irlint.ops.shared.broadcast import BROADCAST_MISMATCH
@@ -37,9 +34,6 @@ INPUTS = 3
 
 #: At most this many sizes are tested if a requirement cannot be solved.
 TESTED = 1024
-
-#: A shape with another order of axes has at least this many axes.
-PAIR = 2
 
 #: In each direction, at most this many allowed sizes are tried.
 TRIED = 4
@@ -53,12 +47,8 @@ IMAGE = 4
 #: Inputs of this many nodes, the nearest to the faulty one, may be redeclared.
 NEAR = 8
 
-#: Inputs of this many nodes, the nearest to the faulty one, may lack their first axis.
-FARTHER = 32
-
 #: The longest path (in nodes) back to an input.
 REACH = 600
-
 
 #: A model is inferred again at most this often.
 MOST_TRIALS = 8
@@ -131,13 +121,15 @@ def resized(
 def with_other_axes(problem: Problem, node: Node, editor: Editor) -> Iterator[Candidate]:
     """Redeclares inputs near a node without an axis of 1, with a batch axis, or in another layout."""
     known, found = editor.known, dict[Value, None]()
-    for each in islice(_nodes_before(node, editor.makers), NEAR):
+    for each in islice(nodes_before(node, editor.makers), NEAR):
         found.update(dict.fromkeys(value for value in each.inputs if value in editor.graph.inputs))
-    for value in list(found)[:INPUTS]:
+    farther = [value for value in editor.graph.inputs if value not in found and not problem.is_error]
+    for value in (*list(found)[:INPUTS], *farther[:INPUTS]):
         shape = shape_of(value, known) if value is not None and not editor.makers.is_constant(value) else None
         if value is None or not shape or not isinstance(value.type, Tensor):
             continue
-        is_direct = value in node.inputs and problem.fault.rule not in (MATMUL_MISMATCH, OPERAND_SHAPE)
+        is_direct = value in node.inputs and problem.is_error
+        is_direct = is_direct and problem.fault.rule not in (MATMUL_MISMATCH, OPERAND_SHAPE)
         count = int(value in node.inputs)
         for other in dict.fromkeys(_other_shapes(shape)):
             yield Candidate(
@@ -147,137 +139,7 @@ def with_other_axes(problem: Problem, node: Node, editor: Editor) -> Iterator[Ca
             yield Candidate((editor.declared(value, other),), POSSIBLE, evidence=count, subject=value)
 
 
-def declared_in_order(node: Node, editor: Editor) -> Iterator[Candidate]:
-    """Declares an input before a node with the order of axes of several other inputs, of one with a similar name, of
-    the new state that the node computes, or of the ports that take it."""
-    shapes = {value: shape_of(value, editor.known) or () for value in editor.graph.inputs}
-    before = {value for each in _nodes_before(node, editor.makers) for value in each.inputs}
-    for value in (each for each in shapes if each in before and each not in editor.known.overridden):
-        others = {each: shape for each, shape in shapes.items() if each is not value}
-        states = _declared_states(node, editor.graph) if value in node.inputs else {}
-        others |= states
-        related = {each for each in others if each in states or _are_sisters(each, value)}
-        ports = _ports_of(value, editor)
-        sources: Mapping[Any, Shape] = ports or others
-        named = {each for each in others if each not in related}
-        orders = {each: _in_order(shapes[value], shape, named=each in named) for each, shape in sources.items()}
-        found = {each: shape for each, shape in orders.items() if shape is not None}
-        is_sure = len(found) > 1 or bool(ports) or not related.isdisjoint(found)
-        shape = next(iter(found.values()), shapes[value])
-        if is_sure and len(set(found.values())) == 1 and shape != shapes[value]:
-            count = len(found)
-            yield Candidate(
-                (editor.declared(value, shape),), EVIDENT, evidence=count, subject=value, sure=count > 1 > len(ports)
-            )
-            order = tuple(shapes[value].index(dim) for dim in shape)
-            if not states.keys().isdisjoint(found) and len(set(order)) == len(order):
-                edit = editor.inserted(TRANSPOSE, node, node.inputs.index(value), (("perm", order),))
-                yield Candidate((edit,), EVIDENT, evidence=count)
-
-
-def _declared_states(node: Node, graph: Graph) -> Mapping[Value, Shape]:
-    """The outputs of a node after the first one that are outputs of the model, with their declared shapes."""
-    states = (each for each in node.outputs[1:] if each in graph.outputs)
-    return {each: each.type.shape or () for each in states if each is not None and isinstance(each.type, Tensor)}
-
-
-def _ports_of(value: Value, editor: Editor) -> Mapping[tuple[Node, int], Shape]:
-    """The shapes that input ports declare for a value, if all differ from its own shape."""
-    users = editor.users.get(value, ()) if editor.known.format.ports_declare else ()
-    places = ((user, at) for user in users for at, given in enumerate(user.inputs) if given is value)
-    shapes = {(user, at): user.input_ports[at].type.shape or () for user, at in places if at < len(user.input_ports)}
-    own = [_fixed(dim) for dim in shape_of(value, editor.known) or ()]
-    return shapes if all([_fixed(dim) for dim in shape] != own for shape in shapes.values()) else {}
-
-
-def _in_order(shape: Shape, other: Shape, *, named: bool) -> Shape | None:
-    """The sizes of a shape in the order of another shape that has the same sizes, some of them dynamic; else None.
-
-    With ``named``, the dynamic sizes have the same names, too.
-    """
-    dynamic = [dim for dim in shape if isinstance(dim, Expr)]
-    if not dynamic or len(shape) < PAIR or sorted(map(_fixed, shape)) != sorted(map(_fixed, other)):
-        return None
-    if sorted(map(str, shape)) == sorted(map(str, other)):
-        return other
-    left = iter(dynamic)
-    return None if named else tuple(dim if isinstance(dim, int) else next(left) for dim in other)
-
-
-def _fixed(dim: MaybeDim) -> int:
-    return dim if isinstance(dim, int) else -1
-
-
-def _are_sisters(one: Value, other: Value) -> bool:
-    """Whether two inputs have names that start with the same letters, such as ``past_key`` and ``past_value``."""
-    return _letters(one.name) == _letters(other.name) != one.name
-
-
-def declared_as_similar_input(node: Node, editor: Editor) -> Iterator[Candidate]:
-    """Declares an input before a node with the shape of another input, or with the dynamic batch axis of outputs.
-
-    The other shape has the same sizes and one axis more or fewer.
-    """
-    inputs = [value for value in editor.graph.inputs if value not in editor.known.overridden]
-    shapes = {value: shape for value in inputs if (shape := shape_of(value, editor.known)) is not None}
-    before = {value for each in _nodes_before(node, editor.makers) for value in each.inputs}
-    for value in (each for each in shapes if each in before):
-        others = (shape for each, shape in shapes.items() if each is not value)
-        for other in dict.fromkeys(each for each in others if _is_one_axis_apart(shapes[value], each)):
-            yield Candidate((editor.declared(value, other),), EVIDENT, evidence=1, subject=value)
-        for batch in _batch_of_outputs(editor.graph, shapes.values()):
-            yield Candidate((editor.declared(value, (batch, *shapes[value])),), EVIDENT, evidence=1, subject=value)
-
-
-def _batch_of_outputs(graph: Graph, given: Iterable[Shape]) -> Iterator[Expr]:
-    """The dynamic first size of all outputs, if no input has it."""
-    declared = [each.type.shape or () for each in graph.outputs if isinstance(each.type, Tensor)]
-    firsts = {shape[0] if shape else None for shape in declared}
-    sizes = {dim for shape in given for dim in shape}
-    yield from (each for each in firsts if len(firsts) == 1 and isinstance(each, Expr) and each not in sizes)
-
-
-def _is_one_axis_apart(one: Shape, other: Shape) -> bool:
-    """Whether one of two shapes of at least two named or long axes is the other without one axis."""
-    short, long = sorted((one, other), key=len)
-    without = [(*long[:axis], *long[axis + 1 :]) for axis in range(len(long))]
-    named = [dim for dim in short if dim not in (1, None)]
-    return len(short) + 1 == len(long) and len(named) > 1 and short in without
-
-
-def declared_as_several_inputs(node: Node, editor: Editor) -> Iterator[Candidate]:
-    """Declares an input before a node with the shape of several inputs of similar names that differ in one size."""
-    shapes = {value: shape_of(value, editor.known) or () for value in editor.graph.inputs}
-    for value in (each for each in shapes if each not in editor.known.overridden):
-        named = [each for each in shapes if each is not value and _are_sisters(each, value)]
-        others = {shapes[each] for each in named}
-        shape = others.pop() if len(others) == 1 < len(named) else ()
-        differing = [pair for pair in zip(shapes[value], shape) if pair[0] != pair[1]]
-        is_apart = len(differing) == 1 and all(isinstance(each, int) for each in differing[0])
-        users = editor.users.get(value, ()) if is_apart and len(shape) == len(shapes[value]) else ()
-        if any(each is node or node in downstream(each, editor.graph) for each in users):
-            yield Candidate((editor.declared(value, shape),), EVIDENT, evidence=len(named), subject=value)
-
-
-def _letters(name: str) -> str:
-    """The letters at the start of a name: ``past`` of ``past.0.key`` and of ``past_1``."""
-    return "".join(takewhile(str.isalpha, name))
-
-
-def with_batch_axis(node: Node, editor: Editor) -> Iterator[Candidate]:
-    """Redeclares inputs near a node with the first axis of another input that has more axes."""
-    known, inputs = editor.known, [value for value in editor.graph.inputs if value not in editor.graph.constants]
-    shapes = {value: shape_of(value, known) or () for value in inputs}
-    near = {value for each in islice(_nodes_before(node, editor.makers), FARTHER) for value in each.inputs}
-    for value, shape in shapes.items():
-        firsts = dict.fromkeys(
-            each[0] for other, each in shapes.items() if other is not value and len(each) > len(shape)
-        )
-        for first in firsts if value in near and shape else ():
-            yield Candidate((editor.declared(value, (first, *shape)),), POSSIBLE, subject=value)
-
-
-def _nodes_before(node: Node, makers: Makers) -> Iterator[Node]:
+def nodes_before(node: Node, makers: Makers) -> Iterator[Node]:
     """A node and the nodes before it, the nearest first."""
     found = {node: None}
     waiting = [node]
@@ -298,7 +160,8 @@ def _other_shapes(shape: Shape) -> Iterator[Shape]:
         yield (1, *shape)
     for perm in dict.fromkeys((*layouts(len(shape)), *neighbors(len(shape)))) if len(shape) >= IMAGE else ():
         other = tuple(shape[axis] for axis in perm)
-        if other != shape and perm[0] == 0 and all(isinstance(dim, int) for dim in shape):
+        is_layout = perm in layouts(len(shape)) and any(isinstance(dim, int) for dim in shape[1:])
+        if other != shape and perm[0] == 0 and (is_layout or all(isinstance(dim, int) for dim in shape)):
             yield other
 
 
@@ -312,7 +175,7 @@ def _with_one_more_axis(shape: Shape, node: Node, editor: Editor) -> Iterator[Sh
 
 def _may_be_resized(value: Value, problem: Problem, makers: Makers, trials: Trials | SizeTrials) -> bool:
     given = problem.node.inputs if problem.node is not None else ()
-    others = [each for each in given if each not in (None, value) and not makers.is_constant(each)]
+    others = [each for each in given if each not in (None, value) and not makers.is_stored(each)]
     return not others or (problem.fault.rule is BROADCAST_MISMATCH and not set(others) & set(trials.inputs))
 
 
@@ -378,29 +241,43 @@ def _with_fitting_sizes(
     def fits(part: int) -> bool:
         return trials.outcome(edits(part), problem) is not None
 
-    similar = _sizes_of_similar_inputs(given[0], axes[0], trials) if len(axes) == 1 else set()
+    similar = _sizes_of_similar_inputs(given[0], axes[0], trials) if len(axes) == 1 else []
     allowed = _allowed((*required, *(requirement.any_of for requirement in demands)))
     if allowed is None or common in allowed:
         return
-    for step in (-1, 1):
+    preferred = dict.fromkeys((*similar, *(_other_sizes(shape, axes[0]) if len(axes) == 1 else ())))
+    fitting = [part for part in preferred if part in allowed and fits(part)]
+    for part in fitting:
+        yield Candidate(edits(part), grade, evidence=similar.count(part), subject=(*given, *axes), sure=sure)
+    for step in () if set(fitting) & set(similar) else (-1, 1):
         first = next(filter(fits, islice(allowed.beyond(common, step), TRIED)), None)
         if first is not None:
             near = list(islice(takewhile(allowed.__contains__, count(first + step, step)), NEIGHBORS))
-            preferred = similar.intersection((first, *near)) or {_roundest(first, *near)}
-            # If the first size is preferred, the others only show that it is not the only one.
-            others = list(takewhile(fits, near[:1] if first in preferred else near))
-            is_bound = step < 0 and len(others) == NEIGHBORS
+            # If the first size is the roundest one, the next only shows that it is not the only one.
+            others = list(takewhile(fits, near[:1] if first == _roundest(first, *near) else near))
+            is_bound = step < 0 and (len(others) == NEIGHBORS or (others[-1:] or [first]) == [1])
             roundest = first if is_bound else _roundest(first, *others)
-            part = next((each for each in (first, *others) if each in similar), roundest)
-            yield Candidate(edits(part), grade, subject=(*given, *axes), sure=not others and sure)
+            if roundest not in fitting:
+                yield Candidate(edits(roundest), grade, subject=(*given, *axes), sure=not others and sure)
 
 
-def _sizes_of_similar_inputs(value: Value, axis: int, trials: Trials | SizeTrials) -> set[object]:
-    """The sizes that other inputs of the model have on an axis, if their other axes are equal."""
-    shapes = [list(shape_of(each, trials.known) or ()) for each in trials.inputs if each is not value]
-    own = list(shape_of(value, trials.known) or ())
-    fitting = (each for each in shapes if len(each) == len(own))
-    return {each[axis] for each in fitting if [*each[:axis], *each[axis + 1 :]] == [*own[:axis], *own[axis + 1 :]]}
+def _other_sizes(shape: Shape, axis: int) -> list[int]:
+    """The sizes of the other spatial axes of an image."""
+    spatial = range(SPATIAL, len(shape)) if len(shape) >= IMAGE and axis >= SPATIAL else ()
+    return [dim for at in spatial if at != axis and isinstance(dim := shape[at], int)]
+
+
+def _sizes_of_similar_inputs(value: Value, axis: int, trials: Trials | SizeTrials) -> list[int]:
+    """The sizes that other inputs of the model have on an axis, if their other axes are equal or dynamic."""
+    shapes = [_numbers(shape_of(each, trials.known) or ()) for each in trials.inputs if each is not value]
+    own = _numbers(shape_of(value, trials.known) or ())
+    fitting = [each for each in shapes if len(each) == len(own)]
+    sizes = [each[axis] for each in fitting if [*each[:axis], *each[axis + 1 :]] == [*own[:axis], *own[axis + 1 :]]]
+    return [each for each in sizes if each is not None]
+
+
+def _numbers(shape: Shape) -> list[int | None]:
+    return [dim if isinstance(dim, int) else None for dim in shape]
 
 
 def _with_sizes(shape: Shape, axes: Sequence[int], sizes: Sequence[Dim]) -> Shape:

@@ -7,7 +7,7 @@ from functools import cached_property
 from importlib import import_module
 from itertools import islice
 
-from irlint.binding.calls import ATTRIBUTE_KIND
+from irlint.binding.calls import ATTRIBUTE_KIND, INPUT_COUNT
 from irlint.checks.declared import TYPE_CONTRADICTED
 from irlint.checks.hygiene import UNUSED_NODE
 from irlint.checks.structure import CYCLE
@@ -252,7 +252,9 @@ class Suggestions:
             for edits in islice(stage, left):
                 left -= 1
                 outcome = self.rechecked.outcome(edits, problem)
-                if outcome is not None and not outcome.new_warnings and any(each.is_error for each in outcome.fixed):
+                if outcome is None or outcome.new_warnings:
+                    continue
+                if problem.by_rule or any(each.is_error for each in outcome.fixed):
                     found.append((edits, outcome))
             found = [each for each in found if not self._breaks_flow(each[0])]
             if found:
@@ -294,12 +296,20 @@ class Suggestions:
         best = _best(problem, found)
         renames = best is not None and best.alternatives[0][0].of == "operator"
         of_several = problem.fault.rule is CYCLE and len(values) > 1
-        is_unsure = of_several or (renames and is_ambiguous(problem))
+        is_unsure = of_several or (renames and is_ambiguous(problem)) or (best is not None and self._shares(best))
         if best is None or problem.fault.rule is not TYPE_CONTRADICTED:
             return replaced(best, sure=False) if best is not None and is_unsure else best
         from irlint.fixes.redeclared import cast_as_at_other_outputs
 
         return replaced(best, help=cast_as_at_other_outputs(problem, self.known))
+
+    def _shares(self, found: Suggestion) -> bool:
+        """Whether the fix only connects a value that other nodes use, too, although no other block shows it."""
+        edit, *more = found.alternatives[0]
+        graph = self.known.model.graph
+        used = {value.name for node in graph.nodes for value in node.inputs if value} if graph is not None else set()
+        is_count = found.problem.fault.rule is INPUT_COUNT
+        return is_count and not more and edit.kind == "input" and not edit.called and edit.value in used
 
     def _leaves_consequence(self, problem: Problem, outcome: Outcome) -> bool:
         """Whether a problem that follows from another one remains without it."""
@@ -327,10 +337,10 @@ class Suggestions:
         graph = self.known.model.graph
         if graph is None or problem.node is None:
             return None
-        from irlint.fixes.fixable import may_be_fixed, may_be_sized
+        from irlint.fixes.fixable import may_be_fixed, may_be_fixed_in_body
         from irlint.fixes.search import Search
 
-        if not may_be_fixed(problem, self.known) and not may_be_sized(problem):
+        if not may_be_fixed(problem, self.known) and not may_be_fixed_in_body(problem):
             return None
         self.searched += 1
         if problem.graph and self._cost <= NODES_CHECKED:

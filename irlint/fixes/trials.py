@@ -148,19 +148,15 @@ class Trials:
             if follows is None or (each is node and not any(fixed is problem for fixed in trial.fixed)):
                 return None
             changed += follows
-        if problem.fault.rule is NO_SIZES_FIT and not self._usual_sizes_fit(trial, touched):
-            return None
-        if (
-            problem.fault.rule is NO_SIZES_FIT
-            and node not in touched
-            and not set(touched).isdisjoint(self.unsatisfiable_nodes)
-        ):
-            trial.fixed.append(problem)
+        if any(each.fault.rule is NO_SIZES_FIT for each in (problem, *trial.fixed)):
+            if not self._usual_sizes_fit(trial, touched):
+                trial.fixed = [each for each in trial.fixed if each.fault.rule is not NO_SIZES_FIT]
+            elif node not in touched and not set(touched).isdisjoint(self.unsatisfiable_nodes):
+                trial.fixed += [problem] if problem.fault.rule is NO_SIZES_FIT else []
         if not any(each is problem for each in trial.fixed):
             return None
-        reshaped = (
-            () if problem.fault.rule.family == ELEMENT_TYPES else (each for each in touched if each.op == RESHAPE)
-        )
+        keeps_order = problem.fault.rule.family == ELEMENT_TYPES or trial.in_body
+        reshaped = () if keeps_order else (each for each in touched if each.op == RESHAPE)
         mixes = any(self._mixes(change, each, types) for each in reshaped)
         return Outcome(
             tuple(trial.fixed),
@@ -221,7 +217,7 @@ class Trials:
         queue: list[int] = []
         waiting: set[int] = set()
         users = (each for value in types for each in self.users.get(value, ()))
-        nodes = [*change.calls, *change.inputs, *change.input_types, *users]
+        nodes = [*change.calls, *change.inputs, *change.removed, *change.input_types, *users]
         for each in dict.fromkeys(nodes):
             heappush(queue, self.order[each])
             waiting.add(self.order[each])
@@ -290,7 +286,8 @@ class Trials:
                 inputs.append(types[value] if value is not None else None)
             else:
                 inputs.append(known.get(value, None if port in other else UNKNOWN))
-        return inputs
+        removed = change.removed.get(node, ())
+        return [each for port, each in enumerate(inputs) if port not in removed]
 
     def _step(self, trial: Trial, node: Node, inputs: Sequence[Type | None]) -> list[Value] | None:
         """The changed outputs of a node; None if the change is not allowed."""

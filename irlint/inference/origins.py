@@ -71,10 +71,6 @@ class Position:
     in_contents: bool = False
 
 
-#: A marker for a position whose source is not known yet.
-NOT_ASKED = Position(0, 0)
-
-
 class Makers:
     """The sources of the values and sizes of one model."""
 
@@ -101,10 +97,9 @@ class Makers:
         None if the node computes the size or has a fault, or if the size is unknown.
         """
         key = (node, output)
-        found = self._sources.get(key, NOT_ASKED)
-        if found is NOT_ASKED:
-            found = self._sources[key] = self._source(node, output)
-        return found
+        if key not in self._sources:
+            self._sources[key] = self._source(node, output)
+        return self._sources[key]
 
     def _source(self, node: Node, output: Position) -> Position | None:
         dim = _size(self._type(node.outputs[output.port]), output)
@@ -143,10 +138,9 @@ class Makers:
     def deciding(self, node: Node, output: Position) -> tuple[Position, ...]:
         """The input positions that determine an output size, without constants; () if unknown."""
         key = (node, output)
-        found = self._decided.get(key)
-        if found is None:
-            found = self._decided[key] = self._deciding(node, output)
-        return found
+        if key not in self._decided:
+            self._decided[key] = self._deciding(node, output)
+        return self._decided[key]
 
     def _deciding(self, node: Node, output: Position) -> tuple[Position, ...]:
         dim = _size(self._type(node.outputs[output.port]), output)
@@ -203,6 +197,13 @@ class Makers:
         """Whether a value is a constant of the file."""
         maker = self.of(value) if value is not None else None
         return maker is not None and maker.is_constant
+
+    def is_stored(self, value: Value | None) -> bool:
+        """Whether a value is a constant, or an Identity of one."""
+        maker = self.of(value) if value is not None else None
+        node = maker.node if maker is not None and maker.constant is None else None
+        is_copy = node is not None and node.op == "Identity" and bool(node.inputs)
+        return self.is_stored(node.inputs[0]) if is_copy and node is not None else self.is_constant(value)
 
     def _fewest(self, node: Node, positions: tuple[Position, ...], output: Position) -> tuple[Position, ...]:
         """A minimal subset of the positions that determines the size; all positions beyond MOST_POSITIONS."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy
@@ -35,6 +36,11 @@ LIKELY = [
     ("an index that is left over", "(float[N,S,4] x) => (float[N,3] y) <float[4,3] w, int64 i = {0}> { e = ReduceMean <axes = [1], keepdims = 0> (x) v = Tanh (e) r = Relu (x) g = Gather <axis = 1> (r, i) y = Gemm (g, w) }", "g = Gather <axis = 1> (r, i) y = Gemm (g, w)", "y = Gemm (r, w)", "connect `v`, which nothing uses, as input 0 in Relu[2]"),
     ("the end of an encoder in all blocks of a decoder", '(float[N,S,4] x, float[N,T,8] z) => (float[N,T,6] y) <float[4,4] u, float[4,6] v, float[4,6] w, float[4,6] p, float[4,6] q, float[8,6] a, float[8,6] b> { "/e/layers.0/p/MatMul" = MatMul (x, u) "/e/layers.0/n/Relu" = Relu ("/e/layers.0/p/MatMul") "/e/layers.1/p/MatMul" = MatMul ("/e/layers.0/n/Relu", u) "/e/layers.1/n/Relu" = Relu ("/e/layers.1/p/MatMul") "/d/layers.0/q/MatMul" = MatMul (z, a) "/d/layers.0/k/MatMul" = MatMul ("/e/layers.1/n/Relu", v) "/d/layers.0/v/MatMul" = MatMul ("/e/layers.1/n/Relu", w) "/d/layers.0/t/Transpose" = Transpose <perm = [0,2,1]> ("/d/layers.0/k/MatMul") "/d/layers.0/s/MatMul" = MatMul ("/d/layers.0/q/MatMul", "/d/layers.0/t/Transpose") "/d/layers.0/o/MatMul" = MatMul ("/d/layers.0/s/MatMul", "/d/layers.0/v/MatMul") "/d/layers.1/q/MatMul" = MatMul (z, b) "/d/layers.1/k/MatMul" = MatMul ("/e/layers.1/n/Relu", p) "/d/layers.1/v/MatMul" = MatMul ("/e/layers.1/n/Relu", q) "/d/layers.1/t/Transpose" = Transpose <perm = [0,2,1]> ("/d/layers.1/k/MatMul") "/d/layers.1/s/MatMul" = MatMul ("/d/layers.1/q/MatMul", "/d/layers.1/t/Transpose") "/d/layers.1/o/MatMul" = MatMul ("/d/layers.1/s/MatMul", "/d/layers.1/v/MatMul") y = Add ("/d/layers.0/o/MatMul", "/d/layers.1/o/MatMul") }', 'MatMul ("/e/layers.1/n/Relu", v)', 'MatMul (z, v)', "= connect `/e/layers.1/n/Relu`, as in other blocks, as input 0"),
     ("filters of adjacent windows", "(float[N,3,8,8] x) => (float[N,4,2,2] y) <float[4,3,4,4] w> { y = Conv <kernel_shape = [4,4], strides = [4,4]> (x, w) }", "float[4,3,4,4] w", "float[4,3,3,3] w", "set `kernel_shape = [3, 3]`"),
+    ("channels, with a bias behind an Identity", "(float[N,3,9] x) => (float[N,6,9] y) <float[6,3,1] w, float[6] b> { i = Identity (b) y = Conv (x, w, i) }", "float[N,3,9] x", "float[N,6,9] x", "change 6 to 3 on axis 1 of input `x`, or change 3 to 6 on axis 1 of constant `w`"),
+    ("an image with its channels last", "(float[N,3,H,W] x) => (float[N,4,H,W] y) <float[4,3,1,1] w> { y = Conv (x, w) }", "float[N,3,H,W] x", "float[N,H,W,3] x", "declare input `x` as [N, 3, H, W]"),
+    ("weights that two products have exchanged", '(float[N,4] x) => (float[N,9] y) <float[4,6] u, float[6,9] v, float[6] b> { m = MatMul (x, u) a = Add (m, b) r = Relu (a) y = MatMul (r, v) }', "m = MatMul (x, u) a = Add (m, b) r = Relu (a) y = MatMul (r, v)", "m = MatMul (x, v) a = Add (m, b) r = Relu (a) y = MatMul (r, u)", "= swap input 1 with input 1 of MatMul[3]"),
+    ("an input that other nodes of the operator have", "(float[N,3,4] x, float[N,3,6] z) => (float[N,3,4] q, float[N,3,4] k, float[N,3,4] v, float[N,3,6] w) <float[4,4] a, float[4,4] b, float[4,4] c> { r = Relu (x) t = Tanh (z) w = Neg (t) q = MatMul (r, a) k = MatMul (r, b) v = MatMul (r, c) }", "MatMul (r, c)", "MatMul (t, c)", "connect `r`, as 2 other MatMul nodes do, as input 0"),
+    ("a square image", "(float[1,3,16,16] x) => (float[1,64,4] y) <float[4,3,2,2] w, float[64,4] p, int64[3] t = {1,4,-1}> { c = Conv <strides = [2,2]> (x, w) r = Reshape (c, t) q = Transpose <perm = [0,2,1]> (r) y = Add (q, p) }", "float[1,3,16,16] x", "float[1,3,16,32] x", "change 32 to 16 on axis 3 of input `x`"),
     ("a table for other heads", "(float[N,S,8] x, float[S,T] i) => (float[N,2,S,S] y) <float[8,8] u, float[8,8] v, float[1,2,1,1] p, int64[4] t = {0, 0, -1, 4}, int64[4] r = {0, 0, -1, 4}> { a = MatMul (x, u) b = Reshape (a, t) q = Transpose <perm = [0,2,1,3]> (b) c = MatMul (x, v) d = Reshape (c, r) k = Transpose <perm = [0,2,3,1]> (d) m = MatMul (q, k) y = Add (m, p) }", "float[1,2,1,1] p", "float[1,4,1,1] p", "change 4 to 2 in constant `t` (entry 3), and likewise in `r`, or change 4 to 2 on axis 1 of constant `p`"),
 ]  # fmt: skip
 
@@ -213,3 +219,52 @@ def test_both_pads_are_those_of_another_convolution(tmp_path: Path) -> None:
     assert found[0].suggestion.partition(";")[0] == 'set pads_begin="1" and pads_end="1"'
     path.write_bytes(irlint.fix(path, unsafe=True).data)
     assert path.read_text() == text
+
+
+LOOPED = """(int64 n, float[N,3] x, float[4,5,3] k) => (float[N,3] y) <bool c = {1}> {
+  y = Loop (n, c, x) <body = b (int64 i, bool d, float[N,3] s) => (bool e, float[N,3] u) {
+    e = Identity (d) g = Gather (k, i) m = ReduceSum <keepdims = 1> (g) u = Add (s, m) }> }"""
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize(("entry", "other"), [("2", "3"), ("3", "2")])
+def test_a_parameter_gets_the_input_that_fits_it(entry: str, other: str, tmp_path: Path) -> None:
+    """Two entries of a port map have one Parameter; OpenVINO gives the other one no value."""
+    import openvino
+
+    onnx.save(onnx.parser.parse_model(f"{HEAD}g {LOOPED}"), tmp_path / "m.onnx")
+    path = tmp_path / "m.xml"
+    openvino.save_model(openvino.convert_model(tmp_path / "m.onnx"), path, compress_to_fp16=False)
+    text = path.read_text()
+    assert not irlint.check(path).findings
+    ids = dict(re.findall(r'<input external_port_id="(\d)" internal_layer_id="(\d)"', text))
+    start = f'<input external_port_id="{entry}" internal_layer_id='
+    path.write_text(text.replace(f'{start}"{ids[entry]}"', f'{start}"{ids[other]}"'))
+    root = next(each for each in irlint.check(path).findings if each.suggestion)
+    assert root.suggestion.startswith(f'set internal_layer_id="{ids[entry]}" in entry')
+    assert irlint.fix(path, unsafe=True).data == text.encode()
+
+
+PATCHES = """(float[N,H,W,2] x) => (float[?,?,?,8] y) <int64[1] o = {0}, int64[1] i = {1}, int64[1] e = {9223372036854775807}, int64[1] two = {2}, int64[1] h = {1}, int64[1] w = {2}, int64[1] v = {2}> {
+  a = Slice (x, o, e, h, two) b = Slice (x, i, e, h, two) p = Slice (a, o, e, w, two) q = Slice (b, o, e, v, two)
+  r = Slice (a, i, e, w, two) s = Slice (b, i, e, w, two) y = Concat <axis = 3> (p, q, r, s) }"""
+
+
+@pytest.mark.oracle
+def test_an_axis_that_explains_a_declared_size_and_conditions_that_no_sizes_meet(tmp_path: Path) -> None:
+    import openvino
+
+    onnx.save(onnx.parser.parse_model(f"{HEAD}g {PATCHES}"), tmp_path / "m.onnx")
+    path = tmp_path / "m.xml"
+    openvino.save_model(openvino.convert_model(tmp_path / "m.onnx"), path, compress_to_fp16=False)
+    weights = path.with_suffix(".bin")
+    text, size = path.read_text(), weights.stat().st_size
+    weights.write_bytes(weights.read_bytes() + numpy.int64(3).tobytes())
+    (offset,) = re.findall(r'name="v" type="Const" version="opset1">\s*<data [^>]*offset="(\d+)"', text)
+    path.write_text(re.sub(rf'(name="v" type="Const".*?offset=)"{offset}"', rf'\1"{size}"', text, flags=re.DOTALL))
+    broken = openvino.compile_model(path, "CPU")
+    with pytest.raises(RuntimeError, match="Concat node"):
+        broken({0: numpy.zeros((1, 4, 4, 2), "float32")})
+    found = [each for each in irlint.check(path).findings if each.severity.value == "error" and not each.because]
+    assert {each.rule.code for each in found} == {"IRL601", "IRL609"}
+    assert all(each.suggestion.startswith("change 3 to 2 in constant layer") for each in found)

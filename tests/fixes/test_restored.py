@@ -137,6 +137,37 @@ SIZED = """(float[N,S,8] x) => (int64[2] y, int64[2] z) <int64 i = {0}, int64 j 
   "/b.1/Unsqueeze" = Unsqueeze ("/b.1/Gather", b) y = Concat <axis = 0> ("/b.1/Unsqueeze", "/b.1/Unsqueeze_1")
   z = Identity ("/b.0/Concat") }"""
 
+#: Two blocks whose indices are scalars.
+INDEXED = """(float[N,S,8] x) => (int64[2] y, int64[2] z) <int64 "i.0" = {0}, int64 "i.1" = {0}, int64 j = {1}, int64[1] a = {0}> {
+  s = Shape (x) t = Shape (x) "/b.0/Gather" = Gather (s, "i.0") "/b.0/Gather_1" = Gather (s, j)
+  "/b.0/Unsqueeze" = Unsqueeze ("/b.0/Gather", a) "/b.0/Unsqueeze_1" = Unsqueeze ("/b.0/Gather_1", a)
+  z = Concat <axis = 0> ("/b.0/Unsqueeze", "/b.0/Unsqueeze_1") "/b.1/Gather" = Gather (t, "i.1") "/b.1/Gather_1" = Gather (t, j)
+  "/b.1/Unsqueeze" = Unsqueeze ("/b.1/Gather", a) "/b.1/Unsqueeze_1" = Unsqueeze ("/b.1/Gather_1", a)
+  y = Concat <axis = 0> ("/b.1/Unsqueeze", "/b.1/Unsqueeze_1") }"""
+
+BRANCHES = """(bool c, float[2,3] x) => (float[2,3] y) { y = If (c) <then_branch = a () => (float[2,3] u) {
+  n = Neg (x) u = Cast <to = 1> (n) }, else_branch = b () => (float[2,3] v) { v = Relu (x) }> }"""
+
+PARTS = """(float[N,S,8] x) => (float[N,2,S,4] y) <int64 i = {0}, int64 j = {1}, int64[1] a = {0}, int64[1] k = {2}, int64[1] m = {4}> {
+  s = Shape (x) g = Gather (s, i) h = Gather (s, j) u = Unsqueeze (g, a) v = Unsqueeze (h, a) t = Concat <axis = 0> (u, v, k, m)
+  r = Reshape (x, t) y = Transpose <perm = [0,2,1,3]> (r) }"""
+
+#: Two blocks that join the parts of a shape.
+JOINING = """(float[N,S,8] x) => (float[N,2,S,4] y, float[N,2,S,4] z) <int64 i = {0}, int64 j = {1}, int64[1] a = {0}, int64[1] k = {2}, int64[1] m = {4}> {
+  s = Shape (x) g = Gather (s, i) h = Gather (s, j) u = Unsqueeze (g, a) v = Unsqueeze (h, a)
+  "/b.0/Concat" = Concat <axis = 0> (u, v, k, m) "/b.0/Reshape" = Reshape (x, "/b.0/Concat") y = Transpose <perm = [0,2,1,3]> ("/b.0/Reshape")
+  "/b.1/Concat" = Concat <axis = 0> (u, v, k, m) "/b.1/Reshape" = Reshape (x, "/b.1/Concat") z = Transpose <perm = [0,2,1,3]> ("/b.1/Reshape") }"""
+
+#: A Relu between two poolings.
+POOLED = """(float[N,2,8,8] x) => (float[N,2,2,2] y) <int64[1] a = {0}> {
+  p = MaxPool <kernel_shape = [2,2], strides = [2,2]> (x) r = Relu (p) y = MaxPool <kernel_shape = [2,2], strides = [2,2]> (r) }"""
+
+CAPTURED = """(bool c, float[2,3] x) => (float[2,3] y) <float[3] w = {1,2,3}> {
+  y = If (c) <then_branch = a () => (float[2,3] u) { u = Mul (x, w) }, else_branch = b () => (float[2,3] v) { v = Add (x, w) }> }"""
+
+HALVED = """(float[N,16,S] x, float[N,T,8] q) => (float[N,T,S] y) <int64[1] j = {1}, int64[1] one = {1}, int64[1] two = {2}, int64[1] z = {0}> {
+  s = Shape (x) n = Gather (s, j) m = Add (n, one) d = Div (m, two) k = Slice (x, z, d, one) y = MatMul (q, k) }"""
+
 #: A sound graph, what is replaced in it, and by what.
 RESTORED = [
     *((f"a size of windows, {name}", WINDOWS, f"int64[1] {name} = {{4}}", f"int64[1] {name} = {{8}}") for name in "cfgh"),
@@ -235,6 +266,16 @@ RESTORED = [
     ("a Cast that changes no type", "(float[N,S] x) => (int64[N,S] y, int64[N,S] z) { p = Cast <to = 7> (x) f = Floor (x) c = Cast <to = 7> (f) y = Add (p, c) z = Add (p, p) }", "c = Cast <to = 7> (f)", "c = Cast <to = 1> (f)"),
     ("a Transpose that the siblings of a user have, several nodes before the condition", "(float[N,S,8] x, float[1,1,S,4] c) => (float[a,b,d,e] y, float[f,g,h,i] z) <int64[4] t = {0,0,2,4}> { n = Neg (x) u = Reshape (x, t) p = Transpose <perm = [0,2,1,3]> (u) r = Relu (p) y = Mul (r, c) v = Reshape (n, t) q = Transpose <perm = [0,2,1,3]> (v) s = Relu (q) z = Mul (s, c) }", "q = Transpose <perm = [0,2,1,3]> (v) s = Relu (q)", "s = Relu (v)"),
     ("a size of an input that several inputs of similar names have", "(float[N,2,S,8] k, float[N,2,T,8] past_0, float[N,2,T,8] past_1, float[N,2,T,8] past_2) => (float[N,2,a,8] y, float[N,2,b,8] z, float[N,2,c,8] v) { y = Concat <axis = 2> (past_0, k) z = Concat <axis = 2> (past_1, k) v = Concat <axis = 2> (past_2, k) }", "float[N,2,T,8] past_1", "float[N,1,T,8] past_1"),
+    ("an index that is a scalar in the other block", INDEXED, 'int64 "i.1" = {0}', 'int64[1] "i.1" = {1}'),
+    ("a lost output of a body", LOOP, "(bool e, float[2,3] u, int64[2] v, float[2,3] o)", "(bool e, float[2,3] u, int64[2] v)"),
+    ("a branch that casts to another element type", BRANCHES, "(float[2,3] u) {\n  n = Neg (x) u = Cast <to = 1>", "(int64[2,3] u) {\n  n = Neg (x) u = Cast <to = 7>"),
+    ("a lost part of a shape", PARTS, "(u, v, k, m)", "(u, k, m)"),
+    ("a repeated part of a shape", PARTS, "(u, v, k, m)", "(u, u, v, k, m)"),
+    ("a part of a shape that is a scalar", PARTS, "int64[1] m = {4}", "int64 m = {4}"),
+    ("a lost part that another block has", JOINING, '"/b.1/Concat" = Concat <axis = 0> (u, v, k, m)', '"/b.1/Concat" = Concat <axis = 0> (u, k, m)'),
+    ("an added node", POOLED, "y = MaxPool <kernel_shape = [2,2], strides = [2,2]> (r)", "e = Unsqueeze (r, a) y = MaxPool <kernel_shape = [2,2], strides = [2,2]> (e)"),
+    ("the element type of an input that branches use", CAPTURED, "float[2,3] x", "int64[2,3] x"),
+    ("exchanged operands of a computed size", HALVED, "Div (m, two)", "Div (two, m)"),
     ("exchanged pads and value", "(float[1,8] x) => (float[1,12] y) <int64[4] p = {0,2,0,2}, float v = {3}> { y = Pad (x, p, v) }", "(x, p, v)", "(x, v, p)"),
 ]  # fmt: skip
 
@@ -313,6 +354,18 @@ def test_a_missing_import_is_the_latest_of_the_file_version() -> None:
     feed = {"x": np.arange(6, dtype=np.float32).reshape(2, 3)}
     (expected,), (found,) = outputs(stamped(text), feed), outputs(fixed(broken), feed)
     np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.oracle
+def test_a_missing_import_of_another_domain_is_the_earliest_that_fits() -> None:
+    sound = model_of("(int64[2] x) => (string[2] y) { y = ai.onnx.ml.CategoryMapper <cats_int64s = [0, 1], cats_strings = [\"a\", \"b\"]> (x) }")  # fmt: skip
+    broken = onnx.ModelProto()
+    broken.CopyFrom(sound)
+    del broken.opset_import[1]
+    after = onnx.load_from_string(fixed(broken))
+    assert {each.domain: each.version for each in after.opset_import} == {"": 17, "ai.onnx.ml": 1}
+    feed = feeds(sound)
+    np.testing.assert_array_equal(outputs(after.SerializeToString(), feed)[0], outputs(sound, feed)[0])
 
 
 BIASED = """(float[N,2] x) => (float[N,2] y) <float[2] "b.0.bias" = {1,2}> {

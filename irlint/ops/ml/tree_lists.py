@@ -211,14 +211,14 @@ def _check_branches(nodes: TreeNodes) -> None:
         ("nodes_truenodeids", nodes.nodes_truenodeids or ()),
         ("nodes_falsenodeids", nodes.nodes_falsenodeids or ()),
     ):
-        for (tree, node), mode, target in zip(places, nodes.nodes_modes or (), targets):
+        for at, ((tree, node), mode, target) in enumerate(zip(places, nodes.nodes_modes or (), targets)):
             if mode == "LEAF":
                 continue
             message = f"node {node} of tree {tree} leads to node {target} (`{name}`)"
             if (tree, target) not in children:
-                raise _malformed(
-                    f"{message}, which the tree does not have", name, f"write nodes of the same tree in `{name}`"
-                )
+                lost = _help_for_lost_node(nodes, tree, name, at)
+                help = lost or f"write nodes of the same tree in `{name}`"
+                raise _malformed(f"{message}, which the tree does not have", name, help)
             if not 0 <= target < len(places):
                 raise _malformed(
                     f"{message}; ONNX Runtime accepts ids from 0 to {len(places) - 1}, the number of nodes minus 1",
@@ -226,11 +226,25 @@ def _check_branches(nodes: TreeNodes) -> None:
                     "number the nodes from 0",
                 )
             if target == node:
-                raise _malformed(f"{message}, itself", name, "connect each branch to a later node")
+                lost = _help_for_lost_node(nodes, tree, name, at)
+                raise _malformed(f"{message}, itself", name, lost or "connect each branch to a later node")
             children[tree, node] = ((tree, target), *children[tree, node])
     roots = {tree: (tree, node) for tree, node in reversed(places)}
     for root in roots.values():
         _check_paths(root, children)
+
+
+def _help_for_lost_node(nodes: TreeNodes, tree: int, name: str, at: int) -> str:
+    """The help for a wrong target, entry ``at`` of a list: the only node of the tree without a parent; "" if several
+    have none."""
+    rows = list(zip(nodes.nodes_treeids or (), nodes.nodes_nodeids or (), nodes.nodes_modes or ()))
+    own = [row for row, (each, _, _) in enumerate(rows) if each == tree]
+    sides = nodes.nodes_truenodeids or (), nodes.nodes_falsenodeids or ()
+    reached = {side[row] for side in sides for row in own if row < len(side) and rows[row][2] != "LEAF"}
+    lost = [rows[row][1] for row in own[1:] if rows[row][1] not in reached]
+    if len(lost) != 1:
+        return ""
+    return f"set entry {at} of `{name}` to {lost[0]}: no branch leads to node {lost[0]} of tree {tree}"
 
 
 def _malformed(message: str, attribute: str, help: str) -> Fault:

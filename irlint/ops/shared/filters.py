@@ -155,7 +155,8 @@ def expect_bias(bias: Tensor | None, channels: MaybeDim, index: int) -> None:
     raise BIAS_MISMATCH.fault(
         f"input {index} (the bias) is {shape_text(bias.shape)}; expected [{wanted}], an element for each of the "
         "output channels",
-        help=f"give input {index} the shape [{wanted}]",
+        help=f"give input {index} the shape [{wanted}]"
+        + (f", or use weights with {counted(bias.shape[0], 'output channel')}" if len(bias.shape) == 1 else ""),
         input=index,
     )
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import onnx.parser
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import irlint
 from irlint.dims import symbol
 from irlint.findings.faults import Fault, Severity
 from irlint.findings.statements import stated
@@ -187,3 +189,18 @@ def test_openvino_leaves_an_axis_in_silence() -> None:
     with stated() as statements:
         assert ov_unsqueeze(Tensor(F, (3,)), Tensor("int64", (2,), (0, 0))).shape == (1, 3)
     assert [(fault.rule.code, fault.severity) for fault in statements.faults] == [("IRL301", Severity.WARNING)]
+
+
+@pytest.mark.oracle
+def test_a_range_with_a_computed_step_is_reshaped() -> None:
+    """ONNX Runtime counts from 0 to 6 in steps of 6 - 4."""
+    import onnxruntime
+
+    text = """<ir_version: 8, opset_import: ["" : 17]>
+g (float[N,S] x) => (int64[a,b] y) <int64 zero = {0}, int64 i = {0}, int64 j = {1}, int64[2] t = {1, -1}> {
+  s = Shape (x) n = Gather (s, i) m = Gather (s, j) d = Sub (m, n) r = Range (zero, m, d) y = Reshape (r, t) }"""
+    model = onnx.parser.parse_model(text)
+    assert not irlint.check(model).findings
+    session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+    (found,) = session.run(None, {"x": np.zeros((4, 6), "float32")})
+    assert found.tolist() == [[0, 2, 4]]

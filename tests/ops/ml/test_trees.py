@@ -261,3 +261,15 @@ def test_maps_become_one_row(call: str, expected: Any) -> None:
     text = f"""<ir_version: 8, opset_import: ["" : 17, "ai.onnx.ml" : 3]>
     g (map(int64, float) x) => (y) {{ y = {call} }}""".replace("'", '"')
     assert irlint_on_onnx(onnx.parser.parse_model(text)) == [expected]
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize(("name", "entry"), [("nodes_truenodeids", 1), ("nodes_falsenodeids", 2)])
+def test_a_wrong_branch_leads_to_the_node_without_a_parent(name: str, entry: int) -> None:
+    broken = CLASSES | {name: [9, 0, 0]}
+    model = ml_model("TreeEnsembleClassifier", [floats(4, 3)], broken, 3, 2)
+    assert isinstance(onnxruntime_verdict(model), str)
+    (found,) = [each for each in irlint.check(model).findings if each.severity.value == "error"]
+    assert found.help == f"set entry 0 of `{name}` to {entry}: no branch leads to node {entry} of tree 0"
+    sound = ml_model("TreeEnsembleClassifier", [floats(4, 3)], CLASSES | {name: [entry, 0, 0]}, 3, 2)
+    assert not isinstance(onnxruntime_verdict(sound), str)

@@ -1,0 +1,154 @@
+"""Candidates that declare inputs of the model as other inputs of similar names, outputs and ports are declared."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice, takewhile
+
+from irlint.dims import Expr, MaybeDim, Shape
+from irlint.fixes.candidate import Candidate
+from irlint.fixes.editor import Editor
+from irlint.fixes.inserted import TRANSPOSE
+from irlint.fixes.other_values import EVIDENT, POSSIBLE
+from irlint.fixes.sizes import nodes_before
+from irlint.inference.origins import shape_of
+from irlint.lazy_typing import Any
+from irlint.model import Graph, Node, Value
+from irlint.model.order import downstream
+from irlint.model.tensor import Tensor
+
+#: A shape with another order of axes has at least this many axes.
+PAIR = 2
+
+#: Inputs of this many nodes, the nearest to the faulty one, may lack their first axis.
+FARTHER = 32
+
+
+def declared_in_order(node: Node, editor: Editor) -> Iterator[Candidate]:
+    """Declares an input before a node with the order of axes of several other inputs, of one with a similar name, of
+    the new state that the node computes, or of the ports that take it."""
+    shapes = {value: shape_of(value, editor.known) or () for value in editor.graph.inputs}
+    before = {value for each in nodes_before(node, editor.makers) for value in each.inputs}
+    for value in (each for each in shapes if each in before and each not in editor.known.overridden):
+        others = {each: shape for each, shape in shapes.items() if each is not value}
+        states = _declared_states(node, editor.graph) if value in node.inputs else {}
+        others |= states
+        related = {each for each in others if each in states or _are_sisters(each, value)}
+        ports = _ports_of(value, editor)
+        sources: Mapping[Any, Shape] = ports or others
+        named = {each for each in others if each not in related}
+        orders = {each: _in_order(shapes[value], shape, named=each in named) for each, shape in sources.items()}
+        found = {each: shape for each, shape in orders.items() if shape is not None}
+        is_sure = len(found) > 1 or bool(ports) or not related.isdisjoint(found)
+        shape = next(iter(found.values()), shapes[value])
+        if is_sure and len(set(found.values())) == 1 and shape != shapes[value]:
+            count = len(found)
+            yield Candidate(
+                (editor.declared(value, shape),), EVIDENT, evidence=count, subject=value, sure=count > 1 > len(ports)
+            )
+            order = tuple(shapes[value].index(dim) for dim in shape)
+            if not states.keys().isdisjoint(found) and len(set(order)) == len(order):
+                edit = editor.inserted(TRANSPOSE, node, node.inputs.index(value), (("perm", order),))
+                yield Candidate((edit,), EVIDENT, evidence=count)
+
+
+def _declared_states(node: Node, graph: Graph) -> Mapping[Value, Shape]:
+    """The outputs of a node after the first one that are outputs of the model, with their declared shapes."""
+    states = (each for each in node.outputs[1:] if each in graph.outputs)
+    return {each: each.type.shape or () for each in states if each is not None and isinstance(each.type, Tensor)}
+
+
+def _ports_of(value: Value, editor: Editor) -> Mapping[tuple[Node, int], Shape]:
+    """The shapes that input ports declare for a value, if all differ from its own shape."""
+    users = editor.users.get(value, ()) if editor.known.format.ports_declare else ()
+    places = ((user, at) for user in users for at, given in enumerate(user.inputs) if given is value)
+    shapes = {(user, at): user.input_ports[at].type.shape or () for user, at in places if at < len(user.input_ports)}
+    own = [_fixed(dim) for dim in shape_of(value, editor.known) or ()]
+    return shapes if all([_fixed(dim) for dim in shape] != own for shape in shapes.values()) else {}
+
+
+def _in_order(shape: Shape, other: Shape, *, named: bool) -> Shape | None:
+    """The sizes of a shape in the order of another shape that has the same sizes, some of them dynamic; else None.
+
+    With ``named``, the dynamic sizes have the same names, too.
+    """
+    dynamic = [dim for dim in shape if isinstance(dim, Expr)]
+    if not dynamic or len(shape) < PAIR or sorted(map(_fixed, shape)) != sorted(map(_fixed, other)):
+        return None
+    if sorted(map(str, shape)) == sorted(map(str, other)):
+        return other
+    left = iter(dynamic)
+    return None if named else tuple(dim if isinstance(dim, int) else next(left) for dim in other)
+
+
+def _fixed(dim: MaybeDim) -> int:
+    return dim if isinstance(dim, int) else -1
+
+
+def _are_sisters(one: Value, other: Value) -> bool:
+    """Whether two inputs have names that start with the same letters, such as ``past_key`` and ``past_value``."""
+    return _letters(one.name) == _letters(other.name) != one.name
+
+
+def declared_as_similar_input(node: Node, editor: Editor) -> Iterator[Candidate]:
+    """Declares an input before a node with the shape of another input, or with the dynamic batch axis of outputs.
+
+    The other shape has the same sizes and one axis more or fewer.
+    """
+    inputs = [value for value in editor.graph.inputs if value not in editor.known.overridden]
+    shapes = {value: shape for value in inputs if (shape := shape_of(value, editor.known)) is not None}
+    before = {value for each in nodes_before(node, editor.makers) for value in each.inputs}
+    for value in (each for each in shapes if each in before):
+        others = (shape for each, shape in shapes.items() if each is not value)
+        for other in dict.fromkeys(each for each in others if _is_one_axis_apart(shapes[value], each)):
+            yield Candidate((editor.declared(value, other),), EVIDENT, evidence=1, subject=value)
+        for batch in _batch_of_outputs(editor.graph, shapes.values()):
+            yield Candidate((editor.declared(value, (batch, *shapes[value])),), EVIDENT, evidence=1, subject=value)
+
+
+def _batch_of_outputs(graph: Graph, given: Iterable[Shape]) -> Iterator[Expr]:
+    """The dynamic first size of all outputs, if no input has it."""
+    declared = [each.type.shape or () for each in graph.outputs if isinstance(each.type, Tensor)]
+    firsts = {shape[0] if shape else None for shape in declared}
+    sizes = {dim for shape in given for dim in shape}
+    yield from (each for each in firsts if len(firsts) == 1 and isinstance(each, Expr) and each not in sizes)
+
+
+def _is_one_axis_apart(one: Shape, other: Shape) -> bool:
+    """Whether one of two shapes of at least two named or long axes is the other without one axis."""
+    short, long = sorted((one, other), key=len)
+    without = [(*long[:axis], *long[axis + 1 :]) for axis in range(len(long))]
+    named = [dim for dim in short if dim not in (1, None)]
+    return len(short) + 1 == len(long) and len(named) > 1 and short in without
+
+
+def declared_as_several_inputs(node: Node, editor: Editor) -> Iterator[Candidate]:
+    """Declares an input before a node with the shape of several inputs of similar names that differ in one size."""
+    shapes = {value: shape_of(value, editor.known) or () for value in editor.graph.inputs}
+    for value in (each for each in shapes if each not in editor.known.overridden):
+        named = [each for each in shapes if each is not value and _are_sisters(each, value)]
+        others = {shapes[each] for each in named}
+        shape = others.pop() if len(others) == 1 < len(named) else ()
+        differing = [pair for pair in zip(shapes[value], shape) if pair[0] != pair[1]]
+        is_apart = len(differing) == 1 and all(isinstance(each, int) for each in differing[0])
+        users = editor.users.get(value, ()) if is_apart and len(shape) == len(shapes[value]) else ()
+        if any(each is node or node in downstream(each, editor.graph) for each in users):
+            yield Candidate((editor.declared(value, shape),), EVIDENT, evidence=len(named), subject=value)
+
+
+def _letters(name: str) -> str:
+    """The letters at the start of a name: ``past`` of ``past.0.key`` and of ``past_1``."""
+    return "".join(takewhile(str.isalpha, name))
+
+
+def with_batch_axis(node: Node, editor: Editor) -> Iterator[Candidate]:
+    """Redeclares inputs near a node with the first axis of another input that has more axes."""
+    known, inputs = editor.known, [value for value in editor.graph.inputs if value not in editor.graph.constants]
+    shapes = {value: shape_of(value, known) or () for value in inputs}
+    near = {value for each in islice(nodes_before(node, editor.makers), FARTHER) for value in each.inputs}
+    for value, shape in shapes.items():
+        firsts = dict.fromkeys(
+            each[0] for other, each in shapes.items() if other is not value and len(each) > len(shape)
+        )
+        for first in firsts if value in near and shape else ():
+            yield Candidate((editor.declared(value, (first, *shape)),), POSSIBLE, subject=value)
