@@ -40,7 +40,7 @@ def test_it_is_small(wheel: Path) -> None:
 
 
 def test_it_has_what_the_tree_has(wheel: Path) -> None:
-    paths = (each for each in (ROOT / "irlint").rglob("*") if each.is_file() and each.suffix != ".pyc")
+    paths = (each for each in (ROOT / "irlint").rglob("*") if each.is_file() and "__pycache__" not in each.parts)
     names = [each.relative_to(ROOT).as_posix() for each in paths]
     with zipfile.ZipFile(wheel) as archive:
         assert sorted(each for each in archive.namelist() if each.startswith("irlint/")) == sorted(names)

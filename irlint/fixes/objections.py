@@ -340,8 +340,9 @@ def _changes_shared(case: Case) -> bool:
     names = {edit.name for edit in case.candidate.edits if edit.of == "entries"}
     for value, users in case.inputs.users.items() if names else ():
         if value.name in names and case.problem.node not in users and len(users) > SIBLINGS:
-            all_fixed = len(case.outcome.fixed) >= len(users) or case.candidate.evidence >= SIBLINGS
-            all_fixed = all_fixed or all(map(is_permutation, case.candidate.edits))
+            is_shown = case.candidate.evidence > len(users)
+            is_shown = is_shown or all(map(is_permutation, case.candidate.edits))
+            all_fixed = is_shown or len(case.outcome.fixed) >= len(users)
             return not all_fixed and not all(takes_target(user, value.name, case.inputs.known) for user in users)
     return False
 
