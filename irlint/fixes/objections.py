@@ -390,7 +390,8 @@ def _fixes_a_size(case: Case) -> bool:
         users, pairs = case.inputs.users_of(edit.name), list(zip(edit.before or (), edit.value))
         shapes = any(takes_target(user, edit.name, case.inputs.known) for user in users)
         indices = users and all(takes_as((INDICES,), user, edit.name, case.inputs.known) for user in users)
-        if not indices and any(one in (-1, 0, LAST_END) and 0 < other < LAST_END for one, other in pairs):
+        from_dynamic = (-1, 0, LAST_END) if shapes or len(pairs) > 1 else (LAST_END,)
+        if not indices and any(one in from_dynamic and 0 < other < LAST_END for one, other in pairs):
             return True
         if shapes and any(other == 1 != one and type(one) is int for one, other in pairs):
             return True
