@@ -18,10 +18,9 @@ from irlint.lazy_typing import Any
 from irlint.model import Node, Problem, Value
 from irlint.model.order import downstream
 from irlint.model.tensor import FLOATS, INTEGERS, Tensor, Type
-from irlint.ops.layout.transposing import PERM_LENGTH
-from irlint.ops.math.linear import MATMUL_MISMATCH
+from irlint.ops.shared.axes import PERM_LENGTH
 from irlint.ops.shared.expectations import INPUT_RANK_REFUSED
-from irlint.ops.shared.operands import RANK_MISMATCH
+from irlint.ops.shared.operands import MATMUL_MISMATCH, RANK_MISMATCH
 from irlint.ops.signatures import FACTORS, PARTS, roles
 from irlint.records import replaced
 

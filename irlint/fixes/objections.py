@@ -25,7 +25,6 @@ from irlint.inference.origins import shape_of
 from irlint.model import Node, Value
 from irlint.model.order import downstream
 from irlint.model.tensor import FLOATS, Tensor, tensor_shape
-from irlint.ops.indexing.selecting import TOPK_TOO_LARGE
 from irlint.ops.shared.index_ranges import INDEX_OUT_OF_RANGE
 
 #: An error at most this many nodes after an edit probably has the same cause as the problem.
@@ -183,12 +182,13 @@ def _leaves_contradiction_before(case: Case) -> bool:
 def _is_any_index(case: Case) -> bool:
     """Whether the candidate is another k, or another index into data that is no list. Every number in range fits."""
     node, rule = case.problem.node, case.problem.fault.rule
-    shape = shape_of(node.inputs[0], case.inputs.known) if node is not None and node.inputs else None
-    if rule is INDEX_OUT_OF_RANGE and (shape is None or len(shape) == 1):
+    if node is None or all(edit.kind != "constant" for edit in case.candidate.edits):
         return False
-    return rule in (INDEX_OUT_OF_RANGE, TOPK_TOO_LARGE) and any(
-        edit.kind == "constant" for edit in case.candidate.edits
-    )
+    if rule is INDEX_OUT_OF_RANGE:
+        return len(shape_of(node.inputs[0] if node.inputs else None, case.inputs.known) or (1,)) != 1
+    from irlint.ops.indexing.selecting import TOPK_TOO_LARGE
+
+    return rule is TOPK_TOO_LARGE
 
 
 def _may_hide_wrong_connection(case: Case) -> bool:

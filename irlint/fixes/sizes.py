@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
 from itertools import count, islice, takewhile
 from math import gcd
 
@@ -25,8 +26,8 @@ from irlint.inference.origins import FRESH, Makers, shape_of, sources
 from irlint.inference.walk import inferred
 from irlint.model import Node, Problem, Value
 from irlint.model.tensor import Tensor
-from irlint.ops.math.linear import MATMUL_MISMATCH, OPERAND_SHAPE
 from irlint.ops.shared.broadcast import BROADCAST_MISMATCH
+from irlint.ops.shared.operands import MATMUL_MISMATCH, OPERAND_SHAPE
 from irlint.records import record, replaced
 
 #: At most this many inputs are resized.
@@ -238,6 +239,7 @@ def _with_fitting_sizes(
     elif answer.outputs is not None:
         required = [without_broadcasts_of_one(requirement.any_of) for requirement in answer.requirements]
 
+    @cache
     def fits(part: int) -> bool:
         return trials.outcome(edits(part), problem) is not None
 

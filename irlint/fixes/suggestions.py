@@ -355,8 +355,8 @@ class Suggestions:
         refused: list[tuple[Edit, ...]] = []
         first: Suggestion | None = None
         while len(refused) < REFUSED and (found := self._search.best(problem, refused)) is not None:
-            is_writable = self.rechecked.is_writable(found.alternatives[0])
-            if found.outcome.in_body and is_writable and self.rechecked.outcome(found.alternatives[0], problem) is None:
+            is_in_body = found.outcome.in_body and self.rechecked.is_writable(found.alternatives[0])
+            if is_in_body and self.rechecked.outcome(found.alternatives[0], problem) is None:
                 refused += found.alternatives
                 continue
             help = problem.fault.help if found.or_help else ""

@@ -5,28 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from irlint.dims import MaybeDim, same
-from irlint.findings.faults import Rule, Severity
 from irlint.findings.wording import counted
 from irlint.model.tensor import CONTENTS_LIMIT, INTEGERS, Contents, Tensor
 from irlint.ops import onnx, openvino
 from irlint.ops.shared import contents as fold
-from irlint.ops.shared.axes import Ints, axes_of
+from irlint.ops.shared.axes import PERM_LENGTH, Ints, axes_of
 from irlint.ops.shared.element_types import expect_type
 from irlint.ops.shared.expectations import expect_rank
 from irlint.ops.shared.shape_inputs import known_integers, length
-
-PERM_LENGTH = Rule(
-    "IRL333",
-    "transpose-perm-mismatch",
-    Severity.ERROR,
-    "`perm` does not list every axis of the data exactly once.",
-    why="A Transpose moves every axis to exactly one position. Runtimes refuse a `perm` whose length is not the rank.",
-    fix="List each axis of the data once, counted from 0.",
-    bad="""<ir_version: 8, opset_import: ["" : 17]>
-g (float[1,224,224,3] x) => (float[3,1,224] y) { y = Transpose <perm = [3, 0, 1]> (x) }""",
-    good="""<ir_version: 8, opset_import: ["" : 17]>
-g (float[1,224,224,3] x) => (float[1,3,224,224] y) { y = Transpose <perm = [0, 3, 1, 2]> (x) }""",
-)
 
 
 def _help_of_order(rank: int) -> str:

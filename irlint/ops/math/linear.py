@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from irlint.dims import MaybeDim, Shape, product
-from irlint.findings.faults import Fault, Refusal, Rule, Severity
+from irlint.findings.faults import Fault
 from irlint.findings.statements import agree
 from irlint.findings.wording import counted
 from irlint.lazy_typing import Literal
@@ -12,49 +12,10 @@ from irlint.ops import onnx, openvino
 from irlint.ops.shared.broadcast import broadcast, merged, stretched, stretches
 from irlint.ops.shared.compiling import not_implemented, with_elements
 from irlint.ops.shared.element_types import REAL, common_type, expect_type
+from irlint.ops.shared.operands import MATMUL_MISMATCH, OPERAND_SHAPE
 from irlint.ops.signatures import group
 from irlint.records import record
 from irlint.schemas import MICROSOFT
-
-MATMUL_MISMATCH = Rule(
-    "IRL320",
-    "matmul-inner-mismatch",
-    Severity.ERROR,
-    "The two axes that a matrix product sums over have different sizes.",
-    why=(
-        "A product of [M, K] and [K, N] multiplies each row of the first matrix with each column of the second. If "
-        "the two Ks differ, no runtime can compute it."
-    ),
-    fix=(
-        "Make both Ks equal. Often one operand is transposed: set transA/transB (Gemm) or transpose_a/transpose_b "
-        "(OpenVINO)."
-    ),
-    bad="""<ir_version: 8, opset_import: ["" : 17]>
-g (float[2,768] x, float[512,768] w) => (float[2,512] y) { y = MatMul (x, w) }""",
-    good="""<ir_version: 8, opset_import: ["" : 17]>
-g (float[2,768] x, float[768,512] w) => (float[2,512] y) { y = MatMul (x, w) }""",
-    refused=(
-        Refusal("onnxruntime", ("dead if sized", "as declared")),
-        Refusal("openvino_frontend", ("dead if sized",)),
-        Refusal("tensorrt_rtx", ("dead if sized",)),
-    ),
-)
-
-OPERAND_SHAPE = Rule(
-    "IRL321",
-    "matmul-operand-shape",
-    Severity.ERROR,
-    "An operand or parameter of a matrix product has an invalid shape.",
-    why=(
-        "Gemm needs matrices with two axes, and MatMul accepts no scalars. Scales, zero points and biases need one "
-        "element, or one element for each row or column. The size of packed weights follows from the attributes."
-    ),
-    fix="Reshape the operand as the message says. For more than two axes, use MatMul instead of Gemm.",
-    bad="""<ir_version: 8, opset_import: ["" : 17]>
-g (float[2,3,4] x, float[4,5] w) => (float[2,3,5] y) { y = Gemm (x, w) }""",
-    good="""<ir_version: 8, opset_import: ["" : 17]>
-g (float[2,3,4] x, float[4,5] w) => (float[2,3,5] y) { y = MatMul (x, w) }""",
-)
 
 
 def multiplied(

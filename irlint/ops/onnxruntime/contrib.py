@@ -8,7 +8,6 @@ from irlint.lazy_typing import Literal
 from irlint.model import Graph
 from irlint.model.tensor import Tensor, shape_text, tensor_shape
 from irlint.ops import Context, onnx, without_rule
-from irlint.ops.math.linear import MATMUL_MISMATCH
 from irlint.ops.nn.attention import HEADS_MISMATCH, INPUTS_MISMATCH
 from irlint.ops.shared.attributes import (
     ATTRIBUTE_OUT_OF_RANGE,
@@ -21,6 +20,7 @@ from irlint.ops.shared.attributes import (
 from irlint.ops.shared.axes import Ints, axis_of
 from irlint.ops.shared.bodies import BODY_TYPES, check_arity, check_input_types
 from irlint.ops.shared.expectations import Expected, check, expect_one, expect_rank
+from irlint.ops.shared.operands import MATMUL_MISMATCH
 from irlint.ops.shared.shape_inputs import number
 from irlint.ops.shared.sizes import size
 from irlint.ops.shared.windows import arranged, channel_axis, per_axis, spatial

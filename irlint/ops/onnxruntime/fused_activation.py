@@ -8,10 +8,11 @@ from irlint.findings.wording import counted
 from irlint.model.tensor import Tensor, shape_text
 from irlint.ops import onnx
 from irlint.ops.math.activation import along_axis, unchanged
-from irlint.ops.math.linear import OPERAND_SHAPE, expect_length
+from irlint.ops.math.linear import expect_length
 from irlint.ops.shared.attributes import ATTRIBUTE_OUT_OF_RANGE
 from irlint.ops.shared.broadcast import merged, stretched
 from irlint.ops.shared.expectations import expect_rank
+from irlint.ops.shared.operands import OPERAND_SHAPE
 from irlint.schemas import MICROSOFT
 
 

@@ -9,9 +9,9 @@ from irlint.findings.faults import Fault, Refusal, Rule, Severity
 from irlint.findings.statements import agree, warn
 from irlint.model.tensor import Extent, Tensor, shape_text
 from irlint.ops import Context
-from irlint.ops.math.linear import OPERAND_SHAPE
 from irlint.ops.shared.broadcast import stretches
 from irlint.ops.shared.contents import extent
+from irlint.ops.shared.operands import OPERAND_SHAPE
 from irlint.ops.shared.sizes import dim_of
 
 #: A scale or zero point: (index of the input, its name, tensor or None if it is omitted).

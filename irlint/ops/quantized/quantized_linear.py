@@ -8,7 +8,7 @@ from irlint.findings.statements import agree, warn
 from irlint.findings.wording import counted
 from irlint.model.tensor import NUMBERED_TYPES, Tensor, shape_text
 from irlint.ops import onnx
-from irlint.ops.math.linear import MATMUL_MISMATCH, OPERAND_SHAPE, OnnxProduct, biased, multiplied
+from irlint.ops.math.linear import OnnxProduct, biased, multiplied
 from irlint.ops.quantized.parameters import (
     expect_by_column,
     expect_by_row,
@@ -20,6 +20,7 @@ from irlint.ops.quantized.parameters import (
 from irlint.ops.shared.attributes import ATTRIBUTE_OUT_OF_RANGE, expect_attribute
 from irlint.ops.shared.broadcast import stretched
 from irlint.ops.shared.expectations import expect_rank
+from irlint.ops.shared.operands import MATMUL_MISMATCH, OPERAND_SHAPE
 from irlint.ops.shared.sizes import dim_of
 from irlint.ops.signatures import UNLIKELY, with_roles
 from irlint.schemas import MICROSOFT

@@ -10,6 +10,20 @@ from irlint.findings.wording import counted, span
 Ints = tuple[int, ...]
 Floats = tuple[float, ...]
 
+PERM_LENGTH = Rule(
+    "IRL333",
+    "transpose-perm-mismatch",
+    Severity.ERROR,
+    "`perm` does not list every axis of the data exactly once.",
+    why="A Transpose moves every axis to exactly one position. Runtimes refuse a `perm` whose length is not the rank.",
+    fix="List each axis of the data once, counted from 0.",
+    bad="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[1,224,224,3] x) => (float[3,1,224] y) { y = Transpose <perm = [3, 0, 1]> (x) }""",
+    good="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[1,224,224,3] x) => (float[1,3,224,224] y) { y = Transpose <perm = [0, 3, 1, 2]> (x) }""",
+)
+
+
 AXIS_OUT_OF_RANGE = Rule(
     "IRL300",
     "axis-out-of-range",

@@ -1,12 +1,53 @@
-"""Checks of the shapes of the inputs of a convolution or pooling."""
+"""Checks of the shapes of operands: of a matrix product, a convolution or a pooling."""
 
 from __future__ import annotations
 
 from irlint.dims import Shape, same
-from irlint.findings.faults import Rule, Severity
+from irlint.findings.faults import Refusal, Rule, Severity
 from irlint.findings.statements import agree
 from irlint.findings.wording import counted
 from irlint.model.tensor import Tensor, shape_text
+
+MATMUL_MISMATCH = Rule(
+    "IRL320",
+    "matmul-inner-mismatch",
+    Severity.ERROR,
+    "The two axes that a matrix product sums over have different sizes.",
+    why=(
+        "A product of [M, K] and [K, N] multiplies each row of the first matrix with each column of the second. If "
+        "the two Ks differ, no runtime can compute it."
+    ),
+    fix=(
+        "Make both Ks equal. Often one operand is transposed: set transA/transB (Gemm) or transpose_a/transpose_b "
+        "(OpenVINO)."
+    ),
+    bad="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[2,768] x, float[512,768] w) => (float[2,512] y) { y = MatMul (x, w) }""",
+    good="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[2,768] x, float[768,512] w) => (float[2,512] y) { y = MatMul (x, w) }""",
+    refused=(
+        Refusal("onnxruntime", ("dead if sized", "as declared")),
+        Refusal("openvino_frontend", ("dead if sized",)),
+        Refusal("tensorrt_rtx", ("dead if sized",)),
+    ),
+)
+
+OPERAND_SHAPE = Rule(
+    "IRL321",
+    "matmul-operand-shape",
+    Severity.ERROR,
+    "An operand or parameter of a matrix product has an invalid shape.",
+    why=(
+        "Gemm needs matrices with two axes, and MatMul accepts no scalars. Scales, zero points and biases need one "
+        "element, or one element for each row or column. The size of packed weights follows from the attributes."
+    ),
+    fix="Reshape the operand as the message says. For more than two axes, use MatMul instead of Gemm.",
+    bad="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[2,3,4] x, float[4,5] w) => (float[2,3,5] y) { y = Gemm (x, w) }""",
+    good="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[2,3,4] x, float[4,5] w) => (float[2,3,5] y) { y = MatMul (x, w) }""",
+)
+
 
 RANK_MISMATCH = Rule(
     "IRL314",
