@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from itertools import chain
 from operator import attrgetter
@@ -101,7 +100,7 @@ LEAST_FOR_ROWS = 3
 #: The most users of a name in a help.
 MOST_USERS = 4
 
-_NUMBER = re.compile(r"[0-9]+")
+_NUMBER = "[0-9]+"
 
 #: The list that contains the values of an origin.
 _LIST_NAMES = {"a graph input": "the inputs", "an initializer": "the initializers"}
@@ -208,11 +207,16 @@ def _name_like(name: str, node: str = "", other: str = "") -> str:
     if node.rpartition("_")[2] == name:
         unused = other.rpartition("_")[2]
         return unused if unused.isdigit() else ""
-    numbers, others = _NUMBER.findall(node), _NUMBER.findall(other)
+    import re
+
+    numbers, others = re.findall(_NUMBER, node), re.findall(_NUMBER, other)
     differing = [pair for pair in zip(numbers, others) if pair[0] != pair[1]]
-    parts = _NUMBER.split(name)
-    own = _NUMBER.findall(name)
-    if _NUMBER.sub("", node) != _NUMBER.sub("", other) or len(differing) != 1 or own.count(differing[0][0]) != 1:
+    parts, own = re.split(_NUMBER, name), re.findall(_NUMBER, name)
+    if (
+        re.sub(_NUMBER, "", node) != re.sub(_NUMBER, "", other)
+        or len(differing) != 1
+        or own.count(differing[0][0]) != 1
+    ):
         return ""
     at = own.index(differing[0][0])
     return "".join(part + number for part, number in zip(parts, [*own[:at], differing[0][1], *own[at + 1 :], ""]))

@@ -11,6 +11,7 @@ from irlint.fixes.editor import STRIDES
 from irlint.fixes.fixable import may_be_fixed
 from irlint.fixes.inputs import Inputs, dtype_of
 from irlint.fixes.inserted import CAST, TRANSPOSE
+from irlint.fixes.lost_inputs import result_of
 from irlint.fixes.node_edits import inverse_order
 from irlint.fixes.objections import SIBLINGS
 from irlint.fixes.other_values import EVIDENT, ONLY_SUGGESTED
@@ -300,12 +301,9 @@ def _type_attribute_is_missing(case: Case) -> bool:
 
 def _rounds(node: Node, known: Known) -> bool:
     """Whether a node computes an integer from an integer and a float, or divides integers."""
-    call = known.calls.get(node)
-    fold = call.operator.fold if call is not None and call.operator is not None else None
     types = [dtype_of(known.types.get(value)) if value is not None else None for value in node.inputs]
     is_mixed = bool(types) and types[0] in INTEGERS and any(each in FLOATS for each in types[1:])
-    is_binary = len(node.inputs) == len(DIVIDED)
-    return is_mixed or (is_binary and fold is not None and fold(*DIVIDED) == DIVIDED[0] // DIVIDED[1])
+    return is_mixed or result_of(node, DIVIDED, known) == DIVIDED[0] // DIVIDED[1]
 
 
 def _connects_value(candidate: Candidate) -> bool:

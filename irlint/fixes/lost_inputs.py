@@ -11,7 +11,7 @@ from irlint.inference.known import Known
 from irlint.inference.origins import Makers
 from irlint.model import Graph, Node, Problem, Value
 from irlint.model.order import graph_at, varying
-from irlint.model.tensor import Tensor
+from irlint.model.tensor import Scalar, Tensor
 
 Edits = tuple[Edit, ...]
 
@@ -116,11 +116,17 @@ def _dtype(value: Value | None, known: Known) -> str | None:
 
 def commutes(node: Node, known: Known) -> bool:
     """Whether the order of two inputs of a node does not matter."""
+    found = result_of(node, PAIR, known)
+    return found is not None and found == result_of(node, PAIR[::-1], known)
+
+
+def result_of(node: Node, numbers: tuple[int, int], known: Known) -> Scalar:
+    """What an elementwise node of two inputs computes from two numbers; None for others."""
     call = known.calls.get(node)
-    if call is None or call.operator is None or call.signature is None:
-        return False
+    if call is None or call.operator is None or call.signature is None or len(call.signature.inputs) != len(numbers):
+        return None
     fold = call.operator.fold
-    return fold is not None and len(call.signature.inputs) == len(PAIR) and fold(*PAIR) == fold(*reversed(PAIR))
+    return fold(*numbers) if callable(fold) else None
 
 
 def _are_constants(values: Sequence[Value | None], makers: Makers) -> tuple[bool, ...]:

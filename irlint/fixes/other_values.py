@@ -22,6 +22,12 @@ NUMBERS_BELOW = 9
 #: The first spatial axis.
 SPATIAL = 2
 
+#: The letters of longer equations are not exchanged.
+LONGEST_EQUATION = 64
+
+#: The integer attributes that count something, of which 0 is no number.
+COUNTS = frozenset(("group", "num_groups", "num_heads", "blocksize", "block_size"))
+
 #: The integer attributes of ONNX that mean yes or no.
 FLAGS = frozenset(
     ("allowzero", "ceil_mode", "count_include_pad", "exclusive", "keepdims", "largest", "reverse", "transA", "transB")
@@ -73,7 +79,7 @@ def other_values(
     elif isinstance(value, int) and "axis" in name:
         yield from ((axis, PROBABLE) for axis in range(rank) if axis not in (value, value + rank))
     elif isinstance(value, int):
-        if value in (0, 1):
+        if value in (0, 1) and name not in COUNTS:
             yield 1 - value, POSSIBLE if name == "transA" and not value else EVIDENT
         if name in FLAGS:
             return
@@ -97,7 +103,7 @@ def _other_equations(equation: str) -> Iterator[str]:
     """The Einsum equation with two letters of one term exchanged."""
     terms, arrow, result = equation.replace(" ", "").partition("->")
     several = [*terms.split(","), *([result] if arrow else [])]
-    for at, term in enumerate(several):
+    for at, term in enumerate(several if len(equation) <= LONGEST_EQUATION else ()):
         for one, other in combinations(range(len(term)), 2):
             letters = list(term)
             letters[one], letters[other] = letters[other], letters[one]

@@ -391,7 +391,7 @@ class Search:
         seen: set[tuple[Edit, ...]] = set()
         for candidate in candidates:
             alone = candidate.edits[0] if len(candidate.edits) == 1 else None
-            if alone is not None and alone.kind == "insert":
+            if alone is not None and alone.kind == "insert" and len(self._faulty) > 1:
                 edits = lost_nodes.before_all_faulty(alone, self.inputs, self._faulty)
                 if edits is not None:
                     yield replaced(

@@ -216,7 +216,7 @@ def _check_branches(nodes: TreeNodes) -> None:
                 continue
             message = f"node {node} of tree {tree} leads to node {target} (`{name}`)"
             if (tree, target) not in children:
-                lost = _help_for_lost_node(nodes, tree, name, at)
+                lost = _help_for_lost_node(nodes, tree, f"entry {at} of `{name}`")
                 help = lost or f"write nodes of the same tree in `{name}`"
                 raise _malformed(f"{message}, which the tree does not have", name, help)
             if not 0 <= target < len(places):
@@ -226,7 +226,7 @@ def _check_branches(nodes: TreeNodes) -> None:
                     "number the nodes from 0",
                 )
             if target == node:
-                lost = _help_for_lost_node(nodes, tree, name, at)
+                lost = _help_for_lost_node(nodes, tree, f"entry {at} of `{name}`")
                 raise _malformed(f"{message}, itself", name, lost or "connect each branch to a later node")
             children[tree, node] = ((tree, target), *children[tree, node])
     roots = {tree: (tree, node) for tree, node in reversed(places)}
@@ -234,7 +234,7 @@ def _check_branches(nodes: TreeNodes) -> None:
         _check_paths(root, children)
 
 
-def _help_for_lost_node(nodes: TreeNodes, tree: int, name: str, at: int) -> str:
+def _help_for_lost_node(nodes: TreeNodes, tree: int, what: str) -> str:
     """The help for a wrong target, entry ``at`` of a list: the only node of the tree without a parent; "" if several
     have none."""
     rows = list(zip(nodes.nodes_treeids or (), nodes.nodes_nodeids or (), nodes.nodes_modes or ()))
@@ -244,7 +244,7 @@ def _help_for_lost_node(nodes: TreeNodes, tree: int, name: str, at: int) -> str:
     lost = [rows[row][1] for row in own[1:] if rows[row][1] not in reached]
     if len(lost) != 1:
         return ""
-    return f"set entry {at} of `{name}` to {lost[0]}: no branch leads to node {lost[0]} of tree {tree}"
+    return f"set {what} to {lost[0]}: no branch leads to node {lost[0]} of tree {tree}"
 
 
 def _malformed(message: str, attribute: str, help: str) -> Fault:

@@ -245,7 +245,7 @@ def check_arity(body: Graph, name: str, inputs: int, *, outputs: int, context: C
             raise fault
 
 
-def check_input_types(body: Graph, name: str, given: Sequence[Type | None], omitted: int | None = None) -> None:
+def check_input_types(body: Graph, name: str, given: Sequence[Type | None], *, omitted: int | None = None) -> None:
     """Checks that a body declares the types of the values that it receives.
 
     ``omitted`` is the position of a value that no input of the node gives; a wrong type is a warning there, because
