@@ -18,6 +18,7 @@ from irlint.fixes.other_values import EVIDENT, ONLY_SUGGESTED
 from irlint.fixes.rechecking import TYPE_ATTRIBUTES
 from irlint.fixes.retyped import nodes_that_give_types
 from irlint.fixes.rewired import before_transpose
+from irlint.fixes.sister_inputs import are_sisters
 from irlint.fixes.trials import limits_sizes
 from irlint.inference.known import Known
 from irlint.model import Node, Value
@@ -173,10 +174,15 @@ def _transposes_input(case: Case) -> bool:
 
 
 def redeclares(candidate: Candidate, inputs: Inputs) -> bool:
-    """Whether an input is declared with other axes, or with an element type that no Cast changes anyway."""
-    declared = {edit.name for edit in candidate.edits if edit.kind == "declaration" and edit.dtype}
-    values = [value for value in inputs.graph.inputs if value.name in declared]
-    return candidate.redeclares or (bool(values) and not any(_is_converted(each, inputs) for each in values))
+    """Whether an input is declared with other axes, or with the element type of an input of a similar name."""
+    types = {edit.name: edit.dtype for edit in candidate.edits if edit.kind == "declaration" and edit.dtype}
+    given = inputs.graph.inputs
+    return candidate.redeclares or any(
+        are_sisters(one, other) and dtype_of(other.type) == types[one.name]
+        for one in given
+        for other in given
+        if one.name in types and other is not one
+    )
 
 
 def _is_converted(value: Value, inputs: Inputs) -> bool:

@@ -33,7 +33,7 @@ def declared_in_order(node: Node, editor: Editor) -> Iterator[Candidate]:
         others = {each: shape for each, shape in shapes.items() if each is not value}
         states = _declared_states(node, editor.graph) if value in node.inputs else {}
         others |= states
-        related = {each for each in others if each in states or _are_sisters(each, value)}
+        related = {each for each in others if each in states or are_sisters(each, value)}
         ports = _ports_of(value, editor)
         sources: Mapping[Any, Shape] = ports or others
         named = {each for each in others if each not in related}
@@ -85,7 +85,7 @@ def _fixed(dim: MaybeDim) -> int:
     return dim if isinstance(dim, int) else -1
 
 
-def _are_sisters(one: Value, other: Value) -> bool:
+def are_sisters(one: Value, other: Value) -> bool:
     """Whether two inputs have names that start with the same letters, such as ``past_key`` and ``past_value``."""
     return _letters(one.name) == _letters(other.name) != one.name
 
@@ -126,7 +126,7 @@ def declared_as_several_inputs(node: Node, editor: Editor) -> Iterator[Candidate
     """Declares an input before a node with the shape of several inputs of similar names that differ in one size."""
     shapes = {value: shape_of(value, editor.known) or () for value in editor.graph.inputs}
     for value in (each for each in shapes if each not in editor.known.overridden):
-        named = [each for each in shapes if each is not value and _are_sisters(each, value)]
+        named = [each for each in shapes if each is not value and are_sisters(each, value)]
         others = {shapes[each] for each in named}
         shape = others.pop() if len(others) == 1 < len(named) else ()
         differing = [pair for pair in zip(shapes[value], shape) if pair[0] != pair[1]]

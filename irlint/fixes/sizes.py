@@ -132,7 +132,7 @@ def with_other_axes(problem: Problem, node: Node, editor: Editor) -> Iterator[Ca
         is_direct = value in node.inputs and problem.is_error
         is_direct = is_direct and problem.fault.rule not in (MATMUL_MISMATCH, OPERAND_SHAPE)
         count = int(value in node.inputs)
-        for other in dict.fromkeys(_other_shapes(shape)):
+        for other in dict.fromkeys(_other_shapes(shape, dynamic=not problem.is_error)):
             yield Candidate(
                 (editor.declared(value, other),), PROBABLE if is_direct else POSSIBLE, evidence=count, subject=value
             )
@@ -153,7 +153,7 @@ def nodes_before(node: Node, makers: Makers) -> Iterator[Node]:
                 waiting.append(maker.node)
 
 
-def _other_shapes(shape: Shape) -> Iterator[Shape]:
+def _other_shapes(shape: Shape, *, dynamic: bool) -> Iterator[Shape]:
     for axis, dim in enumerate(shape):
         if dim == 1 and len(shape) > 1:
             yield (*shape[:axis], *shape[axis + 1 :])
@@ -161,7 +161,7 @@ def _other_shapes(shape: Shape) -> Iterator[Shape]:
         yield (1, *shape)
     for perm in dict.fromkeys((*layouts(len(shape)), *neighbors(len(shape)))) if len(shape) >= IMAGE else ():
         other = tuple(shape[axis] for axis in perm)
-        is_layout = perm in layouts(len(shape)) and any(isinstance(dim, int) for dim in shape[1:])
+        is_layout = dynamic and perm in layouts(len(shape)) and any(isinstance(dim, int) for dim in shape[1:])
         if other != shape and perm[0] == 0 and (is_layout or all(isinstance(dim, int) for dim in shape)):
             yield other
 

@@ -345,7 +345,8 @@ class Trials:
 
         For a fixed size, a requirement that equates different symbols may only replace another one that did.
         """
-        new = [each for each in requirements if key(each) not in self.conditions and limit_of(each) not in self.limits]
+        held = self.limits if not limits_sizes(problem) else ()
+        new = [each for each in requirements if key(each) not in self.conditions and limit_of(each) not in held]
         strict = [each for each in new if not self._is_of_other_faults(each) and self._is_strict(each)]
         stated, keys = self.requirements.get(node, {}), {key(each) for each in requirements}
         before = stated.values()

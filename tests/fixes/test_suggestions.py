@@ -87,7 +87,7 @@ SUGGESTIONS = """
 (float[2,3] x, float[7,8] w) => (float[2,7] y) { y = Gemm (x, w) }                                   |
 (float[2,12] x) => (float[3,2,4] y) <int64[3] t = {2, 3, 4}> { a = Relu (x) y = Transpose <perm = [1,0,2]> (a) } | insert a Reshape with `t` as input 1 before input 0
 (float[2,3] x, float[2,4,3] z) => (float[2,4,3] y, float[2,3] v) <int64[1] a = {1}> { t = Relu (x) v = Neg (t) y = Add (t, z) } | insert an Unsqueeze with `a` as input 1 before input 0
-(int64[N,8] x, float[8] w) => (float[N,8] y) { a = Neg (x) y = Mul (a, w) } | insert a Cast with `to = float32` before input 0, or declare `x` as float32
+(int64[N,8] x, float[8] w) => (float[N,8] y) { a = Neg (x) y = Mul (a, w) } | insert a Cast with `to = float32` before input 0
 (float[1,16,16,8] x) => (float[1,?,16,8] y) <int64[6] t = {1, 4, 4, 4, 2, 8}, int64[4] u = {1, -1, 16, 8}> { r = Reshape (x, t) y = Reshape (r, u) } |
 (float[1,16,16,8] x) => (float[?,?,8] y) <int64[6] t = {1, 4, 4, 4, 4, 8}, int64[3] u = {-1, 49, 8}> { r = Reshape (x, t) y = Reshape (r, u) } |
 (float[4,5] x) => (int64[2] y) <int64 i = {0}, int64[1] k = {7}> { s = Shape (x) g = Gather (s, i) y = Concat <axis = 0> (k, g) } | reshape constant `i` from [] to [1]

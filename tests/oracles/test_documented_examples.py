@@ -56,7 +56,7 @@ EmbeddingBagOffsets@15 f32[5,2] i32{0,2,3,4} i32{0,2,2} i32=0 f32[4] ; reduction
 Slice@8 f32[20,10,5] i64{0,0} i64{4,10,5} i64{1,1,1} i64{0,1,2} | IRL345 input 1 (start) has 2 entries and input 2 (stop) has 3
 Squeeze@1 f32[1,3,1,2] i64{0,1} | IRL332 axis 1 of input 0 is 3
 Acosh@3 f32[2] | IRL509 write version="opset4"
-Add@1 f32[8,1,6,1] f32[7,1,5] ; auto_broadcast=pdpd auto_broadcast.auto_broadcast_axis=1 | IRL204 give its axis 0 the size 1, or choose
+Add@1 f32[8,1,6,1] f32[7,1,5] ; auto_broadcast=pdpd auto_broadcast.auto_broadcast_axis=1 | IRL204 change its 7 to 1, or choose
 Transpose@1 f32[3] i64{0,1} | IRL333 2
 Concat@1 f32[3] f32[3] ; axis=1 | IRL300 axis is 1 and input 0 has 1 axis; allowed: -1 to 0
 Softmax@1 f32[2,3] | IRL504 its default is 1 in the specification, but OpenVINO takes 0

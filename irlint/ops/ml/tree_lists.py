@@ -235,8 +235,7 @@ def _check_branches(nodes: TreeNodes) -> None:
 
 
 def _help_for_lost_node(nodes: TreeNodes, tree: int, what: str) -> str:
-    """The help for a wrong target, entry ``at`` of a list: the only node of the tree without a parent; "" if several
-    have none."""
+    """The help for the wrong target ``what``: the only node of the tree without a parent; "" if several have none."""
     rows = list(zip(nodes.nodes_treeids or (), nodes.nodes_nodeids or (), nodes.nodes_modes or ()))
     own = [row for row, (each, _, _) in enumerate(rows) if each == tree]
     sides = nodes.nodes_truenodeids or (), nodes.nodes_falsenodeids or ()
