@@ -7,6 +7,7 @@ from collections.abc import Collection, Sequence
 from itertools import chain, product
 from math import prod
 
+from irlint.contracts.contract import Group
 from irlint.contracts.implied import Alternatives, symbols_in
 from irlint.dims import Dim, TooComplex, symbol
 from irlint.dims.expressions import dim_of
@@ -18,6 +19,9 @@ from irlint.records import replaced
 #: The forms of an assumption, for messages.
 FORM = "a condition on sizes, such as H <= 1280, 32 <= H <= 640, H % 32 == 0, H in (320, 640) or N == M"
 
+#: The name of the node of assumptions.
+OPTION = "--assume"
+
 #: The most demands of one "or".
 MOST_DEMANDS = 256
 
@@ -25,11 +29,27 @@ MOST_DEMANDS = 256
 def with_assumptions(known: Known, texts: Sequence[str], names: Collection[str]) -> Known:
     """``known`` with the assumptions as further demands. Raises ValueError as ``assumed`` does."""
     demands = [
-        Demand("", Node("--assume", "", "", None, (), ()), Requirement(alternatives, text))
+        Demand("", Node(OPTION, "", "", None, (), ()), Requirement(alternatives, text))
         for text in texts
         for alternatives in assumed(text, names)
     ]
     return replaced(known, requires=(*known.requires, *demands)) if demands else known
+
+
+def contradiction(demands: Sequence[Demand]) -> str:
+    """Demands that contradict each other, as solved conditions, then as the user's assumptions."""
+    own = [demand for demand in demands if demand.node.name != OPTION]
+    group = Group(
+        dict.fromkeys(sorted(symbols_in(each for demand in own for each in demand.requirement.any_of)), (1, None))
+    )
+    group.add(own)
+    if group.impossible:
+        conditions = [demand.requirement.condition for demand in own]
+    else:
+        conditions = [condition.text for condition in group.conditions()]
+    assumptions = [demand.requirement.why for demand in demands if demand.node.name == OPTION]
+    texts = dict.fromkeys(conditions + assumptions)
+    return " and ".join(f"({text})" if " or " in text else text for text in texts)
 
 
 def assumed(text: str, names: Collection[str]) -> list[Alternatives]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from math import gcd
 
+from irlint.contracts.assumptions import contradiction
 from irlint.contracts.contract import Contract
 from irlint.contracts.derived import Dependence, dependence, joint, ones
 from irlint.contracts.fitting import FARTHEST, Constraints, points
@@ -106,8 +107,7 @@ def profile_of(
     sizes that satisfy the conditions are found.
     """
     if not contract.satisfiable:
-        demands = " and ".join(demand.requirement.condition for demand in contract.impossible)
-        raise ValueError(f"no sizes fit: {demands}")
+        raise ValueError(f"no sizes fit: {contradiction(contract.impossible)}")
     names = _symbols(inputs)
     values = {name: _number_or_root(name, contract.values) for name in names}
     fixed = {name: value for name, value in values.items() if isinstance(value, int)}
