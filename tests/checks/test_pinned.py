@@ -58,6 +58,11 @@ CASES: Mapping[str, tuple[str, str, tuple[str, ...]]] = {
     "one size or a range": (HALVES, 'accepts = ["h == 1 or h >= 4 and h % 4 == 0"]', ("`(h*w) % 4 == 0`",)),
     "all of several ranges": (HALVES, 'accepts = ["h == 4 or 8 <= h <= 64 and h % 8 == 0"]', ()),
     "divisor that may be 0": (HALVES, 'accepts = ["h >= 5 and w % (h - 4) == 0 and h % 4 == 0"]', ()),
+    "another order": (
+        "g (float[n,3] x, int64[k] i) => (float[k,3] y, float[n,3] z) { y = Gather (x, i) z = Relu (x) }",
+        'takes = { i = "int64[k]", x = "float32[n, 3]" }\nreturns = { z = "float32[n, 3]", y = "float32[k, 3]" }',
+        (),
+    ),
     "name of no size": (FREE, 'accepts = ["seq <= 512"]', ("'seq <= 512' is about 'seq'",)),
 }
 
