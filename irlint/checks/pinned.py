@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from irlint.contracts.assumptions import with_assumptions
@@ -54,7 +53,7 @@ class Promise:
 def tensor(text: str) -> Tensor:
     """The type that a text such as ``float32[N, 3, H//2]`` describes. Raises SignatureError if it describes none."""
     from irlint.dims import symbol
-    from irlint.dims.expressions import read
+    from irlint.dims.expressions import NAME, read
 
     parameter = parameters(f"{text} -> T").inputs
     if len(parameter) != 1 or parameter[0].optional or parameter[0].type in ("T", "U"):
@@ -62,7 +61,7 @@ def tensor(text: str) -> Tensor:
     dims = parameter[0].dims
     if dims is None:
         return Tensor(parameter[0].type, None)
-    names = {name: symbol(name, 1) for dim in dims for name in re.findall(r"[A-Za-z_]\w*", dim)}
+    names = {name: symbol(name, 1) for dim in dims for name in NAME.findall(dim)}
     sizes: tuple[MaybeDim, ...] = tuple(None if dim == ANY else read(dim, names) for dim in dims)
     return Tensor(parameter[0].type, sizes)
 

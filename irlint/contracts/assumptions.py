@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Collection, Sequence
+from itertools import chain, product
+from math import prod
 
+from irlint.contracts.contract import Group
 from irlint.contracts.implied import Alternatives, symbols_in
-from irlint.dims import TooComplex, symbol
+from irlint.dims import Dim, TooComplex, symbol
 from irlint.dims.expressions import dim_of
 from irlint.findings.statements import Relation, Requirement
 from irlint.inference.known import Demand, Known
@@ -16,15 +19,37 @@ from irlint.records import replaced
 #: The forms of an assumption, for messages.
 FORM = "a condition on sizes, such as H <= 1280, 32 <= H <= 640, H % 32 == 0, H in (320, 640) or N == M"
 
+#: The name of the node of assumptions.
+OPTION = "--assume"
+
+#: The most demands of one "or".
+MOST_DEMANDS = 256
+
 
 def with_assumptions(known: Known, texts: Sequence[str], names: Collection[str]) -> Known:
     """``known`` with the assumptions as further demands. Raises ValueError as ``assumed`` does."""
     demands = [
-        Demand("", Node("--assume", "", "", None, (), ()), Requirement(alternatives, text))
+        Demand("", Node(OPTION, "", "", None, (), ()), Requirement(alternatives, text))
         for text in texts
         for alternatives in assumed(text, names)
     ]
     return replaced(known, requires=(*known.requires, *demands)) if demands else known
+
+
+def contradiction(demands: Sequence[Demand]) -> str:
+    """Demands that contradict each other, as solved conditions, then as the user's assumptions."""
+    own = [demand for demand in demands if demand.node.name != OPTION]
+    group = Group(
+        dict.fromkeys(sorted(symbols_in(each for demand in own for each in demand.requirement.any_of)), (1, None))
+    )
+    group.add(own)
+    if group.impossible:
+        conditions = [demand.requirement.condition for demand in own]
+    else:
+        conditions = [condition.text for condition in group.conditions()]
+    assumptions = [demand.requirement.why for demand in demands if demand.node.name == OPTION]
+    texts = dict.fromkeys(conditions + assumptions)
+    return " and ".join(f"({text})" if " or " in text else text for text in texts)
 
 
 def assumed(text: str, names: Collection[str]) -> list[Alternatives]:
@@ -44,14 +69,17 @@ def assumed(text: str, names: Collection[str]) -> list[Alternatives]:
 
 
 def _conjunction(tree: ast.expr) -> list[Alternatives]:
-    """The demands of a syntax tree. Raises TypeError if an alternative of "or" has several demands."""
-    if isinstance(tree, ast.BoolOp) and isinstance(tree.op, ast.And):
-        return [alternatives for part in tree.values for alternatives in _conjunction(part)]
+    """The demands of a syntax tree. "a or b and c" becomes "a or b" and "a or c".
+
+    Raises TypeError for other syntax, and for more than MOST_DEMANDS.
+    """
     if isinstance(tree, ast.BoolOp):
         parts = [_conjunction(part) for part in tree.values]
-        if any(len(part) != 1 for part in parts):
+        if isinstance(tree.op, ast.And):
+            return list(chain(*parts))
+        if prod(map(len, parts)) > MOST_DEMANDS:
             raise TypeError
-        return [tuple(relation for (part,) in parts for relation in part)]
+        return [tuple(chain(*alternatives)) for alternatives in product(*parts)]
     if not isinstance(tree, ast.Compare):
         raise TypeError
     sides = [tree.left, *tree.comparators]
@@ -59,10 +87,17 @@ def _conjunction(tree: ast.expr) -> list[Alternatives]:
 
 
 def _compared(left: ast.expr, operator: ast.cmpop, right: ast.expr) -> Alternatives:
-    one = dim_of(left, symbol)
+    if (
+        isinstance(left, ast.BinOp)
+        and isinstance(left.op, ast.Mod)
+        and isinstance(operator, ast.Eq)
+        and _is_zero(right)
+    ):
+        return (Relation("%", _size(left.left), _size(left.right)),)
+    one = _size(left)
     if isinstance(operator, ast.In) and isinstance(right, (ast.Tuple, ast.List)) and right.elts:
-        return tuple(Relation("==", one, dim_of(element, symbol)) for element in right.elts)
-    other = dim_of(right, symbol)
+        return tuple(Relation("==", one, _size(element)) for element in right.elts)
+    other = _size(right)
     match operator:
         case ast.Eq():
             return (Relation("==", one, other),)
@@ -77,3 +112,12 @@ def _compared(left: ast.expr, operator: ast.cmpop, right: ast.expr) -> Alternati
         case ast.Lt():
             return (Relation(">=", other, one + 1),)
     raise TypeError
+
+
+def _is_zero(tree: ast.expr) -> bool:
+    return isinstance(tree, ast.Constant) and tree.value == 0
+
+
+def _size(tree: ast.expr) -> Dim:
+    """The size that a syntax tree denotes. A divisor may be 0 for some sizes, which do not meet the condition."""
+    return dim_of(tree, symbol, divisor=lambda dim: dim)

@@ -11,8 +11,9 @@ from itertools import combinations
 from irlint.contracts.formulas import Formula
 from irlint.contracts.implied import symbols_in
 from irlint.contracts.simplified import decided, replaced_in
-from irlint.contracts.sizes import ALL, Sizes, met, solved
+from irlint.contracts.sizes import ALL, Sizes, between, met, solved
 from irlint.findings.statements import Relation
+from irlint.records import record
 
 #: The greatest size is this many times the least size, if the size has no limit up to FARTHEST.
 UNBOUNDED_RANGE = 16
@@ -32,43 +33,81 @@ MAX_STEPS = 2048
 #: Larger sizes are not examined one by one.
 FARTHEST = 100_000
 
+#: Whether sizes of the roots satisfy the conditions, or the conditions on the root ``changed``.
+Hold = Callable[..., bool]
+
+
+@record
+class Constraints:
+    """The conditions on the sizes of several symbols."""
+
+    texts: Sequence[str]
+    #: The number or the root that each symbol equals.
+    leaders: Mapping[str, int | str]
+    #: The conditions on several sizes, as alternatives.
+    joint: Sequence[Sequence[Relation]] = ()
+
+    def least(self, sizes: Mapping[str, Sizes]) -> dict[str, int] | None:
+        """The least sizes of all symbols that satisfy the conditions; None if none are found.
+
+        ``sizes`` are the possible sizes of roots.
+        """
+        found = _found(self.roots, sizes, self.hold(), self.joint)
+        return None if found is None else self.of_all(found)
+
+    @property
+    def roots(self) -> list[str]:
+        """The symbols that have no leader but themselves."""
+        return sorted({leader for leader in self.leaders.values() if isinstance(leader, str)})
+
+    def of_all(self, point: Mapping[str, int]) -> dict[str, int]:
+        """The sizes of all symbols for the sizes of the roots."""
+        return {name: leader if isinstance(leader, int) else point[leader] for name, leader in self.leaders.items()}
+
+    def hold(self) -> Hold:
+        """``hold(point, changed)``: whether sizes of the roots satisfy the conditions, or those on ``changed``."""
+        conditions = [_Condition(text, self.leaders) for text in self.texts]
+        by_root: dict[str, list[_Condition]] = {}
+        for condition in conditions:
+            for root in {leader for leader in condition.leaders.values() if isinstance(leader, str)}:
+                by_root.setdefault(root, []).append(condition)
+        return lambda point, changed="": all(
+            condition.holds(point) for condition in (by_root.get(changed, ()) if changed else conditions)
+        )
+
 
 def points(
-    roots: Sequence[str],
-    sizes: Mapping[str, Sizes],
-    texts: Sequence[str],
-    leaders: Mapping[str, int | str],
-    joint: Sequence[Sequence[Relation]] = (),
+    constraints: Constraints, sizes: Mapping[str, Sizes], preferred: Mapping[str, Sizes]
 ) -> list[dict[str, int]]:
     """The least, middle and greatest sizes of all symbols. Each of the three satisfies all conditions.
 
-    ``sizes`` are the possible sizes of roots. ``joint`` are the conditions on several sizes, as alternatives. Raises
-    ValueError if no sizes are found.
+    ``sizes`` are the possible sizes of roots, ``preferred`` those of the middle if possible. Raises ValueError if no
+    sizes are found.
     """
-    conditions = [_Condition(text, leaders) for text in texts]
-    by_root: dict[str, list[_Condition]] = {}
-    for condition in conditions:
-        for root in {leader for leader in condition.leaders.values() if isinstance(leader, str)}:
-            by_root.setdefault(root, []).append(condition)
-
-    def hold(point: Mapping[str, int], changed: str = "") -> bool:
-        return all(condition.holds(point) for condition in (by_root.get(changed, ()) if changed else conditions))
-
-    least = _least(roots, sizes, hold)
-    least = _solved_in_pairs(roots, sizes, hold, joint) if least is None else least
+    roots, hold = constraints.roots, constraints.hold()
+    least = _found(roots, sizes, hold, constraints.joint)
     if least is None:
-        raise ValueError(f"no sizes were found that fit: {' and '.join(texts)}")
+        raise ValueError(f"no sizes were found that fit: {' and '.join(constraints.texts)}")
     ends = {}
     for name in roots:
         greatest = sizes.get(name, ALL).greatest
         ends[name] = UNBOUNDED_RANGE * least[name] if greatest is None or greatest > FARTHEST else greatest
     greatest_point = _grown(least, ends, sizes, hold)
-    halves = {name: (least[name] + greatest_point[name]) // 2 for name in roots}
-    middle = _grown(least, halves, sizes, hold)
-    return [
-        {name: leader if isinstance(leader, int) else point[leader] for name, leader in leaders.items()}
-        for point in (least, middle, greatest_point)
-    ]
+    within = {name: met(preferred.get(name, ALL), between(least[name], greatest_point[name])) for name in roots}
+    chosen = {name: found for name, found in within.items() if found is not None and not found.is_empty}
+    start = _found(roots, chosen, hold, constraints.joint) if len(chosen) == len(roots) else None
+    if start is None:
+        start, chosen = least, dict(sizes)
+    halves = {name: (start[name] + greatest_point[name]) // 2 for name in roots}
+    middle = _grown(start, halves, chosen, hold)
+    return [constraints.of_all(point) for point in (least, middle, greatest_point)]
+
+
+def _found(
+    roots: Sequence[str], sizes: Mapping[str, Sizes], hold: Hold, joint: Sequence[Sequence[Relation]]
+) -> dict[str, int] | None:
+    least = _least(roots, sizes, hold)
+    return _solved_in_pairs(roots, sizes, hold, joint) if least is None else least
 
 
 class _Condition:
@@ -82,10 +121,6 @@ class _Condition:
         """Whether the condition holds for these sizes of the roots."""
         known = {name: leader if isinstance(leader, int) else point[leader] for name, leader in self.leaders.items()}
         return self.formula.holds(known)
-
-
-#: Whether sizes of the roots satisfy the conditions, or the conditions on the root ``changed``.
-Hold = Callable[..., bool]
 
 
 def _least(roots: Sequence[str], sizes: Mapping[str, Sizes], hold: Hold) -> dict[str, int] | None:

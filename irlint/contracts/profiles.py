@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from math import gcd
 
+from irlint.contracts.assumptions import contradiction
 from irlint.contracts.contract import Contract
 from irlint.contracts.derived import Dependence, dependence, joint, ones
-from irlint.contracts.fitting import FARTHEST, points
+from irlint.contracts.fitting import FARTHEST, Constraints, points
 from irlint.contracts.formulas import Formula
 from irlint.contracts.sizes import ALL, Sizes
 from irlint.dims import Dim, Expr, Shape, symbols
@@ -29,6 +30,13 @@ class Progression:
 
     def __contains__(self, size: int) -> bool:
         return size >= self.first and (self.last is None or size <= self.last) and (size - self.first) % self.step == 0
+
+    @property
+    def sizes(self) -> Sizes:
+        """The progression as a set."""
+        low, residue = divmod(self.first, self.step)
+        intervals = ((low, None if self.last is None else (self.last - residue) // self.step),)
+        return Sizes(self.step, tuple(intervals if at == residue else () for at in range(self.step)))
 
 
 @record
@@ -80,6 +88,8 @@ class Profile:
     #: Shapes that the user gives instead of those in the file.
     notes: tuple[str, ...] = ()
     dependence: Dependence = Dependence(NOTHING, frozenset())
+    #: The unconditional conditions.
+    constraints: Constraints = Constraints((), NOTHING)
 
 
 def profile_of(
@@ -97,22 +107,23 @@ def profile_of(
     sizes that satisfy the conditions are found.
     """
     if not contract.satisfiable:
-        demands = " and ".join(demand.requirement.condition for demand in contract.impossible)
-        raise ValueError(f"no sizes fit: {demands}")
+        raise ValueError(f"no sizes fit: {contradiction(contract.impossible)}")
     names = _symbols(inputs)
     values = {name: _number_or_root(name, contract.values) for name in names}
     fixed = {name: value for name, value in values.items() if isinstance(value, int)}
     leaders = {name: str(value) for name, value in values.items() if value is not None and name not in fixed}
     leaders = {name: leaders.get(name, name) for name in names}
-    roots = sorted({leaders[name] for name in names if name not in fixed})
     texts = [condition.text for condition in contract.conditions if not condition.when]
     alone, together = _split(texts)
     equal = tuple(text for text in together if _is_equality(text, leaders))
 
-    known: dict[str, int | str] = {**leaders, **fixed}
-    least, middle, greatest = points(
-        roots, contract.sizes, texts, known, [relations for _, relations in joint(contract)]
-    )
+    constraints = Constraints(texts, {**leaders, **fixed}, [relations for _, relations in joint(contract)])
+    preferred = {
+        name: progression(sizes).sizes
+        for name in constraints.roots
+        if (sizes := contract.sizes.get(name)) is not None and not sizes.is_empty
+    }
+    least, middle, greatest = points(constraints, contract.sizes, preferred)
     depends = dependence(contract)
     dependent = {name: size.dim for name, size in depends.linear.items()}
     greatest_for_ones = ones(computed, {**contract.values, **dependent})
@@ -132,7 +143,7 @@ def profile_of(
     }
     branches = tuple((condition.when, condition.text) for condition in contract.conditions if condition.when)
     others = tuple(text for text in together if text not in equal and not _names(text) <= fixed.keys())
-    return Profile(path, inputs, named, symbolic, equal, others, branches, dependence=depends)
+    return Profile(path, inputs, named, symbolic, equal, others, branches, dependence=depends, constraints=constraints)
 
 
 def _symbols(inputs: Inputs) -> list[str]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import re
+from functools import partial
 from math import prod
 
 from irlint.dims import Dim, TooComplex, at_least, ceildiv, floordiv, largest, smallest
@@ -11,6 +13,15 @@ from irlint.dims.proofs import fed
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+
+    #: Returns the size of a name.
+    Named = Callable[[str], Dim]
+
+    #: Returns a divisor, or raises ZeroDivisionError if it is not permitted.
+    Divisor = Callable[[Dim], Dim]
+
+#: A name in a size.
+NAME = re.compile(r"[A-Za-z_]\w*")
 
 #: Texts with more characters are not parsed.
 LONGEST = 400
@@ -44,29 +55,31 @@ def read(text: str, sizes: Mapping[str, Dim]) -> Dim | None:
         return None
 
 
-def dim_of(tree: ast.expr, named: Callable[[str], Dim]) -> Dim:
-    """The size that a syntax tree denotes; ``named`` returns the size of a name.
+def dim_of(tree: ast.expr, named: Named, divisor: Divisor | None = None) -> Dim:
+    """The size that a syntax tree denotes. ``named`` returns the size of a name, ``divisor`` a permitted divisor.
 
-    Raises TypeError for a tree that is no size, ZeroDivisionError for a divisor that may be less than 1, TooComplex,
-    and the exceptions of ``named``.
+    Raises TypeError for a tree that is no size, ZeroDivisionError for a divisor that may be less than 1 (unless
+    ``divisor`` permits it), TooComplex, and the exceptions of ``named``.
     """
+    permitted = positive if divisor is None else divisor
+    part = partial(dim_of, named=named, divisor=permitted)
     match tree:
         case ast.Constant(int() as number) if not isinstance(number, bool):
             return number
         case ast.Name(name):
             return named(name)
         case ast.UnaryOp(ast.USub(), operand):
-            return -dim_of(operand, named)
+            return -part(operand)
         case ast.BinOp(left, ast.Pow(), ast.Constant(int() as exponent)) if 1 <= exponent <= MOST_FACTORS:
-            return prod([dim_of(left, named)] * exponent)
+            return prod([part(left)] * exponent)
         case ast.BinOp(left, operator, right):
-            return _combined(dim_of(left, named), operator, dim_of(right, named))
+            return _combined(part(left), operator, part(right), permitted)
         case ast.Call(ast.Name(name), arguments, []):
-            return _called(name, arguments, named)
+            return _called(name, arguments, part, permitted)
     raise TypeError
 
 
-def _combined(left: Dim, operator: ast.operator, right: Dim) -> Dim:
+def _combined(left: Dim, operator: ast.operator, right: Dim, divisor: Divisor) -> Dim:
     match operator:
         case ast.Add():
             return left + right
@@ -75,29 +88,28 @@ def _combined(left: Dim, operator: ast.operator, right: Dim) -> Dim:
         case ast.Mult():
             return left * right
         case ast.FloorDiv():
-            return floordiv(left, _divisor(right))
+            return floordiv(left, divisor(right))
         case ast.Mod():
-            return left % _divisor(right)
+            return left % divisor(right)
     raise TypeError
 
 
-def _divisor(a: Dim) -> Dim:
+def positive(a: Dim) -> Dim:
     """``a``, if it is at least 1 for all inputs. Raises ZeroDivisionError."""
     if not at_least(fed(a), 1):
         raise ZeroDivisionError
     return a
 
 
-def _called(name: str, arguments: Sequence[ast.expr], named: Callable[[str], Dim]) -> Dim:
+def _called(name: str, arguments: Sequence[ast.expr], part: Callable[[ast.expr], Dim], divisor: Divisor) -> Dim:
     if name in _ROUNDED and len(arguments) == 1:
-        numerator, divisor = _divided(arguments[0], named)
-        return _ROUNDED[name](numerator, divisor)
-    dims = [dim_of(argument, named) for argument in arguments]
+        return _ROUNDED[name](*_divided(arguments[0], part, divisor))
+    dims = [part(argument) for argument in arguments]
     match name, dims:
         case "FloorDiv", [a, b]:
-            return floordiv(a, _divisor(b))
+            return floordiv(a, divisor(b))
         case (("Mod" | "PythonMod"), [a, b]):
-            return a % _divisor(b)
+            return a % divisor(b)
         case (("Max" | "max" | "Min" | "min"), [_, *_]):
             found = (largest if name.lower() == "max" else smallest)(*dims)
             if found is not None:
@@ -105,9 +117,9 @@ def _called(name: str, arguments: Sequence[ast.expr], named: Callable[[str], Dim
     raise TypeError
 
 
-def _divided(tree: ast.expr, named: Callable[[str], Dim]) -> tuple[Dim, Dim]:
+def _divided(tree: ast.expr, part: Callable[[ast.expr], Dim], divisor: Divisor) -> tuple[Dim, Dim]:
     """(numerator, divisor) of the argument of a rounding function; (argument, 1) without a division."""
     match tree:
         case ast.BinOp(left, ast.Div(), right) | ast.Call(ast.Name("IntTrueDiv"), [left, right], []):
-            return dim_of(left, named), _divisor(dim_of(right, named))
-    return dim_of(tree, named), 1
+            return part(left), divisor(part(right))
+    return part(tree), 1

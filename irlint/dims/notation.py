@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from irlint.dims.polynomials import Atom, Dim, Expr, Monomial, lone_atom, rank, terms_of
 
 TYPE_CHECKING = False
@@ -11,6 +13,9 @@ if TYPE_CHECKING:
     #: The text of a part of a polynomial.
     Written = Callable[[Dim], str]
 
+#: A product of ``max(a, b)`` and ``min(a, b, 1)``.
+_BROADCAST = re.compile(r"\bmax\((.+?)\)\*min\(\1, 1\)")
+
 
 def text(a: Expr) -> str:
     """``a`` in Python's notation: terms by falling degree, then by name."""
@@ -18,8 +23,15 @@ def text(a: Expr) -> str:
 
 
 def formatted(a: Expr) -> str:
-    """As ``text``, with ``broadcast(a, b)`` for ``max(a, b)*min(a, b, 1)``."""
+    """As ``text``, with ``max(a, b)`` for ``max(a, b)*min(a, b, 1)``, which differs only for sizes of 0."""
     return _text(a, "{}".format)
+
+
+def as_message(text: str) -> str:
+    """The text for messages of a size or condition in JSON; see ``formatted``."""
+    while (found := _BROADCAST.sub(r"max(\1)", text)) != text:
+        text = found
+    return text
 
 
 def _text(a: Expr, written: Written) -> str:
@@ -62,7 +74,7 @@ def _term_text(monomial: Monomial, factor: int, written: Written) -> str:
 
 
 def _with_broadcasts(monomial: Monomial, written: Written) -> list[str]:
-    """The texts of the atoms, with ``broadcast(a, b)`` for ``max(a, b)`` and ``min(a, b, 1)``."""
+    """The texts of the atoms, without a ``min(a, b, 1)`` for each ``max(a, b)``."""
     remaining = list(monomial)
     names = []
     for atom in monomial:
@@ -70,11 +82,9 @@ def _with_broadcasts(monomial: Monomial, written: Written) -> list[str]:
             continue
         remaining.remove(atom)
         limit = next((other for other in remaining if _is_limit(other, atom)), None)
-        if limit is None:
-            names.append(_atom_text(atom, written))
-        else:
+        if limit is not None:
             remaining.remove(limit)
-            names.append(f"broadcast({', '.join(map(written, atom.parts))})")
+        names.append(_atom_text(atom, written))
     return names
 
 

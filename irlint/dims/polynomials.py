@@ -143,7 +143,7 @@ class Expr:
     __repr__ = __str__
 
     def __format__(self, specification: str) -> str:
-        """The text for messages, such as ``broadcast(a, b)``."""
+        """The text for messages, with ``max(a, b)`` for the size to which ``a`` and ``b`` are broadcast."""
         if self._formatted is None:
             from irlint.dims.notation import formatted
 

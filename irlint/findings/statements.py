@@ -136,6 +136,8 @@ class Arithmetic:
     details: str = ""
     #: Without a formula: the size before the operator takes a part of it.
     part_of: MaybeDim = None
+    #: For a sum with symbols: the index of the input of each term, and the term.
+    terms: tuple[tuple[int, str], ...] = ()
 
 
 #: The arithmetic of the innermost block of ``collected_arithmetic``, or None.
@@ -163,7 +165,15 @@ def wants_arithmetic() -> bool:
     return _collected is not None
 
 
-def explain_size(axis: int, dim: MaybeDim, formula: str = "", details: str = "", *, part_of: MaybeDim = None) -> None:
+def explain_size(
+    axis: int,
+    dim: MaybeDim,
+    formula: str = "",
+    details: str = "",
+    *,
+    part_of: MaybeDim = None,
+    terms: tuple[tuple[int, str], ...] = (),
+) -> None:
     """States the arithmetic of an output's axis; see ``Arithmetic``."""
     if _collected is not None and (formula or part_of is not None):
-        _collected.append(Arithmetic(axis, dim, formula, details, part_of))
+        _collected.append(Arithmetic(axis, dim, formula, details, part_of, terms))

@@ -14,13 +14,16 @@ from keyword import iskeyword
 
 from irlint.contracts.derived import Linear, linear_form, narrowed
 from irlint.contracts.profiles import Profile, Progression, SymbolicSize, progression
+from irlint.contracts.sizes import Sizes, between, met
 from irlint.dims import Expr, MaybeDim, symbols, unused_name
-from irlint.records import record
+from irlint.records import record, replaced
 from irlint.reporters.pasted import comment
 from irlint.reporters.profiles import free_of, leaders, of_branches
 
 #: The smallest example of a dynamic size.
 LEAST_EXAMPLE = 2
+
+CONSTANTS = "torch.export treats sizes of 0 and 1 as constants"
 
 BY_POSITION = (
     "by position, because a model file does not contain the argument names of forward: write None for an argument that is not",
@@ -34,8 +37,10 @@ class _Size:
 
     #: The line that defines it.
     line: str
-    #: The smallest example, if known.
-    example: int | None = None
+    #: The sizes that examples may have.
+    examples: Sizes
+    #: Whether torch infers its range.
+    is_inferred: bool = False
 
 
 @record
@@ -77,11 +82,18 @@ def lines(profile: Profile) -> Iterator[str]:
         axes = ", ".join(f"{axis}: {text}" for axis, text in _dynamic_axes(shape, profile, names, sizes))
         yield f"    {{{axes}}},  {comment(name)}"
     yield ")"
-    examples = [f"{names.variables[name]} = {size.example}" for name, size in sizes.items() if size.example]
-    if examples:
-        yield comment(
-            f"example inputs have at least {', '.join(examples)}: torch.export treats sizes of 0 and 1 as constants"
-        )
+    if sizes:
+        yield comment(_example(profile, names, sizes))
+
+
+def _example(profile: Profile, names: _Names, sizes: Mapping[str, _Size]) -> str:
+    """A comment with the least sizes of example inputs that meet all conditions."""
+    allowed = {free.name: sizes[free.name].examples if free.name in sizes else free.sizes for free in leaders(profile)}
+    found = profile.constraints.least(allowed)
+    if found is None:
+        return f"no sizes of at least {LEAST_EXAMPLE} were found that meet all conditions: {CONSTANTS}"
+    examples = [f"{names.variables[name]} = {found[name]}" for name in sizes]
+    return f"example inputs have at least {', '.join(examples)}: {CONSTANTS}"
 
 
 def _variables(profile: Profile) -> dict[str, str]:
@@ -100,23 +112,24 @@ def _dynamic_sizes(profile: Profile, names: _Names) -> Iterator[tuple[str, _Size
             continue
         if free.name in depends.tied or free.name in tied:
             if free.fixed is None:
-                yield free.name, _Size(f"{variable} = {_hint(free)}")
+                yield free.name, _inferred(free, variable)
             continue
         following = {
             name: each for name, each in depends.linear.items() if each.root == free.name and name in profile.symbols
         }
         within = narrowed(free.sizes, [(each, profile.symbols[name].sizes) for name, each in following.items()])
         if within is None:
-            yield free.name, _Size(f"{variable} = {_hint(free)}")
+            yield free.name, _inferred(free, variable)
             for name in following:
-                yield name, _Size(f"{names.variables[name]} = {_hint(profile.symbols[name])}")
+                yield name, _inferred(profile.symbols[name], names.variables[name])
             continue
         root = _root(free, progression(within), names, is_shared=bool(following) or free.name in written)
         if root is None:
             continue
         yield free.name, root
         for name, each in following.items():
-            yield name, _Size(f"{names.variables[name]} = {_multiple(each, variable)}")
+            multiple = f"{names.variables[name]} = {_multiple(each, variable)}"
+            yield name, _Size(multiple, _examples(profile.symbols[name]))
 
 
 def _written(profile: Profile) -> tuple[set[str], set[str]]:
@@ -149,13 +162,13 @@ def _root(free: SymbolicSize, found: Progression, names: _Names, *, is_shared: b
         return None
     limits = "" if low == 1 and found.step == 1 and not is_shared else f", min={low}"
     limits += "" if high is None else f", max={high}"
-    example = found.step * max(low, LEAST_EXAMPLE) + rest
+    examples = replaced(found, first=found.step * max(low, LEAST_EXAMPLE) + rest).sizes
     if found.step == 1:
         dim = f'Dim("{names.of_dim(f"{variable}_size" if is_shared else variable)}"{limits})'
     else:
         by = names.of_dim(f"{variable}_by_{found.step}")
         dim = _scaled(f'Dim("{by}"{limits})', found.step, rest)
-    return _Size(f"{variable} = {dim}{note}", example)
+    return _Size(f"{variable} = {dim}{note}", examples)
 
 
 def _multiple(multiple: Linear, root: str) -> str:
@@ -166,6 +179,16 @@ def _scaled(text: str, factor: int, rest: int) -> str:
     """``2 * text + 1``."""
     scaled = text if factor == 1 else f"{factor} * {text}"
     return scaled if not rest else f"{scaled} {'+' if rest > 0 else '-'} {abs(rest)}"
+
+
+def _inferred(free: SymbolicSize, variable: str) -> _Size:
+    return _Size(f"{variable} = {_hint(free)}", _examples(free), is_inferred=True)
+
+
+def _examples(free: SymbolicSize) -> Sizes:
+    """The sizes for which torch fixes no size; all sizes if there are none."""
+    found = met(free.sizes, between(max(LEAST_EXAMPLE, free.ones + 1), None))
+    return free.sizes if found is None or found.is_empty else found
 
 
 def _hint(free: SymbolicSize) -> str:
@@ -210,7 +233,7 @@ def _dynamic_axes(
             multiple = linear_form(dim)
             root = None if multiple is None else profile.symbols[multiple.root].leader
             known = None if root is None else sizes.get(root)
-            if multiple is None or root is None or known is None or known.example is None:
+            if multiple is None or root is None or known is None or known.is_inferred:
                 yield axis, "Dim.AUTO"
             else:
                 yield axis, _multiple(multiple, names.variables[root])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from irlint.dims.notation import as_message
 from irlint.findings.wording import counted
 from irlint.lazy_typing import Any
 from irlint.model.formats import FORMATS
@@ -54,7 +55,8 @@ def _rendered(listing: dict[str, Any], encoding: str, columns: int | None, every
         parts[-1] += f"  and {counted(hidden, 'constant')}, which -v lists\n"
     if listing["requires"]:
         conditions = [
-            (each["condition"], safe(f"{each['op']} {each['node']}: {each['why']}")) for each in listing["requires"]
+            (as_message(each["condition"]), safe(f"{each['op']} {each['node']}: {each['why']}"))
+            for each in listing["requires"]
         ]
         parts.append(f"requires\n{''.join(_condition(*each, conditions, columns) for each in conditions)}")
     if listing["symbols"]:
@@ -119,7 +121,7 @@ def _padded(text: str, columns: int) -> str:
 def type_of(entry: dict[str, Any]) -> str:
     """``float32[1, N]``, or ``float32[...]`` for an unknown rank."""
     shape = "[...]" if entry["shape"] is None else f"[{', '.join(map(str, entry['shape']))}]"
-    return f"{entry['dtype'] or '?'}{shape}"
+    return f"{entry['dtype'] or '?'}{as_message(shape)}"
 
 
 def contents(value: Any) -> str:
@@ -136,4 +138,4 @@ def contents(value: Any) -> str:
 def _entry(value: Any) -> str:
     if isinstance(value, list):
         return f"[{', '.join(map(_entry, value))}]"
-    return f"{value:g}" if isinstance(value, float) else safe(str(value))
+    return f"{value:g}" if isinstance(value, float) else safe(as_message(str(value)))

@@ -14,7 +14,7 @@ UNKNOWN = re.compile(r"\b_")
 
 
 def rendered(found: Mapping[str, Any]) -> str:
-    """The table for the data of ``irlint contract --format json``."""
+    """The table for the data of ``irlint contract --format json``; only comments if nothing can be promised."""
     return pasted(_lines(found))
 
 
@@ -23,12 +23,14 @@ def _lines(found: Mapping[str, Any]) -> Iterator[str]:
     for each in found["requires"]:
         if "when" in each:
             yield comment(f"{each['condition']} must be true if {each['when']} runs, which a promise cannot express")
-    yield "[[models]]"
-    yield f"file = {_toml_string(found['path'])}"
-    yield from _types("takes", found["inputs"])
+    promises = [*_types("takes", found["inputs"])]
     if always:
-        yield f"accepts = [{', '.join(map(_toml_string, always))}]"
-    yield from _types("returns", found["outputs"])
+        promises.append(f"accepts = [{', '.join(map(_toml_string, always))}]")
+    promises += _types("returns", found["outputs"])
+    if not all(line.startswith("#") for line in promises):
+        yield "[[models]]"
+        yield f"file = {_toml_string(found['path'])}"
+    yield from promises
 
 
 def _types(key: str, ends: Sequence[Mapping[str, Any]]) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from irlint.dims.notation import as_message
 from irlint.lazy_typing import Any
 from irlint.reporters.ansi import PIPE_WIDTH
 from irlint.reporters.canvas import wrapped
@@ -38,7 +39,7 @@ def _groups(axes: list[dict[str, Any]]) -> list[tuple[str, tuple[str, ...]]]:
     """(axes, their sentences) of each group of axes with equal sentences."""
     groups: dict[tuple[str, ...], list[tuple[int, str]]] = {}
     for each in axes:
-        size, sentences = str(each["size"]), tuple(step["text"] for step in each["steps"])
+        size, sentences = as_message(str(each["size"])), tuple(step["text"] for step in each["steps"])
         if len(sentences) == 1 and sentences[0].startswith(f"{size} is "):
             sentences = (sentences[0].removeprefix(size),)
         groups.setdefault(sentences, []).append((each["axis"], size))

@@ -116,12 +116,14 @@ def interface_and_contract(
 
 def _contract_of_all_branches(known: Known, tool: str) -> Contract:
     """The sizes that all branches accept. Raises ValueError if only the branches together accept none."""
+    from irlint.contracts.assumptions import contradiction
+
     contract = contract_of(known)
     if not any(demand.when for demand in known.requires):
         return contract
     together = contract_of(replaced(known, requires=tuple(replaced(each, when="") for each in known.requires)))
     if contract.satisfiable and not together.satisfiable:
-        demands = " and ".join(dict.fromkeys(each.requirement.condition for each in together.impossible))
+        demands = contradiction(together.impossible)
         raise ValueError(f"no sizes fit all branches, and {tool} builds all branches: {demands}")
     return together
 

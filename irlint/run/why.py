@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 
 from irlint.dims import Shape
 from irlint.inference.known import Known
-from irlint.inference.origins import ANYWHERE, Makers, Trail, chain
+from irlint.inference.origins import ANYWHERE, Makers, Trail, chain, trail
 from irlint.lazy_typing import Any
 from irlint.model import Node
 from irlint.model.tensor import Tensor
@@ -44,7 +44,7 @@ def why_data(
     if data is None and known.format.has_lines:
         data = file_bytes(path, "document")
     snippets = Snippets(replaced(known.model, path=""), Makers(known), data)
-    trails = [chain(subject.value, each, snippets.makers, ANYWHERE) for each in axes]
+    trails = [_trails(subject, each, snippets.makers) for each in axes]
     lines = _lines(known, [step for steps in trails for step in steps], data)
     return {
         "schema": "irlint-why-1",
@@ -61,6 +61,22 @@ def why_data(
             for each, steps in zip(axes, trails)
         ],
     }
+
+
+def _trails(subject: Resolved, axis: int, makers: Makers) -> list[Trail]:
+    """The origins of a size; at the end those of the terms of a sum."""
+    found = chain(subject.value, axis, makers, ANYWHERE)
+    return [*found, *_terms(found[-1], makers)] if found else []
+
+
+def _terms(found: Trail, makers: Makers) -> list[Trail]:
+    """The origins of the sizes that a sum with symbols adds; [] for other sizes."""
+    node = found.maker.node if found.maker is not None else None
+    if node is None or found.arithmetic is None:
+        return []
+    values = dict.fromkeys(node.inputs[index] for index, _ in found.arithmetic.terms)
+    trails = [trail(value, found.axis, makers, ANYWHERE) for value in values if value is not None]
+    return [each for each in trails if each is not None]
 
 
 def _axes(subject: Resolved, axis: int | None, known: Known) -> list[int]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from irlint.findings.statements import Arithmetic
 from irlint.inference.known import Known
 from irlint.inference.origins import Maker, Trail, shape_of
 from irlint.lazy_typing import Protocol
@@ -174,12 +175,19 @@ def _of_a_table(node: Node, naming: Naming) -> str:
     return f" in {naming.called(value)}" if graph is not None and value is not None and value in graph.constants else ""
 
 
+def _with_inputs(arithmetic: Arithmetic, node: Node, naming: Naming) -> str:
+    """``past of `k` + 1 of `x```; "" without terms."""
+    values = [(text, node.inputs[index]) for index, text in arithmetic.terms]
+    return " + ".join(text if value is None else f"{text} of {naming.called(value)}" for text, value in values)
+
+
 def _computed(found: Trail, node: Node, dim: str, naming: Naming) -> str:
     arithmetic = found.arithmetic
     if arithmetic is not None and arithmetic.formula:
         details = f" ({arithmetic.details})" if arithmetic.details else ""
         place = naming.at(node)
-        return f"{dim} = {arithmetic.formula} in {naming.node(node)}{details}{f', {place}' * bool(place)}"
+        formula = _with_inputs(arithmetic, node, naming) or arithmetic.formula
+        return f"{dim} = {formula} in {naming.node(node)}{details}{f', {place}' * bool(place)}"
     if arithmetic is not None:
         why = f"; {arithmetic.details}" if arithmetic.details else ""
         return f"{dim} is what {_where(node, naming)} leaves of {arithmetic.part_of}{_of_a_table(node, naming)}{why}"

@@ -16,6 +16,10 @@ MODELS = {
         "g (float[batch,16,8] x) => (y) <int64[2] s = {1, 128}> { y = Reshape (x, s) }",
         ["batch == 1"],
     ),
+    "one or a range": (
+        "g (float[1,1,H] x, float[1,1,8] w, float[1,1,8] p) => (y) { a = Conv <strides = [8]> (x, w) y = Add (a, p) }",
+        ["H in (8, 9, 10, 11, 12, 13, 14, 15) or 64 <= H <= 71"],
+    ),
     "free batch": ("g (float[batch,16,8] x) => (y) <int64[2] s = {-1, 128}> { y = Reshape (x, s) }", []),
     "position table": (
         "g (float[N,S,4] x, float[1,7,4] p) => (y) { y = Add (x, p) }",

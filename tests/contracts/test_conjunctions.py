@@ -7,6 +7,7 @@ from itertools import product
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from irlint.contracts.assumptions import assumed
 from irlint.contracts.contract import Contract, contract_of
 from irlint.dims import Dim, Expr, MaybeDim, evaluated, floordiv, largest, smallest, symbol
 from irlint.findings.statements import Relation, Requirement
@@ -80,3 +81,17 @@ def test_exactly_the_sizes_that_fulfil_all(stated: list[tuple[Relation, ...]]) -
         if wanted:
             for dim, text in returned:
                 assert evaluated(text, known) == evaluated(dim, known)
+
+
+@settings(max_examples=40)
+@given(st.lists(demands, min_size=1, max_size=4))
+def test_what_is_written_is_read(stated: list[tuple[Relation, ...]]) -> None:
+    for condition in contract(stated).conditions:
+        read = assumed(condition.text, ("H", "W"))
+        for height, width in product(range(1, LARGEST), repeat=2):
+            known = {"H": height, "W": width}
+            try:
+                wanted = eval(condition.text, dict(known))
+            except ZeroDivisionError:
+                continue
+            assert all(any(holds(each, known) for each in alternatives) for alternatives in read) == wanted

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 import irlint
 from irlint.contracts.contract import Contract
+from irlint.contracts.formulas import Formula
 from irlint.contracts.profiles import profile_of, progression
 from irlint.contracts.sizes import joined, met, solved
 from irlint.dims import symbol
@@ -249,6 +250,40 @@ def test_sizes_whose_product_is_fixed_are_found(tmp_path: Path) -> None:
     assert "--minShapes=x:1x224x224" in found
 
 
+def examples(text: str) -> dict[str, int]:
+    """The sizes of example inputs that the text for torch names."""
+    return {name: int(size) for name, size in re.findall(r"(\w+) = (\d+)(?=[,:])", text.splitlines()[-1])}
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_examples_for_torch_meet_the_conditions(name: str, tmp_path: Path) -> None:
+    known = examples(written(MODELS[name][0], tmp_path, "torch"))
+    assert all(size >= 2 for size in known.values())
+    for each in irlint.contract(tmp_path / "m.onnx")["requires"]:
+        if "when" not in each and Formula(each["condition"]).names <= known.keys():
+            assert eval(each["condition"], dict(known))
+
+
+@pytest.mark.parametrize(
+    ("assumption", "expected"),
+    [
+        ("C >= A + B", {"A": 2, "B": 2, "C": 4}),
+        ("C == A + B", {"A": 2, "B": 2, "C": 4}),
+        ("C == 3*A", {"A": 2, "B": 2, "C": 6}),
+        ("A*B == C and A + C >= 9", {"A": 3, "B": 2, "C": 6}),
+        ("A == B", {"A": 2, "C": 2}),
+    ],
+)
+def test_examples_for_torch(assumption: str, expected: dict[str, int], tmp_path: Path) -> None:
+    assert examples(written(THREE, tmp_path, "torch", assumption)) == expected
+
+
+def test_tools_prefer_the_same_sizes(tmp_path: Path) -> None:
+    text = MODELS["one or a range"][0]
+    assert 'H = Dim("H", min=64, max=71)' in written(text, tmp_path, "torch")
+    assert "--optShapes=x:1x1x67" in written(text, tmp_path, "trtexec")
+
+
 @pytest.mark.parametrize("name", MODELS)
 def test_sizes_of_trtexec_go_together(name: str, tmp_path: Path) -> None:
     words = shlex.split(written(MODELS[name][0], tmp_path, "trtexec").replace("\\\n", ""), comments=True)
@@ -273,7 +308,8 @@ def test_sizes_of_trtexec_go_together(name: str, tmp_path: Path) -> None:
         ("H = 3", "'H = 3' is not an assumption"),
         ("H <= 3.5", "is not an assumption"),
         ("open('x')", "is not an assumption"),
-        ("H % 4 == 2", "no sizes fit: "),
+        ("H % 4 == 2", "no sizes fit: H % 4 in (0, 3) and H % 4 == 2"),
+        ("H == 6 or H == 9", "no sizes fit: H % 4 in (0, 3) and (H == 6 or H == 9)"),
         ("H < 3", "no sizes fit: "),
         ("H * W == 2", "no sizes fit: "),
         ("H * W == 26", "no sizes were found that fit: "),

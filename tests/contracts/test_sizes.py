@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from irlint.contracts.assumptions import assumed
 from irlint.contracts.conditions import conditions
 from irlint.contracts.sizes import ALL, met, solved
 from irlint.dims import Dim, MaybeDim, TooComplex, evaluated, floordiv, largest, smallest, symbol
@@ -63,6 +64,10 @@ def test_exactly_the_sizes_that_fulfil_them(first: list[Relation], second: list[
     texts = conditions("H", both)
     if texts is not None:
         assert {size for size in range(1, LARGEST) if all(eval(text, {"H": size}) for text in texts)} == wanted
+        read = [alternatives for text in texts for alternatives in assumed(text, "H")]
+        assert wanted == {
+            size for size in range(1, LARGEST) if all(any(holds(each, size) for each in some) for some in read)
+        }
 
 
 @pytest.mark.parametrize(

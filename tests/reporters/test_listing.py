@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from irlint.dims import broadcast_size, symbol
 from irlint.reporters.listing import rendered
 
 
@@ -38,6 +39,17 @@ def test_outputs_are_marked_and_constants_left_out() -> None:
     ]
     assert "  w  initializer   float32[3]" in rendered(listing(X, W, Y), every=True)
     assert "  w  initializer  float32[3]" in rendered(listing(W))
+
+
+def test_a_broadcast_size_is_a_maximum() -> None:
+    joint = broadcast_size(symbol("a"), (symbol("b") + 1) // 2)
+    sizes = [str(joint), str(joint * joint + 1), "max(a, b)", "min(a, b, 1)", "max(a, b)*min(a, c, 1)"]
+    text = listing(("y", "Add", sizes, []))
+    text["requires"] = [{"condition": f"{joint!s} == 1 or N >= 2", "op": "Add", "node": "y", "why": "w"}]
+    lines = rendered(text).splitlines()
+    short = "max((b + 1)//2, a)"
+    assert lines[1].endswith(f"float32[{short}, {short}*{short} + 1, max(a, b), min(a, b, 1), max(a, b)*min(a, c, 1)]")
+    assert lines[-1] == f"  {short} == 1 or N >= 2  Add y: w"
 
 
 @pytest.mark.parametrize("columns", [60, 80, 100])

@@ -19,8 +19,9 @@ HEAD = '<ir_version: 10, opset_import: ["" : 17, "f" : 1]>\n'
 STEPS = """
 y = MaxPool <kernel_shape = [2, 2], strides = [2, 2]> (x) | 3 | 112 = (224 - 2) / 2 + 1 in MaxPool[0] (kernel 2, stride 2); 224 is declared: graph input `x`
 y = MaxPool <kernel_shape = [2, 2], strides = [2, 2]> (x) | 2 | max(H//2, 1) = trunc((H - 2) / 2) + 1 in MaxPool[0] (kernel 2, stride 2); H is declared: graph input `x`
-y = Concat <axis = 1> (x, x)   | 1 | 2*C = C + C in Concat[0] (axis 1 of its inputs); C is declared: graph input `x`
-y = Concat <axis = 1> (x, u)   | 1 | C + 2 = C + 2 in Concat[0] (axis 1 of its inputs)
+y = Concat <axis = 1> (x, x)   | 1 | 2*C = C of `x` + C of `x` in Concat[0] (axis 1 of its inputs); C is declared: graph input `x`
+y = Concat <axis = 1> (x, u)   | 1 | C + 2 = C of `x` + 2 of `u` in Concat[0] (axis 1 of its inputs); C is declared: graph input `x`; 2 is declared: graph input `u`
+e = Exp (x) m = Concat <axis = 1> (u, x) y = Concat <axis = 1> (m, e) | 1 | 2*C + 2 = (C + 2) of `m` + C of `e` in Concat[2] (axis 1 of its inputs); C + 2 = 2 of `u` + C of `x` in Concat[1] (axis 1 of its inputs); C is declared: graph input `x`, then kept by Exp[0]
 n = Neg (x) y = Exp (n)        | 0 | N is declared: graph input `x`, then kept by Neg[0] and Exp[1]
 y = Flatten <axis = 2> (x)     | 1 | 224*H = H * 224 in Flatten[0] (axis 2, input [N, C, H, 224])
 y = Flatten <axis = 2> (v)     | 1 | 12 = 3 * 4 in Flatten[0] (axis 2, input [1, 2, 3, 4])

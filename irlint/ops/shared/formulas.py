@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from irlint.dims import Dim, Expr, MaybeDim, Shape, TooComplex, ceildiv, largest, smallest
+from irlint.dims.polynomials import terms_of
 from irlint.findings.statements import explain_size
 from irlint.model.tensor import shape_text
 
@@ -77,10 +78,13 @@ def concatenated(shapes: Sequence[Shape | None], dim: MaybeDim, axis: int) -> No
     """Explains the size of a concatenated axis: ``3 + 5``."""
     if any(shape is None for shape in shapes):
         return
-    sizes = [_term(shape[axis]) for shape in shapes if shape is not None]
-    if len(sizes) > TERMS:
-        sizes = [*sizes[:4], "...", *sizes[-2:]]
-    explain_size(axis, dim, " + ".join(sizes), f"axis {axis} of its inputs")
+    sizes = [shape[axis] for shape in shapes if shape is not None]
+    texts = [_term(size) for size in sizes]
+    if len(texts) > TERMS:
+        texts = [*texts[:4], "...", *texts[-2:]]
+    is_symbolic = len(sizes) <= TERMS and not all(isinstance(size, int) for size in sizes)
+    terms = tuple(enumerate(map(_summand, sizes))) if is_symbolic else ()
+    explain_size(axis, dim, " + ".join(texts), f"axis {axis} of its inputs", terms=terms)
 
 
 def padded(data: Shape, shape: Shape, *, begin: Sequence[MaybeDim], end: Sequence[MaybeDim]) -> None:
@@ -133,6 +137,10 @@ def scaled(
 
 def _factor(dim: MaybeDim) -> str:
     return f"({dim})" if " " in str(dim) else _term(dim)
+
+
+def _summand(dim: MaybeDim) -> str:
+    return f"({dim})" if dim is not None and len(terms_of(dim)) > 1 else _term(dim)
 
 
 def _term(dim: MaybeDim) -> str:
