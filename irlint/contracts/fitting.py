@@ -32,6 +32,9 @@ MAX_STEPS = 2048
 #: Larger sizes are not examined one by one.
 FARTHEST = 100_000
 
+#: Whether sizes of the roots satisfy the conditions, or the conditions on the root ``changed``.
+Hold = Callable[..., bool]
+
 
 def points(
     roots: Sequence[str],
@@ -45,6 +48,41 @@ def points(
     ``sizes`` are the possible sizes of roots. ``joint`` are the conditions on several sizes, as alternatives. Raises
     ValueError if no sizes are found.
     """
+    hold, least = _start(roots, sizes, texts, leaders, joint)
+    ends = {}
+    for name in roots:
+        greatest = sizes.get(name, ALL).greatest
+        ends[name] = UNBOUNDED_RANGE * least[name] if greatest is None or greatest > FARTHEST else greatest
+    greatest_point = _grown(least, ends, sizes, hold)
+    halves = {name: (least[name] + greatest_point[name]) // 2 for name in roots}
+    middle = _grown(least, halves, sizes, hold)
+    return [_of_all(point, leaders) for point in (least, middle, greatest_point)]
+
+
+def nearest(
+    roots: Sequence[str],
+    sizes: Mapping[str, Sizes],
+    texts: Sequence[str],
+    leaders: Mapping[str, int | str],
+    joint: Sequence[Sequence[Relation]],
+    ends: Mapping[str, int],
+) -> dict[str, int]:
+    """Sizes of all symbols that satisfy all conditions, raised up to the ``ends`` of their roots as far as possible.
+
+    The other parameters and the errors are those of ``points``.
+    """
+    hold, least = _start(roots, sizes, texts, leaders, joint)
+    return _of_all(_grown(least, {name: ends[name] for name in roots}, sizes, hold), leaders)
+
+
+def _start(
+    roots: Sequence[str],
+    sizes: Mapping[str, Sizes],
+    texts: Sequence[str],
+    leaders: Mapping[str, int | str],
+    joint: Sequence[Sequence[Relation]],
+) -> tuple[Hold, dict[str, int]]:
+    """(whether sizes satisfy the conditions, the least sizes that do). Raises ValueError if no sizes are found."""
     conditions = [_Condition(text, leaders) for text in texts]
     by_root: dict[str, list[_Condition]] = {}
     for condition in conditions:
@@ -58,17 +96,11 @@ def points(
     least = _solved_in_pairs(roots, sizes, hold, joint) if least is None else least
     if least is None:
         raise ValueError(f"no sizes were found that fit: {' and '.join(texts)}")
-    ends = {}
-    for name in roots:
-        greatest = sizes.get(name, ALL).greatest
-        ends[name] = UNBOUNDED_RANGE * least[name] if greatest is None or greatest > FARTHEST else greatest
-    greatest_point = _grown(least, ends, sizes, hold)
-    halves = {name: (least[name] + greatest_point[name]) // 2 for name in roots}
-    middle = _grown(least, halves, sizes, hold)
-    return [
-        {name: leader if isinstance(leader, int) else point[leader] for name, leader in leaders.items()}
-        for point in (least, middle, greatest_point)
-    ]
+    return hold, least
+
+
+def _of_all(point: Mapping[str, int], leaders: Mapping[str, int | str]) -> dict[str, int]:
+    return {name: leader if isinstance(leader, int) else point[leader] for name, leader in leaders.items()}
 
 
 class _Condition:
@@ -82,10 +114,6 @@ class _Condition:
         """Whether the condition holds for these sizes of the roots."""
         known = {name: leader if isinstance(leader, int) else point[leader] for name, leader in self.leaders.items()}
         return self.formula.holds(known)
-
-
-#: Whether sizes of the roots satisfy the conditions, or the conditions on the root ``changed``.
-Hold = Callable[..., bool]
 
 
 def _least(roots: Sequence[str], sizes: Mapping[str, Sizes], hold: Hold) -> dict[str, int] | None:

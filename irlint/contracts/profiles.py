@@ -7,7 +7,7 @@ from math import gcd
 
 from irlint.contracts.contract import Contract
 from irlint.contracts.derived import Dependence, dependence, joint, ones
-from irlint.contracts.fitting import FARTHEST, points
+from irlint.contracts.fitting import FARTHEST, nearest, points
 from irlint.contracts.formulas import Formula
 from irlint.contracts.sizes import ALL, Sizes
 from irlint.dims import Dim, Expr, Shape, symbols
@@ -100,16 +100,14 @@ def profile_of(
         demands = " and ".join(demand.requirement.condition for demand in contract.impossible)
         raise ValueError(f"no sizes fit: {demands}")
     names = _symbols(inputs)
-    values = {name: _number_or_root(name, contract.values) for name in names}
-    fixed = {name: value for name, value in values.items() if isinstance(value, int)}
-    leaders = {name: str(value) for name, value in values.items() if value is not None and name not in fixed}
-    leaders = {name: leaders.get(name, name) for name in names}
+    known = _leaders(names, contract)
+    fixed = {name: leader for name, leader in known.items() if isinstance(leader, int)}
+    leaders = {name: name if isinstance(leader, int) else leader for name, leader in known.items()}
     roots = sorted({leaders[name] for name in names if name not in fixed})
     texts = [condition.text for condition in contract.conditions if not condition.when]
     alone, together = _split(texts)
     equal = tuple(text for text in together if _is_equality(text, leaders))
 
-    known: dict[str, int | str] = {**leaders, **fixed}
     least, middle, greatest = points(
         roots, contract.sizes, texts, known, [relations for _, relations in joint(contract)]
     )
@@ -133,6 +131,35 @@ def profile_of(
     branches = tuple((condition.when, condition.text) for condition in contract.conditions if condition.when)
     others = tuple(text for text in together if text not in equal and not _names(text) <= fixed.keys())
     return Profile(path, inputs, named, symbolic, equal, others, branches, dependence=depends)
+
+
+def sizes_near(names: Iterable[str], contract: Contract, wishes: Sequence[Mapping[str, int]]) -> dict[str, int]:
+    """The sizes of symbols in the first of ``wishes`` that a model accepts.
+
+    If it accepts none, accepted sizes up to those of the first one; if no such sizes are found, the first one.
+    """
+    texts = [condition.text for condition in contract.conditions if not condition.when]
+    every = sorted({*names, *(name for text in texts for name in _names(text))})
+    conditions = [Formula(text) for text in texts]
+    for wish in wishes:
+        allowed = all(wish[name] in contract.sizes.get(name, ALL) for name in every)
+        if allowed and all(condition.holds(wish) for condition in conditions):
+            return {name: wish[name] for name in every}
+    leaders = _leaders(every, contract)
+    roots = sorted({leader for leader in leaders.values() if isinstance(leader, str)})
+    relations = [each for _, each in joint(contract)]
+    try:
+        return nearest(roots, contract.sizes, texts, leaders, relations, wishes[0])
+    except ValueError:
+        return {name: wishes[0][name] for name in every}
+
+
+def _leaders(names: Iterable[str], contract: Contract) -> dict[str, int | str]:
+    """For each symbol, the number or the root that it equals."""
+    roots = {name: _number_or_root(name, contract.values) for name in names}
+    return {
+        name: root if isinstance(root, int) else name if root is None else str(root) for name, root in roots.items()
+    }
 
 
 def _symbols(inputs: Inputs) -> list[str]:

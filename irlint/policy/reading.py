@@ -10,7 +10,7 @@ from irlint.lazy_typing import TYPE_CHECKING, Any, NoReturn
 from irlint.parsers.opening import within
 from irlint.policy.complaints import complaint, did_you_mean, value_text
 from irlint.policy.keys import Key
-from irlint.policy.shape_options import ModelShapes
+from irlint.policy.shape_options import Limit, ModelShapes
 from irlint.policy.suppressions import FileIgnores, Suppression, severities
 
 if TYPE_CHECKING:
@@ -288,17 +288,17 @@ class Reader:
     def models(self, value: Any, key: Key, path: Path) -> tuple[ModelShapes, ...]:
         return tuple(_model_shapes(entry) for entry in self.entries(value, key, path))
 
-    def count(self, value: Any, key: Key, path: Path) -> int:
-        """The number that an integer or a text such as ``5M`` states."""
+    def count(self, value: Any, key: Key, path: Path) -> Limit:
+        """The limit that an integer or a text such as ``5M`` states."""
         import re
         from decimal import Decimal
 
         if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
-            return value
+            return Limit(value, str(value))
         match = re.fullmatch(COUNT, value) if isinstance(value, str) else None
         if match is None:
             self.fail(f"{_name(path)} is {value_text(value)}, where {A_COUNT} is expected", path)
-        return int(Decimal(match[1]) * 1000 ** SUFFIXES.index(match[2]))
+        return Limit(int(Decimal(match[1]) * 1000 ** SUFFIXES.index(match[2])), value)
 
     def signature(self, value: Any, key: Key, path: Path) -> str:
         from irlint.ops.signed import SignatureError, parameters

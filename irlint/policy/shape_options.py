@@ -19,6 +19,14 @@ BY = "shapes="
 
 
 @record
+class Limit:
+    """A limit on a cost, and its text in the configuration."""
+
+    most: int
+    text: str
+
+
+@record
 class ModelShapes:
     """A ``[[models]]`` entry: requirements for the models that a glob matches."""
 
@@ -35,7 +43,7 @@ class ModelShapes:
     #: The required outputs.
     returns: Mapping[str, Tensor] = NOTHING
     #: The limits on costs, by key.
-    budgets: Mapping[str, int] = NOTHING
+    budgets: Mapping[str, Limit] = NOTHING
 
     @property
     def promises(self) -> bool:

@@ -310,13 +310,16 @@ def given_shapes(settings: Settings, path: str) -> tuple[dict[str, Shape], dict[
 
 
 def budgets(settings: Settings, path: str) -> tuple[Budget, ...]:
-    """The limits on the cost of a file."""
+    """The limits on the cost of a file. The last entry with a key counts."""
     entries = [entry for entry in settings.models.of(path) if entry.budgets] if settings.models else []
     if not entries:
         return ()
-    from irlint.costs.budgets import stated
+    from irlint.costs.budgets import Budget
 
-    return stated((entry.budgets, entry.place) for entry in entries)
+    found = [
+        Budget(name, limit.most, limit.text, entry.place) for entry in entries for name, limit in entry.budgets.items()
+    ]
+    return tuple({each.name: each for each in found}.values())
 
 
 def require_inputs(settings: Settings, files: Iterable[CheckedFile], in_memory: Mapping[str, bytes | None]) -> None:

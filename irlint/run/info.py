@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 
 from irlint.costs.activations import weight
+from irlint.costs.assumed import assumed_sizes
 from irlint.costs.counted import Cost, NodeCost, counted
 from irlint.costs.stored import Sums, sums
 from irlint.dims import Expr, MaybeDim, Shape, symbols, total
@@ -55,6 +56,7 @@ def info_data_of(known: Known, path: str, contract: Mapping[str, Any] | None = N
     """The data of ``irlint info --format json`` for an inferred model. ``contract`` is its ``contract_data_of``."""
     model, cost, stored = known.model, counted(known), sums(known)
     contract = contract or contract_data_of(known, path)
+    sizes = assumed_sizes(known, (cost.macs, cost.peak, *(each.macs for each in cost.nodes)))
     found: dict[str, Any] = {
         "schema": "irlint-info-1",
         "path": path.replace(os.sep, "/"),
@@ -72,7 +74,8 @@ def info_data_of(known: Known, path: str, contract: Mapping[str, Any] | None = N
         "macs": dim_entry(cost.macs),
         "peak_memory": dim_entry(cost.peak),
         "by_operator": _by_operator(known, cost, stored),
-        "dearest": [_node_entry(each, stored) for each in _most_expensive(cost)],
+        "sizes": sizes,
+        "dearest": [_node_entry(each, stored) for each in _most_expensive(cost, sizes)],
     }
     if cost.uncounted:
         found["uncounted"] = dict(Counter(_operator(known, node) for node in cost.uncounted))
@@ -104,9 +107,9 @@ def _by_operator(known: Known, cost: Cost, stored: Sums) -> dict[str, dict[str, 
     }
 
 
-def _most_expensive(cost: Cost) -> list[NodeCost]:
+def _most_expensive(cost: Cost, sizes: Mapping[str, int]) -> list[NodeCost]:
     found = [each for each in cost.nodes if each.macs is not None and each.macs != 0]
-    return sorted(found, key=lambda each: -weight(each.macs))[:MOST_LISTED]
+    return sorted(found, key=lambda each: -weight(each.macs, sizes))[:MOST_LISTED]
 
 
 def _node_entry(cost: NodeCost, stored: Sums) -> dict[str, Any]:
