@@ -121,7 +121,7 @@ def costs(info: Mapping[str, Any]) -> Rows:
     sizes = info["sizes"]
     rows = [
         ("nodes", _with(str(info["nodes"]), [*first, *more])),
-        ("parameters", _with(figure(info["parameters"]), _types(info["parameters_by_type"]))),
+        ("parameters", _with(figure(info["parameters"]), _types(info["parameters_by_type"])) + _unused(info)),
         ("bytes", _with(figure(info["bytes"]), _types(info["bytes_by_type"]))),
         ("MACs", size_text(info["macs"], sizes)),
         ("peak memory", f"{size_text(info['peak_memory'], sizes)}{' bytes' * (info['peak_memory'] is not None)}"),
@@ -136,6 +136,11 @@ def costs(info: Mapping[str, Any]) -> Rows:
 
 def _with(text: str, parts: Sequence[str]) -> str:
     return f"{text}: {', '.join(parts)}" if parts else text
+
+
+def _unused(info: Mapping[str, Any]) -> str:
+    count = info["parameters_without_node"]
+    return f" (no node uses {figure(count)} of them)" if count else ""
 
 
 def _types(counts: Mapping[str, int]) -> list[str]:

@@ -69,6 +69,7 @@ def info_data_of(known: Known, path: str, contract: Mapping[str, Any] | None = N
         "symbols": _symbol_meanings(known, contract, cost),
         "parameters": stored.parameters,
         "parameters_by_type": dict(stored.parameters_by_type),
+        "parameters_without_node": _parameters_without_node(known, stored),
         "bytes": stored.bytes,
         "bytes_by_type": dict(stored.bytes_by_type),
         "macs": dim_entry(cost.macs),
@@ -88,9 +89,17 @@ def _operator(known: Known, node: Node) -> str:
 
 def _nodes(known: Known) -> Counter[str]:
     """The number of nodes of each operator, without inputs, outputs and constants."""
-    omitted = (known.format.input_node, known.format.constant_node, known.format.output_node)
-    nodes = (node for graph in graphs(known.model) for node in graph.nodes if node.op not in omitted)
+    nodes = (node for graph in graphs(known.model) for node in graph.nodes if not _is_omitted(known, node))
     return Counter(_operator(known, node) for node in nodes)
+
+
+def _is_omitted(known: Known, node: Node) -> bool:
+    return node.op in (known.format.input_node, known.format.constant_node, known.format.output_node)
+
+
+def _parameters_without_node(known: Known, stored: Sums) -> int:
+    """The parameters that no counted node uses: unused ones, and those that the model returns."""
+    return stored.unused + sum(count for node, count in stored.by_node.items() if _is_omitted(known, node))
 
 
 def _by_operator(known: Known, cost: Cost, stored: Sums) -> dict[str, dict[str, Any]]:

@@ -135,6 +135,26 @@ def test_counts_of_one() -> None:
     assert "MatMul: 2 MACs, 100 %, 1 parameter\n" in rendered(irlint.info(model))
 
 
+def test_parameters_that_no_node_uses() -> None:
+    from irlint.reporters.info import rendered
+
+    model = onnx.parser.parse_model(
+        '<ir_version: 8, opset_import: ["" : 17]> g (float[2, 1] x) => (float[2, 1] y, float[3] r) '
+        "<float[1, 1] w = {2}, float[3] r = {1, 2, 3}, float[2] lost = {1, 2}>"
+        "{ low = Constant <value_float = 0.0> () y = MatMul (x, w) }"
+    )
+    info = irlint.info(model)
+    assert (info["parameters"], info["parameters_without_node"]) == (7, 6)
+    assert "parameters   7: 7 float32 (no node uses 6 of them)\n" in rendered(info)
+
+
+@pytest.mark.parametrize("path", [*FIXTURES.glob("*/good/IRL7*.onnx"), *FIXTURES.glob("*/good/IRL7*.xml")], ids=str)
+def test_parameters_are_the_sum_of_those_of_operators(path: Path) -> None:
+    info = irlint.info(path)
+    counts = [each["parameters"] for each in info["by_operator"].values()]
+    assert info["parameters"] == sum(counts) + info["parameters_without_node"]
+
+
 def test_sizes_give_numbers() -> None:
     found = json.loads(run("info", DETECTOR, "--format", "json", "--shape", "images=1,3,640,640").stdout)
     assert (found["macs"], found["peak_memory"]) == (71270400, 19660800)
