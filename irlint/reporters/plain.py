@@ -125,6 +125,8 @@ def summary(report: Report) -> str:
 def _found(report: Report, models: str) -> str:
     """The line about the findings; ``models`` is the number of checked files with its noun."""
     counts = [counted(report.count(severity), severity.value) for severity in SEVERITIES if report.count(severity)]
+    if not report.models and not report.lacking:
+        return "Nothing to check."
     if not counts and report.lacking:
         return "Not checked." if models.startswith("0 ") else f"No findings in the {models} that could be checked."
     if not counts:

@@ -13,6 +13,8 @@ from irlint.run.search import Excluded
 from irlint.run.sources import Source
 
 if TYPE_CHECKING:
+    from typing import SupportsIndex
+
     from irlint.findings.edits import Fixed
     from irlint.policy.configuration import Config
     from irlint.policy.suppressions import Policy
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
 def report_on(
     models: Sequence[Source],
     *,
-    shapes: Mapping[str, Sequence[int | str | None]] | None = None,
+    shapes: Mapping[str, str | Iterable[SupportsIndex | str | None]] | None = None,
     select: str | Iterable[str] | None = None,
     ignore: str | Iterable[str] | None = None,
     targets: str | Iterable[str] | None = None,
