@@ -154,7 +154,9 @@ def _checked(report: Report, checked: list[CheckedFile]) -> str:
     pointers = sum(file.reason == POINTER_SKIPPED for file in report.files)
     lacking = len(report.lacking)
     packages = ", ".join(sorted({file.lacking for file in report.lacking}))
+    targets = "target" if len(report.targets) == 1 else "targets"
     rest = (
+        (len(report.targets), f"{targets}: {', '.join(report.targets)}"),
         (lacking, f"{counted(lacking, 'model')} not checked without the package {packages}"),
         (skipped - pointers - lacking, no_models(skipped - pointers - lacking)),
         (pointers, f"skipped {counted(pointers, 'Git LFS pointer')}"),

@@ -144,7 +144,16 @@ def checked(
     found.sort(key=lambda each: each.file.path)
     findings = [finding for each in found for finding in each.findings]
     source = settings.policy.source if settings.policy is not None else ""
-    return Report(tuple(each.file for each in found), tuple(findings), __version__, _text, source)
+    return Report(tuple(each.file for each in found), tuple(findings), __version__, _text, source, _labels(settings))
+
+
+def _labels(settings: Settings) -> tuple[str, ...]:
+    """The releases of the targets: ``openvino@2024.6`` for openvino@2024."""
+    if not settings.targets:
+        return ()
+    from irlint.targets.verdicts import target
+
+    return tuple(dict.fromkeys(target(each).label for each in settings.targets))
 
 
 def local_and_remote(paths: Iterable[str]) -> tuple[list[str], list[str]]:
@@ -354,13 +363,13 @@ def _require(
 def _inputs(path: str, in_memory: Mapping[str, bytes | None]) -> str:
     """The inputs of a model as the end of a message; "" for an unreadable model."""
     from irlint import parsers
-    from irlint.inference.inputs import input_names
+    from irlint.inference.inputs import listed_inputs
 
     try:
         model = parsers.read(path, in_memory.get(path))
     except OSError:
         return ""
-    return f"; the inputs of {path} are {', '.join(input_names(model))}" if model.graph is not None else ""
+    return f"; the inputs of {path} are {listed_inputs(model)}" if model.graph is not None else ""
 
 
 def with_opening_error(found: Outcome, named: Collection[str], policy: Policy | None) -> Outcome:

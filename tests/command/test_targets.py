@@ -136,6 +136,30 @@ def test_releases_that_run_the_model_come_first_and_each_reason_once(model: Path
     assert len(reasons) == len(set(reasons))
 
 
+@pytest.mark.parametrize(
+    ("named", "ending"),
+    [
+        (["openvino@2024"], "; target: openvino@2024.6.\n"),
+        (["openvino@2024.5"], "; target: openvino@2024.5.\n"),
+        (["openvino@2024", "onnxruntime@1.20"], "; targets: openvino@2024.6, onnxruntime@1.20.\n"),
+        (["openvino@2024", "openvino@2024.6"], "; target: openvino@2024.6.\n"),
+        (["openvino@2099"], "; target: openvino@2099.\n"),
+    ],
+)
+def test_the_report_names_the_releases(named: list[str], ending: str) -> None:
+    options = [option for each in named for option in ("--target", each)]
+    assert run("check", GOOD, "--isolated", *options).stdout.endswith(f"Checked 1 ONNX model{ending}")
+    releases = ending.partition(": ")[2].removesuffix(".\n").split(", ")
+    assert irlint.check(GOOD, targets=named).as_dict()["targets"] == releases
+    assert "targets" not in irlint.check(GOOD).as_dict()
+
+
+def test_findings_name_the_release(model: Path) -> None:
+    (found,) = {each.target for each in irlint.check(model, targets=["onnxruntime@1"]).errors}
+    newest = irlint.targets(model, targets=["onnxruntime"])["targets"][0]["release"]
+    assert found == f"onnxruntime@{newest}"
+
+
 def test_reasons_with_one_fix_are_one(tmp_path: Path) -> None:
     path = tmp_path / "m.onnx"
     header = '<ir_version: 8, opset_import: ["" : 17]> g (float[N, 3] x) => (float[N, 3] y)'

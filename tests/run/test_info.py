@@ -178,6 +178,13 @@ def test_a_folder_is_a_table(tmp_path: Path) -> None:
     assert run("info", ".", "--format", "markdown", cwd=tmp_path).stdout.startswith("| model | format |")
 
 
+def test_a_wrong_input_of_an_ir_names_each_input_once() -> None:
+    names = [each["name"] for each in irlint.info(IR)["inputs"]]
+    result = run("info", IR, "--shape", "nope=1")
+    assert result.returncode == 2
+    assert result.stderr.splitlines()[0].endswith(f"no input named nope; the model's inputs are {', '.join(names)}")
+
+
 def test_a_folder_without_models(tmp_path: Path) -> None:
     result = run("info", tmp_path)
     assert (result.returncode, "this folder has no models" in result.stderr) == (2, True)
