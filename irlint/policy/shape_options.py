@@ -12,6 +12,7 @@ from irlint.records import NOTHING, record
 if TYPE_CHECKING:
     from typing import SupportsIndex
 
+    from irlint.costs.budgets import Budget
     from irlint.model.tensor import Tensor
 
 #: The most digits of a size.
@@ -19,14 +20,6 @@ DIGITS = 19
 
 #: The argument of the Python functions that replaces shapes, for messages.
 BY = "shapes="
-
-
-@record
-class Limit:
-    """A limit on a cost, and its text in the configuration."""
-
-    most: int
-    text: str
 
 
 @record
@@ -45,8 +38,8 @@ class ModelShapes:
     accepts: tuple[str, ...] = ()
     #: The required outputs.
     returns: Mapping[str, Tensor] = NOTHING
-    #: The limits on costs, by key.
-    budgets: Mapping[str, Limit] = NOTHING
+    #: The limits on costs.
+    budgets: tuple[Budget, ...] = ()
 
     @property
     def promises(self) -> bool:

@@ -144,16 +144,8 @@ def checked(
     found.sort(key=lambda each: each.file.path)
     findings = [finding for each in found for finding in each.findings]
     source = settings.policy.source if settings.policy is not None else ""
-    return Report(tuple(each.file for each in found), tuple(findings), __version__, _text, source, _labels(settings))
-
-
-def _labels(settings: Settings) -> tuple[str, ...]:
-    """The releases of the targets: ``openvino@2024.6`` for openvino@2024."""
-    if not settings.targets:
-        return ()
-    from irlint.targets.verdicts import target
-
-    return tuple(dict.fromkeys(target(each).label for each in settings.targets))
+    checked_files = tuple(each.file for each in found)
+    return Report(checked_files, tuple(findings), __version__, _text, source, settings.targets)
 
 
 def local_and_remote(paths: Iterable[str]) -> tuple[list[str], list[str]]:
@@ -320,15 +312,8 @@ def given_shapes(settings: Settings, path: str) -> tuple[dict[str, Shape], dict[
 
 def budgets(settings: Settings, path: str) -> tuple[Budget, ...]:
     """The limits on the cost of a file. The last entry with a key counts."""
-    entries = [entry for entry in settings.models.of(path) if entry.budgets] if settings.models else []
-    if not entries:
-        return ()
-    from irlint.costs.budgets import Budget
-
-    found = [
-        Budget(name, limit.most, limit.text, entry.place) for entry in entries for name, limit in entry.budgets.items()
-    ]
-    return tuple({each.name: each for each in found}.values())
+    entries = settings.models.of(path) if settings.models else ()
+    return tuple({each.name: each for entry in entries for each in entry.budgets}.values())
 
 
 def require_inputs(settings: Settings, files: Iterable[CheckedFile], in_memory: Mapping[str, bytes | None]) -> None:

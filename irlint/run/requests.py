@@ -126,14 +126,13 @@ def _rules(option: str, entries: str | Iterable[str] | None) -> list[str] | None
 
 
 def _targets(entries: str | Iterable[str] | None) -> tuple[str, ...]:
-    """The names of targets in an argument, each once. Raises ValueError."""
+    """The labels of the targets in an argument, each once. Raises ValueError."""
     names = _listed(entries or ())
-    if names:
-        from irlint.targets.verdicts import target
+    if not names:
+        return ()
+    from irlint.targets.verdicts import target
 
-        for name in names:
-            target(name)
-    return tuple(dict.fromkeys(names))
+    return tuple(dict.fromkeys(target(name).label for name in names))
 
 
 def _listed(entries: str | Iterable[str]) -> list[str]:
