@@ -34,7 +34,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from irlint.lazy_typing import TYPE_CHECKING, Any, BinaryIO, Protocol
 
 if TYPE_CHECKING:
-    from typing import TypeAlias
+    from typing import SupportsIndex, TypeAlias
 
     from irlint.findings.edits import Fixed as Fixed
     from irlint.findings.faults import Severity as Severity
@@ -55,8 +55,9 @@ if TYPE_CHECKING:
 
     #: A model: its path, its bytes, a binary file object, or an ``onnx.ModelProto``.
     Model: TypeAlias = str | os.PathLike[str] | bytes | bytearray | memoryview | BinaryIO | ModelProto | Exported
-    #: For each input, a list of dims: an integer, a name (the same symbol wherever it occurs), or None.
-    Shapes: TypeAlias = Mapping[str, Sequence[int | str | None]]
+    #: For each input, a text such as ``N,3,640,640``, or a list of dims: an integer, a name (the same symbol wherever
+    #: it occurs), or None.
+    Shapes: TypeAlias = Mapping[str, str | Iterable[SupportsIndex | str | None]]
     Rules: TypeAlias = str | Iterable[str]
 
 __version__ = "0.1.0"
@@ -110,7 +111,8 @@ def check(
     """Checks models: a file, a folder, a model in memory (bytes, a binary file object, an ``onnx.ModelProto``), or
     several of them.
 
-    * ``shapes`` replaces the shapes of inputs. A dim is an integer, a name, or None if it is unknown.
+    * ``shapes`` replaces the shapes of inputs. A shape is a text such as ``N,3,640,640``, or a list of dims. A dim is
+      an integer, a name, or None if it is unknown.
     * ``select`` and ``ignore`` choose the reported rules by codes, prefixes of codes, or names.
     * ``targets`` are runtime releases that must load the models, such as ``onnxruntime@1.17``.
     * ``weights`` also searches large constants.

@@ -8,7 +8,9 @@ import subprocess
 import sys
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
+import numpy
 import onnx
 import onnx.parser
 import pytest
@@ -171,8 +173,29 @@ def test_what_is_raised(tmp_path: Path) -> None:
     irlint.assert_valid(BAD, ignore="IRL201")
     with pytest.raises(AssertionError, match="IRL201"):
         irlint.assert_valid(onnx.load(GOOD), shapes={"b": (7, 1, 1)})
-    with pytest.raises(AssertionError, match="Checked nothing"):
+    with pytest.raises(AssertionError, match=r"^Nothing to check\.\nChecked nothing\.$"):
         irlint.assert_valid(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "shape",
+    [
+        (7, 1, 1),
+        "7,1,1",
+        " 7, 1, 1 ",
+        ["7", "1", "1"],
+        numpy.array([7, 1, 1]),
+        (numpy.int64(7), numpy.uint8(1), True),
+        (size for size in (7, 1, 1)),
+    ],
+)
+def test_forms_of_shapes(shape: Any) -> None:
+    (found,) = irlint.check(GOOD, shapes={"b": shape}).errors
+    assert "[7, 1, 1]" in found.message
+
+
+def test_a_text_of_nothing_is_a_scalar() -> None:
+    assert irlint.shapes(GOOD, shapes={"b": ""})["values"][1]["shape"] == []
 
 
 @pytest.mark.parametrize(
@@ -188,6 +211,11 @@ def test_what_is_raised(tmp_path: Path) -> None:
         (BAD, {"select": []}, ValueError, "it names no rule"),
         (BAD, {"targets": "tensorflow"}, ValueError, "unknown target 'tensorflow'"),
         (onnx.load(BAD), {"shapes": {"q": (1,)}}, ValueError, "the inputs of <memory>/model.onnx are x, b"),
+        (GOOD, {"shapes": {"b": (1.5, 1)}}, ValueError, "1.5 is not a size: it has to be an integer, a name"),
+        (GOOD, {"shapes": {"b": numpy.array([7.0])}}, ValueError, "7.0.* is not a size"),
+        (GOOD, {"shapes": {"b": (numpy.int64(-1),)}}, ValueError, "^-1 is not a size: it has to be at least 0"),
+        (GOOD, {"shapes": {"b": "1,,3"}}, ValueError, "'' is not a size"),
+        (GOOD, {"shapes": {"b": 3}}, ValueError, "the shape of 'b' is 3, where a list or a text"),
         ("gone.onnx", {}, FileNotFoundError, "gone.onnx"),
         (BAD, {"config": "gone.toml"}, FileNotFoundError, "gone.toml"),
         (BAD, {"config": BAD}, ValueError, "^the file is not valid TOML"),

@@ -259,7 +259,7 @@ def of_files(
 
 
 def named_targets(entries: Sequence[str] | None) -> tuple[str, ...]:
-    """The targets in ``--target``, without duplicates."""
+    """The labels of the targets in ``--target``, without duplicates."""
     if not entries:
         return ()
     from irlint.targets.verdicts import target
@@ -267,12 +267,10 @@ def named_targets(entries: Sequence[str] | None) -> tuple[str, ...]:
     names = [name.strip() for entry in entries for name in entry.split(",") if name.strip()]
     if not names:
         fail("--target names no target", "help: name one, such as --target onnxruntime@1.17")
-    for name in names:
-        try:
-            target(name)
-        except ValueError as error:
-            fail(f"--target: {error}")
-    return tuple(dict.fromkeys(names))
+    try:
+        return tuple(dict.fromkeys(target(name).label for name in names))
+    except ValueError as error:
+        fail(f"--target: {error}")
 
 
 def shapes_for(path: str, options: Mapping[str, Any]) -> dict[str, Any]:

@@ -55,6 +55,14 @@ class Constraints:
         found = _found(self.roots, sizes, self.hold(), self.joint)
         return None if found is None else self.of_all(found)
 
+    def nearest(self, sizes: Mapping[str, Sizes], ends: Mapping[str, int]) -> dict[str, int] | None:
+        """As ``least``, but raised up to the ``ends`` of the roots as far as possible."""
+        hold = self.hold()
+        found = _found(self.roots, sizes, hold, self.joint)
+        if found is None:
+            return None
+        return self.of_all(_grown(found, {name: ends[name] for name in self.roots}, sizes, hold))
+
     @property
     def roots(self) -> list[str]:
         """The symbols that have no leader but themselves."""

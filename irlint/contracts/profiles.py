@@ -109,15 +109,14 @@ def profile_of(
     if not contract.satisfiable:
         raise ValueError(f"no sizes fit: {contradiction(contract.impossible)}")
     names = _symbols(inputs)
-    values = {name: _number_or_root(name, contract.values) for name in names}
-    fixed = {name: value for name, value in values.items() if isinstance(value, int)}
-    leaders = {name: str(value) for name, value in values.items() if value is not None and name not in fixed}
-    leaders = {name: leaders.get(name, name) for name in names}
+    known = _leaders(names, contract)
+    fixed = {name: leader for name, leader in known.items() if isinstance(leader, int)}
+    leaders = {name: name if isinstance(leader, int) else leader for name, leader in known.items()}
     texts = [condition.text for condition in contract.conditions if not condition.when]
     alone, together = _split(texts)
     equal = tuple(text for text in together if _is_equality(text, leaders))
 
-    constraints = Constraints(texts, {**leaders, **fixed}, [relations for _, relations in joint(contract)])
+    constraints = Constraints(texts, known, [relations for _, relations in joint(contract)])
     preferred = {
         name: progression(sizes).sizes
         for name in constraints.roots
@@ -144,6 +143,30 @@ def profile_of(
     branches = tuple((condition.when, condition.text) for condition in contract.conditions if condition.when)
     others = tuple(text for text in together if text not in equal and not _names(text) <= fixed.keys())
     return Profile(path, inputs, named, symbolic, equal, others, branches, dependence=depends, constraints=constraints)
+
+
+def sizes_near(names: Iterable[str], contract: Contract, wishes: Sequence[Mapping[str, int]]) -> dict[str, int]:
+    """The sizes of symbols in the first of ``wishes`` that a model accepts.
+
+    If it accepts none, accepted sizes up to those of the first one; if no such sizes are found, the first one.
+    """
+    texts = [condition.text for condition in contract.conditions if not condition.when]
+    every = sorted({*names, *(name for text in texts for name in _names(text))})
+    conditions = [Formula(text) for text in texts]
+    for wish in wishes:
+        allowed = all(wish[name] in contract.sizes.get(name, ALL) for name in every)
+        if allowed and all(condition.holds(wish) for condition in conditions):
+            return {name: wish[name] for name in every}
+    constraints = Constraints(texts, _leaders(every, contract), [relations for _, relations in joint(contract)])
+    return constraints.nearest(contract.sizes, wishes[0]) or {name: wishes[0][name] for name in every}
+
+
+def _leaders(names: Iterable[str], contract: Contract) -> dict[str, int | str]:
+    """For each symbol, the number or the root that it equals."""
+    roots = {name: _number_or_root(name, contract.values) for name in names}
+    return {
+        name: root if isinstance(root, int) else name if root is None else str(root) for name, root in roots.items()
+    }
 
 
 def _symbols(inputs: Inputs) -> list[str]:

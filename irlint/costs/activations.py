@@ -11,6 +11,7 @@ from irlint.model import Graph, Node, Value
 from irlint.model.order import used
 from irlint.model.tensor import BITS, Map, Opaque, Optional, SparseTensor, Tensor, Type
 from irlint.model.tensor import Sequence as SequenceType
+from irlint.records import NOTHING
 
 #: Operators whose output shares the memory of the first input.
 VIEWS = frozenset({"Reshape", "Flatten", "Squeeze", "Unsqueeze", "Identity", "Result", "ReadValue", "Assign"})
@@ -53,9 +54,9 @@ def _bytes(elements: MaybeDim, bits: int) -> MaybeDim:
         return None
 
 
-def weight(size: MaybeDim) -> int:
-    """A key that sorts sizes by their magnitude, unknown sizes first."""
-    return -1 if size is None else magnitude(size)
+def weight(size: MaybeDim, sizes: Mapping[str, int] = NOTHING) -> int:
+    """A key that sorts costs by their magnitude for ``sizes`` of symbols, unknown costs first."""
+    return -1 if size is None else magnitude(size, sizes)
 
 
 def peak(

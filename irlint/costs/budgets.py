@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from irlint.costs.activations import size_of, weight
+from irlint.costs.assumed import assumed_sizes
 from irlint.costs.counted import Cost, counted
 from irlint.costs.stored import Sums, sums
-from irlint.dims import MaybeDim, at_least, guarded
+from irlint.dims import Dim, MaybeDim, at_least, guarded
 from irlint.dims.proofs import fed
-from irlint.dims.rounding import figure, rounded
+from irlint.dims.rounding import rounded, sizes_text
 from irlint.findings.faults import Fault, Rule, Severity
 from irlint.inference.known import Known
 from irlint.model import Problem
@@ -39,6 +40,8 @@ class Budget:
     #: The key in the configuration.
     name: str
     most: int
+    #: The limit as it is written.
+    text: str
     #: The file and line of the key.
     place: str
 
@@ -57,19 +60,34 @@ def _fault(budget: Budget, known: Known, stored: Sums, cost: Cost | None) -> Fau
     fits = None if size is None else at_least(budget.most, guarded(fed, size))
     if fits:
         return None
-    limit = f"`{budget.name}` is {figure(budget.most)} ({budget.place})"
-    expensive = ", ".join(f"{name} ({count})" for name, count in _most_expensive(budget.name, known, stored, cost))
-    named = f"; most expensive: {expensive}" if expensive else ""
+    nodes = _costs_of_nodes(budget.name, known, stored, cost)
+    sizes = assumed_sizes(known, (size, *(count for _, count in nodes)))
+    shown = "not known" if size is None else rounded(size, sizes)
+    if isinstance(size, int):
+        shown = _with_exact(shown, size)
+    limit = _with_exact(budget.text, budget.most) if isinstance(size, int) else budget.text
+    text = f"{what} {shown}, and `{budget.name}` is {limit} ({budget.place}){_most_expensive(nodes, sizes)}"
     if size is not None and fits is False:
-        exact = f" ({size})" if isinstance(size, int) and figure(size) != str(size) else ""
-        text = f"{what} {rounded(size)}{exact}, and {limit}{named}"
         return BUDGET_EXCEEDED.fault(text, help=BUDGET_EXCEEDED.advice)
-    text = f"{what} {'not known' if size is None else rounded(size)}, and {limit}{named}"
     return BUDGET_EXCEEDED.fault(
         text,
         help="state the sizes of the inputs in `shapes` of the entry, so that the cost is a number",
         severity=Severity.WARNING,
     )
+
+
+def _with_exact(text: str, count: int) -> str:
+    """``1.5K (1500)``; a text that is the number itself stays."""
+    return text if text == str(count) else f"{text} ({count})"
+
+
+def _most_expensive(nodes: Sequence[tuple[str, Dim]], sizes: Mapping[str, int]) -> str:
+    """``; most expensive at N = 1: c2 (1152*N), c1 (216*N)``."""
+    if not nodes:
+        return ""
+    largest = sorted(nodes, key=lambda node: -weight(node[1], sizes))[:NAMED]
+    where = f" at {sizes_text(sizes)}" if sizes else ""
+    return f"; most expensive{where}: {', '.join(f'{label} ({rounded(count, sizes)})' for label, count in largest)}"
 
 
 def _size(name: str, stored: Sums, cost: Cost | None) -> tuple[MaybeDim, str]:
@@ -84,8 +102,8 @@ def _size(name: str, stored: Sums, cost: Cost | None) -> tuple[MaybeDim, str]:
     return cost.peak, "the peak memory of activations in bytes is"
 
 
-def _most_expensive(name: str, known: Known, stored: Sums, cost: Cost | None) -> Iterator[tuple[str, str]]:
-    """The most expensive nodes with their costs. For peak memory, the costs are the sizes of first outputs."""
+def _costs_of_nodes(name: str, known: Known, stored: Sums, cost: Cost | None) -> list[tuple[str, Dim]]:
+    """The nodes with costs, in the order of the file. For peak memory, the costs are the sizes of first outputs."""
     if name in ("max-parameters", "max-bytes"):
         counts = stored.by_node if name == "max-parameters" else stored.bytes_by_node
         found: Iterable[tuple[str, MaybeDim]] = ((node.label, count) for node, count in counts.items())
@@ -93,9 +111,7 @@ def _most_expensive(name: str, known: Known, stored: Sums, cost: Cost | None) ->
         found = ((cost_of_node.node.label, cost_of_node.macs) for cost_of_node in cost.nodes)
     else:
         found = _output_bytes(known)
-    sized = [(label, size) for label, size in found if size is not None and size != 0]
-    for label, size in sorted(sized, key=lambda entry: -weight(entry[1]))[:NAMED]:
-        yield label, rounded(size)
+    return [(label, size) for label, size in found if size is not None and size != 0]
 
 
 def _output_bytes(known: Known) -> Iterator[tuple[str, MaybeDim]]:
@@ -105,9 +121,3 @@ def _output_bytes(known: Known) -> Iterator[tuple[str, MaybeDim]]:
         value = node.outputs[0] if node.outputs else None
         if value is not None and node.op not in without_cost:
             yield node.label, size_of(known.types.get(value))
-
-
-def stated(entries: Iterable[tuple[Mapping[str, int], str]]) -> tuple[Budget, ...]:
-    """The budgets of several entries, with their places. The last entry with a key counts."""
-    found = {name: Budget(name, most, place) for limits, place in entries for name, most in limits.items()}
-    return tuple(found.values())

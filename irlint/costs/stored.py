@@ -89,6 +89,8 @@ class Sums:
     #: By the first node that uses the tensor.
     by_node: Mapping[Node, int]
     bytes_by_node: Mapping[Node, int]
+    #: The parameters that no node uses.
+    unused: int
 
 
 @record
@@ -119,6 +121,7 @@ def sums(known: Known) -> Sums:
         _by_type((entry.dtype, entry.bytes) for entry in every.values()),
         _by_node((entry.user, entry.elements) for entry in parameters.values()),
         _by_node((entry.user, entry.bytes) for entry in every.values()),
+        sum(entry.elements for entry in parameters.values() if entry.user is None),
     )
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import suppress
 
 from irlint.dims import evaluated, symbols
 from irlint.dims.polynomials import Dim, Expr, Monomial, canonical, lone_atom, terms_of
+from irlint.records import NOTHING
 
-#: The size of every symbol in ``magnitude``.
+#: The size of symbols without another size in ``magnitude``.
 TYPICAL = 64
 
 #: At most this many terms of a sum are shown.
@@ -20,15 +22,20 @@ MOST_SIZES = 3
 SUFFIXES = ("", "K", "M", "G", "T", "P", "E")
 
 
-def magnitude(size: Dim) -> int:
-    """The value of ``size`` for symbols of 64, to sort expressions. If a divisor is 0, symbols are 65, else 1.
+def magnitude(size: Dim, sizes: Mapping[str, int] = NOTHING) -> int:
+    """The value of ``size``, to sort expressions. Symbols that ``sizes`` lacks are 64; if a divisor is 0, 65, else 1.
 
     0 if a divisor is 0 in each case.
     """
     for typical in (TYPICAL, TYPICAL + 1, 1):
         with suppress(ZeroDivisionError):
-            return evaluated(size, dict.fromkeys(symbols(size), typical))
+            return evaluated(size, {**dict.fromkeys(symbols(size), typical), **sizes})
     return 0
+
+
+def sizes_text(sizes: Mapping[str, int]) -> str:
+    """``batch = 1, height = 224, width = 224``."""
+    return ", ".join(f"{name} = {size}" for name, size in sizes.items())
 
 
 def figure(count: int) -> str:
@@ -44,20 +51,24 @@ def figure(count: int) -> str:
     return f"{value:.{max(0, 2 - (value >= 9.995) - (value >= 99.95))}f}{SUFFIXES[index]}"
 
 
-def rounded(size: Dim) -> str:
-    """A size with rounded coefficients: its MOST_TERMS largest terms, or the MOST_SIZES largest sizes of a maximum."""
+def rounded(size: Dim, sizes: Mapping[str, int] = NOTHING) -> str:
+    """A size with rounded coefficients: its MOST_TERMS largest terms, or the MOST_SIZES largest sizes of a maximum.
+
+    The terms are compared by their ``magnitude``.
+    """
     if isinstance(size, int):
         return figure(size)
     terms = terms_of(size).items()
     maximum = lone_atom(size, "max")
     if maximum is not None and maximum[1] == 0:
-        sizes = sorted(maximum[0].parts, key=magnitude, reverse=True)
-        others = (
-            [f"{len(sizes) - MOST_SIZES} others"] if len(sizes) > MOST_SIZES + 1 else map(rounded, sizes[MOST_SIZES:])
-        )
-        return f"max({', '.join([*map(rounded, sizes[:MOST_SIZES]), *others])})"
-    parts = [(-magnitude(canonical({monomial: abs(factor)})), _term(monomial, factor)) for monomial, factor in terms]
-    shown = [text for _, text in sorted(parts)[:MOST_TERMS]]
+        parts = sorted(maximum[0].parts, key=lambda part: -magnitude(part, sizes))
+        left = len(parts) - MOST_SIZES
+        texts = [rounded(part, sizes) for part in (parts[:MOST_SIZES] if left > 1 else parts)]
+        return f"max({', '.join([*texts, *([f'{left} others'] if left > 1 else [])])})"
+    ranked = [
+        (-magnitude(canonical({monomial: abs(factor)}), sizes), _term(monomial, factor)) for monomial, factor in terms
+    ]
+    shown = [text for _, text in sorted(ranked)[:MOST_TERMS]]
     text = " + ".join(shown).replace("+ -", "- ")
     more = len(terms) - MOST_TERMS
     return text if more <= 0 else f"{text} + {more} smaller {'term' if more == 1 else 'terms'}"

@@ -228,6 +228,8 @@ class Report:
     renderer: Callable[..., str] | None = None
     #: The configuration file in use, or "".
     configuration: str = ""
+    #: The releases that must load the models: ``onnxruntime@1.17``.
+    targets: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         counts = [counted(self.count(severity), severity.value) for severity in SEVERITIES if self.count(severity)]
@@ -320,6 +322,7 @@ class Report:
         return {
             "schema": "irlint-report-1",
             "version": self.version,
+            **({"targets": list(self.targets)} if self.targets else {}),
             "files": [file.as_dict() for file in self.files],
             "findings": [finding.as_dict() for finding in self.findings],
             "summary": {

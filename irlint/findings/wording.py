@@ -7,7 +7,8 @@ from collections.abc import Iterable, Sequence
 
 def counted(count: object, one: str, many: str = "") -> str:
     """``1 axis``, ``2 axes``: a number and its noun. The default plural appends an "s" to ``one``."""
-    return f"{count} {one if count == 1 else many or one + 's'}"
+    noun = one if str(count) == "1" else many or f"{one}s"
+    return f"{count} {noun}"
 
 
 def either(*words: object) -> str:

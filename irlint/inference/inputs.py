@@ -20,10 +20,16 @@ def input_names(model: Model) -> dict[str, Value]:
     return names
 
 
+def listed_inputs(model: Model) -> str:
+    """The inputs of the main graph, each by one of its names."""
+    names = {value: name for name, value in input_names(model).items()}
+    return ", ".join(names.values())
+
+
 def overridden(model: Model, shapes: Mapping[str, Shape]) -> dict[Value, Shape]:
     """The given shapes, by input. Raises ValueError for a name that no input has."""
     inputs = input_names(model)
     missing = [name for name in shapes if name not in inputs]
     if missing:
-        raise ValueError(f"no input named {', '.join(missing)}; the model's inputs are {', '.join(inputs)}")
+        raise ValueError(f"no input named {', '.join(missing)}; the model's inputs are {listed_inputs(model)}")
     return {inputs[name]: tuple(shape) for name, shape in shapes.items()}

@@ -16,6 +16,7 @@ from irlint.policy.suppressions import FileIgnores, Suppression, severities
 if TYPE_CHECKING:
     from datetime import date
 
+    from irlint.costs.budgets import Budget
     from irlint.model.tensor import Tensor
     from irlint.ops.signed import Declared
     from irlint.policy.toml_places import Path, Places
@@ -287,17 +288,17 @@ class Reader:
     def models(self, value: Any, key: Key, path: Path) -> tuple[ModelShapes, ...]:
         return tuple(_model_shapes(entry) for entry in self.entries(value, key, path))
 
-    def count(self, value: Any, key: Key, path: Path) -> int:
-        """The number that an integer or a text such as ``5M`` states."""
+    def count(self, value: Any, key: Key, path: Path) -> tuple[int, str]:
+        """(number, its text) of the limit that an integer or a text such as ``5M`` states."""
         import re
         from decimal import Decimal
 
         if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
-            return value
+            return value, str(value)
         match = re.fullmatch(COUNT, value) if isinstance(value, str) else None
         if match is None:
             self.fail(f"{_name(path)} is {value_text(value)}, where {A_COUNT} is expected", path)
-        return int(Decimal(match[1]) * 1000 ** SUFFIXES.index(match[2]))
+        return int(Decimal(match[1]) * 1000 ** SUFFIXES.index(match[2])), value
 
     def signature(self, value: Any, key: Key, path: Path) -> str:
         from irlint.ops.signed import SignatureError, parameters
@@ -324,8 +325,17 @@ BUDGET = "max-"
 
 
 def _model_shapes(entry: Mapping[str, Any]) -> ModelShapes:
-    budgets = {name: value for name, value in entry.items() if name.startswith(BUDGET) and value is not None}
-    return ModelShapes(**{name: value for name, value in entry.items() if not name.startswith(BUDGET)}, budgets=budgets)
+    limits = {name: value for name, value in entry.items() if name.startswith(BUDGET) and value is not None}
+    return ModelShapes(
+        **{name: value for name, value in entry.items() if not name.startswith(BUDGET)},
+        budgets=_budgets(limits, entry["place"]) if limits else (),
+    )
+
+
+def _budgets(limits: Mapping[str, tuple[int, str]], place: str) -> tuple[Budget, ...]:
+    from irlint.costs.budgets import Budget
+
+    return tuple(Budget(name, most, text, place) for name, (most, text) in limits.items())
 
 
 def _name(path: Path) -> str:

@@ -6,9 +6,10 @@ import ast
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
-from irlint.dims import symbol
+from irlint.dims import Dim, symbol
 from irlint.dims.expressions import FAILURES, dim_of
-from irlint.dims.rounding import figure, magnitude, rounded
+from irlint.dims.rounding import figure, magnitude, rounded, sizes_text
+from irlint.findings.wording import counted
 from irlint.lazy_typing import Any
 from irlint.reporters.ansi import painted
 from irlint.reporters.canvas import display
@@ -45,21 +46,31 @@ def markdown(info: dict[str, Any]) -> str:
         return _grid(COLUMNS, [(_code(path), *rest) for path, *rest in cells])
     lines = [f"### {_code(info['path'])}", "", _stamp(info).translate(MARKDOWN)]
     for heading, rows in _blocks(info):
-        lines += ["", f"#### {heading}", "", *(f"- {_code(name)}: {text.translate(MARKDOWN)}" for name, text in rows)]
+        lines += [
+            "",
+            f"#### {heading.translate(MARKDOWN)}",
+            "",
+            *(f"- {_code(name)}: {text.translate(MARKDOWN)}" for name, text in rows),
+        ]
     return "\n".join([*lines, ""])
 
 
-def size_text(size: int | str | None, longest: int = LONGEST) -> str:
-    """A rounded number or expression in at most ``longest`` characters."""
+def size_text(size: int | str | None, sizes: Mapping[str, int], longest: int = LONGEST) -> str:
+    """A rounded number or expression in at most ``longest`` characters, with the largest terms for ``sizes`` first."""
     if size is None:
         return "not known"
     if isinstance(size, int):
         return figure(size)
     try:
-        text = rounded(dim_of(ast.parse(size, mode="eval").body, partial(symbol, lower=1)))
+        text = rounded(_dim(size), sizes)
     except FAILURES:
         text = safe(size)
     return text if len(text) <= longest else f"{text[: longest - 3]}..."
+
+
+def _dim(size: int | str) -> Dim:
+    """A count of the data; raises FAILURES."""
+    return dim_of(ast.parse(str(size), mode="eval").body, partial(symbol, lower=1))
 
 
 def _stamp(info: Mapping[str, Any]) -> str:
@@ -77,7 +88,7 @@ def _blocks(info: Mapping[str, Any]) -> Iterator[tuple[str, Rows]]:
     yield "returns", _interface_rows(info["outputs"])
     yield "costs", costs(info)
     if info["dearest"]:
-        yield "most expensive nodes", dearest(info)
+        yield title(info), dearest(info)
     named = [(name, f"is {safe(text)}") for name, text in info["symbols"].items() if _needs_explanation(name, info)]
     if named:
         yield "where", named[:SHOWN]
@@ -91,9 +102,15 @@ def _interface_rows(ends: Sequence[Mapping[str, Any]]) -> Rows:
     return rows
 
 
+def title(info: Mapping[str, Any]) -> str:
+    """The heading of ``dearest``, with the sizes for which the order and the percentages hold."""
+    sizes = sizes_text(info["sizes"])
+    return f"most expensive nodes at {sizes}" if sizes else "most expensive nodes"
+
+
 def dearest(info: Mapping[str, Any]) -> Rows:
     """The nodes with the most MACs."""
-    return [_expensive_node(each, info["macs"]) for each in info["dearest"]]
+    return [_expensive_node(each, info) for each in info["dearest"]]
 
 
 def costs(info: Mapping[str, Any]) -> Rows:
@@ -101,13 +118,16 @@ def costs(info: Mapping[str, Any]) -> Rows:
     operators = info["by_operator"]
     first = [f"{each['nodes']} {safe(name)}" for name, each in list(operators.items())[:SHOWN]]
     more = [f"{len(operators) - SHOWN} more operators"] if len(operators) > SHOWN else []
+    sizes = info["sizes"]
     rows = [
         ("nodes", _with(str(info["nodes"]), [*first, *more])),
-        ("parameters", _with(figure(info["parameters"]), _types(info["parameters_by_type"]))),
+        ("parameters", _with(figure(info["parameters"]), _types(info["parameters_by_type"])) + _unused(info)),
         ("bytes", _with(figure(info["bytes"]), _types(info["bytes_by_type"]))),
-        ("MACs", size_text(info["macs"])),
-        ("peak memory", f"{size_text(info['peak_memory'])}{' bytes' if info['peak_memory'] is not None else ''}"),
+        ("MACs", size_text(info["macs"], sizes)),
+        ("peak memory", f"{size_text(info['peak_memory'], sizes)}{' bytes' * (info['peak_memory'] is not None)}"),
     ]
+    if sizes:
+        rows.append(("order", f"largest terms first at {sizes_text(sizes)}"))
     if "uncounted" in info:
         names = ", ".join(f"{count} {safe(name)}" for name, count in info["uncounted"].items())
         rows.append(("not counted", f"{names}: irlint does not know these operators"))
@@ -118,26 +138,30 @@ def _with(text: str, parts: Sequence[str]) -> str:
     return f"{text}: {', '.join(parts)}" if parts else text
 
 
+def _unused(info: Mapping[str, Any]) -> str:
+    count = info["parameters_without_node"]
+    return f" (no node uses {figure(count)} of them)" if count else ""
+
+
 def _types(counts: Mapping[str, int]) -> list[str]:
     return [f"{figure(count)} {dtype or 'unknown'}" for dtype, count in counts.items()]
 
 
-def _expensive_node(each: Mapping[str, Any], every: int | str | None) -> tuple[str, str]:
-    share = f", {_percent(each['macs'], every)}" if every is not None else ""
-    parameters = f", {figure(each['parameters'])} parameters" if each["parameters"] else ""
+def _expensive_node(each: Mapping[str, Any], info: Mapping[str, Any]) -> tuple[str, str]:
+    share = f", {_percent(each['macs'], info)}" if info["macs"] is not None else ""
+    parameters = f", {counted(figure(each['parameters']), 'parameter')}" if each["parameters"] else ""
     place = f" in {safe(each['graph'])}" if each["graph"] else ""
-    return safe(each["node"]), f"{each['op']}{place}: {size_text(each['macs'])} MACs{share}{parameters}"
+    macs = size_text(each["macs"], info["sizes"])
+    return safe(each["node"]), f"{each['op']}{place}: {macs} MACs{share}{parameters}"
 
 
-def _percent(part: int | str, every: int | str) -> str:
-    """A share in percent; dynamic sizes get typical values."""
-    if isinstance(part, int) and isinstance(every, int):
-        return f"{100 * part / max(every, 1):.0f} %"
+def _percent(part: int | str, info: Mapping[str, Any]) -> str:
+    """The share of all MACs in percent."""
     try:
-        sizes = [magnitude(dim_of(ast.parse(str(each), mode="eval").body, symbol)) for each in (part, every)]
+        one, every = (magnitude(_dim(each), info["sizes"]) for each in (part, info["macs"]))
     except FAILURES:
         return "part of all"
-    return f"about {100 * sizes[0] / max(sizes[1], 1):.0f} %"
+    return f"{100 * one / max(every, 1):.0f} %"
 
 
 def _needs_explanation(name: str, info: Mapping[str, Any]) -> bool:
@@ -165,7 +189,7 @@ def _cells(info: Mapping[str, Any]) -> tuple[str, ...]:
         str(info["nodes"]),
         figure(info["parameters"]),
         figure(info["bytes"]),
-        *(size_text(count, LONGEST_CELL) for count in counts),
+        *(size_text(count, info["sizes"], LONGEST_CELL) for count in counts),
     )
 
 

@@ -125,6 +125,8 @@ def summary(report: Report) -> str:
 def _found(report: Report, models: str) -> str:
     """The line about the findings; ``models`` is the number of checked files with its noun."""
     counts = [counted(report.count(severity), severity.value) for severity in SEVERITIES if report.count(severity)]
+    if not report.models and not report.lacking:
+        return "Nothing to check."
     if not counts and report.lacking:
         return "Not checked." if models.startswith("0 ") else f"No findings in the {models} that could be checked."
     if not counts:
@@ -152,7 +154,9 @@ def _checked(report: Report, checked: list[CheckedFile]) -> str:
     pointers = sum(file.reason == POINTER_SKIPPED for file in report.files)
     lacking = len(report.lacking)
     packages = ", ".join(sorted({file.lacking for file in report.lacking}))
+    targets = "target" if len(report.targets) == 1 else "targets"
     rest = (
+        (len(report.targets), f"{targets}: {', '.join(report.targets)}"),
         (lacking, f"{counted(lacking, 'model')} not checked without the package {packages}"),
         (skipped - pointers - lacking, no_models(skipped - pointers - lacking)),
         (pointers, f"skipped {counted(pointers, 'Git LFS pointer')}"),

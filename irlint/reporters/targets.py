@@ -7,7 +7,7 @@ from itertools import groupby
 
 from irlint.findings.wording import counted
 from irlint.lazy_typing import Any
-from irlint.records import record
+from irlint.records import record, replaced
 from irlint.reporters.plain import safe, spelled
 
 #: The runtime whose results come from its vendor's list.
@@ -46,11 +46,18 @@ Entries = Sequence[dict[str, Any]]
 class Shared:
     """A reason that releases share."""
 
-    message: str
+    #: The operators with their versions, without repetitions; none for a reason about the model.
+    operators: tuple[str, ...]
+    text: str
     help: str
     nodes: int
     #: The indices of the releases' entries by runtime.
     entries: dict[str, list[int]]
+
+    @property
+    def message(self) -> str:
+        """``Conv (11), Clip (13): it has a dynamic size``."""
+        return f"{', '.join(self.operators)}: {self.text}" if self.operators else self.text
 
 
 def by_runtime(found: dict[str, Any]) -> dict[str, Entries]:
@@ -59,15 +66,32 @@ def by_runtime(found: dict[str, Any]) -> dict[str, Entries]:
 
 
 def shared(runtimes: dict[str, Entries]) -> list[Shared]:
-    """The reasons without repetitions, in the order of their first release."""
-    reasons: dict[tuple[str, str, int], Shared] = {}
+    """The reasons without repetitions, in the order of their first release.
+
+    Reasons about several operators with the same releases, text and help are one.
+    """
+    reasons: dict[tuple[str, str, str, int], Shared] = {}
     for name, entries in runtimes.items():
         for at, entry in enumerate(entries):
             for each in entry.get("reasons", ()):
-                key = each["message"], each.get("help", ""), each.get("nodes", 0)
-                reason = reasons.setdefault(key, Shared(*key, {}))
+                operator, _, text = each["message"].partition(": ") if "op" in each else ("", "", each["message"])
+                key = operator, text, each.get("help", ""), each.get("nodes", 0)
+                reason = reasons.setdefault(key, Shared((operator,) if operator else (), *key[1:], {}))
                 reason.entries.setdefault(name, []).append(at)
-    return list(reasons.values())
+    joined: dict[object, Shared] = {}
+    for each in reasons.values():
+        releases = tuple((name, *places) for name, places in each.entries.items())
+        key_of_fix = bool(each.operators), each.text, each.help, releases
+        first = joined.get(key_of_fix)
+        operators = tuple(dict.fromkeys((*first.operators, *each.operators))) if first else each.operators
+        nodes = (first.nodes if first else 0) + each.nodes
+        joined[key_of_fix] = replaced(each, operators=operators, nodes=nodes)
+    return list(joined.values())
+
+
+def more(count: int) -> str:
+    """The line about reasons or parts that are not shown."""
+    return f"and {count} more: `irlint targets MODEL --format json` lists all"
 
 
 def spans(entries: Entries, places: Sequence[int]) -> str:
@@ -113,14 +137,14 @@ def _coverage(name: str, entry: dict[str, Any]) -> Iterator[str]:
         place = PLACES[part["place"]].removeprefix("on the ")
         yield f"  {number}. {place}: {counted(len(part['nodes']), 'node')}: {safe(operators)}"
     if len(found["partitions"]) > SHOWN:
-        yield f"  and {len(found['partitions']) - SHOWN} more"
+        yield f"  {more(len(found['partitions']) - SHOWN)}"
     for each in found["dynamic"][:SHOWN]:
         shape = "unknown shape" if each["shape"] is None else f"[{', '.join(map(str, each['shape']))}]"
         yield f"  dynamic: {safe(each['name'])} {shape}" + (
             f", given by {each['op']}" if "op" in each else ", an input"
         )
     if len(found["dynamic"]) > SHOWN:
-        yield f"  and {len(found['dynamic']) - SHOWN} more"
+        yield f"  {more(len(found['dynamic']) - SHOWN)}"
 
 
 def _verdicts(runtimes: dict[str, Entries]) -> Iterator[str]:
@@ -162,7 +186,7 @@ def _reasons(runtimes: dict[str, Entries]) -> Iterator[str]:
         if each.help:
             yield f"    -> {safe(each.help)}"
     if len(reasons) > SHOWN:
-        yield f"  and {len(reasons) - SHOWN} more"
+        yield f"  {more(len(reasons) - SHOWN)}"
 
 
 def _text(reason: Shared) -> str:
@@ -211,7 +235,7 @@ def _table(name: str, entries: Entries) -> Iterator[str]:
         text = _cell(_text(each)) + (f"<br>*{_cell(each.help)}*" if each.help else "")
         yield _line([text, *("•" if at in holding else "" for at in range(len(entries)))])
     if len(reasons) > SHOWN:
-        yield _line([f"and {len(reasons) - SHOWN} more", *("" for _ in entries)])
+        yield _line([more(len(reasons) - SHOWN), *("" for _ in entries)])
 
 
 def _line(cells: Sequence[str]) -> str:

@@ -144,7 +144,8 @@ def checked(
     found.sort(key=lambda each: each.file.path)
     findings = [finding for each in found for finding in each.findings]
     source = settings.policy.source if settings.policy is not None else ""
-    return Report(tuple(each.file for each in found), tuple(findings), __version__, _text, source)
+    checked_files = tuple(each.file for each in found)
+    return Report(checked_files, tuple(findings), __version__, _text, source, settings.targets)
 
 
 def local_and_remote(paths: Iterable[str]) -> tuple[list[str], list[str]]:
@@ -310,13 +311,9 @@ def given_shapes(settings: Settings, path: str) -> tuple[dict[str, Shape], dict[
 
 
 def budgets(settings: Settings, path: str) -> tuple[Budget, ...]:
-    """The limits on the cost of a file."""
-    entries = [entry for entry in settings.models.of(path) if entry.budgets] if settings.models else []
-    if not entries:
-        return ()
-    from irlint.costs.budgets import stated
-
-    return stated((entry.budgets, entry.place) for entry in entries)
+    """The limits on the cost of a file. The last entry with a key counts."""
+    entries = settings.models.of(path) if settings.models else ()
+    return tuple({each.name: each for entry in entries for each in entry.budgets}.values())
 
 
 def require_inputs(settings: Settings, files: Iterable[CheckedFile], in_memory: Mapping[str, bytes | None]) -> None:
@@ -351,13 +348,13 @@ def _require(
 def _inputs(path: str, in_memory: Mapping[str, bytes | None]) -> str:
     """The inputs of a model as the end of a message; "" for an unreadable model."""
     from irlint import parsers
-    from irlint.inference.inputs import input_names
+    from irlint.inference.inputs import listed_inputs
 
     try:
         model = parsers.read(path, in_memory.get(path))
     except OSError:
         return ""
-    return f"; the inputs of {path} are {', '.join(input_names(model))}" if model.graph is not None else ""
+    return f"; the inputs of {path} are {listed_inputs(model)}" if model.graph is not None else ""
 
 
 def with_opening_error(found: Outcome, named: Collection[str], policy: Policy | None) -> Outcome:

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 
 from irlint.costs.activations import weight
+from irlint.costs.assumed import assumed_sizes
 from irlint.costs.counted import Cost, NodeCost, counted
 from irlint.costs.stored import Sums, sums
 from irlint.dims import Expr, MaybeDim, Shape, symbols, total
@@ -55,6 +56,7 @@ def info_data_of(known: Known, path: str, contract: Mapping[str, Any] | None = N
     """The data of ``irlint info --format json`` for an inferred model. ``contract`` is its ``contract_data_of``."""
     model, cost, stored = known.model, counted(known), sums(known)
     contract = contract or contract_data_of(known, path)
+    sizes = assumed_sizes(known, (cost.macs, cost.peak, *(each.macs for each in cost.nodes)))
     found: dict[str, Any] = {
         "schema": "irlint-info-1",
         "path": path.replace(os.sep, "/"),
@@ -67,12 +69,14 @@ def info_data_of(known: Known, path: str, contract: Mapping[str, Any] | None = N
         "symbols": _symbol_meanings(known, contract, cost),
         "parameters": stored.parameters,
         "parameters_by_type": dict(stored.parameters_by_type),
+        "parameters_without_node": _parameters_without_node(known, stored),
         "bytes": stored.bytes,
         "bytes_by_type": dict(stored.bytes_by_type),
         "macs": dim_entry(cost.macs),
         "peak_memory": dim_entry(cost.peak),
         "by_operator": _by_operator(known, cost, stored),
-        "dearest": [_node_entry(each, stored) for each in _most_expensive(cost)],
+        "sizes": sizes,
+        "dearest": [_node_entry(each, stored) for each in _most_expensive(cost, sizes)],
     }
     if cost.uncounted:
         found["uncounted"] = dict(Counter(_operator(known, node) for node in cost.uncounted))
@@ -85,9 +89,17 @@ def _operator(known: Known, node: Node) -> str:
 
 def _nodes(known: Known) -> Counter[str]:
     """The number of nodes of each operator, without inputs, outputs and constants."""
-    omitted = (known.format.input_node, known.format.constant_node, known.format.output_node)
-    nodes = (node for graph in graphs(known.model) for node in graph.nodes if node.op not in omitted)
+    nodes = (node for graph in graphs(known.model) for node in graph.nodes if not _is_omitted(known, node))
     return Counter(_operator(known, node) for node in nodes)
+
+
+def _is_omitted(known: Known, node: Node) -> bool:
+    return node.op in (known.format.input_node, known.format.constant_node, known.format.output_node)
+
+
+def _parameters_without_node(known: Known, stored: Sums) -> int:
+    """The parameters that no counted node uses: unused ones, and those that the model returns."""
+    return stored.unused + sum(count for node, count in stored.by_node.items() if _is_omitted(known, node))
 
 
 def _by_operator(known: Known, cost: Cost, stored: Sums) -> dict[str, dict[str, Any]]:
@@ -104,9 +116,9 @@ def _by_operator(known: Known, cost: Cost, stored: Sums) -> dict[str, dict[str, 
     }
 
 
-def _most_expensive(cost: Cost) -> list[NodeCost]:
+def _most_expensive(cost: Cost, sizes: Mapping[str, int]) -> list[NodeCost]:
     found = [each for each in cost.nodes if each.macs is not None and each.macs != 0]
-    return sorted(found, key=lambda each: -weight(each.macs))[:MOST_LISTED]
+    return sorted(found, key=lambda each: -weight(each.macs, sizes))[:MOST_LISTED]
 
 
 def _node_entry(cost: NodeCost, stored: Sums) -> dict[str, Any]:

@@ -13,6 +13,8 @@ from irlint.run.search import Excluded
 from irlint.run.sources import Source
 
 if TYPE_CHECKING:
+    from typing import SupportsIndex
+
     from irlint.findings.edits import Fixed
     from irlint.policy.configuration import Config
     from irlint.policy.suppressions import Policy
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
 def report_on(
     models: Sequence[Source],
     *,
-    shapes: Mapping[str, Sequence[int | str | None]] | None = None,
+    shapes: Mapping[str, str | Iterable[SupportsIndex | str | None]] | None = None,
     select: str | Iterable[str] | None = None,
     ignore: str | Iterable[str] | None = None,
     targets: str | Iterable[str] | None = None,
@@ -124,14 +126,13 @@ def _rules(option: str, entries: str | Iterable[str] | None) -> list[str] | None
 
 
 def _targets(entries: str | Iterable[str] | None) -> tuple[str, ...]:
-    """The names of targets in an argument, each once. Raises ValueError."""
+    """The labels of the targets in an argument, each once. Raises ValueError."""
     names = _listed(entries or ())
-    if names:
-        from irlint.targets.verdicts import target
+    if not names:
+        return ()
+    from irlint.targets.verdicts import target
 
-        for name in names:
-            target(name)
-    return tuple(dict.fromkeys(names))
+    return tuple(dict.fromkeys(target(name).label for name in names))
 
 
 def _listed(entries: str | Iterable[str]) -> list[str]:

@@ -24,7 +24,8 @@ class Condition:
     holds: Callable[..., bool | None]
     #: The words after "with" in a message.
     text: str
-    help: str
+    #: What to write instead, or a function of a ``Use`` and the arguments that returns it.
+    help: str | Callable[..., str]
     #: Whether the condition is about element types.
     of_types: bool = False
 
@@ -50,10 +51,10 @@ class BoundCondition:
             words[1] = types[int(words[0])] or words[1]
         return self.condition.text.format(*words)
 
-    @property
-    def help(self) -> str:
+    def help(self, use: Use) -> str:
         """What to write instead."""
-        return self.condition.help.format(*self.arguments)
+        help = self.condition.help
+        return help.format(*self.arguments) if isinstance(help, str) else help(use, *self.arguments)
 
 
 def _is_given(use: Use, index: str) -> bool:
@@ -253,10 +254,27 @@ def _has_ellipsis_or_diagonal(use: Use) -> bool:
     return "." in equation or any(len(set(term)) < len(term) for term in equation.partition("->")[0].split(","))
 
 
+def _other_type(use: Use, index: str, _: str) -> str:
+    is_quantized = use.node.op == "DequantizeLinear" and index != "1"
+    return requantized(use) if is_quantized else f"cast input {index} to another element type"
+
+
+def requantized(use: Use, types: str = "another element type") -> str:
+    """What to write instead of the quantized numbers that a DequantizeLinear takes."""
+    if use.inputs[:1] == ("int32",):
+        return "leave input 0 unquantized, in float, as is usual for a bias"
+    return f"quantize input 0 again, to {types}"
+
+
+def _zeros(use: Use, index: str) -> str:
+    is_zero_point = use.node.op in ("QuantizeLinear", "DequantizeLinear")
+    return f"quantize again symmetrically, so that input {index} is 0" if is_zero_point else "use 0"
+
+
 DYNAMIC = Condition(lambda use: not is_static(use), "a dynamic size", "fix the sizes of the inputs of the model")
 
 CONDITIONS: Mapping[str, Condition] = {
-    "type": Condition(_is_of_type, "input {0} of {1}", "cast input {0} to another element type", of_types=True),
+    "type": Condition(_is_of_type, "input {0} of {1}", _other_type, of_types=True),
     "gives": Condition(_gives_type, "output {0} of {1}", "give another element type, and cast", of_types=True),
     "types-differ": Condition(_differ, "inputs {0} and {1} of different element types", "cast one of them", True),
     "input": Condition(_is_given, "an input {0}", "leave input {0} out"),
@@ -309,7 +327,7 @@ CONDITIONS: Mapping[str, Condition] = {
     "uneven": Condition(_is_uneven, "parts of different sizes", "give the sizes of the parts"),
     "has-zero": Condition(
         lambda use, at: _has_entry(use, at, lambda each: each == 0), "a 0 in input {0}", "use another size"),
-    "nonzero": Condition(lambda use, at: _has_entry(use, at, bool), "an input {0} that is not 0", "use 0"),
+    "nonzero": Condition(lambda use, at: _has_entry(use, at, bool), "an input {0} that is not 0", _zeros),
     "negative": Condition(
         lambda use, at: _has_entry(use, at, lambda each: each < 0), "numbers below 0 in input {0}",
         "count from the start"),

@@ -10,7 +10,7 @@ from irlint.lazy_typing import TYPE_CHECKING
 from irlint.records import replaced
 from irlint.schemas import MICROSOFT, OFFICIAL_DOMAINS, of_runtime, official, official_versions
 from irlint.targets import limits, operators, tables
-from irlint.targets.conditions import BoundCondition, hold, of_signature
+from irlint.targets.conditions import BoundCondition, hold, of_signature, requantized
 from irlint.targets.objections import (
     ELEMENT_TYPE_NOT_IN_RELEASE,
     OPERATOR_NOT_IN_RELEASE,
@@ -283,12 +283,11 @@ def _of_missing_row(
         present |= row.releases
     if releases & present:
         outputs = operators.unserved_output_types(use, runtime, version, serving, releases & present)
-        allowed = "" if outputs else operators.allowed_types(serving, releases & present)
+        allowed = "" if outputs else operators.allowed_types(serving, releases & present, use)
         link = f"that makes {outputs} of" if outputs else "for"
         text = f"version {version} has no {runtime.part} {link} {_types_text(use)}"
         text += f"; {spans(runtime.table, admitted)} one" if admitted else ""
-        help = f"cast to what it takes: {allowed}" if allowed else "use another element type"
-        yield releases & present, Objection(ELEMENT_TYPE_NOT_IN_RELEASE, text, help)
+        yield releases & present, Objection(ELEMENT_TYPE_NOT_IN_RELEASE, text, _type_advice(use, allowed))
     missing = releases & ~present
     lacking = missing if runtime.is_complete else missing & tables.holds(runtime.table, f"lacks {operators.name(use)}")
     if lacking:
@@ -296,6 +295,14 @@ def _of_missing_row(
     if missing & ~lacking:
         text = "every node of this operator that was tried was refused"
         yield missing & ~lacking, Objection(TARGET_NOT_KNOWN, text, runtime.advice)
+
+
+def _type_advice(use: Use, allowed: str) -> str:
+    if not allowed:
+        return "use another element type"
+    if use.node.op == "DequantizeLinear":
+        return requantized(use, f"what it takes: {allowed}")
+    return f"cast to what it takes: {allowed}"
 
 
 def _unserved_version(use: Use, runtime: Runtime, version: int, missing: int, having: int) -> Objection:
@@ -332,7 +339,7 @@ def _of_conditions(use: Use, runtime: Runtime, _: int, releases: int, depth: int
             continue
         releases &= ~refusing
         text = " and ".join(stated.text(use) for stated in each.conditions if not stated.negated)
-        help = each.conditions[0].help
+        help = each.conditions[0].help(use)
         if each.kind == operators.LEAVES:
             yield refusing, _on_cpu(f"the provider does not take it with {text}", help)
             continue

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 
+from irlint.model.tensor import BITS
 from irlint.records import record, replaced
 from irlint.schemas import OFFICIAL_DOMAINS, Formal, OfficialSchema, of_runtime, official, official_versions
 from irlint.targets import tables
@@ -256,7 +257,17 @@ def unserved_output_types(use: Use, runtime: Runtime, version: int, serving: Seq
     return " and ".join(dict.fromkeys(each or "an unknown type" for each in use.outputs if each != OMITTED))
 
 
-def allowed_types(serving: Sequence[Row], releases: int) -> str:
-    """At most eight element types that the first constraints of the rows allow."""
+def allowed_types(serving: Sequence[Row], releases: int, use: Use) -> str:
+    """At most eight element types that the first constraints of the rows allow.
+
+    If numbers of more than 8 bits can be cast to another such type, types of at most 8 bits are omitted.
+    """
     mine = (next(iter(each.types.values()), ()) for each in serving if each.releases & releases)
-    return ", ".join(sorted({name for types in mine for name in types})[:8])
+    found = {name for types in mine for name in types}
+    if _is_wide(*use.inputs) and any(map(_is_wide, found)):
+        found = {name for name in found if name not in BITS or BITS[name] > 8 or name == "bool"}
+    return ", ".join(sorted(found)[:8])
+
+
+def _is_wide(*types: str | None) -> bool:
+    return any(BITS.get(name or "", 0) > 8 for name in types)

@@ -43,7 +43,10 @@ class Target:
 
 @cache
 def target(text: str) -> Target:
-    """The target in a text such as ``onnxruntime@1.17``, or ``onnxruntime`` for the newest; raises ValueError."""
+    """The target in a text such as ``onnxruntime@1.17``; raises ValueError.
+
+    ``openvino@2024`` is the newest release of that year, ``openvino`` the newest of all.
+    """
     name, at, asked = text.strip().partition("@")
     if name not in RUNTIMES:
         from difflib import get_close_matches
@@ -65,7 +68,9 @@ def target(text: str) -> Target:
     if not at_most:
         return Target(name, asked, None)
     column = at_most[-1]
-    return Target(name, asked, column, uses_earlier_release=_numbers(releases[column])[: len(wanted)] < wanted[:2])
+    is_earlier = _numbers(releases[column])[: len(wanted)] < wanted[:2]
+    release = releases[column] if len(wanted) == 1 and not is_earlier else asked
+    return Target(name, release, column, is_earlier)
 
 
 def _numbers(release: str) -> list[int]:

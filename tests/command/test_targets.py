@@ -136,6 +136,56 @@ def test_releases_that_run_the_model_come_first_and_each_reason_once(model: Path
     assert len(reasons) == len(set(reasons))
 
 
+@pytest.mark.parametrize(
+    ("named", "ending"),
+    [
+        (["openvino@2024"], "; target: openvino@2024.6.\n"),
+        (["openvino@2024.5"], "; target: openvino@2024.5.\n"),
+        (["openvino@2024", "onnxruntime@1.20"], "; targets: openvino@2024.6, onnxruntime@1.20.\n"),
+        (["openvino@2024", "openvino@2024.6"], "; target: openvino@2024.6.\n"),
+        (["openvino@2099"], "; target: openvino@2099.\n"),
+    ],
+)
+def test_the_report_names_the_releases(named: list[str], ending: str) -> None:
+    options = [option for each in named for option in ("--target", each)]
+    assert run("check", GOOD, "--isolated", *options).stdout.endswith(f"Checked 1 ONNX model{ending}")
+    releases = ending.partition(": ")[2].removesuffix(".\n").split(", ")
+    assert irlint.check(GOOD, targets=named).as_dict()["targets"] == releases
+    assert "targets" not in irlint.check(GOOD).as_dict()
+
+
+def test_findings_name_the_release(model: Path) -> None:
+    (found,) = {each.target for each in irlint.check(model, targets=["onnxruntime@1"]).errors}
+    newest = irlint.targets(model, targets=["onnxruntime"])["targets"][0]["release"]
+    assert found == f"onnxruntime@{newest}"
+
+
+def test_reasons_with_one_fix_are_one(tmp_path: Path) -> None:
+    path = tmp_path / "m.onnx"
+    header = '<ir_version: 8, opset_import: ["" : 17]> g (float[N, 3] x) => (float[N, 3] y)'
+    onnx.save(onnx.parser.parse_model(f"{header} {{ a = Sin (x) b = Sin (a) c = Relu (b) y = Sqrt (c) }}"), path)
+    reason = "Sin (7), Relu (14), Sqrt (13): it has a dynamic size; it runs on the CPU"
+    assert f"  {reason} (4 nodes)\n    qnn 2.5 to" in run("targets", path).stdout
+    entry = irlint.targets(path, targets=["qnn"])["targets"][0]
+    assert [each["nodes"] for each in entry["reasons"]] == [2, 1, 1]
+
+
+def test_reasons_that_are_not_shown_are_counted(tmp_path: Path) -> None:
+    path = tmp_path / "m.onnx"
+    nodes = " ".join(f"y{number} = my.Op{number} (x)" for number in range(32))
+    header = '<ir_version: 8, opset_import: ["" : 17, "my" : 1]> g (float[2] x) => (float[2] y0)'
+    onnx.save(onnx.parser.parse_model(f"{header} {{ {nodes} }}"), path)
+    found = irlint.targets(path)
+    for number, reason in enumerate(found["targets"][0]["reasons"]):
+        reason["help"] = str(number)
+    from irlint.reporters.html.targets import matrix
+    from irlint.reporters.targets import markdown, rendered
+
+    one = {**found, "targets": found["targets"][:1]}
+    for form in (rendered, markdown, matrix):
+        assert "and 2 more: " in form(one) and "irlint targets MODEL" in form(one)
+
+
 def test_the_matrix_in_markdown_has_a_column_for_each_release(model: Path) -> None:
     text = run("targets", model, "--format", "markdown").stdout
     tables = [block.splitlines() for block in text.split("\n\n") if block.startswith("|")]

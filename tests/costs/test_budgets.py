@@ -19,11 +19,18 @@ BUDGETS = [
     ('max-bytes = "6.384K"', 0, ""),
     ('max-bytes = "6K"', 1, "the number of stored bytes is 6384"),
     (f'{SIZED}\nmax-macs = "71.3M"', 0, ""),
-    (f'{SIZED}\nmax-macs = "71M"', 1, "the number of MACs is 71.3M (71270400), and `max-macs` is 71.0M"),
+    (
+        f'{SIZED}\nmax-macs = "71M"',
+        1,
+        "the number of MACs is 71.3M (71270400), and `max-macs` is 71M (71000000) (irlint.toml:1)",
+    ),
     (f'{SIZED}\nmax-peak-memory = "20M"', 0, ""),
+    (f'{SIZED}\nmax-peak-memory = "19.66M"', 1, "is 19.7M (19660800), and `max-peak-memory` is 19.66M (19660000)"),
+    (f"{SIZED}\nmax-macs = 71270399", 1, "is 71.3M (71270400), and `max-macs` is 71270399 (irlint.toml:1)"),
     (f'{SIZED}\nmax-peak-memory = "0.01G"', 1, "in bytes is 19.7M (19660800)"),
     ("max-macs = 0", 1, "the number of MACs is 1920*N*"),
     ('max-macs = "1G"', 0, "warning[IRL640]"),
+    ('max-macs = "1G"', 0, "`max-macs` is 1G (irlint.toml:1); most expensive at N = 1, H = 224, W = 224: c2 (1152*N"),
     ('max-peak-memory = "1G"', 0, "state the sizes of the inputs in `shapes`"),
 ]
 

@@ -308,7 +308,9 @@ def test_no_name_becomes_a_workflow_command(report: Report) -> None:
                 r"::(error|warning|notice) ([a-z]+=[^:,]*,?)+::.*|::group::\d+ more findings?|::endgroup::", line
             )
         else:
-            assert re.match(r"(error|warning|note)\[IRL...\] |Found |No findings|Checked |\d+ models?: ", line)
+            assert re.match(
+                r"(error|warning|note)\[IRL...\] |Found |No findings|Nothing to check|Checked |\d+ models?: ", line
+            )
             assert "##[" not in line
     commands = [line for line in lines if re.match("::(error|warning|notice) ", line)]
     log = [line for line in lines if re.match(r"(error|warning|note)\[", line)]

@@ -72,7 +72,7 @@ def chosen(root: Path, *arguments: str) -> list[str]:
 def test_nothing_has_changed(repository: Path) -> None:
     assert chosen(repository) == []
     result = run(".", "--changed-since", "HEAD", cwd=repository)
-    assert (result.returncode, result.stdout) == (0, "No findings.\nChecked nothing.\n")
+    assert (result.returncode, result.stdout) == (0, "Nothing to check.\nChecked nothing.\n")
     assert result.stderr == "irlint: note: not checked: 5 models unchanged since HEAD\n"
     for form in ("json", "jsonl"):
         assert run(".", "--changed-since", "HEAD", "--format", form, cwd=repository).returncode == 0

@@ -66,6 +66,95 @@ def test_json_is_what_python_returns() -> None:
     assert [each["condition"] for each in found["requires"]] == ["H % 4 in (0, 3)", "W % 4 in (0, 3)"]
 
 
+#: Inputs, a node, and the sizes for which costs are compared.
+SIZES = [
+    ("float[N, 3, H, W] x, float[4, 3, 3, 3] w", "Conv (x, w)", {"N": 1, "H": 224, "W": 224}),
+    ("float[N, C, H, W] x, float[4, 3, 3, 3] w", "Conv (x, w)", {"N": 1, "H": 224, "W": 224}),
+    ("float[N, 3, H, W] x, float[4, 3, 300, 9] w", "Conv (x, w)", {"N": 1, "H": 320, "W": 320}),
+    ("float[N, 3, H, W] x, float[4, 3, 700, 9] w", "Conv (x, w)", {"N": 1, "H": 700, "W": 224}),
+    ("float[N, H] x, float[M, K] w", "Gemm <transB = 1> (x, w)", {"N": 1, "H": 64, "M": 1}),
+    ("float[2, 3, H, W] x, float[4, 3, 3, 3] w", "Conv (x, w)", {"H": 224, "W": 224}),
+    ("float[N, H, W, 3] x, float[3, 8] w", "MatMul (x, w)", {"N": 1, "H": 224, "W": 224}),
+    ("float[N, H, 99, 3] x, float[3, 8] w", "MatMul (x, w)", {"N": 1, "H": 64}),
+    ("float[3, H, W] x, float[W, 8] w", "MatMul (x, w)", {"H": 64, "W": 64}),
+    ("float[batch, sequence, 16] x, float[16, 8] w", "MatMul (x, w)", {"batch": 1, "sequence": 64}),
+    ("float[batch, 4, past, 16] x, float[16, 8] w", "MatMul (x, w)", {"batch": 1, "past": 64}),
+    ("float[9, 8] x, float[8, 2] w", "MatMul (x, w)", {}),
+]
+
+
+def of_node(inputs: str, node: str) -> onnx.ModelProto:
+    header = '<ir_version: 8, opset_import: ["" : 17]>'
+    model = onnx.parser.parse_model(f"{header} g ({inputs}) => (float y) {{ y = {node} }}")
+    model.graph.output[0].type.tensor_type.ClearField("shape")
+    return model
+
+
+@pytest.mark.parametrize(("inputs", "node", "sizes"), SIZES)
+def test_the_sizes_for_which_costs_are_compared(inputs: str, node: str, sizes: dict[str, int]) -> None:
+    from irlint.reporters.info import markdown, rendered
+
+    info = irlint.info(of_node(inputs, node))
+    assert (info["sizes"], list(info["sizes"])) == (sizes, list(sizes))
+    stated = ", ".join(f"{name} = {size}" for name, size in sizes.items())
+    for text in (rendered(info), markdown(info)):
+        assert (f"most expensive nodes at {stated}\n" in text, f"first at {stated}\n" in text) == (bool(sizes),) * 2
+        assert "100 %" in text
+
+
+#: At 64x64, the product is the most expensive node.
+CLASSIFIER = """<ir_version: 8, opset_import: ["" : 17]>
+    g (float[N, 3, H, W] x, float[8, 3, 3, 3] w, float[8, 100000] v) => (float[N, 100000] y) {
+        c = Conv <strides = [2, 2], pads = [1, 1, 1, 1]> (x, w)
+        p = ReduceMax <axes = [2, 3], keepdims = 0> (c)
+        y = MatMul (p, v)
+    }"""
+
+
+def test_the_order_at_realistic_sizes(tmp_path: Path) -> None:
+    path = tmp_path / "m.onnx"
+    onnx.save(onnx.parser.parse_model(CLASSIFIER), path)
+    info = irlint.info(path)
+    assert [each["node"] for each in info["dearest"]] == ["c", "y"]
+    printed = run("info", path).stdout
+    assert "MACs         216*N*((H + 1)//2)*((W + 1)//2) + 800K*N" in printed
+    assert "Conv: 216*N*((H + 1)//2)*((W + 1)//2) MACs, 77 %" in printed
+    (tmp_path / "irlint.toml").write_text('[[models]]\nfile = "m.onnx"\nmax-macs = "1M"\n', "utf-8")
+    report = " ".join(run("m.onnx", cwd=tmp_path).stdout.split())
+    assert "is 216*N*((H + 1)//2)*((W + 1)//2) + 800K*N, and `max-macs` is 1M" in report
+    assert "most expensive at N = 1, H = 224, W = 224: c (216*N" in report
+
+
+def test_counts_of_one() -> None:
+    from irlint.reporters.info import rendered
+
+    model = onnx.parser.parse_model(
+        '<ir_version: 8, opset_import: ["" : 17]> g (float[2, 1] x) => (float[2, 1] y) '
+        "<float[1, 1] w = {2}> { y = MatMul (x, w) }"
+    )
+    assert "MatMul: 2 MACs, 100 %, 1 parameter\n" in rendered(irlint.info(model))
+
+
+def test_parameters_that_no_node_uses() -> None:
+    from irlint.reporters.info import rendered
+
+    model = onnx.parser.parse_model(
+        '<ir_version: 8, opset_import: ["" : 17]> g (float[2, 1] x) => (float[2, 1] y, float[3] r) '
+        "<float[1, 1] w = {2}, float[3] r = {1, 2, 3}, float[2] lost = {1, 2}>"
+        "{ low = Constant <value_float = 0.0> () y = MatMul (x, w) }"
+    )
+    info = irlint.info(model)
+    assert (info["parameters"], info["parameters_without_node"]) == (7, 6)
+    assert "parameters   7: 7 float32 (no node uses 6 of them)\n" in rendered(info)
+
+
+@pytest.mark.parametrize("path", [*FIXTURES.glob("*/good/IRL7*.onnx"), *FIXTURES.glob("*/good/IRL7*.xml")], ids=str)
+def test_parameters_are_the_sum_of_those_of_operators(path: Path) -> None:
+    info = irlint.info(path)
+    counts = [each["parameters"] for each in info["by_operator"].values()]
+    assert info["parameters"] == sum(counts) + info["parameters_without_node"]
+
+
 def test_sizes_give_numbers() -> None:
     found = json.loads(run("info", DETECTOR, "--format", "json", "--shape", "images=1,3,640,640").stdout)
     assert (found["macs"], found["peak_memory"]) == (71270400, 19660800)
@@ -87,6 +176,13 @@ def test_a_folder_is_a_table(tmp_path: Path) -> None:
         (True, "c.onnx"),
     ]
     assert run("info", ".", "--format", "markdown", cwd=tmp_path).stdout.startswith("| model | format |")
+
+
+def test_a_wrong_input_of_an_ir_names_each_input_once() -> None:
+    names = [each["name"] for each in irlint.info(IR)["inputs"]]
+    result = run("info", IR, "--shape", "nope=1")
+    assert result.returncode == 2
+    assert result.stderr.splitlines()[0].endswith(f"no input named nope; the model's inputs are {', '.join(names)}")
 
 
 def test_a_folder_without_models(tmp_path: Path) -> None:

@@ -53,7 +53,8 @@ def test_traits_as_conditions() -> None:
 def test_conditions_in_words() -> None:
     one, other = conditions_in("type 0 float64,int8 & attribute-is mode linear")
     assert (one.text(), other.text()) == ("input 0 of float64, int8", "mode=linear")
-    assert other.help == "use another mode"
+    (use,) = uses(known(of(18, "(float[2] x) => (float[2] y) { y = Relu (x) }")))
+    assert (one.help(use), other.help(use)) == ("cast input 0 to another element type", "use another mode")
 
 
 def test_what_refused_nodes_have_in_common() -> None:

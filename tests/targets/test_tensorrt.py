@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 from make.measuring import tensorrt_page
-from targets.matrices import FLOATS, matrix, of
+from targets.matrices import FLOATS, known, matrix, of
 
-from irlint.targets.verdicts import REFUSED, RUNS, UNKNOWN
+from irlint.targets import tables
+from irlint.targets.verdicts import REFUSED, RUNS, UNKNOWN, reasons
 
 RUNTIME = "tensorrt"
 IMAGE = "(float[1,3,8,8] x)"
@@ -69,3 +70,44 @@ def test_sixty_four_bit_integers_are_cast_by_early_releases() -> None:
 def test_the_condition_is_reported() -> None:
     rows = matrix(of(17, f"{IMAGE} => (float y, int64 i) {{ y, i = MaxPool <kernel_shape = [2,2]> (x) }}"), RUNTIME)
     assert "MaxPool (12): the vendor's list refuses it with an output 1" in rows["10.15"][1]
+
+
+#: A graph, and the help of the newest list and of the newest measured release.
+HELPS = [
+    (
+        "(int8[3] q) => (float[3] y) <float s = {1}, int8 z = {4}> { y = DequantizeLinear (q, s, z) }",
+        "quantize again symmetrically, so that input 2 is 0",
+        "quantize again symmetrically, so that input 2 is 0",
+    ),
+    (
+        "(float[3] x) => (int8[3] y) <float s = {1}, int8 z = {4}> { y = QuantizeLinear (x, s, z) }",
+        "quantize again symmetrically, so that input 2 is 0",
+        "quantize again symmetrically, so that input 2 is 0",
+    ),
+    (
+        "(float[3] x) => (float[3] y) <float s = {1}, int32[3] q = {4, 5, 6}> "
+        "{ b = DequantizeLinear (q, s) y = Add (x, b) }",
+        "leave input 0 unquantized, in float, as is usual for a bias",
+        "leave input 0 unquantized, in float, as is usual for a bias",
+    ),
+    (
+        "(float[3] x) => (float[3] y) <float s = {1}, uint8[3] q = {4, 5, 6}> "
+        "{ b = DequantizeLinear (q, s) y = Add (x, b) }",
+        "quantize input 0 again, to what it takes: float4_e2m1, float8_e4m3fn, int4, int8",
+        "quantize input 0 again, to another element type",
+    ),
+    (
+        "(uint16[2] x) => (uint16[2] y) { y = Identity (x) }",
+        "cast to what it takes: bfloat16, bool, float16, float32, float64, int32, int64",
+        "",
+    ),
+]
+
+
+@pytest.mark.parametrize(("graph", "listed", "measured"), HELPS)
+def test_the_help_keeps_the_numbers(graph: str, listed: str, measured: str) -> None:
+    model = known(of(13, graph))
+    for runtime, help in (("tensorrt", listed), ("tensorrt-rtx", measured)):
+        newest = 1 << len(tables.releases(runtime)) - 1
+        helps = {each.objection.help for each in reasons(model, runtime) if each.releases & newest}
+        assert not help or help in helps

@@ -8,7 +8,7 @@ from irlint.findings.report import CheckedFile
 from irlint.lazy_typing import Any
 from irlint.reporters.html.markup import escaped, folded, shown, table
 from irlint.reporters.html.targets import matrix
-from irlint.reporters.info import costs, dearest
+from irlint.reporters.info import costs, dearest, title
 from irlint.reporters.listing import type_of
 
 
@@ -39,7 +39,7 @@ def _contract(contract: dict[str, Any]) -> str:
 def _costs(info: dict[str, Any]) -> str:
     rows = [(escaped(name), shown(text)) for name, text in costs(info)]
     dear = [(f"<code>{shown(name)}</code>", shown(text)) for name, text in dearest(info)]
-    nodes = table(("node", "cost"), dear, caption="most expensive nodes") if dear else ""
+    nodes = table(("node", "cost"), dear, caption=shown(title(info))) if dear else ""
     return f"{table(('what', 'how much'), rows, caption='costs')}{nodes}"
 
 

@@ -15,6 +15,7 @@ from irlint.reporters.targets import (
     Entries,
     advice,
     by_runtime,
+    more,
     shared,
     spans,
 )
@@ -57,5 +58,5 @@ def _reasons(name: str, releases: Entries) -> Iterator[str]:
         f"{f' <em>{prose(each.help)}</em>' if each.help else ''}</li>\n"
         for each in reasons[:SHOWN]
     )
-    more = f"<li>and {len(reasons) - SHOWN} more</li>\n" if len(reasons) > SHOWN else ""
-    yield f'<ul class="notes">{lines}{more}</ul>\n'
+    rest = f"<li>{prose(more(len(reasons) - SHOWN))}</li>\n" if len(reasons) > SHOWN else ""
+    yield f'<ul class="notes">{lines}{rest}</ul>\n'
