@@ -142,16 +142,24 @@ def sizes_near(names: Iterable[str], contract: Contract, wishes: Sequence[Mappin
     every = sorted({*names, *(name for text in texts for name in _names(text))})
     conditions = [Formula(text) for text in texts]
     for wish in wishes:
-        allowed = all(wish[name] in contract.sizes.get(name, ALL) for name in every)
-        if allowed and all(condition.holds(wish) for condition in conditions):
+        if _accepts(contract, conditions, {name: wish[name] for name in every}):
             return {name: wish[name] for name in every}
     leaders = _leaders(every, contract)
     roots = sorted({leader for leader in leaders.values() if isinstance(leader, str)})
     relations = [each for _, each in joint(contract)]
     try:
         return nearest(roots, contract.sizes, texts, leaders, relations, wishes[0])
-    except ValueError:
+    except (ValueError, ZeroDivisionError):
         return {name: wishes[0][name] for name in every}
+
+
+def _accepts(contract: Contract, conditions: Iterable[Formula], sizes: Mapping[str, int]) -> bool:
+    try:
+        return all(size in contract.sizes.get(name, ALL) for name, size in sizes.items()) and all(
+            condition.holds(sizes) for condition in conditions
+        )
+    except ZeroDivisionError:
+        return False
 
 
 def _leaders(names: Iterable[str], contract: Contract) -> dict[str, int | str]:
