@@ -154,11 +154,23 @@ def sizes_near(names: Iterable[str], contract: Contract, wishes: Sequence[Mappin
     every = sorted({*names, *(name for text in texts for name in _names(text))})
     conditions = [Formula(text) for text in texts]
     for wish in wishes:
-        allowed = all(wish[name] in contract.sizes.get(name, ALL) for name in every)
-        if allowed and all(condition.holds(wish) for condition in conditions):
+        if _accepts(contract, conditions, {name: wish[name] for name in every}):
             return {name: wish[name] for name in every}
     constraints = Constraints(texts, _leaders(every, contract), [relations for _, relations in joint(contract)])
-    return constraints.nearest(contract.sizes, wishes[0]) or {name: wishes[0][name] for name in every}
+    try:
+        found = constraints.nearest(contract.sizes, wishes[0])
+    except ZeroDivisionError:
+        found = None
+    return found or {name: wishes[0][name] for name in every}
+
+
+def _accepts(contract: Contract, conditions: Iterable[Formula], sizes: Mapping[str, int]) -> bool:
+    try:
+        return all(size in contract.sizes.get(name, ALL) for name, size in sizes.items()) and all(
+            condition.holds(sizes) for condition in conditions
+        )
+    except ZeroDivisionError:
+        return False
 
 
 def _leaders(names: Iterable[str], contract: Contract) -> dict[str, int | str]:

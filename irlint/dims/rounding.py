@@ -18,6 +18,9 @@ MOST_TERMS = 4
 #: At most this many sizes of a maximum are shown.
 MOST_SIZES = 3
 
+#: At most this many symbols with their sizes are shown.
+MOST_SYMBOLS = 6
+
 #: The suffix of each power of 1000.
 SUFFIXES = ("", "K", "M", "G", "T", "P", "E")
 
@@ -34,8 +37,10 @@ def magnitude(size: Dim, sizes: Mapping[str, int] = NOTHING) -> int:
 
 
 def sizes_text(sizes: Mapping[str, int]) -> str:
-    """``batch = 1, height = 224, width = 224``."""
-    return ", ".join(f"{name} = {size}" for name, size in sizes.items())
+    """``batch = 1, height = 224, width = 224``; at most MOST_SYMBOLS symbols."""
+    texts = [f"{name} = {size}" for name, size in sizes.items()]
+    more = len(texts) - MOST_SYMBOLS
+    return ", ".join(texts) if more <= 0 else f"{', '.join(texts[:MOST_SYMBOLS])} and {more} more"
 
 
 def figure(count: int) -> str:

@@ -15,14 +15,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import irlint
-from irlint.contracts.contract import Contract
+from irlint.contracts.contract import Condition, Contract, contract_of
 from irlint.contracts.formulas import Formula
-from irlint.contracts.profiles import profile_of, progression
+from irlint.contracts.profiles import profile_of, progression, sizes_near
 from irlint.contracts.sizes import joined, met, solved
 from irlint.dims import symbol
-from irlint.findings.statements import Relation
+from irlint.findings.statements import Relation, Requirement
+from irlint.inference.known import Demand
+from irlint.records import replaced
 from irlint.reporters.profiles import rendered
 from irlint.run.contract import profile_for
+from irlint.run.listing import inferred_file
 
 DETECTOR = (
     "g (float[N,1,H,W] images, float[4] mean) => (y) <float[1,1,3,3] w = {0,0,0,0,0,0,0,0,0}, int64[1] i = {0}> { "
@@ -438,3 +441,25 @@ def test_an_end_that_is_far_away_is_no_end_of_a_profile(tmp_path: Path) -> None:
     assert 'A = Dim("A", max=1000000000)\nB = 3 * Dim("B_by_3", min=0, max=1333333) + 1\n' in written(
         THREE, tmp_path, "torch", "A <= 1000000000", "B <= 4000000", "B % 3 == 1"
     )
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_the_nearest_sizes_are_accepted(name: str) -> None:
+    known = inferred_file("m.onnx", onnx.parser.parse_model(HEAD + MODELS[name][0]).SerializeToString())
+    contract = contract_of(known)
+    if not contract.satisfiable:
+        pytest.skip("no sizes fit")
+    names = {dim for each in contract.conditions for dim in Formula(each.text).names}
+    for wanted in (1, 7, 64):
+        sizes = sizes_near(names, contract, [dict.fromkeys(names, wanted)])
+        assert all(Formula(each.text).holds(sizes) for each in contract.conditions if not each.when), sizes
+
+
+def test_sizes_that_divide_by_0_are_not_accepted() -> None:
+    text = "g (float[N] x) => (y) { y = Relu (x) }"
+    known = inferred_file("m.onnx", onnx.parser.parse_model(HEAD + text).SerializeToString())
+    found = contract_of(known)
+    assert known.model.graph is not None
+    condition = Condition("8 % (N - 4) == 0", Demand("", known.model.graph.nodes[0], Requirement((), "")))
+    limited = replaced(found, conditions=(condition,))
+    assert sizes_near((), limited, [{"N": 4}, {"N": 6}]) == {"N": 6}

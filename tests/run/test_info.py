@@ -12,7 +12,7 @@ from command.process import FIXTURES, run
 
 import irlint
 from irlint.dims import symbol
-from irlint.dims.rounding import figure, rounded
+from irlint.dims.rounding import figure, rounded, sizes_text
 
 DETECTOR = FIXTURES / "onnx" / "good" / "small-detector.onnx"
 IR = FIXTURES / "openvino" / "good" / "IRL204-pdpd-broadcast-mismatch.xml"
@@ -49,6 +49,13 @@ def test_figures(count: int, text: str) -> None:
 )
 def test_rounded_sizes(size: object, text: str) -> None:
     assert rounded(size) == text  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("count", "text"), [(0, ""), (2, "a = 0, b = 1"), (8, "a = 0, b = 1, c = 2, d = 3, e = 4, f = 5 and 2 more")]
+)
+def test_text_of_sizes(count: int, text: str) -> None:
+    assert sizes_text({name: at for at, name in enumerate("abcdefgh"[:count])}) == text
 
 
 def test_json_is_what_python_returns() -> None:
