@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from irlint.contracts.assumptions import with_assumptions
@@ -61,7 +62,7 @@ def tensor(text: str) -> Tensor:
     dims = parameter[0].dims
     if dims is None:
         return Tensor(parameter[0].type, None)
-    names = {name: symbol(name, 1) for dim in dims for name in NAME.findall(dim)}
+    names = {name: symbol(name, 1) for dim in dims for name in re.findall(NAME, dim)}
     sizes: tuple[MaybeDim, ...] = tuple(None if dim == ANY else read(dim, names) for dim in dims)
     return Tensor(parameter[0].type, sizes)
 

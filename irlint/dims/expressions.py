@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from functools import partial
 from math import prod
 
@@ -20,8 +19,8 @@ if TYPE_CHECKING:
     #: Returns a divisor, or raises ZeroDivisionError if it is not permitted.
     Divisor = Callable[[Dim], Dim]
 
-#: A name in a size.
-NAME = re.compile(r"[A-Za-z_]\w*")
+#: The pattern of a name in a size.
+NAME = r"[A-Za-z_]\w*"
 
 #: Texts with more characters are not parsed.
 LONGEST = 400

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from irlint.dims.polynomials import Atom, Dim, Expr, Monomial, lone_atom, rank, terms_of
 
 TYPE_CHECKING = False
@@ -13,8 +11,8 @@ if TYPE_CHECKING:
     #: The text of a part of a polynomial.
     Written = Callable[[Dim], str]
 
-#: A product of ``max(a, b)`` and ``min(a, b, 1)``.
-_BROADCAST = re.compile(r"\bmax\((.+?)\)\*min\(\1, 1\)")
+#: The pattern of a product of ``max(a, b)`` and ``min(a, b, 1)``.
+_BROADCAST = r"\bmax\((.+?)\)\*min\(\1, 1\)"
 
 
 def text(a: Expr) -> str:
@@ -29,7 +27,9 @@ def formatted(a: Expr) -> str:
 
 def as_message(text: str) -> str:
     """The text for messages of a size or condition in JSON; see ``formatted``."""
-    while (found := _BROADCAST.sub(r"max(\1)", text)) != text:
+    import re
+
+    while (found := re.sub(_BROADCAST, r"max(\1)", text)) != text:
         text = found
     return text
 

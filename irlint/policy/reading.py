@@ -274,13 +274,15 @@ class Reader:
         return found
 
     def conditions(self, value: Any, key: Key, path: Path) -> tuple[str, ...]:
+        import re
+
         from irlint.contracts.assumptions import assumed
         from irlint.dims.expressions import NAME
 
         texts = self.texts(value, path, "conditions")
         for index, text in enumerate(texts):
             try:
-                assumed(text, NAME.findall(text))
+                assumed(text, re.findall(NAME, text))
             except ValueError as error:
                 self.fail(str(error).replace("is not an assumption", "is not a condition"), (*path, index))
         return tuple(texts)
