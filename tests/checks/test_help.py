@@ -112,8 +112,8 @@ BREACHES = [
         '<edge from-layer="1" from-port="0" to-layer="2" to-port="1"/>',
         "",
         "IRL108",
-        'add an edge with to-layer="2" to-port="1": connect Const \'w\' (layer 1), which is unused and has the type that '
-        "input 1 declares",
+        """add an edge with to-layer="2" to-port="1": connect Const 'w' (layer 1), which is unused and has the type """
+        "that input 1 declares",
     ),
     (
         'from-layer="2" from-port="2"',

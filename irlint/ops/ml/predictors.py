@@ -175,8 +175,8 @@ def _expect_as_many_vectors(
     if stored == vectors or len(coefficients) != (classes - 1) * stored or len(coefficients) >= needed:
         return
     raise LISTS_INCONSISTENT.fault(
-        f"`vectors_per_class` adds up to {vectors}, and `coefficients` has {counted(len(coefficients), 'entry', 'entries')} "
-        f"for {counted(stored, 'support vector')}: expected at least {needed}, {classes - 1} for each",
+        f"`vectors_per_class` adds up to {vectors}, which needs {needed} `coefficients`, {classes - 1} for "
+        f"each vector; there are {len(coefficients)}",
         help=f"correct `vectors_per_class` so that it adds up to {stored}: `support_vectors` has {stored} vectors of "
         f"{counted(features, 'feature')}, and `coefficients` has {classes - 1} for each",
         attribute="vectors_per_class",
