@@ -44,7 +44,7 @@ class Outcome:
     new_warnings: int = 0
     #: Whether a Reshape that only joined or divided axes now mixes them.
     mixes_axes: bool = False
-    #: Whether a requirement that limits sizes is kept, perhaps at another node.
+    #: Whether a requirement that limits sizes is kept, perhaps at another node, or appears behind an error.
     keeps_limit: bool = False
     #: The number of new requirements that a product of sizes is divisible.
     new_divisions: int = 0

@@ -288,6 +288,7 @@ NUMBERED = [
         "c/c.5/Relu_out",
         "the nodes that use it: 'last'",
     ),
+    (("node_conv", "mid", "node_conv_1"), ("conv", "m", "conv"), "conv_1", "the nodes that use it: 'last'"),
     (("att_2", "mid", "att_3"), ("present_2", "m", "present_2"), "present_3", "the nodes that use it: 'last'"),
 ]
 

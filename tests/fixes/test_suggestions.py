@@ -175,7 +175,7 @@ FIXES = """
 (float[2,64] x, float[10,64] w, float[2,10] z) => (float[2,10] y) { t = Gemm <transB = 0> (x, w) y = Add (t, z) } | set `transB = 1` in Gemm[0]
 (float[2,3] x) => (float[2,2] y) <float[3,2] w = {1, 2, 3, 4, 5, 6}> { y = Gemm <transB = 1> (x, w) } | | set `transB = 0`
 (float[2,3] x) => (float[2,2] y, float[2,2] v) <float[3,2] w = {1, 2, 3, 4, 5, 6}> { y = Gemm <transB = 1> (x, w) v = Gemm <transB = 0> (x, w) } | set `transB = 0` in Gemm[0]
-(float[2,3] x, float[3] k) => (float[2,3] y) { v_add = Relu (x) q_mul = Exp (x) y = Add (v_add, q_add) } | |
+(float[2,3] x, float[3] k) => (float[2,3] y) { v_add = Relu (x) q_mul = Exp (x) y = Add (v_add, q_add) } | | connect `q_mul`, which nothing uses, as input 1, or connect `k`, which nothing uses, as input 1
 (float[2,3] x) => (float[2,3] y, float[2,3] z) { v_add = Relu (x) z = Exp (v_add) y = Add (x, v_ad) } | connect `v_add` as input 1 in Add[2]
 (float[2,2,3,4] x) => (int64[?,?,?,?] y) { y = ArgMax <axis = 5> (x) } | |
 (float[2,3] x) => (float[2,3] y) <int64 t = {0}> { y = Clip (x, t) } | store constant `t` as float32
