@@ -16,6 +16,7 @@ from irlint.findings.edits import Edit, Fix, message
 from irlint.findings.faults import Severity
 from irlint.findings.wording import counted
 from irlint.fixes.rechecking import Rechecked
+from irlint.fixes.written import as_data
 from irlint.inference.origins import Makers
 from irlint.lazy_typing import TYPE_CHECKING, Any
 from irlint.model import Problem
@@ -362,7 +363,7 @@ class Suggestions:
             help = problem.fault.help if found.or_help else ""
             may_name = not self.known.format.ports_declare
             alternatives = tuple(
-                tuple(_as_data(each, may_name=may_name) for each in edits) for edits in found.alternatives
+                tuple(as_data(each, graph, may_name=may_name) for each in edits) for edits in found.alternatives
             )
             suggestion = Suggestion(problem, alternatives, found.outcome, help, found.sure, found.written)
             if suggestion.fix is None:
@@ -397,27 +398,6 @@ def _best(problem: Problem, found: Sequence[tuple[tuple[Edit, ...], Outcome]]) -
     if not 0 < len(best) <= SUGGESTED:
         return None
     return Suggestion(problem, tuple(edits for edits, _ in best), best[0][1])
-
-
-def _as_data(edit: Edit, *, may_name: bool) -> Edit:
-    """The edit with "" for kept dynamic sizes, and for all if none has a name, and the element types of the format."""
-    if edit.layer and edit.kind == "attribute" and edit.name.endswith("_type"):
-        from irlint.parsers.openvino.types import renamed_type
-
-        return replaced(edit, value=renamed_type(str(edit.value)) or edit.value)
-    if edit.shape is None:
-        return edit
-    dims = tuple(zip(edit.before or (), edit.shape))
-    named = len(edit.shape) != len(dims) or any(one != other and not isinstance(other, int) for one, other in dims)
-    shape, before = (
-        tuple(dim if isinstance(dim, int) else _name(dim) * (named and may_name) for dim in shape)
-        for shape in (edit.shape, edit.before or ())
-    )
-    return replaced(edit, shape=shape, before=before)
-
-
-def _name(dim: object) -> str:
-    return str(dim) if str(dim).isidentifier() else ""
 
 
 def _is_writable(edit: Edit) -> bool:

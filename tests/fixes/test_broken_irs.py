@@ -275,6 +275,11 @@ BROKEN = {
         unchanged,
         r'declare input layer \d+ "past_value" as \[\?, 4, \?, 5\]; this also fixes 1 more',
     ),
+    "a truth value that is written as a number": (
+        layered,
+        replacing('transpose_b="false"', 'transpose_b="1"'),
+        r'set transpose_b="0".*',
+    ),
     "an input with its channels at the end": (
         unet,
         channels_last,
