@@ -11,7 +11,6 @@ from irlint.inference.known import Known
 from irlint.model import Node, Problem
 from irlint.model.formats import Format
 from irlint.model.tensor import shape_text, tensor_shape
-from irlint.parsers.weights import byte_size
 from irlint.records import replaced
 
 
@@ -123,5 +122,7 @@ def _fits_bytes(node: Node, known: Known) -> bool:
     declared = [dim for dim in (node.output_ports[0].type.shape or ()) if isinstance(dim, int)] if constant else []
     if constant is None or constant.stored is None or constant.stored.size is None:
         return True
+    from irlint.parsers.weights import byte_size
+
     needed = byte_size(constant.tensor.dtype, elements(tuple(declared)))
     return needed is None or constant.stored.size == needed
