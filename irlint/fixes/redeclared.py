@@ -91,6 +91,13 @@ def instead_of_type(edits: Edits, problem: Problem, known: Known) -> Iterator[Ed
         yield (Edit("declaration", "node", problem.graph, name=value.name, dtype=given.dtype),)
 
 
+def may_not_convert(problem: Problem, known: Known) -> bool:
+    """Whether a Cast would have no effect if it gave the declared type of its output, the type of its input."""
+    node, value = problem.node, _output(problem, known)
+    declared = value.type.dtype if value is not None and isinstance(value.type, Tensor) else None
+    return node is not None and node.op == CAST and declared in _dtypes(node.inputs[:1], known)
+
+
 def cast_as_at_other_outputs(problem: Problem, known: Known) -> str:
     """The help to insert a Cast before an output, if a Cast between the same types computes another output; else ""."""
     graph, value = known.model.graph, _output(problem, known)

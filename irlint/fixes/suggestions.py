@@ -329,9 +329,11 @@ class Suggestions:
             return replaced(found, alternatives=(other, *found.alternatives)[:SUGGESTED]) if fits else found
         if found.problem.fault.rule is not TYPE_CONTRADICTED or len(found.outcome.fixed) > 1:
             return found
-        from irlint.fixes.redeclared import instead_of_type
+        from irlint.fixes.redeclared import instead_of_type, may_not_convert
 
-        others = instead_of_type(found.alternatives[0], found.problem, self.known)
+        others = tuple(instead_of_type(found.alternatives[0], found.problem, self.known))
+        if may_not_convert(found.problem, self.known):
+            return replaced(found, alternatives=(*others, *found.alternatives))
         return replaced(found, alternatives=(*found.alternatives, *others))
 
     def _searched(self, problem: Problem) -> Suggestion | None:

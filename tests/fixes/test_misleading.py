@@ -43,9 +43,9 @@ MODELS = f"""
 (float[N,4,H,W] x, float[4,4,3,3] v, float[4,4,3,3] w) => (float[N,8,a,b] y) <float[4] f = {{1, 1, 2, 2}}> {{ p = Conv <pads = [1,1,1,1], strides = [2,2], dilations = [2,2]> (x, v) q = Conv <pads = [1,1,1,1], strides = [2,2], dilations = [1,1]> (p, w) r = Resize (q, , f) t = Add (r, p) u = Resize (t, , f) y = Concat <axis = 1> (u, x) }} | set `dilations = [1, 1]` in Conv[0]; this also fixes 1 more
 (float[N,3,H,W] x, float[4,3,3,3] w, float[5,64] v) => (float[N,5] y) {{ c = Conv <pads = [1,1,1,1]> (x, w) f = Flatten (c) y = Gemm (f, v) }} | set `transB = 1`
 (float[N,8,4] x) => (float[N,4,8] y) <int64[1] o = {{0}}, int64[1] s = {{1}}, int64[1] e = {{2}}, int64[1] m = {{9223372036854775807}}, int64[1] two = {{2}}> {{ a = Slice (x, o, e, s, two) b = Slice (x, s, m, s, two) y = Concat <axis = 2> (a, b) }} | change 2 to 9223372036854775807 in constant `e`
-(float[N,9] x) => (int64[N] y) {{ a = ArgMax <axis = 1, keepdims = 0> (x) y = Cast <to = 6> (a) }} | set `to = 7`, or declare `y` as int32
+(float[N,9] x) => (int64[N] y) {{ a = ArgMax <axis = 1, keepdims = 0> (x) y = Cast <to = 6> (a) }} | declare `y` as int32, or set `to = 7`
 (float[N,9] x) => (float[N] y) {{ a = ArgMax <axis = 1, keepdims = 0> (x) y = Cast <to = 6> (a) }} | set `to = 1`, or declare `y` as int32
-(float16[N,9] x) => (float16[N,9] y, float16[N,9] z) {{ y = Cast <to = 1> (x) z = Cast <to = 10> (x) }} | set `to = 10`, or declare `y` as float32
+(float16[N,9] x) => (float16[N,9] y, float16[N,9] z) {{ y = Cast <to = 1> (x) z = Cast <to = 10> (x) }} | declare `y` as float32, or set `to = 10`
 (int64[N,9] x) => (float[N,9] y, float[N,9] z) {{ y = Cast <to = 6> (x) z = Cast <to = 1> (x) }} | set `to = 1`
 (float[1,3,8,8] x, float[4,3,3,3] u, float[6,5,3,3] v, float[6] b) => (float[1,6,4,4] y) {{ c = Conv (x, u) y = Conv (c, v, b) }} | change 4 to 5 on axis 0 of constant `u`, or change 5 to 4 on axis 1 of constant `v`; or pass 5 channels, or use weights for 4
 (float[1,3,8,8] x, float[4,3,3,3] u, float[4] a, float[6,5,3,3] v) => (float[1,6,4,4] y) {{ c = Conv (x, u, a) y = Conv (c, v) }} | change 4 to 5 on axis 0 of constant `u`, and change 4 to 5 on axis 0 of constant `a`, or change 5 to 4 on axis 1 of constant `v`; or pass 5 channels, or use weights for 4
