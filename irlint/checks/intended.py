@@ -58,8 +58,8 @@ def close_value(value: Value, user: Node | None, graph: Graph, unused: list[Valu
     The first of these that the node ``user`` accepts:
 
     - the only unused input, if no other name is undefined and one name contains or abbreviates the other
-    - the only unused input or initializer whose name ends in the name, or is its end: ``router.weight`` and ``weight``
     - a value whose name differs by a mark (see ``is_marked``), or only in what separates letters and digits
+    - the only unused input or initializer whose name ends in the name, or is its end: ``router.weight`` and ``weight``
     - the most similar of the ``unused`` values, if it differs in more than digits
     - the most similar of all values, if it is also a slip and no initializer, and no unused value has its type
     """
@@ -73,7 +73,8 @@ def close_value(value: Value, user: Node | None, graph: Graph, unused: list[Valu
         is_same = is_marked(each.name, value.name, graph) or characters(each.name) == characters(value.name) != ""
         if is_same and _is_accepted(each, value, user, known):
             return each.name
-    ending = [each for each in unused if _ends_in(each.name, value.name) and each not in _computed(graph)]
+    computed = {each for node in graph.nodes for each in node.outputs}
+    ending = [each for each in unused if _ends_in(each.name, value.name) and each not in computed]
     if len(ending) == 1 and _is_accepted(ending[0], value, user, known):
         return ending[0].name
     for values, others_use_it in ((unused, False), (_definitions(graph), True)):
@@ -169,11 +170,7 @@ def _numbers(words: list[str]) -> list[str]:
 def _ends_in(one: str, other: str) -> bool:
     """Whether one of two names is the other one after a prefix: ``router.weight`` and ``weight``."""
     short, long = sorted((one, other), key=len)
-    return long.endswith(short) and long[: -len(short)].endswith(PREFIX_ENDS)
-
-
-def _computed(graph: Graph) -> set[Value | None]:
-    return {each for node in graph.nodes for each in node.outputs}
+    return not short.isdecimal() and long.endswith(short) and long[: -len(short)].endswith(PREFIX_ENDS)
 
 
 def _is_type_of_another(value: Value, values: list[Value], known: Known) -> bool:
