@@ -30,6 +30,9 @@ SLIP = 2
 #: A mark that programs append to a name: ``_1``, ``.1``, ``:0`` or ``_``.
 MARK = re.compile(r"[._:]\d*$")
 
+#: What separates the words of a name, and the ends of a prefix.
+WORDS, PREFIX_ENDS = re.compile(r"[^0-9A-Za-z]+"), (".", "/", ":", "_")
+
 #: An input with which nodes are asked whether they return it unchanged, as an Identity that renames a weight does.
 PROBE = Tensor("float32", (3, 5))
 
@@ -40,26 +43,40 @@ def unused_values(graph: Graph) -> list[Value]:
     return [value for value in dict.fromkeys(_definitions(graph)) if value.name and value not in needed]
 
 
+def unused_outside(graph: Graph, known: Known) -> list[Value]:
+    """The inputs and initializers of the model that nothing uses and a body sees; [] for other graphs."""
+    main = known.model.graph
+    if main is None or not graph.path or graph.path.startswith("function:") or known.format.ports_declare:
+        return []
+    visible = {*main.inputs, *main.constants}
+    return [each for each in unused_values(main) if each in visible]
+
+
 def close_value(value: Value, user: Node | None, graph: Graph, unused: list[Value], known: Known) -> str:
     """The name of the value that the undefined ``value`` was probably intended to be; "" if there is none.
 
     The first of these that the node ``user`` accepts:
 
-    - the only unused input, if one name contains the other and no other name is undefined
+    - the only unused input, if no other name is undefined and one name contains or abbreviates the other
     - a value whose name differs by a mark (see ``is_marked``), or only in what separates letters and digits
+    - the only unused input or initializer whose name ends in the name, or is its end: ``router.weight`` and ``weight``
     - the most similar of the ``unused`` values, if it differs in more than digits
-    - the most similar of all values, if it is also a slip and no initializer
+    - the most similar of all values, if it is also a slip and no initializer, and no unused value has its type
     """
     base_name = _without_numbers(value.name)
     stored = set(graph.constants).difference(graph.inputs)
     inputs = [each for each in unused if each in graph.inputs and each not in graph.constants]
-    if len(inputs) == len(graph.undefined) == 1 and _contains(inputs[0].name, value.name):
+    if len(inputs) == len(graph.undefined) == 1 and _may_be_one(inputs[0].name, value.name):
         if _is_accepted(inputs[0], value, user, known):
             return inputs[0].name
     for each in _definitions(graph):
         is_same = is_marked(each.name, value.name, graph) or characters(each.name) == characters(value.name) != ""
         if is_same and _is_accepted(each, value, user, known):
             return each.name
+    computed = {each for node in graph.nodes for each in node.outputs}
+    ending = [each for each in unused if _ends_in(each.name, value.name) and each not in computed]
+    if len(ending) == 1 and _is_accepted(ending[0], value, user, known):
+        return ending[0].name
     for values, others_use_it in ((unused, False), (_definitions(graph), True)):
         names = {
             each.name: each
@@ -69,7 +86,8 @@ def close_value(value: Value, user: Node | None, graph: Graph, unused: list[Valu
         }
         close = wording.closest(value.name, names, ALIKE)
         if close is not None and _is_accepted(names[close], value, user, known):
-            return close
+            fitting = [each for each in unused[:TRIED] if others_use_it and _is_accepted(each, value, user, known)]
+            return "" if _is_type_of_another(names[close], fitting, known) else close
     return ""
 
 
@@ -120,10 +138,46 @@ def _is_like_initializer(name: str, graph: Graph) -> bool:
     return like is not None and any(each.name == like for each in graph.constants if each not in graph.inputs)
 
 
-def _contains(one: str, other: str) -> bool:
-    """Whether one of two names contains the other, by letters and digits alone."""
-    short, long = sorted(map(characters, (one, other)), key=len)
-    return bool(short) and short in long
+def _may_be_one(one: str, other: str) -> bool:
+    """Whether one of two names contains or abbreviates the other, by letters and digits alone."""
+    short, long = sorted((one, other), key=lambda name: len(characters(name)))
+    return _abbreviates(short, long) or (characters(short) != "" and characters(short) in characters(long))
+
+
+def _abbreviates(short: str, long: str) -> bool:
+    """Whether the words of a name begin words of another one, also the last one: ``past.1.k``, ``past_kv.1.key``.
+
+    Their numbers are equal.
+    """
+    words, others = _words(short), _words(long)
+    rest = iter(others)
+    found = all(any(_begins(word, other) for other in rest) for word in words)
+    return found and len(words) > 1 and _begins(words[-1], others[-1]) and _numbers(words) == _numbers(others)
+
+
+def _begins(word: str, other: str) -> bool:
+    return word == other if other.isdecimal() else other.startswith(word)
+
+
+def _words(name: str) -> list[str]:
+    return [each for each in WORDS.split(name.casefold()) if each]
+
+
+def _numbers(words: list[str]) -> list[str]:
+    return [each for each in words if each.isdecimal()]
+
+
+def _ends_in(one: str, other: str) -> bool:
+    """Whether one of two names is the other one after a prefix: ``router.weight`` and ``weight``."""
+    short, long = sorted((one, other), key=len)
+    return not short.isdecimal() and long.endswith(short) and long[: -len(short)].endswith(PREFIX_ENDS)
+
+
+def _is_type_of_another(value: Value, values: list[Value], known: Known) -> bool:
+    """Whether another one of ``values`` has the element type and the rank of a value."""
+    given, others = known.types.get(value), [known.types.get(each) for each in values if each is not value]
+    kinds = [(each.dtype, each.rank) for each in others if isinstance(each, Tensor)]
+    return isinstance(given, Tensor) and (given.dtype, given.rank) in kinds
 
 
 def characters(name: str) -> str:

@@ -202,11 +202,14 @@ def _renamed_after_node(value: Value, other: Value, values: _Values) -> tuple[Va
 def _name_like(name: str, node: str = "", other: str = "") -> str:
     """The name for the result of ``other``, if ``name`` contains the only number in which two names of nodes differ.
 
-    The name of the node itself counts as this number where it ends with the complete ``name``.
+    If the name of the node itself ends with the complete ``name``: the end of the other name, such as ``conv_1`` of
+    ``node_conv_1`` after ``conv`` of ``node_conv``.
     """
     if node.rpartition("_")[2] == name:
-        unused = other.rpartition("_")[2]
-        return unused if unused.isdigit() else ""
+        unused, prefix = other.rpartition("_")[2], node.removesuffix(name)
+        if not name.isdigit() and other.startswith(node):
+            unused = other.removeprefix(prefix)
+        return unused if unused.rpartition("_")[2].isdigit() else ""
     import re
 
     numbers, others = re.findall(_NUMBER, node), re.findall(_NUMBER, other)

@@ -10,7 +10,7 @@ from irlint.findings.faults import Rule
 from irlint.inference.known import Known
 from irlint.inference.questions import asked_again
 from irlint.model import Graph, Node, Port, Problem, Value
-from irlint.model.order import downstream, graphs, used_values
+from irlint.model.order import downstream, graph_at, graphs, used_values
 from irlint.model.tensor import BITS, UNKNOWN, Tensor, Type, shape_text, type_text
 from irlint.parsers.openvino.edge_rules import DANGLING_EDGE
 from irlint.parsers.openvino.types import renamed_type
@@ -42,7 +42,10 @@ def _with_source(problem: Problem, known: Known) -> Problem:
     if fault.rule is DANGLING_EDGE:
         help = _help_to_restore_const(node, index, known) or _help_to_restore_layer(node.input_ports[index])
     else:
-        help = fault.help + ", or remove the port" * _is_removable_port(node, index, known)
+        graph = graph_at(known.model, problem.graph)
+        unused = help_to_connect_unused(node, index, makers_of_unused(graph), graph) if graph is not None else ""
+        help = f"{fault.help}: {unused}" if unused else fault.help
+        help += ", or remove the port" * _is_removable_port(node, index, known)
     return replaced(problem, fault=fault.changed(help=help))
 
 

@@ -86,9 +86,9 @@ def _undefined_names(graph: Graph, known: Known, searched: int) -> Iterator[Prob
         for value in used(node):
             if value in undefined:
                 (users if value in node.inputs else users_in_bodies).setdefault(value, node)
-    from irlint.checks.intended import close_value, help_for, unused_values
+    from irlint.checks.intended import close_value, help_for, unused_outside, unused_values
 
-    unused = unused_values(graph)
+    unused = [*unused_values(graph), *unused_outside(graph, known)]
     for at, value in enumerate(graph.undefined):
         user = users.get(value) or users_in_bodies.get(value)
         close = close_value(value, user, graph, unused, known) if at < searched else ""

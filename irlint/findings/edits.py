@@ -164,7 +164,8 @@ def message(edits: Sequence[Edit], node: int | None = None) -> str:
         if first.of == "port_map":
             return f"swap {first.name} {first.before} and {first.value} in the port map{where}"
         if first.index != edits[1].index:
-            return f"swap input {first.input}{where} with input {edits[1].input} of {edits[1].place}"
+            one, other = (each.called or f"`{each.value}`" for each in (edits[1], first))
+            return f"swap input {first.input}{where}, {one}, with input {edits[1].input} of {edits[1].place}, {other}"
         return f"swap inputs {first.input} and {edits[1].input}{where}"
     if len(edits) <= _MOST_SHOWN and all(
         edit.kind == first.kind == "attribute" and edit.of == "node" and edit.index == first.index for edit in edits
@@ -211,7 +212,8 @@ def _attribute(edit: Edit) -> str:
         return f'set {edit.name}="{edit.value}" in {where}'
     if edit.of in ("layer", "port"):
         port = f" at input {edit.input}" if edit.of == "port" else ""
-        return f'set {edit.name}="{edit.value}"{port}'
+        named = " (only edges name it)" if (edit.of, edit.name) == ("layer", "id") else ""
+        return f'set {edit.name}="{edit.value}"{named}{port}'
     if edit.value is None:
         return f"remove the attribute `{edit.name}`"
     return f"set {written(edit.name, edit.value, edit.layer)}"

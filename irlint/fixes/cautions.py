@@ -62,6 +62,11 @@ def _is_bold_for_warning(case: Case) -> bool:
     return not is_decided and any(edit.kind != "constant" for edit in case.candidate.edits)
 
 
+def _reveals_limit(case: Case) -> bool:
+    """Whether a change that fixes an error reveals a limit for sizes."""
+    return case.outcome.keeps_limit and not limits_sizes(case.problem)
+
+
 def _leaves_unused_value(case: Case) -> bool:
     """Whether an unused value remains that fixes the problem, too."""
     is_decided = case.problem.is_error or limits_sizes(case.problem)
@@ -320,6 +325,7 @@ def _connects_value(candidate: Candidate) -> bool:
 UNWRITTEN_IF: tuple[Callable[[Case], bool], ...] = (
     _leaves_problems,
     _is_bold_for_warning,
+    _reveals_limit,
     _leaves_unused_value,
     _leaves_unused_index,
     _is_axis_of_index,

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 
 from irlint.binding.calls import Call
 from irlint.dims import product
 from irlint.findings.edits import Edit
 from irlint.findings.faults import Fault, Severity
+from irlint.findings.statements import Requirement
 from irlint.fixes.inserted import CAST, RESULTS
 from irlint.inference.known import Known
 from irlint.lazy_typing import TYPE_CHECKING
-from irlint.model import Attribute, Node, Value
+from irlint.model import Attribute, Node, Problem, Value
 from irlint.model.tensor import INTEGERS, Tensor, Type
 from irlint.records import NOTHING, replaced
 
@@ -20,6 +21,35 @@ if TYPE_CHECKING:
 
 #: ONNX's kinds of attributes by the types of their values.
 KINDS = {int: "INT", float: "FLOAT", str: "STRING", tuple: "INTS"}
+
+
+class Trial:
+    """The state of one trial; ``Outcome`` explains the fields that it shares."""
+
+    __slots__ = (
+        "change",
+        "problem",
+        "types",
+        "fixed",
+        "stale",
+        "keeps_limit",
+        "new_divisions",
+        "in_body",
+        "requirements",
+        "behind",
+    )
+
+    def __init__(self, change: Change, problem: Problem) -> None:
+        self.change = change
+        self.problem = problem
+        self.types: dict[Value, Type | None] = dict(change.types)
+        self.fixed: list[Problem] = []
+        self.stale: list[Value] = []
+        self.keeps_limit = False
+        self.new_divisions = 0
+        self.in_body = False
+        self.requirements: list[Requirement] = []
+        self.behind: Set[Node] = frozenset()
 
 
 class Change:
@@ -40,6 +70,11 @@ class Change:
         self.input_types: dict[Node, dict[int, Type]] = {}
         #: Whether declarations of later values may become wrong.
         self.may_be_stale = False
+
+    @property
+    def only_types(self) -> bool:
+        """Whether the change only gives values other types."""
+        return not (self.calls or self.inputs or self.input_types or self.removed)
 
     def touches(self, node: Node) -> bool:
         """Whether the change affects a node or the type of one of its inputs."""

@@ -20,6 +20,7 @@ from irlint.binding.calls import (
     closest,
 )
 from irlint.binding.openvino_texts import allowed_texts
+from irlint.checks.intended import plain
 from irlint.dims import elements
 from irlint.findings.edits import Edit
 from irlint.fixes.changes import bound
@@ -278,6 +279,7 @@ class Intended:
             place = {"node": node.label, "index": node.index, "op": node.op, "layer": node.id or ""}
             yield [(Edit("rename", "attribute", "", name=old, value=new, **place),)]  # type: ignore[arg-type]
         yield self._as_users_declare(node)
+        yield self._as_namesakes_store(node)
         expected = self._expected_attributes(node)
         single = [(_set(node, name, value),) for name, value in expected.items()]
         yield single
@@ -288,6 +290,33 @@ class Intended:
             if node.op == self.known.format.constant_node
         )
         yield self._exchanged_offsets(node)
+
+    def _as_namesakes_store(self, node: Node) -> Iterator[tuple[Edit, ...]]:
+        """Lets a constant read the entries that the constants of its users' namesakes have, if all have one list.
+
+        The list has the type of the constant's port.
+        """
+        constant, port = self._constant(node), node.output_ports[0].type if node.output_ports else None
+        if constant is None or port is None or constant.tensor.shape == port.shape:
+            return
+        uses = self._uses(node)
+        namesakes = [each for each in self._of_type(node) if uses and each is not node and self._uses(each) == uses]
+        lists = {each: stored.tensor for each in namesakes if (stored := self._constant(each)) is not None}
+        fitting = [
+            each
+            for each, stored in lists.items()
+            if stored.value is not None and (stored.dtype, stored.shape) == (constant.tensor.dtype, port.shape)
+        ]
+        if len({lists[each].value for each in fitting}) == 1:
+            texts = {name: str(fitting[0].attributes[name].value) for name in STORED}
+            changed = [name for name, text in texts.items() if str(node.attributes[name].value) != text]
+            yield tuple(_set(node, name, texts[name]) for name in changed)
+
+    def _uses(self, node: Node) -> set[tuple[str, str, int]]:
+        """(operation, name without numbers, port) of each use of a layer; without users that only numbers name."""
+        uses = ((user, at) for user in self._nodes for at, value in enumerate(user.inputs) if value in node.outputs)
+        found = ((user.op, plain(user.name), at) for user, at in uses)
+        return {each for each in found if each[1].replace(each[0], "").strip("_/.")}
 
     def _exchanged_offsets(self, node: Node) -> Iterator[tuple[Edit, ...]]:
         """Exchanges the offsets of two constants, if no stored bytes overlap then."""

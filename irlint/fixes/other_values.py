@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import combinations, permutations
+from itertools import product as product_of
 
 from irlint.binding.calls import Call
 from irlint.lazy_typing import Any
@@ -100,7 +101,7 @@ def other_values(
 
 
 def _other_equations(equation: str) -> Iterator[str]:
-    """The Einsum equation with two letters of one term exchanged."""
+    """The Einsum equation with two letters of one term exchanged, or with one more letter of the result in a term."""
     terms, arrow, result = equation.replace(" ", "").partition("->")
     several = [*terms.split(","), *([result] if arrow else [])]
     for at, term in enumerate(several if len(equation) <= LONGEST_EQUATION else ()):
@@ -110,6 +111,10 @@ def _other_equations(equation: str) -> Iterator[str]:
             if "." not in term and term[one] != term[other]:
                 changed = [*several[:at], "".join(letters), *several[at + 1 :]]
                 yield ",".join(changed[:-1]) + arrow + changed[-1] if arrow else ",".join(changed)
+    for at, term in enumerate(several[:-1] if "." not in equation and arrow else []):
+        for letter, place in product_of([each for each in result if each not in term], range(len(term) + 1)):
+            longer = f"{term[:place]}{letter}{term[place:]}"
+            yield ",".join([*several[:at], longer, *several[at + 1 : -1]]) + arrow + result
 
 
 def with_an_axis(value: tuple[Any, ...], rank: int) -> Iterator[tuple[Any, ...]]:

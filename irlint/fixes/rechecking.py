@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from importlib import import_module
 
 from irlint import parsers
@@ -44,7 +44,7 @@ class Outcome:
     new_warnings: int = 0
     #: Whether a Reshape that only joined or divided axes now mixes them.
     mixes_axes: bool = False
-    #: Whether a requirement that limits sizes is kept, perhaps at another node.
+    #: Whether a requirement that limits sizes is kept, perhaps at another node, or appears behind an error.
     keeps_limit: bool = False
     #: The number of new requirements that a product of sizes is divisible.
     new_divisions: int = 0
@@ -81,8 +81,7 @@ class Rechecked:
         outputs = {value.name for value in self.model.graph.outputs} if self.model.graph is not None else set()
         new = [each for each in after if counts[_key(each)] > 0 and each.fault.severity.rank]
         new = [each for each in new if not self._repeats_limit(each)]
-        if sets_no_size(edits):
-            new = [each for each in new if not is_size_warning(each.fault.rule, each.fault.severity)]
+        new = [each for each in new if not is_revealed(each.fault.rule, each.fault.severity, edits)]
         if not all(_is_allowed(each, outputs) for each in new) or not any(each is problem for each in fixed):
             return None
         return Outcome(tuple(each for each in fixed if each.node is not None or each is problem), new_warnings=len(new))
@@ -160,9 +159,16 @@ class Rechecked:
         return b"".join(piece if isinstance(piece, bytes) else data[piece[0] : piece[1]] for piece in pieces)
 
 
-def sets_no_size(edits: Iterable[Edit]) -> bool:
-    """Whether edits only name other operators, opsets or element types. Sizes after a wrong one are unknown."""
-    return all(map(_sets_no_size, edits))
+def is_revealed(rule: Rule, severity: Severity, edits: Sequence[Edit]) -> bool:
+    """Whether edits only reveal a warning: about sizes, which they do not set, or about the bytes of a moved constant.
+
+    Sizes after a wrong operator, opset or element type are unknown.
+    """
+    from irlint.checks.left_over import WEIGHTS_LEFT_OVER
+
+    if rule is WEIGHTS_LEFT_OVER:
+        return any(edit.name == "offset" and edit.kind == "attribute" for edit in edits)
+    return _is_size_warning(rule, severity) and all(map(_sets_no_size, edits))
 
 
 def _sets_no_size(edit: Edit) -> bool:
@@ -176,7 +182,7 @@ def _sets_no_size(edit: Edit) -> bool:
     return edit.kind == "declaration" and bool(edit.dtype) and edit.shape is None
 
 
-def is_size_warning(rule: Rule, severity: Severity) -> bool:
+def _is_size_warning(rule: Rule, severity: Severity) -> bool:
     """Whether a problem is a warning about sizes of the model's inputs."""
     if severity is not Severity.WARNING or rule.family != DECLARED:
         return False

@@ -76,7 +76,7 @@ def output_as_computed(problem: Problem, known: Known) -> Iterator[Edits]:
 def instead_of_type(edits: Edits, problem: Problem, known: Known) -> Iterator[Edits]:
     """Declares an output with its inferred type, where ``edits`` set its type at a node or an input.
 
-    Nothing if a sibling computes the declared type from the same type.
+    Nothing if a sibling computes the declared type from the same, other type.
     """
     graph, node, value = known.model.graph, problem.node, _output(problem, known)
     given = known.types.get(value) if value is not None else None
@@ -85,10 +85,17 @@ def instead_of_type(edits: Edits, problem: Problem, known: Known) -> Iterator[Ed
     declared = value.type.dtype if isinstance(value.type, Tensor) else None
     source = _dtypes(node.inputs[:1], known)
     others = [each for each in graph.nodes if each.op == node.op and _dtypes(each.inputs[:1], known) == source]
-    is_made = any(_dtypes(each.outputs, known) == [declared] for each in others)
+    is_made = declared not in source and any(_dtypes(each.outputs, known) == [declared] for each in others)
     of_input = edits[0].kind == "declaration" and edits[0].name in {each.name for each in graph.inputs}
     if (of_input or (edits[0].kind == "attribute" and edits[0].index == node.index)) and not is_made:
         yield (Edit("declaration", "node", problem.graph, name=value.name, dtype=given.dtype),)
+
+
+def may_not_convert(problem: Problem, known: Known) -> bool:
+    """Whether a Cast would have no effect if it gave the declared type of its output, the type of its input."""
+    node, value = problem.node, _output(problem, known)
+    declared = value.type.dtype if value is not None and isinstance(value.type, Tensor) else None
+    return node is not None and node.op == CAST and declared in _dtypes(node.inputs[:1], known)
 
 
 def cast_as_at_other_outputs(problem: Problem, known: Known) -> str:

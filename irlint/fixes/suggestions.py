@@ -16,6 +16,7 @@ from irlint.findings.edits import Edit, Fix, message
 from irlint.findings.faults import Severity
 from irlint.findings.wording import counted
 from irlint.fixes.rechecking import Rechecked
+from irlint.fixes.written import as_data
 from irlint.inference.origins import Makers
 from irlint.lazy_typing import TYPE_CHECKING, Any
 from irlint.model import Problem
@@ -328,9 +329,11 @@ class Suggestions:
             return replaced(found, alternatives=(other, *found.alternatives)[:SUGGESTED]) if fits else found
         if found.problem.fault.rule is not TYPE_CONTRADICTED or len(found.outcome.fixed) > 1:
             return found
-        from irlint.fixes.redeclared import instead_of_type
+        from irlint.fixes.redeclared import instead_of_type, may_not_convert
 
-        others = instead_of_type(found.alternatives[0], found.problem, self.known)
+        others = tuple(instead_of_type(found.alternatives[0], found.problem, self.known))
+        if may_not_convert(found.problem, self.known):
+            return replaced(found, alternatives=(*others, *found.alternatives))
         return replaced(found, alternatives=(*found.alternatives, *others))
 
     def _searched(self, problem: Problem) -> Suggestion | None:
@@ -362,7 +365,7 @@ class Suggestions:
             help = problem.fault.help if found.or_help else ""
             may_name = not self.known.format.ports_declare
             alternatives = tuple(
-                tuple(_as_data(each, may_name=may_name) for each in edits) for edits in found.alternatives
+                tuple(as_data(each, graph, may_name=may_name) for each in edits) for edits in found.alternatives
             )
             suggestion = Suggestion(problem, alternatives, found.outcome, help, found.sure, found.written)
             if suggestion.fix is None:
@@ -397,27 +400,6 @@ def _best(problem: Problem, found: Sequence[tuple[tuple[Edit, ...], Outcome]]) -
     if not 0 < len(best) <= SUGGESTED:
         return None
     return Suggestion(problem, tuple(edits for edits, _ in best), best[0][1])
-
-
-def _as_data(edit: Edit, *, may_name: bool) -> Edit:
-    """The edit with "" for kept dynamic sizes, and for all if none has a name, and the element types of the format."""
-    if edit.layer and edit.kind == "attribute" and edit.name.endswith("_type"):
-        from irlint.parsers.openvino.types import renamed_type
-
-        return replaced(edit, value=renamed_type(str(edit.value)) or edit.value)
-    if edit.shape is None:
-        return edit
-    dims = tuple(zip(edit.before or (), edit.shape))
-    named = len(edit.shape) != len(dims) or any(one != other and not isinstance(other, int) for one, other in dims)
-    shape, before = (
-        tuple(dim if isinstance(dim, int) else _name(dim) * (named and may_name) for dim in shape)
-        for shape in (edit.shape, edit.before or ())
-    )
-    return replaced(edit, shape=shape, before=before)
-
-
-def _name(dim: object) -> str:
-    return str(dim) if str(dim).isidentifier() else ""
 
 
 def _is_writable(edit: Edit) -> bool:

@@ -17,7 +17,7 @@ from irlint.findings.faults import Severity
 from irlint.findings.statements import Requirement
 from irlint.fixes import conditions
 from irlint.fixes.axes import mixes_axes
-from irlint.fixes.changes import Change, grave
+from irlint.fixes.changes import Change, Trial, grave
 from irlint.fixes.conditions import divides, equates_others, fixes_product, key, limit_of, names
 from irlint.fixes.inserted import RESHAPE
 from irlint.fixes.rechecking import Outcome
@@ -29,8 +29,8 @@ from irlint.inference.origins import Makers, inputs_of
 from irlint.inference.unknowns import filled, names_in
 from irlint.lazy_typing import TYPE_CHECKING
 from irlint.model import Graph, Node, Problem, Value
-from irlint.model.order import graphs, ordered
-from irlint.model.tensor import UNKNOWN, Tensor, Type
+from irlint.model.order import downstream, graphs, ordered
+from irlint.model.tensor import UNKNOWN, Tensor, Type, tensor_shape
 from irlint.ops.shared.broadcast import BROADCAST_MISMATCH
 from irlint.records import NOTHING
 
@@ -42,33 +42,6 @@ ELEMENT_TYPES = "element-types"
 
 #: A function: whether a requirement allows enough sizes for a usable model.
 AllowsSizes = Callable[[Requirement], bool]
-
-
-class Trial:
-    """The state of one trial; ``Outcome`` explains the fields that it shares."""
-
-    __slots__ = (
-        "change",
-        "problem",
-        "types",
-        "fixed",
-        "stale",
-        "keeps_limit",
-        "new_divisions",
-        "in_body",
-        "requirements",
-    )
-
-    def __init__(self, change: Change, problem: Problem) -> None:
-        self.change = change
-        self.problem = problem
-        self.types: dict[Value, Type | None] = dict(change.types)
-        self.fixed: list[Problem] = []
-        self.stale: list[Value] = []
-        self.keeps_limit = False
-        self.new_divisions = 0
-        self.in_body = False
-        self.requirements: list[Requirement] = []
 
 
 class Trials:
@@ -319,17 +292,31 @@ class Trials:
         of_types = trial.problem.fault.rule.family == ELEMENT_TYPES
         reveals = trial.problem.is_error and self._only_declares(trial.change)
         if not (of_types or reveals or self._may_require(trial.problem, node, requirements)):
-            return False
+            if not self._is_behind(trial, node):
+                return False
+            trial.keeps_limit = True
         trial.new_divisions += sum(divides(each) and key(each) not in self.conditions for each in requirements)
         trial.keeps_limit = trial.keeps_limit or self._keeps_limit(trial.problem, requirements)
         return True
 
+    def _is_behind(self, trial: Trial, node: Node) -> bool:
+        """Whether a node is behind the faulty one, and a change only corrects entries of the inputs of that one.
+
+        Sizes behind it were unknown.
+        """
+        faulty, change = trial.problem.node, trial.change
+        if faulty is None or not trial.problem.is_error or not change.only_types or node is faulty:
+            return False
+        shapes = {value: tensor_shape(self.known.types.get(value)) for value in faulty.inputs if value is not None}
+        if not all(value in shapes and shapes[value] == tensor_shape(type) for value, type in change.types.items()):
+            return False
+        trial.behind = trial.behind or downstream(faulty, self.graph)
+        return node in trial.behind
+
     def _only_declares(self, change: Change) -> bool:
         """Whether a change only declares other shapes of the model's inputs. Limits that then appear were there
         before."""
-        return not (change.calls or change.inputs or change.input_types) and all(
-            value in self.inputs for value in change.types
-        )
+        return change.only_types and all(value in self.inputs for value in change.types)
 
     def _keeps_limit(self, problem: Problem, requirements: Sequence[Requirement]) -> bool:
         """Whether a strict requirement of the problem's node remains, or another product is fixed in its place."""

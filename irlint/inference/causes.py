@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from irlint.dims import elements
 from irlint.findings.faults import Fault, Severity
 from irlint.inference.consequences import DECLARED, Consequences
 from irlint.inference.known import Known
-from irlint.model import Problem
+from irlint.model import Node, Problem
 from irlint.model.formats import Format
+from irlint.model.tensor import shape_text, tensor_shape
 from irlint.records import replaced
 
 
@@ -26,7 +28,7 @@ def explained(problems: Sequence[Problem], known: Known) -> list[Problem]:
         following.setdefault(root, []).append(problems[at])
     for at, others in following.items():
         if _may_be_right(explained[at], known.format):
-            explained[at] = _with_help(explained[at], others, known.format)
+            explained[at] = _with_help(explained[at], others, known)
     return [
         replaced(problem, fault=_of_severity(problem.fault, severities[at]), because=explained[roots[at]])
         if at in roots
@@ -95,7 +97,7 @@ def _may_be_right(problem: Problem, form: Format) -> bool:
     return is_declared and (form.declared_shapes_hold or problem.node is None)
 
 
-def _with_help(problem: Problem, following: Sequence[Problem], form: Format) -> Problem:
+def _with_help(problem: Problem, following: Sequence[Problem], known: Known) -> Problem:
     """The problem of a declaration; its help names the first error that follows."""
     error = next((other for other in following if other.is_error and other.by_rule and other.node is not None), None)
     if error is None or error.node is None:
@@ -104,7 +106,23 @@ def _with_help(problem: Problem, following: Sequence[Problem], form: Format) -> 
         help = f"store it as declared, which {error.node.op} {error.node.label!r} accepts"
         return replaced(problem, fault=problem.fault.changed(help=help))
     what = f"{error.fault.rule.code} at {error.node.op} {error.node.label!r}"
-    has_shape = problem.node.op in (form.constant_node, form.input_node)
+    has_shape = problem.node.op in (known.format.constant_node, known.format.input_node)
     at_fault = "`shape`" if has_shape else "this layer, or what leads here"
     help = f"correct {at_fault}: with the declared shape, {what} is fixed"
+    if not _fits_bytes(problem.node, known):
+        shape = shape_text(tensor_shape(problem.node.output_ports[0].type))
+        help = f"store the constant again with the declared shape {shape}: then {what} is fixed"
     return replaced(problem, fault=problem.fault.changed(help=help))
+
+
+def _fits_bytes(node: Node, known: Known) -> bool:
+    """Whether the stored bytes of a constant, if it is one, have the shape that its output port declares."""
+    value, graph = node.outputs[0] if node.outputs else None, known.model.graph
+    constant = graph.constants.get(value) if graph is not None and value is not None else None
+    declared = [dim for dim in (node.output_ports[0].type.shape or ()) if isinstance(dim, int)] if constant else []
+    if constant is None or constant.stored is None or constant.stored.size is None:
+        return True
+    from irlint.parsers.weights import byte_size
+
+    needed = byte_size(constant.tensor.dtype, elements(tuple(declared)))
+    return needed is None or constant.stored.size == needed

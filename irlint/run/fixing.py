@@ -195,8 +195,6 @@ def _with_suggested_fixes(path: str, before: Version, settings: Settings) -> tup
 
     A suggested fix is kept if its finding disappears, and no new error or warning appears.
     """
-    from irlint.fixes.rechecking import sets_no_size
-
     after, applied = before, Applied()
     refused: set[tuple[Edit, ...]] = set()
     for _ in range(ROUNDS):
@@ -212,8 +210,8 @@ def _with_suggested_fixes(path: str, before: Version, settings: Settings) -> tup
         # A warning may have moved to another node.
         if finding.severity is not Severity.ERROR and not _has_fewer(finding.rule, tried.outcome, after.outcome):
             is_fixed = False
-        shown = sets_no_size(finding.fix.edits)
-        if changed is None or not is_fixed or _is_worse(tried.outcome, after.outcome, notes=False, reveals_sizes=shown):
+        edits = finding.fix.edits
+        if changed is None or not is_fixed or _is_worse(tried.outcome, after.outcome, notes=False, edits=edits):
             refused.add(finding.fix.edits)
             continue
         after = tried
@@ -282,17 +280,17 @@ def _with_safe_fixes_by_rule(path: str, before: Version, settings: Settings) -> 
     return after, fixes
 
 
-def _is_worse(after: Outcome, before: Outcome, *, notes: bool = True, reveals_sizes: bool = False) -> bool:
+def _is_worse(after: Outcome, before: Outcome, *, notes: bool = True, edits: Sequence[Edit] = ()) -> bool:
     """Whether a model has more findings of any rule than before, or can no longer be opened.
 
-    With ``notes=False``, new notes are ignored. With ``reveals_sizes``, new findings about revealed sizes are ignored.
+    With ``notes=False``, new notes are ignored. New findings that ``edits`` only reveal are ignored.
     """
-    from irlint.fixes.rechecking import is_size_warning
+    from irlint.fixes.rechecking import is_revealed
 
     had_errors = any(each.severity is Severity.ERROR for each in before.findings)
     new_rules = _rules_without_errors(before) if had_errors else ()
     found = (each for each in after.findings if notes or each.severity is not Severity.NOTE)
-    found = (each for each in found if not (reveals_sizes and is_size_warning(each.rule, each.severity)))
+    found = (each for each in found if not (edits and is_revealed(each.rule, each.severity, edits)))
     counts = Counter(each.rule for each in found if each.rule not in new_rules)
     counts.subtract(each.rule for each in before.findings)
     return after.error is not None or any(count > 0 for count in counts.values())

@@ -112,7 +112,8 @@ BREACHES = [
         '<edge from-layer="1" from-port="0" to-layer="2" to-port="1"/>',
         "",
         "IRL108",
-        'add an edge with to-layer="2" to-port="1"',
+        """add an edge with to-layer="2" to-port="1": connect Const 'w' (layer 1), which is unused and has the type """
+        "that input 1 declares",
     ),
     (
         'from-layer="2" from-port="2"',
@@ -287,6 +288,7 @@ NUMBERED = [
         "c/c.5/Relu_out",
         "the nodes that use it: 'last'",
     ),
+    (("node_conv", "mid", "node_conv_1"), ("conv", "m", "conv"), "conv_1", "the nodes that use it: 'last'"),
     (("att_2", "mid", "att_3"), ("present_2", "m", "present_2"), "present_3", "the nodes that use it: 'last'"),
 ]
 

@@ -79,6 +79,16 @@ def shuffled():
     return ops.transpose(ops.reshape(y, target, True), ints(0, 1, 4, 2, 5, 3)), [x]
 
 
+def shuffled_twice():
+    y = x = ops.parameter([-1, 4, 8, 8], numpy.float32, name="x")
+    for block in range(2):
+        parts = ops.reshape(y, ints(0, 2, 2, 8, 8), True)
+        order = ops.constant(numpy.array([0, 2, 1, 3, 4], "int32"))
+        turned = ops.transpose(parts, order, name=f"stage.{block}/shuffle/Transpose")
+        y = ops.reshape(turned, ints(0, 4, 8, 8), True)
+    return y, [x]
+
+
 def rotated(axis):
     x = ops.parameter([-1, -1, 4, 6], numpy.float32, name="x")
     length = ops.gather(ops.shape_of(x), ints(1, shape=[]), ints(0, shape=[]))
@@ -233,6 +243,12 @@ def with_exchanged_offsets(text: str) -> str:
     return text.replace(f'shape="6, 3" offset="{other}"', f'shape="6, 3" offset="{one}"')
 
 
+def with_shorter_list(text: str) -> str:
+    """The document with one number less in the second constant of 5 numbers, as its bytes, and as its ports declare."""
+    places = [each.start() for each in re.finditer(r'shape="5" offset="\d+" size="20"', text)]
+    return text[: places[1]] + text[places[1] :].replace('shape="5"', 'shape="4"', 1).replace('"20"', '"16"', 1)
+
+
 def unchanged(text: str) -> str:
     return text
 
@@ -258,6 +274,11 @@ BROKEN = {
         lambda: cached(-1, 4, 5, -1),
         unchanged,
         r'declare input layer \d+ "past_value" as \[\?, 4, \?, 5\]; this also fixes 1 more',
+    ),
+    "a truth value that is written as a number": (
+        layered,
+        replacing('transpose_b="false"', 'transpose_b="1"'),
+        r'set transpose_b="0".*',
     ),
     "an input with its channels at the end": (
         unet,
@@ -323,6 +344,11 @@ BROKEN = {
             text,
         ),
         "",
+    ),
+    "an order of fewer axes than in another block": (
+        shuffled_twice,
+        with_shorter_list,
+        r'set shape="5"(, offset="\d+")? and size="20"(; this also fixes \d more)?',
     ),
     "a new axis in another place": (
         lambda: rotated(0),

@@ -276,6 +276,8 @@ RESTORED = [
     ("an added node", POOLED, "y = MaxPool <kernel_shape = [2,2], strides = [2,2]> (r)", "e = Unsqueeze (r, a) y = MaxPool <kernel_shape = [2,2], strides = [2,2]> (e)"),
     ("the element type of an input that branches use", CAPTURED, "float[2,3] x", "int64[2,3] x"),
     ("exchanged operands of a computed size", HALVED, "Div (m, two)", "Div (two, m)"),
+    ("an unused input under a shorter name", '(float[N,S] "past_values.1.key", float[N,S] "past.1.v") => (float[N,S] y, float[N,S] z) { y = Neg ("past_values.1.key") z = Exp ("past.1.v") }', 'Neg ("past_values.1.key")', 'Neg ("past.1.k")'),
+    ("an initializer of the model without its prefix in a branch", CAPTURED.replace("[3] w", '[3] "router.w"').replace("x, w", 'x, "router.w"').replace('Add (x, "router.w")', "Abs (x)"), 'Mul (x, "router.w")', 'Mul (x, "w")'),
     ("exchanged pads and value", "(float[1,8] x) => (float[1,12] y) <int64[4] p = {0,2,0,2}, float v = {3}> { y = Pad (x, p, v) }", "(x, p, v)", "(x, v, p)"),
 ]  # fmt: skip
 
@@ -312,6 +314,7 @@ UNTOUCHED = [
     ("a cycle beside several unused values, of which one fits", "(float[2,4] x, float[2,4] z, float[2,5] u) => (float[2,4] y) { a = Add (x, d) d = Tanh (a) y = Add (d, x) }"),
     ("a pooling that was lost on one of two paths", "(float[1,2,8,8] x) => (float[1,2,4,4] y) <float[2,2,3,3] k, float[2,2,1,1] w> { a = Conv <pads = [1,1,1,1], strides = [2,2]> (x, k) b = Conv <strides = [1,1]> (x, w) y = Add (a, b) }"),
     ("a pooling that was lost before a Resize", "(float[1,2,H,W] x) => (float[1,4,a,b] y) <float[2,2,3,3] k, float[4] two = {1,1,2,2}> { a = Conv <pads = [1,1,1,1]> (x, k) b = Conv <pads = [1,1,1,1]> (a, k) u = Resize <mode = \"nearest\"> (b, , two) y = Concat <axis = 1> (u, a) }"),
+    ("a used value of a similar name, beside an unused one that fits", '(float[N,S] other, float[N,S] "past.1.v") => (float[N,S] y, float[N,S] z) { y = Neg ("past.1.k") z = Exp ("past.1.v") }'),
     ("an input that the model converts elsewhere", "(double[2,3] x) => (float[2,2] y, float[2,3] z) <float[3,2] w = {1,2,3,4,5,6}> { y = MatMul (x, w) z = Cast <to = 1> (x) }"),
 ]  # fmt: skip
 

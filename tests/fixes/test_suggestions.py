@@ -175,7 +175,7 @@ FIXES = """
 (float[2,64] x, float[10,64] w, float[2,10] z) => (float[2,10] y) { t = Gemm <transB = 0> (x, w) y = Add (t, z) } | set `transB = 1` in Gemm[0]
 (float[2,3] x) => (float[2,2] y) <float[3,2] w = {1, 2, 3, 4, 5, 6}> { y = Gemm <transB = 1> (x, w) } | | set `transB = 0`
 (float[2,3] x) => (float[2,2] y, float[2,2] v) <float[3,2] w = {1, 2, 3, 4, 5, 6}> { y = Gemm <transB = 1> (x, w) v = Gemm <transB = 0> (x, w) } | set `transB = 0` in Gemm[0]
-(float[2,3] x, float[3] k) => (float[2,3] y) { v_add = Relu (x) q_mul = Exp (x) y = Add (v_add, q_add) } | |
+(float[2,3] x, float[3] k) => (float[2,3] y) { v_add = Relu (x) q_mul = Exp (x) y = Add (v_add, q_add) } | | connect `q_mul`, which nothing uses, as input 1, or connect `k`, which nothing uses, as input 1
 (float[2,3] x) => (float[2,3] y, float[2,3] z) { v_add = Relu (x) z = Exp (v_add) y = Add (x, v_ad) } | connect `v_add` as input 1 in Add[2]
 (float[2,2,3,4] x) => (int64[?,?,?,?] y) { y = ArgMax <axis = 5> (x) } | |
 (float[2,3] x) => (float[2,3] y) <int64 t = {0}> { y = Clip (x, t) } | store constant `t` as float32
@@ -197,6 +197,7 @@ FIXES = """
 (float[2,3] x, float[2,3] z) => (float[2,3] y) { a = Exp (z) y = Add (x) } | connect `a` as input 1 in Add[1]
 (float[2,3] x, float[2,3] z) => (float[2,3] y) { a = Exp (z) y = Sub (x) } | | connect `a` as input 1, or connect `a` as input 0, and connect `x` as input 1
 (float[1,1,8,8] x) => (float[1,2,7,8] y) <float[2] b = {1,2}, float[2,1,2,1] w = {1,2,3,4}> { y = Conv (x, b, b) } | connect `w`, which nothing uses, as input 1 in Conv[0]
+(float[N,S,4] x, float[N,S,2,4,5] w) => (float[N,S,2,5] y) { y = Einsum <equation = "btc,bkcd->btkd"> (x, w) } | set `equation = btc,btkcd->btkd` in Einsum[0]
 (float[1,9,8] x, float[4,3,3,3] w) => (float[1,4,7,6] y) { y = Conv (x, w) } | | declare input `x` as [1, 3, 9, 8]
 (float16[2,4] x, float s, float[2,4] v) => (uint8[2,4] y, uint8[2,4] u) { y = QuantizeLinear (x, s) u = QuantizeLinear (v, s) } | declare `x` as float32
 (float[1,1,8,8] x, float s, float t, int8 z) => (float[1,1,8,8] y) { q = QuantizeLinear (x, s) y = DequantizeLinear (q, t, z) } | |

@@ -25,8 +25,8 @@ to-layer="7" to-port="1" > to_layer="7" to-port="1" | connect layer 6 "converted
 2:0-3:1 > 4:0-3:1 & 4:0-5:1 > 2:0-5:1 | connect layer 2 "w" as input 1 in MatMul (layer 3), connect layer 4 "order" as input 1 in Transpose (layer 5)
 3:2-5:0 > 3:2-5:1 & 4:0-5:1 > 4:0-5:0 | connect layer 3 "product" as input 0 in Transpose (layer 5), connect layer 4 "order" as input 1 in Transpose (layer 5)
 5:2-7:0 > 2:0-7:0 | connect layer 5 "turned" as input 0 in Subtract (layer 7)
-id="4" name="order" > id="6" name="order" | set id="4" in Const (layer 6)
-id="8" name="soft" > name="soft" | set id="8" in Softmax[8]
+id="4" name="order" > id="6" name="order" | set id="4" (only edges name it) in Const (layer 6)
+id="8" name="soft" > name="soft" | set id="8" (only edges name it) in Softmax[8]
 <port id="1" precision="I64"> > <port id="7" precision="I64"> | connect layer 4 "order" as input 1 in Transpose (layer 5)
 <port id="1" precision="I64"> > <port id="0" precision="I64"> | set id="1" at input 1 in Transpose (layer 5)
 out 6 > | insert output port 1 in Convert (layer 6)

@@ -164,7 +164,7 @@ def tensor_iterator(
 ) -> tuple[Type | None, ...]:
     """OpenVINO TensorIterator-1."""
     inputs = inputs[: _connected_count(context)]
-    check_inputs_mapped(port_map, 0, len(inputs))
+    check_inputs_mapped(port_map, 0, len(inputs), body=body)
     run = _iterated(body, inputs, port_map, back_edges=back_edges, context=context)
     counts = check_sliced_ports(run.sliced_inputs, inputs, ())
     outputs, trips = run.outputs, same_iterations(run.counts)
@@ -326,7 +326,7 @@ def ov_loop(
     _check_control(trip_count, "the trip count", COUNT_TYPES, index=0, strict=True)
     _check_control(execution_condition, "the condition", CONDITION_TYPES, index=1, strict=True)
     all_inputs = (trip_count, execution_condition, *inputs[: _connected_count(context) - 2])
-    check_inputs_mapped(port_map, 2, len(all_inputs))
+    check_inputs_mapped(port_map, 2, len(all_inputs), body=body)
     ties = tied(body, "body")
     check_iteration_number(port_map, back_edges, ties, parameters=declared_parameters(body))
     conditions = [entry for entry in port_map if entry.kind == "output" and entry.purpose == "execution_condition"]

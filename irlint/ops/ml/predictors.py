@@ -152,6 +152,7 @@ def _check_vectors(
             help="give `vectors_per_class` an entry for each class label",
             attribute="vectors_per_class",
         )
+    _expect_as_many_vectors(x, classes, vectors_per_class, coefficients=coefficients, support_vectors=support_vectors)
     _expect_entries(
         "coefficients",
         len(coefficients),
@@ -160,6 +161,26 @@ def _check_vectors(
     )
     _expect_equal_vectors(support_vectors, vectors)
     _expect_exactly(x, len(support_vectors) // vectors)
+
+
+def _expect_as_many_vectors(
+    x: Tensor, classes: int, vectors_per_class: Ints, *, coefficients: Floats, support_vectors: Floats
+) -> None:
+    """Checks the sum of ``vectors_per_class``, if all other lists agree. Raises a ``LISTS_INCONSISTENT`` fault."""
+    features, vectors = rows_and_features(x.shape)[1], sum(vectors_per_class)
+    if not isinstance(features, int) or features < 1 or len(support_vectors) % features:
+        return
+    stored = len(support_vectors) // features
+    needed = (classes - 1) * vectors
+    if stored == vectors or len(coefficients) != (classes - 1) * stored or len(coefficients) >= needed:
+        return
+    raise LISTS_INCONSISTENT.fault(
+        f"`vectors_per_class` adds up to {vectors}, which needs {needed} `coefficients`, {classes - 1} for "
+        f"each vector; there are {len(coefficients)}",
+        help=f"correct `vectors_per_class` so that it adds up to {stored}: `support_vectors` has {stored} vectors of "
+        f"{counted(features, 'feature')}, and `coefficients` has {classes - 1} for each",
+        attribute="vectors_per_class",
+    )
 
 
 def _expect_kernel_params(kernel_params: Floats) -> None:

@@ -140,7 +140,11 @@ def check_nodes(x: Tensor, nodes: TreeNodes, *, values: Tensor | None = None, hi
             "nodes_falsenodeids": len(nodes.nodes_falsenodeids or ()),
             "nodes_values": entry_count(list_or_tensor("nodes_values", nodes.nodes_values, values) or ()),
         },
-        lost={"nodes_values": _lost_value(nodes.nodes_values or (), modes)},
+        lost={
+            "nodes_values": _lost_value(nodes.nodes_values or (), modes),
+            "nodes_truenodeids": _lost_value(nodes.nodes_truenodeids or (), modes),
+            "nodes_falsenodeids": _lost_value(nodes.nodes_falsenodeids or (), modes),
+        },
     )
     _warn_of_lengths(
         len(ids),

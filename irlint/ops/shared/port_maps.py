@@ -152,14 +152,17 @@ def input_of(entry: PortMapEntry, inputs: Sequence[Tensor | None]) -> tuple[int,
     )
 
 
-def check_inputs_mapped(entries: Entries, first: int, count: int) -> None:
+def check_inputs_mapped(entries: Entries, first: int, count: int, *, body: Graph) -> None:
     """Checks that every input from ``first`` on has an entry. Raises a ``PORT_MAP_BROKEN`` fault."""
     mapped = {entry.external_port_id for entry in ordered(entries, "input")}
     missing = [index for index in range(first, count) if index not in mapped]
     if missing:
+        connected = {entry.internal_layer_id for entry in entries if entry.kind == "input"}
+        unused = [id for id in tied(body, "body").parameters if id not in connected]
+        inner = f' and internal_layer_id="{unused[0]}", the only Parameter without an input' if len(unused) == 1 else ""
         raise PORT_MAP_BROKEN.fault(
             f"input {missing[0]} has no entry in the port map, and OpenVINO requires one for every input",
-            help=f'add an <input> with external_port_id="{missing[0]}"',
+            help=f'add an <input> with external_port_id="{missing[0]}"{inner}',
             input=missing[0],
         )
 

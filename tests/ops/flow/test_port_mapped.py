@@ -285,6 +285,16 @@ def test_a_parameter_that_nothing_is_tied_to(tmp_path: Path) -> None:
     assert found[0].help.endswith(f"or write this id in one of the entries with {entries}: both use Parameter 0")
 
 
+@pytest.mark.oracle
+def test_the_help_names_the_parameter_without_an_entry(tmp_path: Path) -> None:
+    broken = loop(NUMBER + AGAIN + LAST)
+    assert not compiles(broken.encode(), WEIGHTS)
+    assert compiles(loop().encode(), WEIGHTS)
+    assert errors(broken, tmp_path) == {"IRL395"}
+    (found,) = [each for each in irlint.check(tmp_path / "m.xml").findings if each.severity.value == "error"]
+    assert 'external_port_id="2" and internal_layer_id="1"' in (found.help or "")
+
+
 def twice(kind: str, back: str, returned: bool) -> bytes:
     """A Loop or TensorIterator that ties two inputs to Parameter 1 of its body."""
     first = 2 if kind == "Loop" else 0

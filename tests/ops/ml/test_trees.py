@@ -123,6 +123,26 @@ def test_the_help_names_the_missing_value_of_a_node(values: list[float], expecte
     (found,) = [each for each in irlint.check(model).findings if each.rule.code == "IRL513"]
     assert (found.help or "").partition(": ")[2] == expected
     assert isinstance(onnxruntime_verdict(model), str)
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("name", ["nodes_truenodeids", "nodes_falsenodeids"])
+def test_the_help_names_the_missing_child_of_a_leaf(name: str) -> None:
+    broken = ml_model("TreeEnsembleClassifier", [floats(4, 3)], CLASSES | {name: NODES[name][:-1]}, 3, 2)
+    assert isinstance(onnxruntime_verdict(broken), str)
+    (found,) = [each for each in irlint.check(broken).findings if each.rule.code == "IRL513"]
+    assert ": append 0 for the last node, a LEAF" in (found.help or "")
+
+
+@pytest.mark.oracle
+def test_the_help_names_the_list_that_contradicts_all_others() -> None:
+    right, wrong = (
+        ml_model("SVMClassifier", [floats(4, 3)], vectors(3, vectors_per_class=counts), 1, 2)
+        for counts in ([2, 2, 2], [2, 2, 3])
+    )
+    assert (isinstance(onnxruntime_verdict(right), str), isinstance(onnxruntime_verdict(wrong), str)) == (False, True)
+    (found,) = [each for each in irlint.check(wrong).findings if each.rule.code == "IRL513"]
+    assert "`vectors_per_class` so that it adds up to 6:" in (found.help or "")
     assert not isinstance(onnxruntime_verdict(ml_model("TreeEnsembleClassifier", [floats(4, 3)], CLASSES, 3, 2)), str)
 
 
