@@ -302,11 +302,8 @@ class Intended:
         uses = self._uses(node)
         namesakes = [each for each in self._of_type(node) if uses and each is not node and self._uses(each) == uses]
         lists = {each: stored.tensor for each in namesakes if (stored := self._constant(each)) is not None}
-        fitting = [
-            each
-            for each, stored in lists.items()
-            if stored.value is not None and (stored.dtype, stored.shape) == (constant.tensor.dtype, port.shape)
-        ]
+        wanted = constant.tensor.dtype, port.shape
+        fitting = [each for each, given in lists.items() if given.value and (given.dtype, given.shape) == wanted]
         if len({lists[each].value for each in fitting}) == 1:
             texts = {name: str(fitting[0].attributes[name].value) for name in STORED}
             changed = [name for name, text in texts.items() if str(node.attributes[name].value) != text]
