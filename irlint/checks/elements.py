@@ -13,6 +13,7 @@ from irlint.lazy_typing import TYPE_CHECKING
 from irlint.model import Node, Value
 from irlint.model.tensor import Tensor
 from irlint.ops.shared.contents import fits, static
+from irlint.parsers.weights import Weights
 
 if TYPE_CHECKING:
     from irlint.checks.intervals import Intervals
@@ -40,13 +41,25 @@ def elements_of(intervals: Intervals, node: Node, tensor: Tensor, depth: int) ->
 
 
 def columns(intervals: Intervals, node: Node, depth: int) -> Parts | None:
-    """The intervals of the columns of a MatMul whose second input is a small constant matrix; None for others."""
+    """The intervals of the columns of a MatMul whose second input is a small constant matrix; None for others, and if
+    the signs of all columns are those of the complete product."""
+    right = node.inputs[1] if len(node.inputs) > 1 else None
+    span = intervals.whole(right, depth - 1)
+    if span.low > 0 or span.high < 0:
+        return None
+    given = intervals.whole(node.inputs[0], depth - 1)
+    if given.low < 0 < given.high and not _may_have_zeros(intervals.tensor(right)):
+        return None
     rows = _matrix(intervals, node, depth)
     if rows is None:
         return None
-    given, site = intervals.whole(node.inputs[0], depth - 1), Site(node, "float32")
-    products = [joined([multiplied(given, part, site) for part in column]) for column in zip(*rows)]
-    return tuple([accumulated((part,), site) for part in products])
+    site = Site(node, "float32")
+    return tuple([accumulated((multiplied(given, joined(column), site),), site) for column in zip(*rows)])
+
+
+def _may_have_zeros(known: Tensor | None) -> bool:
+    """Whether a matrix is not known to hold finite numbers other than 0 only."""
+    return not (type(known) is Weights and known.is_moderate) or 0 in (known.value or (0,))
 
 
 def _matrix(intervals: Intervals, node: Node, depth: int) -> list[Parts] | None:

@@ -7,7 +7,7 @@ from math import inf, isfinite
 
 from irlint.checks import zeros
 from irlint.checks.examined import LOSSES, NARROW, SPREADING
-from irlint.checks.reductions import softmax_axis
+from irlint.checks.reductions import matrix_product, softmax_axis
 from irlint.checks.transfer_table import CONVERTING, TRANSFERS
 from irlint.checks.transfers import Parts, Site
 from irlint.checks.values import Values
@@ -293,7 +293,10 @@ def _infinite_row(values: Values, value: Value, axis: int, steps: int = STEPS) -
     node = values.makers.get(value)
     if not isinstance(tensor, Tensor) or not steps:
         return None
-    if node is not None and node.op not in TRANSFERS and tensor.value is None and tensor.extent is None:
+    transfer = TRANSFERS.get(node.op) if node is not None else None
+    if node is not None and transfer is None and tensor.value is None and tensor.extent is None:
+        return None
+    if transfer is matrix_product:  # Only the sign of sums of products is known.
         return None
     row = row_of(-inf, *values.intervals.rows(value, axis), tensor)
     if row is not None:
