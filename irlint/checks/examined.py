@@ -108,10 +108,13 @@ LARGE, LARGE_IN = 2.0**125, {"float16": 2.0**8}
 #: Element types whose largest number is small.
 NARROW = frozenset(("float16",))
 
+#: Operators that a mask prepares.
+MASKED = ("Softmax", "SoftMax", "LogSoftmax")
+
 #: Operators whose results can be NaN or infinite for every element of an input, depending on its range.
 RANGED = (
     *("Sqrt", "Log", "ReduceLogSum", "Exp", "Cosh", "Sinh", "Reciprocal", "Asin", "Acos", "Acosh", "Atanh"),
-    *("Div", "Divide", "Pow", "Power", "Softmax", "SoftMax", "LogSoftmax"),
+    *("Div", "Divide", "Pow", "Power", *MASKED),
 )
 
 #: Operators that run a body several times.

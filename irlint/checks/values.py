@@ -23,10 +23,12 @@ from irlint.checks.examined import (
     LIMITED,
     LIMITING,
     LOSSES,
+    MASKED,
     NARROW,
     NORMALIZATIONS,
     PADDING,
     PASSING,
+    PRODUCTS,
     RANGED,
     REPEATING,
     SCALED,
@@ -154,9 +156,11 @@ class Values:
         """The problems of attributes that are NaN or infinite, and the problems that the checks of each operator find.
         Nodes with faults of inference and nodes without outputs are omitted. Problems of dequantized values come
         last."""
-        faulted, of_doubtful = self.known.faulted, OF_DOUBTFUL if self.doubtful else {}
+        faulted, checks = self.known.faulted, CHECKS
+        if self.doubtful:
+            checks = {op: OF_DOUBTFUL.get(op, ()) + CHECKS.get(op, ()) for op in (*OF_DOUBTFUL, *CHECKS)}
         for node in self.graph.nodes:
-            of_node = of_doubtful.get(node.op, ()) + CHECKS.get(node.op, ())
+            of_node = checks.get(node.op, ())
             has_factors = bool(node.attributes) and not EXAMINED.isdisjoint(node.attributes)
             if not (of_node or has_factors) or node in faulted or not node.outputs:
                 continue
@@ -287,6 +291,12 @@ class Values:
     def _ranged(self, node: Node) -> Iterable[Fault]:
         return self.ranges.faults(self, node)  # type: ignore[no-any-return]
 
+    def _softmax(self, node: Node) -> Iterable[Fault]:
+        maker = self.maker(node, 0)
+        is_product = maker is not None and maker.op in PRODUCTS
+        # No range makes a row of sums of products infinite.
+        return () if is_product and node.outputs[0] not in self.graph.outputs else self._ranged(node)
+
     def _of_nothing(self, node: Node) -> Iterable[Fault]:
         tensor = self.tensor(node, 0)
         if tensor is None or tensor.shape is None or 0 not in tensor.shape or self.maker(node, 0) is None:
@@ -398,6 +408,7 @@ OF_DOUBTFUL: Mapping[str, tuple[Check, ...]] = {
 #: The other checks of each operator.
 CHECKS: Mapping[str, tuple[Check, ...]] = {
     **dict.fromkeys((*RANGED, *LOSSES), (Values._ranged,)),
+    **dict.fromkeys(MASKED, (Values._softmax,)),
     **dict.fromkeys(("Cast", "CastLike", "Convert", "ConvertLike"), (Values._converted,)),
     **dict.fromkeys(NORMALIZATIONS, (Values._epsilon,)),
     **dict.fromkeys(FACTOR_LISTS, (Values._listed,)),
