@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 
-from irlint.checks.reductions import reduced_count, row_length
+from irlint.checks.reductions import matrix_product, reduced_count, row_length
 from irlint.checks.transfer_table import (
     ARITY,
     CONJUNCTIONS,
@@ -127,7 +127,7 @@ class Intervals:
         transfer = TRANSFERS.get(node.op)
         if transfer is None or tensor is None or self.known.format.operator_name(node.domain, node.op) != node.op:
             return _of_type(tensor)
-        if node.op == "MatMul":
+        if transfer is matrix_product:
             return self._product(node, tensor, depth)
         first, *others = _operands(node) or (None,)
         span = self.whole(first, depth - 1)
@@ -147,7 +147,7 @@ class Intervals:
             spans.append(self.whole(value, depth - 1))
             if spans[-1].low < 0 < spans[-1].high:
                 return ANY
-        return _applied(TRANSFERS[node.op], spans, Site(node, tensor.dtype))
+        return _applied(matrix_product, spans, Site(node, tensor.dtype))
 
     def results(self, node: Node, depth: int = DEPTH) -> Parts:
         """An interval for each element of output 0 of a node, with the reasons for which elements are not finite."""

@@ -178,7 +178,7 @@ def _transposes_input(case: Case) -> bool:
     )
 
 
-def redeclares(candidate: Candidate, inputs: Inputs) -> bool:
+def is_plausible_redeclaration(candidate: Candidate, inputs: Inputs) -> bool:
     """Whether an input is declared with other axes, or with the element type of an input of a similar name."""
     types = {edit.name: edit.dtype for edit in candidate.edits if edit.kind == "declaration" and edit.dtype}
     given = inputs.graph.inputs

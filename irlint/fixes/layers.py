@@ -28,8 +28,8 @@ from irlint.fixes.document import MISLED, PORTS, ROOT, Stages
 from irlint.inference.contradictions import differ
 from irlint.inference.known import Known
 from irlint.lazy_typing import TYPE_CHECKING
-from irlint.model import Constant, Node, Problem
-from irlint.model.order import graph_at, graphs
+from irlint.model import Constant, Node, Problem, Value
+from irlint.model.order import graph_at, graphs, users
 from irlint.model.tensor import Tensor
 from irlint.ops import index, openvino_versions
 from irlint.ops.signatures import REQUIRED, signature
@@ -153,6 +153,10 @@ class Intended:
     @cached_property
     def _nodes(self) -> list[Node]:
         return [node for graph in graphs(self.known.model) for node in graph.nodes]
+
+    @cached_property
+    def _users(self) -> dict[Value, list[Node]]:
+        return {value: nodes for graph in graphs(self.known.model) for value, nodes in users(graph).items()}
 
     @cached_property
     def _contradicting_ports(self) -> list[Node]:
@@ -292,10 +296,7 @@ class Intended:
         yield self._exchanged_offsets(node)
 
     def _as_namesakes_store(self, node: Node) -> Iterator[tuple[Edit, ...]]:
-        """Lets a constant read the entries that the constants of its users' namesakes have, if all have one list.
-
-        The list has the type of the constant's port.
-        """
+        """Lets a constant read the list of its port's type that the constants of all its users' namesakes have."""
         constant, port = self._constant(node), node.output_ports[0].type if node.output_ports else None
         if constant is None or port is None or constant.tensor.shape == port.shape:
             return
@@ -305,14 +306,13 @@ class Intended:
         wanted = constant.tensor.dtype, port.shape
         fitting = [each for each, given in lists.items() if given.value and (given.dtype, given.shape) == wanted]
         if len({lists[each].value for each in fitting}) == 1:
-            texts = {name: str(fitting[0].attributes[name].value) for name in STORED}
-            changed = [name for name, text in texts.items() if str(node.attributes[name].value) != text]
-            yield tuple(_set(node, name, texts[name]) for name in changed)
+            texts = [(name, str(fitting[0].attributes[name].value)) for name in STORED]
+            yield tuple(_set(node, name, text) for name, text in texts if str(node.attributes[name].value) != text)
 
     def _uses(self, node: Node) -> set[tuple[str, str, int]]:
         """(operation, name without numbers, port) of each use of a layer; without users that only numbers name."""
-        uses = ((user, at) for user in self._nodes for at, value in enumerate(user.inputs) if value in node.outputs)
-        found = ((user.op, plain(user.name), at) for user, at in uses)
+        uses = ((user, value) for value in node.outputs if value for user in self._users.get(value, ()))
+        found = ((user.op, plain(user.name), user.inputs.index(value)) for user, value in uses)
         return {each for each in found if each[1].replace(each[0], "").strip("_/.")}
 
     def _exchanged_offsets(self, node: Node) -> Iterator[tuple[Edit, ...]]:

@@ -36,8 +36,8 @@ SIBLINGS = 2
 #: A size may be rounded if it changes by at most one part in this many.
 ROUNDED = 8
 
-#: The number of edits that exchange two inputs.
-PAIR = 2
+#: The number of edits that exchange two inputs, and of the nodes that may at most lose the last user of their results.
+PAIR, MOST_LOST = 2, 2
 
 #: The operators whose result has the width of their weights on the last axis, so that a bias may be added.
 PRODUCTS = ("MatMul", "MatMulInteger", "FusedMatMul")
@@ -230,7 +230,7 @@ def _disconnects(case: Case) -> bool:
     """
     replaced = any(map(case.inputs.replaces_computed, case.candidate.edits))
     lost = case.inputs.lost_nodes(case.candidate.edits)
-    return replaced or len(lost) > PAIR or disconnects(case, inputs_only=case.candidate.node is not None)
+    return replaced or len(lost) > MOST_LOST or disconnects(case, inputs_only=case.candidate.node is not None)
 
 
 def disconnects(case: Case, *, inputs_only: bool = False) -> bool:
@@ -340,10 +340,10 @@ def _changes_shared(case: Case) -> bool:
     names = {edit.name for edit in case.candidate.edits if edit.of == "entries"}
     for value, users in case.inputs.users.items() if names else ():
         if value.name in names and case.problem.node not in users and len(users) > SIBLINGS:
-            is_shown = case.candidate.evidence > len(users)
-            is_shown = is_shown or all(map(is_permutation, case.candidate.edits))
-            all_fixed = is_shown or len(case.outcome.fixed) >= len(users)
-            return not all_fixed and not all(takes_target(user, value.name, case.inputs.known) for user in users)
+            is_shown = case.candidate.evidence > len(users) or len(case.outcome.fixed) >= len(users)
+            if is_shown or all(map(is_permutation, case.candidate.edits)):
+                return False
+            return not all(takes_target(user, value.name, case.inputs.known) for user in users)
     return False
 
 

@@ -1,4 +1,4 @@
-"""Checks a model again as its file would be after edits. The outcome of edits."""
+"""The outcome of edits. A model is checked again as its file would be after them."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ from irlint.fixes.arrangements import (
 from irlint.fixes.blocks import as_other_users
 from irlint.fixes.candidate import Candidate
 from irlint.fixes.case import Case
-from irlint.fixes.cautions import is_only_shown, is_unsure, may_lack_node, redeclares
+from irlint.fixes.cautions import is_only_shown, is_plausible_redeclaration, is_unsure, may_lack_node
 from irlint.fixes.clashes import Clashes
 from irlint.fixes.computed import computed, nodes_that_compute, read_on_other_axis, with_lost_part
 from irlint.fixes.conditions import allows_many_sizes
@@ -211,7 +211,7 @@ class Search:
                 break
         best = self._narrowed(best, problem)
         if best and best[0].order[1] > EVIDENT and all(edit.kind == "insert" for edit in best[0].candidate.edits):
-            declared = (each for each in every if redeclares(each.candidate, self.inputs))
+            declared = (each for each in every if is_plausible_redeclaration(each.candidate, self.inputs))
             best += [each for each in declared if each.order[0] == best[0].order[0] and each not in best]
         if len(groups(best)) == 1:
             best = with_rivals(best, every, self.inputs)

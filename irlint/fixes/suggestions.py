@@ -298,19 +298,19 @@ class Suggestions:
         renames = best is not None and best.alternatives[0][0].of == "operator"
         of_several = problem.fault.rule is CYCLE and len(values) > 1
         is_unsure = of_several or (renames and is_ambiguous(problem)) or (best is not None and self._shares(best))
+        best = replaced(best, sure=False) if best is not None and is_unsure else best
         if best is None or problem.fault.rule is not TYPE_CONTRADICTED:
-            return replaced(best, sure=False) if best is not None and is_unsure else best
+            return best
         from irlint.fixes.redeclared import cast_as_at_other_outputs
 
         return replaced(best, help=cast_as_at_other_outputs(problem, self.known))
 
     def _shares(self, found: Suggestion) -> bool:
         """Whether the fix only connects a value that other nodes use, too, although no other block shows it."""
-        edit, *more = found.alternatives[0]
-        graph = self.known.model.graph
-        used = {value.name for node in graph.nodes for value in node.inputs if value} if graph is not None else set()
-        is_count = found.problem.fault.rule is INPUT_COUNT
-        return is_count and not more and edit.kind == "input" and not edit.called and edit.value in used
+        (edit, *more), graph = found.alternatives[0], self.known.model.graph
+        if graph is None or more or edit.kind != "input" or edit.called or found.problem.fault.rule is not INPUT_COUNT:
+            return False
+        return any(value is not None and value.name == edit.value for node in graph.nodes for value in node.inputs)
 
     def _leaves_consequence(self, problem: Problem, outcome: Outcome) -> bool:
         """Whether a problem that follows from another one remains without it."""

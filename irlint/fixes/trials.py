@@ -15,10 +15,9 @@ from irlint.dims import symbols
 from irlint.findings.edits import Edit
 from irlint.findings.faults import Severity
 from irlint.findings.statements import Requirement
-from irlint.fixes import conditions
 from irlint.fixes.axes import mixes_axes
 from irlint.fixes.changes import Change, Trial, grave
-from irlint.fixes.conditions import divides, equates_others, fixes_product, key, limit_of, names
+from irlint.fixes.conditions import divides, equates_others, fixes_product, key, limit_of, names, usual_sizes_meet_all
 from irlint.fixes.inserted import RESHAPE
 from irlint.fixes.rechecking import Outcome
 from irlint.inference.answers import Answer
@@ -145,7 +144,7 @@ class Trials:
     def _usual_sizes_fit(self, trial: Trial, touched: Sequence[Node]) -> bool:
         """Whether usual sizes meet all requirements after a trial."""
         kept = [each for each in self.known.requires if not each.graph and not each.when and each.node not in touched]
-        return conditions.usual_sizes_meet_all([*(each.requirement for each in kept), *trial.requirements])
+        return usual_sizes_meet_all([*(each.requirement for each in kept), *trial.requirements])
 
     def _mixes(self, change: Change, node: Node, types: Mapping[Value, Type | None]) -> bool:
         """Whether a Reshape only joined or divided axes before a change, and mixes them after it."""

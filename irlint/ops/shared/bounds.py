@@ -51,11 +51,6 @@ MOST_COLUMNS = 8
 # --- what is known about a tensor -------------------------------------------------------------------------------------
 
 
-def is_described(x: Tensor) -> bool:
-    """Whether values are stored, or described by a ramp or by ends."""
-    return x.value is not None or isinstance(x.extent, (Ramp, Ends))
-
-
 def ramp_of(x: Tensor) -> Ramp | None:
     """The values as a ramp; None if no ramp is known. Stored values can be a ramp along one axis."""
     if isinstance(x.extent, Ramp):
