@@ -113,8 +113,8 @@ def filled(known: Type | None, declared: Type | None) -> Type | None:
             return declared if known is None else known
         case Tensor(), Tensor():
             return _filled_tensor(known, declared)
-        case SequenceType(element, length), SequenceType(stated):
-            return SequenceType(element or stated, length)
+        case SequenceType(element, length, elements), SequenceType(stated):
+            return SequenceType(element or stated, length, elements)
         case Optional(element, present), Optional(stated):
             return Optional(element or stated, present)
         case SparseTensor(dtype, shape), SparseTensor(stated, dims):

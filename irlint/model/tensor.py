@@ -186,10 +186,11 @@ class SparseTensor:
 
 @record
 class Sequence:
-    """A sequence."""
+    """A sequence. ``element`` is the type that all elements have; ``elements`` has the type of each one, if known."""
 
     element: Type | None = None
     length: MaybeDim = None
+    elements: tuple[Type | None, ...] | None = None
 
 
 @record

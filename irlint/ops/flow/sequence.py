@@ -10,6 +10,7 @@ from irlint.model import Graph
 from irlint.model.tensor import NUMBERED_TYPES, UNKNOWN, Optional, Tensor, Type, shape_text
 from irlint.model.tensor import Sequence as SequenceType
 from irlint.ops import Context, onnx
+from irlint.ops.layout.joining import concatenated, joined_values
 from irlint.ops.shared.attributes import ATTRIBUTE_OUT_OF_RANGE, numbered_type
 from irlint.ops.shared.axes import AXIS_OUT_OF_RANGE, axis_of
 from irlint.ops.shared.bodies import (
@@ -74,6 +75,9 @@ g (float[2] x) => (float[2] y) { o = Optional (x) y = OptionalGetElement (o) }""
 )
 
 
+#: The types of at most this many elements of a sequence are kept.
+MOST_ELEMENTS = 64
+
 # --- sequences --------------------------------------------------------------------------------------------------------
 
 
@@ -83,15 +87,20 @@ def sequence_construct(*inputs: Type | None) -> SequenceType:
     element = inputs[0]
     for known in inputs[1:]:
         element = joined(element, known)
-    return SequenceType(element, len(inputs))
+    return SequenceType(element, len(inputs), _few(inputs))
+
+
+def _few(elements: tuple[Type | None, ...]) -> tuple[Type | None, ...] | None:
+    """The elements, if there are at most ``MOST_ELEMENTS``."""
+    return elements if len(elements) <= MOST_ELEMENTS else None
 
 
 @onnx("SequenceEmpty", since=11)
 def sequence_empty(*, dtype: int | None = None, context: Context) -> SequenceType:
     """ONNX SequenceEmpty-11."""
     if dtype is None:
-        return SequenceType(Tensor("float32"), 0)
-    return SequenceType(Tensor(numbered_type(dtype, context, also=frozenset(NUMBERED_TYPES), all_bits=True)), 0)
+        return SequenceType(Tensor("float32"), 0, ())
+    return SequenceType(Tensor(numbered_type(dtype, context, also=frozenset(NUMBERED_TYPES), all_bits=True)), 0, ())
 
 
 @onnx("SequenceInsert", since=11)
@@ -111,7 +120,11 @@ def sequence_insert(input_sequence: Type, tensor: Tensor, position: Tensor | Non
     _check_position(position, length, 2, appends=True)
     either = joined(SequenceType(input_sequence.element, length), SequenceType(tensor, 1))
     assert isinstance(either, SequenceType)
-    return SequenceType(either.element, total((length, 1)))
+    place = _place_of(position, input_sequence, appends=True)
+    elements = input_sequence.elements
+    if elements is not None and place is not None:
+        elements = _few((*elements[:place], tensor, *elements[place:]))
+    return SequenceType(either.element, total((length, 1)), elements if place is not None else None)
 
 
 @onnx("SequenceErase", since=11)
@@ -120,7 +133,10 @@ def sequence_erase(input_sequence: Type, position: Tensor | None = None) -> Type
     if not isinstance(input_sequence, SequenceType):
         return input_sequence
     _check_position(position, input_sequence.length, 1)
-    return SequenceType(input_sequence.element, total((input_sequence.length, -1)))
+    place, elements = _place_of(position, input_sequence), None
+    if input_sequence.elements is not None and place is not None:
+        elements = (*input_sequence.elements[:place], *input_sequence.elements[place + 1 :])
+    return SequenceType(input_sequence.element, total((input_sequence.length, -1)), elements)
 
 
 @onnx("SequenceAt", since=11)
@@ -129,7 +145,11 @@ def sequence_at(input_sequence: Type, position: Tensor) -> Type | None:
     if not isinstance(input_sequence, SequenceType):
         return UNKNOWN
     _check_position(position, input_sequence.length, 1)
-    return input_sequence.element if input_sequence.element is not None else UNKNOWN
+    place = _place_of(position, input_sequence)
+    element = input_sequence.element
+    if input_sequence.elements is not None and place is not None:
+        element = input_sequence.elements[place]
+    return element if element is not None else UNKNOWN
 
 
 @onnx("SequenceLength", since=11)
@@ -137,6 +157,20 @@ def sequence_length(input_sequence: Type) -> Tensor:
     """ONNX SequenceLength-11."""
     length = input_sequence.length if isinstance(input_sequence, SequenceType) else None
     return Tensor("int64", (), None if length is None else (length,))
+
+
+def _place_of(position: Tensor | None, sequence: SequenceType, *, appends: bool = False) -> int | None:
+    """The index of an element for which ``position`` stands; None if it is unknown. It is within the sequence.
+
+    Without a position, SequenceInsert (``appends``) adds an element at the end, and SequenceErase removes the last one.
+    """
+    place = -1 if position is None else position.scalar
+    if sequence.elements is None or not isinstance(place, int):
+        return None
+    length = len(sequence.elements)
+    if position is None and appends:
+        return length
+    return place if place >= 0 else place + length
 
 
 def _check_position(position: Tensor | None, length: MaybeDim, index: int, *, appends: bool = False) -> None:
@@ -198,7 +232,10 @@ def split_to_sequence(input: Tensor, split: Tensor | None = None, *, axis: int =
         middle: tuple[MaybeDim, ...] = (1,) if keepdims else ()
         return SequenceType(Tensor(input.dtype, (*before, *middle, *after)), size)
     length, piece = _pieces(split, size, at)
-    return SequenceType(Tensor(input.dtype, (*before, *(() if removes_axis else (piece,)), *after)), length)
+    sizes = split.ints if split.shape else None
+    elements = None if sizes is None else tuple(Tensor(input.dtype, (*before, each, *after)) for each in sizes)
+    element = Tensor(input.dtype, (*before, *(() if removes_axis else (piece,)), *after))
+    return SequenceType(element, length, None if elements is None else _few(elements))
 
 
 def _read_differently(split: Tensor) -> Fault:
@@ -267,23 +304,47 @@ def concat_from_sequence(input_sequence: Type, *, axis: int, new_axis: int = 0) 
         raise POSITION_OUT_OF_RANGE.fault(
             "the sequence has no elements to join", help="insert an element first", input=0
         )
-    if not isinstance(element, Tensor) or element.shape is None:
+    elements = _tensors(input_sequence)
+    shape = element.shape if isinstance(element, Tensor) else None
+    if shape is None and elements:
+        shape = elements[0].shape
+    if not isinstance(element, Tensor) or shape is None:
         return Tensor(element.dtype if isinstance(element, Tensor) else None)
-    rank = len(element.shape) + new_axis
+    rank = len(shape) + new_axis
     if not -rank <= axis < rank:
         raise AXIS_OUT_OF_RANGE.fault(
-            f"axis is {axis} and the elements are {shape_text(element.shape)}; allowed: {-rank} to {rank - 1}"
+            f"axis is {axis} and the elements are {shape_text(shape)}; allowed: {-rank} to {rank - 1}"
             if rank
             else f"axis is {axis} and the elements are scalars, which can only be joined along a new axis",
             help=f"use an axis in the range {-rank} to {rank - 1}" if rank else "set `new_axis` to 1",
             attribute="axis",
         )
+    at = axis % rank
+    if elements:
+        return _joined_elements(elements, at, new_axis=bool(new_axis))
     if new_axis:
-        known = stacked(element, length, axis % rank)
+        known = stacked(element, length, at)
         assert isinstance(known, Tensor)
         return known
-    at = axis % rank
-    return Tensor(element.dtype, (*element.shape[:at], product((length, element.shape[at])), *element.shape[at + 1 :]))
+    return Tensor(element.dtype, (*shape[:at], product((length, shape[at])), *shape[at + 1 :]))
+
+
+def _tensors(sequence: Type) -> tuple[Tensor, ...]:
+    """The elements of a sequence, if all are known tensors of known ranks; otherwise ()."""
+    elements = sequence.elements if isinstance(sequence, SequenceType) else None
+    tensors = tuple(each for each in elements or () if isinstance(each, Tensor) and each.shape is not None)
+    return tensors if len(tensors) == len(elements or ()) else ()
+
+
+def _joined_elements(elements: tuple[Tensor, ...], axis: int, *, new_axis: bool) -> Tensor:
+    """The elements, joined along an axis. Raises a ``CONCAT_MISMATCH`` fault."""
+    shapes = [each.shape for each in elements]
+    shape = concatenated(shapes, None if new_axis else axis, part="element")
+    if new_axis and shape is not None:
+        elements = tuple(each.changed(shape=(*shape[:axis], 1, *shape[axis:])) for each in elements)
+        shape = (*shape[:axis], len(elements), *shape[axis:])
+    dtypes = {each.dtype for each in elements}
+    return Tensor(dtypes.pop() if len(dtypes) == 1 else None, shape, joined_values(elements, shape, axis))
 
 
 # --- optional values --------------------------------------------------------------------------------------------------

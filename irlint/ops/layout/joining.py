@@ -36,8 +36,10 @@ g (float[1,64,40,40] x, float[1,32,40,40] z) => (float[1,96,40,40] y) { y = Conc
 # --- Concat -----------------------------------------------------------------------------------------------------------
 
 
-def concatenated(shapes: Sequence[Shape | None], axis: int) -> Shape | None:
-    """The shape of concatenated tensors; None if no shape is known.
+def concatenated(shapes: Sequence[Shape | None], axis: int | None, *, part: str = "input") -> Shape | None:
+    """The shape of concatenated tensors; None if no shape is known. Messages call a tensor ``part``.
+
+    If ``axis`` is None, the tensors are stacked: all axes must be equal, and the result is the shape of one tensor.
 
     Raises a ``CONCAT_MISMATCH`` or ``AXIS_OUT_OF_RANGE`` fault. Source: ONNX Concat-13, OpenVINO Concat-1.
     """
@@ -45,48 +47,57 @@ def concatenated(shapes: Sequence[Shape | None], axis: int) -> Shape | None:
     if not known:
         return None
     first, base = known[0]
-    place = axis_of(axis, len(base), input=first)
+    is_input = part == "input"
+    place = None if axis is None else axis_of(axis, len(base), input=first if is_input else 0)
     result, owners = list(base), [first] * len(base)
     clashes: list[tuple[int, int, int]] = []
     for index, shape in known[1:]:
         if len(shape) != len(base):
             raise CONCAT_MISMATCH.fault(
-                f"input {first} has {counted(len(base), 'axis', 'axes')} and input {index} has {len(shape)}",
-                help=f"give input {index} {counted(len(base), 'axis', 'axes')}",
-                input=index,
+                f"{part} {first} has {counted(len(base), 'axis', 'axes')} and {part} {index} has {len(shape)}",
+                help=f"give {part} {index} {counted(len(base), 'axis', 'axes')}",
+                input=index if is_input else 0,
                 aligned="left",
             )
         for other, size in enumerate(shape):
             before = result[other]
             if other == place:
                 continue
-            if not agree(before, size, f"axis {other} has to be equal in inputs {owners[other]} and {index}"):
+            if not agree(before, size, f"axis {other} has to be equal in {part}s {owners[other]} and {index}"):
                 clashes.append((other, owners[other], index))
             elif narrower(before, size) != before:
                 result[other], owners[other] = size, index
     if clashes:
-        raise _concat_fault(shapes, clashes, place)
+        raise _concat_fault(shapes, clashes, place, part)
+    if place is None:
+        return tuple(result)
     result[place] = total(None if shape is None else shape[place] for shape in shapes)
-    if wants_arithmetic():
+    if is_input and wants_arithmetic():
         from irlint.ops.shared.formulas import concatenated
 
         concatenated(shapes, result[place], place)
     return tuple(result)
 
 
-def _concat_fault(shapes: Sequence[Shape | None], clashes: Sequence[tuple[int, int, int]], place: int) -> Fault:
+def _concat_fault(
+    shapes: Sequence[Shape | None], clashes: Sequence[tuple[int, int, int]], place: int | None, part: str
+) -> Fault:
     inputs: dict[int, dict[int, None]] = {}
     for axis, first, index in clashes:
         inputs.setdefault(axis, {}).update({first: None, index: None})
-    texts = [f"axis {axis} is {_sizes_text(shapes, axis, list(indices))}" for axis, indices in inputs.items()]
+    texts = [f"axis {axis} is {_sizes_text(shapes, axis, list(indices), part)}" for axis, indices in inputs.items()]
     axis, _, index = clashes[0]
     others = sorted({axis for axis, _, _ in clashes})
-    other_axis = f"join along axis {axis}, or " if len(others) == 1 and _are_equal(shapes, place) else ""
+    may_join = place is not None and len(others) == 1 and _are_equal(shapes, place)
+    other_axis = f"join along axis {axis}, or " if may_join else ""
+    joined = f"joined along axis {place}, so all other axes" if place is not None else "stacked, so all axes"
     return CONCAT_MISMATCH.fault(
-        f"{'; '.join(texts)}; the inputs are joined along axis {place}, so all other axes have to be equal",
-        help=f"{other_axis}make axis {axis} equal in all inputs",
-        input=index,
-        marks=tuple(mark for axis, first, index in clashes for mark in ((first, axis), (index, axis))),
+        f"{'; '.join(texts)}; the {part}s are {joined} have to be equal",
+        help=f"{other_axis}make axis {axis} equal in all {part}s",
+        input=index if part == "input" else 0,
+        marks=tuple(mark for axis, first, index in clashes for mark in ((first, axis), (index, axis)))
+        if part == "input"
+        else (),
         aligned="left",
         remark="differ",
     )
@@ -98,12 +109,12 @@ def _are_equal(shapes: Sequence[Shape | None], axis: int) -> bool:
     return all(same(size, sizes[0]) for size in sizes)
 
 
-def _sizes_text(shapes: Sequence[Shape | None], axis: int, indices: Sequence[int]) -> str:
+def _sizes_text(shapes: Sequence[Shape | None], axis: int, indices: Sequence[int], part: str) -> str:
     sizes = []
     for index in indices:
         shape = shapes[index]
         assert shape is not None
-        sizes.append(f"{size_text(shape[axis])} in input {index}")
+        sizes.append(f"{size_text(shape[axis])} in {part} {index}")
     return f"{', '.join(sizes[:-1])} and {sizes[-1]}"
 
 

@@ -19,7 +19,7 @@ def joined(a: Type | None, b: Type | None) -> Type | None:
         return Tensor(dtype, joined_shape(a.shape, b.shape), _joined_values(a.value, b.value))
     if isinstance(a, SequenceType) and isinstance(b, SequenceType):
         length = a.length if same(a.length, b.length) else None
-        return SequenceType(_joined_element(a, b), length)
+        return SequenceType(_joined_element(a, b), length, _joined_elements(a.elements, b.elements))
     if isinstance(a, Optional) and isinstance(b, Optional):
         return Optional(joined(a.element, b.element), a.present if a.present == b.present else None)
     return a if a == b else UNKNOWN
@@ -37,6 +37,14 @@ def _joined_element(a: SequenceType, b: SequenceType) -> Type | None:
         if empty.length == 0 and other.element is not None:
             return other.element
     return joined(a.element, b.element) if a.element is not None and b.element is not None else None
+
+
+def _joined_elements(
+    a: tuple[Type | None, ...] | None, b: tuple[Type | None, ...] | None
+) -> tuple[Type | None, ...] | None:
+    if a is None or b is None or len(a) != len(b):
+        return None
+    return tuple(joined(left, right) for left, right in zip(a, b))
 
 
 def _joined_values(a: Contents | None, b: Contents | None) -> Contents | None:

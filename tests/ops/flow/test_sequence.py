@@ -106,6 +106,10 @@ def test_pieces_of_no_size_are_an_error() -> None:
     assert caught.value.rule.code == "IRL398"
 
 
+def _floats(*shapes: tuple[Any, ...]) -> tuple[Tensor, ...]:
+    return tuple(Tensor("float32", shape) for shape in shapes)
+
+
 @pytest.mark.parametrize(
     ("split", "keepdims", "size", "result"),
     [
@@ -114,8 +118,8 @@ def test_pieces_of_no_size_are_an_error() -> None:
         (Tensor("int64", (), (2,)), 1, 2 * N, SequenceType(Tensor("float32", (2, 2)), N)),
         (Tensor("int64", (), (4,)), 1, N, SequenceType(Tensor("float32", (None, 2)), (N + 3) // 4)),
         (Tensor("int64", (), (4,)), 1, 3, SequenceType(Tensor("float32", (3, 2)), 1)),
-        (Tensor("int64", (2,), (3, 3)), 1, 6, SequenceType(Tensor("float32", (3, 2)), 2)),
-        (Tensor("int64", (2,), (4, 2)), 1, 6, SequenceType(Tensor("float32", (None, 2)), 2)),
+        (Tensor("int64", (2,), (3, 3)), 1, 6, SequenceType(Tensor("float32", (3, 2)), 2, _floats((3, 2), (3, 2)))),
+        (Tensor("int64", (2,), (4, 2)), 1, 6, SequenceType(Tensor("float32", (None, 2)), 2, _floats((4, 2), (2, 2)))),
         (Tensor("int64", (N,)), 1, 6, SequenceType(Tensor("float32", (None, 2)), N)),
     ],
 )
@@ -145,8 +149,19 @@ def test_what_a_sequence_holds() -> None:
     one = sequence_insert(empty, Tensor("float32", (N, 2)))
     assert one == SequenceType(Tensor("float32", (N, 2)), 1)
     assert sequence_insert(one, Tensor("float32", (3, 2))) == SequenceType(Tensor("float32", (None, 2)), 2)
-    mixed = sequence_construct(Tensor("float32", (2,)), Tensor("float32", (2, 3)))
-    assert mixed == SequenceType(Tensor("float32"), 2)
+
+
+def test_the_elements_of_a_sequence() -> None:
+    mixed = sequence_construct(*_floats((2,), (2, 3)))
+    assert mixed == SequenceType(Tensor("float32"), 2, _floats((2,), (2, 3)))
+    assert sequence_at(mixed, Tensor("int64", (), (-1,))) == Tensor("float32", (2, 3))
+    more = sequence_insert(mixed, Tensor("float32", (4,)), Tensor("int64", (), (1,)))
+    assert more == SequenceType(Tensor("float32"), 3, _floats((2,), (4,), (2, 3)))
+    assert sequence_erase(more) == SequenceType(Tensor("float32"), 2, _floats((2,), (4,)))
+    unknown = Tensor("int64", ())
+    assert sequence_at(mixed, unknown) == Tensor("float32")
+    assert sequence_insert(mixed, Tensor("float32", (4,)), unknown) == SequenceType(Tensor("float32"), 3)
+    assert sequence_construct(*_floats(*[(2,)] * 65)) == SequenceType(Tensor("float32", (2,)), 65)
 
 
 @pytest.mark.parametrize(
