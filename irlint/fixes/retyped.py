@@ -53,7 +53,7 @@ def retyped(problem: Problem, node: Node, inputs: Inputs) -> Iterator[Candidate]
                 )
                 yield from stored if port in points else found
             else:
-                mixed = problem.fault.rule is ELEMENT_TYPES_DIFFER
+                mixed = problem.fault.rule is ELEMENT_TYPES_DIFFER or (known.dtype != "bool" and dtype in dtypes)
                 grade = POSSIBLE if mixed and _is_converted(known.dtype, dtype) else PROBABLE
                 yield from _with_outputs_exchanged(value, dtype, inputs)
                 found = _retyped_at_origin(value, dtype, grade, inputs)

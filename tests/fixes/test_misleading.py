@@ -93,6 +93,7 @@ FED = """
 (float[N,4,past,8] k, float[N,4,past,8] v, float[N,past,4,8] w, float[N,4,s,8] x) => (float[N,4,t,8] a, float[N,4,t,8] b, float[N,4,t,8] c) { a = Concat <axis = 2> (k, x) b = Concat <axis = 2> (v, x) c = Concat <axis = 2> (w, x) } | declare input `w` as [N, 4, past, 8]
 (float[N,4,past,8] k, float[N,past,4,8] w, float[N,4,s,8] x) => (float[N,4,t,8] a, float[N,4,t,8] c) { a = Concat <axis = 2> (k, x) c = Concat <axis = 2> (w, x) } | insert a Transpose with `perm = [0, 2, 1, 3]` before input 0
 (float[N,2,past,8] past_0_key, float[N,2,past,8] past_0_value, float[N,4,past,8] past_1_key, float[N,2,s,8] x) => (float[N,2,t,8] a, float[N,2,t,8] b, float[N,2,t,8] c) { a = Concat <axis = 2> (past_0_key, x) b = Concat <axis = 2> (past_0_value, x) c = Concat <axis = 2> (past_1_key, x) } | change 4 to 2 on axis 1 of input `past_1_key`
+(uint8[N,8] x) => (float[N,8] y) <float[8] w> { y = Sub (x, w) } | insert a Cast with `to = float32` before input 0
 (bool[N,8] x) => (float[N,8] y) <float[8] w> { y = Mul (x, w) } | declare `x` as float32, or insert a Cast with `to = float32` before input 0
 (int64[N,8] x) => (float[N,8] y) { y = Neg (x) } | declare `x` as float32, or declare `y` as int64
 (int64[batch,seq] ids, int64[seq] mask) => (float[batch,seq,4] y, int64 n) <float[9,4] t, int64 one = {1}, int64[1] two = {2}> { e = Gather (t, ids) s = Shape (mask) n = Gather (s, one) u = Unsqueeze (mask, two) f = Cast <to = 1> (u) y = Mul (e, f) } | declare input `mask` as [batch, seq]; this also fixes 1 more
